@@ -1,0 +1,1 @@
+//! The vocabulary of the Kubernetes API: metadata, selectors, quantities, statuses and the wire trait

@@ -1,0 +1,1 @@
+//! Stores, indexers, listers and delta queues for Kubernetes objects

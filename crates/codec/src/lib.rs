@@ -1,0 +1,1 @@
+//! What is around an object on the wire: envelope, negotiation, YAML, list and watch framing, patches

@@ -1,0 +1,1 @@
+//! Controllers: reconcilers fed by shared informers through a work queue

@@ -1,0 +1,1 @@
+//! Shared informers and their factory

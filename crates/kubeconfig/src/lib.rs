@@ -1,0 +1,1 @@
+//! Finds, merges and parses Kubernetes client configuration

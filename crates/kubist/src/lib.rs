@@ -1,0 +1,1 @@
+//! Kubernetes client and API machinery for Rust: the facade.

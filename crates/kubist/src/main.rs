@@ -1,0 +1,2 @@
+//! The `kubist` command.
+fn main() {}

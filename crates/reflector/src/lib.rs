@@ -1,0 +1,1 @@
+//! Keeps a queue in step with a server: list, watch, resume, relist

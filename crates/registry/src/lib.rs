@@ -1,0 +1,1 @@
+//! The storage stack of the API server

@@ -1,0 +1,1 @@
+//! A de-duplicating, delaying, rate-limited work queue

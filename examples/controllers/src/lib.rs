@@ -1,0 +1,1 @@
+//! Sample controllers written as a user would write them.

@@ -1,0 +1,2 @@
+//! The build tool of the workspace.
+fn main() {}
