@@ -1,1 +1,36 @@
-//! The vocabulary of the Kubernetes API: metadata, selectors, quantities, statuses and the wire trait
+//! The vocabulary of the Kubernetes API: metadata, names, versions, selectors, quantities,
+//! statuses, and the wire trait that every API type implements.
+//!
+//! It is not a client, and holds no API types beyond those that all groups share (see
+//! `kubist-api`). It does no I/O, reads no clock and knows no async runtime.
+//!
+//! ```
+//! use kubist_apimachinery::{ObjectMeta, wire::{DecodeContext, Wire}};
+//!
+//! let json = br#"{"name": "web", "labels": {"app": "web"}}"#;
+//! let meta = ObjectMeta::from_json(json, &mut DecodeContext::new())?;
+//! assert_eq!(meta.labels["app"], "web");
+//! let bytes = meta.to_protobuf();
+//! assert_eq!(ObjectMeta::from_protobuf(&bytes, &mut DecodeContext::new())?, meta);
+//! # Ok::<(), kubist_apimachinery::wire::WireError>(())
+//! ```
+
+mod byte_string;
+mod list_meta;
+mod managed_fields;
+mod object;
+mod object_meta;
+mod owner_reference;
+mod resource;
+mod str;
+pub mod wire;
+
+pub use byte_string::ByteString;
+pub use list_meta::{LIST_META, List, ListMeta};
+pub use managed_fields::ManagedFieldsEntry;
+pub use object::{KeyValueSource, KeyValues, Object, Owner, OwnerSource, Owners};
+pub use object_meta::{OBJECT_META, ObjectMeta};
+pub use owner_reference::OwnerReference;
+pub use resource::{AnyObject, ClusterScoped, KubeObject, Namespaced, Resource, Scope};
+pub use str::Str;
+pub use wire::{FieldsV1, RawExtension, RawJson};

@@ -1,0 +1,88 @@
+//! `ObjectMeta`: what every object says about itself.
+
+use std::collections::BTreeMap;
+
+use crate::managed_fields::{MANAGED_FIELDS_ENTRY, ManagedFieldsEntry};
+use crate::owner_reference::{OWNER_REFERENCE, OwnerReference};
+use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm, ListType, Merge};
+use crate::{Str, Time, message, schema};
+
+/// Standard metadata. Empty strings, lists and maps mean absent, as on the wire.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectMeta {
+    /// The name, unique per kind and namespace.
+    pub name: Str,
+    /// A prefix from which the server makes a name, when `name` is empty.
+    pub generate_name: Str,
+    /// The namespace; empty for cluster-scoped objects.
+    pub namespace: Str,
+    /// Deprecated; servers leave it empty.
+    pub self_link: Str,
+    /// Unique in time and space; set by the server.
+    pub uid: Str,
+    /// The version of this state of the object; set by the server.
+    pub resource_version: Str,
+    /// Counts changes of the desired state; set by the server.
+    pub generation: i64,
+    /// When the server created the object.
+    pub creation_timestamp: Option<Time>,
+    /// When deletion was requested (plus the grace period); then the object only waits.
+    pub deletion_timestamp: Option<Time>,
+    /// Seconds between the request and the end.
+    pub deletion_grace_period_seconds: Option<i64>,
+    /// Labels, for selectors.
+    pub labels: BTreeMap<Str, Str>,
+    /// Annotations, for tools.
+    pub annotations: BTreeMap<Str, Str>,
+    /// The owners; when the last is gone, the object is collected.
+    pub owner_references: Vec<OwnerReference>,
+    /// Who must act before the object may go.
+    pub finalizers: Vec<Str>,
+    /// Who owns which fields.
+    pub managed_fields: Vec<ManagedFieldsEntry>,
+}
+
+const MERGE_BY_UID: Merge = Merge { merge: true, key: "uid", ..Merge::NONE };
+const MERGE_SET: Merge = Merge { merge: true, ..Merge::NONE };
+
+schema!(pub OBJECT_META = "ObjectMeta", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
+    JsonForm::Object, None, [
+    Field::new("name", 1, FieldType::Str, F::OMIT_EMPTY),
+    Field::new("generateName", 2, FieldType::Str, F::OMIT_EMPTY),
+    Field::new("namespace", 3, FieldType::Str, F::OMIT_EMPTY),
+    Field::new("selfLink", 4, FieldType::Str, F::OMIT_EMPTY),
+    Field::new("uid", 5, FieldType::Str, F::OMIT_EMPTY),
+    Field::new("resourceVersion", 6, FieldType::Str, F::OMIT_EMPTY),
+    Field::new("generation", 7, FieldType::I64, F::OMIT_EMPTY),
+    Field::new("creationTimestamp", 8, FieldType::Message(&crate::wire::TIME),
+        F::OMIT_EMPTY.or(F::OMIT_ZERO)),
+    Field::new("deletionTimestamp", 9, FieldType::Message(&crate::wire::TIME),
+        F::OMIT_EMPTY.or(F::POINTER)),
+    Field::new("deletionGracePeriodSeconds", 10, FieldType::I64, F::OMIT_EMPTY.or(F::POINTER)),
+    Field::new("labels", 11, FieldType::StrMap, F::OMIT_EMPTY),
+    Field::new("annotations", 12, FieldType::StrMap, F::OMIT_EMPTY),
+    Field::new("ownerReferences", 13, FieldType::MessageList(&OWNER_REFERENCE), F::OMIT_EMPTY)
+        .with_merge(MERGE_BY_UID).with_list(ListType::Map(&["uid"])),
+    Field::new("finalizers", 14, FieldType::StrList, F::OMIT_EMPTY)
+        .with_merge(MERGE_SET).with_list(ListType::Set),
+    Field::new("managedFields", 17, FieldType::MessageList(&MANAGED_FIELDS_ENTRY), F::OMIT_EMPTY)
+        .with_list(ListType::Atomic),
+]);
+
+message!(ObjectMeta, OBJECT_META, [
+    0 name, 1 generate_name, 2 namespace, 3 self_link, 4 uid, 5 resource_version, 6 generation,
+    7 creation_timestamp, 8 deletion_timestamp, 9 deletion_grace_period_seconds, 10 labels,
+    11 annotations, 12 owner_references, 13 finalizers, 14 managed_fields,
+]);
+
+impl ObjectMeta {
+    /// The owner that is the controller.
+    pub fn controller(&self) -> Option<&OwnerReference> {
+        self.owner_references.iter().find(|owner| owner.controller == Some(true))
+    }
+
+    /// Whether deletion was requested.
+    pub fn is_terminating(&self) -> bool {
+        self.deletion_timestamp.is_some()
+    }
+}

@@ -1,0 +1,143 @@
+//! `Resource`: a kind known at compile time; `AnyObject`: any kind at run time.
+
+use crate::wire::{Message, Wire};
+use crate::{Object, ObjectMeta};
+
+/// A kind with its names as constants.
+pub trait Resource: Object {
+    /// The API group; empty for core.
+    const GROUP: &'static str;
+    /// The version.
+    const VERSION: &'static str;
+    /// The kind.
+    const KIND: &'static str;
+    /// The kind of a list of them.
+    const LIST_KIND: &'static str;
+    /// The plural name that URLs have.
+    const PLURAL: &'static str;
+    /// The singular name.
+    const SINGULAR: &'static str;
+    /// `group/version`, or the version alone for core.
+    const API_VERSION: &'static str;
+    /// [`Namespaced`] or [`ClusterScoped`].
+    type Scope: Scope;
+}
+
+/// Where objects of a kind live.
+pub trait Scope: sealed::Sealed + Send + Sync + 'static {
+    /// Whether they live in namespaces.
+    const NAMESPACED: bool;
+}
+
+/// The scope of kinds that live in namespaces.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a marker without values")]
+pub enum Namespaced {}
+
+/// The scope of kinds that live in the cluster.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a marker without values")]
+pub enum ClusterScoped {}
+
+impl Scope for Namespaced {
+    const NAMESPACED: bool = true;
+}
+
+impl Scope for ClusterScoped {
+    const NAMESPACED: bool = false;
+}
+
+mod sealed {
+    #[expect(unnameable_types, reason = "seals `Scope`")]
+    pub trait Sealed {}
+    impl Sealed for super::Namespaced {}
+    impl Sealed for super::ClusterScoped {}
+}
+
+/// A decoded object that can be encoded again: what clients write and servers store.
+pub trait KubeObject: Resource + Wire + Clone + PartialEq {
+    /// Its metadata.
+    fn metadata(&self) -> &ObjectMeta;
+    /// Its metadata, to change it.
+    fn metadata_mut(&mut self) -> &mut ObjectMeta;
+}
+
+/// A decoded object whose kind is known at run time only. Dyn-safe; every [`KubeObject`] is one.
+pub trait AnyObject: Message {
+    /// Its metadata.
+    fn meta(&self) -> &ObjectMeta;
+    /// Its metadata, to change it.
+    fn meta_mut(&mut self) -> &mut ObjectMeta;
+    /// A copy.
+    fn boxed_clone(&self) -> Box<dyn AnyObject>;
+    /// Whether `other` is of the same kind and equal.
+    fn equals(&self, other: &dyn AnyObject) -> bool;
+}
+
+impl<K: KubeObject> AnyObject for K {
+    fn meta(&self) -> &ObjectMeta {
+        self.metadata()
+    }
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        self.metadata_mut()
+    }
+    fn boxed_clone(&self) -> Box<dyn AnyObject> {
+        Box::new(self.clone())
+    }
+    fn equals(&self, other: &dyn AnyObject) -> bool {
+        let other: &dyn std::any::Any = other;
+        other.downcast_ref::<K>().is_some_and(|other| other == self)
+    }
+}
+
+/// Implements [`Object`], [`Resource`] and [`KubeObject`] for a struct with a `metadata` field.
+#[macro_export]
+macro_rules! resource {
+    ($type:ty, $group:literal, $version:literal, $api_version:literal, $kind:literal,
+     $plural:literal, $singular:literal, $scope:ident) => {
+        impl $crate::Object for $type {
+            fn name(&self) -> &str {
+                &self.metadata.name
+            }
+            fn namespace(&self) -> &str {
+                &self.metadata.namespace
+            }
+            fn uid(&self) -> &str {
+                &self.metadata.uid
+            }
+            fn resource_version(&self) -> &str {
+                &self.metadata.resource_version
+            }
+            fn labels(&self) -> $crate::KeyValues<'_> {
+                $crate::KeyValues::Map(&self.metadata.labels)
+            }
+            fn annotations(&self) -> $crate::KeyValues<'_> {
+                $crate::KeyValues::Map(&self.metadata.annotations)
+            }
+            fn owners(&self) -> $crate::Owners<'_> {
+                $crate::Owners::List(&self.metadata.owner_references)
+            }
+            fn is_terminating(&self) -> bool {
+                self.metadata.deletion_timestamp.is_some()
+            }
+        }
+        impl $crate::Resource for $type {
+            const GROUP: &'static str = $group;
+            const VERSION: &'static str = $version;
+            const KIND: &'static str = $kind;
+            const LIST_KIND: &'static str = concat!($kind, "List");
+            const PLURAL: &'static str = $plural;
+            const SINGULAR: &'static str = $singular;
+            const API_VERSION: &'static str = $api_version;
+            type Scope = $crate::$scope;
+        }
+        impl $crate::KubeObject for $type {
+            fn metadata(&self) -> &$crate::ObjectMeta {
+                &self.metadata
+            }
+            fn metadata_mut(&mut self) -> &mut $crate::ObjectMeta {
+                &mut self.metadata
+            }
+        }
+    };
+}

@@ -1,0 +1,83 @@
+//! The wire: how API messages become JSON and protobuf, and back.
+//!
+//! Every API struct implements [`Message`]: a static [`Schema`] that lists its fields, and access
+//! to each field by index as a [`Slot`] (to write) or a [`View`] (to read). One engine, compiled
+//! once, walks schema and slots; so a type costs two `match`es and a table, not a decoder of its
+//! own. [`Wire`] is the face for callers that know the type.
+//!
+//! Promises:
+//! - protobuf is byte-exact with upstream's encoder: fields in number order, Go's value fields
+//!   always written, map entries sorted and with key and value;
+//! - JSON has upstream's field order and emptiness rules;
+//! - decoding never panics, and obeys the limits of its [`DecodeContext`].
+//!
+//! It is not: content negotiation, envelopes, lists cut while they arrive, YAML. Those are `codec`.
+
+mod context;
+mod error;
+mod field_access;
+mod ingest;
+mod interner;
+mod json;
+mod json_encode;
+mod message;
+mod protobuf;
+mod protobuf_encode;
+mod raw;
+mod scalar;
+mod schema;
+
+pub use context::{DecodeContext, Limits, Segment, StrictProblem};
+pub use error::{WireError, WireErrorKind};
+pub use field_access::{FieldAccess, MessageList, MessageMap, OptMessage, Slot, View};
+pub use ingest::{Encoding, Ingest, decode};
+pub use interner::Interner;
+pub use json::{deserialize, merge_json};
+pub use json_encode::{Json, to_json, to_json_value};
+pub use message::{JsonScalar, Message, Wire};
+pub use protobuf::{merge_protobuf, skip_field, varint};
+pub use protobuf_encode::{ReverseWriter, to_protobuf};
+pub use raw::{FIELDS_V1, FieldsV1, RAW_EXTENSION, RAW_JSON, RawExtension, RawJson};
+pub use scalar::{DURATION, INT_OR_STRING, MICRO_TIME, QUANTITY, TIME};
+pub use schema::{
+    Entry, Field, FieldFlags, FieldType, JsonForm, KindFacts, ListType, Merge, Schema, order_by_name,
+    order_by_number,
+};
+
+/// Implements [`Message`] and [`Wire`] for a struct, from the name of its [`Schema`] static and
+/// its fields with their indexes in that schema.
+#[macro_export]
+macro_rules! message {
+    ($type:ty, $schema:ident, [$($index:literal $field:ident),* $(,)?]) => {
+        impl $crate::wire::Message for $type {
+            fn schema(&self) -> &'static $crate::wire::Schema {
+                &$schema
+            }
+            fn slot(&mut self, index: usize) -> Option<$crate::wire::Slot<'_>> {
+                Some(match index {
+                    $($index => $crate::wire::FieldAccess::slot(&mut self.$field),)*
+                    _ => return None,
+                })
+            }
+            fn view(&self, index: usize) -> Option<$crate::wire::View<'_>> {
+                Some(match index {
+                    $($index => $crate::wire::FieldAccess::view(&self.$field),)*
+                    _ => return None,
+                })
+            }
+        }
+        impl $crate::wire::Wire for $type {
+            const SCHEMA: &'static $crate::wire::Schema = &$schema;
+        }
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                $crate::wire::Json::top(self).serialize(serializer)
+            }
+        }
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::wire::deserialize(deserializer)
+            }
+        }
+    };
+}

@@ -1,0 +1,184 @@
+//! `DecodeContext`: what decoding is allowed to do, and what it noticed.
+
+use super::{Interner, WireError, WireErrorKind};
+use crate::Str;
+
+/// Limits of one decode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Messages nested in messages. Default 100.
+    pub depth_max: usize,
+    /// Bytes of one message. Default 64 MiB.
+    pub bytes_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { depth_max: 100, bytes_max: 64 << 20 }
+    }
+}
+
+/// A step of a field path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "JSON has no other steps")]
+pub enum Segment {
+    /// A field, by JSON name.
+    Field(&'static str),
+    /// An item of a list.
+    Index(usize),
+    /// A value of a map.
+    Key(Str),
+}
+
+/// Something that a strict decode refuses and a lax one ignores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StrictProblem {
+    /// A field that the schema does not have, by its path.
+    Unknown(String),
+    /// A field given twice, by its path.
+    Duplicate(String),
+}
+
+impl std::fmt::Display for StrictProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unknown(path) => write!(f, "unknown field \"{path}\""),
+            Self::Duplicate(path) => write!(f, "duplicate field \"{path}\""),
+        }
+    }
+}
+
+/// The state of a decoder: interner, limits, strictness. Reuse one for many objects.
+#[derive(Debug, Default)]
+pub struct DecodeContext {
+    interner: Option<Interner>,
+    limits: Limits,
+    strict: bool,
+    pub(super) depth: usize,
+    pub(super) path: Vec<Segment>,
+    pub(super) problems: Vec<StrictProblem>,
+    pub(super) error: Option<WireError>,
+}
+
+impl DecodeContext {
+    /// At most this many strict problems are collected.
+    pub const PROBLEMS_MAX: usize = 100;
+
+    /// Default limits, no interner, not strict.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Shares repeated strings.
+    #[must_use]
+    pub fn with_interner(mut self, interner: Interner) -> Self {
+        self.interner = Some(interner);
+        self
+    }
+
+    /// With these limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Collects unknown and duplicate JSON fields, for [`Self::take_problems`].
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
+    /// The limits.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// What strict decoding found since the last call.
+    pub fn take_problems(&mut self) -> Vec<StrictProblem> {
+        std::mem::take(&mut self.problems)
+    }
+
+    /// The string, shared if there is an interner.
+    pub fn str(&mut self, text: &str) -> Str {
+        match &mut self.interner {
+            Some(interner) => interner.intern(text),
+            None => Str::from(text),
+        }
+    }
+
+    pub(super) fn is_strict(&self) -> bool {
+        self.strict
+    }
+
+    pub(super) fn enter(&mut self) -> Result<(), WireError> {
+        if self.depth >= self.limits.depth_max {
+            return Err(self.fail(WireErrorKind::TooDeep));
+        }
+        self.depth += 1;
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// An error at the current path.
+    pub(super) fn fail(&self, kind: WireErrorKind) -> WireError {
+        WireError { path: self.path_string(), kind }
+    }
+
+    pub(super) fn check_length(&self, length: usize) -> Result<(), WireError> {
+        let max = self.limits.bytes_max;
+        if length > max {
+            return Err(WireErrorKind::TooLong { length, max }.into());
+        }
+        Ok(())
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.depth = 0;
+        self.path.clear();
+        self.error = None;
+    }
+
+    pub(super) fn note(&mut self, make: fn(String) -> StrictProblem, name: &str) {
+        if self.strict && self.problems.len() < Self::PROBLEMS_MAX {
+            let mut path = self.path_string();
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(name);
+            let problem = make(path);
+            if !self.problems.contains(&problem) {
+                self.problems.push(problem);
+            }
+        }
+    }
+
+    pub(super) fn path_string(&self) -> String {
+        let mut text = String::new();
+        for segment in &self.path {
+            match segment {
+                Segment::Field(name) => {
+                    if !text.is_empty() {
+                        text.push('.');
+                    }
+                    text.push_str(name);
+                }
+                Segment::Index(index) => {
+                    text.push('[');
+                    text.push_str(&index.to_string());
+                    text.push(']');
+                }
+                Segment::Key(key) => {
+                    text.push('.');
+                    text.push_str(key);
+                }
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,286 @@
+//! Fields seen through one enum: `Slot` to write, `View` to read.
+//!
+//! The engine knows no struct; each Rust type that a field may have says here what it is.
+
+use std::collections::BTreeMap;
+
+use super::Message;
+use crate::{ByteString, Str};
+
+/// Write access to a field.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "the engine must handle each type")]
+#[expect(missing_docs, reason = "each variant is the Rust type that it holds")]
+pub enum Slot<'a> {
+    Bool(&'a mut bool),
+    I32(&'a mut i32),
+    I64(&'a mut i64),
+    F64(&'a mut f64),
+    Str(&'a mut Str),
+    Bytes(&'a mut ByteString),
+    OptBool(&'a mut Option<bool>),
+    OptI32(&'a mut Option<i32>),
+    OptI64(&'a mut Option<i64>),
+    OptF64(&'a mut Option<f64>),
+    OptStr(&'a mut Option<Str>),
+    OptBytes(&'a mut Option<ByteString>),
+    Message(&'a mut dyn Message),
+    OptMessage(&'a mut dyn OptMessage),
+    StrList(&'a mut Vec<Str>),
+    I32List(&'a mut Vec<i32>),
+    I64List(&'a mut Vec<i64>),
+    BytesList(&'a mut Vec<ByteString>),
+    MessageList(&'a mut dyn MessageList),
+    StrMap(&'a mut BTreeMap<Str, Str>),
+    BytesMap(&'a mut BTreeMap<Str, ByteString>),
+    MessageMap(&'a mut dyn MessageMap),
+}
+
+/// Read access to a field.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "the engine must handle each type")]
+#[expect(missing_docs, reason = "each variant is the Rust type that it holds")]
+pub enum View<'a> {
+    Bool(bool),
+    I32(i32),
+    I64(i64),
+    F64(f64),
+    Str(&'a Str),
+    Bytes(&'a ByteString),
+    OptBool(Option<bool>),
+    OptI32(Option<i32>),
+    OptI64(Option<i64>),
+    OptF64(Option<f64>),
+    OptStr(Option<&'a Str>),
+    OptBytes(Option<&'a ByteString>),
+    Message(&'a dyn Message),
+    OptMessage(Option<&'a dyn Message>),
+    StrList(&'a [Str]),
+    I32List(&'a [i32]),
+    I64List(&'a [i64]),
+    BytesList(&'a [ByteString]),
+    MessageList(&'a dyn MessageList),
+    StrMap(&'a BTreeMap<Str, Str>),
+    BytesMap(&'a BTreeMap<Str, ByteString>),
+    MessageMap(&'a dyn MessageMap),
+}
+
+/// What a field's Rust type is to the engine.
+pub trait FieldAccess {
+    /// Write access.
+    fn slot(&mut self) -> Slot<'_>;
+    /// Read access.
+    fn view(&self) -> View<'_>;
+}
+
+/// An optional message.
+pub trait OptMessage: std::fmt::Debug {
+    /// The message, made with its default if it was absent.
+    fn get_or_default(&mut self) -> &mut dyn Message;
+    /// Makes it absent.
+    fn clear(&mut self);
+}
+
+/// A list of messages.
+pub trait MessageList: std::fmt::Debug {
+    /// The number of items.
+    fn len(&self) -> usize;
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The item at `index`.
+    fn at(&self, index: usize) -> Option<&dyn Message>;
+    /// The item at `index`, to change it.
+    fn at_mut(&mut self, index: usize) -> Option<&mut dyn Message>;
+    /// Appends a default item.
+    fn push_default(&mut self) -> &mut dyn Message;
+    /// Makes room for exactly `count` more.
+    fn reserve_exact(&mut self, count: usize);
+    /// Gives unused capacity back.
+    fn shrink(&mut self);
+    /// Removes all.
+    fn clear(&mut self);
+}
+
+/// A map from strings to messages.
+pub trait MessageMap: std::fmt::Debug {
+    /// The number of entries.
+    fn len(&self) -> usize;
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// The value of `key`, made with its default if it was absent.
+    fn entry(&mut self, key: Str) -> &mut dyn Message;
+    /// Whether there is such a key.
+    fn contains(&self, key: &str) -> bool;
+    /// The entries in the order of their keys.
+    fn entries(&self) -> Box<dyn DoubleEndedIterator<Item = (&Str, &dyn Message)> + '_>;
+    /// The values, to change them.
+    fn values_mut(&mut self) -> Box<dyn Iterator<Item = &mut dyn Message> + '_>;
+    /// Removes all.
+    fn clear(&mut self);
+}
+
+macro_rules! scalar {
+    ($($type:ty => $slot:ident, $opt:ident);* $(;)?) => {$(
+        impl FieldAccess for $type {
+            fn slot(&mut self) -> Slot<'_> {
+                Slot::$slot(self)
+            }
+            fn view(&self) -> View<'_> {
+                View::$slot(*self)
+            }
+        }
+        impl FieldAccess for Option<$type> {
+            fn slot(&mut self) -> Slot<'_> {
+                Slot::$opt(self)
+            }
+            fn view(&self) -> View<'_> {
+                View::$opt(*self)
+            }
+        }
+    )*};
+}
+
+scalar! {
+    bool => Bool, OptBool;
+    i32 => I32, OptI32;
+    i64 => I64, OptI64;
+    f64 => F64, OptF64;
+}
+
+macro_rules! by_reference {
+    ($($type:ty => $slot:ident),* $(,)?) => {$(
+        impl FieldAccess for $type {
+            fn slot(&mut self) -> Slot<'_> {
+                Slot::$slot(self)
+            }
+            fn view(&self) -> View<'_> {
+                View::$slot(self)
+            }
+        }
+    )*};
+}
+
+by_reference! {
+    Str => Str,
+    ByteString => Bytes,
+    Vec<Str> => StrList,
+    Vec<i32> => I32List,
+    Vec<i64> => I64List,
+    Vec<ByteString> => BytesList,
+    BTreeMap<Str, Str> => StrMap,
+    BTreeMap<Str, ByteString> => BytesMap,
+}
+
+impl FieldAccess for Option<Str> {
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::OptStr(self)
+    }
+    fn view(&self) -> View<'_> {
+        View::OptStr(self.as_ref())
+    }
+}
+
+impl FieldAccess for Option<ByteString> {
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::OptBytes(self)
+    }
+    fn view(&self) -> View<'_> {
+        View::OptBytes(self.as_ref())
+    }
+}
+
+impl<T: Message> FieldAccess for T {
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::Message(self)
+    }
+    fn view(&self) -> View<'_> {
+        View::Message(self)
+    }
+}
+
+impl<T: Message + Default> OptMessage for Option<T> {
+    fn get_or_default(&mut self) -> &mut dyn Message {
+        self.get_or_insert_default()
+    }
+    fn clear(&mut self) {
+        *self = None;
+    }
+}
+
+impl<T: Message + Default> FieldAccess for Option<T> {
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::OptMessage(self)
+    }
+    fn view(&self) -> View<'_> {
+        View::OptMessage(self.as_ref().map(|message| message as &dyn Message))
+    }
+}
+
+impl<T: Message + Default> MessageList for Vec<T> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+    fn at(&self, index: usize) -> Option<&dyn Message> {
+        self.get(index).map(|message| message as &dyn Message)
+    }
+    fn at_mut(&mut self, index: usize) -> Option<&mut dyn Message> {
+        self.get_mut(index).map(|message| message as &mut dyn Message)
+    }
+    fn push_default(&mut self) -> &mut dyn Message {
+        let index = self.len();
+        self.push(T::default());
+        &mut self[index]
+    }
+    fn reserve_exact(&mut self, count: usize) {
+        self.reserve_exact(count);
+    }
+    fn shrink(&mut self) {
+        self.shrink_to_fit();
+    }
+    fn clear(&mut self) {
+        self.clear();
+    }
+}
+
+impl<T: Message + Default> FieldAccess for Vec<T> {
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::MessageList(self)
+    }
+    fn view(&self) -> View<'_> {
+        View::MessageList(self)
+    }
+}
+
+impl<T: Message + Default> MessageMap for BTreeMap<Str, T> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+    fn entry(&mut self, key: Str) -> &mut dyn Message {
+        self.entry(key).or_default()
+    }
+    fn contains(&self, key: &str) -> bool {
+        self.contains_key(key)
+    }
+    fn entries(&self) -> Box<dyn DoubleEndedIterator<Item = (&Str, &dyn Message)> + '_> {
+        Box::new(self.iter().map(|(key, message)| (key, message as &dyn Message)))
+    }
+    fn values_mut(&mut self) -> Box<dyn Iterator<Item = &mut dyn Message> + '_> {
+        Box::new(self.values_mut().map(|message| message as &mut dyn Message))
+    }
+    fn clear(&mut self) {
+        self.clear();
+    }
+}
+
+impl<T: Message + Default> FieldAccess for BTreeMap<Str, T> {
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::MessageMap(self)
+    }
+    fn view(&self) -> View<'_> {
+        View::MessageMap(self)
+    }
+}

@@ -1,0 +1,56 @@
+//! `Ingest`: how the bytes of one object become what a cache holds.
+//!
+//! A decoded `K`, an `Encoded<K>`, a projection: each says here how it is made. The client cuts a
+//! stream into items and calls this; it does not know which form it feeds.
+
+use bytes::Bytes;
+
+use super::{DecodeContext, Wire, WireError};
+use crate::{KubeObject, Object, Resource};
+
+/// The encoding of an object's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Encoding {
+    /// JSON text.
+    Json,
+    /// A bare protobuf message: no envelope, so it does not say its own kind.
+    Protobuf,
+}
+
+/// A form in which objects of one kind are held.
+pub trait Ingest: Object + Sized {
+    /// The kind.
+    type Kind: Resource;
+
+    /// Makes the held form of one object. `bytes` may share a larger buffer: a form that keeps
+    /// bytes copies them, so that one object does not pin its neighbours.
+    ///
+    /// # Errors
+    /// The bytes are not an object of this kind; the caller counts and reports it, and goes on.
+    fn ingest(bytes: Bytes, encoding: Encoding, cx: &mut DecodeContext) -> Result<Self, WireError>;
+}
+
+/// The decoded form.
+impl<K: KubeObject> Ingest for K {
+    type Kind = K;
+
+    fn ingest(bytes: Bytes, encoding: Encoding, cx: &mut DecodeContext) -> Result<Self, WireError> {
+        match encoding {
+            Encoding::Json => K::from_json(&bytes, cx),
+            Encoding::Protobuf => K::from_protobuf(&bytes, cx),
+        }
+    }
+}
+
+/// Decodes bytes of either encoding.
+pub fn decode<M: Wire>(
+    bytes: &[u8],
+    encoding: Encoding,
+    cx: &mut DecodeContext,
+) -> Result<M, WireError> {
+    match encoding {
+        Encoding::Json => M::from_json(bytes, cx),
+        Encoding::Protobuf => M::from_protobuf(bytes, cx),
+    }
+}

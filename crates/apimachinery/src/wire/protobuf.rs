@@ -1,0 +1,348 @@
+//! Protobuf decoding, driven by schemas.
+//!
+//! Unknown fields are skipped (a newer server may send them). Repeated scalars are read packed or
+//! not. A message field given twice merges, as protobuf defines; the server's spliced
+//! `resourceVersion` relies on it.
+
+use super::field_access::{MessageList, MessageMap};
+use super::{DecodeContext, Entry, JsonForm, Message, Schema, Slot, WireError, WireErrorKind};
+use crate::{ByteString, Str};
+
+/// A varint and what follows it.
+pub fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), WireErrorKind> {
+    let mut value = 0u64;
+    for (index, &byte) in bytes.iter().enumerate().take(10) {
+        value |= u64::from(byte & 0x7f) << (7 * index);
+        if byte < 0x80 {
+            return Ok((value, &bytes[index + 1..]));
+        }
+    }
+    Err(if bytes.len() < 10 { WireErrorKind::Truncated } else { WireErrorKind::BadVarint })
+}
+
+/// The contents of a length-delimited field and what follows it.
+fn delimited(bytes: &[u8]) -> Result<(&[u8], &[u8]), WireErrorKind> {
+    let (length, rest) = varint(bytes)?;
+    match usize::try_from(length) {
+        Ok(length) if length <= rest.len() => Ok(rest.split_at(length)),
+        _ => Err(WireErrorKind::Truncated),
+    }
+}
+
+/// The number and wire type of the next field, and what follows.
+fn tag(bytes: &[u8]) -> Result<(u32, u8, &[u8]), WireErrorKind> {
+    let (tag, rest) = varint(bytes)?;
+    let number = u32::try_from(tag >> 3).map_err(|_| WireErrorKind::BadVarint)?;
+    if number == 0 {
+        return Err(WireErrorKind::BadVarint);
+    }
+    Ok((number, (tag & 7) as u8, rest))
+}
+
+/// The fields of a small message, one by one: number, and a varint or bytes.
+pub(super) fn each_field(
+    mut bytes: &[u8],
+    mut take: impl FnMut(u32, u64, &[u8]),
+) -> Result<(), WireErrorKind> {
+    while !bytes.is_empty() {
+        let (number, wire_type, rest) = tag(bytes)?;
+        bytes = match wire_type {
+            0 => {
+                let (value, rest) = varint(rest)?;
+                take(number, value, &[]);
+                rest
+            }
+            2 => {
+                let (inner, rest) = delimited(rest)?;
+                take(number, 0, inner);
+                rest
+            }
+            _ => skip_field(number, wire_type, rest)?,
+        };
+    }
+    Ok(())
+}
+
+/// What follows the value of a field of this number and wire type.
+pub fn skip_field(number: u32, wire_type: u8, bytes: &[u8]) -> Result<&[u8], WireErrorKind> {
+    match wire_type {
+        0 => varint(bytes).map(|(_, rest)| rest),
+        1 => bytes.get(8..).ok_or(WireErrorKind::Truncated),
+        2 => delimited(bytes).map(|(_, rest)| rest),
+        5 => bytes.get(4..).ok_or(WireErrorKind::Truncated),
+        found => Err(WireErrorKind::WireType { number, found }),
+    }
+}
+
+/// Decodes `bytes` (a bare message, no envelope) into `message`, merging with what is there.
+pub fn merge_protobuf(
+    message: &mut dyn Message,
+    bytes: &[u8],
+    cx: &mut DecodeContext,
+) -> Result<(), WireError> {
+    cx.reset();
+    cx.check_length(bytes.len())?;
+    merge_message(message, bytes, cx)
+}
+
+fn merge_message(
+    message: &mut dyn Message,
+    mut bytes: &[u8],
+    cx: &mut DecodeContext,
+) -> Result<(), WireError> {
+    cx.enter()?;
+    let schema = message.schema();
+    if schema.form == JsonForm::Scalar {
+        message.merge_scalar(bytes, cx)?;
+        cx.leave();
+        return Ok(());
+    }
+    let mut hint = 0;
+    while !bytes.is_empty() {
+        let (number, wire_type, rest) = tag(bytes).map_err(|kind| cx.fail(kind))?;
+        bytes = match schema.entry(number, hint) {
+            None => skip_field(number, wire_type, rest).map_err(|kind| cx.fail(kind))?,
+            Some((position, Entry::Field(index))) => {
+                // A repeated field comes again, any other is followed by the next: both are tried.
+                hint = position;
+                merge_field(message, schema, usize::from(index), (number, wire_type), rest, cx)?
+            }
+            Some((position, Entry::Group { fields, .. })) => {
+                hint = position + 1;
+                let (inner, rest) = expect_delimited(number, wire_type, rest, cx)?;
+                merge_group(message, schema, fields, inner, cx)?;
+                rest
+            }
+        };
+    }
+    cx.leave();
+    Ok(())
+}
+
+fn merge_group(
+    message: &mut dyn Message,
+    schema: &'static Schema,
+    fields: &'static [u16],
+    mut bytes: &[u8],
+    cx: &mut DecodeContext,
+) -> Result<(), WireError> {
+    while !bytes.is_empty() {
+        let (number, wire_type, rest) = tag(bytes).map_err(|kind| cx.fail(kind))?;
+        let found = fields
+            .binary_search_by_key(&number, |&index| schema.fields[usize::from(index)].number)
+            .ok();
+        bytes = match found {
+            None => skip_field(number, wire_type, rest).map_err(|kind| cx.fail(kind))?,
+            Some(position) => {
+                let index = usize::from(fields[position]);
+                merge_field(message, schema, index, (number, wire_type), rest, cx)?
+            }
+        };
+    }
+    Ok(())
+}
+
+fn expect_delimited<'b>(
+    number: u32,
+    wire_type: u8,
+    bytes: &'b [u8],
+    cx: &DecodeContext,
+) -> Result<(&'b [u8], &'b [u8]), WireError> {
+    if wire_type != 2 {
+        return Err(cx.fail(WireErrorKind::WireType { number, found: wire_type }));
+    }
+    delimited(bytes).map_err(|kind| cx.fail(kind))
+}
+
+/// Decodes one field value at the start of `bytes`; gives what follows.
+fn merge_field<'b>(
+    message: &mut dyn Message,
+    schema: &'static Schema,
+    index: usize,
+    (number, wire_type): (u32, u8),
+    bytes: &'b [u8],
+    cx: &mut DecodeContext,
+) -> Result<&'b [u8], WireError> {
+    let Some(slot) = message.slot(index) else {
+        return skip_field(number, wire_type, bytes).map_err(|kind| cx.fail(kind));
+    };
+    let name = schema.fields[index].json;
+    cx.path.push(super::Segment::Field(name));
+    let rest = match wire_type {
+        2 => {
+            let (inner, rest) = delimited(bytes).map_err(|kind| cx.fail(kind))?;
+            merge_delimited(slot, number, inner, rest, cx)?;
+            rest
+        }
+        0 => {
+            let (value, rest) = varint(bytes).map_err(|kind| cx.fail(kind))?;
+            set_varint(slot, number, value, cx)?;
+            rest
+        }
+        1 => {
+            let (value, rest) =
+                bytes.split_first_chunk::<8>().ok_or_else(|| cx.fail(WireErrorKind::Truncated))?;
+            let value = f64::from_le_bytes(*value);
+            match slot {
+                Slot::F64(place) => *place = value,
+                Slot::OptF64(place) => *place = Some(value),
+                _ => return Err(cx.fail(WireErrorKind::WireType { number, found: 1 })),
+            }
+            rest
+        }
+        found => return Err(cx.fail(WireErrorKind::WireType { number, found })),
+    };
+    cx.path.pop();
+    Ok(rest)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "protobuf defines int32 as truncation")]
+#[expect(clippy::cast_possible_wrap, reason = "protobuf stores negative numbers so")]
+fn set_varint(
+    slot: Slot<'_>,
+    number: u32,
+    value: u64,
+    cx: &DecodeContext,
+) -> Result<(), WireError> {
+    match slot {
+        Slot::Bool(place) => *place = value != 0,
+        Slot::I32(place) => *place = value as i32,
+        Slot::I64(place) => *place = value as i64,
+        Slot::OptBool(place) => *place = Some(value != 0),
+        Slot::OptI32(place) => *place = Some(value as i32),
+        Slot::OptI64(place) => *place = Some(value as i64),
+        Slot::I32List(list) => list.push(value as i32),
+        Slot::I64List(list) => list.push(value as i64),
+        _ => return Err(cx.fail(WireErrorKind::WireType { number, found: 0 })),
+    }
+    Ok(())
+}
+
+fn text<'b>(bytes: &'b [u8], cx: &DecodeContext) -> Result<&'b str, WireError> {
+    std::str::from_utf8(bytes).map_err(|_| cx.fail(WireErrorKind::NotUtf8))
+}
+
+fn merge_delimited(
+    slot: Slot<'_>,
+    number: u32,
+    inner: &[u8],
+    following: &[u8],
+    cx: &mut DecodeContext,
+) -> Result<(), WireError> {
+    match slot {
+        Slot::Str(place) => *place = cx.str(text(inner, cx)?),
+        Slot::OptStr(place) => *place = Some(cx.str(text(inner, cx)?)),
+        Slot::Bytes(place) => place.0 = inner.to_vec(),
+        Slot::OptBytes(place) => *place = Some(ByteString(inner.to_vec())),
+        Slot::Message(message) => merge_message(message, inner, cx)?,
+        Slot::OptMessage(place) => merge_message(place.get_or_default(), inner, cx)?,
+        Slot::StrList(list) => {
+            reserve_strings(list, number, following);
+            list.push(cx.str(text(inner, cx)?));
+        }
+        Slot::BytesList(list) => list.push(ByteString(inner.to_vec())),
+        Slot::MessageList(list) => push_message(list, number, inner, following, cx)?,
+        Slot::StrMap(map) => {
+            let (key, value) = map_entry(inner, cx)?;
+            let (key, value) = (text(key, cx)?, text(value, cx)?);
+            map.insert(cx.str(key), cx.str(value));
+        }
+        Slot::BytesMap(map) => {
+            let (key, value) = map_entry(inner, cx)?;
+            map.insert(cx.str(text(key, cx)?), ByteString(value.to_vec()));
+        }
+        Slot::MessageMap(map) => merge_map_entry(map, inner, cx)?,
+        Slot::I32List(_) | Slot::I64List(_) => return merge_packed(slot, number, inner, cx),
+        _ => return Err(cx.fail(WireErrorKind::WireType { number, found: 2 })),
+    }
+    Ok(())
+}
+
+fn merge_packed(
+    mut slot: Slot<'_>,
+    number: u32,
+    mut packed: &[u8],
+    cx: &DecodeContext,
+) -> Result<(), WireError> {
+    while !packed.is_empty() {
+        let (value, rest) = varint(packed).map_err(|kind| cx.fail(kind))?;
+        packed = rest;
+        let item = match &mut slot {
+            Slot::I32List(list) => Slot::I32List(list),
+            Slot::I64List(list) => Slot::I64List(list),
+            _ => return Err(cx.fail(WireErrorKind::WireType { number, found: 2 })),
+        };
+        set_varint(item, number, value, cx)?;
+    }
+    Ok(())
+}
+
+fn push_message(
+    list: &mut dyn MessageList,
+    number: u32,
+    inner: &[u8],
+    following: &[u8],
+    cx: &mut DecodeContext,
+) -> Result<(), WireError> {
+    let index = list.len();
+    if index == 0 {
+        // Items are contiguous in practice; counting them now avoids growing (and wasting) later.
+        list.reserve_exact(1 + count_fields(following, number));
+    }
+    cx.path.push(super::Segment::Index(index));
+    merge_message(list.push_default(), inner, cx)?;
+    cx.path.pop();
+    Ok(())
+}
+
+fn reserve_strings(list: &mut Vec<Str>, number: u32, following: &[u8]) {
+    if list.is_empty() {
+        list.reserve_exact(1 + count_fields(following, number));
+    }
+}
+
+/// How many fields of this number stand in a row at the start of `bytes`.
+fn count_fields(mut bytes: &[u8], number: u32) -> usize {
+    let mut count = 0;
+    while let Ok((found, 2, rest)) = tag(bytes) {
+        if found != number {
+            break;
+        }
+        let Ok((_, rest)) = delimited(rest) else { break };
+        bytes = rest;
+        count += 1;
+    }
+    count
+}
+
+/// Key and value bytes of a map entry; either may be absent, which means empty.
+fn map_entry<'b>(
+    mut bytes: &'b [u8],
+    cx: &DecodeContext,
+) -> Result<(&'b [u8], &'b [u8]), WireError> {
+    let (mut key, mut value): (&[u8], &[u8]) = (&[], &[]);
+    while !bytes.is_empty() {
+        let (number, wire_type, rest) = tag(bytes).map_err(|kind| cx.fail(kind))?;
+        if !matches!(number, 1 | 2) {
+            bytes = skip_field(number, wire_type, rest).map_err(|kind| cx.fail(kind))?;
+            continue;
+        }
+        let (inner, rest) = expect_delimited(number, wire_type, rest, cx)?;
+        *(if number == 1 { &mut key } else { &mut value }) = inner;
+        bytes = rest;
+    }
+    Ok((key, value))
+}
+
+fn merge_map_entry(
+    map: &mut dyn MessageMap,
+    inner: &[u8],
+    cx: &mut DecodeContext,
+) -> Result<(), WireError> {
+    let (key, value) = map_entry(inner, cx)?;
+    let key = cx.str(text(key, cx)?);
+    cx.path.push(super::Segment::Key(key.clone()));
+    merge_message(map.entry(key), value, cx)?;
+    cx.path.pop();
+    Ok(())
+}

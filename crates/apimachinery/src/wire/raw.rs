@@ -1,0 +1,140 @@
+//! Fields that hold any JSON: kept as its text, never as a tree.
+
+use std::borrow::Cow;
+
+use super::{
+    DecodeContext, Field, FieldAccess, FieldFlags, FieldType, JsonForm, Message, Schema, Slot,
+    View, Wire, WireError, WireErrorKind,
+};
+use crate::{ByteString, Str, schema};
+
+/// An embedded object in whatever encoding it came (`runtime.RawExtension`).
+///
+/// JSON text is held compact; a protobuf envelope is held as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RawExtension {
+    /// The bytes; empty when absent.
+    pub raw: ByteString,
+}
+
+/// Any JSON value (`apiextensions.JSON`), as compact text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RawJson {
+    /// The text; empty when absent.
+    pub raw: ByteString,
+}
+
+/// A set of fields in upstream's `FieldsV1` notation, as compact JSON text; shared by clones.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldsV1 {
+    /// The text; empty when absent.
+    pub raw: Str,
+}
+
+schema!(pub RAW_EXTENSION = "RawExtension", "io.k8s.apimachinery.pkg.runtime.RawExtension",
+    JsonForm::Raw, None, [Field::new("raw", 1, FieldType::Bytes, FieldFlags::NONE)]);
+schema!(pub RAW_JSON = "JSON",
+    "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSON",
+    JsonForm::Raw, None, [Field::new("raw", 1, FieldType::Bytes, FieldFlags::NONE)]);
+schema!(pub FIELDS_V1 = "FieldsV1", "io.k8s.apimachinery.pkg.apis.meta.v1.FieldsV1",
+    JsonForm::Raw, None, [Field::new("Raw", 1, FieldType::Str, FieldFlags::NONE)]);
+
+/// JSON text without insignificant white space.
+fn compact(text: &str) -> Cow<'_, str> {
+    if !text.bytes().any(|byte| byte.is_ascii_whitespace()) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let (mut quoted, mut escaped) = (false, false);
+    for character in text.chars() {
+        if quoted {
+            out.push(character);
+            if escaped {
+                escaped = false;
+            } else if character == '\\' {
+                escaped = true;
+            } else if character == '"' {
+                quoted = false;
+            }
+        } else if !character.is_ascii_whitespace() {
+            quoted = character == '"';
+            out.push(character);
+        }
+    }
+    Cow::Owned(out)
+}
+
+macro_rules! raw_message {
+    ($type:ty, $schema:ident, $read:expr, $write:expr) => {
+        impl Message for $type {
+            fn schema(&self) -> &'static Schema {
+                &$schema
+            }
+            fn slot(&mut self, index: usize) -> Option<Slot<'_>> {
+                (index == 0).then(|| FieldAccess::slot(&mut self.raw))
+            }
+            fn view(&self, index: usize) -> Option<View<'_>> {
+                (index == 0).then(|| FieldAccess::view(&self.raw))
+            }
+            fn raw_json(&self) -> Cow<'_, str> {
+                let read: fn(&Self) -> Cow<'_, str> = $read;
+                read(self)
+            }
+            fn set_raw_json(
+                &mut self,
+                text: &str,
+                cx: &mut DecodeContext,
+            ) -> Result<(), WireError> {
+                let write: fn(&mut Self, &str, &mut DecodeContext) -> Result<(), WireErrorKind> =
+                    $write;
+                write(self, &compact(text), cx).map_err(|kind| cx.fail(kind))
+            }
+        }
+        impl Wire for $type {
+            const SCHEMA: &'static Schema = &$schema;
+        }
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                super::Json::part(self).serialize(serializer)
+            }
+        }
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                super::deserialize(deserializer)
+            }
+        }
+    };
+}
+
+/// Bytes that are not JSON cannot be written as JSON: they become null.
+fn json_or_null(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() => text.into(),
+        _ => Cow::Borrowed(""),
+    }
+}
+
+raw_message!(RawExtension, RAW_EXTENSION, |this| json_or_null(&this.raw), |this, text, _| {
+    this.raw = ByteString(text.as_bytes().to_vec());
+    Ok(())
+});
+
+raw_message!(RawJson, RAW_JSON, |this| json_or_null(&this.raw), |this, text, _| {
+    this.raw = ByteString(text.as_bytes().to_vec());
+    Ok(())
+});
+
+raw_message!(FieldsV1, FIELDS_V1, |this| json_or_null(this.raw.as_bytes()), |this, text, cx| {
+    this.raw = cx.str(text);
+    Ok(())
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn white_space_outside_strings_goes_and_inside_stays() {
+        assert_eq!(compact("{ \"a b\" :\n [1, \"x \\\" y\"] }"), "{\"a b\":[1,\"x \\\" y\"]}");
+    }
+}
