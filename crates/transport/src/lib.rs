@@ -1,1 +1,70 @@
-//! Connections to an API server: TLS, HTTP/2 and HTTP/1.1, authentication
+//! Connections to an API server: TLS, HTTP/2 and HTTP/1.1, authentication, proxies.
+//!
+//! [`Transport`] is a cheap-to-clone handle on a pool of connections to *one* server. It takes an
+//! [`http::Request`] and answers with an [`http::Response`] whose body arrives as the server sends
+//! it, so that a watch is nothing special: a response that does not end.
+//!
+//! It is **not** a Kubernetes client: it knows no objects, no verbs, no status codes but 401, and
+//! it does not retry what a server answered. It reads no environment variables and installs no
+//! global defaults. `kubist-client` builds on it; `kubist-kubeconfig` makes its [`Config`].
+//!
+//! ```
+//! use kubist_transport::{Auth, Body, Config, Transport};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut config = Config::new("https://127.0.0.1:6443".parse()?);
+//! config.auth = Auth::Bearer("a token".into());
+//! let transport = Transport::new(config)?;
+//!
+//! let request = http::Request::get("/version").body(Body::empty())?;
+//! let mut response = transport.send(request).await?;
+//! while let Some(chunk) = response.body_mut().chunk().await? {
+//!     println!("{} bytes", chunk.len());
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! # Contracts
+//!
+//! - Many requests and watches share one HTTP/2 connection. A further connection is opened before
+//!   the server's stream limit is reached, so no request waits behind long-lived ones.
+//! - A response body that nobody reads takes no more than its own window: the connection's window
+//!   has room for the windows of all streams that the pool puts on it.
+//! - A request that was never written is sent again on another connection. A `GET`, `HEAD` or
+//!   `OPTIONS` whose connection broke before any byte of the answer is sent again once. Nothing
+//!   else is repeated, except once after a 401 when newer credentials could be had.
+//! - Dropping a future or a body cancels that request: the stream is reset (HTTP/2) or the
+//!   connection closed (HTTP/1.1). Others are not affected.
+//! - All tasks belong to the pool; they end when the last [`Transport`] handle and the last
+//!   response body are gone.
+
+mod auth;
+mod body;
+mod config;
+mod connect;
+mod error;
+mod gunzip;
+mod headers;
+mod pool;
+mod rate_limiter;
+mod response_body;
+mod secret;
+mod server;
+mod stats;
+mod tls;
+mod transport;
+mod upgrade;
+
+pub use auth::{Auth, AuthError, ExecApiVersion, ExecPlugin, InteractiveMode};
+pub use body::Body;
+pub use config::{
+    Config, Http2Config, HttpVersion, Impersonate, PoolConfig, Proxy, RateLimit, Timeouts,
+};
+pub use connect::{Connect, Connecting, Endpoint, Io, ProxyError, TcpConnector};
+pub use error::{Cause, ConfigError, Phase, Retry, TransportError};
+pub use response_body::ResponseBody;
+pub use secret::Secret;
+pub use stats::Stats;
+pub use tls::{Identity, Pem, TlsConfig, TlsError, Verify};
+pub use transport::Transport;
+pub use upgrade::{Upgrade, UpgradedIo};

@@ -1,0 +1,207 @@
+//! Who we are, in the `Authorization` header or by a plugin's certificate.
+//!
+//! [`Auth`] is data; [`Credentials`] hands out what to send now ([`Issued`]) and can be told that
+//! the server refused it. Runs of a plugin and reads of a file happen one at a time; whoever comes
+//! meanwhile gets their result.
+
+mod exec;
+mod token_file;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use http::HeaderValue;
+
+use self::exec::ExecSource;
+pub use self::exec::{ExecApiVersion, ExecPlugin, InteractiveMode};
+use self::token_file::TokenFile;
+use crate::error::{ConfigError, Retry};
+use crate::secret::Secret;
+use crate::tls::Identity;
+
+/// Credentials of a client.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub enum Auth {
+    /// None (a client certificate in the TLS configuration may still say who we are).
+    #[default]
+    None,
+    /// A bearer token.
+    Bearer(Secret),
+    /// A file with a bearer token, read again every minute and after a 401.
+    TokenFile(PathBuf),
+    /// User and password.
+    Basic {
+        /// User name.
+        username: String,
+        /// Password.
+        password: Secret,
+    },
+    /// A command that prints credentials.
+    Exec(Box<ExecPlugin>),
+}
+
+/// Why there are no credentials.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuthError {
+    /// The token file cannot be read and never could.
+    #[error("cannot read token file {path:?}")]
+    TokenFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Arc<io::Error>,
+    },
+    /// The token file has no token in it.
+    #[error("token file {path:?} is empty")]
+    TokenFileEmpty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The token has characters that no header may have.
+    #[error("the token cannot be sent in a header")]
+    Token,
+    /// The plugin could not be started.
+    #[error("cannot run {command:?}{}", hint(install_hint.as_ref()))]
+    Start {
+        /// The command.
+        command: String,
+        /// What the kubeconfig's author says about getting it.
+        install_hint: Option<String>,
+        /// Why.
+        source: Arc<io::Error>,
+    },
+    /// The plugin needs a terminal and there is none.
+    #[error("{command:?} needs a terminal on standard input")]
+    NotInteractive {
+        /// The command.
+        command: String,
+    },
+    /// The plugin failed.
+    #[error("{command:?} failed with {status}: {stderr}")]
+    Failed {
+        /// The command.
+        command: String,
+        /// Exit code or signal.
+        status: String,
+        /// The end of what it wrote to standard error, if that was not a terminal.
+        stderr: String,
+    },
+    /// The plugin took too long.
+    #[error("{command:?} took longer than {limit:?}")]
+    Slow {
+        /// The command.
+        command: String,
+        /// The limit.
+        limit: Duration,
+    },
+    /// The plugin's output is no `ExecCredential` with credentials.
+    #[error("output of {command:?} cannot be used: {problem}")]
+    Output {
+        /// The command.
+        command: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The plugin's certificate cannot be used.
+    #[error("the certificate of the plugin cannot be used")]
+    Certificate(#[source] crate::tls::TlsError),
+}
+
+fn hint(install_hint: Option<&String>) -> String {
+    install_hint
+        .map(|hint| format!(" ({hint})"))
+        .unwrap_or_default()
+}
+
+impl AuthError {
+    /// Whether trying again may help.
+    pub fn retry(&self) -> Retry {
+        match self {
+            Self::TokenFile { .. }
+            | Self::TokenFileEmpty { .. }
+            | Self::Failed { .. }
+            | Self::Slow { .. } => Retry::Backoff,
+            Self::Token
+            | Self::Start { .. }
+            | Self::NotInteractive { .. }
+            | Self::Output { .. }
+            | Self::Certificate(_) => Retry::Never,
+        }
+    }
+}
+
+/// What to send with a request.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Issued {
+    /// Value of the `Authorization` header.
+    pub(crate) header: Option<HeaderValue>,
+    /// Client certificate to present.
+    pub(crate) identity: Option<Arc<Identity>>,
+    /// Counts the times that credentials were obtained, to see whether others came since.
+    pub(crate) serial: u64,
+}
+
+/// The running side of [`Auth`].
+#[derive(Debug)]
+pub(crate) enum Credentials {
+    Fixed(Issued),
+    TokenFile(TokenFile),
+    Exec(Box<ExecSource>),
+}
+
+impl Credentials {
+    pub(crate) fn new(auth: Auth) -> Result<Self, ConfigError> {
+        let header = match auth {
+            Auth::None => None,
+            Auth::Bearer(token) => Some(bearer(token.reveal()).ok_or(ConfigError::Header {
+                field: "bearer token",
+            })?),
+            Auth::Basic { username, password } => Some(basic(&username, &password)),
+            Auth::TokenFile(path) => return Ok(Self::TokenFile(TokenFile::new(path))),
+            Auth::Exec(plugin) => return Ok(Self::Exec(Box::new(ExecSource::new(*plugin)))),
+        };
+        Ok(Self::Fixed(Issued {
+            header,
+            ..Issued::default()
+        }))
+    }
+
+    /// What to send now.
+    pub(crate) async fn issue(&self) -> Result<Issued, AuthError> {
+        match self {
+            Self::Fixed(issued) => Ok(issued.clone()),
+            Self::TokenFile(file) => file.issue().await,
+            Self::Exec(source) => source.issue().await,
+        }
+    }
+
+    /// The server answered 401 to `refused`. Gets others if there are any.
+    pub(crate) async fn renew(&self, refused: &Issued) -> Result<Option<Issued>, AuthError> {
+        match self {
+            Self::Fixed(_) => Ok(None),
+            Self::TokenFile(file) => file.renew(refused).await,
+            Self::Exec(source) => source.renew(refused).await,
+        }
+    }
+}
+
+/// `Bearer TOKEN`, marked sensitive so that HPACK does not index it and `Debug` does not show it.
+fn bearer(token: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::try_from(format!("Bearer {token}")).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+fn basic(username: &str, password: &Secret) -> HeaderValue {
+    let pair = format!("{username}:{}", password.reveal());
+    let encoded = base64::engine::general_purpose::STANDARD.encode(pair);
+    let mut value = HeaderValue::try_from(format!("Basic {encoded}"))
+        .expect("base64 consists of characters that headers may have");
+    value.set_sensitive(true);
+    value
+}

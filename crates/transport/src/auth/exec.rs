@@ -1,0 +1,335 @@
+//! Credentials from a command (`client.authentication.k8s.io`, `v1` and `v1beta1`).
+//!
+//! The command prints an `ExecCredential` with a token, a client certificate, or both. Its answer
+//! is kept until it expires or the server refuses it. One run at a time; its output, its error
+//! text and (unless it talks to a person) its time are bounded.
+
+use std::io::IsTerminal as _;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use serde::Deserialize;
+use tokio::io::AsyncReadExt as _;
+use tokio::process::{Child, Command};
+use tokio::sync::Mutex;
+use tokio::time::Instant;
+
+use super::{AuthError, Issued, bearer};
+use crate::secret::Secret;
+use crate::tls::{Identity, Pem};
+
+/// Longest output that is read.
+const OUTPUT_MAX: u64 = 1 << 20;
+
+/// Bytes of standard error that go into an error message.
+const STDERR_MAX: usize = 2 << 10;
+
+/// Time that a command gets if it does not talk to a person.
+const TIME_MAX: Duration = Duration::from_mins(1);
+
+/// A command that prints credentials, as a kubeconfig describes it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ExecPlugin {
+    /// Program, looked up in `PATH` if it has no slash.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Variables added to the environment.
+    pub env: Vec<(String, String)>,
+    /// Version of the exchange; the answer must have the same.
+    pub api_version: ExecApiVersion,
+    /// Whether it may talk to a person. Default: [`InteractiveMode::IfAvailable`].
+    pub interactive_mode: InteractiveMode,
+    /// Said when the command cannot be started.
+    pub install_hint: Option<String>,
+    /// `spec.cluster` of what the command is told, if it asked for that.
+    pub cluster: Option<serde_json::Value>,
+}
+
+impl ExecPlugin {
+    /// A command without arguments.
+    pub fn new(command: impl Into<String>, api_version: ExecApiVersion) -> Self {
+        Self {
+            command: command.into(),
+            args: Vec::new(),
+            env: Vec::new(),
+            api_version,
+            interactive_mode: InteractiveMode::default(),
+            install_hint: None,
+            cluster: None,
+        }
+    }
+}
+
+/// Version of `client.authentication.k8s.io`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the two versions that exist")]
+pub enum ExecApiVersion {
+    /// `v1`
+    V1,
+    /// `v1beta1`
+    V1Beta1,
+}
+
+impl ExecApiVersion {
+    /// The `apiVersion` of the objects exchanged.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::V1 => "client.authentication.k8s.io/v1",
+            Self::V1Beta1 => "client.authentication.k8s.io/v1beta1",
+        }
+    }
+}
+
+/// Whether a plugin gets standard input and may write to the terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_enums, reason = "the three modes that exist")]
+pub enum InteractiveMode {
+    /// Never.
+    Never,
+    /// If standard input is a terminal.
+    #[default]
+    IfAvailable,
+    /// It must be a terminal.
+    Always,
+}
+
+#[derive(Debug)]
+pub(crate) struct ExecSource {
+    plugin: ExecPlugin,
+    /// Held while the command runs, so that it runs once for all who wait.
+    last: Mutex<Last>,
+}
+
+#[derive(Debug, Default)]
+struct Last {
+    issued: Option<Issued>,
+    expires: Option<Instant>,
+    runs: u64,
+}
+
+impl ExecSource {
+    pub(super) fn new(plugin: ExecPlugin) -> Self {
+        Self {
+            plugin,
+            last: Mutex::new(Last::default()),
+        }
+    }
+
+    pub(super) async fn issue(&self) -> Result<Issued, AuthError> {
+        let mut last = self.last.lock().await;
+        match &last.issued {
+            Some(issued) if last.expires.is_none_or(|at| Instant::now() < at) => Ok(issued.clone()),
+            _ => self.run_into(&mut last).await,
+        }
+    }
+
+    pub(super) async fn renew(&self, refused: &Issued) -> Result<Option<Issued>, AuthError> {
+        let mut last = self.last.lock().await;
+        match &last.issued {
+            Some(issued) if issued.serial != refused.serial => Ok(Some(issued.clone())),
+            _ => self.run_into(&mut last).await.map(Some),
+        }
+    }
+
+    async fn run_into(&self, last: &mut Last) -> Result<Issued, AuthError> {
+        let output = run(&self.plugin).await?;
+        let (header, identity, expires) = self.plugin.read(&output)?;
+        last.runs += 1;
+        let issued = Issued {
+            header,
+            identity,
+            serial: last.runs,
+        };
+        last.issued = Some(issued.clone());
+        last.expires = expires;
+        Ok(issued)
+    }
+}
+
+type Read = (
+    Option<http::HeaderValue>,
+    Option<Arc<Identity>>,
+    Option<Instant>,
+);
+
+impl ExecPlugin {
+    fn read(&self, output: &[u8]) -> Result<Read, AuthError> {
+        let problem = |problem: String| AuthError::Output {
+            command: self.command.clone(),
+            problem,
+        };
+        let credential: ExecCredential =
+            serde_json::from_slice(output).map_err(|error| problem(error.to_string()))?;
+        if credential.kind != "ExecCredential" {
+            return Err(problem(format!(
+                "kind is {:?}, not ExecCredential",
+                credential.kind
+            )));
+        }
+        let expected = self.api_version.as_str();
+        if credential.api_version != expected {
+            let found = credential.api_version;
+            return Err(problem(format!("apiVersion is {found:?}, not {expected}")));
+        }
+        let status = credential
+            .status
+            .ok_or_else(|| problem("it has no status".to_owned()))?;
+        let identity = match (status.client_certificate_data, status.client_key_data) {
+            (None, None) => None,
+            (Some(certificate), Some(key)) => Some(Arc::new(Identity {
+                certificate: Pem::Data(Secret::from(certificate)),
+                key: Pem::Data(Secret::from(key)),
+            })),
+            _ => return Err(problem("certificate and key must come together".to_owned())),
+        };
+        let header = match status.token.filter(|token| !token.is_empty()) {
+            Some(token) => Some(bearer(&token).ok_or(AuthError::Token)?),
+            None => None,
+        };
+        if header.is_none() && identity.is_none() {
+            return Err(problem("it has neither token nor certificate".to_owned()));
+        }
+        let expires =
+            match status.expiration_timestamp {
+                Some(text) => Some(expiry(&text).ok_or_else(|| {
+                    problem(format!("expirationTimestamp {text:?} is not a time"))
+                })?),
+                None => None,
+            };
+        Ok((header, identity, expires))
+    }
+
+    /// The `ExecCredential` that the command finds in its environment.
+    fn exec_info(&self, interactive: bool) -> String {
+        let mut spec = serde_json::json!({ "interactive": interactive });
+        if let Some(cluster) = &self.cluster {
+            spec["cluster"] = cluster.clone();
+        }
+        serde_json::json!({
+            "kind": "ExecCredential",
+            "apiVersion": self.api_version.as_str(),
+            "spec": spec,
+        })
+        .to_string()
+    }
+}
+
+/// A wall-clock time as an instant of the runtime's clock.
+fn expiry(timestamp: &str) -> Option<Instant> {
+    let at: jiff::Timestamp = timestamp.parse().ok()?;
+    #[expect(clippy::disallowed_methods, reason = "credentials expire by wall time")]
+    let left = SystemTime::from(at)
+        .duration_since(SystemTime::now())
+        .unwrap_or_default();
+    let now = Instant::now();
+    Some(now.checked_add(left).unwrap_or(now))
+}
+
+async fn run(plugin: &ExecPlugin) -> Result<Vec<u8>, AuthError> {
+    let command = || plugin.command.clone();
+    let interactive = match plugin.interactive_mode {
+        InteractiveMode::Never => false,
+        InteractiveMode::IfAvailable => std::io::stdin().is_terminal(),
+        InteractiveMode::Always if std::io::stdin().is_terminal() => true,
+        InteractiveMode::Always => return Err(AuthError::NotInteractive { command: command() }),
+    };
+    let mut child = Command::new(&plugin.command)
+        .args(&plugin.args)
+        .envs(plugin.env.iter().map(|(name, value)| (name, value)))
+        .env("KUBERNETES_EXEC_INFO", plugin.exec_info(interactive))
+        .stdin(if interactive {
+            Stdio::inherit()
+        } else {
+            Stdio::null()
+        })
+        .stdout(Stdio::piped())
+        .stderr(if interactive {
+            Stdio::inherit()
+        } else {
+            Stdio::piped()
+        })
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| AuthError::Start {
+            command: command(),
+            install_hint: plugin.install_hint.clone(),
+            source: Arc::new(error),
+        })?;
+    let finished = if interactive {
+        finish(&mut child).await
+    } else {
+        tokio::time::timeout(TIME_MAX, finish(&mut child))
+            .await
+            .map_err(|_| AuthError::Slow {
+                command: command(),
+                limit: TIME_MAX,
+            })?
+    };
+    let (status, stdout, stderr) = finished.map_err(|error| AuthError::Output {
+        command: command(),
+        problem: error.to_string(),
+    })?;
+    if !status.success() {
+        let start = stderr.len().saturating_sub(STDERR_MAX);
+        let stderr = String::from_utf8_lossy(&stderr[start..]).trim().to_owned();
+        return Err(AuthError::Failed {
+            command: command(),
+            status: status.to_string(),
+            stderr,
+        });
+    }
+    Ok(stdout)
+}
+
+/// Reads both outputs at once, so that the command cannot block on either.
+async fn finish(child: &mut Child) -> std::io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let out = child.stdout.take();
+    let err = child.stderr.take();
+    let read_out = async {
+        match out {
+            Some(out) => out
+                .take(OUTPUT_MAX)
+                .read_to_end(&mut stdout)
+                .await
+                .map(drop),
+            None => Ok(()),
+        }
+    };
+    let read_err = async {
+        match err {
+            Some(err) => err
+                .take(OUTPUT_MAX)
+                .read_to_end(&mut stderr)
+                .await
+                .map(drop),
+            None => Ok(()),
+        }
+    };
+    let (read_out, read_err) = futures_util::future::join(read_out, read_err).await;
+    read_out?;
+    read_err?;
+    Ok((child.wait().await?, stdout, stderr))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ExecCredential {
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    api_version: String,
+    status: Option<ExecStatus>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ExecStatus {
+    token: Option<String>,
+    client_certificate_data: Option<String>,
+    client_key_data: Option<String>,
+    expiration_timestamp: Option<String>,
+}

@@ -1,0 +1,31 @@
+//! TCP, with keep-alive probes and without Nagle's delay.
+//!
+//! Addresses of a name are tried one after the other, in the resolver's order.
+
+use std::time::Duration;
+
+use tokio::net::TcpStream;
+
+use super::{Connect, Connecting, Endpoint, Io};
+
+/// Pause before and between TCP keep-alive probes; client-go's number.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+
+/// Connects by TCP.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct TcpConnector;
+
+impl Connect for TcpConnector {
+    fn connect(&self, endpoint: Endpoint) -> Connecting {
+        Box::pin(async move {
+            let stream = TcpStream::connect((endpoint.host.as_str(), endpoint.port)).await?;
+            stream.set_nodelay(true)?;
+            let keep_alive = socket2::TcpKeepalive::new()
+                .with_time(KEEP_ALIVE)
+                .with_interval(KEEP_ALIVE);
+            socket2::SockRef::from(&stream).set_tcp_keepalive(&keep_alive)?;
+            Ok(Box::new(stream) as Box<dyn Io>)
+        })
+    }
+}

@@ -1,0 +1,77 @@
+//! HTTP/1.1 connections: one request at a time, kept between requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::client::conn::http1::{Builder, SendRequest};
+use hyper_util::rt::TokioIo;
+use tokio::time::Instant;
+
+use super::dial::Stream;
+use super::{Occupied, Pool, READY_GRACE};
+use crate::body::Body;
+use crate::error::TransportError;
+
+/// The use of a connection for one request; dropping it closes the connection.
+pub(crate) struct Http1Lease {
+    pub(crate) sender: SendRequest<Body>,
+    pool: Arc<Pool>,
+    generation: u64,
+}
+
+impl Http1Lease {
+    pub(super) fn new(sender: SendRequest<Body>, pool: Arc<Pool>, generation: u64) -> Self {
+        Self {
+            sender,
+            pool,
+            generation,
+        }
+    }
+
+    /// The response was read to its end: the connection may serve another request.
+    pub(crate) fn finish(self) {
+        if !self.sender.is_closed() {
+            let idle = IdleConnection {
+                sender: self.sender,
+                since: Instant::now(),
+            };
+            self.pool.take_back(idle, self.generation);
+        }
+    }
+}
+
+/// A connection between requests.
+pub(super) struct IdleConnection {
+    sender: SendRequest<Body>,
+    since: Instant,
+}
+
+impl IdleConnection {
+    pub(super) fn is_usable(&self, now: Instant, timeout: Duration) -> bool {
+        !self.sender.is_closed() && now.duration_since(self.since) < timeout
+    }
+
+    /// The way to send, once the driver is done with the last response; soon, or never.
+    pub(super) async fn ready(mut self) -> Option<SendRequest<Body>> {
+        let ready = tokio::time::timeout(READY_GRACE, self.sender.ready()).await;
+        matches!(ready, Ok(Ok(()))).then_some(self.sender)
+    }
+}
+
+/// Starts HTTP/1.1 on a stream: the sender, and the future that must run for anything to happen.
+pub(super) async fn establish(
+    io: Stream,
+    occupied: Occupied,
+    ping_timeout: Duration,
+) -> Result<(SendRequest<Body>, impl Future<Output = ()> + Send + 'static), TransportError> {
+    let (sender, connection) = Builder::new()
+        .handshake(TokioIo::new(io))
+        .await
+        .map_err(|error| TransportError::from_hyper(error, ping_timeout))?;
+    let driver = async move {
+        // Whoever waits for a response hears of the error; nobody else needs to.
+        drop(connection.with_upgrades().await);
+        drop(occupied);
+    };
+    Ok((sender, driver))
+}

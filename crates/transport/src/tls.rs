@@ -1,0 +1,369 @@
+//! Who the server must be, and who we are by certificate.
+//!
+//! [`TlsConfig`] is data; [`TlsSource`] makes rustls configurations of it, reads files again when
+//! they may have changed, and takes a client certificate from an exec plugin. The cryptography is
+//! *ring*, handed over explicitly: no process-wide default is installed or looked at.
+
+mod insecure;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rustls::crypto::CryptoProvider;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_pki_types::pem::PemObject as _;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::time::Instant;
+
+use self::insecure::AcceptAny;
+use crate::secret::Secret;
+
+/// Files are looked at again after this time; client-go's number.
+const RELOAD_INTERVAL: Duration = Duration::from_mins(5);
+
+/// TLS towards the server.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct TlsConfig {
+    /// Whom to trust. Default: the system's authorities.
+    pub verify: Verify,
+    /// Name to ask for and to verify instead of the server's host. Default: none.
+    pub server_name: Option<String>,
+    /// Client certificate. Default: none.
+    pub identity: Option<Identity>,
+}
+
+/// Which server certificates are accepted.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub enum Verify {
+    /// Issued by an authority of the system's store.
+    #[default]
+    System,
+    /// Issued by one of these authorities (PEM, one or more certificates).
+    Authorities(Pem),
+    /// Any at all. Whoever sits between can read and change everything.
+    Nothing,
+}
+
+/// A client certificate chain and its private key, PEM.
+#[derive(Debug, Clone)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a certificate and its key, complete"
+)]
+pub struct Identity {
+    /// Certificates, the client's own first.
+    pub certificate: Pem,
+    /// PKCS #8, PKCS #1 or SEC 1.
+    pub key: Pem,
+}
+
+/// PEM text, or the file that holds it and is read again every five minutes.
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_enums, reason = "either here or in a file")]
+pub enum Pem {
+    /// The text itself.
+    Data(Secret),
+    /// A file.
+    File(PathBuf),
+}
+
+impl Pem {
+    fn read(&self) -> Result<Vec<u8>, TlsError> {
+        match self {
+            Self::Data(data) => Ok(data.reveal().as_bytes().to_vec()),
+            Self::File(path) => std::fs::read(path).map_err(|error| TlsError::File {
+                path: path.clone(),
+                source: Arc::new(error),
+            }),
+        }
+    }
+
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Data(_) => None,
+            Self::File(path) => Some(path),
+        }
+    }
+}
+
+/// Why TLS cannot be set up, or failed.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum TlsError {
+    /// A certificate or key file cannot be read.
+    #[error("cannot read {path:?}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Arc<io::Error>,
+    },
+    /// PEM without what it should hold.
+    #[error("{field} holds no usable PEM")]
+    Pem {
+        /// Which part of the configuration.
+        field: &'static str,
+        /// What the parser says.
+        source: Arc<rustls_pki_types::pem::Error>,
+    },
+    /// An authority's certificate, or the pair of certificate and key, is refused.
+    #[error("{field} cannot be used")]
+    Rejected {
+        /// Which part of the configuration.
+        field: &'static str,
+        /// What the TLS library says.
+        source: Arc<rustls::Error>,
+    },
+    /// The system has no certificate authorities.
+    #[error("the system's store of certificate authorities is empty or cannot be read")]
+    SystemStore,
+    /// Neither a host name nor an address.
+    #[error("{name:?} is not a server name")]
+    ServerName {
+        /// What was given.
+        name: String,
+    },
+    /// The handshake failed.
+    #[error("the handshake failed")]
+    Handshake(#[source] Arc<io::Error>),
+    /// The server picked no HTTP version that was offered.
+    #[error("the server does not speak HTTP/2")]
+    Alpn,
+}
+
+impl TlsError {
+    /// A certificate was refused, by either side: trying again does not help.
+    pub fn is_certificate(&self) -> bool {
+        use rustls::{AlertDescription as Alert, Error};
+        let Self::Handshake(error) = self else {
+            return matches!(self, Self::Pem { .. } | Self::Rejected { .. });
+        };
+        let cause = error
+            .get_ref()
+            .and_then(|cause| cause.downcast_ref::<Error>());
+        matches!(
+            cause,
+            Some(
+                Error::InvalidCertificate(_)
+                    | Error::AlertReceived(
+                        Alert::BadCertificate
+                            | Alert::UnsupportedCertificate
+                            | Alert::CertificateExpired
+                            | Alert::CertificateRevoked
+                            | Alert::CertificateUnknown
+                            | Alert::CertificateRequired
+                            | Alert::UnknownCA
+                    )
+            )
+        )
+    }
+}
+
+/// Makes rustls configurations, newer ones when files or the plugin's certificate change.
+pub(crate) struct TlsSource {
+    provider: Arc<CryptoProvider>,
+    state: Mutex<State>,
+}
+
+/// The lock is held for reads of small local files, never across an await.
+struct State {
+    config: TlsConfig,
+    material: Material,
+    built: Arc<ClientConfig>,
+    checked: Option<Instant>,
+}
+
+/// What the configuration names, read.
+#[derive(PartialEq, Clone, Default)]
+struct Material {
+    authorities: Vec<u8>,
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+}
+
+impl TlsSource {
+    pub(crate) fn new(config: TlsConfig) -> Result<Self, TlsError> {
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let material = Material::read(&config)?;
+        let built = build(&provider, &config, &material)?;
+        let state = State {
+            config,
+            material,
+            built,
+            checked: None,
+        };
+        Ok(Self {
+            provider,
+            state: Mutex::new(state),
+        })
+    }
+
+    /// The present configuration, offering `alpn`.
+    pub(crate) fn client_config(&self, alpn: &[&[u8]]) -> Arc<ClientConfig> {
+        let mut config = ClientConfig::clone(&self.state.lock().built);
+        config.alpn_protocols = alpn.iter().map(|protocol| protocol.to_vec()).collect();
+        Arc::new(config)
+    }
+
+    /// Name to verify instead of `host`.
+    pub(crate) fn server_name(&self, host: &str) -> String {
+        self.state
+            .lock()
+            .config
+            .server_name
+            .clone()
+            .unwrap_or_else(|| host.to_owned())
+    }
+
+    /// Reads files again if that is due. True if something changed, so that connections made
+    /// before are out of date. A file that cannot be read or used leaves what was there.
+    pub(crate) fn reload_if_due(&self, now: Instant) -> bool {
+        let mut state = self.state.lock();
+        if !state.config.has_files() {
+            return false;
+        }
+        let checked = *state.checked.get_or_insert(now);
+        if now.duration_since(checked) < RELOAD_INTERVAL {
+            return false;
+        }
+        state.checked = Some(now);
+        let Ok(material) = Material::read(&state.config) else {
+            return false;
+        };
+        if material == state.material {
+            return false;
+        }
+        match build(&self.provider, &state.config, &material) {
+            Ok(built) => {
+                state.built = built;
+                state.material = material;
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Presents another client certificate from now on.
+    pub(crate) fn set_identity(&self, identity: Identity) -> Result<(), TlsError> {
+        let mut state = self.state.lock();
+        let config = TlsConfig {
+            identity: Some(identity),
+            ..state.config.clone()
+        };
+        let material = Material::read(&config)?;
+        state.built = build(&self.provider, &config, &material)?;
+        state.material = material;
+        state.config = config;
+        Ok(())
+    }
+}
+
+impl TlsConfig {
+    fn has_files(&self) -> bool {
+        let authorities = match &self.verify {
+            Verify::Authorities(pem) => pem.path(),
+            Verify::System | Verify::Nothing => None,
+        };
+        let identity = self
+            .identity
+            .as_ref()
+            .and_then(|identity| identity.certificate.path().or_else(|| identity.key.path()));
+        authorities.or(identity).is_some()
+    }
+}
+
+impl Material {
+    fn read(config: &TlsConfig) -> Result<Self, TlsError> {
+        let mut material = Self::default();
+        if let Verify::Authorities(pem) = &config.verify {
+            material.authorities = pem.read()?;
+        }
+        if let Some(identity) = &config.identity {
+            material.certificate = identity.certificate.read()?;
+            material.key = identity.key.read()?;
+        }
+        Ok(material)
+    }
+}
+
+fn build(
+    provider: &Arc<CryptoProvider>,
+    config: &TlsConfig,
+    material: &Material,
+) -> Result<Arc<ClientConfig>, TlsError> {
+    let builder = ClientConfig::builder_with_provider(Arc::clone(provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| rejected("protocol versions", error))?;
+    let builder = match &config.verify {
+        Verify::System => builder.with_root_certificates(system_roots()?),
+        Verify::Authorities(_) => {
+            let mut roots = RootCertStore::empty();
+            for certificate in certificates("certificate authority", &material.authorities)? {
+                roots
+                    .add(certificate)
+                    .map_err(|error| rejected("certificate authority", error))?;
+            }
+            builder.with_root_certificates(roots)
+        }
+        Verify::Nothing => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(AcceptAny::new(Arc::clone(provider)))),
+    };
+    let built = if config.identity.is_some() {
+        let chain = certificates("client certificate", &material.certificate)?;
+        let key = PrivateKeyDer::from_pem_slice(&material.key)
+            .map_err(|error| pem_error("client key", error))?;
+        builder
+            .with_client_auth_cert(chain, key)
+            .map_err(|error| rejected("client certificate", error))?
+    } else {
+        builder.with_no_client_auth()
+    };
+    Ok(Arc::new(built))
+}
+
+/// A configuration for TLS to a proxy.
+pub(crate) fn system_config() -> Result<Arc<ClientConfig>, TlsError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    build(&provider, &TlsConfig::default(), &Material::default())
+}
+
+fn system_roots() -> Result<RootCertStore, TlsError> {
+    let mut roots = RootCertStore::empty();
+    let (added, _) =
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if added == 0 {
+        Err(TlsError::SystemStore)
+    } else {
+        Ok(roots)
+    }
+}
+
+fn certificates(field: &'static str, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let chain: Vec<_> = CertificateDer::pem_slice_iter(pem)
+        .collect::<Result<_, _>>()
+        .map_err(|error| pem_error(field, error))?;
+    if chain.is_empty() {
+        return Err(pem_error(field, rustls_pki_types::pem::Error::NoItemsFound));
+    }
+    Ok(chain)
+}
+
+fn pem_error(field: &'static str, error: rustls_pki_types::pem::Error) -> TlsError {
+    TlsError::Pem {
+        field,
+        source: Arc::new(error),
+    }
+}
+
+fn rejected(field: &'static str, error: rustls::Error) -> TlsError {
+    TlsError::Rejected {
+        field,
+        source: Arc::new(error),
+    }
+}

@@ -1,0 +1,113 @@
+//! Taking a connection over, for WebSocket and the like.
+//!
+//! An upgrade has an HTTP/1.1 connection of its own, beside the pool's, so it neither waits for nor
+//! disturbs HTTP/2. What is spoken afterwards is the caller's business.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use http::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::body::Body;
+use crate::error::TransportError;
+use crate::pool::{Lease, Pool};
+use crate::response_body::ResponseBody;
+use crate::transport::{Transport, authorize};
+
+/// The server's answer to a request for an upgrade.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "it either switches or it does not")]
+pub enum Upgrade {
+    /// 101: the stream is the caller's.
+    Switched {
+        /// Status and headers.
+        response: Response<()>,
+        /// The connection.
+        io: UpgradedIo,
+    },
+    /// Any other answer.
+    Refused(Box<Response<ResponseBody>>),
+}
+
+/// A connection after its upgrade.
+pub struct UpgradedIo {
+    io: TokioIo<hyper::upgrade::Upgraded>,
+    /// Counts and drives the connection.
+    _pool: Arc<Pool>,
+}
+
+impl Transport {
+    /// Sends a request that asks for an upgrade; the `Connection`, `Upgrade` and further headers
+    /// are the caller's. Never sent twice.
+    ///
+    /// Cancel safety: dropping the future closes the connection.
+    pub async fn upgrade(&self, request: Request<Body>) -> Result<Upgrade, TransportError> {
+        let inner = &self.inner;
+        let issued = inner.issue().await?;
+        let (mut request, decode) = inner.prepare(request)?;
+        if !request.headers().contains_key(http::header::AUTHORIZATION) {
+            authorize(&mut request, &issued);
+        }
+        let ping_timeout = inner.pool.http2_config().ping_timeout;
+        let mut lease = inner.pool.lease_for_upgrade().await?;
+        let response = lease
+            .sender
+            .send_request(inner.origin_form(request))
+            .await
+            .map_err(|error| TransportError::from_hyper(error, ping_timeout))?;
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            let response = inner.receive(response, Lease::Http1(lease), decode);
+            return Ok(Upgrade::Refused(Box::new(response)));
+        }
+        let mut response = response;
+        let upgraded = hyper::upgrade::on(&mut response)
+            .await
+            .map_err(|error| TransportError::from_hyper(error, ping_timeout))?;
+        let io = UpgradedIo {
+            io: TokioIo::new(upgraded),
+            _pool: Arc::clone(&inner.pool),
+        };
+        Ok(Upgrade::Switched {
+            response: response.map(drop),
+            io,
+        })
+    }
+}
+
+impl std::fmt::Debug for UpgradedIo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("UpgradedIo").finish_non_exhaustive()
+    }
+}
+
+impl AsyncRead for UpgradedIo {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for UpgradedIo {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
+}
