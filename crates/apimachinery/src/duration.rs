@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::go_text;
+use crate::go_text::quote_for_time;
 
 /// A span of time in nanoseconds, at most about 292 years, possibly negative.
 ///
@@ -28,13 +28,17 @@ pub struct Duration {
 #[non_exhaustive]
 pub enum ParseDurationError {
     /// No number where one must be, or too large.
-    #[error("time: invalid duration {}", go_text::quote(.0))]
+    #[error("time: invalid duration {}", quote_for_time(.0))]
     Invalid(String),
     /// A number at the end without unit.
-    #[error("time: missing unit in duration {}", go_text::quote(.0))]
+    #[error("time: missing unit in duration {}", quote_for_time(.0))]
     MissingUnit(String),
     /// A unit that is none of ns, us, µs, ms, s, m, h.
-    #[error("time: unknown unit {} in duration {}", go_text::quote(.unit), go_text::quote(.text))]
+    #[error(
+        "time: unknown unit {} in duration {}",
+        quote_for_time(.unit),
+        quote_for_time(.text)
+    )]
     UnknownUnit {
         /// What stands in the place of a unit.
         unit: String,
@@ -54,7 +58,9 @@ impl Duration {
 
     /// From seconds; saturates at about 292 years.
     pub const fn from_secs(seconds: i64) -> Self {
-        Self { nanos: seconds.saturating_mul(1_000_000_000) }
+        Self {
+            nanos: seconds.saturating_mul(1_000_000_000),
+        }
     }
 
     /// The nanoseconds.
@@ -64,14 +70,18 @@ impl Duration {
 
     /// As the standard library's type; none if negative.
     pub fn to_std(self) -> Option<std::time::Duration> {
-        u64::try_from(self.nanos).ok().map(std::time::Duration::from_nanos)
+        u64::try_from(self.nanos)
+            .ok()
+            .map(std::time::Duration::from_nanos)
     }
 }
 
 /// Saturates at about 292 years.
 impl From<std::time::Duration> for Duration {
     fn from(duration: std::time::Duration) -> Self {
-        Self { nanos: i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX) }
+        Self {
+            nanos: i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX),
+        }
     }
 }
 
@@ -133,13 +143,20 @@ impl FromStr for Duration {
             let (span, after) = parse_span(text, rest)?;
             rest = after;
             // The magnitude of i64::MIN is the largest.
-            total = total.checked_add(span).filter(|&it| it <= 1 << 63).ok_or_else(invalid)?;
+            total = total
+                .checked_add(span)
+                .filter(|&it| it <= 1 << 63)
+                .ok_or_else(invalid)?;
         }
         if negative {
             // Wraps only for 2^63 itself, to i64::MIN, which is right.
-            return Ok(Self { nanos: total.wrapping_neg().cast_signed() });
+            return Ok(Self {
+                nanos: total.wrapping_neg().cast_signed(),
+            });
         }
-        Ok(Self { nanos: i64::try_from(total).map_err(|_| invalid())? })
+        Ok(Self {
+            nanos: i64::try_from(total).map_err(|_| invalid())?,
+        })
     }
 }
 
@@ -160,9 +177,15 @@ fn parse_span<'a>(text: &str, span: &'a str) -> Result<(u64, &'a str), ParseDura
     let number: u64 = if whole.is_empty() {
         0
     } else {
-        whole.parse().ok().filter(|&it| it <= 1 << 63).ok_or_else(invalid)?
+        whole
+            .parse()
+            .ok()
+            .filter(|&it| it <= 1 << 63)
+            .ok_or_else(invalid)?
     };
-    let unit = &rest[..rest.find(|c: char| c == '.' || is_digit(c)).unwrap_or(rest.len())];
+    let unit = &rest[..rest
+        .find(|c: char| c == '.' || is_digit(c))
+        .unwrap_or(rest.len())];
     if unit.is_empty() {
         return Err(ParseDurationError::MissingUnit(text.to_owned()));
     }
@@ -198,7 +221,9 @@ fn fraction_nanos(fraction: &str, scale: u64) -> u64 {
     let mut value: u64 = 0;
     let mut divisor = 1.0_f64;
     for digit in fraction.bytes() {
-        let next = value.checked_mul(10).and_then(|it| it.checked_add(u64::from(digit - b'0')));
+        let next = value
+            .checked_mul(10)
+            .and_then(|it| it.checked_add(u64::from(digit - b'0')));
         match next {
             Some(next) if next <= 1 << 63 => value = next,
             // Further digits do not change a double.
@@ -219,7 +244,9 @@ impl<'de> Deserialize<'de> for Duration {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <Option<crate::Str>>::deserialize(deserializer)?;
         // Go decodes null to "", which is no duration.
-        text.unwrap_or_default().parse().map_err(serde::de::Error::custom)
+        text.unwrap_or_default()
+            .parse()
+            .map_err(serde::de::Error::custom)
     }
 }
 

@@ -22,6 +22,23 @@ pub fn quote(text: &str) -> String {
     quoted
 }
 
+/// `text` in double quotes as Go's `time` package does it: bytes that are no printable ASCII as
+/// `\\x`.
+pub fn quote_for_time(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\\' => quoted.extend(['\\', char::from(byte)]),
+            b' '..=0x7f => quoted.push(char::from(byte)),
+            // Writing to a String cannot fail.
+            _ => drop(write!(quoted, "\\x{byte:02x}")),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
 /// Whether Go's `unicode.IsPrint` holds: letters, marks, numbers, punctuation, symbols and the
 /// ASCII space.
 pub fn is_print(c: char) -> bool {
@@ -55,21 +72,27 @@ pub fn atoi(text: &str) -> Result<i64, ParseIntError> {
 
 /// A decimal integer without sign with Go's `strconv.ParseUint(text, 10, 64)`.
 pub fn parse_uint(text: &str) -> Result<u64, ParseIntError> {
-    let fail = |reason| ParseIntError { function: "ParseUint", text: text.to_owned(), reason };
+    let fail = |reason| ParseIntError {
+        function: "ParseUint",
+        text: text.to_owned(),
+        reason,
+    };
     if text.starts_with(['+', '-']) {
         return Err(fail(INVALID_SYNTAX));
     }
-    text.parse().map_err(|error: std::num::ParseIntError| fail(reason(error.kind())))
+    text.parse()
+        .map_err(|error: std::num::ParseIntError| fail(reason(error.kind())))
 }
 
 const INVALID_SYNTAX: &str = "invalid syntax";
 
 fn parse_as(function: &'static str, text: &str) -> Result<i64, ParseIntError> {
-    text.parse().map_err(|error: std::num::ParseIntError| ParseIntError {
-        function,
-        text: text.to_owned(),
-        reason: reason(error.kind()),
-    })
+    text.parse()
+        .map_err(|error: std::num::ParseIntError| ParseIntError {
+            function,
+            text: text.to_owned(),
+            reason: reason(error.kind()),
+        })
 }
 
 fn reason(kind: &IntErrorKind) -> &'static str {
@@ -131,9 +154,18 @@ mod tests {
     fn number_errors_have_gos_words() {
         assert_eq!(parse_int("+42"), Ok(42));
         let texts = [
-            (parse_int("x"), r#"strconv.ParseInt: parsing "x": invalid syntax"#),
-            (parse_int(""), r#"strconv.ParseInt: parsing "": invalid syntax"#),
-            (atoi("1.5"), r#"strconv.Atoi: parsing "1.5": invalid syntax"#),
+            (
+                parse_int("x"),
+                r#"strconv.ParseInt: parsing "x": invalid syntax"#,
+            ),
+            (
+                parse_int(""),
+                r#"strconv.ParseInt: parsing "": invalid syntax"#,
+            ),
+            (
+                atoi("1.5"),
+                r#"strconv.Atoi: parsing "1.5": invalid syntax"#,
+            ),
             (
                 parse_int("9223372036854775808"),
                 r#"strconv.ParseInt: parsing "9223372036854775808": value out of range"#,
@@ -144,7 +176,10 @@ mod tests {
             ),
         ];
         for (result, expected) in texts {
-            assert_eq!(result.map_err(|error| error.to_string()), Err(expected.to_owned()));
+            assert_eq!(
+                result.map_err(|error| error.to_string()),
+                Err(expected.to_owned())
+            );
         }
     }
 }

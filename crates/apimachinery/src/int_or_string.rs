@@ -71,8 +71,10 @@ impl IntOrString {
             Self::String(text) => text,
         };
         let number = text.strip_suffix('%').ok_or(ScaleError::NotAPercentage)?;
-        let percent = go_text::atoi(number)
-            .map_err(|reason| ScaleError::NotANumber { value: text.to_string(), reason })?;
+        let percent = go_text::atoi(number).map_err(|reason| ScaleError::NotANumber {
+            value: text.to_string(),
+            reason,
+        })?;
         let product = i128::from(percent) * i128::from(total);
         let floor = product.div_euclid(100);
         let up = rounding == Rounding::Up && product.rem_euclid(100) != 0;
@@ -158,13 +160,17 @@ impl serde::de::Visitor<'_> for Visitor {
 
     fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<IntOrString, E> {
         i32::try_from(value).map(IntOrString::Int).map_err(|_| {
-            E::custom(format!("cannot unmarshal number {value} into Go value of type int32"))
+            E::custom(format!(
+                "cannot unmarshal number {value} into Go value of type int32"
+            ))
         })
     }
 
     fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<IntOrString, E> {
         i32::try_from(value).map(IntOrString::Int).map_err(|_| {
-            E::custom(format!("cannot unmarshal number {value} into Go value of type int32"))
+            E::custom(format!(
+                "cannot unmarshal number {value} into Go value of type int32"
+            ))
         })
     }
 
@@ -191,10 +197,16 @@ mod tests {
             ("\"http\"", IntOrString::from("http")),
             ("\"\"", IntOrString::from("")),
         ] {
-            assert_eq!(serde_json::from_str::<IntOrString>(json).ok(), Some(value.clone()));
+            assert_eq!(
+                serde_json::from_str::<IntOrString>(json).ok(),
+                Some(value.clone())
+            );
             assert_eq!(serde_json::to_string(&value).ok().as_deref(), Some(json));
         }
-        assert_eq!(serde_json::from_str::<IntOrString>("null").ok(), Some(IntOrString::Int(0)));
+        assert_eq!(
+            serde_json::from_str::<IntOrString>("null").ok(),
+            Some(IntOrString::Int(0))
+        );
         for json in ["1.5", "2147483648", "-2147483649", "true", "{}", "[1]"] {
             assert!(serde_json::from_str::<IntOrString>(json).is_err(), "{json}");
         }
@@ -227,19 +239,33 @@ mod tests {
             (IntOrString::from("0%"), 95, Up, 0),
             (IntOrString::from("-25%"), 10, Up, -2),
             (IntOrString::from("-25%"), 10, Down, -3),
-            (IntOrString::from("9223372036854775807%"), i64::MAX, Up, i64::MAX),
+            (
+                IntOrString::from("9223372036854775807%"),
+                i64::MAX,
+                Up,
+                i64::MAX,
+            ),
         ] {
-            assert_eq!(value.scaled(total, rounding), Ok(expected), "{value} of {total}");
+            assert_eq!(
+                value.scaled(total, rounding),
+                Ok(expected),
+                "{value} of {total}"
+            );
         }
         for (text, expected) in [
-            ("90", "invalid value for IntOrString: invalid type: string is not a percentage"),
+            (
+                "90",
+                "invalid value for IntOrString: invalid type: string is not a percentage",
+            ),
             (
                 "a%",
                 "invalid value for IntOrString: invalid value \"a%\": \
                  strconv.Atoi: parsing \"a\": invalid syntax",
             ),
         ] {
-            let error = IntOrString::from(text).scaled(1, Up).expect_err("it is no percentage");
+            let error = IntOrString::from(text)
+                .scaled(1, Up)
+                .expect_err("it is no percentage");
             assert_eq!(error.to_string(), expected);
         }
     }

@@ -16,21 +16,43 @@
 //! ```
 
 mod byte_string;
+mod duration;
+pub mod go_text;
+mod group_version;
+mod int_or_string;
 mod list_meta;
 mod managed_fields;
+mod micro_time;
 mod object;
 mod object_meta;
+mod object_name;
 mod owner_reference;
+mod quantity;
 mod resource;
+mod resource_version;
+mod retry;
 mod str;
+mod time;
 pub mod wire;
 
 pub use byte_string::ByteString;
+pub use duration::{Duration, ParseDurationError};
+pub use group_version::{
+    ApiResource, GroupKind, GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource,
+    ParseGroupVersionError,
+};
+pub use int_or_string::{IntOrString, Rounding, ScaleError};
 pub use list_meta::{LIST_META, List, ListMeta};
 pub use managed_fields::ManagedFieldsEntry;
+pub use micro_time::MicroTime;
 pub use object::{KeyValueSource, KeyValues, Object, Owner, OwnerSource, Owners};
 pub use object_meta::{OBJECT_META, ObjectMeta};
+pub use object_name::{ObjectName, ParseObjectNameError};
 pub use owner_reference::OwnerReference;
+pub use quantity::{ParseQuantityError, Quantity, QuantityFormat};
 pub use resource::{AnyObject, ClusterScoped, KubeObject, Namespaced, Resource, Scope};
+pub use resource_version::ResourceVersion;
+pub use retry::Retry;
 pub use str::Str;
+pub use time::{ParseTimeError, Time};
 pub use wire::{FieldsV1, RawExtension, RawJson};
