@@ -211,7 +211,7 @@ impl TransportError {
                 cause.is::<io::Error>()
                     || cause
                         .downcast_ref::<h2::Error>()
-                        .is_some_and(h2::Error::is_go_away)
+                        .is_some_and(|h2| h2.is_go_away() || h2.is_io())
             });
         if broken {
             Self::Closed(Arc::new(error))

@@ -272,6 +272,13 @@ async fn run(plugin: &ExecPlugin) -> Result<Vec<u8>, AuthError> {
         command: command(),
         problem: error.to_string(),
     })?;
+    if stdout.len() as u64 == OUTPUT_MAX {
+        let problem = format!("it is longer than {} bytes", OUTPUT_MAX - 1);
+        return Err(AuthError::Output {
+            command: command(),
+            problem,
+        });
+    }
     if !status.success() {
         let start = stderr.len().saturating_sub(STDERR_MAX);
         let stderr = String::from_utf8_lossy(&stderr[start..]).trim().to_owned();

