@@ -23,6 +23,9 @@ pub trait Ingest: Object + Sized {
     /// The kind.
     type Kind: Resource;
 
+    /// Whether the form holds metadata alone, so that a server may be asked for no more.
+    const METADATA_ONLY: bool = false;
+
     /// Makes the held form of one object. `bytes` may share a larger buffer: a form that keeps
     /// bytes copies them, so that one object does not pin its neighbours.
     ///
