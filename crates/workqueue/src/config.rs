@@ -1,0 +1,108 @@
+//! What a queue can be told when it is made.
+//!
+//! Every field has a default, and the defaults together behave as client-go's queue with its
+//! default controller rate limiter. A config says nothing about items that are already queued:
+//! it cannot be changed later.
+
+use std::{
+    fmt,
+    hash::{BuildHasher, Hash},
+    sync::Arc,
+};
+
+use hashbrown::DefaultHashBuilder;
+
+use crate::{
+    MetricsSink,
+    rate_limiter::{self, Bucket, RateLimiter},
+};
+
+/// How often, by default, a waiting lane is passed over before it is served: nine times, so that
+/// a lower lane gets every tenth hand-out under constant load from above.
+pub(crate) const PASSES_MAX_DEFAULT: u32 = 9;
+
+/// The settings of a [`WorkQueue`](crate::WorkQueue).
+pub struct Config<T> {
+    /// How long a failed item waits. Default: [`rate_limiter::default_controller`], 5 ms doubling
+    /// to 1,000 s per item and 10 items a second with a burst of 100 for the queue.
+    pub limiter: Box<dyn RateLimiter<T>>,
+    /// A limit on every hand-out, first runs and periodic requeues included. Default: none.
+    pub hand_out: Option<Bucket>,
+    /// What adding an item does while it waits after a failure. Default:
+    /// [`DuringBackoff::RunNow`].
+    pub during_backoff: DuringBackoff,
+    /// What items share with each other within a lane. Groups take turns. Default: none, one
+    /// queue for all in the order of arrival.
+    pub group: Option<Group<T>>,
+    /// How many hand-outs in a row may pass over a lane in which items wait, before it is served
+    /// first. Default: 9; 0 counts as 1.
+    pub passes_max: u32,
+    /// Where counters and durations go. Default: nowhere, and then the queue reads the clock only
+    /// for items that wait.
+    pub metrics: Option<Arc<dyn MetricsSink>>,
+}
+
+impl<T: 'static> Default for Config<T> {
+    fn default() -> Self {
+        Self {
+            limiter: Box::new(rate_limiter::default_controller()),
+            hand_out: None,
+            during_backoff: DuringBackoff::default(),
+            group: None,
+            passes_max: PASSES_MAX_DEFAULT,
+            metrics: None,
+        }
+    }
+}
+
+impl<T> fmt::Debug for Config<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("hand_out", &self.hand_out)
+            .field("during_backoff", &self.during_backoff)
+            .field("group", &self.group)
+            .field("passes_max", &self.passes_max)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What adding an item does while it waits after a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum DuringBackoff {
+    /// The item runs at once, and again when its backoff ends. This is client-go's way: a change
+    /// is seen early, but a busy object that fails also drives its own backoff up quickly.
+    #[default]
+    RunNow,
+    /// The item runs when its backoff ends, and not before. [`WorkQueue::forget`] lifts it.
+    ///
+    /// [`WorkQueue::forget`]: crate::WorkQueue::forget
+    KeepBackoff,
+}
+
+/// Which group an item belongs to, for instance its namespace.
+///
+/// Items of one lane are taken from the groups in turn, so that a group with many items delays
+/// the others by one item and not by all of its own.
+pub struct Group<T>(Box<dyn Fn(&T) -> u64 + Send>);
+
+impl<T> Group<T> {
+    /// Groups items by what `key` returns.
+    ///
+    /// It is called once for an item that enters the queue, under the queue's lock: it must not
+    /// use the queue and should not allocate. Groups whose hashes collide share their turns.
+    pub fn by<G: Hash>(key: impl Fn(&T) -> G + Send + 'static) -> Self {
+        let hasher = DefaultHashBuilder::default();
+        Self(Box::new(move |item| hasher.hash_one(key(item))))
+    }
+
+    pub(crate) fn of(&self, item: &T) -> u64 {
+        (self.0)(item)
+    }
+}
+
+impl<T> fmt::Debug for Group<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Group")
+    }
+}

@@ -1,0 +1,203 @@
+//! The steps that an item takes between resting, ready, running and delayed.
+//!
+//! Promises: each step leaves the slot, the lanes, the delays and the counts in agreement; what
+//! ends at rest without a delay is released by its caller, with [`Core::release_if_idle`]. When a
+//! step is due is not decided here.
+
+use std::time::Duration;
+
+use super::{
+    Core,
+    slots::{Delayed, Phase, SlotId},
+};
+use crate::{config::DuringBackoff, lanes::Lane};
+
+/// How many delayed items one operation makes ready at most, which bounds how long the lock is
+/// held when many are due together. The others follow with the next operations.
+pub(super) const PROMOTED_MAX: usize = 256;
+
+impl<T> Core<T> {
+    /// Makes the items ready whose delay is over.
+    pub(super) fn promote(&mut self, now: Duration) -> bool {
+        if self.delays.is_empty() {
+            return false;
+        }
+        for _ in 0..PROMOTED_MAX {
+            let Some(slot) = self.delays.pop_due(now) else {
+                return false;
+            };
+            let delayed = self.slots.at(slot).delayed.take();
+            self.make_dirty(
+                now,
+                slot,
+                delayed.map_or(Lane::Normal, |delayed| delayed.lane),
+            );
+        }
+        true
+    }
+
+    pub(super) fn promote_all(&mut self, now: Duration) {
+        while self.promote(now) {}
+    }
+
+    /// The item is to be run; where it is decides what that takes.
+    pub(super) fn make_dirty(&mut self, now: Duration, slot: SlotId, lane: Lane) {
+        let entry = self.slots.at(slot);
+        match &mut entry.phase {
+            Phase::Resting => {
+                entry.added_at = now;
+                self.count_add();
+                self.push(slot, lane);
+            }
+            Phase::Ready { lane: old, .. } => {
+                let old = *old;
+                if lane > old {
+                    self.push(slot, lane);
+                    self.lanes
+                        .withdraw(old, |slot, ticket| self.slots.holds(slot, ticket));
+                }
+            }
+            Phase::Running { again, .. } => {
+                let first = again.is_none();
+                *again = (*again).max(Some(lane));
+                if first {
+                    entry.added_at = now;
+                    self.again += 1;
+                    self.count_add();
+                }
+            }
+        }
+    }
+
+    pub(super) fn push(&mut self, slot: SlotId, lane: Lane) {
+        let entry = self.slots.at(slot);
+        let ticket = self.lanes.push(lane, entry.group, slot);
+        entry.phase = Phase::Ready { lane, ticket };
+    }
+
+    /// Ends the run of an item, and says in which lane it was and whether it is to run again.
+    pub(super) fn stop(&mut self, now: Duration, slot: SlotId) -> (Lane, Option<Lane>) {
+        let entry = self.slots.at(slot);
+        let worked = now.saturating_sub(entry.started_at);
+        let Phase::Running { lane, place, again } = entry.phase else {
+            unreachable!("only an item that was taken is finished, and once");
+        };
+        entry.phase = Phase::Resting;
+        if self.timed {
+            self.report.work_duration = Some(worked);
+        }
+        self.again -= usize::from(again.is_some());
+        self.running.swap_remove(place);
+        if let Some(moved) = self.running.get(place).copied()
+            && let Phase::Running { place: its, .. } = &mut self.slots.at(moved).phase
+        {
+            *its = place;
+        }
+        (lane, again)
+    }
+
+    /// Puts back an item that has just stopped. If it is to run `again` anyway, the delay is in
+    /// addition to that, except that a kept backoff swallows it.
+    pub(super) fn retry(
+        &mut self,
+        now: Duration,
+        slot: SlotId,
+        delayed: Delayed,
+        wait: Duration,
+        again: &mut Option<Lane>,
+    ) {
+        self.count_retry();
+        if wait.is_zero() {
+            if again.is_none() {
+                self.slots.at(slot).added_at = now;
+                self.count_add();
+            }
+            *again = (*again).max(Some(delayed.lane));
+            return;
+        }
+        let keep = delayed.backoff && self.during_backoff == DuringBackoff::KeepBackoff;
+        let lane = again
+            .filter(|_| keep)
+            .map_or(delayed.lane, |lane| lane.max(delayed.lane));
+        if keep {
+            *again = None;
+        }
+        self.delay(slot, Delayed { lane, ..delayed }, now.saturating_add(wait));
+    }
+
+    pub(super) fn run_after(
+        &mut self,
+        now: Duration,
+        slot: SlotId,
+        delayed: Delayed,
+        wait: Duration,
+    ) {
+        if wait.is_zero() {
+            self.make_dirty(now, slot, delayed.lane);
+        } else {
+            self.delay(slot, delayed, now.saturating_add(wait));
+        }
+    }
+
+    fn delay(&mut self, slot: SlotId, delayed: Delayed, at: Duration) {
+        let entry = self.slots.at(slot);
+        let before = entry.delayed;
+        let lane = before.map_or(delayed.lane, |before| before.lane.max(delayed.lane));
+        let was_backoff = before.is_some_and(|before| before.backoff);
+        entry.delayed = Some(Delayed {
+            lane,
+            backoff: delayed.backoff || was_backoff,
+        });
+        if delayed.backoff && self.during_backoff == DuringBackoff::KeepBackoff {
+            // A kept backoff is a floor: an earlier request does not undercut it.
+            self.delays.put(slot, at);
+        } else {
+            self.delays.put_earlier(slot, at);
+        }
+    }
+
+    /// Whether the item waits after a failure and must go on waiting; if so, it will come back in
+    /// `lane` at least.
+    pub(super) fn keeps_waiting(&mut self, slot: SlotId, lane: Lane) -> bool {
+        let keeps = self.during_backoff == DuringBackoff::KeepBackoff;
+        match &mut self.slots.at(slot).delayed {
+            Some(delayed) if keeps && delayed.backoff => {
+                delayed.lane = delayed.lane.max(lane);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn count_failure(&mut self, now: Duration, slot: SlotId) -> Duration {
+        let entry = self.slots.at(slot);
+        entry.failures = entry.failures.saturating_add(1);
+        self.limiter.delay(&entry.item, entry.failures, now)
+    }
+
+    pub(super) fn clear_failures(&mut self, slot: SlotId) {
+        let entry = self.slots.at(slot);
+        entry.failures = 0;
+        if let Some(delayed) = &mut entry.delayed {
+            delayed.backoff = false;
+        }
+        self.limiter.forget(&entry.item);
+    }
+
+    pub(super) fn release_if_idle(&mut self, slot: SlotId) {
+        let entry = self.slots.at(slot);
+        if entry.phase == Phase::Resting && entry.delayed.is_none() {
+            self.slots.release(slot);
+        }
+    }
+
+    fn count_add(&mut self) {
+        self.adds += 1;
+        self.report.adds += 1;
+    }
+
+    pub(super) fn count_retry(&mut self) {
+        self.retries += 1;
+        self.report.retries += 1;
+    }
+}

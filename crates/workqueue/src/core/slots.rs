@@ -1,0 +1,172 @@
+//! Where the items are: one slot for each item that waits or runs, found by item or by number.
+//!
+//! Promises: an item has at most one slot; a slot that is released is used again before a new one
+//! is made; a released slot holds nothing of its item. It does not decide when an item leaves.
+
+use std::time::Duration;
+
+use hashbrown::{HashTable, hash_table};
+
+use crate::{config::Group, lanes::Lane, lanes::Ticket};
+
+/// How many slots are kept when the queue becomes empty; a burst's memory is given back.
+const SLOTS_KEPT: usize = 4096;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SlotId(u32);
+
+impl SlotId {
+    #[cfg(test)]
+    pub(crate) fn new(index: u32) -> Self {
+        Self(index)
+    }
+
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One item and all that the queue knows of it.
+#[derive(Debug)]
+pub(super) struct Entry<T> {
+    pub(super) item: T,
+    pub(super) hash: u64,
+    pub(super) group: u64,
+    /// Failures in a row.
+    pub(super) failures: u32,
+    pub(super) phase: Phase,
+    /// Set while the item is also among the delays.
+    pub(super) delayed: Option<Delayed>,
+    /// When it last became something to run. Zero if nobody measures.
+    pub(super) added_at: Duration,
+    /// When a worker last took it. Zero if nobody measures.
+    pub(super) started_at: Duration,
+}
+
+/// Where an item is, apart from any delay it also waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Neither ready nor running: it is here for its delay only.
+    Resting,
+    /// In a lane, waiting for a worker.
+    Ready { lane: Lane, ticket: Ticket },
+    /// With a worker; `again` says that it was added meanwhile.
+    Running {
+        lane: Lane,
+        place: usize,
+        again: Option<Lane>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Delayed {
+    pub(super) lane: Lane,
+    /// It waits because it failed, as opposed to having been asked for later.
+    pub(super) backoff: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Slots<T> {
+    entries: Vec<Option<Entry<T>>>,
+    free: Vec<SlotId>,
+    index: HashTable<SlotId>,
+    group: Option<Group<T>>,
+}
+
+impl<T> Slots<T> {
+    pub(super) fn new(group: Option<Group<T>>) -> Self {
+        Self {
+            entries: Vec::new(),
+            free: Vec::new(),
+            index: HashTable::new(),
+            group,
+        }
+    }
+
+    pub(super) fn get(&self, slot: SlotId) -> Option<&Entry<T>> {
+        self.entries.get(slot.index())?.as_ref()
+    }
+
+    pub(super) fn at(&mut self, slot: SlotId) -> &mut Entry<T> {
+        self.entries[slot.index()]
+            .as_mut()
+            .expect("a slot in a lane, a delay or a hand is in use")
+    }
+
+    pub(super) fn holds(&self, slot: SlotId, ticket: Ticket) -> bool {
+        let phase = self.get(slot).map(|entry| entry.phase);
+        matches!(phase, Some(Phase::Ready { ticket: held, .. }) if held == ticket)
+    }
+
+    pub(super) fn release(&mut self, slot: SlotId) {
+        let Some(entry) = self.entries[slot.index()].take() else {
+            return;
+        };
+        if let Ok(found) = self.index.find_entry(entry.hash, |it| *it == slot) {
+            found.remove();
+        }
+        self.free.push(slot);
+        if self.index.is_empty() && self.entries.len() > SLOTS_KEPT {
+            *self = Self::new(self.group.take());
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.entries.capacity()
+    }
+
+    #[cfg(test)]
+    pub(super) fn used(&self) -> impl Iterator<Item = (SlotId, &Entry<T>)> {
+        let slots = (0..).map(SlotId).zip(&self.entries);
+        slots.filter_map(|(slot, entry)| entry.as_ref().map(|entry| (slot, entry)))
+    }
+}
+
+impl<T: Eq> Slots<T> {
+    pub(super) fn find(&self, hash: u64, item: &T) -> Option<SlotId> {
+        let same = |it: &SlotId| self.get(*it).is_some_and(|entry| entry.item == *item);
+        self.index.find(hash, same).copied()
+    }
+
+    pub(super) fn find_or_insert(&mut self, hash: u64, item: T) -> SlotId {
+        let Self {
+            entries,
+            free,
+            index,
+            group,
+        } = self;
+        let entry = |it: &SlotId| entries[it.index()].as_ref();
+        let found = index.entry(
+            hash,
+            |it| entry(it).is_some_and(|entry| entry.item == item),
+            |it| entry(it).map_or(0, |entry| entry.hash),
+        );
+        let vacant = match found {
+            hash_table::Entry::Occupied(found) => return *found.get(),
+            hash_table::Entry::Vacant(vacant) => vacant,
+        };
+        let slot = free.pop().unwrap_or_else(|| {
+            let next = u32::try_from(entries.len()).expect("fewer than 4 billion distinct items");
+            entries.push(None);
+            SlotId(next)
+        });
+        vacant.insert(slot);
+        entries[slot.index()] = Some(Entry {
+            group: group.as_ref().map_or(0, |group| group.of(&item)),
+            item,
+            hash,
+            failures: 0,
+            phase: Phase::Resting,
+            delayed: None,
+            added_at: Duration::ZERO,
+            started_at: Duration::ZERO,
+        });
+        slot
+    }
+}

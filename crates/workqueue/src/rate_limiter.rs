@@ -1,0 +1,52 @@
+//! How long a failed item waits before it runs again.
+//!
+//! A limiter is told how often the item has failed in a row, so most need no state of their own;
+//! the queue keeps the count for as long as the item waits or runs and drops it on success. Time
+//! is the duration since the queue was made. A limiter runs no timer and puts nothing in a queue.
+//!
+//! Numbers and behaviour are those of client-go's `default_rate_limiters.go`; [`Jitter`] is ours.
+
+mod at_most;
+mod bucket;
+mod exponential;
+mod fast_slow;
+mod jitter;
+mod max_of;
+
+use std::time::Duration;
+
+pub use self::{
+    at_most::AtMost, bucket::Bucket, exponential::Exponential, fast_slow::FastSlow, jitter::Jitter,
+    max_of::MaxOf,
+};
+
+/// Decides how long an item waits after a failure.
+///
+/// The queue calls it under its lock: it must not block, panic or use the queue.
+pub trait RateLimiter<T: ?Sized>: Send {
+    /// How long `item` waits from `now` on. `failures` counts the failures in a row, this one
+    /// included, so it is at least 1.
+    fn delay(&mut self, item: &T, failures: u32, now: Duration) -> Duration;
+
+    /// The item succeeded or was forgotten; its next failure will be its first.
+    fn forget(&mut self, _item: &T) {}
+}
+
+impl<T: ?Sized, L: RateLimiter<T> + ?Sized> RateLimiter<T> for Box<L> {
+    fn delay(&mut self, item: &T, failures: u32, now: Duration) -> Duration {
+        (**self).delay(item, failures, now)
+    }
+
+    fn forget(&mut self, item: &T) {
+        (**self).forget(item);
+    }
+}
+
+/// What client-go's controllers use: the larger of [`Exponential::default`] for the item and
+/// [`Bucket::default`] for the queue as a whole. Without jitter.
+pub fn default_controller<T: ?Sized + 'static>() -> MaxOf<T> {
+    MaxOf::new(vec![
+        Box::new(Exponential::default()),
+        Box::new(Bucket::default()),
+    ])
+}

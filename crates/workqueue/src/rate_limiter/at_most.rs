@@ -1,0 +1,50 @@
+//! A ceiling over another limiter.
+
+use std::time::Duration;
+
+use super::RateLimiter;
+
+/// What `inner` says, but never more than `max`.
+#[derive(Debug, Clone)]
+pub struct AtMost<L> {
+    /// The limiter that is asked.
+    pub inner: L,
+    /// The longest wait.
+    pub max: Duration,
+}
+
+impl<T: ?Sized, L: RateLimiter<T>> RateLimiter<T> for AtMost<L> {
+    fn delay(&mut self, item: &T, failures: u32, now: Duration) -> Duration {
+        self.inner.delay(item, failures, now).min(self.max)
+    }
+
+    fn forget(&mut self, item: &T) {
+        self.inner.forget(item);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rate_limiter::Exponential;
+
+    #[test]
+    fn a_longer_wait_is_cut_and_a_shorter_one_is_kept() {
+        let inner = Exponential {
+            base: Duration::from_secs(1),
+            max: Duration::from_secs(1000),
+        };
+        let mut limiter = AtMost {
+            inner,
+            max: Duration::from_secs(3),
+        };
+        assert_eq!(
+            limiter.delay("a", 2, Duration::ZERO),
+            Duration::from_secs(2)
+        );
+        assert_eq!(
+            limiter.delay("a", 3, Duration::ZERO),
+            Duration::from_secs(3)
+        );
+    }
+}
