@@ -16,10 +16,14 @@
 //! ```
 
 mod byte_string;
+mod condition;
 mod duration;
+mod field_error;
+mod field_path;
 pub mod go_text;
 mod group_version;
 mod int_or_string;
+mod label_selector_spec;
 mod list_meta;
 mod managed_fields;
 mod micro_time;
@@ -31,17 +35,28 @@ mod quantity;
 mod resource;
 mod resource_version;
 mod retry;
+mod status;
 mod str;
 mod time;
+pub mod validate_name;
 pub mod wire;
 
 pub use byte_string::ByteString;
+pub use condition::{
+    CONDITION, CONDITION_FALSE, CONDITION_TRUE, CONDITION_UNKNOWN, Condition, find_condition,
+    is_condition_false, is_condition_true, remove_condition, set_condition,
+};
 pub use duration::{Duration, ParseDurationError};
+pub use field_error::{BadValue, FieldError, FieldErrorKind};
+pub use field_path::FieldPath;
 pub use group_version::{
     ApiResource, GroupKind, GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource,
     ParseGroupVersionError,
 };
 pub use int_or_string::{IntOrString, Rounding, ScaleError};
+pub use label_selector_spec::{
+    LABEL_SELECTOR, LABEL_SELECTOR_REQUIREMENT, LabelSelector, LabelSelectorRequirement,
+};
 pub use list_meta::{LIST_META, List, ListMeta};
 pub use managed_fields::ManagedFieldsEntry;
 pub use micro_time::MicroTime;
@@ -53,6 +68,10 @@ pub use quantity::{ParseQuantityError, Quantity, QuantityFormat};
 pub use resource::{AnyObject, ClusterScoped, KubeObject, Namespaced, Resource, Scope};
 pub use resource_version::ResourceVersion;
 pub use retry::Retry;
+pub use status::{
+    CauseType, GenericResponse, STATUS, STATUS_CAUSE, STATUS_DETAILS, STATUS_FAILURE,
+    STATUS_SUCCESS, Status, StatusCause, StatusDetails, StatusReason,
+};
 pub use str::Str;
 pub use time::{ParseTimeError, Time};
 pub use wire::{FieldsV1, RawExtension, RawJson};

@@ -1,0 +1,429 @@
+//! `FieldError`: one thing that is wrong with one field of an object.
+//!
+//! Prints upstream's words exactly, because clients show them and tests compare them; a list of
+//! them becomes the causes of a 422 by [`Status::invalid`](crate::Status::invalid). It says what
+//! is wrong, not which rule said so.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::go_text::quote;
+use crate::{CauseType, FieldPath, Str};
+
+/// What is wrong with a field.
+///
+/// ```
+/// use kubist_apimachinery::{FieldError, FieldPath};
+/// let error = FieldError::invalid(&FieldPath::new("spec").child("x"), "a", "must be b");
+/// assert_eq!(error.to_string(), "spec.x: Invalid value: \"a\": must be b");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FieldError {
+    /// The kind of mistake.
+    pub kind: FieldErrorKind,
+    /// The path of the field.
+    pub field: Str,
+    /// The value that is wrong, where the kind shows it.
+    pub bad_value: BadValue,
+    /// What would be right; may be empty.
+    pub detail: Str,
+}
+
+/// The kind of a [`FieldError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FieldErrorKind {
+    /// A value that must not be set here.
+    Forbidden,
+    /// A value that must be unique and is not.
+    Duplicate,
+    /// A failure to check.
+    Internal,
+    /// A malformed value.
+    Invalid,
+    /// A reference to something that does not exist.
+    NotFound,
+    /// A value that is none of those allowed.
+    NotSupported,
+    /// A value that must be given and is not.
+    Required,
+    /// Too few items.
+    TooFew,
+    /// Too many bytes or characters.
+    TooLong,
+    /// Too many items.
+    TooMany,
+    /// Too few characters.
+    TooShort,
+    /// A value of another type.
+    TypeInvalid,
+}
+
+/// A value as messages show it. Made from strings (shown in quotes), numbers, booleans and, by
+/// [`BadValue::json`], anything else.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BadValue {
+    /// None: the message shows no value.
+    text: Option<Str>,
+}
+
+impl FieldErrorKind {
+    /// The reason of the cause that this becomes.
+    pub fn cause_type(self) -> CauseType {
+        match self {
+            Self::Forbidden => CauseType::FieldValueForbidden,
+            Self::Duplicate => CauseType::FieldValueDuplicate,
+            Self::Internal => CauseType::InternalError,
+            Self::Invalid => CauseType::FieldValueInvalid,
+            Self::NotFound => CauseType::FieldValueNotFound,
+            Self::NotSupported => CauseType::FieldValueNotSupported,
+            Self::Required => CauseType::FieldValueRequired,
+            Self::TooFew => CauseType::FieldValueTooFew,
+            Self::TooLong => CauseType::FieldValueTooLong,
+            Self::TooMany => CauseType::FieldValueTooMany,
+            Self::TooShort => CauseType::FieldValueTooShort,
+            Self::TypeInvalid => CauseType::FieldValueTypeInvalid,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Forbidden => "Forbidden",
+            Self::Duplicate => "Duplicate value",
+            Self::Internal => "Internal error",
+            Self::Invalid | Self::TypeInvalid => "Invalid value",
+            Self::NotFound => "Not found",
+            Self::NotSupported => "Unsupported value",
+            Self::Required => "Required value",
+            Self::TooFew => "Too few",
+            Self::TooLong => "Too long",
+            Self::TooMany => "Too many",
+            Self::TooShort => "Too short",
+        }
+    }
+
+    fn shows_value(self) -> bool {
+        !matches!(
+            self,
+            Self::Required | Self::Forbidden | Self::TooLong | Self::TooShort | Self::Internal
+        )
+    }
+}
+
+impl FieldError {
+    /// A value is missing. `detail` may be empty.
+    pub fn required(path: &FieldPath, detail: impl Into<Str>) -> Self {
+        Self::new(FieldErrorKind::Required, path, BadValue::omitted(), detail)
+    }
+
+    /// A value is malformed.
+    pub fn invalid(path: &FieldPath, value: impl Into<BadValue>, detail: impl Into<Str>) -> Self {
+        Self::new(FieldErrorKind::Invalid, path, value, detail)
+    }
+
+    /// A value has the wrong type.
+    pub fn type_invalid(
+        path: &FieldPath,
+        value: impl Into<BadValue>,
+        detail: impl Into<Str>,
+    ) -> Self {
+        Self::new(FieldErrorKind::TypeInvalid, path, value, detail)
+    }
+
+    /// A value is none of `supported`.
+    pub fn not_supported(
+        path: &FieldPath,
+        value: impl Into<BadValue>,
+        supported: &[impl AsRef<str>],
+    ) -> Self {
+        let quoted: Vec<String> = supported
+            .iter()
+            .map(|value| quote(value.as_ref()))
+            .collect();
+        let detail = if quoted.is_empty() {
+            String::new()
+        } else {
+            format!("supported values: {}", quoted.join(", "))
+        };
+        Self::new(FieldErrorKind::NotSupported, path, value, detail)
+    }
+
+    /// A value is there twice.
+    pub fn duplicate(path: &FieldPath, value: impl Into<BadValue>) -> Self {
+        Self::new(FieldErrorKind::Duplicate, path, value, "")
+    }
+
+    /// What the value names does not exist.
+    pub fn not_found(path: &FieldPath, value: impl Into<BadValue>) -> Self {
+        Self::new(FieldErrorKind::NotFound, path, value, "")
+    }
+
+    /// The field must not be set here.
+    pub fn forbidden(path: &FieldPath, detail: impl Into<Str>) -> Self {
+        Self::new(FieldErrorKind::Forbidden, path, BadValue::omitted(), detail)
+    }
+
+    /// The value has more than `max` bytes.
+    pub fn too_long(path: &FieldPath, max: usize) -> Self {
+        let detail = format!(
+            "may not be more than {max} {}",
+            counted(max, "byte", "bytes")
+        );
+        Self::new(FieldErrorKind::TooLong, path, BadValue::omitted(), detail)
+    }
+
+    /// The value has more than `max` characters.
+    pub fn too_long_characters(path: &FieldPath, max: usize) -> Self {
+        let unit = counted(max, "character", "characters");
+        let detail = format!("may not be more than {max} {unit}");
+        Self::new(FieldErrorKind::TooLong, path, BadValue::omitted(), detail)
+    }
+
+    /// The value has less than `min` characters.
+    pub fn too_short(path: &FieldPath, min: usize) -> Self {
+        let detail = format!(
+            "must be at least {min} {}",
+            counted(min, "character", "characters")
+        );
+        Self::new(FieldErrorKind::TooShort, path, BadValue::omitted(), detail)
+    }
+
+    /// The list has more than `max` items. `actual` is shown if given.
+    pub fn too_many(path: &FieldPath, actual: Option<usize>, max: usize) -> Self {
+        let value = actual.map_or_else(BadValue::omitted, |it| BadValue::from(it as u64));
+        let detail = format!("must have at most {max} {}", counted(max, "item", "items"));
+        Self::new(FieldErrorKind::TooMany, path, value, detail)
+    }
+
+    /// The check itself failed.
+    pub fn internal(path: &FieldPath, detail: impl Into<Str>) -> Self {
+        Self::new(FieldErrorKind::Internal, path, BadValue::omitted(), detail)
+    }
+
+    /// Everything but the path: the message of a cause.
+    pub fn body(&self) -> String {
+        let mut body = self.kind.words().to_owned();
+        if let Some(value) = &self.bad_value.text
+            && self.kind.shows_value()
+        {
+            body.extend([": ", value]);
+        }
+        if !self.detail.is_empty() {
+            body.extend([": ", &*self.detail]);
+        }
+        body
+    }
+
+    fn new(
+        kind: FieldErrorKind,
+        path: &FieldPath,
+        bad_value: impl Into<BadValue>,
+        detail: impl Into<Str>,
+    ) -> Self {
+        Self {
+            kind,
+            field: path.into(),
+            bad_value: bad_value.into(),
+            detail: detail.into(),
+        }
+    }
+}
+
+/// `path: words: value: detail`.
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.body())
+    }
+}
+
+impl std::error::Error for FieldError {}
+
+fn counted(count: usize, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
+}
+
+impl BadValue {
+    /// No value is shown.
+    pub fn omitted() -> Self {
+        Self::default()
+    }
+
+    /// `null`.
+    pub fn null() -> Self {
+        Self {
+            text: Some("null".into()),
+        }
+    }
+
+    /// A value shown as the JSON that Go would write for it (which escapes `<`, `>` and `&`).
+    pub fn json(value: &(impl Serialize + ?Sized)) -> Self {
+        let json = serde_json::to_string(value).unwrap_or_else(|error| quote(&error.to_string()));
+        let mut text = String::with_capacity(json.len());
+        for c in json.chars() {
+            match c {
+                '<' => text.push_str("\\u003c"),
+                '>' => text.push_str("\\u003e"),
+                '&' => text.push_str("\\u0026"),
+                '\u{2028}' => text.push_str("\\u2028"),
+                '\u{2029}' => text.push_str("\\u2029"),
+                _ => text.push(c),
+            }
+        }
+        Self {
+            text: Some(text.into()),
+        }
+    }
+}
+
+impl From<&str> for BadValue {
+    fn from(value: &str) -> Self {
+        Self {
+            text: Some(quote(value).into()),
+        }
+    }
+}
+
+impl From<&Str> for BadValue {
+    fn from(value: &Str) -> Self {
+        Self::from(value.as_str())
+    }
+}
+
+impl From<&String> for BadValue {
+    fn from(value: &String) -> Self {
+        Self::from(value.as_str())
+    }
+}
+
+macro_rules! shown_plainly {
+    ($($type:ty),*) => {$(
+        impl From<$type> for BadValue {
+            fn from(value: $type) -> Self {
+                Self { text: Some(value.to_string().into()) }
+            }
+        }
+    )*};
+}
+
+shown_plainly!(bool, i32, i64, u32, u64);
+
+/// All messages, each once; several in brackets. Empty for none.
+pub(crate) fn aggregate(errors: &[FieldError]) -> String {
+    let mut messages: Vec<String> = Vec::with_capacity(errors.len());
+    let mut seen = hashbrown::HashSet::new();
+    for error in errors {
+        let message = error.to_string();
+        if seen.insert(message.clone()) {
+            messages.push(message);
+        }
+    }
+    match messages.len() {
+        0 | 1 => messages.pop().unwrap_or_default(),
+        _ => format!("[{}]", messages.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_print_as_upstreams() {
+        let path = FieldPath::new("spec").child("x");
+        let table = [
+            (FieldError::required(&path, ""), "Required value"),
+            (FieldError::required(&path, "why"), "Required value: why"),
+            (
+                FieldError::invalid(&path, "a\"b", "detail"),
+                r#"Invalid value: "a\"b": detail"#,
+            ),
+            (
+                FieldError::invalid(&path, "", "detail"),
+                r#"Invalid value: "": detail"#,
+            ),
+            (
+                FieldError::invalid(&path, -1, "low"),
+                "Invalid value: -1: low",
+            ),
+            (FieldError::invalid(&path, true, ""), "Invalid value: true"),
+            (
+                FieldError::invalid(&path, BadValue::null(), "d"),
+                "Invalid value: null: d",
+            ),
+            (
+                FieldError::invalid(&path, BadValue::omitted(), "d"),
+                "Invalid value: d",
+            ),
+            (
+                FieldError::invalid(&path, BadValue::json(&["<a>", "&"]), "d"),
+                r#"Invalid value: ["\u003ca\u003e","\u0026"]: d"#,
+            ),
+            (
+                FieldError::type_invalid(&path, "a", "d"),
+                r#"Invalid value: "a": d"#,
+            ),
+            (
+                FieldError::not_supported(&path, "x", &["A", "B"]),
+                r#"Unsupported value: "x": supported values: "A", "B""#,
+            ),
+            (
+                FieldError::not_supported(&path, "x", &[""; 0]),
+                r#"Unsupported value: "x""#,
+            ),
+            (FieldError::duplicate(&path, "x"), r#"Duplicate value: "x""#),
+            (FieldError::not_found(&path, 5), "Not found: 5"),
+            (FieldError::forbidden(&path, "why"), "Forbidden: why"),
+            (
+                FieldError::too_long(&path, 128),
+                "Too long: may not be more than 128 bytes",
+            ),
+            (
+                FieldError::too_long(&path, 1),
+                "Too long: may not be more than 1 byte",
+            ),
+            (
+                FieldError::too_long_characters(&path, 2),
+                "Too long: may not be more than 2 characters",
+            ),
+            (
+                FieldError::too_short(&path, 1),
+                "Too short: must be at least 1 character",
+            ),
+            (
+                FieldError::too_many(&path, Some(4), 3),
+                "Too many: 4: must have at most 3 items",
+            ),
+            (
+                FieldError::too_many(&path, None, 1),
+                "Too many: must have at most 1 item",
+            ),
+            (FieldError::internal(&path, "oops"), "Internal error: oops"),
+        ];
+        for (error, expected) in table {
+            assert_eq!(error.body(), expected);
+            assert_eq!(error.to_string(), format!("spec.x: {expected}"));
+        }
+    }
+
+    #[test]
+    fn several_errors_are_listed_once_each() {
+        let path = FieldPath::new("a");
+        let (one, two) = (
+            FieldError::required(&path, ""),
+            FieldError::duplicate(&path, 1),
+        );
+        for (errors, expected) in [
+            (vec![], ""),
+            (vec![one.clone()], "a: Required value"),
+            (vec![one.clone(), one.clone()], "a: Required value"),
+            (
+                vec![one.clone(), two, one],
+                "[a: Required value, a: Duplicate value: 1]",
+            ),
+        ] {
+            assert_eq!(aggregate(&errors), expected);
+        }
+    }
+}
