@@ -15,8 +15,11 @@ import (
 // and versions that the server does not serve after those that it does.
 func (w *walker) addKinds(s *Schema, kinds []kind) {
 	slices.SortFunc(kinds, func(a, b kind) int {
-		return cmp.Or(cmp.Compare(a.group, b.group), -version.CompareKubeAwareVersionStrings(a.version, b.version),
-			cmp.Compare(a.name, b.name))
+		return cmp.Or(
+			cmp.Compare(a.group, b.group),
+			version.CompareKubeAwareVersionStrings(b.version, a.version),
+			cmp.Compare(a.name, b.name),
+		)
 	})
 	byName := map[string]kind{}
 	for _, k := range kinds {
@@ -101,16 +104,21 @@ func (s *Schema) checkResources(p *problems) {
 				case k.Plural != "" && k.Plural != r.Name:
 					p.addf("%s/%s %s: the client says %s", g.Name, v.Version, r.Name, k.Plural)
 				}
-				for _, sub := range r.Subresources {
-					gv := &v
-					if sub.Version != "" {
-						gv = s.groupVersion(sub.Group, sub.Version)
-					}
-					if findKind(gv.Kinds, sub.Kind) == nil {
-						p.addf("%s/%s %s/%s: kind %s is not registered", g.Name, v.Version, r.Name, sub.Name, sub.Kind)
-					}
-				}
+				s.checkSubresources(g, v, r, p)
 			}
+		}
+	}
+}
+
+// checkSubresources looks up the kinds of the subresources of a resource.
+func (s *Schema) checkSubresources(g Group, v GroupVersion, r Resource, p *problems) {
+	for _, sub := range r.Subresources {
+		gv := &v
+		if sub.Version != "" {
+			gv = s.groupVersion(sub.Group, sub.Version)
+		}
+		if findKind(gv.Kinds, sub.Kind) == nil {
+			p.addf("%s/%s %s/%s: no kind %s", g.Name, v.Version, r.Name, sub.Name, sub.Kind)
 		}
 	}
 }

@@ -68,6 +68,7 @@ func run(data, out string) error {
 	}
 	w.addKinds(s, kinds)
 	s.checkResources(p)
+	w.checkNames()
 	w.checkProto()
 	docs, err := readOpenAPI(data)
 	if err != nil {

@@ -85,19 +85,6 @@ func (w *walker) checkOpenAPI(docs map[string]openSchema) {
 	}
 }
 
-// flatten collects the fields of a message by JSON name, those of inline
-// messages among them.
-func (w *walker) flatten(m *Message, into map[string]*Field) {
-	for _, f := range m.Fields {
-		switch {
-		case f.Inline:
-			w.flatten(w.messages[strings.TrimPrefix(f.Type, "*")], into)
-		case f.JSON != "":
-			into[f.JSON] = f
-		}
-	}
-}
-
 // compareProperty compares one field with its OpenAPI property.
 func (w *walker) compareProperty(at string, f *Field, doc openSchema, required bool) {
 	differ := func(what string, ours, theirs any) {

@@ -86,7 +86,9 @@ func (s *source) readDecl(set *token.FileSet, f *ast.File, g *ast.GenDecl) {
 
 // readType gathers the markers of a type: those of its doc comment and of the
 // comment block one empty line above it, as upstream's generators do.
-func readType(set *token.FileSet, f *ast.File, spec *ast.TypeSpec, doc *ast.CommentGroup) *typeSource {
+func readType(
+	set *token.FileSet, f *ast.File, spec *ast.TypeSpec, doc *ast.CommentGroup,
+) *typeSource {
 	t := &typeSource{markers: markers{}, fields: map[string]markers{}}
 	start := set.Position(spec.Pos()).Line
 	if doc != nil {
@@ -145,7 +147,11 @@ func importPath(f *ast.File, x ast.Expr) string {
 		if err != nil {
 			continue
 		}
-		if i.Name != nil && i.Name.Name == id.Name || i.Name == nil && strings.HasSuffix(path, "/"+id.Name) {
+		name := path[strings.LastIndex(path, "/")+1:]
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		if name == id.Name {
 			return path
 		}
 	}

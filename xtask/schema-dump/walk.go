@@ -179,6 +179,9 @@ func (w *walker) visitField(owner reflect.Type, sf reflect.StructField, m *Messa
 	if sf.Anonymous && !f.Inline && f.JSON == "" {
 		w.problems.addf("%s.%s is embedded without inline", m.Go, sf.Name)
 	}
+	if f.JSON == "" && f.Num == 0 && !f.Inline {
+		return nil // not part of any encoding
+	}
 	w.readMarkers(f, sf, w.fieldMarkers(owner, sf.Name), owner.PkgPath())
 	m.Fields = append(m.Fields, f)
 	return nil
