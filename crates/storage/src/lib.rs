@@ -1,1 +1,71 @@
-//! A revisioned key-value store: the seam below the API server, and its in-memory engine
+//! A revisioned key-value store: the seam below the API server, and its in-memory engine.
+//!
+//! [`Kv`] is what etcd v3 offers to Kubernetes: one revision for the whole store, compare-and-set
+//! on a key's modification revision, reads of a range at a revision, watches from a revision
+//! with previous values, leases and compaction. [`memory::MemoryKv`] implements it in memory;
+//! other crates implement it on redb and on etcd. The module `conformance` (behind the feature
+//! of that name) holds the checks that every engine has to pass.
+//!
+//! It is not a database for its own sake: no transactions over several keys, no secondary
+//! indexes, no authentication. It knows neither Kubernetes nor any encoding of values.
+//!
+//! ```
+//! use kubist_storage::memory::MemoryKv;
+//! use kubist_storage::{Change, Expected, KeyRange, Kv, PutRequest, RangeRequest, WatchRequest};
+//! use std::sync::Arc;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let kv: Arc<dyn Kv> = Arc::new(MemoryKv::default());
+//! let mut watch = kv.watch(WatchRequest::new(KeyRange::prefix("/pods/"))).await?;
+//!
+//! let put = PutRequest::new("/pods/a", "first", Expected::Absent);
+//! let created = kv.put(put).await?.committed().expect("nobody else writes");
+//! let put = PutRequest::new("/pods/a", "second", Expected::Revision(created));
+//! kv.put(put).await?;
+//!
+//! let page = kv.range(RangeRequest::new(KeyRange::prefix("/pods/")).at(created)).await?;
+//! assert_eq!((page.count, &page.kvs[0].value[..]), (1, &b"first"[..]));
+//!
+//! let batch = watch.next().await.expect("the store is open")?;
+//! assert!(matches!(&batch.events[1].change, Change::Put(kv) if kv.value == "second"));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Contracts
+//!
+//! - The first write of an empty store has revision 2; each write that changes something raises
+//!   the revision by one; reads, refused writes and deletes of absent keys do not.
+//! - A range's count ignores its limit; its revision is the store's, not the one read.
+//! - A watch delivers every event of its range from its start (inclusive) in order, each once,
+//!   or ends with [`WatchError::Compacted`]. What follows a progress notice is above it.
+//! - A watcher that does not read costs its engine no memory that grows.
+
+mod answer;
+mod clock;
+mod error;
+mod event;
+mod key_range;
+mod key_value;
+mod kv;
+mod lease;
+mod revision;
+mod watch;
+
+pub mod memory;
+
+#[cfg(feature = "conformance")]
+pub mod conformance;
+
+pub use answer::Answer;
+pub use clock::{Clock, ManualClock};
+pub use error::{CompactError, Fault, FaultKind, LeaseError, ReadError, WatchError, WriteError};
+pub use event::{Change, Event};
+pub use key_range::KeyRange;
+pub use key_value::KeyValue;
+pub use kv::{DeleteRequest, Expected, GetResponse, Kv, PutRequest, RangeRequest, RangeResponse};
+pub use kv::{WatchRequest, WriteOutcome};
+pub use lease::LeaseId;
+pub use revision::Revision;
+pub use watch::{ProgressRequester, Watch, WatchBatch};

@@ -1,0 +1,166 @@
+//! Checks of compare-and-set puts and deletes.
+
+use super::Subject;
+use crate::{Expected, PutRequest, Revision, WriteError, WriteOutcome};
+
+/// More than any engine takes in one request.
+const TOO_LARGE_BYTES: usize = 8 << 20;
+
+/// A put or delete that changes something counts one.
+pub async fn each_write_raises_the_revision_by_one(subject: &Subject) {
+    let before = subject.revision().await;
+    assert_eq!(subject.put("a", "1").await, before.next());
+    assert_eq!(
+        subject.put("a", "1").await,
+        before.next().next(),
+        "equal bytes too"
+    );
+    assert_eq!(subject.delete("a").await, Revision(before.0 + 3));
+    assert_eq!(subject.revision().await, Revision(before.0 + 3));
+}
+
+/// Conflicts neither write nor count.
+pub async fn refused_writes_leave_no_trace(subject: &Subject) {
+    let revision = subject.put("a", "1").await;
+    let stale = Expected::Revision(revision.previous());
+    assert_eq!(
+        subject.put_if("a", "2", Expected::Absent).await.committed(),
+        None
+    );
+    assert_eq!(subject.put_if("a", "2", stale).await.committed(), None);
+    assert_eq!(subject.delete_if("a", stale).await.committed(), None);
+    assert_eq!(
+        subject
+            .put_if("b", "2", Expected::Revision(revision))
+            .await
+            .committed(),
+        None
+    );
+    assert_eq!(subject.revision().await, revision);
+    assert_eq!(subject.list(None, None).await.count, 1);
+    assert_eq!(subject.value("a", None).await.expect("it exists"), "1");
+}
+
+/// The loser of a create race learns who won.
+pub async fn create_of_an_existing_key_conflicts_and_reads_it(subject: &Subject) {
+    let created = subject.put_if("a", "1", Expected::Absent).await;
+    let revision = created.committed().expect("the key was absent");
+    for expected in [Expected::Absent, Expected::Revision(Revision::ZERO)] {
+        let again = subject.put_if("a", "2", expected).await;
+        check_conflict(&again, revision, Some(("1", revision)));
+    }
+}
+
+/// The revision seen is the permission to write.
+pub async fn put_of_the_seen_revision_replaces(subject: &Subject) {
+    let created = subject.put("a", "1").await;
+    let updated = subject.put_if("a", "2", Expected::Revision(created)).await;
+    let kv = subject
+        .kv()
+        .get(&subject.key("a"), None)
+        .await
+        .expect("a get works")
+        .kv;
+    let kv = kv.expect("it exists");
+    assert_eq!(kv.value, "2");
+    assert_eq!(Some(kv.mod_revision), updated.committed());
+    assert_eq!(kv.create_revision, created);
+    assert!(!kv.is_created());
+}
+
+/// A stale revision is told the newest version, and an absent key that there is none.
+pub async fn put_of_another_revision_conflicts_and_reads_it(subject: &Subject) {
+    let first = subject.put("a", "1").await;
+    let second = subject.put("a", "2").await;
+    let outcome = subject.put_if("a", "3", Expected::Revision(first)).await;
+    check_conflict(&outcome, second, Some(("2", second)));
+    let outcome = subject.put_if("b", "3", Expected::Revision(first)).await;
+    check_conflict(&outcome, second, None);
+}
+
+/// The same for deletes.
+pub async fn delete_of_another_revision_conflicts_and_reads_it(subject: &Subject) {
+    let first = subject.put("a", "1").await;
+    let second = subject.put("a", "2").await;
+    let outcome = subject.delete_if("a", Expected::Revision(first)).await;
+    check_conflict(&outcome, second, Some(("2", second)));
+    let outcome = subject.delete_if("a", Expected::Revision(second)).await;
+    assert_eq!(outcome.committed(), Some(second.next()));
+    assert_eq!(subject.value("a", None).await, None);
+}
+
+/// Nothing to delete is a conflict with nothing, whatever was expected.
+pub async fn absent_key_cannot_be_deleted(subject: &Subject) {
+    let before = subject.revision().await;
+    for expected in [Expected::Any, Expected::Absent, Expected::Revision(before)] {
+        check_conflict(&subject.delete_if("a", expected).await, before, None);
+    }
+    assert_eq!(subject.revision().await, before);
+}
+
+/// A second life of a key has its own creation.
+pub async fn key_put_again_after_delete_is_created_anew(subject: &Subject) {
+    subject.put("a", "1").await;
+    subject.delete("a").await;
+    let again = subject.put_if("a", "2", Expected::Absent).await.committed();
+    let kv = subject
+        .kv()
+        .get(&subject.key("a"), None)
+        .await
+        .expect("a get works")
+        .kv;
+    let kv = kv.expect("it exists");
+    assert_eq!(
+        (Some(kv.create_revision), Some(kv.mod_revision)),
+        (again, again)
+    );
+    assert!(kv.is_created());
+}
+
+/// Empty is not absent.
+pub async fn empty_value_is_a_value(subject: &Subject) {
+    subject.put("a", "").await;
+    assert_eq!(subject.value("a", None).await.expect("it exists"), "");
+    assert_eq!(
+        subject.put_if("a", "1", Expected::Absent).await.committed(),
+        None
+    );
+}
+
+/// Keys have at least one byte.
+pub async fn empty_key_is_refused(subject: &Subject) {
+    let before = subject.revision().await;
+    let result = subject
+        .kv()
+        .put(PutRequest::new("", "1", Expected::Any))
+        .await;
+    assert!(matches!(result, Err(WriteError::EmptyKey)), "{result:?}");
+    assert_eq!(subject.revision().await, before);
+}
+
+/// The limit on requests is an error of its own, and nothing is written.
+pub async fn too_large_a_request_is_refused_whole(subject: &Subject) {
+    let before = subject.put("a", "1").await;
+    let request = PutRequest::new(subject.key("a"), vec![b'x'; TOO_LARGE_BYTES], Expected::Any);
+    let result = subject.kv().put(request).await;
+    assert!(
+        matches!(result, Err(WriteError::TooLarge { .. })),
+        "{result:?}"
+    );
+    assert_eq!(subject.revision().await, before);
+    assert_eq!(subject.value("a", None).await.expect("it exists"), "1");
+}
+
+fn check_conflict(outcome: &WriteOutcome, at: Revision, expected: Option<(&str, Revision)>) {
+    let WriteOutcome::Conflict { revision, current } = outcome else {
+        panic!("expected a conflict, found {outcome:?}");
+    };
+    assert_eq!(*revision, at);
+    let found = current
+        .as_ref()
+        .map(|kv| (kv.value.clone(), kv.mod_revision));
+    assert_eq!(
+        found,
+        expected.map(|(value, revision)| (value.to_owned().into(), revision))
+    );
+}

@@ -1,0 +1,332 @@
+//! The engine in memory: ordered, multi-versioned, gone with the process.
+//!
+//! Promises: a reader takes a snapshot by copying a pointer and then holds no lock, however much
+//! it reads; a write costs the same whoever watches other keys; a watch holds a position and no
+//! events, so the memory of all watches together is bounded by their number; history is bounded
+//! by number, bytes and age. Not durable. Knows no runtime except in `driver`.
+
+mod driver;
+mod fanout;
+mod leases;
+mod log;
+mod state;
+mod timeline;
+mod topic;
+mod topics;
+mod tree;
+mod versions;
+mod view;
+mod watcher;
+
+pub use self::driver::TokioClock;
+use self::fanout::Fanout;
+use self::state::{Effects, State};
+use self::view::View;
+use self::watcher::{Progress, Watcher};
+use crate::{Answer, Clock, CompactError, DeleteRequest, GetResponse, KeyRange, Kv, LeaseError};
+use crate::{LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch};
+use crate::{WatchError, WatchRequest, WriteError, WriteOutcome};
+use parking_lot::{Mutex, RwLock};
+use std::num::NonZeroU64;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+/// The engine in memory. A clone is another handle to the same store.
+///
+/// Something has to let time pass: [`run`](Self::run) beside it, or calls of
+/// [`tick`](Self::tick).
+#[derive(Clone, Debug)]
+pub struct MemoryKv {
+    shared: Arc<Shared>,
+}
+
+/// Limits of the memory engine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Largest key and value together, in bytes. Default: 1.5 MiB, as etcd.
+    pub request_bytes_max: usize,
+    /// Events kept for watches and reads of the past. Default: 100,000.
+    pub history_events_max: usize,
+    /// Bytes that those events may keep alive, counting current values too. Default: 256 MiB.
+    pub history_bytes_max: usize,
+    /// Events older than this are given up at a tick. Default: 10 minutes, the longest that
+    /// upstream's compactor with its 5 minutes lets history live.
+    pub history_age: Duration,
+    /// Revisions between two kept states: the most events that a read of the past has to take
+    /// back. More often costs memory. Default: 1,024.
+    pub checkpoint_every: NonZeroU64,
+    /// Events in one batch of a watch. Default: 1,000, as etcd.
+    pub batch_events_max: usize,
+    /// Bytes in one batch of a watch, except that one event always fits. Default: 1 MiB.
+    pub batch_bytes_max: usize,
+    /// Longest life of a lease. Default: 9,000,000,000 s, as etcd.
+    pub lease_ttl_max: Duration,
+    /// How often watches that want progress get it unasked. Default: 10 minutes, as etcd.
+    pub progress_every: Duration,
+    /// How often [`MemoryKv::run`] ticks, and so how late a lease may end. Default: 500 ms.
+    pub tick_every: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            request_bytes_max: 3 << 19,
+            history_events_max: 100_000,
+            history_bytes_max: 256 << 20,
+            history_age: Duration::from_mins(10),
+            checkpoint_every: const { NonZeroU64::new(1024).expect("not zero") },
+            batch_events_max: 1000,
+            batch_bytes_max: 1 << 20,
+            lease_ttl_max: Duration::from_secs(9_000_000_000),
+            progress_every: Duration::from_mins(10),
+            tick_every: Duration::from_millis(500),
+        }
+    }
+}
+
+/// How large a memory engine is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Where the store stands.
+    pub revision: Revision,
+    /// The oldest readable revision; zero if nothing was compacted.
+    pub compacted: Revision,
+    /// Keys that exist.
+    pub keys: usize,
+    /// Events in history.
+    pub history_events: usize,
+    /// What those events keep alive, in bytes, estimated.
+    pub history_bytes: usize,
+    /// Leases that have not ended.
+    pub leases: usize,
+    /// Different ranges that are watched.
+    pub watched_ranges: usize,
+}
+
+/// Lock order: `state`, then a topic's. No waker is woken or dropped under either.
+#[derive(Debug)]
+struct Shared {
+    state: RwLock<State>,
+    progress: Mutex<ProgressWatches>,
+    fanout: Arc<Fanout>,
+    config: Config,
+    clock: Arc<dyn Clock>,
+}
+
+/// The watches that want progress unasked.
+#[derive(Debug)]
+struct ProgressWatches {
+    watches: Vec<Weak<Progress>>,
+    due: Duration,
+}
+
+impl Default for MemoryKv {
+    /// With the default limits, on tokio's clock.
+    fn default() -> Self {
+        Self::new(Config::default(), Arc::new(TokioClock::start()))
+    }
+}
+
+impl MemoryKv {
+    /// An empty store. It stands at revision 1.
+    pub fn new(config: Config, clock: Arc<dyn Clock>) -> Self {
+        let state = State::new(&config);
+        Self::with_state(state, config, clock)
+    }
+
+    /// A second store with the same data, history and leases, and nobody watching. The two go
+    /// separate ways from here. Costs as much as the history is long; the data is shared.
+    pub fn fork(&self) -> Self {
+        let state = self.shared.state.read().fork();
+        Self::with_state(
+            state,
+            self.shared.config.clone(),
+            Arc::clone(&self.shared.clock),
+        )
+    }
+
+    /// Lets time pass up to what the clock says: ends leases, gives up old history, sends
+    /// progress that is due.
+    pub fn tick(&self) {
+        let now = self.shared.clock.now();
+        self.expire(now);
+        self.change(|state, effects| state.age(now, effects));
+        for progress in self.due_progress(now) {
+            progress.request();
+        }
+    }
+
+    /// Ends all watches, and refuses every operation from now on.
+    pub fn close(&self) {
+        self.change(State::close);
+    }
+
+    /// Whether the store has been closed.
+    pub fn is_closed(&self) -> bool {
+        self.shared.state.read().closed
+    }
+
+    /// How large the store is now.
+    pub fn stats(&self) -> Stats {
+        let state = self.shared.state.read();
+        Stats {
+            revision: state.versions.revision(),
+            compacted: state.versions.compacted(),
+            keys: state.versions.keys(),
+            history_events: state.versions.log().len(),
+            history_bytes: state.versions.log().bytes(),
+            leases: state.leases.len(),
+            watched_ranges: state.topics.len(),
+        }
+    }
+
+    fn with_state(state: State, config: Config, clock: Arc<dyn Clock>) -> Self {
+        let due = clock.now().saturating_add(config.progress_every);
+        let shared = Shared {
+            state: RwLock::new(state),
+            progress: Mutex::new(ProgressWatches {
+                watches: Vec::new(),
+                due,
+            }),
+            fanout: Arc::default(),
+            config,
+            clock,
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// Changes the state, and does what follows once the lock is gone.
+    fn change<T>(&self, change: impl FnOnce(&mut State, &mut Effects) -> T) -> T {
+        let mut effects = Effects::default();
+        let result = change(&mut self.shared.state.write(), &mut effects);
+        self.shared.fanout.wake(effects.wakers);
+        result
+    }
+
+    fn expire(&self, now: Duration) {
+        while self.change(|state, effects| state.expire(now, effects)) {}
+    }
+
+    /// A snapshot for reading `range`, and where the store stands.
+    fn view(&self, range: &KeyRange, at: Option<Revision>) -> Result<(View, Revision), ReadError> {
+        let state = self.shared.state.read();
+        if state.closed {
+            return Err(ReadError::Closed);
+        }
+        Ok((state.versions.view(range, at)?, state.versions.revision()))
+    }
+
+    fn due_progress(&self, now: Duration) -> Vec<Arc<Progress>> {
+        let mut progress = self.shared.progress.lock();
+        if now < progress.due {
+            return Vec::new();
+        }
+        progress.due = now.saturating_add(self.shared.config.progress_every);
+        progress.alive()
+    }
+}
+
+impl ProgressWatches {
+    fn alive(&mut self) -> Vec<Arc<Progress>> {
+        let alive: Vec<_> = self.watches.iter().filter_map(Weak::upgrade).collect();
+        self.watches.retain(|it| it.strong_count() > 0);
+        alive
+    }
+
+    /// Adds a watch. Sweeps out the gone ones whenever the list would have to grow.
+    fn add(&mut self, progress: &Arc<Progress>) {
+        if self.watches.len() == self.watches.capacity() {
+            self.watches.retain(|it| it.strong_count() > 0);
+        }
+        self.watches.push(Arc::downgrade(progress));
+    }
+}
+
+impl Kv for MemoryKv {
+    fn get<'a>(
+        &'a self,
+        key: &'a [u8],
+        at: Option<Revision>,
+    ) -> Answer<'a, Result<GetResponse, ReadError>> {
+        let range = || KeyRange::key(bytes::Bytes::copy_from_slice(key));
+        // Only the past needs the range, to find the key's events.
+        let range = at.map_or_else(KeyRange::all, |_| range());
+        Answer::ready(self.view(&range, at).map(|(view, revision)| {
+            let kv = view.get(key).cloned();
+            GetResponse { kv, revision }
+        }))
+    }
+
+    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
+        Answer::ready(
+            self.view(&request.range, request.at)
+                .map(|(view, revision)| {
+                    let page = view.page(&request.range, request.limit);
+                    let more = page.kvs.len() < page.count;
+                    RangeResponse {
+                        kvs: page.kvs,
+                        count: page.count,
+                        more,
+                        revision,
+                    }
+                }),
+        )
+    }
+
+    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+        Answer::ready(self.change(|state, effects| state.put(request, effects)))
+    }
+
+    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+        Answer::ready(self.change(|state, effects| state.delete(&request, effects)))
+    }
+
+    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
+        Answer::ready(
+            Watcher::start(&self.shared, request.range, request.from).map(|watcher| {
+                let progress = Arc::clone(watcher.progress());
+                if request.progress {
+                    self.shared.progress.lock().add(&progress);
+                }
+                let weak = Arc::downgrade(&progress);
+                Watch::new(watcher, move || {
+                    if let Some(progress) = weak.upgrade() {
+                        progress.request();
+                    }
+                })
+            }),
+        )
+    }
+
+    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
+        let state = self.shared.state.read();
+        let revision = state.versions.revision();
+        Answer::ready(if state.closed {
+            Err(ReadError::Closed)
+        } else {
+            Ok(revision)
+        })
+    }
+
+    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
+        let now = self.shared.clock.now();
+        Answer::ready(self.change(|state, _| state.grant(now, ttl)))
+    }
+
+    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
+        let revoked = self.change(|state, _| state.revoke(lease));
+        self.expire(self.shared.clock.now());
+        Answer::ready(revoked)
+    }
+
+    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
+        Answer::ready(self.change(|state, effects| state.compact(revision, effects)))
+    }
+
+    fn compacted(&self) -> Revision {
+        self.shared.state.read().versions.compacted()
+    }
+}

@@ -1,0 +1,59 @@
+//! What runs beside the memory engine: its clock, its ticks, and the waking of crowds.
+//!
+//! The only part of the engine that knows tokio. Without it leases do not end and history is
+//! bounded by number and bytes alone.
+
+use super::MemoryKv;
+use crate::Clock;
+use std::future::poll_fn;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::time::{Instant, MissedTickBehavior, interval};
+
+/// Tokio's clock, counted from its making. Stands still when a test pauses tokio's time.
+#[derive(Clone, Copy, Debug)]
+pub struct TokioClock(Instant);
+
+impl TokioClock {
+    /// A clock that starts at zero now.
+    pub fn start() -> Self {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is the shell that reads the clock"
+        )]
+        Self(Instant::now())
+    }
+}
+
+impl Clock for TokioClock {
+    fn now(&self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+impl MemoryKv {
+    /// Ticks, and wakes crowds of watchers, until the store is closed. Needs a tokio runtime
+    /// with time enabled. To be run once beside the store; a second run only ticks.
+    ///
+    /// # Cancel safety
+    ///
+    /// Can be dropped at any time, and run again.
+    pub async fn run(&self) {
+        let driver = self.shared.fanout.drive();
+        let mut ticks = interval(self.shared.config.tick_every);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        poll_fn(|cx| {
+            if let Some(driver) = &driver {
+                driver.poll(cx);
+            }
+            while ticks.poll_tick(cx).is_ready() {
+                if self.is_closed() {
+                    return Poll::Ready(());
+                }
+                self.tick();
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+}

@@ -1,0 +1,91 @@
+//! Leases and the keys under them. Knows no clock: `now` is an argument.
+
+use crate::LeaseId;
+use bytes::Bytes;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Leases {
+    leases: BTreeMap<LeaseId, Lease>,
+    deadlines: BTreeSet<(Duration, LeaseId)>,
+    /// Leases that are over, and whose keys are being deleted.
+    ended: BTreeSet<LeaseId>,
+    granted: i64,
+}
+
+#[derive(Clone, Debug)]
+struct Lease {
+    deadline: Duration,
+    keys: BTreeSet<Bytes>,
+}
+
+impl Leases {
+    pub(crate) fn len(&self) -> usize {
+        self.leases.len()
+    }
+
+    pub(crate) fn grant(&mut self, now: Duration, ttl: Duration) -> LeaseId {
+        self.granted += 1;
+        let id = LeaseId(self.granted);
+        let deadline = now.saturating_add(ttl);
+        self.leases.insert(
+            id,
+            Lease {
+                deadline,
+                keys: BTreeSet::new(),
+            },
+        );
+        self.deadlines.insert((deadline, id));
+        id
+    }
+
+    /// Whether keys may be put under the lease.
+    pub(crate) fn is_alive(&self, id: LeaseId) -> bool {
+        self.leases.contains_key(&id) && !self.ended.contains(&id)
+    }
+
+    /// Moves a key from under one lease to under another.
+    pub(crate) fn rebind(&mut self, key: &Bytes, from: Option<LeaseId>, to: Option<LeaseId>) {
+        if from == to {
+            return;
+        }
+        if let Some(lease) = from.and_then(|id| self.leases.get_mut(&id)) {
+            lease.keys.remove(key);
+        }
+        if let Some(lease) = to.and_then(|id| self.leases.get_mut(&id)) {
+            lease.keys.insert(key.clone());
+        }
+    }
+
+    /// Ends a lease before its time. False if it is not alive.
+    pub(crate) fn revoke(&mut self, id: LeaseId) -> bool {
+        let alive = self.is_alive(id);
+        if let Some(lease) = self.leases.get(&id) {
+            self.deadlines.remove(&(lease.deadline, id));
+            self.ended.insert(id);
+        }
+        alive
+    }
+
+    /// Up to `keys_max` keys that have to be deleted at `now`. Each must then be deleted, which
+    /// takes it from under its lease; leases without keys are forgotten. Empty when all is done.
+    pub(crate) fn expired(&mut self, now: Duration, keys_max: usize) -> Vec<Bytes> {
+        while let Some(&(deadline, id)) = self.deadlines.first() {
+            if deadline > now {
+                break;
+            }
+            self.revoke(id);
+        }
+        let mut keys = Vec::new();
+        while let Some(&id) = self.ended.first() {
+            if let Some(lease) = self.leases.get(&id).filter(|it| !it.keys.is_empty()) {
+                keys.extend(lease.keys.iter().take(keys_max).cloned());
+                break;
+            }
+            self.ended.remove(&id);
+            self.leases.remove(&id);
+        }
+        keys
+    }
+}

@@ -1,0 +1,214 @@
+//! Everything that changes together: versions, leases, and the topics that hear of it.
+//!
+//! Pure: no lock, no clock. A change leaves `Effects` behind, which are to be released once the
+//! caller holds no lock any more.
+
+use super::Config;
+use super::leases::Leases;
+use super::timeline::Timeline;
+use super::topics::Topics;
+use super::versions::{Commit, Versions};
+use crate::{CompactError, DeleteRequest, Event, Expected, LeaseError, LeaseId, PutRequest};
+use crate::{Revision, WriteError, WriteOutcome};
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
+
+/// Keys that expire in one go, before others get their turn at the lock.
+const EXPIRED_KEYS_MAX: usize = 256;
+
+#[derive(Debug)]
+pub(crate) struct State {
+    pub(crate) versions: Versions,
+    pub(crate) leases: Leases,
+    pub(crate) topics: Topics,
+    pub(crate) closed: bool,
+    timeline: Timeline,
+    request_bytes_max: usize,
+    lease_ttl_max: Duration,
+}
+
+/// What a change leaves to be done: whom to wake, and what to drop.
+#[derive(Debug, Default)]
+pub(crate) struct Effects {
+    pub(crate) wakers: Vec<Waker>,
+    pub(crate) dropped: Vec<Arc<Event>>,
+}
+
+impl State {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            versions: Versions::new(config),
+            leases: Leases::default(),
+            topics: Topics::default(),
+            closed: false,
+            timeline: Timeline::new(config.history_age),
+            request_bytes_max: config.request_bytes_max,
+            lease_ttl_max: config.lease_ttl_max,
+        }
+    }
+
+    /// The same data and history, with nobody watching.
+    pub(crate) fn fork(&self) -> Self {
+        Self {
+            versions: self.versions.clone(),
+            leases: self.leases.clone(),
+            topics: Topics::default(),
+            closed: self.closed,
+            timeline: self.timeline.clone(),
+            request_bytes_max: self.request_bytes_max,
+            lease_ttl_max: self.lease_ttl_max,
+        }
+    }
+
+    pub(crate) fn put(
+        &mut self,
+        request: PutRequest,
+        effects: &mut Effects,
+    ) -> Result<WriteOutcome, WriteError> {
+        let PutRequest {
+            key,
+            value,
+            expected,
+            lease,
+            ..
+        } = request;
+        self.admit(&key, value.len())?;
+        if let Some(lease) = lease.filter(|lease| !self.leases.is_alive(*lease)) {
+            return Err(WriteError::LeaseNotFound { lease });
+        }
+        if !self.holds(&key, expected) {
+            return Ok(self.conflict(&key));
+        }
+        let commit = self.versions.put(&key, value, lease);
+        Ok(self.committed(commit, lease, effects))
+    }
+
+    pub(crate) fn delete(
+        &mut self,
+        request: &DeleteRequest,
+        effects: &mut Effects,
+    ) -> Result<WriteOutcome, WriteError> {
+        self.admit(&request.key, 0)?;
+        if !self.holds(&request.key, request.expected) {
+            return Ok(self.conflict(&request.key));
+        }
+        match self.versions.delete(&request.key) {
+            Some(commit) => Ok(self.committed(commit, None, effects)),
+            None => Ok(self.conflict(&request.key)),
+        }
+    }
+
+    pub(crate) fn grant(&mut self, now: Duration, ttl: Duration) -> Result<LeaseId, LeaseError> {
+        if self.closed {
+            return Err(LeaseError::Closed);
+        }
+        let ttl_max = self.lease_ttl_max;
+        if ttl.is_zero() || ttl > ttl_max {
+            return Err(LeaseError::TtlOutOfRange { ttl, ttl_max });
+        }
+        Ok(self.leases.grant(now, ttl))
+    }
+
+    /// Ends a lease; `expire` then deletes its keys.
+    pub(crate) fn revoke(&mut self, lease: LeaseId) -> Result<(), LeaseError> {
+        if self.closed {
+            return Err(LeaseError::Closed);
+        }
+        if self.leases.revoke(lease) {
+            Ok(())
+        } else {
+            Err(LeaseError::NotFound { lease })
+        }
+    }
+
+    /// Deletes some keys whose leases are over. False once there are none left.
+    pub(crate) fn expire(&mut self, now: Duration, effects: &mut Effects) -> bool {
+        if self.closed {
+            return false;
+        }
+        let keys = self.leases.expired(now, EXPIRED_KEYS_MAX);
+        for key in &keys {
+            let commit = self.versions.delete(key);
+            debug_assert!(commit.is_some(), "a key under a lease exists");
+            if let Some(commit) = commit {
+                self.committed(commit, None, effects);
+            }
+        }
+        !keys.is_empty()
+    }
+
+    pub(crate) fn compact(
+        &mut self,
+        revision: Revision,
+        effects: &mut Effects,
+    ) -> Result<(), CompactError> {
+        if self.closed {
+            return Err(CompactError::Closed);
+        }
+        effects.dropped.extend(self.versions.compact(revision)?);
+        self.topics.drop_before(revision);
+        Ok(())
+    }
+
+    /// Gives up history that has become too old.
+    pub(crate) fn age(&mut self, now: Duration, effects: &mut Effects) {
+        if let Some(revision) = self.timeline.mark(now, self.versions.revision())
+            && revision > self.versions.compacted()
+        {
+            // Cannot fail: the store has been at that revision, and has not compacted it.
+            let compacted = self.compact(revision, effects);
+            debug_assert!(compacted.is_ok() || self.closed);
+        }
+    }
+
+    pub(crate) fn close(&mut self, effects: &mut Effects) {
+        self.closed = true;
+        self.topics.close(&mut effects.wakers);
+    }
+
+    fn admit(&self, key: &[u8], value_bytes: usize) -> Result<(), WriteError> {
+        let (bytes, bytes_max) = (key.len() + value_bytes, self.request_bytes_max);
+        if self.closed {
+            return Err(WriteError::Closed);
+        }
+        if key.is_empty() {
+            return Err(WriteError::EmptyKey);
+        }
+        if bytes > bytes_max {
+            return Err(WriteError::TooLarge { bytes, bytes_max });
+        }
+        Ok(())
+    }
+
+    fn holds(&self, key: &[u8], expected: Expected) -> bool {
+        expected.holds(self.versions.current(key).map(|kv| &**kv))
+    }
+
+    fn conflict(&self, key: &[u8]) -> WriteOutcome {
+        let current = self.versions.current(key).cloned();
+        WriteOutcome::Conflict {
+            revision: self.versions.revision(),
+            current,
+        }
+    }
+
+    fn committed(
+        &mut self,
+        commit: Commit,
+        lease: Option<LeaseId>,
+        effects: &mut Effects,
+    ) -> WriteOutcome {
+        let Commit { event, dropped } = commit;
+        let before = event.previous.as_ref().and_then(|kv| kv.lease);
+        self.leases.rebind(&event.key, before, lease);
+        self.topics.publish(&event, &mut effects.wakers);
+        for event in &dropped {
+            self.topics.retract(event);
+        }
+        effects.dropped.extend(dropped);
+        WriteOutcome::Committed {
+            revision: event.revision,
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The multi-version core: what every key is now, and what it was.
+//!
+//! The present is a persistent tree. The past is the event log, whose events carry what they
+//! replaced, and a tree kept every so many revisions; an earlier state is the next tree above it
+//! with the events between taken back. So a write costs no bookkeeping per key, a snapshot is a
+//! pointer, and to compact is to drop the log's old end. Knows no lock, clock, lease or watcher.
+
+use super::Config;
+use super::log::Log;
+use super::tree::Tree;
+use super::view::View;
+use crate::{Change, CompactError, Event, KeyRange, KeyValue, LeaseId, ReadError, Revision};
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Versions {
+    head: Tree,
+    revision: Revision,
+    /// Reads below fail. Zero before the first compaction.
+    compacted: Revision,
+    log: Log,
+    /// Trees of the past, oldest first, none below `compacted`.
+    checkpoints: VecDeque<(Revision, Tree)>,
+    checkpoint_every: u64,
+    history_events_max: usize,
+    history_bytes_max: usize,
+}
+
+/// A write that happened, and the events that it pushed out of history.
+#[derive(Debug)]
+pub(crate) struct Commit {
+    pub(crate) event: Arc<Event>,
+    pub(crate) dropped: Vec<Arc<Event>>,
+}
+
+/// Part of the log as a late watcher reads it.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Scan {
+    /// The events of the range among those looked at, and where to go on.
+    Found {
+        events: Vec<Arc<Event>>,
+        next: Revision,
+    },
+    /// The log does not go back that far.
+    Compacted { compacted: Revision },
+}
+
+impl Versions {
+    /// An empty store, with the limits of `config`.
+    pub(crate) fn new(config: &Config) -> Self {
+        let revision = Revision::EMPTY_STORE;
+        Self {
+            head: Tree::default(),
+            revision,
+            compacted: Revision::ZERO,
+            log: Log::after(revision),
+            checkpoints: VecDeque::new(),
+            checkpoint_every: config.checkpoint_every.get(),
+            history_events_max: config.history_events_max,
+            history_bytes_max: config.history_bytes_max,
+        }
+    }
+
+    pub(crate) fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    pub(crate) fn compacted(&self) -> Revision {
+        self.compacted
+    }
+
+    pub(crate) fn keys(&self) -> usize {
+        self.head.len()
+    }
+
+    pub(crate) fn log(&self) -> &Log {
+        &self.log
+    }
+
+    pub(crate) fn current(&self, key: &[u8]) -> Option<&Arc<KeyValue>> {
+        self.head.get(key)
+    }
+
+    /// The keys of `range` as they were at `at`, or are now.
+    pub(crate) fn view(&self, range: &KeyRange, at: Option<Revision>) -> Result<View, ReadError> {
+        let requested = at.unwrap_or(self.revision);
+        if requested > self.revision {
+            return Err(ReadError::FutureRevision {
+                requested,
+                current: self.revision,
+            });
+        }
+        if requested < self.compacted {
+            return Err(ReadError::Compacted {
+                requested,
+                compacted: self.compacted,
+            });
+        }
+        if requested == self.revision {
+            return Ok(View::new(self.head.clone(), Vec::new()));
+        }
+        let above = self
+            .checkpoints
+            .partition_point(|(revision, _)| *revision < requested);
+        let (reached, tree) = match self.checkpoints.get(above) {
+            Some((revision, tree)) => (*revision, tree),
+            None => (self.revision, &self.head),
+        };
+        let undone = self.log.range(requested.next(), reached.next());
+        let undone = undone
+            .filter(|event| range.contains(&event.key))
+            .cloned()
+            .collect();
+        Ok(View::new(tree.clone(), undone))
+    }
+
+    pub(crate) fn put(&mut self, key: &[u8], value: Bytes, lease: Option<LeaseId>) -> Commit {
+        let revision = self.revision.next();
+        // One buffer for each key, shared by all its versions, and not part of a larger one.
+        let (key, create_revision) = match self.head.get(key) {
+            Some(kv) => (kv.key.clone(), kv.create_revision),
+            None => (Bytes::copy_from_slice(key), revision),
+        };
+        let kv = KeyValue {
+            key: key.clone(),
+            value,
+            create_revision,
+            mod_revision: revision,
+            lease,
+        };
+        let kv = Arc::new(kv);
+        let previous = self.head.insert(Arc::clone(&kv));
+        self.commit(Event {
+            revision,
+            key,
+            change: Change::Put(kv),
+            previous,
+        })
+    }
+
+    /// Removes a key; `None`, and nothing done, if it does not exist.
+    pub(crate) fn delete(&mut self, key: &[u8]) -> Option<Commit> {
+        let previous = self.head.remove(key)?;
+        let (revision, key) = (self.revision.next(), previous.key.clone());
+        let previous = Some(previous);
+        Some(self.commit(Event {
+            revision,
+            key,
+            change: Change::Delete,
+            previous,
+        }))
+    }
+
+    /// Gives up history below `revision`, and returns its events.
+    pub(crate) fn compact(
+        &mut self,
+        revision: Revision,
+    ) -> Result<VecDeque<Arc<Event>>, CompactError> {
+        let requested = revision;
+        if requested <= self.compacted {
+            return Err(CompactError::Compacted {
+                requested,
+                compacted: self.compacted,
+            });
+        }
+        if requested > self.revision {
+            return Err(CompactError::FutureRevision {
+                requested,
+                current: self.revision,
+            });
+        }
+        let dropped = self.log.drop_before(revision);
+        self.compacted_to(revision);
+        Ok(dropped)
+    }
+
+    /// Looks for events of `range` from `from` on and below `to`, at most `looked_at_max` of
+    /// them, until `wanted` says that it has enough.
+    pub(crate) fn scan(
+        &self,
+        range: &KeyRange,
+        from: Revision,
+        to: Revision,
+        looked_at_max: u64,
+        mut wanted: impl FnMut(&Event) -> bool,
+    ) -> Scan {
+        if from < self.compacted {
+            return Scan::Compacted {
+                compacted: self.compacted,
+            };
+        }
+        let to = to.min(Revision(from.0.saturating_add(looked_at_max)));
+        let mut events = Vec::new();
+        for event in self.log.range(from, to) {
+            if range.contains(&event.key) {
+                if !wanted(event) {
+                    return Scan::Found {
+                        events,
+                        next: event.revision,
+                    };
+                }
+                events.push(Arc::clone(event));
+            }
+        }
+        Scan::Found {
+            events,
+            next: to.max(from),
+        }
+    }
+
+    fn commit(&mut self, event: Event) -> Commit {
+        let event = Arc::new(event);
+        self.revision = event.revision;
+        self.log.push(Arc::clone(&event));
+        if self.revision.0.is_multiple_of(self.checkpoint_every) {
+            self.checkpoints
+                .push_back((self.revision, self.head.clone()));
+        }
+        let mut dropped = Vec::new();
+        // The newest event stays, whatever its size: its watchers are about to read it.
+        while self.log.len() > 1
+            && (self.log.len() > self.history_events_max
+                || self.log.bytes() > self.history_bytes_max)
+        {
+            dropped.extend(self.log.pop_front());
+        }
+        if !dropped.is_empty() {
+            self.compacted_to(self.log.first());
+        }
+        Commit { event, dropped }
+    }
+
+    fn compacted_to(&mut self, revision: Revision) {
+        self.compacted = revision;
+        while self
+            .checkpoints
+            .front()
+            .is_some_and(|(at, _)| *at < revision)
+        {
+            self.checkpoints.pop_front();
+        }
+    }
+}

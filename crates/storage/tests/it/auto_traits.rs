@@ -1,0 +1,26 @@
+//! What can be sent between threads, shared, and moved.
+
+use kubist_storage::memory::MemoryKv;
+use kubist_storage::{
+    Answer, Event, KeyRange, Kv, ProgressRequester, ReadError, Watch, WriteError,
+};
+use std::sync::Arc;
+
+fn sent<T: Send + 'static>() {}
+fn shared<T: Send + Sync + 'static>() {}
+fn unpin<T: Unpin>() {}
+
+#[test]
+fn public_types_can_cross_threads() {
+    shared::<MemoryKv>();
+    shared::<Arc<dyn Kv>>();
+    shared::<Event>();
+    shared::<KeyRange>();
+    shared::<ReadError>();
+    shared::<WriteError>();
+    shared::<ProgressRequester>();
+    sent::<Watch>();
+    unpin::<Watch>();
+    sent::<Answer<'static, u8>>();
+    unpin::<Answer<'static, u8>>();
+}

@@ -1,0 +1,6 @@
+//! Tests of the storage crate through its public face.
+
+mod auto_traits;
+mod memory;
+mod model;
+mod watchers;
