@@ -20,9 +20,11 @@ mod condition;
 mod duration;
 mod field_error;
 mod field_path;
+mod field_selector;
 pub mod go_text;
 mod group_version;
 mod int_or_string;
+mod label_selector;
 mod label_selector_spec;
 mod list_meta;
 mod managed_fields;
@@ -49,15 +51,20 @@ pub use condition::{
 pub use duration::{Duration, ParseDurationError};
 pub use field_error::{BadValue, FieldError, FieldErrorKind};
 pub use field_path::FieldPath;
+pub use field_selector::{FieldSelector, FieldTerm, ParseFieldSelectorError};
 pub use group_version::{
     ApiResource, GroupKind, GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource,
     ParseGroupVersionError,
 };
 pub use int_or_string::{IntOrString, Rounding, ScaleError};
+pub use label_selector::{
+    Operator, ParseSelectorError, Requirement, RequirementError, Selector, format_label_selector,
+    validate_label_selector, validate_labels,
+};
 pub use label_selector_spec::{
     LABEL_SELECTOR, LABEL_SELECTOR_REQUIREMENT, LabelSelector, LabelSelectorRequirement,
 };
-pub use list_meta::{LIST_META, List, ListMeta};
+pub use list_meta::{LIST_META, List, ListMeta, SHARD_INFO, ShardInfo};
 pub use managed_fields::ManagedFieldsEntry;
 pub use micro_time::MicroTime;
 pub use object::{KeyValueSource, KeyValues, Object, Owner, OwnerSource, Owners};

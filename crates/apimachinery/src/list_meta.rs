@@ -1,7 +1,10 @@
 //! `ListMeta` and `List`: a list answer, and what it says about itself.
 
-use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm};
-use crate::{Str, message, schema};
+use crate::wire::{
+    Entry, Field, FieldAccess, FieldFlags as F, FieldType, Json, JsonForm, KindFacts, Message,
+    Schema, Slot, View, Wire,
+};
+use crate::{KubeObject, Str, message, schema};
 
 /// Metadata of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +17,21 @@ pub struct ListMeta {
     pub continue_: Str,
     /// How many items remain after this page, where the server knows.
     pub remaining_item_count: Option<i64>,
+    /// Which shard of the collection this is, where the server cut it (alpha upstream).
+    pub shard_info: Option<Box<ShardInfo>>,
 }
+
+/// The part of a collection that a sharded list holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShardInfo {
+    /// The selector of the shard.
+    pub selector: Str,
+}
+
+schema!(pub SHARD_INFO = "ShardInfo", "io.k8s.apimachinery.pkg.apis.meta.v1.ShardInfo",
+    JsonForm::Object, None, [Field::new("selector", 1, FieldType::Str, F::REQUIRED)]);
+
+message!(ShardInfo, SHARD_INFO, [0 selector]);
 
 schema!(pub LIST_META = "ListMeta", "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta",
     JsonForm::Object, None, [
@@ -22,10 +39,11 @@ schema!(pub LIST_META = "ListMeta", "io.k8s.apimachinery.pkg.apis.meta.v1.ListMe
     Field::new("resourceVersion", 2, FieldType::Str, F::OMIT_EMPTY),
     Field::new("continue", 3, FieldType::Str, F::OMIT_EMPTY),
     Field::new("remainingItemCount", 4, FieldType::I64, F::OMIT_EMPTY.or(F::POINTER)),
+    Field::new("shardInfo", 5, FieldType::Message(&SHARD_INFO), F::OMIT_EMPTY.or(F::POINTER)),
 ]);
 
 message!(ListMeta, LIST_META, [
-    0 self_link, 1 resource_version, 2 continue_, 3 remaining_item_count,
+    0 self_link, 1 resource_version, 2 continue_, 3 remaining_item_count, 4 shard_info,
 ]);
 
 /// A list of objects of one kind.
@@ -40,5 +58,63 @@ pub struct List<K> {
 impl<K> Default for List<K> {
     fn default() -> Self {
         Self { metadata: ListMeta::default(), items: Vec::new() }
+    }
+}
+
+/// The schema of a list of `K`, as constants: statics cannot depend on a type parameter.
+impl<K: KubeObject> List<K> {
+    const FIELDS: &'static [Field] = &[
+        Field::new("metadata", 1, FieldType::Message(&LIST_META), F::OMIT_EMPTY),
+        Field::new("items", 2, FieldType::MessageList(K::SCHEMA), F::REQUIRED),
+    ];
+    const FACTS: &'static Schema = &Schema {
+        name: K::LIST_KIND,
+        full_name: K::LIST_KIND,
+        kind: Some(KindFacts {
+            group: K::GROUP,
+            version: K::VERSION,
+            kind: K::LIST_KIND,
+            api_version: K::API_VERSION,
+        }),
+        form: JsonForm::Object,
+        fields: Self::FIELDS,
+        by_name: &[1, 0],
+        order: &[Entry::Field(0), Entry::Field(1)],
+    };
+}
+
+impl<K: KubeObject> Message for List<K> {
+    fn schema(&self) -> &'static Schema {
+        Self::FACTS
+    }
+    fn slot(&mut self, index: usize) -> Option<Slot<'_>> {
+        match index {
+            0 => Some(FieldAccess::slot(&mut self.metadata)),
+            1 => Some(FieldAccess::slot(&mut self.items)),
+            _ => None,
+        }
+    }
+    fn view(&self, index: usize) -> Option<View<'_>> {
+        match index {
+            0 => Some(FieldAccess::view(&self.metadata)),
+            1 => Some(FieldAccess::view(&self.items)),
+            _ => None,
+        }
+    }
+}
+
+impl<K: KubeObject> Wire for List<K> {
+    const SCHEMA: &'static Schema = Self::FACTS;
+}
+
+impl<K: KubeObject> serde::Serialize for List<K> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Json::top(self).serialize(serializer)
+    }
+}
+
+impl<'de, K: KubeObject> serde::Deserialize<'de> for List<K> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        crate::wire::deserialize(deserializer)
     }
 }

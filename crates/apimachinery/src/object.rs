@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::wire::{ScannedOwners, ScannedPairs};
 use crate::{ObjectMeta, ObjectName, OwnerReference, Str};
 
 /// Something with the metadata of a Kubernetes object.
@@ -44,6 +45,8 @@ pub enum KeyValues<'a> {
     Strings(&'a BTreeMap<String, String>),
     /// In a slice sorted by key.
     Pairs(&'a [(Str, Str)]),
+    /// In the object's bytes.
+    Scanned(ScannedPairs<'a>),
     /// Anywhere else.
     Dyn(&'a dyn KeyValueSource),
 }
@@ -67,6 +70,7 @@ impl<'a> KeyValues<'a> {
                 .binary_search_by(|(found, _)| (**found).cmp(key))
                 .ok()
                 .map(|index| pairs[index].1.as_str()),
+            Self::Scanned(pairs) => pairs.get(key),
             Self::Dyn(source) => source.value(key),
         }
     }
@@ -78,6 +82,7 @@ impl<'a> KeyValues<'a> {
             Self::Map(map) => Box::new(map.iter().map(|(key, value)| (&**key, &**value))),
             Self::Strings(map) => Box::new(map.iter().map(|(key, value)| (&**key, &**value))),
             Self::Pairs(pairs) => Box::new(pairs.iter().map(|(key, value)| (&**key, &**value))),
+            Self::Scanned(pairs) => Box::new(pairs.iter()),
             Self::Dyn(source) => Box::new((0..).map_while(|index| source.pair(index))),
         }
     }
@@ -94,6 +99,8 @@ impl<'a> KeyValues<'a> {
 pub enum Owners<'a> {
     /// In a list of ours.
     List(&'a [OwnerReference]),
+    /// In the object's bytes.
+    Scanned(ScannedOwners<'a>),
     /// Anywhere else.
     Dyn(&'a dyn OwnerSource),
 }
@@ -131,6 +138,7 @@ impl<'a> Owners<'a> {
                 uid: &owner.uid,
                 controller: owner.controller == Some(true),
             }),
+            Self::Scanned(owners) => owners.at(index),
             Self::Dyn(source) => source.owner(index),
         }
     }

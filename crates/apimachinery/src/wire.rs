@@ -25,6 +25,7 @@ mod protobuf;
 mod protobuf_encode;
 mod raw;
 mod scalar;
+pub mod scan;
 mod schema;
 
 pub use context::{DecodeContext, Limits, Segment, StrictProblem};
@@ -39,6 +40,7 @@ pub use protobuf::{merge_protobuf, skip_field, varint};
 pub use protobuf_encode::{ReverseWriter, to_protobuf};
 pub use raw::{FIELDS_V1, FieldsV1, RAW_EXTENSION, RAW_JSON, RawExtension, RawJson};
 pub use scalar::{DURATION, INT_OR_STRING, MICRO_TIME, QUANTITY, TIME};
+pub use scan::{FieldPath, FieldPathError, MetadataSpans, Scan, ScannedOwners, ScannedPairs};
 pub use schema::{
     Entry, Field, FieldFlags, FieldType, JsonForm, KindFacts, ListType, Merge, Schema, order_by_name,
     order_by_number,
@@ -54,16 +56,16 @@ macro_rules! message {
                 &$schema
             }
             fn slot(&mut self, index: usize) -> Option<$crate::wire::Slot<'_>> {
-                Some(match index {
-                    $($index => $crate::wire::FieldAccess::slot(&mut self.$field),)*
-                    _ => return None,
-                })
+                match index {
+                    $($index => Some($crate::wire::FieldAccess::slot(&mut self.$field)),)*
+                    _ => None,
+                }
             }
             fn view(&self, index: usize) -> Option<$crate::wire::View<'_>> {
-                Some(match index {
-                    $($index => $crate::wire::FieldAccess::view(&self.$field),)*
-                    _ => return None,
-                })
+                match index {
+                    $($index => Some($crate::wire::FieldAccess::view(&self.$field)),)*
+                    _ => None,
+                }
             }
         }
         impl $crate::wire::Wire for $type {

@@ -27,6 +27,7 @@ pub enum Slot<'a> {
     Message(&'a mut dyn Message),
     OptMessage(&'a mut dyn OptMessage),
     StrList(&'a mut Vec<Str>),
+    BoolList(&'a mut Vec<bool>),
     I32List(&'a mut Vec<i32>),
     I64List(&'a mut Vec<i64>),
     BytesList(&'a mut Vec<ByteString>),
@@ -56,6 +57,7 @@ pub enum View<'a> {
     Message(&'a dyn Message),
     OptMessage(Option<&'a dyn Message>),
     StrList(&'a [Str]),
+    BoolList(&'a [bool]),
     I32List(&'a [i32]),
     I64List(&'a [i64]),
     BytesList(&'a [ByteString]),
@@ -75,6 +77,8 @@ pub trait FieldAccess {
 
 /// An optional message.
 pub trait OptMessage: std::fmt::Debug {
+    /// The message, if present.
+    fn get(&self) -> Option<&dyn Message>;
     /// The message, made with its default if it was absent.
     fn get_or_default(&mut self) -> &mut dyn Message;
     /// Makes it absent.
@@ -168,6 +172,7 @@ by_reference! {
     Str => Str,
     ByteString => Bytes,
     Vec<Str> => StrList,
+    Vec<bool> => BoolList,
     Vec<i32> => I32List,
     Vec<i64> => I64List,
     Vec<ByteString> => BytesList,
@@ -203,6 +208,9 @@ impl<T: Message> FieldAccess for T {
 }
 
 impl<T: Message + Default> OptMessage for Option<T> {
+    fn get(&self) -> Option<&dyn Message> {
+        self.as_ref().map(|message| message as &dyn Message)
+    }
     fn get_or_default(&mut self) -> &mut dyn Message {
         self.get_or_insert_default()
     }

@@ -31,17 +31,6 @@ pub fn merge_json(
     result.map_err(|error| json_error(cx, &error))
 }
 
-/// Decodes a part of a text that is being decoded already (path and strictness stay).
-pub(super) fn merge_json_part(
-    message: &mut dyn Message,
-    text: &str,
-    cx: &mut DecodeContext,
-) -> Result<(), WireError> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let result = MessageSeed { message, cx: &mut *cx }.deserialize(&mut deserializer);
-    result.map_err(|error| json_error(cx, &error))
-}
-
 fn json_error(cx: &mut DecodeContext, error: &serde_json::Error) -> WireError {
     if let Some(known) = cx.error.take() {
         return known;
@@ -89,6 +78,9 @@ impl<'de> DeserializeSeed<'de> for MessageSeed<'_> {
                     SlotSeed { slot, go_type: schema.name, owner: schema.name, cx }
                         .deserialize(deserializer)?;
                 }
+            }
+            JsonForm::Union => {
+                deserializer.deserialize_any(UnionVisitor { message: self.message, schema, cx })?;
             }
             JsonForm::Raw => {
                 let raw: Box<RawValue> = de::Deserialize::deserialize(deserializer)?;
@@ -269,6 +261,7 @@ fn go_type(slot: &Slot<'_>, schema: Option<&'static Schema>) -> &'static str {
         Slot::Str(_) | Slot::OptStr(_) => "string",
         Slot::Bytes(_) | Slot::OptBytes(_) => "[]uint8",
         Slot::StrList(_) => "[]string",
+        Slot::BoolList(_) => "[]bool",
         Slot::I32List(_) => "[]int32",
         Slot::I64List(_) => "[]int64",
         Slot::BytesList(_) => "[][]uint8",
@@ -413,6 +406,7 @@ impl<'de> Visitor<'de> for SlotSeed<'_> {
         let cx = self.cx;
         match self.slot {
             Slot::StrList(list) => visit_list(&mut seq, list, cx, self.owner),
+            Slot::BoolList(list) => visit_list(&mut seq, list, cx, self.owner),
             Slot::I32List(list) => visit_list(&mut seq, list, cx, self.owner),
             Slot::I64List(list) => visit_list(&mut seq, list, cx, self.owner),
             Slot::BytesList(list) => visit_list(&mut seq, list, cx, self.owner),
@@ -607,5 +601,77 @@ impl<'de> Visitor<'de> for ScalarVisitor<'_> {
     }
     fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<(), A::Error> {
         Err(mismatch(self.cx, "object", self.schema.name, self.schema.name))
+    }
+}
+
+/// Takes whichever JSON type comes into the field that has it.
+struct UnionVisitor<'a> {
+    message: &'a mut dyn Message,
+    schema: &'static Schema,
+    cx: &'a mut DecodeContext,
+}
+
+impl UnionVisitor<'_> {
+    /// The index of the first field whose slot is wanted.
+    fn find(&mut self, wanted: fn(&Slot<'_>) -> bool) -> Option<usize> {
+        (0..self.schema.fields.len())
+            .find(|&index| self.message.slot(index).as_ref().is_some_and(wanted))
+    }
+
+    fn wrong<E: de::Error>(self, found: &str) -> E {
+        mismatch(self.cx, found, self.schema.name, self.schema.name)
+    }
+
+    fn set_bool(&mut self, value: bool) -> bool {
+        let index = self.find(|slot| matches!(slot, Slot::Bool(_)));
+        match index.and_then(|index| self.message.slot(index)) {
+            Some(Slot::Bool(place)) => {
+                *place = value;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl<'de> Visitor<'de> for UnionVisitor<'_> {
+    type Value = ();
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.schema.name)
+    }
+    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_bool<E: de::Error>(mut self, value: bool) -> Result<(), E> {
+        if self.set_bool(value) { Ok(()) } else { Err(self.wrong("bool")) }
+    }
+    fn visit_str<E: de::Error>(self, _: &str) -> Result<(), E> {
+        Err(self.wrong("string"))
+    }
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<(), E> {
+        Err(self.wrong("number"))
+    }
+    fn visit_u64<E: de::Error>(self, _: u64) -> Result<(), E> {
+        Err(self.wrong("number"))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut seq: A) -> Result<(), A::Error> {
+        let list = self.find(|slot| matches!(slot, Slot::MessageList(_) | Slot::StrList(_)));
+        match list.and_then(|index| self.message.slot(index)) {
+            Some(Slot::MessageList(list)) => visit_messages(&mut seq, list, self.cx),
+            Some(Slot::StrList(list)) => visit_list(&mut seq, list, self.cx, self.schema.name),
+            _ => Err(mismatch(self.cx, "array", self.schema.name, self.schema.name)),
+        }
+    }
+    fn visit_map<A: MapAccess<'de>>(mut self, map: A) -> Result<(), A::Error> {
+        self.set_bool(true);
+        let message = self.find(|slot| matches!(slot, Slot::OptMessage(_)));
+        match message.and_then(|index| self.message.slot(index)) {
+            Some(Slot::OptMessage(place)) => {
+                let message = place.get_or_default();
+                let schema = message.schema();
+                ObjectVisitor { message, schema, cx: self.cx }.visit_map(map)
+            }
+            _ => Err(mismatch(self.cx, "object", self.schema.name, self.schema.name)),
+        }
     }
 }

@@ -68,6 +68,7 @@ impl Serialize for Json<'_> {
                 let raw: &RawValue = serde_json::from_str(&text).map_err(S::Error::custom)?;
                 raw.serialize(serializer)
             }
+            JsonForm::Union => Value(union_view(self.message)).serialize(serializer),
             JsonForm::Object => {
                 let mut map = serializer.serialize_map(None)?;
                 if self.type_meta
@@ -87,6 +88,16 @@ impl Serialize for Json<'_> {
             }
         }
     }
+}
+
+/// The field of a union that stands for the whole: an object before a list before a bool.
+fn union_view(message: &dyn Message) -> View<'_> {
+    let views = || (0..).map_while(|index| message.view(index));
+    let set = |view: &View<'_>| !matches!(view, View::Bool(_)) && !is_zero(*view);
+    views()
+        .find(set)
+        .or_else(|| views().find(|view| matches!(view, View::Bool(_))))
+        .unwrap_or(View::OptMessage(None))
 }
 
 /// Whether JSON has this field at all.
@@ -122,6 +133,7 @@ fn is_zero(view: View<'_>) -> bool {
         View::OptMessage(value) => value.is_none(),
         View::Message(message) => is_zero_message(message),
         View::StrList(list) => list.is_empty(),
+        View::BoolList(list) => list.is_empty(),
         View::I32List(list) => list.is_empty(),
         View::I64List(list) => list.is_empty(),
         View::BytesList(list) => list.is_empty(),
@@ -178,6 +190,7 @@ impl Serialize for Value<'_> {
                 Json::part(message).serialize(serializer)
             }
             View::StrList(list) => serializer.collect_seq(list),
+            View::BoolList(list) => serializer.collect_seq(list),
             View::I32List(list) => serializer.collect_seq(list),
             View::I64List(list) => serializer.collect_seq(list),
             View::BytesList(list) => {

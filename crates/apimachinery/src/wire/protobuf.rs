@@ -40,9 +40,9 @@ fn tag(bytes: &[u8]) -> Result<(u32, u8, &[u8]), WireErrorKind> {
 }
 
 /// The fields of a small message, one by one: number, and a varint or bytes.
-pub(super) fn each_field(
-    mut bytes: &[u8],
-    mut take: impl FnMut(u32, u64, &[u8]),
+pub(super) fn each_field<'b>(
+    mut bytes: &'b [u8],
+    mut take: impl FnMut(u32, u64, &'b [u8]),
 ) -> Result<(), WireErrorKind> {
     while !bytes.is_empty() {
         let (number, wire_type, rest) = tag(bytes)?;
@@ -87,55 +87,44 @@ pub fn merge_protobuf(
 
 fn merge_message(
     message: &mut dyn Message,
-    mut bytes: &[u8],
+    bytes: &[u8],
     cx: &mut DecodeContext,
 ) -> Result<(), WireError> {
     cx.enter()?;
     let schema = message.schema();
     if schema.form == JsonForm::Scalar {
         message.merge_scalar(bytes, cx)?;
-        cx.leave();
-        return Ok(());
+    } else {
+        merge_entries(message, schema, schema.order, bytes, cx)?;
     }
+    cx.leave();
+    Ok(())
+}
+
+fn merge_entries(
+    message: &mut dyn Message,
+    schema: &'static Schema,
+    order: &'static [Entry],
+    mut bytes: &[u8],
+    cx: &mut DecodeContext,
+) -> Result<(), WireError> {
     let mut hint = 0;
     while !bytes.is_empty() {
         let (number, wire_type, rest) = tag(bytes).map_err(|kind| cx.fail(kind))?;
-        bytes = match schema.entry(number, hint) {
+        bytes = match schema.entry(order, number, hint) {
             None => skip_field(number, wire_type, rest).map_err(|kind| cx.fail(kind))?,
             Some((position, Entry::Field(index))) => {
                 // A repeated field comes again, any other is followed by the next: both are tried.
                 hint = position;
                 merge_field(message, schema, usize::from(index), (number, wire_type), rest, cx)?
             }
-            Some((position, Entry::Group { fields, .. })) => {
+            Some((position, Entry::Group { entries, .. })) => {
                 hint = position + 1;
                 let (inner, rest) = expect_delimited(number, wire_type, rest, cx)?;
-                merge_group(message, schema, fields, inner, cx)?;
+                cx.enter()?;
+                merge_entries(message, schema, entries, inner, cx)?;
+                cx.leave();
                 rest
-            }
-        };
-    }
-    cx.leave();
-    Ok(())
-}
-
-fn merge_group(
-    message: &mut dyn Message,
-    schema: &'static Schema,
-    fields: &'static [u16],
-    mut bytes: &[u8],
-    cx: &mut DecodeContext,
-) -> Result<(), WireError> {
-    while !bytes.is_empty() {
-        let (number, wire_type, rest) = tag(bytes).map_err(|kind| cx.fail(kind))?;
-        let found = fields
-            .binary_search_by_key(&number, |&index| schema.fields[usize::from(index)].number)
-            .ok();
-        bytes = match found {
-            None => skip_field(number, wire_type, rest).map_err(|kind| cx.fail(kind))?,
-            Some(position) => {
-                let index = usize::from(fields[position]);
-                merge_field(message, schema, index, (number, wire_type), rest, cx)?
             }
         };
     }
@@ -211,6 +200,7 @@ fn set_varint(
         Slot::OptBool(place) => *place = Some(value != 0),
         Slot::OptI32(place) => *place = Some(value as i32),
         Slot::OptI64(place) => *place = Some(value as i64),
+        Slot::BoolList(list) => list.push(value != 0),
         Slot::I32List(list) => list.push(value as i32),
         Slot::I64List(list) => list.push(value as i64),
         _ => return Err(cx.fail(WireErrorKind::WireType { number, found: 0 })),
@@ -252,7 +242,9 @@ fn merge_delimited(
             map.insert(cx.str(text(key, cx)?), ByteString(value.to_vec()));
         }
         Slot::MessageMap(map) => merge_map_entry(map, inner, cx)?,
-        Slot::I32List(_) | Slot::I64List(_) => return merge_packed(slot, number, inner, cx),
+        Slot::BoolList(_) | Slot::I32List(_) | Slot::I64List(_) => {
+            return merge_packed(slot, number, inner, cx);
+        }
         _ => return Err(cx.fail(WireErrorKind::WireType { number, found: 2 })),
     }
     Ok(())
@@ -268,6 +260,7 @@ fn merge_packed(
         let (value, rest) = varint(packed).map_err(|kind| cx.fail(kind))?;
         packed = rest;
         let item = match &mut slot {
+            Slot::BoolList(list) => Slot::BoolList(list),
             Slot::I32List(list) => Slot::I32List(list),
             Slot::I64List(list) => Slot::I64List(list),
             _ => return Err(cx.fail(WireErrorKind::WireType { number, found: 2 })),

@@ -102,14 +102,21 @@ pub(super) fn prepend_message(message: &dyn Message, out: &mut ReverseWriter) {
         message.prepend_scalar(out);
         return;
     }
-    for &entry in schema.order.iter().rev() {
+    prepend_entries(message, schema, schema.order, out);
+}
+
+fn prepend_entries(
+    message: &dyn Message,
+    schema: &'static Schema,
+    order: &'static [Entry],
+    out: &mut ReverseWriter,
+) {
+    for &entry in order.iter().rev() {
         match entry {
             Entry::Field(index) => prepend_field(message, schema, usize::from(index), out),
-            Entry::Group { number, fields } => {
+            Entry::Group { number, entries } => {
                 let mark = out.len();
-                for &index in fields.iter().rev() {
-                    prepend_field(message, schema, usize::from(index), out);
-                }
+                prepend_entries(message, schema, entries, out);
                 out.prepend_header(number, mark);
             }
         }
@@ -186,6 +193,9 @@ fn prepend_collection(number: u32, view: View<'_>, out: &mut ReverseWriter) {
     match view {
         View::StrList(list) => {
             list.iter().rev().for_each(|item| out.prepend_delimited(number, item.as_bytes()));
+        }
+        View::BoolList(list) => {
+            list.iter().rev().for_each(|&item| prepend_int(number, i64::from(item), out));
         }
         View::I32List(list) => {
             list.iter().rev().for_each(|&item| prepend_int(number, i64::from(item), out));

@@ -27,3 +27,198 @@ schema!(pub INT_OR_STRING = "IntOrString", "io.k8s.apimachinery.pkg.util.intstr.
     Field::new("intVal", 2, FieldType::I32, F::NONE),
     Field::new("strVal", 3, FieldType::Str, F::NONE),
 ]);
+
+/// The parts of `Message` that all scalars share: no fields to reach, serde through the engine.
+macro_rules! scalar_message {
+    ($type:ty, $schema:ident, { $($method:item)* }) => {
+        impl Message for $type {
+            fn schema(&self) -> &'static Schema {
+                &$schema
+            }
+            fn slot(&mut self, _: usize) -> Option<Slot<'_>> {
+                None
+            }
+            fn view(&self, _: usize) -> Option<View<'_>> {
+                None
+            }
+            $($method)*
+        }
+        impl Wire for $type {
+            const SCHEMA: &'static Schema = &$schema;
+        }
+    };
+}
+
+fn wanted(what: &str, scalar: &JsonScalar<'_>) -> String {
+    format!("json: cannot unmarshal {} into Go value of type {what}", scalar.type_name())
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "protobuf defines int32 as truncation")]
+#[expect(clippy::cast_possible_wrap, reason = "protobuf stores negative numbers so")]
+fn seconds_and_nanos(bytes: &[u8], cx: &DecodeContext) -> Result<(i64, i32), WireError> {
+    let (mut seconds, mut nanos) = (0, 0);
+    each_field(bytes, |number, value, _| match number {
+        1 => seconds = value as i64,
+        2 => nanos = value as i32,
+        _ => {}
+    })
+    .map_err(|kind| cx.fail(kind))?;
+    Ok((seconds, nanos))
+}
+
+fn text(bytes: &[u8], wanted: u32, cx: &mut DecodeContext) -> Result<Str, WireError> {
+    let mut found = Ok("");
+    each_field(bytes, |number, _, inner| {
+        if number == wanted {
+            found = std::str::from_utf8(inner);
+        }
+    })
+    .map_err(|kind| cx.fail(kind))?;
+    match found {
+        Ok(text) => Ok(cx.str(text)),
+        Err(_) => Err(cx.fail(WireErrorKind::NotUtf8)),
+    }
+}
+
+scalar_message!(Time, TIME, {
+    fn scalar(&self) -> JsonScalar<'_> {
+        if self.is_zero() {
+            return JsonScalar::Null;
+        }
+        JsonScalar::Str(self.to_string().into())
+    }
+    fn set_scalar(&mut self, scalar: JsonScalar<'_>) -> Result<(), String> {
+        let JsonScalar::Str(text) = &scalar else { return Err(wanted("string", &scalar)) };
+        *self = text.parse().map_err(|error: crate::ParseTimeError| error.to_string())?;
+        Ok(())
+    }
+    fn prepend_scalar(&self, out: &mut ReverseWriter) {
+        if !self.is_zero() {
+            prepend_int(2, 0, out);
+            prepend_int(1, self.unix(), out);
+        }
+    }
+    fn merge_scalar(&mut self, bytes: &[u8], cx: &mut DecodeContext) -> Result<(), WireError> {
+        if !bytes.is_empty() {
+            *self = Self::from_unix(seconds_and_nanos(bytes, cx)?.0);
+        }
+        Ok(())
+    }
+});
+
+scalar_message!(MicroTime, MICRO_TIME, {
+    fn scalar(&self) -> JsonScalar<'_> {
+        if self.is_zero() {
+            return JsonScalar::Null;
+        }
+        JsonScalar::Str(self.to_string().into())
+    }
+    fn set_scalar(&mut self, scalar: JsonScalar<'_>) -> Result<(), String> {
+        let JsonScalar::Str(text) = &scalar else { return Err(wanted("string", &scalar)) };
+        *self = text.parse().map_err(|error: crate::ParseTimeError| error.to_string())?;
+        Ok(())
+    }
+    fn prepend_scalar(&self, out: &mut ReverseWriter) {
+        if !self.is_zero() {
+            prepend_int(2, i64::from(self.nanos()), out);
+            prepend_int(1, self.unix(), out);
+        }
+    }
+    fn merge_scalar(&mut self, bytes: &[u8], cx: &mut DecodeContext) -> Result<(), WireError> {
+        if !bytes.is_empty() {
+            let (seconds, nanos) = seconds_and_nanos(bytes, cx)?;
+            *self = Self::from_unix(seconds, nanos);
+        }
+        Ok(())
+    }
+});
+
+scalar_message!(Duration, DURATION, {
+    fn scalar(&self) -> JsonScalar<'_> {
+        JsonScalar::Str(self.to_string().into())
+    }
+    fn set_scalar(&mut self, scalar: JsonScalar<'_>) -> Result<(), String> {
+        let JsonScalar::Str(text) = &scalar else { return Err(wanted("string", &scalar)) };
+        *self = text.parse().map_err(|error: crate::ParseDurationError| error.to_string())?;
+        Ok(())
+    }
+    fn prepend_scalar(&self, out: &mut ReverseWriter) {
+        prepend_int(1, self.as_nanos(), out);
+    }
+    fn merge_scalar(&mut self, bytes: &[u8], cx: &mut DecodeContext) -> Result<(), WireError> {
+        *self = Self::from_nanos(seconds_and_nanos(bytes, cx)?.0);
+        Ok(())
+    }
+});
+
+scalar_message!(Quantity, QUANTITY, {
+    fn scalar(&self) -> JsonScalar<'_> {
+        JsonScalar::Str(self.as_str().into())
+    }
+    fn set_scalar(&mut self, scalar: JsonScalar<'_>) -> Result<(), String> {
+        let text = match scalar {
+            JsonScalar::Str(text) => text,
+            JsonScalar::Int(value) => value.to_string().into(),
+            JsonScalar::Float(value) => value.to_string().into(),
+            other => return Err(wanted("Quantity", &other)),
+        };
+        let parsed = text.trim().parse();
+        *self = parsed.map_err(|error: crate::ParseQuantityError| error.to_string())?;
+        Ok(())
+    }
+    fn prepend_scalar(&self, out: &mut ReverseWriter) {
+        out.prepend_delimited(1, self.as_str().as_bytes());
+    }
+    fn merge_scalar(&mut self, bytes: &[u8], cx: &mut DecodeContext) -> Result<(), WireError> {
+        let text = text(bytes, 1, cx)?;
+        *self = Self::try_from(text)
+            .map_err(|error| cx.fail(WireErrorKind::Invalid { reason: error.to_string() }))?;
+        Ok(())
+    }
+});
+
+scalar_message!(IntOrString, INT_OR_STRING, {
+    fn scalar(&self) -> JsonScalar<'_> {
+        match self {
+            Self::Int(value) => JsonScalar::Int(i64::from(*value)),
+            Self::String(text) => JsonScalar::Str(text.as_str().into()),
+        }
+    }
+    fn set_scalar(&mut self, scalar: JsonScalar<'_>) -> Result<(), String> {
+        *self = match &scalar {
+            JsonScalar::Int(value) => match i32::try_from(*value) {
+                Ok(value) => Self::Int(value),
+                Err(_) => {
+                    return Err(format!(
+                        "json: cannot unmarshal number {value} into Go value of type int32"
+                    ));
+                }
+            },
+            JsonScalar::Str(text) => Self::String(Str::from(&**text)),
+            other => return Err(wanted("int32", other)),
+        };
+        Ok(())
+    }
+    fn prepend_scalar(&self, out: &mut ReverseWriter) {
+        let (kind, number, text) = match self {
+            Self::Int(value) => (0, *value, ""),
+            Self::String(text) => (1, 0, text.as_str()),
+        };
+        out.prepend_delimited(3, text.as_bytes());
+        prepend_int(2, i64::from(number), out);
+        prepend_int(1, kind, out);
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "protobuf defines int32 as truncation")]
+    #[expect(clippy::cast_possible_wrap, reason = "protobuf stores negative numbers so")]
+    fn merge_scalar(&mut self, bytes: &[u8], cx: &mut DecodeContext) -> Result<(), WireError> {
+        let (mut is_string, mut value) = (false, 0);
+        each_field(bytes, |number, found, _| match number {
+            1 => is_string = found == 1,
+            2 => value = found as i32,
+            _ => {}
+        })
+        .map_err(|kind| cx.fail(kind))?;
+        *self = if is_string { Self::String(text(bytes, 3, cx)?) } else { Self::Int(value) };
+        Ok(())
+    }
+});

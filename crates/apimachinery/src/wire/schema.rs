@@ -46,6 +46,9 @@ pub enum JsonForm {
     Transparent,
     /// Any JSON: [`Message::raw_json`](super::Message::raw_json).
     Raw,
+    /// A bool, an object or a list, whichever of the fields has that type
+    /// (`JSONSchemaPropsOrBool`).
+    Union,
 }
 
 /// One field.
@@ -106,6 +109,8 @@ pub enum FieldType {
     Message(&'static Schema),
     /// `repeated string`.
     StrList,
+    /// `repeated bool`.
+    BoolList,
     /// `repeated int32`.
     I32List,
     /// `repeated int64`.
@@ -175,8 +180,8 @@ pub enum Entry {
     Group {
         /// Its protobuf number.
         number: u32,
-        /// Indexes of its fields, by their number.
-        fields: &'static [u16],
+        /// Its own entries, by their number.
+        entries: &'static [Entry],
     },
 }
 
@@ -240,17 +245,22 @@ impl Schema {
         }
     }
 
-    /// The entry with a protobuf number; `hint` is its likely position in `order`.
-    pub(super) fn entry(&self, number: u32, hint: usize) -> Option<(usize, Entry)> {
+    /// The entry of `order` with a protobuf number; `hint` is its likely position.
+    pub(super) fn entry(
+        &self,
+        order: &'static [Entry],
+        number: u32,
+        hint: usize,
+    ) -> Option<(usize, Entry)> {
         for position in [hint, hint + 1] {
-            if let Some(&entry) = self.order.get(position)
+            if let Some(&entry) = order.get(position)
                 && self.number(entry) == number
             {
                 return Some((position, entry));
             }
         }
-        let position = self.order.binary_search_by_key(&number, |&entry| self.number(entry)).ok()?;
-        Some((position, self.order[position]))
+        let position = order.binary_search_by_key(&number, |&entry| self.number(entry)).ok()?;
+        Some((position, order[position]))
     }
 }
 
@@ -322,6 +332,7 @@ const fn less(left: &str, right: &str) -> bool {
 #[macro_export]
 macro_rules! schema {
     ($vis:vis $name:ident = $go:literal, $full:literal, $form:expr, $kind:expr, [$($field:expr),* $(,)?]) => {
+        #[doc = concat!("The schema of `", $go, "`.")]
         $vis static $name: $crate::wire::Schema = {
             const N: usize = [$(stringify!($field)),*].len();
             static FIELDS: [$crate::wire::Field; N] = [$($field),*];

@@ -1,0 +1,139 @@
+//! The schema file as it stands on disk (`xtask/schema/README.md` explains each key).
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// The whole file.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Schema {
+    pub(crate) version: String,
+    /// Kinds that are registered in every group version.
+    pub(crate) common_kinds: BTreeMap<String, String>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) messages: BTreeMap<String, Message>,
+}
+
+/// An API group.
+#[derive(Deserialize)]
+pub(crate) struct Group {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) preferred: String,
+    pub(crate) versions: Vec<GroupVersion>,
+}
+
+/// One version of a group.
+#[derive(Deserialize)]
+pub(crate) struct GroupVersion {
+    pub(crate) version: String,
+    #[serde(default)]
+    pub(crate) served: bool,
+    #[serde(default)]
+    pub(crate) resources: Vec<Resource>,
+    #[serde(default)]
+    pub(crate) kinds: Vec<Kind>,
+}
+
+/// A registered kind.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Kind {
+    pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) plural: String,
+    pub(crate) namespaced: Option<bool>,
+}
+
+/// A served resource.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Resource {
+    pub(crate) name: String,
+    pub(crate) singular: String,
+    pub(crate) kind: String,
+    pub(crate) namespaced: bool,
+    #[serde(default)]
+    pub(crate) short_names: Vec<String>,
+    #[serde(default)]
+    pub(crate) categories: Vec<String>,
+    pub(crate) verbs: Vec<String>,
+    #[serde(default)]
+    pub(crate) storage_version_hash: String,
+    #[serde(default)]
+    pub(crate) subresources: Vec<Subresource>,
+    #[serde(default)]
+    pub(crate) columns: Vec<Column>,
+}
+
+/// A path below an object.
+#[derive(Deserialize)]
+pub(crate) struct Subresource {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) group: String,
+    #[serde(default)]
+    pub(crate) version: String,
+    pub(crate) kind: String,
+    pub(crate) verbs: Vec<String>,
+}
+
+/// A column of a table.
+#[derive(Deserialize)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    #[serde(rename = "type")]
+    pub(crate) type_: String,
+    #[serde(default)]
+    pub(crate) format: String,
+    #[serde(default)]
+    pub(crate) priority: i32,
+}
+
+/// A message.
+#[derive(Deserialize)]
+pub(crate) struct Message {
+    /// `package.Type` in Go.
+    pub(crate) go: String,
+    #[serde(default)]
+    pub(crate) form: String,
+    #[serde(default)]
+    pub(crate) gvk: Vec<[String; 3]>,
+    /// The item type, for messages that are lists in Go.
+    #[serde(default)]
+    pub(crate) item: String,
+    #[serde(default)]
+    pub(crate) fields: Vec<Field>,
+}
+
+/// A field.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Field {
+    #[serde(default)]
+    pub(crate) go: String,
+    #[serde(default)]
+    pub(crate) json: String,
+    #[serde(rename = "type")]
+    pub(crate) type_: String,
+    #[serde(default)]
+    pub(crate) num: u32,
+    /// The protobuf name, where it is not the JSON name.
+    #[serde(default)]
+    pub(crate) proto: String,
+    #[serde(default)]
+    pub(crate) omit: String,
+    #[serde(default)]
+    pub(crate) inline: bool,
+    #[serde(default)]
+    pub(crate) required: bool,
+    #[serde(default)]
+    pub(crate) patch_strategy: String,
+    #[serde(default)]
+    pub(crate) patch_merge_key: String,
+    #[serde(default)]
+    pub(crate) list_type: String,
+    #[serde(default)]
+    pub(crate) list_map_keys: Vec<String>,
+}

@@ -1,0 +1,34 @@
+//! Structural checks of the whole tree. `cargo test` runs them too; CI has none of its own.
+
+mod files;
+mod layers;
+
+use crate::process::Outcome;
+
+/// Runs all checks and prints every finding.
+pub(crate) fn run() -> Outcome {
+    let mut findings = layers::check()?;
+    findings.extend(files::check()?);
+    if findings.is_empty() {
+        return Ok(());
+    }
+    for finding in &findings {
+        eprintln!("{finding}");
+    }
+    Err(format!("{} findings", findings.len()).into())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_edge_between_crates_is_allowed_by_the_layers() {
+        let findings = super::layers::check().expect("cargo metadata is readable");
+        assert!(findings.is_empty(), "{}", findings.join("\n"));
+    }
+
+    #[test]
+    fn every_file_keeps_the_rules_of_the_house() {
+        let findings = super::files::check().expect("the tree is readable");
+        assert!(findings.is_empty(), "{}", findings.join("\n"));
+    }
+}
