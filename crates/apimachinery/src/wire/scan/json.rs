@@ -1,0 +1,307 @@
+//! Scanning JSON: one pass of the library's parser for well-formedness, then a cursor that relies
+//! on it.
+
+use std::borrow::Cow;
+
+use super::{Irregular, Scan, Span, within};
+use crate::wire::{DecodeContext, WireError, WireErrorKind, merge_json};
+use crate::{ObjectMeta, ObjectName};
+
+/// Walks the members of an object or the items of an array, in text known to be well-formed. On
+/// other text it stops early, gives slices that are no values, but does not panic.
+#[derive(Clone, Debug)]
+pub(super) struct Cursor<'b> {
+    rest: &'b [u8],
+}
+
+impl<'b> Cursor<'b> {
+    /// At the first member of `value`, which begins with a bracket.
+    pub(super) fn new(value: &'b [u8]) -> Self {
+        Self {
+            rest: value.get(1..).unwrap_or_default(),
+        }
+    }
+
+    /// The next key and value of an object; the key with its quotes.
+    pub(super) fn next_member(&mut self) -> Option<(&'b [u8], &'b [u8])> {
+        let key = self.next_item()?;
+        self.skip_space();
+        self.rest = self.rest.strip_prefix(b":")?;
+        self.skip_space();
+        Some((key, self.take_value()?))
+    }
+
+    /// The next item of an array.
+    pub(super) fn next_item(&mut self) -> Option<&'b [u8]> {
+        self.skip_space();
+        if let Some(rest) = self.rest.strip_prefix(b",") {
+            self.rest = rest;
+            self.skip_space();
+        }
+        self.take_value()
+    }
+
+    fn skip_space(&mut self) {
+        self.rest = self.rest.trim_ascii_start();
+    }
+
+    /// The value at the start of the rest; none at a closing bracket or the end.
+    fn take_value(&mut self) -> Option<&'b [u8]> {
+        let length = match self.rest.first()? {
+            b'"' => string_length(self.rest)?,
+            b'{' | b'[' => container_length(self.rest)?,
+            b'}' | b']' => return None,
+            _ => {
+                let ends = |byte: &u8| {
+                    matches!(byte, b',' | b'}' | b']' | b':') || byte.is_ascii_whitespace()
+                };
+                self.rest.iter().position(ends).unwrap_or(self.rest.len())
+            }
+        };
+        let (value, rest) = self.rest.split_at_checked(length)?;
+        self.rest = rest;
+        Some(value)
+    }
+}
+
+/// The length of the string that `text` begins with, quotes included.
+fn string_length(text: &[u8]) -> Option<usize> {
+    let mut at = 1;
+    loop {
+        let found = text
+            .get(at..)?
+            .iter()
+            .position(|byte| matches!(byte, b'"' | b'\\'))?;
+        at += found;
+        if text[at] == b'"' {
+            return Some(at + 1);
+        }
+        at += 2;
+    }
+}
+
+/// The length of the object or array that `text` begins with.
+fn container_length(text: &[u8]) -> Option<usize> {
+    let (mut at, mut depth) = (0, 0usize);
+    loop {
+        match text.get(at)? {
+            b'"' => at += string_length(&text[at..])? - 1,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth -= 1,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            return Some(at);
+        }
+    }
+}
+
+/// The contents of a string token that has no escapes.
+pub(super) fn plain(token: &[u8]) -> Option<&str> {
+    let inner = token.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
+    if inner.contains(&b'\\') {
+        None
+    } else {
+        std::str::from_utf8(inner).ok()
+    }
+}
+
+/// The contents of a string token.
+pub(super) fn unescaped(token: &[u8]) -> Option<Cow<'_, str>> {
+    match plain(token) {
+        Some(text) => Some(Cow::Borrowed(text)),
+        None => serde_json::from_slice(token).ok().map(Cow::Owned),
+    }
+}
+
+fn is_key(token: &[u8], name: &str) -> bool {
+    unescaped(token).is_some_and(|key| key == name)
+}
+
+/// The (last) value of a member of an object; none too if it is null.
+pub(super) fn member<'b>(object: &'b [u8], name: &str) -> Option<&'b [u8]> {
+    if object.first() != Some(&b'{') {
+        return None;
+    }
+    let mut cursor = Cursor::new(object);
+    let mut found = None;
+    while let Some((key, value)) = cursor.next_member() {
+        if is_key(key, name) {
+            found = Some(value);
+        }
+    }
+    found.filter(|&value| value != b"null")
+}
+
+fn type_name(value: &[u8]) -> &'static str {
+    match value.first() {
+        Some(b'"') => "string",
+        Some(b'{') => "object",
+        Some(b'[') => "array",
+        Some(b't' | b'f') => "bool",
+        Some(b'n') => "null",
+        _ => "number",
+    }
+}
+
+fn mismatch(path: &str, value: &[u8], expected: &str) -> WireError {
+    WireError {
+        path: path.to_owned(),
+        kind: WireErrorKind::TypeMismatch {
+            found: type_name(value).to_owned(),
+            expected: expected.to_owned(),
+            message: "ObjectMeta",
+        },
+    }
+}
+
+/// The metadata object of well-formed text; empty if there is none.
+fn metadata_object(bytes: &[u8]) -> Result<&[u8], WireError> {
+    if std::str::from_utf8(bytes).is_err() {
+        return Err(WireErrorKind::NotUtf8.into());
+    }
+    if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
+        let (line, column) = (error.line(), error.column());
+        let text = error.to_string();
+        let reason = text
+            .split(" at line ")
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        return Err(WireErrorKind::Syntax {
+            reason,
+            line,
+            column,
+        }
+        .into());
+    }
+    let object = bytes.trim_ascii();
+    if object.first() != Some(&b'{') {
+        return Err(mismatch("", object, "object"));
+    }
+    match member(object, "metadata") {
+        Some(metadata) if metadata.first() != Some(&b'{') => {
+            Err(mismatch("metadata", metadata, "object"))
+        }
+        found => Ok(found.unwrap_or_default()),
+    }
+}
+
+pub(super) fn scan(bytes: &[u8], cx: &mut DecodeContext) -> Result<Scan, WireError> {
+    let metadata = metadata_object(bytes)?;
+    let mut scan = Scan::default();
+    let mut irregular = Irregular::default();
+    scan.spans.body = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    let mut cursor = Cursor::new(metadata);
+    while let Some((key, value)) = cursor.next_member() {
+        let Some(key) = unescaped(key) else { continue };
+        take_member(bytes, &key, value, &mut scan, &mut irregular)?;
+    }
+    if irregular.any() {
+        let meta = meta(metadata, cx)?;
+        scan.rewrite(bytes.len(), irregular, &meta);
+    }
+    Ok(scan)
+}
+
+fn take_member(
+    bytes: &[u8],
+    key: &str,
+    value: &[u8],
+    scan: &mut Scan,
+    irregular: &mut Irregular,
+) -> Result<(), WireError> {
+    let spans = &mut scan.spans;
+    let null = value == b"null";
+    let expect = |first: u8, expected: &str| {
+        if null || value.first() == Some(&first) {
+            return Ok(());
+        }
+        Err(mismatch(&format!("metadata.{key}"), value, expected))
+    };
+    let part = if null {
+        Span::default()
+    } else {
+        Span::within(bytes, value)
+    };
+    let scalar = match key {
+        "name" => &mut spans.name,
+        "namespace" => &mut spans.namespace,
+        "uid" => &mut spans.uid,
+        "resourceVersion" => &mut spans.resource_version,
+        "labels" => {
+            expect(b'{', "map[string]string")?;
+            irregular.parts.labels = !null && !regular_pairs(value, key)?;
+            (spans.labels, spans.json.labels) = (part, true);
+            return Ok(());
+        }
+        "annotations" => {
+            expect(b'{', "map[string]string")?;
+            irregular.parts.annotations = !null && !regular_pairs(value, key)?;
+            (spans.annotations, spans.json.annotations) = (part, true);
+            return Ok(());
+        }
+        "ownerReferences" => {
+            expect(b'[', "[]v1.OwnerReference")?;
+            irregular.parts.owners = value.contains(&b'\\');
+            (spans.owners, spans.json.owners) = (part, true);
+            return Ok(());
+        }
+        "deletionTimestamp" => {
+            spans.terminating = !null;
+            return expect(b'"', "Time");
+        }
+        _ => return Ok(()),
+    };
+    expect(b'"', "string")?;
+    *scalar = Span::default();
+    if !null {
+        match plain(value) {
+            Some(text) => *scalar = Span::within(bytes, text.as_bytes()),
+            None => irregular.scalars = true,
+        }
+    }
+    Ok(())
+}
+
+/// Whether pairs can be read in place: no escapes, sorted, each key once.
+fn regular_pairs(object: &[u8], name: &str) -> Result<bool, WireError> {
+    let mut cursor = Cursor::new(object);
+    let (mut last, mut regular) = (None, true);
+    while let Some((key, value)) = cursor.next_member() {
+        if value.first() != Some(&b'"') {
+            if value != b"null" {
+                return Err(mismatch(&format!("metadata.{name}"), value, "string"));
+            }
+            regular = false;
+            continue;
+        }
+        regular &= plain(key).is_some() && plain(value).is_some() && last < Some(key);
+        last = Some(key);
+    }
+    Ok(regular)
+}
+
+pub(super) fn metadata(bytes: &[u8], cx: &mut DecodeContext) -> Result<ObjectMeta, WireError> {
+    meta(metadata_object(bytes)?, cx)
+}
+
+fn meta(object: &[u8], cx: &mut DecodeContext) -> Result<ObjectMeta, WireError> {
+    let mut meta = ObjectMeta::default();
+    if !object.is_empty() {
+        merge_json(&mut meta, object, cx).map_err(|error| *within(Box::new(error), "metadata"))?;
+    }
+    Ok(meta)
+}
+
+/// Namespace and name, as far as the text can be read.
+pub(super) fn name_in(bytes: &[u8]) -> Option<ObjectName> {
+    let metadata = member(bytes.trim_ascii(), "metadata")?;
+    let text = |name| {
+        member(metadata, name)
+            .and_then(unescaped)
+            .unwrap_or_default()
+    };
+    Some(ObjectName::new(text("namespace"), text("name")))
+}

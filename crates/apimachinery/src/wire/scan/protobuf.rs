@@ -1,0 +1,376 @@
+//! Scanning protobuf.
+
+use super::{Failure, Irregular, Scan, Span, fail, offset_of, within};
+use crate::wire::{
+    DecodeContext, Entry, Field, FieldType, JsonForm, Schema, WireError, WireErrorKind,
+    merge_protobuf, skip_field,
+};
+use crate::{ObjectMeta, ObjectName};
+
+/// The number of `metadata` in every kind.
+const METADATA: u32 = 1;
+
+/// A varint and what follows it.
+#[inline]
+pub(super) fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), WireErrorKind> {
+    match bytes.split_first() {
+        Some((&byte, rest)) if byte < 0x80 => Ok((u64::from(byte), rest)),
+        _ => crate::wire::varint(bytes),
+    }
+}
+
+/// The contents of a length-delimited field and what follows it.
+#[inline]
+pub(super) fn delimited(bytes: &[u8]) -> Result<(&[u8], &[u8]), WireErrorKind> {
+    let (length, rest) = varint(bytes)?;
+    usize::try_from(length)
+        .ok()
+        .and_then(|length| rest.split_at_checked(length))
+        .ok_or(WireErrorKind::Truncated)
+}
+
+/// The number and wire type of the next field, and what follows.
+#[inline]
+pub(super) fn tag(bytes: &[u8]) -> Result<(u32, u8, &[u8]), WireErrorKind> {
+    let (tag, rest) = varint(bytes)?;
+    match u32::try_from(tag >> 3) {
+        Ok(number) if number != 0 => Ok((number, (tag & 7) as u8, rest)),
+        _ => Err(WireErrorKind::BadVarint),
+    }
+}
+
+/// One field of a message.
+pub(super) struct RawField<'b> {
+    pub(super) number: u32,
+    pub(super) wire_type: u8,
+    /// The value of a varint; 0 for others.
+    pub(super) varint: u64,
+    /// The contents of a length-delimited field; empty for others.
+    pub(super) bytes: &'b [u8],
+    /// The whole field, with its tag.
+    pub(super) whole: &'b [u8],
+}
+
+/// The fields of a message, in order; after an error nothing follows.
+pub(super) fn fields(mut rest: &[u8]) -> impl Iterator<Item = Result<RawField<'_>, WireErrorKind>> {
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let field = next_field(rest);
+        rest = match &field {
+            Ok(field) => &rest[field.whole.len()..],
+            Err(_) => &[],
+        };
+        Some(field)
+    })
+}
+
+#[inline]
+fn next_field(start: &[u8]) -> Result<RawField<'_>, WireErrorKind> {
+    let (number, wire_type, rest) = tag(start)?;
+    let mut field = RawField {
+        number,
+        wire_type,
+        varint: 0,
+        bytes: &[],
+        whole: &[],
+    };
+    let rest = match wire_type {
+        0 => {
+            let (value, rest) = varint(rest)?;
+            field.varint = value;
+            rest
+        }
+        2 => {
+            let (inner, rest) = delimited(rest)?;
+            field.bytes = inner;
+            rest
+        }
+        _ => skip_field(number, wire_type, rest)?,
+    };
+    field.whole = &start[..start.len() - rest.len()];
+    Ok(field)
+}
+
+/// Key and value of a map entry; either may be absent, which means empty.
+pub(super) fn entry(bytes: &[u8]) -> Result<(&[u8], &[u8]), WireErrorKind> {
+    let (mut key, mut value): (&[u8], &[u8]) = (&[], &[]);
+    for field in fields(bytes) {
+        let field = field?;
+        match (field.number, field.wire_type) {
+            (1, 2) => key = field.bytes,
+            (2, 2) => value = field.bytes,
+            (number @ (1 | 2), found) => return Err(WireErrorKind::WireType { number, found }),
+            _ => {}
+        }
+    }
+    Ok((key, value))
+}
+
+/// Appends a length-delimited field.
+pub(super) fn put(number: u8, bytes: &[u8], out: &mut Vec<u8>) {
+    out.push(number << 3 | 2);
+    let mut length = bytes.len();
+    while length >= 0x80 {
+        out.push((length & 0x7f) as u8 | 0x80);
+        length >>= 7;
+    }
+    out.push(length as u8);
+    out.extend_from_slice(bytes);
+}
+
+pub(super) fn scan(
+    bytes: &[u8],
+    schema: &'static Schema,
+    cx: &mut DecodeContext,
+) -> Result<Scan, WireError> {
+    let depth_max = cx.limits().depth_max;
+    let mut metadata = MetadataScan {
+        whole: bytes,
+        ..MetadataScan::default()
+    };
+    let mut hint = 0;
+    for field in fields(bytes) {
+        let field = field?;
+        if field.number == METADATA {
+            metadata
+                .take(&field, depth_max)
+                .map_err(|failure| *within(failure, "metadata"))?;
+        } else {
+            check_field(&field, schema, schema.order, &mut hint, depth_max)
+                .map_err(|failure| *failure)?;
+        }
+    }
+    let mut scan = metadata.scan;
+    scan.spans.body = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    scan.spans.labels = metadata.labels.span;
+    scan.spans.annotations = metadata.annotations.span;
+    scan.spans.owners = metadata.owners.span;
+    let mut irregular = Irregular::default();
+    irregular.parts.labels = metadata.labels.broken;
+    irregular.parts.annotations = metadata.annotations.broken;
+    irregular.parts.owners = metadata.owners.broken;
+    if irregular.any() {
+        let meta = self::metadata(bytes, cx)?;
+        scan.rewrite(bytes.len(), irregular, &meta);
+    }
+    Ok(scan)
+}
+
+pub(super) fn metadata(bytes: &[u8], cx: &mut DecodeContext) -> Result<ObjectMeta, WireError> {
+    let mut meta = ObjectMeta::default();
+    for field in fields(bytes) {
+        let field = field?;
+        if field.number == METADATA {
+            merge_protobuf(&mut meta, field.bytes, cx)
+                .map_err(|error| *within(Box::new(error), "metadata"))?;
+        }
+    }
+    Ok(meta)
+}
+
+/// Namespace and name; stops quietly where the bytes break.
+pub(super) fn name_in(bytes: &[u8]) -> Option<ObjectName> {
+    let (mut namespace, mut name) = ("", "");
+    for top in fields(bytes)
+        .map_while(Result::ok)
+        .filter(|field| field.number == METADATA)
+    {
+        for field in fields(top.bytes).map_while(Result::ok) {
+            match field.number {
+                1 => name = std::str::from_utf8(field.bytes).ok()?,
+                3 => namespace = std::str::from_utf8(field.bytes).ok()?,
+                _ => {}
+            }
+        }
+    }
+    Some(ObjectName::new(namespace, name))
+}
+
+/// The state of scanning `metadata`, over all the fields of that number.
+#[derive(Default)]
+struct MetadataScan<'b> {
+    whole: &'b [u8],
+    scan: Scan,
+    labels: Run<'b>,
+    annotations: Run<'b>,
+    owners: Run<'b>,
+}
+
+/// Fields of one number, as long as they stand in a row.
+#[derive(Default)]
+struct Run<'b> {
+    span: Span,
+    last_key: &'b [u8],
+    broken: bool,
+}
+
+impl<'b> Run<'b> {
+    fn extend(&mut self, whole: &'b [u8], field: &'b [u8]) {
+        let start = offset_of(whole, field);
+        if self.span.length == 0 {
+            self.span = Span::within(whole, field);
+        } else if (self.span.start + self.span.length) as usize == start {
+            self.span = Span::new(
+                self.span.start as usize,
+                self.span.length as usize + field.len(),
+            );
+        } else {
+            self.broken = true;
+        }
+    }
+
+    fn take_pair(&mut self, whole: &'b [u8], field: &RawField<'b>) -> Result<(), Failure> {
+        let (key, value) = entry(field.bytes).map_err(fail)?;
+        text(key)?;
+        text(value)?;
+        self.broken |= self.span.length != 0 && key <= self.last_key;
+        self.last_key = key;
+        self.extend(whole, field.whole);
+        Ok(())
+    }
+}
+
+fn text(bytes: &[u8]) -> Result<(), Failure> {
+    match std::str::from_utf8(bytes) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(fail(WireErrorKind::NotUtf8)),
+    }
+}
+
+impl<'b> MetadataScan<'b> {
+    fn take(&mut self, metadata: &RawField<'b>, depth_max: usize) -> Result<(), Failure> {
+        expect_type(metadata, 2)?;
+        let schema = &crate::OBJECT_META;
+        let mut hint = 0;
+        for field in fields(metadata.bytes) {
+            let field = field.map_err(fail)?;
+            let spans = &mut self.scan.spans;
+            let scalar = match field.number {
+                1 => &mut spans.name,
+                3 => &mut spans.namespace,
+                5 => &mut spans.uid,
+                6 => &mut spans.resource_version,
+                9 => {
+                    spans.terminating = true;
+                    check_field(&field, schema, schema.order, &mut hint, depth_max)?;
+                    continue;
+                }
+                number @ (11 | 12) => {
+                    expect_type(&field, 2)?;
+                    let (run, name) = if number == 11 {
+                        (&mut self.labels, "labels")
+                    } else {
+                        (&mut self.annotations, "annotations")
+                    };
+                    run.take_pair(self.whole, &field)
+                        .map_err(|it| within(it, name))?;
+                    continue;
+                }
+                13 => {
+                    check_field(&field, schema, schema.order, &mut hint, depth_max)?;
+                    self.owners.extend(self.whole, field.whole);
+                    continue;
+                }
+                _ => {
+                    check_field(&field, schema, schema.order, &mut hint, depth_max)?;
+                    continue;
+                }
+            };
+            expect_type(&field, 2)?;
+            text(field.bytes)?;
+            *scalar = Span::within(self.whole, field.bytes);
+        }
+        Ok(())
+    }
+}
+
+fn expect_type(field: &RawField<'_>, wire_type: u8) -> Result<(), Failure> {
+    if field.wire_type == wire_type {
+        return Ok(());
+    }
+    Err(fail(WireErrorKind::WireType {
+        number: field.number,
+        found: field.wire_type,
+    }))
+}
+
+/// Checks the structure of the fields of a message (or of a group in it).
+fn check_fields(
+    bytes: &[u8],
+    schema: &'static Schema,
+    order: &'static [Entry],
+    depth_max: usize,
+) -> Result<(), Failure> {
+    let Some(depth_max) = depth_max.checked_sub(1) else {
+        return Err(fail(WireErrorKind::TooDeep));
+    };
+    let mut hint = 0;
+    for field in fields(bytes) {
+        check_field(&field.map_err(fail)?, schema, order, &mut hint, depth_max)?;
+    }
+    Ok(())
+}
+
+fn check_field(
+    field: &RawField<'_>,
+    schema: &'static Schema,
+    order: &'static [Entry],
+    hint: &mut usize,
+    depth_max: usize,
+) -> Result<(), Failure> {
+    match schema.entry(order, field.number, *hint) {
+        None => Ok(()),
+        Some((position, Entry::Field(index))) => {
+            *hint = position;
+            check_value(field, &schema.fields[usize::from(index)], depth_max)
+        }
+        Some((position, Entry::Group { entries, .. })) => {
+            *hint = position + 1;
+            expect_type(field, 2)?;
+            check_fields(field.bytes, schema, entries, depth_max)
+        }
+    }
+}
+
+fn check_value(value: &RawField<'_>, field: &Field, depth_max: usize) -> Result<(), Failure> {
+    let result = match field.ty {
+        FieldType::Bool | FieldType::I32 | FieldType::I64 => expect_type(value, 0),
+        FieldType::F64 => expect_type(value, 1),
+        FieldType::Str | FieldType::StrList | FieldType::Bytes | FieldType::BytesList => {
+            expect_type(value, 2)
+        }
+        FieldType::Message(schema) | FieldType::MessageList(schema) => {
+            expect_type(value, 2).and_then(|()| check_message(value.bytes, schema, depth_max))
+        }
+        FieldType::StrMap | FieldType::BytesMap => {
+            expect_type(value, 2).and_then(|()| entry(value.bytes).map(|_| ()).map_err(fail))
+        }
+        FieldType::MessageMap(schema) => expect_type(value, 2)
+            .and_then(|()| entry(value.bytes).map_err(fail))
+            .and_then(|(_, message)| check_message(message, schema, depth_max)),
+        FieldType::BoolList | FieldType::I32List | FieldType::I64List => match value.wire_type {
+            2 => packed(value.bytes),
+            _ => expect_type(value, 0),
+        },
+    };
+    result.map_err(|failure| within(failure, field.json))
+}
+
+fn packed(mut bytes: &[u8]) -> Result<(), Failure> {
+    while !bytes.is_empty() {
+        bytes = varint(bytes).map_err(fail)?.1;
+    }
+    Ok(())
+}
+
+fn check_message(bytes: &[u8], schema: &'static Schema, depth_max: usize) -> Result<(), Failure> {
+    // The fields of scalars have no entries that would be worth a look.
+    let order = if schema.form == JsonForm::Scalar {
+        &[]
+    } else {
+        schema.order
+    };
+    check_fields(bytes, schema, order, depth_max)
+}
