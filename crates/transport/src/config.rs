@@ -9,12 +9,11 @@ use std::time::Duration;
 use http::Uri;
 
 use crate::auth::Auth;
-use crate::secret::Secret;
+use crate::proxy::Proxy;
 use crate::tls::TlsConfig;
 
 /// How to reach one API server, and as whom.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct Config {
     /// Scheme, host, port and an optional path that is put before every request's path.
     pub server: Uri,
@@ -86,7 +85,6 @@ pub enum HttpVersion {
 
 /// Time limits of a transport.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct Timeouts {
     /// Until a connection to the server (through the proxy, if any) stands, and for HTTP/1.1 the
     /// wait for a free one. Default: 30 s.
@@ -113,7 +111,6 @@ impl Default for Timeouts {
 /// The connection's receive window is not among them: it is always `stream_window` times
 /// `streams_max`, so that streams which nobody reads cannot take the others' share.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct Http2Config {
     /// Streams that the pool puts on one connection, if the server does not allow fewer; of a
     /// server's limit nine tenths are used. Default: 90 (API servers allow 100 to 250).
@@ -140,7 +137,6 @@ impl Default for Http2Config {
 
 /// Bounds of the connection pool.
 #[derive(Debug, Clone, Copy)]
-#[non_exhaustive]
 pub struct PoolConfig {
     /// Open connections at most; a request that needs one more waits. Default: 512.
     pub connections_max: usize,
@@ -163,7 +159,6 @@ impl Default for PoolConfig {
 
 /// A token bucket over all requests of a transport.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[expect(clippy::exhaustive_structs, reason = "a pair of numbers, complete")]
 pub struct RateLimit {
     /// Requests a second in the long run; must be above 0.
     pub per_second: f64,
@@ -173,10 +168,6 @@ pub struct RateLimit {
 
 /// Whom to act as (`Impersonate-*` headers). The credentials need the right to do so.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "the four headers upstream defines"
-)]
 pub struct Impersonate {
     /// User name.
     pub user: String,
@@ -186,30 +177,4 @@ pub struct Impersonate {
     pub groups: Vec<String>,
     /// Extra attributes: key and values; keys are percent-encoded into header names.
     pub extra: Vec<(String, Vec<String>)>,
-}
-
-/// A proxy that forwards the connection; TLS to the server runs inside it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Proxy {
-    /// HTTP `CONNECT`, for `http` servers too.
-    Http {
-        /// Host name or address of the proxy.
-        host: String,
-        /// Port of the proxy.
-        port: u16,
-        /// User and password for `Proxy-Authorization`.
-        credentials: Option<(String, Secret)>,
-        /// Whether the proxy itself is reached by TLS (verified by the system's authorities).
-        tls: bool,
-    },
-    /// SOCKS version 5; names are resolved by the proxy.
-    Socks5 {
-        /// Host name or address of the proxy.
-        host: String,
-        /// Port of the proxy.
-        port: u16,
-        /// User and password.
-        credentials: Option<(String, Secret)>,
-    },
 }

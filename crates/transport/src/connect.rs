@@ -46,7 +46,6 @@ where
 
 /// A host and a port.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_structs, reason = "a host and a port, complete")]
 pub struct Endpoint {
     /// Name or address; IPv6 addresses without brackets.
     pub host: String,

@@ -46,6 +46,7 @@ mod error;
 mod gunzip;
 mod headers;
 mod pool;
+mod proxy;
 mod rate_limiter;
 mod response_body;
 mod secret;
@@ -57,11 +58,10 @@ mod upgrade;
 
 pub use auth::{Auth, AuthError, ExecApiVersion, ExecPlugin, InteractiveMode};
 pub use body::Body;
-pub use config::{
-    Config, Http2Config, HttpVersion, Impersonate, PoolConfig, Proxy, RateLimit, Timeouts,
-};
+pub use config::{Config, Http2Config, HttpVersion, Impersonate, PoolConfig, RateLimit, Timeouts};
 pub use connect::{Connect, Connecting, Endpoint, Io, ProxyError, TcpConnector};
 pub use error::{Cause, ConfigError, Phase, Retry, TransportError};
+pub use proxy::{ParseProxyError, Proxy};
 pub use response_body::ResponseBody;
 pub use secret::Secret;
 pub use stats::Stats;

@@ -26,7 +26,6 @@ const RELOAD_INTERVAL: Duration = Duration::from_mins(5);
 
 /// TLS towards the server.
 #[derive(Debug, Clone, Default)]
-#[non_exhaustive]
 pub struct TlsConfig {
     /// Whom to trust. Default: the system's authorities.
     pub verify: Verify,
@@ -51,10 +50,6 @@ pub enum Verify {
 
 /// A client certificate chain and its private key, PEM.
 #[derive(Debug, Clone)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "a certificate and its key, complete"
-)]
 pub struct Identity {
     /// Certificates, the client's own first.
     pub certificate: Pem,

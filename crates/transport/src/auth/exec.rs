@@ -30,7 +30,6 @@ const TIME_MAX: Duration = Duration::from_mins(1);
 
 /// A command that prints credentials, as a kubeconfig describes it.
 #[derive(Debug, Clone)]
-#[non_exhaustive]
 pub struct ExecPlugin {
     /// Program, looked up in `PATH` if it has no slash.
     pub command: String,

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use rustls_pki_types::ServerName;
 use tokio_rustls::TlsConnector;
 
-use crate::config::{HttpVersion, Proxy, Timeouts};
+use crate::config::{HttpVersion, Timeouts};
 use crate::connect::{Connect, Endpoint, Io, ProxyError, tunnel};
 use crate::error::{Phase, TransportError};
+use crate::proxy::Proxy;
 use crate::stats::{Counted, Counters};
 use crate::tls::{self, TlsError, TlsSource};
 

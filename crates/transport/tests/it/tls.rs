@@ -210,7 +210,7 @@ fn bad_certificates_and_keys_are_named() {
     let mut bad_authority = config(Verify::Authorities(Pem::Data("no pem".into())));
     let mut missing = config(pki.authority());
     missing.tls.identity = Some(Identity {
-        certificate: Pem::Data(certificate.clone().into()),
+        certificate: Pem::Data(certificate.into()),
         key: Pem::File("/does/not/exist".into()),
     });
     bad_authority.tls.identity = None;
