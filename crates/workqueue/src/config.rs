@@ -89,8 +89,8 @@ pub struct Group<T>(Box<dyn Fn(&T) -> u64 + Send>);
 impl<T> Group<T> {
     /// Groups items by what `key` returns.
     ///
-    /// It is called once for an item that enters the queue, under the queue's lock: it must not
-    /// use the queue and should not allocate. Groups whose hashes collide share their turns.
+    /// It is called each time an item becomes ready, under the queue's lock: it must not use the
+    /// queue, must not panic and should not allocate. Groups whose hashes collide share their turns.
     pub fn by<G: Hash>(key: impl Fn(&T) -> G + Send + 'static) -> Self {
         let hasher = DefaultHashBuilder::default();
         Self(Box::new(move |item| hasher.hash_one(key(item))))

@@ -20,7 +20,7 @@ use std::time::Duration;
 pub(crate) use self::slots::SlotId;
 use self::slots::{Delayed, Phase, Slots};
 use crate::{
-    config::{Config, DuringBackoff},
+    config::{Config, DuringBackoff, Group},
     delay::Delays,
     lanes::{Lane, Lanes},
     metrics::{Report, Stats},
@@ -31,6 +31,7 @@ pub(crate) struct Core<T> {
     slots: Slots<T>,
     lanes: Lanes,
     delays: Delays,
+    group: Option<Group<T>>,
     running: Vec<SlotId>,
     /// How many of the running were added again.
     again: usize,
@@ -86,8 +87,9 @@ impl<T> Core<T> {
     pub(crate) fn new(config: Config<T>) -> Self {
         Self {
             lanes: Lanes::new(config.passes_max, config.group.is_some()),
-            slots: Slots::new(config.group),
+            slots: Slots::new(),
             delays: Delays::default(),
+            group: config.group,
             running: Vec::new(),
             again: 0,
             mode: Mode::Open,
@@ -223,7 +225,7 @@ impl<T> Core<T> {
         };
         if self.timed {
             for slot in &self.running {
-                let worked = now.saturating_sub(self.slots.at(*slot).started_at);
+                let worked = now.saturating_sub(self.slots.times(*slot).started_at);
                 stats.unfinished_work = stats.unfinished_work.saturating_add(worked);
                 stats.longest_running = stats.longest_running.max(worked);
             }
@@ -335,7 +337,7 @@ impl<T: Clone> Core<T> {
             .lanes
             .pop(|slot, ticket| self.slots.holds(slot, ticket));
         let slot = next.expect("something is ready");
-        let place = self.running.len();
+        let place = u32::try_from(self.running.len()).expect("no more than there are slots");
         self.running.push(slot);
         let entry = self.slots.at(slot);
         let Phase::Ready { lane, .. } = entry.phase else {
@@ -346,14 +348,16 @@ impl<T: Clone> Core<T> {
             place,
             again: None,
         };
+        let (item, failures) = (entry.item.clone(), entry.failures);
         if self.timed {
-            entry.started_at = now;
-            self.report.queue_duration = Some(now.saturating_sub(entry.added_at));
+            let times = self.slots.times(slot);
+            times.started_at = now;
+            self.report.queue_duration = Some(now.saturating_sub(times.added_at));
         }
         Take::Item {
             slot,
-            item: entry.item.clone(),
-            failures: entry.failures,
+            item,
+            failures,
         }
     }
 }

@@ -28,7 +28,7 @@ pub trait RateLimiter<T: ?Sized>: Send {
     /// included, so it is at least 1.
     fn delay(&mut self, item: &T, failures: u32, now: Duration) -> Duration;
 
-    /// The item succeeded or was forgotten; its next failure will be its first.
+    /// An item that had failed succeeded or was forgotten; its next failure will be its first.
     fn forget(&mut self, _item: &T) {}
 }
 

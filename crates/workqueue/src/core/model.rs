@@ -288,7 +288,7 @@ fn assert_consistent(core: &Core<Item>) {
                 again: twice,
                 ..
             } => {
-                assert_eq!(core.running[place], slot);
+                assert_eq!(core.running[place as usize], slot);
                 running += 1;
                 again += usize::from(twice.is_some());
             }

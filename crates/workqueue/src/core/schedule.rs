@@ -45,8 +45,7 @@ impl<T> Core<T> {
         let entry = self.slots.at(slot);
         match &mut entry.phase {
             Phase::Resting => {
-                entry.added_at = now;
-                self.count_add();
+                self.count_add(now, slot);
                 self.push(slot, lane);
             }
             Phase::Ready { lane: old, .. } => {
@@ -61,9 +60,8 @@ impl<T> Core<T> {
                 let first = again.is_none();
                 *again = (*again).max(Some(lane));
                 if first {
-                    entry.added_at = now;
                     self.again += 1;
-                    self.count_add();
+                    self.count_add(now, slot);
                 }
             }
         }
@@ -71,24 +69,25 @@ impl<T> Core<T> {
 
     pub(super) fn push(&mut self, slot: SlotId, lane: Lane) {
         let entry = self.slots.at(slot);
-        let ticket = self.lanes.push(lane, entry.group, slot);
+        let group = self.group.as_ref().map_or(0, |group| group.of(&entry.item));
+        let ticket = self.lanes.push(lane, group, slot);
         entry.phase = Phase::Ready { lane, ticket };
     }
 
     /// Ends the run of an item, and says in which lane it was and whether it is to run again.
     pub(super) fn stop(&mut self, now: Duration, slot: SlotId) -> (Lane, Option<Lane>) {
         let entry = self.slots.at(slot);
-        let worked = now.saturating_sub(entry.started_at);
         let Phase::Running { lane, place, again } = entry.phase else {
             unreachable!("only an item that was taken is finished, and once");
         };
         entry.phase = Phase::Resting;
         if self.timed {
-            self.report.work_duration = Some(worked);
+            let started_at = self.slots.times(slot).started_at;
+            self.report.work_duration = Some(now.saturating_sub(started_at));
         }
         self.again -= usize::from(again.is_some());
-        self.running.swap_remove(place);
-        if let Some(moved) = self.running.get(place).copied()
+        self.running.swap_remove(place as usize);
+        if let Some(moved) = self.running.get(place as usize).copied()
             && let Phase::Running { place: its, .. } = &mut self.slots.at(moved).phase
         {
             *its = place;
@@ -109,8 +108,7 @@ impl<T> Core<T> {
         self.count_retry();
         if wait.is_zero() {
             if again.is_none() {
-                self.slots.at(slot).added_at = now;
-                self.count_add();
+                self.count_add(now, slot);
             }
             *again = (*again).max(Some(delayed.lane));
             return;
@@ -177,11 +175,13 @@ impl<T> Core<T> {
 
     pub(super) fn clear_failures(&mut self, slot: SlotId) {
         let entry = self.slots.at(slot);
-        entry.failures = 0;
-        if let Some(delayed) = &mut entry.delayed {
-            delayed.backoff = false;
+        if entry.failures > 0 {
+            entry.failures = 0;
+            if let Some(delayed) = &mut entry.delayed {
+                delayed.backoff = false;
+            }
+            self.limiter.forget(&entry.item);
         }
-        self.limiter.forget(&entry.item);
     }
 
     pub(super) fn release_if_idle(&mut self, slot: SlotId) {
@@ -191,7 +191,11 @@ impl<T> Core<T> {
         }
     }
 
-    fn count_add(&mut self) {
+    /// The item has become something to run.
+    fn count_add(&mut self, now: Duration, slot: SlotId) {
+        if self.timed {
+            self.slots.times(slot).added_at = now;
+        }
         self.adds += 1;
         self.report.adds += 1;
     }

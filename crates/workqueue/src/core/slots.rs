@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hashbrown::{HashTable, hash_table};
 
-use crate::{config::Group, lanes::Lane, lanes::Ticket};
+use crate::lanes::{Lane, Ticket};
 
 /// How many slots are kept when the queue becomes empty; a burst's memory is given back.
 const SLOTS_KEPT: usize = 4096;
@@ -31,15 +31,19 @@ impl SlotId {
 pub(super) struct Entry<T> {
     pub(super) item: T,
     pub(super) hash: u64,
-    pub(super) group: u64,
     /// Failures in a row.
     pub(super) failures: u32,
     pub(super) phase: Phase,
     /// Set while the item is also among the delays.
     pub(super) delayed: Option<Delayed>,
-    /// When it last became something to run. Zero if nobody measures.
+}
+
+/// When things happened to an item; kept apart from it, and only if somebody measures.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Times {
+    /// It last became something to run.
     pub(super) added_at: Duration,
-    /// When a worker last took it. Zero if nobody measures.
+    /// A worker last took it.
     pub(super) started_at: Duration,
 }
 
@@ -53,7 +57,7 @@ pub(super) enum Phase {
     /// With a worker; `again` says that it was added meanwhile.
     Running {
         lane: Lane,
-        place: usize,
+        place: u32,
         again: Option<Lane>,
     },
 }
@@ -70,16 +74,16 @@ pub(super) struct Slots<T> {
     entries: Vec<Option<Entry<T>>>,
     free: Vec<SlotId>,
     index: HashTable<SlotId>,
-    group: Option<Group<T>>,
+    times: Vec<Times>,
 }
 
 impl<T> Slots<T> {
-    pub(super) fn new(group: Option<Group<T>>) -> Self {
+    pub(super) fn new() -> Self {
         Self {
             entries: Vec::new(),
             free: Vec::new(),
             index: HashTable::new(),
-            group,
+            times: Vec::new(),
         }
     }
 
@@ -98,16 +102,22 @@ impl<T> Slots<T> {
         matches!(phase, Some(Phase::Ready { ticket: held, .. }) if held == ticket)
     }
 
+    pub(super) fn times(&mut self, slot: SlotId) -> &mut Times {
+        if self.times.len() <= slot.index() {
+            self.times.resize(self.entries.len(), Times::default());
+        }
+        &mut self.times[slot.index()]
+    }
+
     pub(super) fn release(&mut self, slot: SlotId) {
-        let Some(entry) = self.entries[slot.index()].take() else {
-            return;
-        };
-        if let Ok(found) = self.index.find_entry(entry.hash, |it| *it == slot) {
+        let hash = self.at(slot).hash;
+        if let Ok(found) = self.index.find_entry(hash, |it| *it == slot) {
             found.remove();
         }
+        self.entries[slot.index()] = None;
         self.free.push(slot);
         if self.index.is_empty() && self.entries.len() > SLOTS_KEPT {
-            *self = Self::new(self.group.take());
+            *self = Self::new();
         }
     }
 
@@ -139,7 +149,7 @@ impl<T: Eq> Slots<T> {
             entries,
             free,
             index,
-            group,
+            ..
         } = self;
         let entry = |it: &SlotId| entries[it.index()].as_ref();
         let found = index.entry(
@@ -158,14 +168,11 @@ impl<T: Eq> Slots<T> {
         });
         vacant.insert(slot);
         entries[slot.index()] = Some(Entry {
-            group: group.as_ref().map_or(0, |group| group.of(&item)),
             item,
             hash,
             failures: 0,
             phase: Phase::Resting,
             delayed: None,
-            added_at: Duration::ZERO,
-            started_at: Duration::ZERO,
         });
         slot
     }
