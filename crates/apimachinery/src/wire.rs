@@ -27,6 +27,8 @@ mod raw;
 mod scalar;
 pub mod scan;
 mod schema;
+#[cfg(test)]
+mod tests;
 
 pub use context::{DecodeContext, Limits, Segment, StrictProblem};
 pub use error::{WireError, WireErrorKind};
@@ -42,8 +44,8 @@ pub use raw::{FIELDS_V1, FieldsV1, RAW_EXTENSION, RAW_JSON, RawExtension, RawJso
 pub use scalar::{DURATION, INT_OR_STRING, MICRO_TIME, QUANTITY, TIME};
 pub use scan::{FieldPath, FieldPathError, MetadataSpans, Scan, ScannedOwners, ScannedPairs};
 pub use schema::{
-    Entry, Field, FieldFlags, FieldType, JsonForm, KindFacts, ListType, Merge, Schema, order_by_name,
-    order_by_number,
+    Entry, Field, FieldFlags, FieldType, JsonForm, KindFacts, ListType, Merge, Schema,
+    order_by_name, order_by_number,
 };
 
 /// Implements [`Message`] and [`Wire`] for a struct, from the name of its [`Schema`] static and

@@ -14,7 +14,10 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { depth_max: 100, bytes_max: 64 << 20 }
+        Self {
+            depth_max: 100,
+            bytes_max: 64 << 20,
+        }
     }
 }
 
@@ -127,7 +130,10 @@ impl DecodeContext {
 
     /// An error at the current path.
     pub(super) fn fail(&self, kind: WireErrorKind) -> WireError {
-        WireError { path: self.path_string(), kind }
+        WireError {
+            path: self.path_string(),
+            kind,
+        }
     }
 
     pub(super) fn check_length(&self, length: usize) -> Result<(), WireError> {

@@ -78,15 +78,24 @@ impl fmt::Display for WireErrorKind {
             Self::TooLong { length, max } => write!(f, "{length} bytes, more than {max}"),
             Self::Truncated => f.write_str("the bytes end inside a field"),
             Self::WireType { number, found } => {
-                write!(f, "field {number} has wire type {found}, which does not fit")
+                write!(
+                    f,
+                    "field {number} has wire type {found}, which does not fit"
+                )
             }
             Self::BadVarint => f.write_str("malformed varint or field number"),
             Self::NotUtf8 => f.write_str("not UTF-8"),
-            Self::TypeMismatch { found, expected, .. } => {
+            Self::TypeMismatch {
+                found, expected, ..
+            } => {
                 write!(f, "expected {expected}, found {found}")
             }
             Self::Invalid { reason } => f.write_str(reason),
-            Self::Syntax { reason, line, column } => {
+            Self::Syntax {
+                reason,
+                line,
+                column,
+            } => {
                 write!(f, "{reason} at line {line} column {column}")
             }
         }
@@ -95,6 +104,9 @@ impl fmt::Display for WireErrorKind {
 
 impl From<WireErrorKind> for WireError {
     fn from(kind: WireErrorKind) -> Self {
-        Self { path: String::new(), kind }
+        Self {
+            path: String::new(),
+            kind,
+        }
     }
 }

@@ -236,7 +236,8 @@ impl<T: Message + Default> MessageList for Vec<T> {
         self.get(index).map(|message| message as &dyn Message)
     }
     fn at_mut(&mut self, index: usize) -> Option<&mut dyn Message> {
-        self.get_mut(index).map(|message| message as &mut dyn Message)
+        self.get_mut(index)
+            .map(|message| message as &mut dyn Message)
     }
     fn push_default(&mut self) -> &mut dyn Message {
         let index = self.len();
@@ -274,7 +275,10 @@ impl<T: Message + Default> MessageMap for BTreeMap<Str, T> {
         self.contains_key(key)
     }
     fn entries(&self) -> Box<dyn DoubleEndedIterator<Item = (&Str, &dyn Message)> + '_> {
-        Box::new(self.iter().map(|(key, message)| (key, message as &dyn Message)))
+        Box::new(
+            self.iter()
+                .map(|(key, message)| (key, message as &dyn Message)),
+        )
     }
     fn values_mut(&mut self) -> Box<dyn Iterator<Item = &mut dyn Message> + '_> {
         Box::new(self.values_mut().map(|message| message as &mut dyn Message))

@@ -22,7 +22,10 @@ impl Interner {
     /// A table with room for `capacity` strings, rounded up to a power of two.
     pub fn new(capacity: usize) -> Self {
         let size = capacity.clamp(16, 1 << 20).next_power_of_two();
-        Self { slots: vec![Str::default(); size], hasher: hashbrown::DefaultHashBuilder::default() }
+        Self {
+            slots: vec![Str::default(); size],
+            hasher: hashbrown::DefaultHashBuilder::default(),
+        }
     }
 
     /// The shared form of `text`.

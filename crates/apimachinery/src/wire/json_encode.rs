@@ -20,12 +20,18 @@ pub struct Json<'a> {
 impl<'a> Json<'a> {
     /// As a root: a kind writes `kind` and `apiVersion` first.
     pub fn top(message: &'a dyn Message) -> Self {
-        Self { message, type_meta: true }
+        Self {
+            message,
+            type_meta: true,
+        }
     }
 
     /// As a part of another: no type meta.
     pub fn part(message: &'a dyn Message) -> Self {
-        Self { message, type_meta: false }
+        Self {
+            message,
+            type_meta: false,
+        }
     }
 }
 
@@ -202,7 +208,8 @@ impl Serialize for Value<'_> {
                 serializer.collect_map(map.iter().map(|(key, bytes)| (key, bytes.to_base64())))
             }
             View::MessageMap(map) => serializer.collect_map(
-                map.entries().map(|(key, message): (&Str, _)| (key, Json::part(message))),
+                map.entries()
+                    .map(|(key, message): (&Str, _)| (key, Json::part(message))),
             ),
             View::OptBool(None)
             | View::OptI32(None)
@@ -216,7 +223,10 @@ impl Serialize for Value<'_> {
 }
 
 /// Go writes a whole double without a fraction.
-#[expect(clippy::cast_possible_truncation, reason = "checked to be whole and small")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "checked to be whole and small"
+)]
 #[expect(clippy::cast_precision_loss, reason = "compared with the original")]
 fn serialize_double<S: Serializer>(value: f64, serializer: S) -> Result<S::Ok, S::Error> {
     let whole = value as i64;
@@ -227,10 +237,7 @@ fn serialize_double<S: Serializer>(value: f64, serializer: S) -> Result<S::Ok, S
     }
 }
 
-fn serialize_list<S: Serializer>(
-    list: &dyn MessageList,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
+fn serialize_list<S: Serializer>(list: &dyn MessageList, serializer: S) -> Result<S::Ok, S::Error> {
     let mut seq = serializer.serialize_seq(Some(list.len()))?;
     for item in (0..list.len()).filter_map(|index| list.at(index)) {
         seq.serialize_element(&Json::part(item))?;

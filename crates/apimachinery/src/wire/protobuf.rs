@@ -5,7 +5,9 @@
 //! `resourceVersion` relies on it.
 
 use super::field_access::{MessageList, MessageMap};
-use super::{DecodeContext, Entry, JsonForm, Message, Schema, Slot, WireError, WireErrorKind};
+use super::{
+    DecodeContext, Entry, FieldFlags, JsonForm, Message, Schema, Slot, WireError, WireErrorKind,
+};
 use crate::{ByteString, Str};
 
 /// A varint and what follows it.
@@ -17,7 +19,11 @@ pub fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), WireErrorKind> {
             return Ok((value, &bytes[index + 1..]));
         }
     }
-    Err(if bytes.len() < 10 { WireErrorKind::Truncated } else { WireErrorKind::BadVarint })
+    Err(if bytes.len() < 10 {
+        WireErrorKind::Truncated
+    } else {
+        WireErrorKind::BadVarint
+    })
 }
 
 /// The contents of a length-delimited field and what follows it.
@@ -116,7 +122,14 @@ fn merge_entries(
             Some((position, Entry::Field(index))) => {
                 // A repeated field comes again, any other is followed by the next: both are tried.
                 hint = position;
-                merge_field(message, schema, usize::from(index), (number, wire_type), rest, cx)?
+                merge_field(
+                    message,
+                    schema,
+                    usize::from(index),
+                    (number, wire_type),
+                    rest,
+                    cx,
+                )?
             }
             Some((position, Entry::Group { entries, .. })) => {
                 hint = position + 1;
@@ -138,7 +151,10 @@ fn expect_delimited<'b>(
     cx: &DecodeContext,
 ) -> Result<(&'b [u8], &'b [u8]), WireError> {
     if wire_type != 2 {
-        return Err(cx.fail(WireErrorKind::WireType { number, found: wire_type }));
+        return Err(cx.fail(WireErrorKind::WireType {
+            number,
+            found: wire_type,
+        }));
     }
     delimited(bytes).map_err(|kind| cx.fail(kind))
 }
@@ -160,7 +176,11 @@ fn merge_field<'b>(
     let rest = match wire_type {
         2 => {
             let (inner, rest) = delimited(bytes).map_err(|kind| cx.fail(kind))?;
-            merge_delimited(slot, number, inner, rest, cx)?;
+            // A Go value that is zero (`metav1.Time`) is an empty message: absent.
+            let zero = inner.is_empty() && !schema.fields[index].flags.has(FieldFlags::POINTER);
+            if !(zero && matches!(slot, Slot::OptMessage(_))) {
+                merge_delimited(slot, number, inner, rest, cx)?;
+            }
             rest
         }
         0 => {
@@ -169,8 +189,9 @@ fn merge_field<'b>(
             rest
         }
         1 => {
-            let (value, rest) =
-                bytes.split_first_chunk::<8>().ok_or_else(|| cx.fail(WireErrorKind::Truncated))?;
+            let (value, rest) = bytes
+                .split_first_chunk::<8>()
+                .ok_or_else(|| cx.fail(WireErrorKind::Truncated))?;
             let value = f64::from_le_bytes(*value);
             match slot {
                 Slot::F64(place) => *place = value,
@@ -185,8 +206,14 @@ fn merge_field<'b>(
     Ok(rest)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "protobuf defines int32 as truncation")]
-#[expect(clippy::cast_possible_wrap, reason = "protobuf stores negative numbers so")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "protobuf defines int32 as truncation"
+)]
+#[expect(
+    clippy::cast_possible_wrap,
+    reason = "protobuf stores negative numbers so"
+)]
 fn set_varint(
     slot: Slot<'_>,
     number: u32,
@@ -301,7 +328,9 @@ fn count_fields(mut bytes: &[u8], number: u32) -> usize {
         if found != number {
             break;
         }
-        let Ok((_, rest)) = delimited(rest) else { break };
+        let Ok((_, rest)) = delimited(rest) else {
+            break;
+        };
         bytes = rest;
         count += 1;
     }

@@ -15,7 +15,10 @@ pub struct ReverseWriter {
 impl ReverseWriter {
     /// An empty buffer with room for `capacity` bytes.
     pub fn with_capacity(capacity: usize) -> Self {
-        Self { bytes: vec![0; capacity], start: capacity }
+        Self {
+            bytes: vec![0; capacity],
+            start: capacity,
+        }
     }
 
     /// How many bytes are written.
@@ -39,7 +42,10 @@ impl ReverseWriter {
     }
 
     /// Puts a varint in front.
-    #[expect(clippy::cast_possible_truncation, reason = "seven bits at a time are meant")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "seven bits at a time are meant"
+    )]
     pub fn prepend_varint(&mut self, mut value: u64) {
         let mut scratch = [0u8; 10];
         let mut length = 0;
@@ -148,7 +154,9 @@ fn prepend_field(
 ) {
     let field = &schema.fields[index];
     let number = field.number;
-    let Some(view) = message.view(index) else { return };
+    let Some(view) = message.view(index) else {
+        return;
+    };
     if field.flags.has(FieldFlags::JSON_ONLY) {
         return;
     }
@@ -159,23 +167,35 @@ fn prepend_field(
         View::F64(value) => prepend_double(number, value, out),
         View::Str(value) => out.prepend_delimited(number, value.as_bytes()),
         View::OptBool(value) => {
-            value.into_iter().for_each(|value| prepend_int(number, i64::from(value), out));
+            value
+                .into_iter()
+                .for_each(|value| prepend_int(number, i64::from(value), out));
         }
         View::OptI32(value) => {
-            value.into_iter().for_each(|value| prepend_int(number, i64::from(value), out));
+            value
+                .into_iter()
+                .for_each(|value| prepend_int(number, i64::from(value), out));
         }
-        View::OptI64(value) => value.into_iter().for_each(|value| prepend_int(number, value, out)),
+        View::OptI64(value) => value
+            .into_iter()
+            .for_each(|value| prepend_int(number, value, out)),
         View::OptF64(value) => {
-            value.into_iter().for_each(|value| prepend_double(number, value, out));
+            value
+                .into_iter()
+                .for_each(|value| prepend_double(number, value, out));
         }
         View::OptStr(value) => {
-            value.into_iter().for_each(|value| out.prepend_delimited(number, value.as_bytes()));
+            value
+                .into_iter()
+                .for_each(|value| out.prepend_delimited(number, value.as_bytes()));
         }
         // Go cannot tell an empty slice from an absent one after a round trip; nil is not written.
         View::Bytes(value) if value.is_empty() => {}
         View::Bytes(value) => out.prepend_delimited(number, value),
         View::OptBytes(value) => {
-            value.into_iter().for_each(|value| out.prepend_delimited(number, value));
+            value
+                .into_iter()
+                .for_each(|value| out.prepend_delimited(number, value));
         }
         View::Message(value) => prepend_nested(number, value, out),
         View::OptMessage(Some(value)) => prepend_nested(number, value, out),
@@ -192,19 +212,29 @@ fn prepend_field(
 fn prepend_collection(number: u32, view: View<'_>, out: &mut ReverseWriter) {
     match view {
         View::StrList(list) => {
-            list.iter().rev().for_each(|item| out.prepend_delimited(number, item.as_bytes()));
+            list.iter()
+                .rev()
+                .for_each(|item| out.prepend_delimited(number, item.as_bytes()));
         }
         View::BoolList(list) => {
-            list.iter().rev().for_each(|&item| prepend_int(number, i64::from(item), out));
+            list.iter()
+                .rev()
+                .for_each(|&item| prepend_int(number, i64::from(item), out));
         }
         View::I32List(list) => {
-            list.iter().rev().for_each(|&item| prepend_int(number, i64::from(item), out));
+            list.iter()
+                .rev()
+                .for_each(|&item| prepend_int(number, i64::from(item), out));
         }
         View::I64List(list) => {
-            list.iter().rev().for_each(|&item| prepend_int(number, item, out));
+            list.iter()
+                .rev()
+                .for_each(|&item| prepend_int(number, item, out));
         }
         View::BytesList(list) => {
-            list.iter().rev().for_each(|item| out.prepend_delimited(number, item));
+            list.iter()
+                .rev()
+                .for_each(|item| out.prepend_delimited(number, item));
         }
         View::MessageList(list) => {
             for item in (0..list.len()).rev().filter_map(|index| list.at(index)) {

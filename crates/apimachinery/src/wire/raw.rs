@@ -114,20 +114,35 @@ fn json_or_null(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-raw_message!(RawExtension, RAW_EXTENSION, |this| json_or_null(&this.raw), |this, text, _| {
-    this.raw = ByteString(text.as_bytes().to_vec());
-    Ok(())
-});
+raw_message!(
+    RawExtension,
+    RAW_EXTENSION,
+    |this| json_or_null(&this.raw),
+    |this, text, _| {
+        this.raw = ByteString(text.as_bytes().to_vec());
+        Ok(())
+    }
+);
 
-raw_message!(RawJson, RAW_JSON, |this| json_or_null(&this.raw), |this, text, _| {
-    this.raw = ByteString(text.as_bytes().to_vec());
-    Ok(())
-});
+raw_message!(
+    RawJson,
+    RAW_JSON,
+    |this| json_or_null(&this.raw),
+    |this, text, _| {
+        this.raw = ByteString(text.as_bytes().to_vec());
+        Ok(())
+    }
+);
 
-raw_message!(FieldsV1, FIELDS_V1, |this| json_or_null(this.raw.as_bytes()), |this, text, cx| {
-    this.raw = cx.str(text);
-    Ok(())
-});
+raw_message!(
+    FieldsV1,
+    FIELDS_V1,
+    |this| json_or_null(this.raw.as_bytes()),
+    |this, text, cx| {
+        this.raw = cx.str(text);
+        Ok(())
+    }
+);
 
 #[cfg(test)]
 mod tests {
@@ -135,6 +150,9 @@ mod tests {
 
     #[test]
     fn white_space_outside_strings_goes_and_inside_stays() {
-        assert_eq!(compact("{ \"a b\" :\n [1, \"x \\\" y\"] }"), "{\"a b\":[1,\"x \\\" y\"]}");
+        assert_eq!(
+            compact("{ \"a b\" :\n [1, \"x \\\" y\"] }"),
+            "{\"a b\":[1,\"x \\\" y\"]}"
+        );
     }
 }

@@ -50,11 +50,20 @@ macro_rules! scalar_message {
 }
 
 fn wanted(what: &str, scalar: &JsonScalar<'_>) -> String {
-    format!("json: cannot unmarshal {} into Go value of type {what}", scalar.type_name())
+    format!(
+        "json: cannot unmarshal {} into Go value of type {what}",
+        scalar.type_name()
+    )
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "protobuf defines int32 as truncation")]
-#[expect(clippy::cast_possible_wrap, reason = "protobuf stores negative numbers so")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "protobuf defines int32 as truncation"
+)]
+#[expect(
+    clippy::cast_possible_wrap,
+    reason = "protobuf stores negative numbers so"
+)]
 fn seconds_and_nanos(bytes: &[u8], cx: &DecodeContext) -> Result<(i64, i32), WireError> {
     let (mut seconds, mut nanos) = (0, 0);
     each_field(bytes, |number, value, _| match number {
@@ -88,8 +97,12 @@ scalar_message!(Time, TIME, {
         JsonScalar::Str(self.to_string().into())
     }
     fn set_scalar(&mut self, scalar: JsonScalar<'_>) -> Result<(), String> {
-        let JsonScalar::Str(text) = &scalar else { return Err(wanted("string", &scalar)) };
-        *self = text.parse().map_err(|error: crate::ParseTimeError| error.to_string())?;
+        let JsonScalar::Str(text) = &scalar else {
+            return Err(wanted("string", &scalar));
+        };
+        *self = text
+            .parse()
+            .map_err(|error: crate::ParseTimeError| error.to_string())?;
         Ok(())
     }
     fn prepend_scalar(&self, out: &mut ReverseWriter) {
@@ -114,8 +127,12 @@ scalar_message!(MicroTime, MICRO_TIME, {
         JsonScalar::Str(self.to_string().into())
     }
     fn set_scalar(&mut self, scalar: JsonScalar<'_>) -> Result<(), String> {
-        let JsonScalar::Str(text) = &scalar else { return Err(wanted("string", &scalar)) };
-        *self = text.parse().map_err(|error: crate::ParseTimeError| error.to_string())?;
+        let JsonScalar::Str(text) = &scalar else {
+            return Err(wanted("string", &scalar));
+        };
+        *self = text
+            .parse()
+            .map_err(|error: crate::ParseTimeError| error.to_string())?;
         Ok(())
     }
     fn prepend_scalar(&self, out: &mut ReverseWriter) {
@@ -138,8 +155,12 @@ scalar_message!(Duration, DURATION, {
         JsonScalar::Str(self.to_string().into())
     }
     fn set_scalar(&mut self, scalar: JsonScalar<'_>) -> Result<(), String> {
-        let JsonScalar::Str(text) = &scalar else { return Err(wanted("string", &scalar)) };
-        *self = text.parse().map_err(|error: crate::ParseDurationError| error.to_string())?;
+        let JsonScalar::Str(text) = &scalar else {
+            return Err(wanted("string", &scalar));
+        };
+        *self = text
+            .parse()
+            .map_err(|error: crate::ParseDurationError| error.to_string())?;
         Ok(())
     }
     fn prepend_scalar(&self, out: &mut ReverseWriter) {
@@ -171,8 +192,11 @@ scalar_message!(Quantity, QUANTITY, {
     }
     fn merge_scalar(&mut self, bytes: &[u8], cx: &mut DecodeContext) -> Result<(), WireError> {
         let text = text(bytes, 1, cx)?;
-        *self = Self::try_from(text)
-            .map_err(|error| cx.fail(WireErrorKind::Invalid { reason: error.to_string() }))?;
+        *self = Self::try_from(text).map_err(|error| {
+            cx.fail(WireErrorKind::Invalid {
+                reason: error.to_string(),
+            })
+        })?;
         Ok(())
     }
 });
@@ -208,8 +232,14 @@ scalar_message!(IntOrString, INT_OR_STRING, {
         prepend_int(2, i64::from(number), out);
         prepend_int(1, kind, out);
     }
-    #[expect(clippy::cast_possible_truncation, reason = "protobuf defines int32 as truncation")]
-    #[expect(clippy::cast_possible_wrap, reason = "protobuf stores negative numbers so")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "protobuf defines int32 as truncation"
+    )]
+    #[expect(
+        clippy::cast_possible_wrap,
+        reason = "protobuf stores negative numbers so"
+    )]
     fn merge_scalar(&mut self, bytes: &[u8], cx: &mut DecodeContext) -> Result<(), WireError> {
         let (mut is_string, mut value) = (false, 0);
         each_field(bytes, |number, found, _| match number {
@@ -218,7 +248,11 @@ scalar_message!(IntOrString, INT_OR_STRING, {
             _ => {}
         })
         .map_err(|kind| cx.fail(kind))?;
-        *self = if is_string { Self::String(text(bytes, 3, cx)?) } else { Self::Int(value) };
+        *self = if is_string {
+            Self::String(text(bytes, 3, cx)?)
+        } else {
+            Self::Int(value)
+        };
         Ok(())
     }
 });

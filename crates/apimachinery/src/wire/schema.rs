@@ -71,7 +71,14 @@ pub struct Field {
 impl Field {
     /// A field without merge facts.
     pub const fn new(json: &'static str, number: u32, ty: FieldType, flags: FieldFlags) -> Self {
-        Self { json, number, ty, flags, merge: Merge::NONE, list: ListType::Unset }
+        Self {
+            json,
+            number,
+            ty,
+            flags,
+            merge: Merge::NONE,
+            list: ListType::Unset,
+        }
     }
 
     /// With merge facts.
@@ -200,7 +207,12 @@ pub struct Merge {
 
 impl Merge {
     /// No strategy: objects merge, lists are replaced.
-    pub const NONE: Self = Self { merge: false, retain_keys: false, replace: false, key: "" };
+    pub const NONE: Self = Self {
+        merge: false,
+        retain_keys: false,
+        replace: false,
+        key: "",
+    };
 }
 
 /// `listType` and `mapType` markers.
@@ -259,7 +271,9 @@ impl Schema {
                 return Some((position, entry));
             }
         }
-        let position = order.binary_search_by_key(&number, |&entry| self.number(entry)).ok()?;
+        let position = order
+            .binary_search_by_key(&number, |&entry| self.number(entry))
+            .ok()?;
         Some((position, order[position]))
     }
 }
@@ -270,7 +284,12 @@ pub const fn order_by_name<const N: usize>(fields: &[Field; N]) -> [u16; N] {
     let mut i = 1;
     while i < N {
         let mut j = i;
-        while j > 0 && less(fields[order[j] as usize].json, fields[order[j - 1] as usize].json) {
+        while j > 0
+            && less(
+                fields[order[j] as usize].json,
+                fields[order[j - 1] as usize].json,
+            )
+        {
             let swap = order[j];
             order[j] = order[j - 1];
             order[j - 1] = swap;
@@ -304,7 +323,10 @@ pub const fn order_by_number<const N: usize>(fields: &[Field; N]) -> [Entry; N] 
     entries
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "no message has 65,536 fields")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "no message has 65,536 fields"
+)]
 const fn identity<const N: usize>() -> [u16; N] {
     let mut order = [0u16; N];
     let mut i = 0;

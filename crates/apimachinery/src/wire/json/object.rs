@@ -1,0 +1,161 @@
+//! A JSON object into the fields of a message.
+
+use std::fmt;
+
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::super::{DecodeContext, Message, Schema, Segment, StrictProblem};
+use super::mismatch;
+use super::slot::{SlotSeed, go_type};
+
+pub(super) struct ObjectVisitor<'a> {
+    pub(super) message: &'a mut dyn Message,
+    pub(super) schema: &'static Schema,
+    pub(super) cx: &'a mut DecodeContext,
+}
+
+/// The visitor methods that refuse every JSON type but the wanted ones.
+macro_rules! refuse {
+    ($($method:ident($type:ty) => $found:expr),* $(,)?) => {$(
+        fn $method<E: de::Error>(self, value: $type) -> Result<(), E> {
+            let found: fn($type) -> String = $found;
+            let expected = self.expected();
+            Err(mismatch(self.cx, found(value), expected, self.owner()))
+        }
+    )*};
+}
+
+impl ObjectVisitor<'_> {
+    fn expected(&self) -> String {
+        self.schema.name.to_owned()
+    }
+    fn owner(&self) -> &'static str {
+        self.schema.name
+    }
+}
+
+impl<'de> Visitor<'de> for ObjectVisitor<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an object ({})", self.schema.name)
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    refuse! {
+        visit_bool(bool) => |_| "bool".into(),
+        visit_i64(i64) => |_| "number".into(),
+        visit_u64(u64) => |_| "number".into(),
+        visit_f64(f64) => |_| "number".into(),
+        visit_str(&str) => |_| "string".into(),
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, _: A) -> Result<(), A::Error> {
+        Err(mismatch(
+            self.cx,
+            "array",
+            self.schema.name,
+            self.schema.name,
+        ))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let Self {
+            message,
+            schema,
+            cx,
+        } = self;
+        let mut seen = Seen::default();
+        let mut hint = 0;
+        while let Some(found) = map.next_key_seed(NameSeed {
+            schema,
+            hint,
+            cx: &mut *cx,
+        })? {
+            let index = match found {
+                Name::Field(index) => index,
+                Name::TypeMeta => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+                Name::Unknown => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            hint = index + 1;
+            let field = &schema.fields[index];
+            if cx.is_strict() && !seen.insert(index) {
+                cx.note(StrictProblem::Duplicate, field.json);
+            }
+            cx.path.push(Segment::Field(field.json));
+            if let Some(slot) = message.slot(index) {
+                let go_type = go_type(&slot, field.ty.schema());
+                map.next_value_seed(SlotSeed {
+                    slot,
+                    go_type,
+                    owner: schema.name,
+                    cx: &mut *cx,
+                })?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+            cx.path.pop();
+        }
+        Ok(())
+    }
+}
+
+/// Which fields came, for the duplicate check; 256 is more than any message has.
+#[derive(Default)]
+pub(super) struct Seen([u64; 4]);
+
+impl Seen {
+    fn insert(&mut self, index: usize) -> bool {
+        let (word, bit) = ((index / 64) % 4, 1u64 << (index % 64));
+        let new = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        new
+    }
+}
+
+pub(super) enum Name {
+    Field(usize),
+    TypeMeta,
+    Unknown,
+}
+
+pub(super) struct NameSeed<'a> {
+    pub(super) schema: &'static Schema,
+    pub(super) hint: usize,
+    pub(super) cx: &'a mut DecodeContext,
+}
+
+impl<'de> DeserializeSeed<'de> for NameSeed<'_> {
+    type Value = Name;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Name, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for NameSeed<'_> {
+    type Value = Name;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a field name")
+    }
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Name, E> {
+        Ok(match self.schema.index_by_name(name, self.hint) {
+            Some(index) => Name::Field(index),
+            None if self.schema.kind.is_some() && matches!(name, "kind" | "apiVersion") => {
+                Name::TypeMeta
+            }
+            None => {
+                self.cx.note(StrictProblem::Unknown, name);
+                Name::Unknown
+            }
+        })
+    }
+}
