@@ -1,0 +1,255 @@
+//! `FieldSelector`: which values fields must have, as in `metadata.name=web,spec.nodeName!=`.
+//!
+//! Parsed with upstream's grammar, escapes and error texts. It knows no fields: which ones a
+//! resource supports, and what they are, is the server's; a field that is missing counts as empty.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::{ObjectName, Str};
+
+/// Terms, all of which must hold. The default selects everything.
+///
+/// ```
+/// use kubist_apimachinery::FieldSelector;
+/// let selector: FieldSelector = r"metadata.name=web,spec.note!=a\,b".parse()?;
+/// assert_eq!(selector.exact("metadata.name"), Some("web"));
+/// assert!(selector.matches(|field| (field == "metadata.name").then_some("web")));
+/// # Ok::<(), kubist_apimachinery::ParseFieldSelectorError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FieldSelector {
+    terms: Vec<FieldTerm>,
+}
+
+/// One comparison of a field.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_structs, reason = "the grammar has no more")]
+pub struct FieldTerm {
+    /// The path of the field: `metadata.name`.
+    pub field: Str,
+    /// Whether it must differ (`!=`).
+    pub negated: bool,
+    /// The value, unescaped.
+    pub value: Str,
+}
+
+/// Why a text is not a field selector; the words are upstream's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParseFieldSelectorError {
+    /// A term without operator.
+    #[error("invalid selector: '{selector}'; can't understand '{term}'")]
+    NoOperator {
+        /// The whole text.
+        selector: String,
+        /// The term.
+        term: String,
+    },
+    /// A backslash before something else than `\`, `,` and `=`.
+    #[error("invalid field selector: invalid escape sequence: {sequence}")]
+    Escape {
+        /// The backslash and what follows it.
+        sequence: String,
+    },
+    /// A comma or an equals sign in a value, without backslash.
+    #[error("invalid field selector: unescaped character in value: {}", u32::from(*.character))]
+    Unescaped {
+        /// The character; upstream prints its number.
+        character: char,
+    },
+}
+
+impl FieldSelector {
+    /// Selects every object.
+    pub fn everything() -> Self {
+        Self::default()
+    }
+
+    /// Selects objects for which all of these hold.
+    pub fn new(terms: impl IntoIterator<Item = FieldTerm>) -> Self {
+        Self {
+            terms: terms.into_iter().collect(),
+        }
+    }
+
+    /// Selects objects with this value in a field.
+    pub fn equals(field: impl Into<Str>, value: impl Into<Str>) -> Self {
+        Self::new([FieldTerm {
+            field: field.into(),
+            negated: false,
+            value: value.into(),
+        }])
+    }
+
+    /// Selects the one object of this name; without namespace, in any.
+    pub fn object(name: &ObjectName) -> Self {
+        let mut terms = Self::equals("metadata.name", &name.name).terms;
+        if !name.namespace.is_empty() {
+            terms.extend(Self::equals("metadata.namespace", &name.namespace).terms);
+        }
+        Self { terms }
+    }
+
+    /// Whether every object is selected.
+    pub fn is_everything(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    /// The terms.
+    pub fn terms(&self) -> &[FieldTerm] {
+        &self.terms
+    }
+
+    /// Whether an object is selected; `lookup` gives the value of a field. None is as empty.
+    pub fn matches<'a>(&self, lookup: impl Fn(&str) -> Option<&'a str>) -> bool {
+        self.terms.iter().all(|term| {
+            let value = lookup(&term.field).unwrap_or_default();
+            (*term.value == *value) != term.negated
+        })
+    }
+
+    /// The value that a field must have, if the selector asks for one.
+    pub fn exact(&self, field: &str) -> Option<&str> {
+        let term = self
+            .terms
+            .iter()
+            .find(|term| !term.negated && term.field == *field)?;
+        Some(&term.value)
+    }
+
+    /// With each field and value replaced by what `convert` makes of them; a term for which both
+    /// come back empty is dropped. So a server checks and renames fields.
+    pub fn transform<E>(
+        &self,
+        mut convert: impl FnMut(&Str, &Str) -> Result<(Str, Str), E>,
+    ) -> Result<Self, E> {
+        let mut terms = Vec::with_capacity(self.terms.len());
+        for term in &self.terms {
+            let (field, value) = convert(&term.field, &term.value)?;
+            if !field.is_empty() || !value.is_empty() {
+                terms.push(FieldTerm {
+                    field,
+                    negated: term.negated,
+                    value,
+                });
+            }
+        }
+        Ok(Self { terms })
+    }
+}
+
+impl fmt::Display for FieldSelector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, term) in self.terms.iter().enumerate() {
+            if index > 0 {
+                f.write_str(",")?;
+            }
+            term.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for FieldTerm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let operator = if self.negated { "!=" } else { "=" };
+        write!(f, "{}{operator}", self.field)?;
+        self.value.chars().try_for_each(|c| match c {
+            '\\' | ',' | '=' => write!(f, "\\{c}"),
+            _ => write!(f, "{c}"),
+        })
+    }
+}
+
+impl FromStr for FieldSelector {
+    type Err = ParseFieldSelectorError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut parts = split_terms(text);
+        parts.sort_unstable();
+        let parts = parts.into_iter().filter(|part| !part.is_empty());
+        let terms = parts
+            .map(|part| parse_term(text, part))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { terms })
+    }
+}
+
+/// Splits at commas that have no backslash before them.
+fn split_terms(text: &str) -> Vec<&str> {
+    let mut terms = Vec::new();
+    let (mut start, mut escaped) = (0, false);
+    for (index, c) in text.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            ',' => {
+                terms.push(&text[start..index]);
+                start = index + 1;
+            }
+            _ => {}
+        }
+    }
+    terms.push(&text[start..]);
+    terms
+}
+
+fn parse_term(selector: &str, term: &str) -> Result<FieldTerm, ParseFieldSelectorError> {
+    // The first operator counts. Backslashes do not protect anything in the field.
+    let split = term.char_indices().find_map(|(index, _)| {
+        let rest = &term[index..];
+        let operator = ["!=", "==", "="]
+            .into_iter()
+            .find(|operator| rest.starts_with(operator))?;
+        Some((&term[..index], operator, &rest[operator.len()..]))
+    });
+    let Some((field, operator, value)) = split else {
+        let (selector, term) = (selector.to_owned(), term.to_owned());
+        return Err(ParseFieldSelectorError::NoOperator { selector, term });
+    };
+    let value = unescape(value)?.into();
+    Ok(FieldTerm {
+        field: field.into(),
+        negated: operator == "!=",
+        value,
+    })
+}
+
+fn unescape(value: &str) -> Result<String, ParseFieldSelectorError> {
+    let mut unescaped = String::with_capacity(value.len());
+    let mut chars = value.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some(c @ ('\\' | ',' | '=')) => unescaped.push(c),
+                other => {
+                    let sequence = std::iter::once('\\').chain(other).collect();
+                    return Err(ParseFieldSelectorError::Escape { sequence });
+                }
+            },
+            ',' | '=' => return Err(ParseFieldSelectorError::Unescaped { character: c }),
+            _ => unescaped.push(c),
+        }
+    }
+    Ok(unescaped)
+}
+
+impl Serialize for FieldSelector {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for FieldSelector {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Str::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,310 @@
+//! Selectors against a table that upstream's own parser made.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::{FieldPath, LabelSelectorRequirement};
+
+/// What stands for `{NAME}` and `{VALUE}` in the table.
+const NAME: &str = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+#[rustfmt::skip]
+const TABLE: &[(&str, Result<&str, &str>)] = &[
+    ("", Ok("")),
+    (" ", Ok("")),
+    ("x=a,y=b,z=c", Ok("x=a,y=b,z=c")),
+    ("x!=a,y=b", Ok("x!=a,y=b")),
+    ("x=", Ok("x=")),
+    ("x==", Ok("x==")),
+    ("x!=", Ok("x!=")),
+    ("x= ", Ok("x=")),
+    ("x=,z= ", Ok("x=,z=")),
+    ("x= ,z= ", Ok("x=,z=")),
+    ("!x", Ok("!x")),
+    ("x", Ok("x")),
+    ("!x,y", Ok("!x,y")),
+    ("x>1", Ok("x>1")),
+    ("x<7", Ok("x<7")),
+    ("x>a", Err("unable to parse requirement: values[0]: Invalid value: \"a\": for 'Gt', 'Lt' operators, the value must be an integer")),
+    ("x<", Err("unable to parse requirement: values[0]: Invalid value: \"\": for 'Gt', 'Lt' operators, the value must be an integer")),
+    ("x>", Err("unable to parse requirement: values[0]: Invalid value: \"\": for 'Gt', 'Lt' operators, the value must be an integer")),
+    ("x>1.5", Err("unable to parse requirement: values[0]: Invalid value: \"1.5\": for 'Gt', 'Lt' operators, the value must be an integer")),
+    ("x=a||y=b", Err("unable to parse requirement: values[0][x]: Invalid value: \"a||y\": {VALUE}")),
+    ("x==a==b", Err("found '==', expected: ',' or 'end of string'")),
+    ("!x=a", Err("found '=', expected: ',' or 'end of string'")),
+    ("x<a", Err("unable to parse requirement: values[0]: Invalid value: \"a\": for 'Gt', 'Lt' operators, the value must be an integer")),
+    ("x in (a,b)", Ok("x in (a,b)")),
+    ("x in (b,a,a)", Ok("x in (a,b)")),
+    ("x in(a)", Ok("x in (a)")),
+    ("x in ()", Ok("x in ()")),
+    ("x in (,)", Ok("x in ()")),
+    ("x in (a,)", Ok("x in (,a)")),
+    ("x in (,a)", Ok("x in (,a)")),
+    ("x in (a,,b)", Ok("x in (,a,b)")),
+    ("x in (,,)", Ok("x in ()")),
+    ("x notin (a)", Ok("x notin (a)")),
+    ("x notin a", Err("unable to parse requirement: found 'a' expected: '('")),
+    ("x in", Err("unable to parse requirement: found '' expected: '('")),
+    ("x in (", Err("unable to parse requirement: found '', expected: ',', ')' or identifier")),
+    ("x in (a", Err("unable to parse requirement: found '', expected: ',' or ')'")),
+    ("x in (a b)", Err("unable to parse requirement: found 'b', expected: ',' or ')'")),
+    ("x in (a,(", Err("unable to parse requirement: found '(', expected: ',', or identifier")),
+    ("x in (>)", Err("unable to parse requirement: found '>', expected: ',', ')' or identifier")),
+    ("x in (=", Err("unable to parse requirement: found '=', expected: ',', ')' or identifier")),
+    ("x in (a,=", Err("unable to parse requirement: found '=', expected: ',', or identifier")),
+    ("in", Ok("in")),
+    ("notin", Ok("notin")),
+    ("in in (in)", Ok("in in (in)")),
+    ("notin notin (notin,in)", Ok("notin notin (in,notin)")),
+    ("in=in", Ok("in=in")),
+    ("=", Err("found '=', expected: !, identifier, or 'end of string'")),
+    ("==", Err("found '==', expected: !, identifier, or 'end of string'")),
+    ("a=", Ok("a=")),
+    ("a,", Err("found '', expected: identifier after ','")),
+    ("a,,b", Err("found ',', expected: identifier after ','")),
+    (",", Err("found ',', expected: !, identifier, or 'end of string'")),
+    ("a,=b", Err("found '=', expected: identifier after ','")),
+    ("a b", Err("unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt")),
+    ("a b c", Err("unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt")),
+    ("a=b c", Err("found 'c', expected: ',' or 'end of string'")),
+    ("a)", Err("unable to parse requirement: found ')', expected: in, notin, =, ==, !=, gt, lt")),
+    ("(a)", Err("found '(', expected: !, identifier, or 'end of string'")),
+    ("a=(", Err("unable to parse requirement: found '(', expected: identifier")),
+    ("a=b)", Err("found ')', expected: ',' or 'end of string'")),
+    ("a=b,", Err("found '', expected: identifier after ','")),
+    ("!", Err("unable to parse requirement: found '', expected: identifier")),
+    ("!!a", Err("unable to parse requirement: found '!', expected: identifier")),
+    ("!,", Err("unable to parse requirement: found ',', expected: identifier")),
+    ("!a b", Err("found 'b', expected: ',' or 'end of string'")),
+    ("!in", Ok("!in")),
+    ("a$", Err("unable to parse requirement: <nil>: Invalid value: \"a$\": name part {NAME}")),
+    ("a/b/c=1", Err("unable to parse requirement: <nil>: Invalid value: \"a/b/c\": a valid label key {NAME} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')")),
+    ("/a", Err("unable to parse requirement: <nil>: Invalid value: \"/a\": prefix part must be non-empty")),
+    ("a=$", Err("unable to parse requirement: values[0][a]: Invalid value: \"$\": {VALUE}")),
+    ("a in ($,b)", Err("unable to parse requirement: values[0][a]: Invalid value: \"$\": {VALUE}")),
+    ("a notin (-)", Err("unable to parse requirement: values[0][a]: Invalid value: \"-\": {VALUE}")),
+    ("A/b=c", Err("unable to parse requirement: <nil>: Invalid value: \"A/b\": prefix part a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')")),
+    ("app.kubernetes.io/name=web", Ok("app.kubernetes.io/name=web")),
+    ("x=é", Err("unable to parse requirement: values[0][x]: Invalid value: \"é\": {VALUE}")),
+    ("é", Err("unable to parse requirement: <nil>: Invalid value: \"é\": name part {NAME}")),
+    ("x\0y", Err("unable to parse requirement: found 'y', expected: in, notin, =, ==, !=, gt, lt")),
+    ("x=\0,y", Ok("x=,y")),
+    ("\0x", Ok("")),
+    ("z=1,a=2,m=3", Ok("a=2,m=3,z=1")),
+    ("b,a=2,!c,a=1", Ok("a=2,a=1,b,!c")),
+    ("a=1,a=2", Ok("a=1,a=2")),
+    ("x=1\t\n,\r y", Ok("x=1,y")),
+    ("a in (b) c", Err("found 'c', expected: ',' or 'end of string'")),
+    ("x==y,z", Ok("x==y,z")),
+    ("x==aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", Err("unable to parse requirement: values[0][x]: Invalid value: \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\": must be no more than 63 bytes")),
+    ("kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk", Err("unable to parse requirement: <nil>: Invalid value: \"kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk\": name part must be no more than 63 bytes")),
+];
+
+#[test]
+fn texts_parse_and_print_as_upstream() {
+    for (text, expected) in TABLE {
+        let found = text.parse::<Selector>();
+        let found = found
+            .map(|it| it.to_string())
+            .map_err(|error| error.to_string());
+        let expected = expected
+            .map(str::to_owned)
+            .map_err(|error| error.replace("{NAME}", NAME).replace("{VALUE}", VALUE));
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+fn selector(text: &str) -> Selector {
+    text.parse().expect("the text is a selector")
+}
+
+#[test]
+fn labels_match_or_not() {
+    let labels = [("a", "1"), ("b", ""), ("c", "x")].map(|(key, value)| (key.into(), value.into()));
+    let labels = BTreeMap::from(labels);
+    for (text, expected) in [
+        ("", true),
+        ("a=1", true),
+        ("a==1", true),
+        ("a=2", false),
+        ("z=1", false),
+        ("a!=1", false),
+        ("a!=2", true),
+        ("z!=1", true),
+        ("a in (0,1)", true),
+        ("z in (0,1)", false),
+        ("a notin (0,1)", false),
+        ("z notin (0,1)", true),
+        ("b=", true),
+        ("z=", false),
+        ("b", true),
+        ("z", false),
+        ("!b", false),
+        ("!z", true),
+        ("a>0", true),
+        ("a>1", false),
+        ("a<2", true),
+        ("z>0", false),
+        ("c>0", false),
+        ("b<5", false),
+        ("a=1,c=x", true),
+        ("a=1,c=y", false),
+        ("a=1,a=2", false),
+    ] {
+        assert_eq!(selector(text).matches_labels(&labels), expected, "{text}");
+    }
+    assert!(!Selector::nothing().matches_labels(&labels));
+    assert!(Selector::everything().matches_labels(&BTreeMap::new()));
+}
+
+#[test]
+fn everything_and_nothing_are_told_apart() {
+    assert!(Selector::default().is_everything() && !Selector::default().is_nothing());
+    assert!(Selector::nothing().is_nothing() && !Selector::nothing().is_everything());
+    assert_eq!(Selector::nothing().to_string(), "");
+    let requirement = selector("a=1").requirements()[0].clone();
+    assert!(Selector::nothing().and(requirement.clone()).is_nothing());
+    assert_eq!(selector("b").and(requirement).to_string(), "a=1,b");
+}
+
+#[test]
+fn the_exact_value_of_a_label_is_found() {
+    for (text, expected) in [
+        ("a=1", Some("1")),
+        ("a==1", Some("1")),
+        ("a in (1)", Some("1")),
+        ("a in (1,2)", None),
+        ("a!=1", None),
+        ("a", None),
+        ("b=1", None),
+    ] {
+        assert_eq!(selector(text).exact("a"), expected, "{text}");
+    }
+}
+
+fn spec(labels: &[(&str, &str)], expressions: &[(&str, &str, &[&str])]) -> LabelSelector {
+    let expression = |(key, operator, values): &(&str, &str, &[&str])| LabelSelectorRequirement {
+        key: (*key).into(),
+        operator: (*operator).into(),
+        values: values.iter().map(|value| Str::from(*value)).collect(),
+    };
+    LabelSelector {
+        match_labels: labels
+            .iter()
+            .map(|(k, v)| (Str::from(*k), Str::from(*v)))
+            .collect(),
+        match_expressions: expressions.iter().map(expression).collect(),
+    }
+}
+
+#[test]
+fn selectors_of_objects_convert() {
+    let table: &[(LabelSelector, Result<&str, String>)] = &[
+        (spec(&[], &[]), Ok("")),
+        (spec(&[("a", "b")], &[]), Ok("a=b")),
+        (
+            spec(&[("a$", "b")], &[]),
+            Err(format!("key: Invalid value: \"a$\": name part {NAME}")),
+        ),
+        (
+            spec(&[("a", "$")], &[]),
+            Err(format!("values[0][a]: Invalid value: \"$\": {VALUE}")),
+        ),
+        (
+            spec(&[], &[("k", "In", &["b", "a"]), ("a", "Exists", &[])]),
+            Ok("a,k in (a,b)"),
+        ),
+        (
+            spec(&[], &[("k", "In", &[])]),
+            Err(
+                "values: Invalid value: null: for 'in', 'notin' operators, values set can't be \
+                 empty"
+                    .to_owned(),
+            ),
+        ),
+        (
+            spec(&[], &[("k", "Exists", &["b"])]),
+            Err(
+                "values: Invalid value: [\"b\"]: values set must be empty for exists and does not \
+                 exist"
+                    .to_owned(),
+            ),
+        ),
+        (
+            spec(&[], &[("k", "Gt", &["b"])]),
+            Err("\"Gt\" is not a valid label selector operator".to_owned()),
+        ),
+    ];
+    for (spec, expected) in table {
+        let found = Selector::try_from(spec);
+        let found = found
+            .map(|it| it.to_string())
+            .map_err(|error| error.to_string());
+        assert_eq!(found, expected.clone().map(str::to_owned));
+    }
+    assert_eq!(format_label_selector(None), "<none>");
+    assert_eq!(format_label_selector(Some(&table[0].0)), "<none>");
+    assert_eq!(format_label_selector(Some(&table[1].0)), "a=b");
+    assert_eq!(format_label_selector(Some(&table[2].0)), "<error>");
+}
+
+#[test]
+fn selectors_of_objects_are_validated() {
+    let path = FieldPath::new("spec").child("selector");
+    let selector = spec(
+        &[("a", "$")],
+        &[
+            ("k", "In", &[]),
+            ("k", "Exists", &["b"]),
+            ("k", "Gt", &[]),
+            ("k$", "NotIn", &["$"]),
+        ],
+    );
+    let messages: Vec<_> = validate_label_selector(&selector, &path, false)
+        .iter()
+        .map(|error| {
+            error
+                .to_string()
+                .replace(NAME, "{NAME}")
+                .replace(VALUE, "{VALUE}")
+        })
+        .collect();
+    assert_eq!(
+        messages,
+        [
+            "spec.selector.matchLabels: Invalid value: \"$\": {VALUE}",
+            "spec.selector.matchExpressions[0].values: Required value: must be specified when \
+         `operator` is 'In' or 'NotIn'",
+            "spec.selector.matchExpressions[1].values: Forbidden: may not be specified when \
+         `operator` is 'Exists' or 'DoesNotExist'",
+            "spec.selector.matchExpressions[2].operator: Invalid value: \"Gt\": not a valid selector \
+         operator",
+            "spec.selector.matchExpressions[3].key: Invalid value: \"k$\": name part {NAME}",
+            "spec.selector.matchExpressions[3].values[0]: Invalid value: \"$\": {VALUE}",
+        ]
+    );
+    assert_eq!(validate_label_selector(&selector, &path, true).len(), 5);
+}
+
+#[test]
+fn a_selector_of_labels_selects_those_labels() {
+    let labels = BTreeMap::from([("b".into(), "2".into()), ("a".into(), "1".into())]);
+    let selector = Selector::from_labels(&labels);
+    assert_eq!(selector.to_string(), "a=1,b=2");
+    assert!(selector.matches_labels(&labels));
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_parses_back(text in "([a-c](=|==|!=)[a-c0-9]?|!?[a-c]|[a-c] (not)?in \\([a-c]?(,[a-c]){0,3}\\)|[a-c][<>][0-9])(,[d-f]=[a-c]){0,3}") {
+        let parsed = selector(&text);
+        let printed = parsed.to_string();
+        prop_assert_eq!(selector(&printed).to_string(), printed);
+    }
+
+    #[test]
+    fn no_text_panics(text in "[a-c=!,()<> \0é]{0,16}|(a|in|notin|,|\\(|\\)| ){0,12}") {
+        let _ = text.parse::<Selector>();
+    }
+}
