@@ -1,0 +1,253 @@
+//! The protobuf envelope: `k8s\0`, then a message that names the kind of the message inside.
+//!
+//! `runtime.Unknown { typeMeta { apiVersion = 1, kind = 2 } = 1, raw = 2, contentEncoding = 3,
+//! contentType = 4 }`, all fields always written, as upstream does. Opening borrows. It does not
+//! decode the message inside.
+
+use kubist_apimachinery::wire::{Message, WireErrorKind, skip_field, to_protobuf, varint};
+
+/// The first four bytes of every protobuf object, in bodies and in storage.
+pub const MAGIC: [u8; 4] = *b"k8s\0";
+
+/// `contentEncoding` and `contentType`, both empty: how every envelope ends.
+pub(crate) const TAIL: [u8; 4] = [0x1a, 0, 0x22, 0];
+
+/// An opened envelope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Envelope<'a> {
+    /// `group/version`, or the version alone for core.
+    pub api_version: &'a str,
+    /// The kind.
+    pub kind: &'a str,
+    /// The message: bare protobuf.
+    pub raw: &'a [u8],
+}
+
+/// Why bytes are not an envelope.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnvelopeError {
+    /// The first four bytes are not [`MAGIC`].
+    #[error("no protobuf envelope: it does not begin with k8s\\0")]
+    NoMagic,
+    /// The envelope's own fields are broken.
+    #[error("malformed protobuf envelope at byte {offset}: {kind}")]
+    Malformed {
+        /// Bytes from the start of the envelope.
+        offset: usize,
+        /// What is wrong there.
+        kind: WireErrorKind,
+    },
+    /// The contents are compressed or of another type, which nobody sends.
+    #[error("the envelope says that its contents are `{found}`, not plain protobuf")]
+    Contents {
+        /// The `contentEncoding` or `contentType` found.
+        found: String,
+    },
+}
+
+impl<'a> Envelope<'a> {
+    /// Opens an envelope. Unknown fields are skipped; absent ones are empty.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, EnvelopeError> {
+        let body = bytes.strip_prefix(&MAGIC).ok_or(EnvelopeError::NoMagic)?;
+        let mut envelope = Self::default();
+        each_delimited(body, MAGIC.len(), |number, contents, offset| {
+            match number {
+                1 => envelope.read_type_meta(contents, offset)?,
+                2 => envelope.raw = contents,
+                3 | 4 if !contents.is_empty() && !is_protobuf(contents) => {
+                    let found = String::from_utf8_lossy(contents).into_owned();
+                    return Err(EnvelopeError::Contents { found });
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(envelope)
+    }
+
+    fn read_type_meta(&mut self, bytes: &'a [u8], offset: usize) -> Result<(), EnvelopeError> {
+        (self.api_version, self.kind) = type_meta(bytes, offset)?;
+        Ok(())
+    }
+}
+
+fn is_protobuf(content_type: &[u8]) -> bool {
+    content_type == crate::Format::Protobuf.media_type().as_bytes()
+}
+
+/// `apiVersion` and `kind` of a `runtime.TypeMeta`.
+pub(crate) fn type_meta(bytes: &[u8], offset: usize) -> Result<(&str, &str), EnvelopeError> {
+    let (mut api_version, mut kind) = ("", "");
+    each_delimited(bytes, offset, |number, contents, offset| {
+        let text = || {
+            std::str::from_utf8(contents).map_err(|_| EnvelopeError::Malformed {
+                offset,
+                kind: WireErrorKind::NotUtf8,
+            })
+        };
+        match number {
+            1 => api_version = text()?,
+            2 => kind = text()?,
+            _ => {}
+        }
+        Ok(())
+    })?;
+    Ok((api_version, kind))
+}
+
+/// Calls `take` with number, contents and offset of each length-delimited field; skips others.
+pub(crate) fn each_delimited<'b>(
+    bytes: &'b [u8],
+    base: usize,
+    mut take: impl FnMut(u32, &'b [u8], usize) -> Result<(), EnvelopeError>,
+) -> Result<(), EnvelopeError> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let offset = base + bytes.len() - rest.len();
+        let malformed = |kind| EnvelopeError::Malformed { offset, kind };
+        let (tag, after) = varint(rest).map_err(malformed)?;
+        let number = u32::try_from(tag >> 3).unwrap_or(0);
+        if number == 0 {
+            return Err(malformed(WireErrorKind::BadVarint));
+        }
+        let wire_type = (tag & 7) as u8;
+        let next = skip_field(number, wire_type, after).map_err(malformed)?;
+        if wire_type == 2 {
+            let (_, contents) = varint(after).map_err(malformed)?;
+            let contents = &contents[..contents.len() - next.len()];
+            take(
+                number,
+                contents,
+                base + bytes.len() - next.len() - contents.len(),
+            )?;
+        }
+        rest = next;
+    }
+    Ok(())
+}
+
+/// Appends what comes before a message of `raw_length` bytes.
+pub(crate) fn push_head(api_version: &str, kind: &str, raw_length: usize, out: &mut Vec<u8>) {
+    let type_meta = 2
+        + varint_length(api_version.len())
+        + varint_length(kind.len())
+        + api_version.len()
+        + kind.len();
+    out.extend_from_slice(&MAGIC);
+    out.push(0x0a);
+    push_varint(type_meta, out);
+    out.push(0x0a);
+    push_varint(api_version.len(), out);
+    out.extend_from_slice(api_version.as_bytes());
+    out.push(0x12);
+    push_varint(kind.len(), out);
+    out.extend_from_slice(kind.as_bytes());
+    out.push(0x12);
+    push_varint(raw_length, out);
+}
+
+/// Appends a varint.
+pub(crate) fn push_varint(mut value: usize, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push((value & 0x7f) as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// How many bytes a varint takes.
+pub(crate) const fn varint_length(value: usize) -> usize {
+    let bits = (usize::BITS - (value | 1).leading_zeros()) as usize;
+    bits.div_ceil(7)
+}
+
+/// Puts an encoded message into an envelope.
+pub fn wrap(api_version: &str, kind: &str, raw: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(raw.len() + api_version.len() + kind.len() + 32);
+    push_head(api_version, kind, raw.len(), &mut out);
+    out.extend_from_slice(raw);
+    out.extend_from_slice(&TAIL);
+    out
+}
+
+/// Encodes a message into an envelope of its own kind. A message that is no kind gets an
+/// envelope without names.
+///
+/// ```
+/// use kubist_apimachinery::ObjectMeta;
+/// use kubist_codec::envelope::{Envelope, encode};
+/// let bytes = encode(&ObjectMeta { name: "web".into(), ..Default::default() });
+/// assert!(Envelope::open(&bytes)?.raw.starts_with(b"\x0a\x03web"));
+/// # Ok::<(), kubist_codec::envelope::EnvelopeError>(())
+/// ```
+pub fn encode(message: &dyn Message) -> Vec<u8> {
+    let raw = to_protobuf(message);
+    match &message.schema().kind {
+        Some(kind) => wrap(kind.api_version, kind.kind, &raw),
+        None => wrap("", "", &raw),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_envelope_has_the_bytes_that_upstream_writes() {
+        let bytes = wrap("v1", "ConfigMap", b"\x0a\x00");
+        assert_eq!(
+            bytes,
+            b"k8s\0\x0a\x0f\x0a\x02v1\x12\x09ConfigMap\x12\x02\x0a\x00\x1a\x00\x22\x00"
+        );
+        let envelope = Envelope::open(&bytes).unwrap();
+        assert_eq!(
+            envelope,
+            Envelope {
+                api_version: "v1",
+                kind: "ConfigMap",
+                raw: b"\x0a\x00"
+            }
+        );
+    }
+
+    #[test]
+    fn every_truncation_is_an_error_or_a_shorter_envelope() {
+        let bytes = wrap("apps/v1", "Deployment", &[7; 300]);
+        for length in 0..bytes.len() {
+            if let Ok(envelope) = Envelope::open(&bytes[..length]) {
+                assert!(
+                    envelope.raw.is_empty() || envelope.raw.len() == 300,
+                    "{length}"
+                );
+            }
+        }
+        assert_eq!(Envelope::open(b"{}"), Err(EnvelopeError::NoMagic));
+    }
+
+    #[test]
+    fn compressed_contents_are_refused_by_name() {
+        let mut bytes = wrap("v1", "Pod", b"");
+        bytes.truncate(bytes.len() - 4);
+        bytes.extend_from_slice(b"\x1a\x04gzip");
+        assert_eq!(
+            Envelope::open(&bytes),
+            Err(EnvelopeError::Contents {
+                found: "gzip".into()
+            })
+        );
+    }
+
+    #[test]
+    fn malformed_fields_are_named_by_offset() {
+        let error = Envelope::open(b"k8s\0\x0a\x7f").unwrap_err();
+        assert_eq!(
+            error,
+            EnvelopeError::Malformed {
+                offset: 4,
+                kind: WireErrorKind::Truncated
+            }
+        );
+    }
+}

@@ -1,0 +1,317 @@
+//! `Members` walks the members of a JSON object, `Items` those of an array, across chunks.
+//!
+//! Both look at one level only; values are cut out or stepped over by a
+//! [`ValueScanner`](crate::json_value::ValueScanner).
+
+use bytes::Bytes;
+
+use crate::input::{Gather, Input};
+use crate::json_value::{ValueScanner, begins_value};
+
+/// What is wrong at the current offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// A byte that cannot stand here.
+    Unexpected { found: u8, expected: &'static str },
+    /// A value longer than its limit.
+    TooLong { max: usize },
+}
+
+/// Cuts one value out of the input.
+#[derive(Debug, Default)]
+struct Cut {
+    scanner: ValueScanner,
+    gather: Gather,
+    max: usize,
+}
+
+impl Cut {
+    fn new(max: usize) -> Self {
+        Self {
+            max,
+            ..Self::default()
+        }
+    }
+
+    /// The value, once it is complete.
+    fn step(&mut self, input: &mut Input) -> Result<Option<Bytes>, Flaw> {
+        let end = self.scanner.scan(input.rest());
+        let count = end.unwrap_or(input.rest().len());
+        if self.gather.len() + count > self.max {
+            return Err(Flaw::TooLong { max: self.max });
+        }
+        Ok(match end {
+            Some(count) => Some(self.gather.last(input, count)),
+            None => {
+                self.gather.part(input, count);
+                None
+            }
+        })
+    }
+}
+
+#[derive(Debug)]
+enum MemberState {
+    Start,
+    FirstKey,
+    NextKey,
+    Key { escaped: bool },
+    Colon,
+    Choice,
+    Keep(Cut),
+    Skip(ValueScanner),
+    AfterValue,
+    End,
+}
+
+/// What [`Members::step`] came to.
+#[derive(Debug)]
+pub(crate) enum MemberStep {
+    /// All input is consumed.
+    More,
+    /// A key was read and its value begins: say [`Members::keep`], [`Members::skip`] or
+    /// [`Members::entered`].
+    Key,
+    /// The value that was to be kept.
+    Value(Bytes),
+    /// The object's closing brace was read.
+    End,
+}
+
+/// Walks the members of one object.
+#[derive(Debug)]
+pub(crate) struct Members {
+    state: MemberState,
+    key: Vec<u8>,
+}
+
+impl Members {
+    /// Of a key, at most this many bytes are remembered; longer keys are known to nobody.
+    const KEY_MAX: usize = 64;
+
+    /// Before the opening brace.
+    pub(crate) fn new() -> Self {
+        Self {
+            state: MemberState::Start,
+            key: Vec::new(),
+        }
+    }
+
+    /// The key read last, without quotes. Escapes stay as they are: no key that we look for
+    /// needs any.
+    pub(crate) fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// Whether nothing of the object was read yet.
+    pub(crate) fn is_at_start(&self) -> bool {
+        matches!(self.state, MemberState::Start)
+    }
+
+    /// Keeps the value that begins, up to `max` bytes.
+    pub(crate) fn keep(&mut self, max: usize) {
+        self.state = MemberState::Keep(Cut::new(max));
+    }
+
+    /// Steps over the value that begins, however long.
+    pub(crate) fn skip(&mut self) {
+        self.state = MemberState::Skip(ValueScanner::default());
+    }
+
+    /// The caller consumed the value itself.
+    pub(crate) fn entered(&mut self) {
+        self.state = MemberState::AfterValue;
+    }
+
+    /// Goes on until something happens.
+    pub(crate) fn step(&mut self, input: &mut Input) -> Result<MemberStep, Flaw> {
+        loop {
+            match &mut self.state {
+                MemberState::Key { escaped } => {
+                    let Some(byte) = input.peek() else {
+                        return Ok(MemberStep::More);
+                    };
+                    input.advance(1);
+                    if byte == b'"' && !*escaped {
+                        self.state = MemberState::Colon;
+                    } else {
+                        *escaped = byte == b'\\' && !*escaped;
+                        if self.key.len() < Self::KEY_MAX {
+                            self.key.push(byte);
+                        }
+                    }
+                }
+                MemberState::Keep(cut) => {
+                    let Some(value) = cut.step(input)? else {
+                        return Ok(MemberStep::More);
+                    };
+                    self.state = MemberState::AfterValue;
+                    return Ok(MemberStep::Value(value));
+                }
+                MemberState::Skip(scanner) => match scanner.scan(input.rest()) {
+                    Some(count) => {
+                        input.advance(count);
+                        self.state = MemberState::AfterValue;
+                    }
+                    None => {
+                        input.advance(input.rest().len());
+                        return Ok(MemberStep::More);
+                    }
+                },
+                MemberState::End => return Ok(MemberStep::End),
+                _ => {
+                    let Some(byte) = input.peek_after_space() else {
+                        return Ok(MemberStep::More);
+                    };
+                    if let Some(step) = self.punctuation(byte, input)? {
+                        return Ok(step);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The states in which white space may come first and one byte decides.
+    fn punctuation(&mut self, byte: u8, input: &mut Input) -> Result<Option<MemberStep>, Flaw> {
+        let expected = match (&self.state, byte) {
+            (MemberState::Start, b'{') => {
+                self.state = MemberState::FirstKey;
+                None
+            }
+            (MemberState::FirstKey | MemberState::NextKey, b'"') => {
+                self.key.clear();
+                self.state = MemberState::Key { escaped: false };
+                None
+            }
+            (MemberState::FirstKey | MemberState::AfterValue, b'}') => {
+                self.state = MemberState::End;
+                None
+            }
+            (MemberState::Colon, b':') => {
+                self.state = MemberState::Choice;
+                None
+            }
+            (MemberState::AfterValue, b',') => {
+                self.state = MemberState::NextKey;
+                None
+            }
+            (MemberState::Choice, byte) if begins_value(byte) => {
+                return Ok(Some(MemberStep::Key));
+            }
+            (MemberState::Start, _) => Some("an object"),
+            (MemberState::FirstKey, _) => Some("a key or `}`"),
+            (MemberState::NextKey, _) => Some("a key"),
+            (MemberState::Colon, _) => Some("`:`"),
+            (MemberState::AfterValue, _) => Some("`,` or `}`"),
+            _ => Some("a value"),
+        };
+        match expected {
+            Some(expected) => Err(Flaw::Unexpected {
+                found: byte,
+                expected,
+            }),
+            None => {
+                input.advance(1);
+                Ok(None)
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+enum ItemState {
+    Start,
+    First,
+    Next,
+    Item(Cut),
+    AfterItem,
+    Null(Cut),
+    End,
+}
+
+/// What [`Items::step`] came to.
+#[derive(Debug)]
+pub(crate) enum ItemStep {
+    /// All input is consumed.
+    More,
+    /// One item.
+    Item(Bytes),
+    /// The array's closing bracket (or `null`) was read.
+    End,
+}
+
+/// Walks the items of one array; `null` is an empty one, as Go writes it.
+#[derive(Debug)]
+pub(crate) struct Items {
+    state: ItemState,
+    item_bytes_max: usize,
+}
+
+impl Items {
+    /// Before the opening bracket.
+    pub(crate) fn new(item_bytes_max: usize) -> Self {
+        Self {
+            state: ItemState::Start,
+            item_bytes_max,
+        }
+    }
+
+    /// Goes on until something happens.
+    pub(crate) fn step(&mut self, input: &mut Input) -> Result<ItemStep, Flaw> {
+        loop {
+            match &mut self.state {
+                ItemState::Item(cut) => {
+                    let Some(item) = cut.step(input)? else {
+                        return Ok(ItemStep::More);
+                    };
+                    self.state = ItemState::AfterItem;
+                    return Ok(ItemStep::Item(item));
+                }
+                ItemState::Null(cut) => {
+                    let Some(word) = cut.step(input)? else {
+                        return Ok(ItemStep::More);
+                    };
+                    if word != "null" {
+                        let found = word.first().copied().unwrap_or_default();
+                        return Err(Flaw::Unexpected {
+                            found,
+                            expected: "an array or null",
+                        });
+                    }
+                    self.state = ItemState::End;
+                }
+                ItemState::End => return Ok(ItemStep::End),
+                _ => {
+                    let Some(byte) = input.peek_after_space() else {
+                        return Ok(ItemStep::More);
+                    };
+                    self.punctuation(byte, input)?;
+                }
+            }
+        }
+    }
+
+    fn punctuation(&mut self, byte: u8, input: &mut Input) -> Result<(), Flaw> {
+        let (next, consumed) = match (&self.state, byte) {
+            (ItemState::Start, b'[') => (ItemState::First, 1),
+            (ItemState::Start, b'n') => (ItemState::Null(Cut::new(4)), 0),
+            (ItemState::First | ItemState::AfterItem, b']') => (ItemState::End, 1),
+            (ItemState::AfterItem, b',') => (ItemState::Next, 1),
+            (ItemState::First | ItemState::Next, byte) if begins_value(byte) => {
+                (ItemState::Item(Cut::new(self.item_bytes_max)), 0)
+            }
+            (state, found) => {
+                let expected = match state {
+                    ItemState::Start => "an array or null",
+                    ItemState::First => "an item or `]`",
+                    ItemState::AfterItem => "`,` or `]`",
+                    _ => "an item",
+                };
+                return Err(Flaw::Unexpected { found, expected });
+            }
+        };
+        self.state = next;
+        input.advance(consumed);
+        Ok(())
+    }
+}

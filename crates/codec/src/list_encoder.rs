@@ -1,0 +1,111 @@
+//! `ListEncoder`: writes a list around items that are encoded already, slice by slice.
+//!
+//! Nothing is encoded twice and nothing needs to be held: a server may flush whenever it likes.
+//! Items go out as they are; in JSON, upstream's items of a typed list have neither `kind` nor
+//! `apiVersion`.
+
+use kubist_apimachinery::ListMeta;
+use kubist_apimachinery::wire::{Encoding, Wire};
+
+use crate::envelope;
+
+/// What stands around the items.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "callers build it")]
+pub struct ListHead<'a> {
+    /// `apiVersion` of the list.
+    pub api_version: &'a str,
+    /// `kind` of the list.
+    pub kind: &'a str,
+    /// Version and paging.
+    pub metadata: &'a ListMeta,
+}
+
+/// A list that is being written.
+#[derive(Debug)]
+#[must_use = "a list has an end: `finish`"]
+pub struct ListEncoder {
+    encoding: Encoding,
+    first: bool,
+}
+
+impl ListEncoder {
+    /// Appends the head. `item_lengths` are the lengths of all items that will follow: protobuf
+    /// says the length of the whole list up front. JSON does not ask for them.
+    pub fn start(
+        encoding: Encoding,
+        head: ListHead<'_>,
+        item_lengths: impl Iterator<Item = usize>,
+        out: &mut Vec<u8>,
+    ) -> Self {
+        if encoding == Encoding::Protobuf {
+            let metadata = head.metadata.to_protobuf();
+            let field = |length: usize| 1 + envelope::varint_length(length) + length;
+            let length = field(metadata.len()) + item_lengths.map(field).sum::<usize>();
+            envelope::push_head(head.api_version, head.kind, length, out);
+            push_field(0x0a, metadata.len(), out);
+            out.extend_from_slice(&metadata);
+        } else {
+            out.extend_from_slice(b"{\"kind\":");
+            push_text(head.kind, out);
+            out.extend_from_slice(b",\"apiVersion\":");
+            push_text(head.api_version, out);
+            out.extend_from_slice(b",\"metadata\":");
+            out.extend_from_slice(&head.metadata.to_json());
+            out.extend_from_slice(b",\"items\":[");
+        }
+        Self {
+            encoding,
+            first: true,
+        }
+    }
+
+    /// Appends what comes before an item of `length` bytes; the item itself comes next, from
+    /// wherever it is.
+    pub fn before_item(&mut self, length: usize, out: &mut Vec<u8>) {
+        if self.encoding == Encoding::Protobuf {
+            push_field(0x12, length, out);
+        } else if !self.first {
+            out.push(b',');
+        }
+        self.first = false;
+    }
+
+    /// Appends an item.
+    pub fn item(&mut self, item: &[u8], out: &mut Vec<u8>) {
+        self.before_item(item.len(), out);
+        out.extend_from_slice(item);
+    }
+
+    /// Appends the end; JSON ends with a line break, as upstream's does.
+    pub fn finish(self, out: &mut Vec<u8>) {
+        if self.encoding == Encoding::Protobuf {
+            out.extend_from_slice(&envelope::TAIL);
+        } else {
+            out.extend_from_slice(b"]}\n");
+        }
+    }
+}
+
+fn push_field(tag: u8, length: usize, out: &mut Vec<u8>) {
+    out.push(tag);
+    envelope::push_varint(length, out);
+}
+
+/// A string of ours as JSON.
+fn push_text(text: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(serde_json::Value::from(text).to_string().as_bytes());
+}
+
+/// Encodes a whole list.
+pub fn encode_list<I: AsRef<[u8]>>(encoding: Encoding, head: ListHead<'_>, items: &[I]) -> Vec<u8> {
+    let size: usize = items.iter().map(|item| item.as_ref().len() + 5).sum();
+    let mut out = Vec::with_capacity(size + 256);
+    let lengths = items.iter().map(|item| item.as_ref().len());
+    let mut encoder = ListEncoder::start(encoding, head, lengths, &mut out);
+    for item in items {
+        encoder.item(item.as_ref(), &mut out);
+    }
+    encoder.finish(&mut out);
+    out
+}

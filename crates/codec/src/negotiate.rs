@@ -1,0 +1,282 @@
+//! Content negotiation: what a client accepts against what an endpoint can answer, and what a
+//! body says it is.
+//!
+//! Clauses of `Accept` are tried in upstream's order: by quality, then specific before wildcard,
+//! then as written. A clause that the endpoint cannot serve is skipped, not refused; that is why
+//! a request for a Table degrades to plain JSON. It is not a client's encoder of `Accept`.
+
+mod accept;
+mod body;
+
+pub use accept::{Clause, MediaType, parse_accept};
+pub use body::{PatchType, UnsupportedMediaType, body_format};
+
+use crate::Format;
+
+/// What the response is to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Negotiated {
+    /// The encoding.
+    pub format: Format,
+    /// What the object is to become before it is encoded.
+    pub transform: Transform,
+    /// Whether the client asked for indented JSON (`;pretty=1`).
+    pub pretty: bool,
+    /// The `profile` parameter (`nopeer` in discovery).
+    pub profile: Option<String>,
+}
+
+/// A representation other than the object itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Transform {
+    /// The object itself.
+    None,
+    /// `as=Table`.
+    Table {
+        /// The version of `meta.k8s.io`.
+        version: MetaVersion,
+    },
+    /// `as=PartialObjectMetadata`: for one object, or each object of a watch.
+    PartialObjectMetadata {
+        /// The version of `meta.k8s.io`.
+        version: MetaVersion,
+    },
+    /// `as=PartialObjectMetadataList`: for a list.
+    PartialObjectMetadataList {
+        /// The version of `meta.k8s.io`.
+        version: MetaVersion,
+    },
+    /// `as=APIGroupDiscoveryList;g=apidiscovery.k8s.io;v=v2`, on `/api` and `/apis`.
+    ApiGroupDiscoveryList,
+}
+
+/// A version of the group `meta.k8s.io`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "there are no others")]
+pub enum MetaVersion {
+    /// `v1`.
+    V1,
+    /// `v1beta1`.
+    V1Beta1,
+}
+
+impl MetaVersion {
+    /// The name of the version.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::V1 => "v1",
+            Self::V1Beta1 => "v1beta1",
+        }
+    }
+
+    /// Group and version.
+    pub const fn api_version(self) -> &'static str {
+        match self {
+            Self::V1 => "meta.k8s.io/v1",
+            Self::V1Beta1 => "meta.k8s.io/v1beta1",
+        }
+    }
+}
+
+/// What an endpoint can answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "callers build it")]
+pub struct Offer {
+    /// Encodings, best first; `*/*` and an absent `Accept` get the first.
+    pub formats: &'static [Format],
+    /// Whether it can answer with a Table (JSON and YAML only).
+    pub table: bool,
+    /// Whether it can answer with metadata alone.
+    pub metadata: bool,
+    /// Whether it is `/api` or `/apis`.
+    pub discovery: bool,
+    /// Whether it can also be watched; the list in a refusal names streams then.
+    pub watch: bool,
+}
+
+impl Offer {
+    /// A built-in resource: all formats and transforms.
+    pub const BUILT_IN: Self = Self {
+        formats: Format::ALL,
+        table: true,
+        metadata: true,
+        discovery: false,
+        watch: false,
+    };
+    /// A custom resource: as built-in ones; its objects have no protobuf, their metadata has.
+    pub const CUSTOM: Self = Self {
+        formats: Format::TEXT,
+        ..Self::BUILT_IN
+    };
+    /// `/api` and `/apis`.
+    pub const DISCOVERY: Self = Self {
+        table: false,
+        metadata: false,
+        discovery: true,
+        ..Self::BUILT_IN
+    };
+
+    /// The same, of an endpoint that can be watched.
+    #[must_use]
+    pub const fn with_watch(mut self) -> Self {
+        self.watch = true;
+        self
+    }
+}
+
+/// Nothing that the client accepts can be served: 406.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("none of the accepted media types can be served; there are {available}")]
+#[non_exhaustive]
+pub struct NotAcceptable {
+    /// The media types that could be served, separated by comma and space.
+    pub available: String,
+}
+
+impl NotAcceptable {
+    /// The message of upstream's Status.
+    pub fn message(&self) -> String {
+        format!(
+            "406: Not Acceptable\n\nAvailable representations: {}",
+            self.available
+        )
+    }
+
+    fn new(formats: impl Iterator<Item = Format>, watch_only: bool, watch: bool) -> Self {
+        let formats: Vec<Format> = formats.collect();
+        let plain = formats
+            .iter()
+            .filter(|_| !watch_only)
+            .map(|f| f.media_type().to_owned());
+        let streams = formats
+            .iter()
+            .filter(|format| watch && format.encoding().is_some())
+            .map(|format| format!("{};stream=watch", format.media_type()));
+        Self {
+            available: plain.chain(streams).collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+/// Chooses the representation of a response (not of a watch).
+///
+/// ```
+/// use kubist_codec::Format;
+/// use kubist_codec::negotiate::{MetaVersion, Offer, Transform, negotiate};
+/// let accept = "application/json;as=Table;v=v1;g=meta.k8s.io, application/json";
+/// let chosen = negotiate(Some(accept), &Offer::BUILT_IN)?;
+/// assert_eq!(chosen.format, Format::Json);
+/// assert_eq!(chosen.transform, Transform::Table { version: MetaVersion::V1 });
+/// # Ok::<(), kubist_codec::negotiate::NotAcceptable>(())
+/// ```
+pub fn negotiate(accept: Option<&str>, offer: &Offer) -> Result<Negotiated, NotAcceptable> {
+    choose(accept, offer, offer.formats)
+        .ok_or_else(|| NotAcceptable::new(offer.formats.iter().copied(), false, offer.watch))
+}
+
+/// Chooses the representation of a watch: the formats that have streams.
+pub fn negotiate_watch(accept: Option<&str>, offer: &Offer) -> Result<Negotiated, NotAcceptable> {
+    choose(accept, offer, offer.formats)
+        .filter(|chosen| chosen.format.encoding().is_some())
+        .ok_or_else(|| NotAcceptable::new(offer.formats.iter().copied(), true, true))
+}
+
+fn choose(accept: Option<&str>, offer: &Offer, formats: &[Format]) -> Option<Negotiated> {
+    let header = accept.unwrap_or_default();
+    if header.trim().is_empty() {
+        return formats.first().map(|&format| plain(format));
+    }
+    parse_accept(header).into_iter().find_map(|clause| {
+        let matching = formats
+            .iter()
+            .copied()
+            .filter(|&format| clause.media_type.matches(format));
+        matching
+            .into_iter()
+            .find_map(|format| serve(&clause.media_type, format, offer))
+    })
+}
+
+fn plain(format: Format) -> Negotiated {
+    Negotiated {
+        format,
+        transform: Transform::None,
+        pretty: false,
+        profile: None,
+    }
+}
+
+/// What a clause asks for in a format, if the endpoint can do it.
+fn serve(clause: &MediaType, format: Format, offer: &Offer) -> Option<Negotiated> {
+    if clause
+        .parameter("stream")
+        .is_some_and(|stream| stream != "watch")
+    {
+        return None;
+    }
+    let transform = match clause.parameter("as") {
+        None => Transform::None,
+        Some(kind) => transform(clause, kind, format, offer)?,
+    };
+    Some(Negotiated {
+        format,
+        transform,
+        pretty: clause.parameter("pretty") == Some("1"),
+        profile: clause.parameter("profile").map(str::to_owned),
+    })
+}
+
+fn transform(clause: &MediaType, kind: &str, format: Format, offer: &Offer) -> Option<Transform> {
+    let group = clause.parameter("g").unwrap_or_default();
+    let version = clause.parameter("v").unwrap_or_default();
+    if (group, version, kind) == ("apidiscovery.k8s.io", "v2", "APIGroupDiscoveryList") {
+        return offer.discovery.then_some(Transform::ApiGroupDiscoveryList);
+    }
+    let version = match (group, version) {
+        ("meta.k8s.io", "v1") => MetaVersion::V1,
+        ("meta.k8s.io", "v1beta1") => MetaVersion::V1Beta1,
+        _ => return None,
+    };
+    match kind {
+        "Table" if offer.table && format != Format::Protobuf => Some(Transform::Table { version }),
+        "PartialObjectMetadata" if offer.metadata => {
+            Some(Transform::PartialObjectMetadata { version })
+        }
+        "PartialObjectMetadataList" if offer.metadata => {
+            Some(Transform::PartialObjectMetadataList { version })
+        }
+        _ => None,
+    }
+}
+
+impl Negotiated {
+    /// The `Content-Type` of the response.
+    pub fn content_type(&self) -> &'static str {
+        match (self.transform, self.format) {
+            (Transform::ApiGroupDiscoveryList, Format::Json) => {
+                "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+            }
+            (Transform::ApiGroupDiscoveryList, Format::Yaml) => {
+                "application/yaml;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+            }
+            (Transform::ApiGroupDiscoveryList, Format::Protobuf) => {
+                "application/vnd.kubernetes.protobuf;\
+                 g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+            }
+            (_, format) => format.media_type(),
+        }
+    }
+
+    /// The `Content-Type` of a watch: JSON stays plain, others say that they are streams.
+    pub fn watch_content_type(&self) -> &'static str {
+        match self.format {
+            Format::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",
+            format => format.media_type(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

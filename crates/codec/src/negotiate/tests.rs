@@ -1,0 +1,180 @@
+//! Tables of headers and what comes of them; the answers are those of a real server.
+
+use super::*;
+
+const TABLE: Transform = Transform::Table {
+    version: MetaVersion::V1,
+};
+
+fn chosen(accept: &str, offer: Offer) -> Option<(Format, Transform)> {
+    negotiate(Some(accept), &offer)
+        .ok()
+        .map(|chosen| (chosen.format, chosen.transform))
+}
+
+#[test]
+fn clauses_are_tried_in_upstreams_order() {
+    let json = Some((Format::Json, Transform::None));
+    let protobuf = Some((Format::Protobuf, Transform::None));
+    let yaml = Some((Format::Yaml, Transform::None));
+    let cases = [
+        ("*/*", json),
+        ("*", json),
+        ("application/*", json),
+        ("text/html, application/json;q=0.5", json),
+        ("application/json;q=0.5, application/yaml;q=0.9", yaml),
+        ("*/*, application/vnd.kubernetes.protobuf", protobuf),
+        ("application/vnd.kubernetes.protobuf, */*", protobuf),
+        (
+            "application/vnd.kubernetes.protobuf;q=0.8,application/json;q=0.9",
+            json,
+        ),
+        ("application/json;stream=watch", json),
+        ("application/json;stream=other", None),
+        ("application/json;q=bogus, application/yaml;q=0.1", yaml),
+        ("text/html", None),
+        ("image/png", None),
+        (",,;", None),
+        ("", json),
+    ];
+    for (accept, expected) in cases {
+        assert_eq!(chosen(accept, Offer::BUILT_IN), expected, "{accept}");
+    }
+    assert_eq!(
+        negotiate(None, &Offer::BUILT_IN).unwrap().format,
+        Format::Json
+    );
+}
+
+#[test]
+fn transforms_that_an_endpoint_lacks_are_skipped() {
+    let kubectl = "application/json;as=Table;v=v1;g=meta.k8s.io,\
+                   application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
+    assert_eq!(
+        chosen(kubectl, Offer::BUILT_IN),
+        Some((Format::Json, TABLE))
+    );
+    let without = Offer {
+        table: false,
+        ..Offer::BUILT_IN
+    };
+    assert_eq!(
+        chosen(kubectl, without),
+        Some((Format::Json, Transform::None))
+    );
+    let cases = [
+        ("application/json;as=Table;v=v1;g=other", None),
+        ("application/json;as=Table", None),
+        (
+            "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io",
+            None,
+        ),
+        (
+            "application/yaml;as=Table;v=v1;g=meta.k8s.io",
+            Some((Format::Yaml, TABLE)),
+        ),
+        (
+            "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+            Some((
+                Format::Protobuf,
+                Transform::PartialObjectMetadataList {
+                    version: MetaVersion::V1,
+                },
+            )),
+        ),
+        (
+            "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1beta1",
+            Some((
+                Format::Json,
+                Transform::PartialObjectMetadata {
+                    version: MetaVersion::V1Beta1,
+                },
+            )),
+        ),
+    ];
+    for (accept, expected) in cases {
+        assert_eq!(chosen(accept, Offer::BUILT_IN), expected, "{accept}");
+    }
+}
+
+#[test]
+fn aggregated_discovery_echoes_its_parameters() {
+    let accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;\
+                  profile=nopeer,application/json;g=apidiscovery.k8s.io;v=v2beta1;\
+                  as=APIGroupDiscoveryList,application/json";
+    let chosen = negotiate(Some(accept), &Offer::DISCOVERY).unwrap();
+    assert_eq!(chosen.transform, Transform::ApiGroupDiscoveryList);
+    assert_eq!(chosen.profile.as_deref(), Some("nopeer"));
+    assert_eq!(
+        chosen.content_type(),
+        "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+    );
+    let plain = negotiate(Some(accept), &Offer::BUILT_IN).unwrap();
+    assert_eq!(plain.content_type(), "application/json");
+}
+
+#[test]
+fn refusals_list_what_there_is_as_upstream_does() {
+    let error = negotiate(Some("image/png"), &Offer::BUILT_IN).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, \
+         application/vnd.kubernetes.protobuf"
+    );
+    let error = negotiate(Some("text/html"), &Offer::BUILT_IN.with_watch()).unwrap_err();
+    assert!(error.available.ends_with(
+        "application/vnd.kubernetes.protobuf, application/json;stream=watch, \
+         application/vnd.kubernetes.protobuf;stream=watch"
+    ));
+}
+
+#[test]
+fn watches_have_no_yaml() {
+    let error = negotiate_watch(Some("application/yaml"), &Offer::BUILT_IN).unwrap_err();
+    assert_eq!(
+        error.available,
+        "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
+    );
+    let accept = "application/vnd.kubernetes.protobuf;stream=watch,\
+                  application/vnd.kubernetes.protobuf";
+    let chosen = negotiate_watch(Some(accept), &Offer::BUILT_IN).unwrap();
+    assert_eq!(
+        chosen.watch_content_type(),
+        "application/vnd.kubernetes.protobuf;stream=watch"
+    );
+    let json = negotiate_watch(Some("*/*"), &Offer::CUSTOM).unwrap();
+    assert_eq!(json.watch_content_type(), "application/json");
+}
+
+#[test]
+fn bodies_are_json_unless_they_say_otherwise() {
+    assert_eq!(body_format(None, Format::ALL), Ok(Format::Json));
+    assert_eq!(
+        body_format(Some("application/json; charset=utf-8"), Format::ALL),
+        Ok(Format::Json)
+    );
+    assert_eq!(
+        body_format(Some("application/yaml"), Format::ALL),
+        Ok(Format::Yaml)
+    );
+    let error = body_format(Some("text/plain"), Format::ALL).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "the body of the request was in an unknown format - accepted media types include: \
+         application/json, application/yaml, application/vnd.kubernetes.protobuf"
+    );
+    assert!(body_format(Some("application/vnd.kubernetes.protobuf"), Format::TEXT).is_err());
+    assert!(body_format(Some("*/*"), Format::ALL).is_err());
+}
+
+#[test]
+fn patches_must_say_their_type() {
+    let strategic = Some("application/strategic-merge-patch+json");
+    assert_eq!(
+        PatchType::parse(strategic, PatchType::ALL),
+        Ok(PatchType::Strategic)
+    );
+    assert!(PatchType::parse(strategic, PatchType::CUSTOM).is_err());
+    assert!(PatchType::parse(None, PatchType::ALL).is_err());
+    assert!(PatchType::parse(Some("application/json"), PatchType::ALL).is_err());
+}

@@ -1,0 +1,55 @@
+//! Patches on JSON trees: JSON Patch, merge patch, strategic merge patch.
+//!
+//! They behave as upstream's server does, where that differs from the RFCs. They work on trees:
+//! what the result means for a type, and whether it is valid, is for the caller. Server-side apply
+//! is not here.
+
+mod error;
+mod go_value;
+pub mod json;
+pub mod merge;
+pub mod strategic;
+
+use kubist_apimachinery::wire::Schema;
+use serde_json::Value;
+
+pub use error::{PatchClass, PatchError};
+
+use crate::negotiate::PatchType;
+
+/// Applies the body of a patch request. `schema` is that of the kind; strategic merge patches
+/// need it.
+///
+/// ```
+/// use kubist_codec::negotiate::PatchType;
+/// use serde_json::json;
+/// let patch = br#"{"data": {"a": null, "b": "2"}}"#;
+/// let patched =
+///     kubist_codec::patch::apply(PatchType::Merge, json!({"data": {"a": "1"}}), patch, None)?;
+/// assert_eq!(patched, json!({"data": {"b": "2"}}));
+/// # Ok::<(), kubist_codec::patch::PatchError>(())
+/// ```
+///
+/// # Errors
+/// The patch is malformed or does not fit the object. An apply patch always fails: it is not
+/// one of these.
+pub fn apply(
+    patch_type: PatchType,
+    object: Value,
+    patch: &[u8],
+    schema: Option<&'static Schema>,
+) -> Result<Value, PatchError> {
+    match patch_type {
+        PatchType::Json => json::JsonPatch::parse(patch)?.apply(object),
+        PatchType::Merge => Ok(merge::merge(object, merge::parse(patch)?)),
+        PatchType::Strategic => match schema {
+            Some(schema) => strategic::merge(object, merge::parse(patch)?, schema),
+            None => Err(PatchError::Unsupported {
+                patch_type: patch_type.media_type(),
+            }),
+        },
+        PatchType::Apply => Err(PatchError::Unsupported {
+            patch_type: patch_type.media_type(),
+        }),
+    }
+}

@@ -1,0 +1,375 @@
+//! JSON Patch (RFC 6902) as upstream's server understands it.
+//!
+//! It is laxer than the RFC in places that clients depend on: `replace` of a member that is not
+//! there adds it, a missing `value` is null, negative indexes count from the end. And stricter:
+//! the whole document cannot be replaced. It has limits on operations and on copying.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::PatchError;
+
+/// Operations in one patch: 10,000, as upstream.
+pub const OPERATIONS_MAX: usize = 10_000;
+/// Bytes that the `copy` operations of one patch may add: 3 MiB, as upstream.
+pub const COPY_BYTES_MAX: usize = 3 << 20;
+
+/// A parsed patch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JsonPatch {
+    operations: Vec<Operation>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+struct Operation {
+    #[serde(default)]
+    op: Option<String>,
+    #[serde(default)]
+    path: Option<String>,
+    #[serde(default)]
+    from: Option<String>,
+    #[serde(default)]
+    value: Value,
+}
+
+impl JsonPatch {
+    /// Parses a patch. Unknown operations are found when it is applied.
+    ///
+    /// # Errors
+    /// Not a list of objects, or more than [`OPERATIONS_MAX`].
+    pub fn parse(patch: &[u8]) -> Result<Self, PatchError> {
+        let operations: Vec<Operation> =
+            serde_json::from_slice(patch).map_err(|error| PatchError::Malformed {
+                reason: error.to_string(),
+            })?;
+        let (count, max) = (operations.len(), OPERATIONS_MAX);
+        if count > max {
+            return Err(PatchError::TooManyOperations { count, max });
+        }
+        Ok(Self { operations })
+    }
+
+    /// How many operations there are.
+    pub fn len(&self) -> usize {
+        self.operations.len()
+    }
+
+    /// Whether there is no operation.
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+
+    /// Applies all operations in order; the first that fails fails the patch.
+    pub fn apply(&self, mut document: Value) -> Result<Value, PatchError> {
+        let mut copied = 0;
+        for (index, operation) in self.operations.iter().enumerate() {
+            operation
+                .apply(&mut document, &mut copied)
+                .map_err(|failure| match failure {
+                    Failure::Reason(reason) => PatchError::Operation {
+                        index,
+                        operation: operation.op.clone().unwrap_or_default(),
+                        path: operation.path.clone().unwrap_or_default(),
+                        reason,
+                    },
+                    Failure::CopyTooLarge(size) => PatchError::CopyTooLarge {
+                        size,
+                        max: COPY_BYTES_MAX,
+                    },
+                })?;
+        }
+        Ok(document)
+    }
+}
+
+enum Failure {
+    Reason(String),
+    CopyTooLarge(usize),
+}
+
+impl From<String> for Failure {
+    fn from(reason: String) -> Self {
+        Self::Reason(reason)
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(reason: &str) -> Self {
+        Self::Reason(reason.to_owned())
+    }
+}
+
+impl Operation {
+    fn apply(&self, document: &mut Value, copied: &mut usize) -> Result<(), Failure> {
+        let path = || Pointer::parse(self.path.as_deref().ok_or("it has no path")?);
+        let from = || Pointer::parse(self.from.as_deref().ok_or("it has no from")?);
+        match self.op.as_deref().unwrap_or_default() {
+            "add" => path()?.add(document, self.value.clone()),
+            "remove" => path()?.remove(document).map(drop),
+            "replace" => path()?.replace(document, self.value.clone()),
+            "move" => {
+                let value = from()?.remove(document)?;
+                path()?.add(document, value)
+            }
+            "copy" => {
+                let value = from()?.read(document)?.cloned().unwrap_or_default();
+                *copied = copied.saturating_add(value.to_string().len());
+                if *copied > COPY_BYTES_MAX {
+                    return Err(Failure::CopyTooLarge(*copied));
+                }
+                path()?.add(document, value)
+            }
+            "test" => {
+                let found = path()?.read(document)?.unwrap_or(&Value::Null);
+                match *found == self.value {
+                    true => Ok(()),
+                    false => Err("the value is another".into()),
+                }
+            }
+            other => Err(format!("unexpected kind: {other}").into()),
+        }
+    }
+}
+
+/// A JSON pointer, split into the way to a container and the key in it.
+struct Pointer {
+    way: Vec<String>,
+    key: String,
+}
+
+impl Pointer {
+    fn parse(text: &str) -> Result<Self, Failure> {
+        let parts = text
+            .strip_prefix('/')
+            .ok_or("the path does not begin with a slash")?;
+        let mut way: Vec<String> = parts
+            .split('/')
+            .map(|part| part.replace("~1", "/").replace("~0", "~"))
+            .collect();
+        let key = way.pop().unwrap_or_default();
+        Ok(Self { way, key })
+    }
+
+    fn container<'d>(&self, document: &'d mut Value) -> Result<&'d mut Value, Failure> {
+        let mut place = document;
+        for part in &self.way {
+            place = match place {
+                Value::Object(map) => map.get_mut(part),
+                Value::Array(list) => index(part, list.len()).and_then(|i| list.get_mut(i)),
+                _ => None,
+            }
+            .ok_or_else(|| format!("doc is missing path: {part:?}"))?;
+        }
+        Ok(place)
+    }
+
+    /// The value; none if a member is missing.
+    fn read<'d>(&self, document: &'d mut Value) -> Result<Option<&'d Value>, Failure> {
+        match self.container(document)? {
+            Value::Object(map) => Ok(map.get(&self.key)),
+            Value::Array(list) => {
+                let index = index(&self.key, list.len()).ok_or_else(|| self.bad_index())?;
+                Ok(list.get(index))
+            }
+            _ => Err("the container is a scalar".into()),
+        }
+    }
+
+    fn add(&self, document: &mut Value, value: Value) -> Result<(), Failure> {
+        match self.container(document)? {
+            Value::Object(map) => {
+                map.insert(self.key.clone(), value);
+            }
+            Value::Array(list) if self.key == "-" => list.push(value),
+            Value::Array(list) => {
+                let index = index(&self.key, list.len() + 1).ok_or_else(|| self.bad_index())?;
+                list.insert(index, value);
+            }
+            _ => return Err("the container is a scalar".into()),
+        }
+        Ok(())
+    }
+
+    fn replace(&self, document: &mut Value, value: Value) -> Result<(), Failure> {
+        match self.container(document)? {
+            Value::Object(map) => {
+                map.insert(self.key.clone(), value);
+            }
+            Value::Array(list) => {
+                let index = index(&self.key, list.len()).ok_or_else(|| self.bad_index())?;
+                list[index] = value;
+            }
+            _ => return Err("the container is a scalar".into()),
+        }
+        Ok(())
+    }
+
+    fn remove(&self, document: &mut Value) -> Result<Value, Failure> {
+        match self.container(document)? {
+            Value::Object(map) => map
+                .remove(&self.key)
+                .ok_or_else(|| format!("unable to remove nonexistent key: {}", self.key).into()),
+            Value::Array(list) => {
+                let index = index(&self.key, list.len()).ok_or_else(|| self.bad_index())?;
+                Ok(list.remove(index))
+            }
+            _ => Err("the container is a scalar".into()),
+        }
+    }
+
+    fn bad_index(&self) -> Failure {
+        format!("unable to access invalid index: {}", self.key).into()
+    }
+}
+
+/// An index below `length`; negative ones count from the end.
+fn index(text: &str, length: usize) -> Option<usize> {
+    let index = match text.strip_prefix('-') {
+        Some(back) => length.checked_sub(back.parse().ok().filter(|&back| back > 0)?)?,
+        None => text.parse().ok()?,
+    };
+    (index < length).then_some(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn patched(document: &Value, patch: Value) -> Result<Value, PatchError> {
+        JsonPatch::parse(patch.to_string().as_bytes())?.apply(document.clone())
+    }
+
+    #[test]
+    fn operations_do_what_upstream_does() {
+        let before = json!({"data": {"a": "1", "t": "2"}, "list": [1, 2, 3]});
+        let cases = [
+            (
+                json!([{"op":"add","path":"/data/b","value":"2"}]),
+                "/data/b",
+                Some(json!("2")),
+            ),
+            (
+                json!([{"op":"replace","path":"/data/zz","value":"1"}]),
+                "/data/zz",
+                Some(json!("1")),
+            ),
+            (json!([{"op":"remove","path":"/data/a"}]), "/data/a", None),
+            (
+                json!([{"op":"add","path":"/data/x"}]),
+                "/data/x",
+                Some(json!(null)),
+            ),
+            (
+                json!([{"op":"copy","from":"/data/a","path":"/data/c"}]),
+                "/data/c",
+                Some(json!("1")),
+            ),
+            (
+                json!([{"op":"move","from":"/data/t","path":"/data/m"}]),
+                "/data/t",
+                None,
+            ),
+            (
+                json!([{"op":"add","path":"/list/-","value":4}]),
+                "/list",
+                Some(json!([1, 2, 3, 4])),
+            ),
+            (
+                json!([{"op":"add","path":"/list/1","value":9}]),
+                "/list",
+                Some(json!([1, 9, 2, 3])),
+            ),
+            (
+                json!([{"op":"add","path":"/list/3","value":9}]),
+                "/list",
+                Some(json!([1, 2, 3, 9])),
+            ),
+            (
+                json!([{"op":"add","path":"/list/-1","value":9}]),
+                "/list",
+                Some(json!([1, 2, 3, 9])),
+            ),
+            (
+                json!([{"op":"remove","path":"/list/-1"}]),
+                "/list",
+                Some(json!([1, 2])),
+            ),
+            (
+                json!([{"op":"replace","path":"/list/0","value":9}]),
+                "/list",
+                Some(json!([9, 2, 3])),
+            ),
+            (
+                json!([{"op":"add","path":"/data/e~1a~01","value":1}]),
+                "/data/e~1a~01",
+                Some(json!(1)),
+            ),
+            (
+                json!([{"op":"test","path":"/data/none","value":null}]),
+                "/data/a",
+                Some(json!("1")),
+            ),
+            (
+                json!([{"op":"test","path":"/list","value":[1,2,3]}]),
+                "/data/a",
+                Some(json!("1")),
+            ),
+        ];
+        for (patch, path, expected) in cases {
+            let after = patched(&before, patch.clone()).unwrap();
+            assert_eq!(after.pointer(path), expected.as_ref(), "{patch}");
+        }
+        assert_eq!(patched(&before, json!([])).unwrap(), before);
+    }
+
+    #[test]
+    fn operations_that_do_not_apply_fail_the_patch() {
+        let before = json!({"data": {"a": "1"}, "list": [1]});
+        for operation in [
+            json!({"op":"remove","path":"/data/zz"}),
+            json!({"op":"test","path":"/data/a","value":"9"}),
+            json!({"op":"foo","path":"/data"}),
+            json!({"path":"/data"}),
+            json!({"op":"add","path":"/nope/deep","value":1}),
+            json!({"op":"add","path":"/data/a/b","value":1}),
+            json!({"op":"add","path":"","value":1}),
+            json!({"op":"add","value":1}),
+            json!({"op":"copy","path":"/x"}),
+            json!({"op":"move","from":"/data/zz","path":"/x"}),
+            json!({"op":"add","path":"/list/2","value":1}),
+            json!({"op":"add","path":"/list/-3","value":1}),
+            json!({"op":"add","path":"/list/x","value":1}),
+            json!({"op":"replace","path":"/list/1","value":1}),
+            json!({"op":"remove","path":"/list/-"}),
+        ] {
+            let error = patched(&before, json!([operation])).unwrap_err();
+            assert!(
+                matches!(error, PatchError::Operation { index: 0, .. }),
+                "{operation}"
+            );
+        }
+    }
+
+    #[test]
+    fn limits_hold() {
+        let many: Vec<Value> = (0..=OPERATIONS_MAX)
+            .map(|_| json!({"op":"test","path":"/a","value":1}))
+            .collect();
+        let error = patched(&json!({"a": 1}), Value::from(many)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "The allowed maximum operations in a JSON patch is 10000, got 10001"
+        );
+        let doubling: Vec<Value> = (0..40)
+            .map(|_| json!({"op":"copy","from":"/a","path":"/a/-"}))
+            .collect();
+        let error = patched(&json!({"a": [1]}), Value::from(doubling)).unwrap_err();
+        assert!(matches!(error, PatchError::CopyTooLarge { .. }));
+        for patch in ["{}", "[1]", "[", "[{\"op\":1}]"] {
+            let error = JsonPatch::parse(patch.as_bytes()).unwrap_err();
+            assert!(matches!(error, PatchError::Malformed { .. }), "{patch}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! JSON merge patch (RFC 7386): applying one, and making one.
+
+use serde_json::{Map, Value};
+
+use super::PatchError;
+
+/// Reads a patch, which must be an object: a patch that replaces the whole object by something
+/// else makes no sense here.
+pub fn parse(patch: &[u8]) -> Result<Value, PatchError> {
+    let value: Value = serde_json::from_slice(patch).map_err(|error| PatchError::Malformed {
+        reason: error.to_string(),
+    })?;
+    match value {
+        Value::Object(_) => Ok(value),
+        other => Err(PatchError::Malformed {
+            reason: format!(
+                "json: cannot unmarshal {} into Go value of type {}",
+                json_type(&other),
+                super::go_value::MAP
+            ),
+        }),
+    }
+}
+
+fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Applies a patch: objects merge, null deletes, everything else replaces.
+pub fn merge(target: Value, patch: Value) -> Value {
+    let Value::Object(patch) = patch else {
+        return patch;
+    };
+    let mut target = match target {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    };
+    for (key, change) in patch {
+        if change.is_null() {
+            target.remove(&key);
+        } else {
+            let before = target.remove(&key).unwrap_or_default();
+            target.insert(key, merge(before, change));
+        }
+    }
+    Value::Object(target)
+}
+
+/// The patch that turns `before` into `after`.
+///
+/// An object member that is null in `after` cannot be expressed: a patch with null deletes it.
+pub fn diff(before: &Value, after: &Value) -> Value {
+    let (Value::Object(before), Value::Object(after)) = (before, after) else {
+        return after.clone();
+    };
+    let mut patch = Map::new();
+    for key in before.keys().filter(|key| !after.contains_key(*key)) {
+        patch.insert(key.clone(), Value::Null);
+    }
+    for (key, after) in after {
+        match before.get(key) {
+            Some(before) if before == after => {}
+            Some(before) => {
+                patch.insert(key.clone(), diff(before, after));
+            }
+            None => {
+                patch.insert(key.clone(), after.clone());
+            }
+        }
+    }
+    Value::Object(patch)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_examples_of_the_rfc_hold() {
+        let cases = [
+            (json!({"a":"b"}), json!({"a":"c"}), json!({"a":"c"})),
+            (json!({"a":"b"}), json!({"b":"c"}), json!({"a":"b","b":"c"})),
+            (json!({"a":"b"}), json!({"a":null}), json!({})),
+            (
+                json!({"a":"b","b":"c"}),
+                json!({"a":null}),
+                json!({"b":"c"}),
+            ),
+            (json!({"a":["b"]}), json!({"a":"c"}), json!({"a":"c"})),
+            (json!({"a":"c"}), json!({"a":["b"]}), json!({"a":["b"]})),
+            (
+                json!({"a":{"b":"c"}}),
+                json!({"a":{"b":"d","c":null}}),
+                json!({"a":{"b":"d"}}),
+            ),
+            (json!({"a":[{"b":"c"}]}), json!({"a":[1]}), json!({"a":[1]})),
+            (json!({"e":null}), json!({"a":1}), json!({"a":1,"e":null})),
+            (json!([1, 2]), json!({"a":"b","c":null}), json!({"a":"b"})),
+            (
+                json!({}),
+                json!({"a":{"bb":{"ccc":null}}}),
+                json!({"a":{"bb":{}}}),
+            ),
+        ];
+        for (target, patch, expected) in cases {
+            assert_eq!(merge(target, patch.clone()), expected, "{patch}");
+        }
+    }
+
+    #[test]
+    fn only_objects_are_patches() {
+        assert!(parse(b"{\"a\":1}").is_ok());
+        for patch in ["", "{", "[]", "1", "null", "{}{}"] {
+            let error = parse(patch.as_bytes()).unwrap_err();
+            assert!(matches!(error, PatchError::Malformed { .. }), "{patch}");
+        }
+    }
+
+    fn tree() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            (0..3i32).prop_map(Value::from),
+            Just(json!([])),
+            "[ab]{0,2}".prop_map(Value::from)
+        ];
+        leaf.prop_recursive(3, 20, 4, |inner| {
+            prop::collection::btree_map("[a-c]", inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect()))
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_difference_leads_from_before_to_after(before in tree(), after in tree()) {
+            let patch = diff(&before, &after);
+            prop_assert_eq!(merge(before, patch), after);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Strategic merge patch: as a merge patch, but lists merge by key, and directives steer it.
+//!
+//! The [`Schema`] of the kind says which lists merge and by which key. Directives: `$patch`
+//! (`replace`, `delete`), `$deleteFromPrimitiveList/…`, `$setElementOrder/…`, `$retainKeys`.
+//! Results, orders and error texts are those of upstream's server. It is not three-way: clients
+//! compute their patches elsewhere.
+
+mod list;
+mod shape;
+
+use kubist_apimachinery::wire::Schema;
+use serde_json::{Map, Value};
+
+use super::{PatchError, go_value};
+use shape::Shape;
+
+const DIRECTIVE: &str = "$patch";
+const RETAIN_KEYS: &str = "$retainKeys";
+const DELETE_FROM_PREFIX: &str = "$deleteFromPrimitiveList/";
+const ORDER_PREFIX: &str = "$setElementOrder/";
+
+/// Applies a patch to an object of the kind that `schema` describes.
+///
+/// # Errors
+/// See [`PatchError`]. Objects with fields that the schema lacks merge by the rules for any JSON
+/// only where the patch does not go into those fields.
+pub fn merge(object: Value, patch: Value, schema: &'static Schema) -> Result<Value, PatchError> {
+    let object = expect_map(object)?;
+    let patch = expect_map(patch)?;
+    merge_map(object, patch, Shape::of(schema)).map(Value::Object)
+}
+
+fn expect_map(value: Value) -> Result<Map<String, Value>, PatchError> {
+    match value {
+        Value::Object(map) => Ok(map),
+        other => Err(PatchError::WrongType {
+            expected: go_value::MAP,
+            found: go_value::type_name(&other),
+        }),
+    }
+}
+
+fn expect_list(value: Value) -> Result<Vec<Value>, PatchError> {
+    match value {
+        Value::Array(list) => Ok(list),
+        other => Err(PatchError::WrongType {
+            expected: go_value::LIST,
+            found: go_value::type_name(&other),
+        }),
+    }
+}
+
+/// Merges a map. Its depth is bounded by that of the parsed patch.
+fn merge_map(
+    mut original: Map<String, Value>,
+    mut patch: Map<String, Value>,
+    shape: Shape,
+) -> Result<Map<String, Value>, PatchError> {
+    if let Some(directive) = patch.get(DIRECTIVE) {
+        return match directive.as_str() {
+            Some("replace") => {
+                patch.remove(DIRECTIVE);
+                Ok(patch)
+            }
+            Some("delete") => Ok(Map::new()),
+            _ => Err(unknown_directive(&patch)),
+        };
+    }
+    retain_keys(&mut original, &mut patch)?;
+    list::merge_ordered(&mut original, &mut patch, shape)?;
+    for (key, change) in patch {
+        merge_member(&mut original, &key, change, shape)?;
+    }
+    Ok(original)
+}
+
+fn merge_member(
+    original: &mut Map<String, Value>,
+    key: &str,
+    mut change: Value,
+    shape: Shape,
+) -> Result<(), PatchError> {
+    if let Some(key) = key.strip_prefix(DELETE_FROM_PREFIX) {
+        let Value::Array(deleted) = change else {
+            return Err(PatchError::PrimitiveList);
+        };
+        if let Some(Value::Array(list)) = original.get_mut(key) {
+            list::delete_scalars(list, &deleted);
+        }
+        return Ok(());
+    }
+    if change.is_null() {
+        original.remove(key);
+        return Ok(());
+    }
+    let merged = match (original.get_mut(key).map(Value::take), change) {
+        (Some(Value::Object(before)), Value::Object(change)) => {
+            let child = shape.child(key)?;
+            if child.merge.replace {
+                Value::Object(change)
+            } else {
+                Value::Object(merge_map(before, change, child.shape)?)
+            }
+        }
+        (Some(Value::Array(before)), Value::Array(change)) => {
+            Value::Array(list::merge_field(before, change, shape.child(key)?)?)
+        }
+        (_, new) => {
+            change = new;
+            drop_nulls(&mut change);
+            match without_directives(change) {
+                Some(value) => value,
+                None => {
+                    original.remove(key);
+                    return Ok(());
+                }
+            }
+        }
+    };
+    original.insert(key.to_owned(), merged);
+    Ok(())
+}
+
+fn unknown_directive(map: &Map<String, Value>) -> PatchError {
+    PatchError::UnknownDirective {
+        directive: go_value::print(map.get(DIRECTIVE).unwrap_or(&Value::Null)),
+        map: go_value::print(&Value::Object(map.clone())),
+    }
+}
+
+/// Obeys `$retainKeys`: keys that it does not name leave the original.
+fn retain_keys(
+    original: &mut Map<String, Value>,
+    patch: &mut Map<String, Value>,
+) -> Result<(), PatchError> {
+    let Some(retained) = patch.remove(RETAIN_KEYS) else {
+        return Ok(());
+    };
+    let Value::Array(retained) = retained else {
+        return Err(PatchError::RetainKeys);
+    };
+    let named = |key: &str| retained.iter().any(|name| name == key);
+    let forgotten = patch.iter().any(|(key, value)| {
+        let directive = key.starts_with(DELETE_FROM_PREFIX) || key.starts_with(ORDER_PREFIX);
+        !value.is_null() && !directive && !named(key)
+    });
+    if forgotten {
+        return Err(PatchError::RetainKeys);
+    }
+    original.retain(|key, _| named(key));
+    Ok(())
+}
+
+/// Removes members that are null: they would delete, and there is nothing to delete.
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|_, value| !value.is_null());
+            map.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(list) => list.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
+}
+
+/// The value without directives; none if it is a map with `$patch`, which has nothing to work on.
+fn without_directives(value: Value) -> Option<Value> {
+    match value {
+        Value::Object(map) if map.contains_key(DIRECTIVE) => None,
+        Value::Object(map) => Some(Value::Object(
+            map.into_iter()
+                .filter(|(key, _)| !is_directive(key))
+                .filter_map(|(key, value)| Some((key, without_directives(value)?)))
+                .collect(),
+        )),
+        Value::Array(list) => Some(Value::Array(
+            list.into_iter().filter_map(without_directives).collect(),
+        )),
+        other => Some(other),
+    }
+}
+
+fn is_directive(key: &str) -> bool {
+    key == RETAIN_KEYS || key.starts_with(ORDER_PREFIX) || key.starts_with(DELETE_FROM_PREFIX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! `Shape`: what the schema knows at a place in the tree.
+
+use kubist_apimachinery::wire::{FieldType, JsonForm, Merge, Schema};
+
+use crate::patch::PatchError;
+
+/// What is known of a JSON value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Shape {
+    /// An object with the fields of a message.
+    Message(&'static Schema),
+    /// A map whose values are messages.
+    MapOf(&'static Schema),
+    /// Anything: objects merge, lists are replaced.
+    Free,
+}
+
+/// A member of an object: how it merges, and what it (or each of its items) is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Child {
+    pub(super) merge: Merge,
+    pub(super) shape: Shape,
+}
+
+impl Child {
+    const FREE: Self = Self {
+        merge: Merge::NONE,
+        shape: Shape::Free,
+    };
+
+    /// The Go type of the items.
+    pub(super) fn message(&self) -> &'static str {
+        match self.shape {
+            Shape::Message(schema) | Shape::MapOf(schema) => schema.name,
+            Shape::Free => "map",
+        }
+    }
+}
+
+impl Shape {
+    pub(super) fn of(schema: &'static Schema) -> Self {
+        match schema.form {
+            JsonForm::Object => Self::Message(schema),
+            _ => Self::Free,
+        }
+    }
+
+    /// The member `key`.
+    pub(super) fn child(self, key: &str) -> Result<Child, PatchError> {
+        let schema = match self {
+            Self::Message(schema) => schema,
+            Self::MapOf(values) => {
+                return Ok(Child {
+                    merge: Merge::NONE,
+                    shape: Self::of(values),
+                });
+            }
+            Self::Free => return Ok(Child::FREE),
+        };
+        let field = schema.field(key).ok_or_else(|| PatchError::UnknownField {
+            message: schema.name,
+            field: key.to_owned(),
+        })?;
+        let shape = match field.ty {
+            FieldType::Message(schema) | FieldType::MessageList(schema) => Self::of(schema),
+            FieldType::MessageMap(schema) => Self::MapOf(schema),
+            _ => Self::Free,
+        };
+        Ok(Child {
+            merge: field.merge,
+            shape,
+        })
+    }
+}

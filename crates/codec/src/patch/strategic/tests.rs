@@ -1,0 +1,370 @@
+//! Behaviours of a real server on a Deployment-like type, and edge cases.
+
+use kubist_apimachinery::schema;
+use kubist_apimachinery::wire::{Field, FieldFlags as F, FieldType, JsonForm, Merge, Schema};
+use serde_json::{Value, json};
+
+use super::super::PatchError;
+
+const fn by(key: &'static str) -> Merge {
+    Merge {
+        merge: true,
+        retain_keys: false,
+        replace: false,
+        key,
+    }
+}
+
+const fn field(json: &'static str, number: u32, ty: FieldType) -> Field {
+    Field::new(json, number, ty, F::NONE)
+}
+
+schema!(
+    PORT = "ContainerPort",
+    "test.Port",
+    JsonForm::Object,
+    None,
+    [
+        field("containerPort", 1, FieldType::I32),
+        field("name", 2, FieldType::Str),
+    ]
+);
+schema!(
+    ENV = "EnvVar",
+    "test.Env",
+    JsonForm::Object,
+    None,
+    [
+        field("name", 1, FieldType::Str),
+        field("value", 2, FieldType::Str),
+    ]
+);
+schema!(
+    CONTAINER = "Container",
+    "test.Container",
+    JsonForm::Object,
+    None,
+    [
+        field("name", 1, FieldType::Str),
+        field("image", 2, FieldType::Str),
+        field("args", 3, FieldType::StrList),
+        field("env", 4, FieldType::MessageList(&ENV)).with_merge(by("name")),
+        field("ports", 5, FieldType::MessageList(&PORT)).with_merge(by("containerPort")),
+    ]
+);
+schema!(
+    SPEC = "PodSpec",
+    "test.Spec",
+    JsonForm::Object,
+    None,
+    [
+        field("containers", 1, FieldType::MessageList(&CONTAINER)).with_merge(by("name")),
+        field("nodeSelector", 2, FieldType::StrMap),
+        field("volumes", 3, FieldType::MessageList(&ENV)).with_merge(by("name")),
+        field("strategy", 4, FieldType::Message(&ENV)),
+        field("named", 5, FieldType::MessageMap(&CONTAINER)),
+        field("broken", 6, FieldType::MessageList(&ENV)).with_merge(by("")),
+        field("whole", 7, FieldType::Message(&ENV)).with_merge(Merge {
+            merge: false,
+            retain_keys: false,
+            replace: true,
+            key: ""
+        }),
+    ]
+);
+schema!(
+    META = "ObjectMeta",
+    "test.Meta",
+    JsonForm::Object,
+    None,
+    [
+        field("labels", 1, FieldType::StrMap),
+        field("finalizers", 2, FieldType::StrList).with_merge(by("")),
+    ]
+);
+schema!(
+    KIND = "Thing",
+    "test.Thing",
+    JsonForm::Object,
+    None,
+    [
+        field("metadata", 1, FieldType::Message(&META)),
+        field("spec", 2, FieldType::Message(&SPEC)),
+    ]
+);
+
+fn merge(original: Value, patch: Value) -> Result<Value, PatchError> {
+    super::merge(original, patch, &KIND)
+}
+
+/// Patches the spec; gives the spec.
+fn spec(original: Value, patch: Value) -> Result<Value, PatchError> {
+    Ok(merge(json!({ "spec": original }), json!({ "spec": patch }))?["spec"].take())
+}
+
+/// Patches the metadata.
+fn meta(original: Value, patch: Value) -> Result<Value, PatchError> {
+    Ok(merge(
+        json!({ "metadata": original }),
+        json!({ "metadata": patch }),
+    )?["metadata"]
+        .take())
+}
+
+#[test]
+fn lists_merge_by_key_and_new_items_come_first() {
+    let two = json!({"containers": [{"name": "a", "args": ["x"]}, {"name": "b", "image": "1"}]});
+    let patch = json!({"containers": [{"name": "b", "image": "2"}]});
+    let after = json!({"containers": [{"name": "a", "args": ["x"]}, {"name": "b", "image": "2"}]});
+    assert_eq!(spec(two.clone(), patch).unwrap(), after);
+    let patch = json!({"containers": [{"name": "c", "image": "3"}]});
+    let added = spec(two.clone(), patch).unwrap();
+    assert_eq!(added["containers"][0], json!({"name": "c", "image": "3"}));
+    assert_eq!(added["containers"][2]["name"], "b");
+    let patch = json!({"containers": [{"name": "a", "args": ["y", "z"]}]});
+    assert_eq!(
+        spec(two, patch).unwrap()["containers"][0]["args"],
+        json!(["y", "z"])
+    );
+}
+
+#[test]
+fn nested_lists_merge_and_keep_upstreams_order() {
+    let before = json!({"containers": [{"name": "a",
+        "env": [{"name": "X", "value": "1"}, {"name": "Y", "value": "2"}],
+        "ports": [{"containerPort": 80}]}]});
+    let patch = json!({"containers": [{"name": "a",
+        "env": [{"name": "X", "value": "9"}, {"name": "Z", "value": "3"}],
+        "ports": [{"containerPort": 81, "name": "p"}]}]});
+    let after = spec(before, patch).unwrap();
+    let names = |list: &Value| -> Vec<String> {
+        list.as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["name"].to_string())
+            .collect()
+    };
+    assert_eq!(
+        names(&after["containers"][0]["env"]),
+        ["\"X\"", "\"Z\"", "\"Y\""]
+    );
+    assert_eq!(
+        after["containers"][0]["ports"],
+        json!([{"containerPort": 81, "name": "p"}, {"containerPort": 80}])
+    );
+}
+
+#[test]
+fn directives_delete_and_replace_items() {
+    let before = json!({"containers": [{"name": "a"}, {"name": "b"}, {"name": "c"}]});
+    let patch = json!({"containers": [{"name": "b", "$patch": "delete"}]});
+    let after = json!({"containers": [{"name": "a"}, {"name": "c"}]});
+    assert_eq!(spec(before.clone(), patch).unwrap(), after);
+    let patch = json!({"containers": [{"$patch": "replace"}, {"name": "z"}]});
+    assert_eq!(
+        spec(before.clone(), patch).unwrap(),
+        json!({"containers": [{"name": "z"}]})
+    );
+    let patch = json!({"containers": [{"name": "none", "$patch": "delete"}]});
+    assert_eq!(spec(before.clone(), patch).unwrap(), before);
+    // Nothing to replace and nothing to delete: the directive leaves no trace.
+    let patch = json!({"containers": [{"name": "z"}, {"name": "y", "$patch": "delete"}]});
+    assert_eq!(
+        spec(json!({}), patch).unwrap(),
+        json!({"containers": [{"name": "z"}]})
+    );
+}
+
+#[test]
+fn directives_delete_and_replace_maps() {
+    let before = json!({"labels": {"a": "1", "b": "2"}});
+    let patch = json!({"labels": {"$patch": "replace", "only": "this"}});
+    assert_eq!(
+        meta(before.clone(), patch).unwrap(),
+        json!({"labels": {"only": "this"}})
+    );
+    let patch = json!({"labels": {"$patch": "delete"}});
+    assert_eq!(meta(before, patch).unwrap(), json!({"labels": {}}));
+    let patch = json!({"labels": {"$patch": "replace", "only": "this"}});
+    assert_eq!(
+        meta(json!({}), patch).unwrap(),
+        json!({}),
+        "a map that is not there"
+    );
+}
+
+#[test]
+fn null_deletes_and_is_dropped_where_there_is_nothing() {
+    let before = json!({"labels": {"a": "1", "b": "2"}, "finalizers": ["x"]});
+    let patch = json!({"labels": {"a": null, "none": null}, "finalizers": null});
+    assert_eq!(meta(before, patch).unwrap(), json!({"labels": {"b": "2"}}));
+    let patch = json!({"nodeSelector": {"a": null, "b": "1"}, "strategy": {"name": null}});
+    let after = json!({"nodeSelector": {"b": "1"}, "strategy": {}});
+    assert_eq!(spec(json!({}), patch).unwrap(), after);
+}
+
+#[test]
+fn sets_of_scalars_merge_without_doubles() {
+    let before = json!({"finalizers": ["c", "d"]});
+    let after = meta(before.clone(), json!({"finalizers": ["e"]})).unwrap();
+    assert_eq!(after, json!({"finalizers": ["e", "c", "d"]}));
+    let after = meta(before.clone(), json!({"finalizers": ["d"]})).unwrap();
+    assert_eq!(after, before);
+    let delete = json!({"$deleteFromPrimitiveList/finalizers": ["c", "none"]});
+    assert_eq!(
+        meta(before, delete.clone()).unwrap(),
+        json!({"finalizers": ["d"]})
+    );
+    assert_eq!(meta(json!({}), delete).unwrap(), json!({}));
+}
+
+#[test]
+fn set_element_order_orders_what_it_names() {
+    let before = json!({"containers": [{"name": "a"}, {"name": "s"}, {"name": "b"}]});
+    let patch = json!({"$setElementOrder/containers": [{"name": "b"}, {"name": "a"}],
+        "containers": [{"name": "a", "image": "2"}]});
+    let after = spec(before.clone(), patch).unwrap();
+    assert_eq!(
+        after,
+        json!({"containers": [{"name": "s"}, {"name": "b"}, {"name": "a", "image": "2"}]})
+    );
+    let only = json!({"$setElementOrder/containers": [{"name": "s"}, {"name": "a"}]});
+    let after = spec(before.clone(), only).unwrap();
+    assert_eq!(
+        after["containers"],
+        json!([{"name": "s"}, {"name": "a"}, {"name": "b"}])
+    );
+    let scalars = json!({"$setElementOrder/finalizers": ["z", "y", "x"], "finalizers": ["y"]});
+    let after = meta(json!({"finalizers": ["x", "q", "z"]}), scalars).unwrap();
+    assert_eq!(after, json!({"finalizers": ["q", "z", "y", "x"]}));
+    let deletes = json!({"$setElementOrder/containers": [{"name": "b"}],
+        "containers": [{"name": "a", "$patch": "delete"}]});
+    let after = spec(before, deletes).unwrap();
+    assert_eq!(after["containers"], json!([{"name": "s"}, {"name": "b"}]));
+    let new = json!({"$setElementOrder/volumes": [{"name": "v"}], "volumes": [{"name": "v"}]});
+    assert_eq!(
+        spec(json!({}), new).unwrap(),
+        json!({"volumes": [{"name": "v"}]})
+    );
+}
+
+#[test]
+fn retain_keys_clears_the_others() {
+    let before = json!({"strategy": {"name": "RollingUpdate", "value": "25%"}});
+    let patch = json!({"strategy": {"$retainKeys": ["name"], "name": "Recreate"}});
+    assert_eq!(
+        spec(before.clone(), patch).unwrap(),
+        json!({"strategy": {"name": "Recreate"}})
+    );
+    let patch = json!({"strategy": {"$retainKeys": ["value"], "name": "Recreate"}});
+    assert_eq!(spec(before.clone(), patch), Err(PatchError::RetainKeys));
+    let patch = json!({"strategy": {"$retainKeys": "name"}});
+    assert_eq!(spec(before, patch), Err(PatchError::RetainKeys));
+    let volumes = json!({"volumes": [{"name": "v", "value": "emptyDir"}]});
+    let patch = json!({"volumes": [{"name": "v", "$retainKeys": ["name"]}]});
+    assert_eq!(
+        spec(volumes, patch).unwrap(),
+        json!({"volumes": [{"name": "v"}]})
+    );
+}
+
+#[test]
+fn maps_of_messages_and_replaced_fields_follow_their_facts() {
+    let before = json!({"named": {"k": {"name": "a", "env": [{"name": "X"}]}}});
+    let patch = json!({"named": {"k": {"env": [{"name": "Y"}]}}});
+    let after = spec(before, patch).unwrap();
+    assert_eq!(
+        after["named"]["k"]["env"],
+        json!([{"name": "Y"}, {"name": "X"}])
+    );
+    let after = spec(
+        json!({"whole": {"name": "a"}}),
+        json!({"whole": {"value": "b"}}),
+    )
+    .unwrap();
+    assert_eq!(after, json!({"whole": {"value": "b"}}));
+}
+
+#[test]
+fn errors_have_upstreams_texts() {
+    let before = json!({"containers": [{"name": "z"}], "broken": [{"name": "z"}],
+        "unknown": {"a": 1}});
+    let cases = [
+        (
+            json!({"containers": [{"name": "z", "$patch": "foo"}]}),
+            "unknown patch type: foo in map: map[$patch:foo name:z]",
+        ),
+        (
+            json!({"containers": [{"name": "z", "$patch": "merge"}]}),
+            "merging lists cannot yet be specified in the patch",
+        ),
+        (
+            json!({"containers": [{"image": "z:2"}]}),
+            "map: map[image:z:2] does not contain declared merge key: name",
+        ),
+        (
+            json!({"$setElementOrder/containers": [{"name": "b"}],
+                "containers": [{"name": "z", "image": "a:3"}]}),
+            "The order in patch list:\n[map[image:a:3 name:z]]\n doesn't match $setElementOrder \
+             list:\n[map[name:b]]\n",
+        ),
+        (
+            json!({"broken": [{"name": "a"}]}),
+            "cannot merge lists without merge key for EnvVar",
+        ),
+        (
+            json!({"unknown": {"a": 2}}),
+            "unable to find api field in struct PodSpec for the json field \"unknown\"",
+        ),
+        (
+            json!({"containers": ["x"]}),
+            "list element types are not identical",
+        ),
+        (
+            json!({"containers": [[]]}),
+            "lists of lists are not supported",
+        ),
+        (
+            json!({"$setElementOrder/containers": {}}),
+            "expected a []interface {}, but received a map[string]interface {}",
+        ),
+        (
+            json!({"$deleteFromPrimitiveList/x": 1}),
+            "invalid patch format of primitive list",
+        ),
+    ];
+    for (patch, message) in cases {
+        assert_eq!(
+            spec(before.clone(), patch).unwrap_err().to_string(),
+            message
+        );
+    }
+    assert!(merge(json!({}), json!([])).is_err());
+}
+
+#[test]
+fn a_patch_of_another_type_replaces() {
+    let after = spec(
+        json!({"nodeSelector": {"a": "b"}}),
+        json!({"nodeSelector": "x"}),
+    )
+    .unwrap();
+    assert_eq!(after, json!({"nodeSelector": "x"}));
+}
+
+#[test]
+fn thousands_of_items_merge_in_time() {
+    let schema: &'static Schema = &KIND;
+    let items = |from: usize| -> Vec<Value> {
+        (from..from + 20_000)
+            .map(|i| json!({"name": i.to_string()}))
+            .collect()
+    };
+    let before = json!({"spec": {"containers": items(0)}});
+    let patch = json!({"spec": {"containers": items(10_000)}});
+    let after = super::merge(before, patch, schema).unwrap();
+    assert_eq!(
+        after["spec"]["containers"].as_array().unwrap().len(),
+        30_000
+    );
+}

@@ -1,0 +1,231 @@
+//! `Fields` walks the fields of a protobuf message, across chunks.
+//!
+//! It looks at one level only: a length-delimited field is cut out, stepped over, or walked by
+//! another `Fields` of its length.
+
+use bytes::Bytes;
+use kubist_apimachinery::wire::WireErrorKind;
+
+use crate::input::{Gather, Input};
+
+/// What is wrong at the current offset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Flaw {
+    /// Not protobuf.
+    Wire(WireErrorKind),
+    /// A field longer than its limit.
+    TooLong { max: usize },
+}
+
+/// What [`Fields::step`] came to.
+#[derive(Debug)]
+pub(crate) enum FieldStep {
+    /// All input is consumed.
+    More,
+    /// A length-delimited field begins: say [`Fields::keep`], [`Fields::skip`] or
+    /// [`Fields::entered`].
+    Field { number: u32, length: u64 },
+    /// The contents that were to be kept.
+    Value(Bytes),
+    /// All bytes of the message are consumed.
+    End,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Tag,
+    /// A varint field, to be skipped.
+    Varint,
+    Length {
+        number: u32,
+    },
+    Choice {
+        length: u64,
+    },
+    Keep {
+        left: u64,
+    },
+    Skip {
+        left: u64,
+    },
+}
+
+/// Walks the fields of one message.
+#[derive(Debug)]
+pub(crate) struct Fields {
+    state: State,
+    /// Bytes of this message that are not consumed; none if it ends with the stream.
+    left: Option<u64>,
+    /// A varint that arrives in parts: its value so far and its bits.
+    varint: (u64, u32),
+    gather: Gather,
+}
+
+impl Fields {
+    /// A message of `length` bytes, or one that ends with the stream.
+    pub(crate) fn new(length: Option<u64>) -> Self {
+        Self {
+            state: State::Tag,
+            left: length,
+            varint: (0, 0),
+            gather: Gather::default(),
+        }
+    }
+
+    /// Whether the stream may end here, for a message without length.
+    pub(crate) fn may_end(&self) -> bool {
+        matches!(self.state, State::Tag) && self.varint.1 == 0
+    }
+
+    /// Keeps the field that begins, if it has at most `max` bytes.
+    pub(crate) fn keep(&mut self, max: usize) -> Result<(), Flaw> {
+        let State::Choice { length } = self.state else {
+            return Ok(());
+        };
+        match usize::try_from(length) {
+            Ok(length) if length <= max => {
+                self.state = State::Keep {
+                    left: length as u64,
+                };
+                Ok(())
+            }
+            _ => Err(Flaw::TooLong { max }),
+        }
+    }
+
+    /// Steps over the field that begins.
+    pub(crate) fn skip(&mut self) {
+        if let State::Choice { length } = self.state {
+            self.state = State::Skip { left: length };
+        }
+    }
+
+    /// The caller consumed the field itself.
+    pub(crate) fn entered(&mut self) {
+        if let State::Choice { length } = self.state {
+            self.consume(length);
+            self.state = State::Tag;
+        }
+    }
+
+    /// Goes on until something happens.
+    pub(crate) fn step(&mut self, input: &mut Input) -> Result<FieldStep, Flaw> {
+        loop {
+            match self.state {
+                State::Tag => {
+                    if self.left == Some(0) {
+                        return match self.varint.1 {
+                            0 => Ok(FieldStep::End),
+                            _ => Err(Flaw::Wire(WireErrorKind::Truncated)),
+                        };
+                    }
+                    let Some(tag) = self.varint(input)? else {
+                        return Ok(FieldStep::More);
+                    };
+                    self.state = state_after_tag(tag)?;
+                }
+                State::Varint => {
+                    if self.varint(input)?.is_none() {
+                        return Ok(FieldStep::More);
+                    }
+                    self.state = State::Tag;
+                }
+                State::Length { number } => {
+                    let Some(length) = self.varint(input)? else {
+                        return Ok(FieldStep::More);
+                    };
+                    if self.left.is_some_and(|left| length > left) {
+                        return Err(Flaw::Wire(WireErrorKind::Truncated));
+                    }
+                    self.state = State::Choice { length };
+                    return Ok(FieldStep::Field { number, length });
+                }
+                State::Choice { .. } => self.skip(),
+                State::Keep { left } => {
+                    let (count, whole) = available(input, left);
+                    self.consume(count as u64);
+                    if whole {
+                        self.state = State::Tag;
+                        return Ok(FieldStep::Value(self.gather.last(input, count)));
+                    }
+                    if self.gather.len() == 0 {
+                        // A length is a claim: it is trusted only as far as that is cheap.
+                        let likely = usize::try_from(left).unwrap_or(usize::MAX);
+                        self.gather.reserve(likely.min(64 << 10));
+                    }
+                    self.gather.part(input, count);
+                    self.state = State::Keep {
+                        left: left - count as u64,
+                    };
+                    return Ok(FieldStep::More);
+                }
+                State::Skip { left } => {
+                    if self.left.is_some_and(|message| left > message) {
+                        return Err(Flaw::Wire(WireErrorKind::Truncated));
+                    }
+                    let (count, whole) = available(input, left);
+                    self.consume(count as u64);
+                    input.advance(count);
+                    if !whole {
+                        self.state = State::Skip {
+                            left: left - count as u64,
+                        };
+                        return Ok(FieldStep::More);
+                    }
+                    self.state = State::Tag;
+                }
+            }
+        }
+    }
+
+    fn consume(&mut self, count: u64) {
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(count);
+        }
+    }
+
+    /// A varint, once it is complete.
+    fn varint(&mut self, input: &mut Input) -> Result<Option<u64>, Flaw> {
+        while let Some(byte) = input.peek() {
+            if self.left == Some(0) {
+                return Err(Flaw::Wire(WireErrorKind::Truncated));
+            }
+            let (value, bits) = self.varint;
+            if bits >= 70 {
+                return Err(Flaw::Wire(WireErrorKind::BadVarint));
+            }
+            input.advance(1);
+            self.consume(1);
+            let value = value | u64::from(byte & 0x7f) << bits.min(63);
+            if byte < 0x80 {
+                self.varint = (0, 0);
+                return Ok(Some(value));
+            }
+            self.varint = (value, bits + 7);
+        }
+        Ok(None)
+    }
+}
+
+fn state_after_tag(tag: u64) -> Result<State, Flaw> {
+    let number = u32::try_from(tag >> 3).unwrap_or(0);
+    if number == 0 {
+        return Err(Flaw::Wire(WireErrorKind::BadVarint));
+    }
+    match (tag & 7) as u8 {
+        0 => Ok(State::Varint),
+        1 => Ok(State::Skip { left: 8 }),
+        2 => Ok(State::Length { number }),
+        5 => Ok(State::Skip { left: 4 }),
+        found => Err(Flaw::Wire(WireErrorKind::WireType { number, found })),
+    }
+}
+
+/// How many of `wanted` bytes are there, and whether all are.
+fn available(input: &Input, wanted: u64) -> (usize, bool) {
+    let here = input.rest().len();
+    match usize::try_from(wanted) {
+        Ok(wanted) if wanted <= here => (wanted, true),
+        _ => (here, false),
+    }
+}

@@ -1,0 +1,145 @@
+//! `Frame`: one event of a watch, its object still encoded.
+
+use bytes::Bytes;
+use kubist_apimachinery::wire::{DecodeContext, Encoding, decode};
+use kubist_apimachinery::{Status, Str};
+
+use super::error::WatchStreamError;
+use crate::envelope;
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "the protocol has no other types")]
+pub enum EventKind {
+    /// `ADDED`.
+    Added,
+    /// `MODIFIED`.
+    Modified,
+    /// `DELETED`: the object as it was last.
+    Deleted,
+    /// `BOOKMARK`: an object with nothing but a resource version.
+    Bookmark,
+    /// `ERROR`: the object is a [`Status`]; the server closes the watch.
+    Error,
+}
+
+impl EventKind {
+    /// The name on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Added => "ADDED",
+            Self::Modified => "MODIFIED",
+            Self::Deleted => "DELETED",
+            Self::Bookmark => "BOOKMARK",
+            Self::Error => "ERROR",
+        }
+    }
+
+    pub(super) fn parse(name: &[u8]) -> Option<Self> {
+        [
+            Self::Added,
+            Self::Modified,
+            Self::Deleted,
+            Self::Bookmark,
+            Self::Error,
+        ]
+        .into_iter()
+        .find(|kind| kind.as_str().as_bytes() == name)
+    }
+}
+
+/// One event of a watch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Frame {
+    /// What happened.
+    pub kind: EventKind,
+    /// The object: JSON text, or a bare protobuf message (taken out of its envelope).
+    pub object: Bytes,
+    /// The encoding of `object`: what to tell `Ingest`.
+    pub encoding: Encoding,
+    /// `apiVersion` of the object, where the envelope says it; empty in JSON, which has it inside.
+    pub api_version: Str,
+    /// The object's kind, likewise.
+    pub type_name: Str,
+}
+
+impl Frame {
+    pub(super) fn new(kind: EventKind, object: Bytes, encoding: Encoding) -> Self {
+        Self {
+            kind,
+            object,
+            encoding,
+            api_version: Str::default(),
+            type_name: Str::default(),
+        }
+    }
+
+    /// The object of an `ERROR` frame.
+    ///
+    /// # Errors
+    /// It is not a Status.
+    pub fn status(&self) -> Result<Status, WatchStreamError> {
+        decode(&self.object, self.encoding, &mut DecodeContext::new())
+            .map_err(WatchStreamError::Status)
+    }
+}
+
+/// An encoded object, to be framed.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "the protocol has no other frames")]
+pub enum FrameObject<'a> {
+    /// JSON text.
+    Json(&'a [u8]),
+    /// A bare protobuf message, which gets an envelope.
+    Protobuf {
+        /// `apiVersion`.
+        api_version: &'a str,
+        /// `kind`.
+        kind: &'a str,
+        /// The message.
+        raw: &'a [u8],
+    },
+    /// A protobuf message in its envelope.
+    Enveloped(&'a [u8]),
+}
+
+/// Appends one event, as upstream writes it: a JSON line, or a length and a `WatchEvent`.
+pub fn encode_frame(kind: EventKind, object: FrameObject<'_>, out: &mut Vec<u8>) {
+    match object {
+        FrameObject::Json(text) => {
+            out.extend_from_slice(b"{\"type\":\"");
+            out.extend_from_slice(kind.as_str().as_bytes());
+            out.extend_from_slice(b"\",\"object\":");
+            out.extend_from_slice(text.trim_ascii_end());
+            out.extend_from_slice(b"}\n");
+        }
+        FrameObject::Protobuf {
+            api_version,
+            kind: type_name,
+            raw,
+        } => {
+            let mut head = Vec::with_capacity(64);
+            envelope::push_head(api_version, type_name, raw.len(), &mut head);
+            push_event(kind, &[&head, raw, &envelope::TAIL], out);
+        }
+        FrameObject::Enveloped(object) => push_event(kind, &[object], out),
+    }
+}
+
+fn push_event(kind: EventKind, object: &[&[u8]], out: &mut Vec<u8>) {
+    let kind = kind.as_str();
+    let length: usize = object.iter().map(|part| part.len()).sum();
+    let extension = 1 + envelope::varint_length(length) + length;
+    let event = 2 + kind.len() + 1 + envelope::varint_length(extension) + extension;
+    // An object of 4 GiB exceeds every limit of server and store.
+    out.extend_from_slice(&u32::try_from(event).unwrap_or(u32::MAX).to_be_bytes());
+    out.push(0x0a);
+    envelope::push_varint(kind.len(), out);
+    out.extend_from_slice(kind.as_bytes());
+    out.push(0x12);
+    envelope::push_varint(extension, out);
+    out.push(0x0a);
+    envelope::push_varint(length, out);
+    object.iter().for_each(|part| out.extend_from_slice(part));
+}
