@@ -35,8 +35,11 @@ impl Interner {
         }
         let hash = self.hasher.hash_one(text);
         let mask = self.slots.len() - 1;
-        let index = usize::try_from(hash & mask as u64).expect("the mask is below usize::MAX");
-        let slot = &mut self.slots[index];
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the mask keeps it below the length"
+        )]
+        let slot = &mut self.slots[hash as usize & mask];
         if *slot != *text {
             *slot = Str::from(text);
         }

@@ -173,8 +173,12 @@ impl Serialize for Entry<'_> {
 
 fn is_null(view: View<'_>) -> bool {
     match view {
-        View::Bool(_) | View::I32(_) | View::I64(_) | View::F64(_) | View::Str(_) => false,
-        View::Message(_) => false,
+        View::Bool(_)
+        | View::I32(_)
+        | View::I64(_)
+        | View::F64(_)
+        | View::Str(_)
+        | View::Message(_) => false,
         view => is_zero(view),
     }
 }

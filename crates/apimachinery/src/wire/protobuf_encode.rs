@@ -161,49 +161,22 @@ fn prepend_field(
         return;
     }
     match view {
-        View::Bool(value) => prepend_int(number, i64::from(value), out),
-        View::I32(value) => prepend_int(number, i64::from(value), out),
-        View::I64(value) => prepend_int(number, value, out),
-        View::F64(value) => prepend_double(number, value, out),
-        View::Str(value) => out.prepend_delimited(number, value.as_bytes()),
-        View::OptBool(value) => {
-            value
-                .into_iter()
-                .for_each(|value| prepend_int(number, i64::from(value), out));
+        View::Bool(value) | View::OptBool(Some(value)) => {
+            prepend_int(number, i64::from(value), out);
         }
-        View::OptI32(value) => {
-            value
-                .into_iter()
-                .for_each(|value| prepend_int(number, i64::from(value), out));
-        }
-        View::OptI64(value) => value
-            .into_iter()
-            .for_each(|value| prepend_int(number, value, out)),
-        View::OptF64(value) => {
-            value
-                .into_iter()
-                .for_each(|value| prepend_double(number, value, out));
-        }
-        View::OptStr(value) => {
-            value
-                .into_iter()
-                .for_each(|value| out.prepend_delimited(number, value.as_bytes()));
+        View::I32(value) | View::OptI32(Some(value)) => prepend_int(number, i64::from(value), out),
+        View::I64(value) | View::OptI64(Some(value)) => prepend_int(number, value, out),
+        View::F64(value) | View::OptF64(Some(value)) => prepend_double(number, value, out),
+        View::Str(value) | View::OptStr(Some(value)) => {
+            out.prepend_delimited(number, value.as_bytes());
         }
         // Go cannot tell an empty slice from an absent one after a round trip; nil is not written.
         View::Bytes(value) if value.is_empty() => {}
-        View::Bytes(value) => out.prepend_delimited(number, value),
-        View::OptBytes(value) => {
-            value
-                .into_iter()
-                .for_each(|value| out.prepend_delimited(number, value));
-        }
-        View::Message(value) => prepend_nested(number, value, out),
-        View::OptMessage(Some(value)) => prepend_nested(number, value, out),
-        View::OptMessage(None) => {
-            // A Go value (`metav1.Time`) that is zero is an empty message.
-            if !field.flags.has(FieldFlags::POINTER) {
-                out.prepend_delimited(number, &[]);
-            }
+        View::Bytes(value) | View::OptBytes(Some(value)) => out.prepend_delimited(number, value),
+        View::Message(value) | View::OptMessage(Some(value)) => prepend_nested(number, value, out),
+        // A Go value (`metav1.Time`) that is zero is an empty message.
+        View::OptMessage(None) if !field.flags.has(FieldFlags::POINTER) => {
+            out.prepend_delimited(number, &[]);
         }
         _ => prepend_collection(number, view, out),
     }

@@ -77,11 +77,7 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
         })? {
             let index = match found {
                 Name::Field(index) => index,
-                Name::TypeMeta => {
-                    map.next_value::<IgnoredAny>()?;
-                    continue;
-                }
-                Name::Unknown => {
+                Name::TypeMeta | Name::Unknown => {
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 }
