@@ -17,6 +17,7 @@
 
 mod byte_string;
 mod condition;
+mod delete_options;
 mod duration;
 mod field_error;
 mod field_path;
@@ -27,13 +28,16 @@ mod int_or_string;
 mod label_selector;
 mod label_selector_spec;
 mod list_meta;
+mod list_options;
 mod managed_fields;
 mod micro_time;
 mod object;
 mod object_meta;
 mod object_name;
 mod owner_reference;
+mod post_options;
 mod quantity;
+mod query;
 mod resource;
 mod resource_version;
 mod retry;
@@ -47,6 +51,9 @@ pub use byte_string::ByteString;
 pub use condition::{
     CONDITION, CONDITION_FALSE, CONDITION_TRUE, CONDITION_UNKNOWN, Condition, find_condition,
     is_condition_false, is_condition_true, remove_condition, set_condition,
+};
+pub use delete_options::{
+    DELETE_OPTIONS, DeleteOptions, Deletion, PRECONDITIONS, Preconditions, PropagationPolicy,
 };
 pub use duration::{Duration, ParseDurationError};
 pub use field_error::{BadValue, FieldError, FieldErrorKind};
@@ -65,13 +72,18 @@ pub use label_selector_spec::{
     LABEL_SELECTOR, LABEL_SELECTOR_REQUIREMENT, LabelSelector, LabelSelectorRequirement,
 };
 pub use list_meta::{LIST_META, List, ListMeta, SHARD_INFO, ShardInfo};
+pub use list_options::{EXACT, ListOptions, ListPosition, NOT_OLDER_THAN, WatchPosition};
 pub use managed_fields::ManagedFieldsEntry;
 pub use micro_time::MicroTime;
 pub use object::{KeyValueSource, KeyValues, Object, Owner, OwnerSource, Owners};
 pub use object_meta::{OBJECT_META, ObjectMeta};
 pub use object_name::{ObjectName, ParseObjectNameError};
 pub use owner_reference::OwnerReference;
+pub use post_options::{
+    FIELD_MANAGER_LENGTH_MAX, FieldValidation, PatchOptions, PostOptions, WriteVerb,
+};
 pub use quantity::{ParseQuantityError, Quantity, QuantityFormat};
+pub use query::{OptionsError, QueryPairs};
 pub use resource::{AnyObject, ClusterScoped, KubeObject, Namespaced, Resource, Scope};
 pub use resource_version::ResourceVersion;
 pub use retry::Retry;
