@@ -31,8 +31,8 @@
 //! - Merging: for each cluster, user and context the first file that has it wins as a whole; so
 //!   does the first `current-context` that is not empty.
 //! - A relative path is relative to the folder of the file that it is written in.
-//! - Missing files are no error, unless one was asked for by name; what cannot be read or parsed is,
-//!   and names the file and the place in it.
+//! - Missing files are no error, unless one was asked for by name; what cannot be read or parsed
+//!   is, and names the file and the place in it.
 //! - Credentials are left out for servers without TLS, as client-go does.
 
 mod cluster;

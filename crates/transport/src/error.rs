@@ -1,7 +1,7 @@
 //! Why a request did not get its answer, and what to do about it.
 //!
 //! An HTTP status is never an error here. Every message tells its own level; the cause is in
-//! `source()`. Errors are cheap to clone, because one failed connection fails all who waited for it.
+//! `source()`. Errors are cheap to clone, as one failed connection fails all who waited for it.
 
 use std::io;
 use std::sync::Arc;

@@ -253,3 +253,40 @@ async fn a_body_over_the_readers_limit_is_refused() {
         TransportError::BodyTooLarge { limit: 100_000 }
     ));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_draining_connection_keeps_its_watches_and_gets_no_new_requests() {
+    let server = server();
+    let transport = server.transport();
+    let mut watch = transport.send(get("/watch")).await.unwrap();
+    watch.body_mut().chunk().await.unwrap();
+    server.drain();
+    for _ in 0..3 {
+        assert_eq!(fetch(&transport, post("/")).await.unwrap().1, "answer");
+    }
+    assert_eq!(server.opened(), 2);
+    let next = timeout(Duration::from_secs(20), watch.body_mut().chunk()).await;
+    assert!(next.is_err(), "the watch goes on");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_tasks_on_several_threads_share_a_few_connections() {
+    let server = server();
+    let transport = server.transport();
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..200 {
+        let transport = transport.clone();
+        tasks.spawn(async move {
+            let mut watch = transport.send(get("/watch")).await.unwrap();
+            watch.body_mut().chunk().await.unwrap().unwrap();
+            for _ in 0..20 {
+                assert_eq!(fetch(&transport, get("/")).await.unwrap().1, "answer");
+            }
+        });
+    }
+    let all = timeout(Duration::from_mins(1), tasks.join_all()).await;
+    assert_eq!(all.unwrap().len(), 200);
+    assert!((3..=5).contains(&server.opened()), "{}", server.opened());
+    assert_eq!(transport.stats().requests, 200 * 21);
+    assert_eq!(transport.stats().retries, 0);
+}

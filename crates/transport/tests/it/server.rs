@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
@@ -17,6 +17,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use kubist_transport::{Body, Config, Endpoint, HttpVersion, Transport, TransportError};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream};
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
 pub(crate) type Reply = Response<UnsyncBoxBody<Bytes, Infallible>>;
@@ -34,6 +35,7 @@ pub(crate) struct Server {
     streams_max: u32,
     connections: Arc<Mutex<JoinSet<()>>>,
     opened: Arc<AtomicUsize>,
+    drain: Arc<Notify>,
 }
 
 impl Server {
@@ -46,6 +48,7 @@ impl Server {
             streams_max: 100,
             connections: Arc::default(),
             opened: Arc::default(),
+            drain: Arc::default(),
         }
     }
 
@@ -77,12 +80,18 @@ impl Server {
             }
         });
         let (protocol, streams_max) = (self.protocol, self.streams_max);
+        let drain = Arc::clone(&self.drain);
         self.connections.lock().spawn(async move {
             let io = TokioIo::new(io);
             if protocol == HttpVersion::Http2Only {
                 let mut builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
                 builder.max_concurrent_streams(streams_max);
-                drop(builder.serve_connection(io, service).await);
+                let mut connection = pin!(builder.serve_connection(io, service));
+                tokio::select! {
+                    _ = connection.as_mut() => return,
+                    () = drain.notified() => connection.as_mut().graceful_shutdown(),
+                }
+                drop(connection.await);
             } else {
                 let connection = hyper::server::conn::http1::Builder::new();
                 drop(connection.serve_connection(io, service).await);
@@ -94,6 +103,11 @@ impl Server {
         let (client, server) = tokio::io::duplex(PIPE);
         self.accept(server);
         client
+    }
+
+    /// Says on every HTTP/2 connection that it takes no further requests.
+    pub(crate) fn drain(&self) {
+        self.drain.notify_waiters();
     }
 
     /// Cuts all connections.
