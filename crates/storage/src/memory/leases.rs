@@ -7,7 +7,7 @@ use std::time::Duration;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leases {
-    leases: BTreeMap<LeaseId, Lease>,
+    by_id: BTreeMap<LeaseId, Lease>,
     deadlines: BTreeSet<(Duration, LeaseId)>,
     /// Leases that are over, and whose keys are being deleted.
     ended: BTreeSet<LeaseId>,
@@ -22,14 +22,14 @@ struct Lease {
 
 impl Leases {
     pub(crate) fn len(&self) -> usize {
-        self.leases.len()
+        self.by_id.len()
     }
 
     pub(crate) fn grant(&mut self, now: Duration, ttl: Duration) -> LeaseId {
         self.granted += 1;
         let id = LeaseId(self.granted);
         let deadline = now.saturating_add(ttl);
-        self.leases.insert(
+        self.by_id.insert(
             id,
             Lease {
                 deadline,
@@ -42,7 +42,7 @@ impl Leases {
 
     /// Whether keys may be put under the lease.
     pub(crate) fn is_alive(&self, id: LeaseId) -> bool {
-        self.leases.contains_key(&id) && !self.ended.contains(&id)
+        self.by_id.contains_key(&id) && !self.ended.contains(&id)
     }
 
     /// Moves a key from under one lease to under another.
@@ -50,10 +50,10 @@ impl Leases {
         if from == to {
             return;
         }
-        if let Some(lease) = from.and_then(|id| self.leases.get_mut(&id)) {
+        if let Some(lease) = from.and_then(|id| self.by_id.get_mut(&id)) {
             lease.keys.remove(key);
         }
-        if let Some(lease) = to.and_then(|id| self.leases.get_mut(&id)) {
+        if let Some(lease) = to.and_then(|id| self.by_id.get_mut(&id)) {
             lease.keys.insert(key.clone());
         }
     }
@@ -61,7 +61,7 @@ impl Leases {
     /// Ends a lease before its time. False if it is not alive.
     pub(crate) fn revoke(&mut self, id: LeaseId) -> bool {
         let alive = self.is_alive(id);
-        if let Some(lease) = self.leases.get(&id) {
+        if let Some(lease) = self.by_id.get(&id) {
             self.deadlines.remove(&(lease.deadline, id));
             self.ended.insert(id);
         }
@@ -79,12 +79,12 @@ impl Leases {
         }
         let mut keys = Vec::new();
         while let Some(&id) = self.ended.first() {
-            if let Some(lease) = self.leases.get(&id).filter(|it| !it.keys.is_empty()) {
+            if let Some(lease) = self.by_id.get(&id).filter(|it| !it.keys.is_empty()) {
                 keys.extend(lease.keys.iter().take(keys_max).cloned());
                 break;
             }
             self.ended.remove(&id);
-            self.leases.remove(&id);
+            self.by_id.remove(&id);
         }
         keys
     }

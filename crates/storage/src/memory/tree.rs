@@ -373,7 +373,8 @@ mod tests {
                 for (from, to) in &bounds {
                     let (from, to) = (version(*from, 0).key.clone(), version(*to, 0).key.clone());
                     prop_assert_eq!(tree.get(&from), model.get(&from));
-                    for range in [KeyRange::between(from.clone(), to), KeyRange::starting_at(from)] {
+                    let between = KeyRange::between(from.clone(), to);
+                    for range in [between, KeyRange::starting_at(from)] {
                         let found: Vec<_> = tree.range(&range).collect();
                         let expected: Vec<_> =
                             model.values().filter(|kv| range.contains(&kv.key)).collect();

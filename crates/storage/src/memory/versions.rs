@@ -83,23 +83,26 @@ impl Versions {
         self.head.get(key)
     }
 
-    /// The keys of `range` as they were at `at`, or are now.
-    pub(crate) fn view(&self, range: &KeyRange, at: Option<Revision>) -> Result<View, ReadError> {
-        let requested = at.unwrap_or(self.revision);
-        if requested > self.revision {
-            return Err(ReadError::FutureRevision {
-                requested,
-                current: self.revision,
-            });
+    /// The revision that a read at `at` reads, if it can be read.
+    pub(crate) fn readable(&self, at: Option<Revision>) -> Result<Revision, ReadError> {
+        let (requested, current) = (at.unwrap_or(self.revision), self.revision);
+        if requested > current {
+            return Err(ReadError::FutureRevision { requested, current });
         }
         if requested < self.compacted {
+            let compacted = self.compacted;
             return Err(ReadError::Compacted {
                 requested,
-                compacted: self.compacted,
+                compacted,
             });
         }
+        Ok(requested)
+    }
+
+    /// The keys of `range` as they were at a revision that is readable.
+    pub(crate) fn view(&self, range: &KeyRange, requested: Revision) -> View {
         if requested == self.revision {
-            return Ok(View::new(self.head.clone(), Vec::new()));
+            return View::new(self.head.clone(), Vec::new());
         }
         let above = self
             .checkpoints
@@ -113,7 +116,7 @@ impl Versions {
             .filter(|event| range.contains(&event.key))
             .cloned()
             .collect();
-        Ok(View::new(tree.clone(), undone))
+        View::new(tree.clone(), undone)
     }
 
     pub(crate) fn put(&mut self, key: &[u8], value: Bytes, lease: Option<LeaseId>) -> Commit {

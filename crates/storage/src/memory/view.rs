@@ -31,6 +31,11 @@ impl View {
         Self { tree, undone }
     }
 
+    /// The tree that the view starts from. It is the state itself in a view of the head.
+    pub(crate) fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Arc<KeyValue>> {
         match self.undone.iter().find(|event| event.key == key) {
             Some(event) => event.previous.as_ref(),

@@ -1,5 +1,7 @@
 //! Tests of the storage crate through its public face.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod auto_traits;
 mod memory;
 mod model;

@@ -7,16 +7,17 @@ use kubist_storage::{
     DeleteRequest, Expected, KeyRange, Kv, ManualClock, PutRequest, RangeRequest,
 };
 use kubist_storage::{ReadError, Revision, WatchError, WatchRequest, WriteError};
+use std::future::{Ready, ready};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 
-async fn subject() -> Subject {
+fn subject() -> Ready<Subject> {
     let kv = MemoryKv::default();
     let mut tasks = JoinSet::new();
     let runner = kv.clone();
     tasks.spawn(async move { runner.run().await });
-    Subject::new(Arc::new(kv), "/check/", tasks)
+    ready(Subject::new(Arc::new(kv), "/check/", tasks))
 }
 
 conformance_suite!(#[tokio::test(start_paused = true)] => subject());

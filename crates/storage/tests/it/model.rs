@@ -396,8 +396,9 @@ impl World {
             let state = self.model.state(u64::MAX);
             let keys = state.values().filter(|it| it.lease == Some(lease));
             let keys: Vec<_> = keys.map(|it| it.key.clone()).collect();
-            keys.into_iter()
-                .for_each(|key| self.model.write(key, None, None));
+            for key in keys {
+                self.model.write(key, None, None);
+            }
         }
         self.kv.tick();
     }

@@ -223,10 +223,10 @@ fn watchers_on_other_threads_miss_nothing() {
         });
         let all = async {
             while let Some(done) = watchers.join_next().await {
-                done.unwrap()
+                done.unwrap();
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), all)
+        tokio::time::timeout(Duration::from_mins(1), all)
             .await
             .unwrap();
     });
