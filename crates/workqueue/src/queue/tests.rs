@@ -59,8 +59,9 @@ async fn a_delayed_item_wakes_a_worker_on_time_although_others_wait_too() {
     }
     tokio::task::yield_now().await;
     queue.add_after("late", 50 * MS);
-    queue.add_after("early", 20 * MS);
-    queue.add_after("later", 90 * MS);
+    sleep(MS).await; // one keeps the time for it, and must be told of an earlier one
+    queue.add_after("early", 19 * MS);
+    queue.add_after("later", 89 * MS);
     for (item, at) in [("early", 20), ("late", 50), ("later", 90)] {
         let done = workers
             .join_next()
