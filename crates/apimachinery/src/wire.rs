@@ -14,6 +14,7 @@
 //! It is not: content negotiation, envelopes, lists cut while they arrive, YAML. Those are `codec`.
 
 mod context;
+mod debug;
 mod error;
 mod field_access;
 mod ingest;
@@ -31,6 +32,7 @@ mod schema;
 mod tests;
 
 pub use context::{DecodeContext, Limits, Segment, StrictProblem};
+pub use debug::debug_message;
 pub use error::{WireError, WireErrorKind};
 pub use field_access::{FieldAccess, MessageList, MessageMap, OptMessage, Slot, View};
 pub use ingest::{Encoding, Ingest, decode};
@@ -47,6 +49,19 @@ pub use schema::{
     Entry, Field, FieldFlags, FieldType, JsonForm, KindFacts, ListType, Merge, Schema,
     order_by_name, order_by_number,
 };
+
+/// Implements `Debug` for a [`Message`] through its schema: one function for all types, where a
+/// derive would be one each.
+#[macro_export]
+macro_rules! message_debug {
+    ($type:ty) => {
+        impl std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                $crate::wire::debug_message(self, f)
+            }
+        }
+    };
+}
 
 /// Implements [`Message`] and [`Wire`] for a struct, from the name of its [`Schema`] static and
 /// its fields with their indexes in that schema.

@@ -32,6 +32,7 @@ fn imports(text: &str) -> String {
     .filter(|name| uses(text, name))
     .collect();
     names.push("message");
+    names.push("message_debug");
     if text.contains("resource!(") {
         names.push("resource");
     }
@@ -79,7 +80,7 @@ fn uses(text: &str, word: &str) -> bool {
 
 fn emit_struct(out: &mut String, item: &Struct) {
     let _ = writeln!(out, "/// `{}`.", item.full_name);
-    out.push_str("#[derive(Clone, Debug, Default, PartialEq)]\n");
+    out.push_str("#[derive(Clone, Default, PartialEq)]\n");
     let _ = writeln!(out, "pub struct {} {{", item.name);
     for field in &item.fields {
         let _ = writeln!(out, "    pub {}: {},", field.rust, field.rust_type);
@@ -145,7 +146,8 @@ fn emit_message(out: &mut String, item: &Struct) {
         item.fields.iter().enumerate().map(|(i, field)| format!("{i} {}", field.rust)).collect();
     let _ = writeln!(
         out,
-        "message!({}, {}, [{}]);\n",
+        "message_debug!({});\nmessage!({}, {}, [{}]);\n",
+        item.name,
         item.name,
         names::constant(&item.name),
         fields.join(", ")

@@ -3,6 +3,9 @@
 //! A decoded `K`, an `Encoded<K>`, a projection: each says here how it is made. The client cuts a
 //! stream into items and calls this; it does not know which form it feeds.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
 use bytes::Bytes;
 
 use super::{DecodeContext, Wire, WireError};
@@ -32,6 +35,12 @@ pub trait Ingest: Object + Sized {
     /// # Errors
     /// The bytes are not an object of this kind; the caller counts and reports it, and goes on.
     fn ingest(bytes: Bytes, encoding: Encoding, cx: &mut DecodeContext) -> Result<Self, WireError>;
+
+    /// Given by the cache that will hold the object: a form that is decoded later counts its
+    /// decodes there.
+    fn count_decodes(&mut self, counter: &Arc<AtomicU64>) {
+        let _ = counter;
+    }
 }
 
 /// The decoded form.

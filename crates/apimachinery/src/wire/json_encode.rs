@@ -122,7 +122,7 @@ fn is_written(field: &Field, view: View<'_>) -> bool {
     }
 }
 
-fn is_zero(view: View<'_>) -> bool {
+pub(super) fn is_zero(view: View<'_>) -> bool {
     match view {
         View::Bool(value) => !value,
         View::I32(value) => value == 0,

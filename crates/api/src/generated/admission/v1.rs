@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{ByteString, RawExtension, Status, Str, message};
+use kubist_apimachinery::{ByteString, RawExtension, Status, Str, message, message_debug};
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.admission.v1.AdmissionRequest`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AdmissionRequest {
     pub uid: Str,
     pub kind: crate::meta::v1::GroupVersionKind,
@@ -101,10 +101,11 @@ static ADMISSION_REQUEST: Schema = Schema {
     ],
 };
 
+message_debug!(AdmissionRequest);
 message!(AdmissionRequest, ADMISSION_REQUEST, [0 uid, 1 kind, 2 resource, 3 sub_resource, 4 request_kind, 5 request_resource, 6 request_sub_resource, 7 name, 8 namespace, 9 operation, 10 user_info, 11 object, 12 old_object, 13 dry_run, 14 options]);
 
 /// `io.k8s.api.admission.v1.AdmissionResponse`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AdmissionResponse {
     pub uid: Str,
     pub allowed: bool,
@@ -141,10 +142,11 @@ static ADMISSION_RESPONSE: Schema = Schema {
     ],
 };
 
+message_debug!(AdmissionResponse);
 message!(AdmissionResponse, ADMISSION_RESPONSE, [0 uid, 1 allowed, 2 status, 3 patch, 4 patch_type, 5 audit_annotations, 6 warnings]);
 
 /// `io.k8s.api.admission.v1.AdmissionReview`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AdmissionReview {
     pub request: Option<Box<AdmissionRequest>>,
     pub response: Option<Box<AdmissionResponse>>,
@@ -168,4 +170,5 @@ static ADMISSION_REVIEW: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(AdmissionReview);
 message!(AdmissionReview, ADMISSION_REVIEW, [0 request, 1 response]);

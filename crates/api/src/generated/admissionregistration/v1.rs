@@ -4,13 +4,13 @@ use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
 use kubist_apimachinery::{
-    ByteString, Condition, LabelSelector, List, ObjectMeta, Str, message, resource,
+    ByteString, Condition, LabelSelector, List, ObjectMeta, Str, message, message_debug, resource,
 };
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.admissionregistration.v1.ApplyConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ApplyConfiguration {
     pub expression: Str,
 }
@@ -25,10 +25,11 @@ static APPLY_CONFIGURATION: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ApplyConfiguration);
 message!(ApplyConfiguration, APPLY_CONFIGURATION, [0 expression]);
 
 /// `io.k8s.api.admissionregistration.v1.AuditAnnotation`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AuditAnnotation {
     pub key: Str,
     pub value_expression: Str,
@@ -44,10 +45,11 @@ static AUDIT_ANNOTATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(AuditAnnotation);
 message!(AuditAnnotation, AUDIT_ANNOTATION, [0 key, 1 value_expression]);
 
 /// `io.k8s.api.admissionregistration.v1.ExpressionWarning`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExpressionWarning {
     pub field_ref: Str,
     pub warning: Str,
@@ -63,10 +65,11 @@ static EXPRESSION_WARNING: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ExpressionWarning);
 message!(ExpressionWarning, EXPRESSION_WARNING, [0 field_ref, 1 warning]);
 
 /// `io.k8s.api.admissionregistration.v1.JSONPatch`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct JSONPatch {
     pub expression: Str,
 }
@@ -81,10 +84,11 @@ static JSON_PATCH: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(JSONPatch);
 message!(JSONPatch, JSON_PATCH, [0 expression]);
 
 /// `io.k8s.api.admissionregistration.v1.MatchCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MatchCondition {
     pub name: Str,
     pub expression: Str,
@@ -100,10 +104,11 @@ static MATCH_CONDITION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(MatchCondition);
 message!(MatchCondition, MATCH_CONDITION, [0 name, 1 expression]);
 
 /// `io.k8s.api.admissionregistration.v1.MatchResources`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MatchResources {
     pub namespace_selector: Option<Box<LabelSelector>>,
     pub object_selector: Option<Box<LabelSelector>>,
@@ -156,10 +161,11 @@ static MATCH_RESOURCES: Schema = Schema {
     ],
 };
 
+message_debug!(MatchResources);
 message!(MatchResources, MATCH_RESOURCES, [0 namespace_selector, 1 object_selector, 2 resource_rules, 3 exclude_resource_rules, 4 match_policy]);
 
 /// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicy {
     pub metadata: ObjectMeta,
     pub spec: MutatingAdmissionPolicySpec,
@@ -183,6 +189,7 @@ static MUTATING_ADMISSION_POLICY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(MutatingAdmissionPolicy);
 message!(MutatingAdmissionPolicy, MUTATING_ADMISSION_POLICY, [0 metadata, 1 spec]);
 
 resource!(
@@ -200,7 +207,7 @@ resource!(
 pub type MutatingAdmissionPolicyList = List<MutatingAdmissionPolicy>;
 
 /// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyBinding`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicyBinding {
     pub metadata: ObjectMeta,
     pub spec: MutatingAdmissionPolicyBindingSpec,
@@ -229,6 +236,7 @@ static MUTATING_ADMISSION_POLICY_BINDING: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(MutatingAdmissionPolicyBinding);
 message!(MutatingAdmissionPolicyBinding, MUTATING_ADMISSION_POLICY_BINDING, [0 metadata, 1 spec]);
 
 resource!(
@@ -246,7 +254,7 @@ resource!(
 pub type MutatingAdmissionPolicyBindingList = List<MutatingAdmissionPolicyBinding>;
 
 /// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyBindingSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicyBindingSpec {
     pub policy_name: Str,
     pub param_ref: Option<Box<ParamRef>>,
@@ -267,10 +275,11 @@ static MUTATING_ADMISSION_POLICY_BINDING_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(MutatingAdmissionPolicyBindingSpec);
 message!(MutatingAdmissionPolicyBindingSpec, MUTATING_ADMISSION_POLICY_BINDING_SPEC, [0 policy_name, 1 param_ref, 2 match_resources]);
 
 /// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicySpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicySpec {
     pub param_kind: Option<Box<ParamKind>>,
     pub match_constraints: Option<Box<MatchResources>>,
@@ -309,10 +318,11 @@ static MUTATING_ADMISSION_POLICY_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(MutatingAdmissionPolicySpec);
 message!(MutatingAdmissionPolicySpec, MUTATING_ADMISSION_POLICY_SPEC, [0 param_kind, 1 match_constraints, 2 variables, 3 mutations, 4 failure_policy, 5 match_conditions, 6 reinvocation_policy]);
 
 /// `io.k8s.api.admissionregistration.v1.MutatingWebhook`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MutatingWebhook {
     pub name: Str,
     pub client_config: WebhookClientConfig,
@@ -376,10 +386,11 @@ static MUTATING_WEBHOOK: Schema = Schema {
     ],
 };
 
+message_debug!(MutatingWebhook);
 message!(MutatingWebhook, MUTATING_WEBHOOK, [0 name, 1 client_config, 2 rules, 3 failure_policy, 4 match_policy, 5 namespace_selector, 6 object_selector, 7 side_effects, 8 timeout_seconds, 9 admission_review_versions, 10 reinvocation_policy, 11 match_conditions]);
 
 /// `io.k8s.api.admissionregistration.v1.MutatingWebhookConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MutatingWebhookConfiguration {
     pub metadata: ObjectMeta,
     pub webhooks: Vec<MutatingWebhook>,
@@ -405,6 +416,7 @@ static MUTATING_WEBHOOK_CONFIGURATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(MutatingWebhookConfiguration);
 message!(MutatingWebhookConfiguration, MUTATING_WEBHOOK_CONFIGURATION, [0 metadata, 1 webhooks]);
 
 resource!(
@@ -422,7 +434,7 @@ resource!(
 pub type MutatingWebhookConfigurationList = List<MutatingWebhookConfiguration>;
 
 /// `io.k8s.api.admissionregistration.v1.Mutation`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Mutation {
     pub patch_type: Str,
     pub apply_configuration: Option<Box<ApplyConfiguration>>,
@@ -443,10 +455,11 @@ static MUTATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Mutation);
 message!(Mutation, MUTATION, [0 patch_type, 1 apply_configuration, 2 json_patch]);
 
 /// `io.k8s.api.admissionregistration.v1.NamedRuleWithOperations`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NamedRuleWithOperations {
     pub resource_names: Vec<Str>,
     pub operations: Vec<Str>,
@@ -485,10 +498,11 @@ static NAMED_RULE_WITH_OPERATIONS: Schema = Schema {
     ],
 };
 
+message_debug!(NamedRuleWithOperations);
 message!(NamedRuleWithOperations, NAMED_RULE_WITH_OPERATIONS, [0 resource_names, 1 operations, 2 api_groups, 3 api_versions, 4 resources, 5 scope]);
 
 /// `io.k8s.api.admissionregistration.v1.ParamKind`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ParamKind {
     pub api_version: Str,
     pub kind: Str,
@@ -504,10 +518,11 @@ static PARAM_KIND: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ParamKind);
 message!(ParamKind, PARAM_KIND, [0 api_version, 1 kind]);
 
 /// `io.k8s.api.admissionregistration.v1.ParamRef`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ParamRef {
     pub name: Str,
     pub namespace: Str,
@@ -535,10 +550,11 @@ static PARAM_REF: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ParamRef);
 message!(ParamRef, PARAM_REF, [0 name, 1 namespace, 2 selector, 3 parameter_not_found_action]);
 
 /// `io.k8s.api.admissionregistration.v1.Rule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Rule {
     pub api_groups: Vec<Str>,
     pub api_versions: Vec<Str>,
@@ -561,10 +577,11 @@ static RULE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(Rule);
 message!(Rule, RULE, [0 api_groups, 1 api_versions, 2 resources, 3 scope]);
 
 /// `io.k8s.api.admissionregistration.v1.RuleWithOperations`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RuleWithOperations {
     pub operations: Vec<Str>,
     pub api_groups: Vec<Str>,
@@ -595,10 +612,11 @@ static RULE_WITH_OPERATIONS: Schema = Schema {
     ],
 };
 
+message_debug!(RuleWithOperations);
 message!(RuleWithOperations, RULE_WITH_OPERATIONS, [0 operations, 1 api_groups, 2 api_versions, 3 resources, 4 scope]);
 
 /// `io.k8s.api.admissionregistration.v1.ServiceReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceReference {
     pub namespace: Str,
     pub name: Str,
@@ -621,10 +639,11 @@ static SERVICE_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ServiceReference);
 message!(ServiceReference, SERVICE_REFERENCE, [0 namespace, 1 name, 2 path, 3 port]);
 
 /// `io.k8s.api.admissionregistration.v1.TypeChecking`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TypeChecking {
     pub expression_warnings: Vec<ExpressionWarning>,
 }
@@ -645,10 +664,11 @@ static TYPE_CHECKING: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(TypeChecking);
 message!(TypeChecking, TYPE_CHECKING, [0 expression_warnings]);
 
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicy {
     pub metadata: ObjectMeta,
     pub spec: ValidatingAdmissionPolicySpec,
@@ -679,6 +699,7 @@ static VALIDATING_ADMISSION_POLICY: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ValidatingAdmissionPolicy);
 message!(ValidatingAdmissionPolicy, VALIDATING_ADMISSION_POLICY, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -696,7 +717,7 @@ resource!(
 pub type ValidatingAdmissionPolicyList = List<ValidatingAdmissionPolicy>;
 
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyBinding {
     pub metadata: ObjectMeta,
     pub spec: ValidatingAdmissionPolicyBindingSpec,
@@ -725,6 +746,7 @@ static VALIDATING_ADMISSION_POLICY_BINDING: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ValidatingAdmissionPolicyBinding);
 message!(ValidatingAdmissionPolicyBinding, VALIDATING_ADMISSION_POLICY_BINDING, [0 metadata, 1 spec]);
 
 resource!(
@@ -742,7 +764,7 @@ resource!(
 pub type ValidatingAdmissionPolicyBindingList = List<ValidatingAdmissionPolicyBinding>;
 
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyBindingSpec {
     pub policy_name: Str,
     pub param_ref: Option<Box<ParamRef>>,
@@ -765,10 +787,11 @@ static VALIDATING_ADMISSION_POLICY_BINDING_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ValidatingAdmissionPolicyBindingSpec);
 message!(ValidatingAdmissionPolicyBindingSpec, VALIDATING_ADMISSION_POLICY_BINDING_SPEC, [0 policy_name, 1 param_ref, 2 match_resources, 3 validation_actions]);
 
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicySpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicySpec {
     pub param_kind: Option<Box<ParamKind>>,
     pub match_constraints: Option<Box<MatchResources>>,
@@ -809,10 +832,11 @@ static VALIDATING_ADMISSION_POLICY_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(ValidatingAdmissionPolicySpec);
 message!(ValidatingAdmissionPolicySpec, VALIDATING_ADMISSION_POLICY_SPEC, [0 param_kind, 1 match_constraints, 2 validations, 3 failure_policy, 4 audit_annotations, 5 match_conditions, 6 variables]);
 
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyStatus {
     pub observed_generation: i64,
     pub type_checking: Option<Box<TypeChecking>>,
@@ -839,10 +863,11 @@ static VALIDATING_ADMISSION_POLICY_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ValidatingAdmissionPolicyStatus);
 message!(ValidatingAdmissionPolicyStatus, VALIDATING_ADMISSION_POLICY_STATUS, [0 observed_generation, 1 type_checking, 2 conditions]);
 
 /// `io.k8s.api.admissionregistration.v1.ValidatingWebhook`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ValidatingWebhook {
     pub name: Str,
     pub client_config: WebhookClientConfig,
@@ -903,10 +928,11 @@ static VALIDATING_WEBHOOK: Schema = Schema {
     ],
 };
 
+message_debug!(ValidatingWebhook);
 message!(ValidatingWebhook, VALIDATING_WEBHOOK, [0 name, 1 client_config, 2 rules, 3 failure_policy, 4 match_policy, 5 namespace_selector, 6 object_selector, 7 side_effects, 8 timeout_seconds, 9 admission_review_versions, 10 match_conditions]);
 
 /// `io.k8s.api.admissionregistration.v1.ValidatingWebhookConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ValidatingWebhookConfiguration {
     pub metadata: ObjectMeta,
     pub webhooks: Vec<ValidatingWebhook>,
@@ -932,6 +958,7 @@ static VALIDATING_WEBHOOK_CONFIGURATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ValidatingWebhookConfiguration);
 message!(ValidatingWebhookConfiguration, VALIDATING_WEBHOOK_CONFIGURATION, [0 metadata, 1 webhooks]);
 
 resource!(
@@ -949,7 +976,7 @@ resource!(
 pub type ValidatingWebhookConfigurationList = List<ValidatingWebhookConfiguration>;
 
 /// `io.k8s.api.admissionregistration.v1.Validation`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Validation {
     pub expression: Str,
     pub message: Str,
@@ -972,10 +999,11 @@ static VALIDATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(Validation);
 message!(Validation, VALIDATION, [0 expression, 1 message, 2 reason, 3 message_expression]);
 
 /// `io.k8s.api.admissionregistration.v1.Variable`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Variable {
     pub name: Str,
     pub expression: Str,
@@ -991,10 +1019,11 @@ static VARIABLE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(Variable);
 message!(Variable, VARIABLE, [0 name, 1 expression]);
 
 /// `io.k8s.api.admissionregistration.v1.WebhookClientConfig`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct WebhookClientConfig {
     pub url: Option<Str>,
     pub service: Option<Box<ServiceReference>>,
@@ -1015,4 +1044,5 @@ static WEBHOOK_CLIENT_CONFIG: Schema = Schema {
     order: &[E::Field(1), E::Field(2), E::Field(0)],
 };
 
+message_debug!(WebhookClientConfig);
 message!(WebhookClientConfig, WEBHOOK_CLIENT_CONFIG, [0 url, 1 service, 2 ca_bundle]);

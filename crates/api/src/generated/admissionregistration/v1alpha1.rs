@@ -3,12 +3,14 @@
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{Condition, LabelSelector, List, ObjectMeta, Str, message, resource};
+use kubist_apimachinery::{
+    Condition, LabelSelector, List, ObjectMeta, Str, message, message_debug, resource,
+};
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.admissionregistration.v1alpha1.ApplyConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ApplyConfiguration {
     pub expression: Str,
 }
@@ -23,10 +25,11 @@ static APPLY_CONFIGURATION: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ApplyConfiguration);
 message!(ApplyConfiguration, APPLY_CONFIGURATION, [0 expression]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.AuditAnnotation`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AuditAnnotation {
     pub key: Str,
     pub value_expression: Str,
@@ -42,10 +45,11 @@ static AUDIT_ANNOTATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(AuditAnnotation);
 message!(AuditAnnotation, AUDIT_ANNOTATION, [0 key, 1 value_expression]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.ExpressionWarning`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExpressionWarning {
     pub field_ref: Str,
     pub warning: Str,
@@ -61,10 +65,11 @@ static EXPRESSION_WARNING: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ExpressionWarning);
 message!(ExpressionWarning, EXPRESSION_WARNING, [0 field_ref, 1 warning]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.JSONPatch`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct JSONPatch {
     pub expression: Str,
 }
@@ -79,10 +84,11 @@ static JSON_PATCH: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(JSONPatch);
 message!(JSONPatch, JSON_PATCH, [0 expression]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.MatchCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MatchCondition {
     pub name: Str,
     pub expression: Str,
@@ -98,10 +104,11 @@ static MATCH_CONDITION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(MatchCondition);
 message!(MatchCondition, MATCH_CONDITION, [0 name, 1 expression]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.MatchResources`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MatchResources {
     pub namespace_selector: Option<Box<LabelSelector>>,
     pub object_selector: Option<Box<LabelSelector>>,
@@ -154,10 +161,11 @@ static MATCH_RESOURCES: Schema = Schema {
     ],
 };
 
+message_debug!(MatchResources);
 message!(MatchResources, MATCH_RESOURCES, [0 namespace_selector, 1 object_selector, 2 resource_rules, 3 exclude_resource_rules, 4 match_policy]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicy {
     pub metadata: ObjectMeta,
     pub spec: MutatingAdmissionPolicySpec,
@@ -181,6 +189,7 @@ static MUTATING_ADMISSION_POLICY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(MutatingAdmissionPolicy);
 message!(MutatingAdmissionPolicy, MUTATING_ADMISSION_POLICY, [0 metadata, 1 spec]);
 
 resource!(
@@ -198,7 +207,7 @@ resource!(
 pub type MutatingAdmissionPolicyList = List<MutatingAdmissionPolicy>;
 
 /// `io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicyBinding`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicyBinding {
     pub metadata: ObjectMeta,
     pub spec: MutatingAdmissionPolicyBindingSpec,
@@ -227,6 +236,7 @@ static MUTATING_ADMISSION_POLICY_BINDING: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(MutatingAdmissionPolicyBinding);
 message!(MutatingAdmissionPolicyBinding, MUTATING_ADMISSION_POLICY_BINDING, [0 metadata, 1 spec]);
 
 resource!(
@@ -244,7 +254,7 @@ resource!(
 pub type MutatingAdmissionPolicyBindingList = List<MutatingAdmissionPolicyBinding>;
 
 /// `io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicyBindingSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicyBindingSpec {
     pub policy_name: Str,
     pub param_ref: Option<Box<ParamRef>>,
@@ -265,10 +275,11 @@ static MUTATING_ADMISSION_POLICY_BINDING_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(MutatingAdmissionPolicyBindingSpec);
 message!(MutatingAdmissionPolicyBindingSpec, MUTATING_ADMISSION_POLICY_BINDING_SPEC, [0 policy_name, 1 param_ref, 2 match_resources]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.MutatingAdmissionPolicySpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicySpec {
     pub param_kind: Option<Box<ParamKind>>,
     pub match_constraints: Option<Box<MatchResources>>,
@@ -307,10 +318,11 @@ static MUTATING_ADMISSION_POLICY_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(MutatingAdmissionPolicySpec);
 message!(MutatingAdmissionPolicySpec, MUTATING_ADMISSION_POLICY_SPEC, [0 param_kind, 1 match_constraints, 2 variables, 3 mutations, 4 failure_policy, 5 match_conditions, 6 reinvocation_policy]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.Mutation`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Mutation {
     pub patch_type: Str,
     pub apply_configuration: Option<Box<ApplyConfiguration>>,
@@ -331,10 +343,11 @@ static MUTATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Mutation);
 message!(Mutation, MUTATION, [0 patch_type, 1 apply_configuration, 2 json_patch]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.NamedRuleWithOperations`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NamedRuleWithOperations {
     pub resource_names: Vec<Str>,
     pub operations: Vec<Str>,
@@ -373,10 +386,11 @@ static NAMED_RULE_WITH_OPERATIONS: Schema = Schema {
     ],
 };
 
+message_debug!(NamedRuleWithOperations);
 message!(NamedRuleWithOperations, NAMED_RULE_WITH_OPERATIONS, [0 resource_names, 1 operations, 2 api_groups, 3 api_versions, 4 resources, 5 scope]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.ParamKind`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ParamKind {
     pub api_version: Str,
     pub kind: Str,
@@ -392,10 +406,11 @@ static PARAM_KIND: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ParamKind);
 message!(ParamKind, PARAM_KIND, [0 api_version, 1 kind]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.ParamRef`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ParamRef {
     pub name: Str,
     pub namespace: Str,
@@ -423,10 +438,11 @@ static PARAM_REF: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ParamRef);
 message!(ParamRef, PARAM_REF, [0 name, 1 namespace, 2 selector, 3 parameter_not_found_action]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.TypeChecking`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TypeChecking {
     pub expression_warnings: Vec<ExpressionWarning>,
 }
@@ -447,10 +463,11 @@ static TYPE_CHECKING: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(TypeChecking);
 message!(TypeChecking, TYPE_CHECKING, [0 expression_warnings]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicy {
     pub metadata: ObjectMeta,
     pub spec: ValidatingAdmissionPolicySpec,
@@ -481,6 +498,7 @@ static VALIDATING_ADMISSION_POLICY: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ValidatingAdmissionPolicy);
 message!(ValidatingAdmissionPolicy, VALIDATING_ADMISSION_POLICY, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -498,7 +516,7 @@ resource!(
 pub type ValidatingAdmissionPolicyList = List<ValidatingAdmissionPolicy>;
 
 /// `io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicyBinding`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyBinding {
     pub metadata: ObjectMeta,
     pub spec: ValidatingAdmissionPolicyBindingSpec,
@@ -527,6 +545,7 @@ static VALIDATING_ADMISSION_POLICY_BINDING: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ValidatingAdmissionPolicyBinding);
 message!(ValidatingAdmissionPolicyBinding, VALIDATING_ADMISSION_POLICY_BINDING, [0 metadata, 1 spec]);
 
 resource!(
@@ -544,7 +563,7 @@ resource!(
 pub type ValidatingAdmissionPolicyBindingList = List<ValidatingAdmissionPolicyBinding>;
 
 /// `io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicyBindingSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyBindingSpec {
     pub policy_name: Str,
     pub param_ref: Option<Box<ParamRef>>,
@@ -567,10 +586,11 @@ static VALIDATING_ADMISSION_POLICY_BINDING_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ValidatingAdmissionPolicyBindingSpec);
 message!(ValidatingAdmissionPolicyBindingSpec, VALIDATING_ADMISSION_POLICY_BINDING_SPEC, [0 policy_name, 1 param_ref, 2 match_resources, 3 validation_actions]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicySpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicySpec {
     pub param_kind: Option<Box<ParamKind>>,
     pub match_constraints: Option<Box<MatchResources>>,
@@ -611,10 +631,11 @@ static VALIDATING_ADMISSION_POLICY_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(ValidatingAdmissionPolicySpec);
 message!(ValidatingAdmissionPolicySpec, VALIDATING_ADMISSION_POLICY_SPEC, [0 param_kind, 1 match_constraints, 2 validations, 3 failure_policy, 4 audit_annotations, 5 match_conditions, 6 variables]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.ValidatingAdmissionPolicyStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyStatus {
     pub observed_generation: i64,
     pub type_checking: Option<Box<TypeChecking>>,
@@ -641,10 +662,11 @@ static VALIDATING_ADMISSION_POLICY_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ValidatingAdmissionPolicyStatus);
 message!(ValidatingAdmissionPolicyStatus, VALIDATING_ADMISSION_POLICY_STATUS, [0 observed_generation, 1 type_checking, 2 conditions]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.Validation`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Validation {
     pub expression: Str,
     pub message: Str,
@@ -667,10 +689,11 @@ static VALIDATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(Validation);
 message!(Validation, VALIDATION, [0 expression, 1 message, 2 reason, 3 message_expression]);
 
 /// `io.k8s.api.admissionregistration.v1alpha1.Variable`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Variable {
     pub name: Str,
     pub expression: Str,
@@ -686,4 +709,5 @@ static VARIABLE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(Variable);
 message!(Variable, VARIABLE, [0 name, 1 expression]);

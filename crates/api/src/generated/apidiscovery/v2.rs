@@ -3,12 +3,12 @@
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{List, ObjectMeta, Str, message, resource};
+use kubist_apimachinery::{List, ObjectMeta, Str, message, message_debug, resource};
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.apidiscovery.v2.APIGroupDiscovery`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct APIGroupDiscovery {
     pub metadata: ObjectMeta,
     pub versions: Vec<APIVersionDiscovery>,
@@ -32,6 +32,7 @@ static API_GROUP_DISCOVERY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(APIGroupDiscovery);
 message!(APIGroupDiscovery, API_GROUP_DISCOVERY, [0 metadata, 1 versions]);
 
 resource!(
@@ -49,7 +50,7 @@ resource!(
 pub type APIGroupDiscoveryList = List<APIGroupDiscovery>;
 
 /// `io.k8s.api.apidiscovery.v2.APIResourceDiscovery`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct APIResourceDiscovery {
     pub resource: Str,
     pub response_kind: Option<Box<crate::meta::v1::GroupVersionKind>>,
@@ -100,10 +101,11 @@ static API_RESOURCE_DISCOVERY: Schema = Schema {
     ],
 };
 
+message_debug!(APIResourceDiscovery);
 message!(APIResourceDiscovery, API_RESOURCE_DISCOVERY, [0 resource, 1 response_kind, 2 scope, 3 singular_resource, 4 verbs, 5 short_names, 6 categories, 7 subresources]);
 
 /// `io.k8s.api.apidiscovery.v2.APISubresourceDiscovery`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct APISubresourceDiscovery {
     pub subresource: Str,
     pub response_kind: Option<Box<crate::meta::v1::GroupVersionKind>>,
@@ -137,10 +139,11 @@ static API_SUBRESOURCE_DISCOVERY: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(APISubresourceDiscovery);
 message!(APISubresourceDiscovery, API_SUBRESOURCE_DISCOVERY, [0 subresource, 1 response_kind, 2 accepted_types, 3 verbs]);
 
 /// `io.k8s.api.apidiscovery.v2.APIVersionDiscovery`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct APIVersionDiscovery {
     pub version: Str,
     pub resources: Vec<APIResourceDiscovery>,
@@ -162,4 +165,5 @@ static API_VERSION_DISCOVERY: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(APIVersionDiscovery);
 message!(APIVersionDiscovery, API_VERSION_DISCOVERY, [0 version, 1 resources, 2 freshness]);

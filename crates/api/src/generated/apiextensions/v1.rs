@@ -6,13 +6,14 @@ use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
 use kubist_apimachinery::{
-    ByteString, List, ObjectMeta, RawExtension, RawJson, Status, Str, Time, message, resource,
+    ByteString, List, ObjectMeta, RawExtension, RawJson, Status, Str, Time, message, message_debug,
+    resource,
 };
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionRequest`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ConversionRequest {
     pub uid: Str,
     pub desired_api_version: Str,
@@ -39,10 +40,11 @@ static CONVERSION_REQUEST: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ConversionRequest);
 message!(ConversionRequest, CONVERSION_REQUEST, [0 uid, 1 desired_api_version, 2 objects]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionResponse`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ConversionResponse {
     pub uid: Str,
     pub converted_objects: Vec<RawExtension>,
@@ -69,10 +71,11 @@ static CONVERSION_RESPONSE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ConversionResponse);
 message!(ConversionResponse, CONVERSION_RESPONSE, [0 uid, 1 converted_objects, 2 result]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionReview`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ConversionReview {
     pub request: Option<Box<ConversionRequest>>,
     pub response: Option<Box<ConversionResponse>>,
@@ -96,10 +99,11 @@ static CONVERSION_REVIEW: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ConversionReview);
 message!(ConversionReview, CONVERSION_REVIEW, [0 request, 1 response]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceColumnDefinition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceColumnDefinition {
     pub name: Str,
     pub type_: Str,
@@ -133,10 +137,11 @@ static CUSTOM_RESOURCE_COLUMN_DEFINITION: Schema = Schema {
     ],
 };
 
+message_debug!(CustomResourceColumnDefinition);
 message!(CustomResourceColumnDefinition, CUSTOM_RESOURCE_COLUMN_DEFINITION, [0 name, 1 type_, 2 format, 3 description, 4 priority, 5 json_path]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceConversion`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceConversion {
     pub strategy: Str,
     pub webhook: Option<Box<WebhookConversion>>,
@@ -155,10 +160,11 @@ static CUSTOM_RESOURCE_CONVERSION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(CustomResourceConversion);
 message!(CustomResourceConversion, CUSTOM_RESOURCE_CONVERSION, [0 strategy, 1 webhook]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinition {
     pub metadata: ObjectMeta,
     pub spec: CustomResourceDefinitionSpec,
@@ -189,6 +195,7 @@ static CUSTOM_RESOURCE_DEFINITION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CustomResourceDefinition);
 message!(CustomResourceDefinition, CUSTOM_RESOURCE_DEFINITION, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -206,7 +213,7 @@ resource!(
 pub type CustomResourceDefinitionList = List<CustomResourceDefinition>;
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionCondition {
     pub type_: Str,
     pub status: Str,
@@ -245,10 +252,11 @@ static CUSTOM_RESOURCE_DEFINITION_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(CustomResourceDefinitionCondition);
 message!(CustomResourceDefinitionCondition, CUSTOM_RESOURCE_DEFINITION_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message, 5 observed_generation]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionNames`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionNames {
     pub plural: Str,
     pub singular: Str,
@@ -282,10 +290,11 @@ static CUSTOM_RESOURCE_DEFINITION_NAMES: Schema = Schema {
     ],
 };
 
+message_debug!(CustomResourceDefinitionNames);
 message!(CustomResourceDefinitionNames, CUSTOM_RESOURCE_DEFINITION_NAMES, [0 plural, 1 singular, 2 short_names, 3 kind, 4 list_kind, 5 categories]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionSpec {
     pub group: Str,
     pub names: CustomResourceDefinitionNames,
@@ -325,10 +334,11 @@ static CUSTOM_RESOURCE_DEFINITION_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(CustomResourceDefinitionSpec);
 message!(CustomResourceDefinitionSpec, CUSTOM_RESOURCE_DEFINITION_SPEC, [0 group, 1 names, 2 scope, 3 versions, 4 conversion, 5 preserve_unknown_fields]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionStatus {
     pub conditions: Vec<CustomResourceDefinitionCondition>,
     pub accepted_names: CustomResourceDefinitionNames,
@@ -362,10 +372,11 @@ static CUSTOM_RESOURCE_DEFINITION_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(CustomResourceDefinitionStatus);
 message!(CustomResourceDefinitionStatus, CUSTOM_RESOURCE_DEFINITION_STATUS, [0 conditions, 1 accepted_names, 2 stored_versions, 3 observed_generation]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionVersion {
     pub name: Str,
     pub served: bool,
@@ -419,10 +430,11 @@ static CUSTOM_RESOURCE_DEFINITION_VERSION: Schema = Schema {
     ],
 };
 
+message_debug!(CustomResourceDefinitionVersion);
 message!(CustomResourceDefinitionVersion, CUSTOM_RESOURCE_DEFINITION_VERSION, [0 name, 1 served, 2 storage, 3 deprecated, 4 deprecation_warning, 5 schema, 6 subresources, 7 additional_printer_columns, 8 selectable_fields]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceScale`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceSubresourceScale {
     pub spec_replicas_path: Str,
     pub status_replicas_path: Str,
@@ -443,10 +455,11 @@ static CUSTOM_RESOURCE_SUBRESOURCE_SCALE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CustomResourceSubresourceScale);
 message!(CustomResourceSubresourceScale, CUSTOM_RESOURCE_SUBRESOURCE_SCALE, [0 spec_replicas_path, 1 status_replicas_path, 2 label_selector_path]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceSubresourceStatus {}
 
 static CUSTOM_RESOURCE_SUBRESOURCE_STATUS: Schema = Schema {
@@ -459,6 +472,7 @@ static CUSTOM_RESOURCE_SUBRESOURCE_STATUS: Schema = Schema {
     order: &[],
 };
 
+message_debug!(CustomResourceSubresourceStatus);
 message!(
     CustomResourceSubresourceStatus,
     CUSTOM_RESOURCE_SUBRESOURCE_STATUS,
@@ -466,7 +480,7 @@ message!(
 );
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresources`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceSubresources {
     pub status: Option<Box<CustomResourceSubresourceStatus>>,
     pub scale: Option<Box<CustomResourceSubresourceScale>>,
@@ -495,10 +509,11 @@ static CUSTOM_RESOURCE_SUBRESOURCES: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(CustomResourceSubresources);
 message!(CustomResourceSubresources, CUSTOM_RESOURCE_SUBRESOURCES, [0 status, 1 scale]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceValidation`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceValidation {
     pub open_apiv3_schema: Option<Box<JSONSchemaProps>>,
 }
@@ -513,10 +528,11 @@ static CUSTOM_RESOURCE_VALIDATION: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(CustomResourceValidation);
 message!(CustomResourceValidation, CUSTOM_RESOURCE_VALIDATION, [0 open_apiv3_schema]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ExternalDocumentation`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExternalDocumentation {
     pub description: Str,
     pub url: Str,
@@ -532,10 +548,11 @@ static EXTERNAL_DOCUMENTATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ExternalDocumentation);
 message!(ExternalDocumentation, EXTERNAL_DOCUMENTATION, [0 description, 1 url]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct JSONSchemaProps {
     pub id: Str,
     pub schema: Str,
@@ -713,10 +730,11 @@ static JSON_SCHEMA_PROPS: Schema = Schema {
     ],
 };
 
+message_debug!(JSONSchemaProps);
 message!(JSONSchemaProps, JSON_SCHEMA_PROPS, [0 id, 1 schema, 2 ref_path, 3 description, 4 type_, 5 format, 6 title, 7 default, 8 maximum, 9 exclusive_maximum, 10 minimum, 11 exclusive_minimum, 12 max_length, 13 min_length, 14 pattern, 15 max_items, 16 min_items, 17 unique_items, 18 multiple_of, 19 enum_, 20 max_properties, 21 min_properties, 22 required, 23 items, 24 all_of, 25 one_of, 26 any_of, 27 not, 28 properties, 29 additional_properties, 30 pattern_properties, 31 dependencies, 32 additional_items, 33 definitions, 34 external_docs, 35 example, 36 nullable, 37 x_kubernetes_preserve_unknown_fields, 38 x_kubernetes_embedded_resource, 39 x_kubernetes_int_or_string, 40 x_kubernetes_list_map_keys, 41 x_kubernetes_list_type, 42 x_kubernetes_map_type, 43 x_kubernetes_validations]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct JSONSchemaPropsOrArray {
     pub schema: Option<Box<JSONSchemaProps>>,
     pub j_son_schemas: Vec<JSONSchemaProps>,
@@ -735,10 +753,11 @@ static JSON_SCHEMA_PROPS_OR_ARRAY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(JSONSchemaPropsOrArray);
 message!(JSONSchemaPropsOrArray, JSON_SCHEMA_PROPS_OR_ARRAY, [0 schema, 1 j_son_schemas]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrBool`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct JSONSchemaPropsOrBool {
     pub allows: bool,
     pub schema: Option<Box<JSONSchemaProps>>,
@@ -757,10 +776,11 @@ static JSON_SCHEMA_PROPS_OR_BOOL: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(JSONSchemaPropsOrBool);
 message!(JSONSchemaPropsOrBool, JSON_SCHEMA_PROPS_OR_BOOL, [0 allows, 1 schema]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct JSONSchemaPropsOrStringArray {
     pub schema: Option<Box<JSONSchemaProps>>,
     pub property: Vec<Str>,
@@ -779,10 +799,11 @@ static JSON_SCHEMA_PROPS_OR_STRING_ARRAY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(JSONSchemaPropsOrStringArray);
 message!(JSONSchemaPropsOrStringArray, JSON_SCHEMA_PROPS_OR_STRING_ARRAY, [0 schema, 1 property]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.SelectableField`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SelectableField {
     pub json_path: Str,
 }
@@ -797,10 +818,11 @@ static SELECTABLE_FIELD: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(SelectableField);
 message!(SelectableField, SELECTABLE_FIELD, [0 json_path]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ServiceReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceReference {
     pub namespace: Str,
     pub name: Str,
@@ -823,10 +845,11 @@ static SERVICE_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ServiceReference);
 message!(ServiceReference, SERVICE_REFERENCE, [0 namespace, 1 name, 2 path, 3 port]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ValidationRule {
     pub rule: Str,
     pub message: Str,
@@ -860,10 +883,11 @@ static VALIDATION_RULE: Schema = Schema {
     ],
 };
 
+message_debug!(ValidationRule);
 message!(ValidationRule, VALIDATION_RULE, [0 rule, 1 message, 2 message_expression, 3 reason, 4 field_path, 5 optional_old_self]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookClientConfig`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct WebhookClientConfig {
     pub url: Option<Str>,
     pub service: Option<Box<ServiceReference>>,
@@ -884,10 +908,11 @@ static WEBHOOK_CLIENT_CONFIG: Schema = Schema {
     order: &[E::Field(1), E::Field(2), E::Field(0)],
 };
 
+message_debug!(WebhookClientConfig);
 message!(WebhookClientConfig, WEBHOOK_CLIENT_CONFIG, [0 url, 1 service, 2 ca_bundle]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookConversion`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct WebhookConversion {
     pub client_config: Option<Box<WebhookClientConfig>>,
     pub conversion_review_versions: Vec<Str>,
@@ -906,4 +931,5 @@ static WEBHOOK_CONVERSION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(WebhookConversion);
 message!(WebhookConversion, WEBHOOK_CONVERSION, [0 client_config, 1 conversion_review_versions]);

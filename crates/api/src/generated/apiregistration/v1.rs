@@ -3,12 +3,14 @@
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{ByteString, List, ObjectMeta, Str, Time, message, resource};
+use kubist_apimachinery::{
+    ByteString, List, ObjectMeta, Str, Time, message, message_debug, resource,
+};
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct APIService {
     pub metadata: ObjectMeta,
     pub spec: APIServiceSpec,
@@ -34,6 +36,7 @@ static API_SERVICE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(APIService);
 message!(APIService, API_SERVICE, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -51,7 +54,7 @@ resource!(
 pub type APIServiceList = List<APIService>;
 
 /// `io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct APIServiceCondition {
     pub type_: Str,
     pub status: Str,
@@ -87,10 +90,11 @@ static API_SERVICE_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(APIServiceCondition);
 message!(APIServiceCondition, API_SERVICE_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct APIServiceSpec {
     pub service: Option<Box<ServiceReference>>,
     pub group: Str,
@@ -127,10 +131,11 @@ static API_SERVICE_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(APIServiceSpec);
 message!(APIServiceSpec, API_SERVICE_SPEC, [0 service, 1 group, 2 version, 3 insecure_skip_tls_verify, 4 ca_bundle, 5 group_priority_minimum, 6 version_priority]);
 
 /// `io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct APIServiceStatus {
     pub conditions: Vec<APIServiceCondition>,
 }
@@ -149,10 +154,11 @@ static API_SERVICE_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(APIServiceStatus);
 message!(APIServiceStatus, API_SERVICE_STATUS, [0 conditions]);
 
 /// `io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceReference {
     pub namespace: Str,
     pub name: Str,
@@ -173,4 +179,5 @@ static SERVICE_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ServiceReference);
 message!(ServiceReference, SERVICE_REFERENCE, [0 namespace, 1 name, 2 port]);

@@ -3,12 +3,12 @@
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{List, ObjectMeta, Str, Time, message, resource};
+use kubist_apimachinery::{List, ObjectMeta, Str, Time, message, message_debug, resource};
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.apiserverinternal.v1alpha1.ServerStorageVersion`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServerStorageVersion {
     pub api_server_id: Str,
     pub encoding_version: Str,
@@ -31,10 +31,11 @@ static SERVER_STORAGE_VERSION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ServerStorageVersion);
 message!(ServerStorageVersion, SERVER_STORAGE_VERSION, [0 api_server_id, 1 encoding_version, 2 decodable_versions, 3 served_versions]);
 
 /// `io.k8s.api.apiserverinternal.v1alpha1.StorageVersion`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StorageVersion {
     pub metadata: ObjectMeta,
     pub spec: StorageVersionSpec,
@@ -60,6 +61,7 @@ static STORAGE_VERSION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(StorageVersion);
 message!(StorageVersion, STORAGE_VERSION, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -77,7 +79,7 @@ resource!(
 pub type StorageVersionList = List<StorageVersion>;
 
 /// `io.k8s.api.apiserverinternal.v1alpha1.StorageVersionCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StorageVersionCondition {
     pub type_: Str,
     pub status: Str,
@@ -116,10 +118,11 @@ static STORAGE_VERSION_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(StorageVersionCondition);
 message!(StorageVersionCondition, STORAGE_VERSION_CONDITION, [0 type_, 1 status, 2 observed_generation, 3 last_transition_time, 4 reason, 5 message]);
 
 /// `io.k8s.api.apiserverinternal.v1alpha1.StorageVersionSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StorageVersionSpec {}
 
 static STORAGE_VERSION_SPEC: Schema = Schema {
@@ -132,10 +135,11 @@ static STORAGE_VERSION_SPEC: Schema = Schema {
     order: &[],
 };
 
+message_debug!(StorageVersionSpec);
 message!(StorageVersionSpec, STORAGE_VERSION_SPEC, []);
 
 /// `io.k8s.api.apiserverinternal.v1alpha1.StorageVersionStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StorageVersionStatus {
     pub storage_versions: Vec<ServerStorageVersion>,
     pub common_encoding_version: Option<Str>,
@@ -168,4 +172,5 @@ static STORAGE_VERSION_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(StorageVersionStatus);
 message!(StorageVersionStatus, STORAGE_VERSION_STATUS, [0 storage_versions, 1 common_encoding_version, 2 conditions]);

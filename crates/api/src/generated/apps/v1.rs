@@ -4,13 +4,14 @@ use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
 use kubist_apimachinery::{
-    IntOrString, LabelSelector, List, ObjectMeta, RawExtension, Str, Time, message, resource,
+    IntOrString, LabelSelector, List, ObjectMeta, RawExtension, Str, Time, message, message_debug,
+    resource,
 };
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.apps.v1.ControllerRevision`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ControllerRevision {
     pub metadata: ObjectMeta,
     pub data: RawExtension,
@@ -36,6 +37,7 @@ static CONTROLLER_REVISION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ControllerRevision);
 message!(ControllerRevision, CONTROLLER_REVISION, [0 metadata, 1 data, 2 revision]);
 
 resource!(
@@ -53,7 +55,7 @@ resource!(
 pub type ControllerRevisionList = List<ControllerRevision>;
 
 /// `io.k8s.api.apps.v1.DaemonSet`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSet {
     pub metadata: ObjectMeta,
     pub spec: DaemonSetSpec,
@@ -79,6 +81,7 @@ static DAEMON_SET: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(DaemonSet);
 message!(DaemonSet, DAEMON_SET, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -96,7 +99,7 @@ resource!(
 pub type DaemonSetList = List<DaemonSet>;
 
 /// `io.k8s.api.apps.v1.DaemonSetCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetCondition {
     pub type_: Str,
     pub status: Str,
@@ -132,10 +135,11 @@ static DAEMON_SET_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(DaemonSetCondition);
 message!(DaemonSetCondition, DAEMON_SET_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.apps.v1.DaemonSetSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetSpec {
     pub selector: Option<Box<LabelSelector>>,
     pub template: crate::core::v1::PodTemplateSpec,
@@ -181,10 +185,11 @@ static DAEMON_SET_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(DaemonSetSpec);
 message!(DaemonSetSpec, DAEMON_SET_SPEC, [0 selector, 1 template, 2 update_strategy, 3 min_ready_seconds, 4 revision_history_limit]);
 
 /// `io.k8s.api.apps.v1.DaemonSetStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetStatus {
     pub current_number_scheduled: i32,
     pub number_misscheduled: i32,
@@ -232,10 +237,11 @@ static DAEMON_SET_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(DaemonSetStatus);
 message!(DaemonSetStatus, DAEMON_SET_STATUS, [0 current_number_scheduled, 1 number_misscheduled, 2 desired_number_scheduled, 3 number_ready, 4 observed_generation, 5 updated_number_scheduled, 6 number_available, 7 number_unavailable, 8 collision_count, 9 conditions]);
 
 /// `io.k8s.api.apps.v1.DaemonSetUpdateStrategy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetUpdateStrategy {
     pub type_: Str,
     pub rolling_update: Option<Box<RollingUpdateDaemonSet>>,
@@ -259,10 +265,11 @@ static DAEMON_SET_UPDATE_STRATEGY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DaemonSetUpdateStrategy);
 message!(DaemonSetUpdateStrategy, DAEMON_SET_UPDATE_STRATEGY, [0 type_, 1 rolling_update]);
 
 /// `io.k8s.api.apps.v1.Deployment`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Deployment {
     pub metadata: ObjectMeta,
     pub spec: DeploymentSpec,
@@ -288,6 +295,7 @@ static DEPLOYMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Deployment);
 message!(Deployment, DEPLOYMENT, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -305,7 +313,7 @@ resource!(
 pub type DeploymentList = List<Deployment>;
 
 /// `io.k8s.api.apps.v1.DeploymentCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentCondition {
     pub type_: Str,
     pub status: Str,
@@ -344,10 +352,11 @@ static DEPLOYMENT_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(DeploymentCondition);
 message!(DeploymentCondition, DEPLOYMENT_CONDITION, [0 type_, 1 status, 2 last_update_time, 3 last_transition_time, 4 reason, 5 message]);
 
 /// `io.k8s.api.apps.v1.DeploymentSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentSpec {
     pub replicas: Option<i32>,
     pub selector: Option<Box<LabelSelector>>,
@@ -397,10 +406,11 @@ static DEPLOYMENT_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(DeploymentSpec);
 message!(DeploymentSpec, DEPLOYMENT_SPEC, [0 replicas, 1 selector, 2 template, 3 strategy, 4 min_ready_seconds, 5 revision_history_limit, 6 paused, 7 progress_deadline_seconds]);
 
 /// `io.k8s.api.apps.v1.DeploymentStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStatus {
     pub observed_generation: i64,
     pub replicas: i32,
@@ -445,10 +455,11 @@ static DEPLOYMENT_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(DeploymentStatus);
 message!(DeploymentStatus, DEPLOYMENT_STATUS, [0 observed_generation, 1 replicas, 2 updated_replicas, 3 ready_replicas, 4 available_replicas, 5 unavailable_replicas, 6 terminating_replicas, 7 conditions, 8 collision_count]);
 
 /// `io.k8s.api.apps.v1.DeploymentStrategy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStrategy {
     pub type_: Str,
     pub rolling_update: Option<Box<RollingUpdateDeployment>>,
@@ -472,10 +483,11 @@ static DEPLOYMENT_STRATEGY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DeploymentStrategy);
 message!(DeploymentStrategy, DEPLOYMENT_STRATEGY, [0 type_, 1 rolling_update]);
 
 /// `io.k8s.api.apps.v1.ReplicaSet`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSet {
     pub metadata: ObjectMeta,
     pub spec: ReplicaSetSpec,
@@ -501,6 +513,7 @@ static REPLICA_SET: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ReplicaSet);
 message!(ReplicaSet, REPLICA_SET, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -518,7 +531,7 @@ resource!(
 pub type ReplicaSetList = List<ReplicaSet>;
 
 /// `io.k8s.api.apps.v1.ReplicaSetCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetCondition {
     pub type_: Str,
     pub status: Str,
@@ -554,10 +567,11 @@ static REPLICA_SET_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(ReplicaSetCondition);
 message!(ReplicaSetCondition, REPLICA_SET_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.apps.v1.ReplicaSetSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetSpec {
     pub replicas: Option<i32>,
     pub min_ready_seconds: i32,
@@ -590,10 +604,11 @@ static REPLICA_SET_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(2), E::Field(3), E::Field(1)],
 };
 
+message_debug!(ReplicaSetSpec);
 message!(ReplicaSetSpec, REPLICA_SET_SPEC, [0 replicas, 1 min_ready_seconds, 2 selector, 3 template]);
 
 /// `io.k8s.api.apps.v1.ReplicaSetStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetStatus {
     pub replicas: i32,
     pub fully_labeled_replicas: i32,
@@ -632,10 +647,11 @@ static REPLICA_SET_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(ReplicaSetStatus);
 message!(ReplicaSetStatus, REPLICA_SET_STATUS, [0 replicas, 1 fully_labeled_replicas, 2 ready_replicas, 3 available_replicas, 4 terminating_replicas, 5 observed_generation, 6 conditions]);
 
 /// `io.k8s.api.apps.v1.RollingUpdateDaemonSet`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDaemonSet {
     pub max_unavailable: Option<IntOrString>,
     pub max_surge: Option<IntOrString>,
@@ -659,10 +675,11 @@ static ROLLING_UPDATE_DAEMON_SET: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(RollingUpdateDaemonSet);
 message!(RollingUpdateDaemonSet, ROLLING_UPDATE_DAEMON_SET, [0 max_unavailable, 1 max_surge]);
 
 /// `io.k8s.api.apps.v1.RollingUpdateDeployment`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDeployment {
     pub max_unavailable: Option<IntOrString>,
     pub max_surge: Option<IntOrString>,
@@ -686,10 +703,11 @@ static ROLLING_UPDATE_DEPLOYMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(RollingUpdateDeployment);
 message!(RollingUpdateDeployment, ROLLING_UPDATE_DEPLOYMENT, [0 max_unavailable, 1 max_surge]);
 
 /// `io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateStatefulSetStrategy {
     pub partition: Option<i32>,
     pub max_unavailable: Option<IntOrString>,
@@ -713,10 +731,11 @@ static ROLLING_UPDATE_STATEFUL_SET_STRATEGY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(RollingUpdateStatefulSetStrategy);
 message!(RollingUpdateStatefulSetStrategy, ROLLING_UPDATE_STATEFUL_SET_STRATEGY, [0 partition, 1 max_unavailable]);
 
 /// `io.k8s.api.apps.v1.StatefulSet`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSet {
     pub metadata: ObjectMeta,
     pub spec: StatefulSetSpec,
@@ -742,6 +761,7 @@ static STATEFUL_SET: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(StatefulSet);
 message!(StatefulSet, STATEFUL_SET, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -759,7 +779,7 @@ resource!(
 pub type StatefulSetList = List<StatefulSet>;
 
 /// `io.k8s.api.apps.v1.StatefulSetCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetCondition {
     pub type_: Str,
     pub status: Str,
@@ -795,10 +815,11 @@ static STATEFUL_SET_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(StatefulSetCondition);
 message!(StatefulSetCondition, STATEFUL_SET_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.apps.v1.StatefulSetOrdinals`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetOrdinals {
     pub start: i32,
 }
@@ -813,10 +834,11 @@ static STATEFUL_SET_ORDINALS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(StatefulSetOrdinals);
 message!(StatefulSetOrdinals, STATEFUL_SET_ORDINALS, [0 start]);
 
 /// `io.k8s.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetPersistentVolumeClaimRetentionPolicy {
     pub when_deleted: Str,
     pub when_scaled: Str,
@@ -835,10 +857,11 @@ static STATEFUL_SET_PERSISTENT_VOLUME_CLAIM_RETENTION_POLICY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(StatefulSetPersistentVolumeClaimRetentionPolicy);
 message!(StatefulSetPersistentVolumeClaimRetentionPolicy, STATEFUL_SET_PERSISTENT_VOLUME_CLAIM_RETENTION_POLICY, [0 when_deleted, 1 when_scaled]);
 
 /// `io.k8s.api.apps.v1.StatefulSetSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetSpec {
     pub replicas: Option<i32>,
     pub selector: Option<Box<LabelSelector>>,
@@ -914,10 +937,11 @@ static STATEFUL_SET_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(StatefulSetSpec);
 message!(StatefulSetSpec, STATEFUL_SET_SPEC, [0 replicas, 1 selector, 2 template, 3 volume_claim_templates, 4 service_name, 5 pod_management_policy, 6 update_strategy, 7 revision_history_limit, 8 min_ready_seconds, 9 persistent_volume_claim_retention_policy, 10 ordinals]);
 
 /// `io.k8s.api.apps.v1.StatefulSetStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetStatus {
     pub observed_generation: i64,
     pub replicas: i32,
@@ -965,10 +989,11 @@ static STATEFUL_SET_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(StatefulSetStatus);
 message!(StatefulSetStatus, STATEFUL_SET_STATUS, [0 observed_generation, 1 replicas, 2 ready_replicas, 3 current_replicas, 4 updated_replicas, 5 current_revision, 6 update_revision, 7 collision_count, 8 conditions, 9 available_replicas]);
 
 /// `io.k8s.api.apps.v1.StatefulSetUpdateStrategy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetUpdateStrategy {
     pub type_: Str,
     pub rolling_update: Option<Box<RollingUpdateStatefulSetStrategy>>,
@@ -992,4 +1017,5 @@ static STATEFUL_SET_UPDATE_STRATEGY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(StatefulSetUpdateStrategy);
 message!(StatefulSetUpdateStrategy, STATEFUL_SET_UPDATE_STRATEGY, [0 type_, 1 rolling_update]);

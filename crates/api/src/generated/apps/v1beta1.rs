@@ -6,13 +6,14 @@ use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
 use kubist_apimachinery::{
-    IntOrString, LabelSelector, List, ObjectMeta, RawExtension, Str, Time, message, resource,
+    IntOrString, LabelSelector, List, ObjectMeta, RawExtension, Str, Time, message, message_debug,
+    resource,
 };
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.apps.v1beta1.ControllerRevision`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ControllerRevision {
     pub metadata: ObjectMeta,
     pub data: RawExtension,
@@ -38,6 +39,7 @@ static CONTROLLER_REVISION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ControllerRevision);
 message!(ControllerRevision, CONTROLLER_REVISION, [0 metadata, 1 data, 2 revision]);
 
 resource!(
@@ -55,7 +57,7 @@ resource!(
 pub type ControllerRevisionList = List<ControllerRevision>;
 
 /// `io.k8s.api.apps.v1beta1.Deployment`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Deployment {
     pub metadata: ObjectMeta,
     pub spec: DeploymentSpec,
@@ -81,6 +83,7 @@ static DEPLOYMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Deployment);
 message!(Deployment, DEPLOYMENT, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -98,7 +101,7 @@ resource!(
 pub type DeploymentList = List<Deployment>;
 
 /// `io.k8s.api.apps.v1beta1.DeploymentCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentCondition {
     pub type_: Str,
     pub status: Str,
@@ -137,10 +140,11 @@ static DEPLOYMENT_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(DeploymentCondition);
 message!(DeploymentCondition, DEPLOYMENT_CONDITION, [0 type_, 1 status, 2 last_update_time, 3 last_transition_time, 4 reason, 5 message]);
 
 /// `io.k8s.api.apps.v1beta1.DeploymentRollback`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentRollback {
     pub name: Str,
     pub updated_annotations: BTreeMap<Str, Str>,
@@ -166,10 +170,11 @@ static DEPLOYMENT_ROLLBACK: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(DeploymentRollback);
 message!(DeploymentRollback, DEPLOYMENT_ROLLBACK, [0 name, 1 updated_annotations, 2 rollback_to]);
 
 /// `io.k8s.api.apps.v1beta1.DeploymentSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentSpec {
     pub replicas: Option<i32>,
     pub selector: Option<Box<LabelSelector>>,
@@ -222,10 +227,11 @@ static DEPLOYMENT_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(DeploymentSpec);
 message!(DeploymentSpec, DEPLOYMENT_SPEC, [0 replicas, 1 selector, 2 template, 3 strategy, 4 min_ready_seconds, 5 revision_history_limit, 6 paused, 7 rollback_to, 8 progress_deadline_seconds]);
 
 /// `io.k8s.api.apps.v1beta1.DeploymentStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStatus {
     pub observed_generation: i64,
     pub replicas: i32,
@@ -270,10 +276,11 @@ static DEPLOYMENT_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(DeploymentStatus);
 message!(DeploymentStatus, DEPLOYMENT_STATUS, [0 observed_generation, 1 replicas, 2 updated_replicas, 3 ready_replicas, 4 available_replicas, 5 unavailable_replicas, 6 terminating_replicas, 7 conditions, 8 collision_count]);
 
 /// `io.k8s.api.apps.v1beta1.DeploymentStrategy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStrategy {
     pub type_: Str,
     pub rolling_update: Option<Box<RollingUpdateDeployment>>,
@@ -297,10 +304,11 @@ static DEPLOYMENT_STRATEGY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DeploymentStrategy);
 message!(DeploymentStrategy, DEPLOYMENT_STRATEGY, [0 type_, 1 rolling_update]);
 
 /// `io.k8s.api.apps.v1beta1.RollbackConfig`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RollbackConfig {
     pub revision: i64,
 }
@@ -315,10 +323,11 @@ static ROLLBACK_CONFIG: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(RollbackConfig);
 message!(RollbackConfig, ROLLBACK_CONFIG, [0 revision]);
 
 /// `io.k8s.api.apps.v1beta1.RollingUpdateDeployment`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDeployment {
     pub max_unavailable: Option<IntOrString>,
     pub max_surge: Option<IntOrString>,
@@ -342,10 +351,11 @@ static ROLLING_UPDATE_DEPLOYMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(RollingUpdateDeployment);
 message!(RollingUpdateDeployment, ROLLING_UPDATE_DEPLOYMENT, [0 max_unavailable, 1 max_surge]);
 
 /// `io.k8s.api.apps.v1beta1.RollingUpdateStatefulSetStrategy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateStatefulSetStrategy {
     pub partition: Option<i32>,
     pub max_unavailable: Option<IntOrString>,
@@ -369,10 +379,11 @@ static ROLLING_UPDATE_STATEFUL_SET_STRATEGY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(RollingUpdateStatefulSetStrategy);
 message!(RollingUpdateStatefulSetStrategy, ROLLING_UPDATE_STATEFUL_SET_STRATEGY, [0 partition, 1 max_unavailable]);
 
 /// `io.k8s.api.apps.v1beta1.Scale`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Scale {
     pub metadata: ObjectMeta,
     pub spec: ScaleSpec,
@@ -398,6 +409,7 @@ static SCALE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Scale);
 message!(Scale, SCALE, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -415,7 +427,7 @@ resource!(
 pub type ScaleList = List<Scale>;
 
 /// `io.k8s.api.apps.v1beta1.ScaleSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ScaleSpec {
     pub replicas: i32,
 }
@@ -430,10 +442,11 @@ static SCALE_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ScaleSpec);
 message!(ScaleSpec, SCALE_SPEC, [0 replicas]);
 
 /// `io.k8s.api.apps.v1beta1.ScaleStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ScaleStatus {
     pub replicas: i32,
     pub selector: BTreeMap<Str, Str>,
@@ -454,10 +467,11 @@ static SCALE_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ScaleStatus);
 message!(ScaleStatus, SCALE_STATUS, [0 replicas, 1 selector, 2 target_selector]);
 
 /// `io.k8s.api.apps.v1beta1.StatefulSet`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSet {
     pub metadata: ObjectMeta,
     pub spec: StatefulSetSpec,
@@ -483,6 +497,7 @@ static STATEFUL_SET: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(StatefulSet);
 message!(StatefulSet, STATEFUL_SET, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -500,7 +515,7 @@ resource!(
 pub type StatefulSetList = List<StatefulSet>;
 
 /// `io.k8s.api.apps.v1beta1.StatefulSetCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetCondition {
     pub type_: Str,
     pub status: Str,
@@ -536,10 +551,11 @@ static STATEFUL_SET_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(StatefulSetCondition);
 message!(StatefulSetCondition, STATEFUL_SET_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.apps.v1beta1.StatefulSetOrdinals`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetOrdinals {
     pub start: i32,
 }
@@ -554,10 +570,11 @@ static STATEFUL_SET_ORDINALS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(StatefulSetOrdinals);
 message!(StatefulSetOrdinals, STATEFUL_SET_ORDINALS, [0 start]);
 
 /// `io.k8s.api.apps.v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetPersistentVolumeClaimRetentionPolicy {
     pub when_deleted: Str,
     pub when_scaled: Str,
@@ -576,10 +593,11 @@ static STATEFUL_SET_PERSISTENT_VOLUME_CLAIM_RETENTION_POLICY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(StatefulSetPersistentVolumeClaimRetentionPolicy);
 message!(StatefulSetPersistentVolumeClaimRetentionPolicy, STATEFUL_SET_PERSISTENT_VOLUME_CLAIM_RETENTION_POLICY, [0 when_deleted, 1 when_scaled]);
 
 /// `io.k8s.api.apps.v1beta1.StatefulSetSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetSpec {
     pub replicas: Option<i32>,
     pub selector: Option<Box<LabelSelector>>,
@@ -655,10 +673,11 @@ static STATEFUL_SET_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(StatefulSetSpec);
 message!(StatefulSetSpec, STATEFUL_SET_SPEC, [0 replicas, 1 selector, 2 template, 3 volume_claim_templates, 4 service_name, 5 pod_management_policy, 6 update_strategy, 7 revision_history_limit, 8 min_ready_seconds, 9 persistent_volume_claim_retention_policy, 10 ordinals]);
 
 /// `io.k8s.api.apps.v1beta1.StatefulSetStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetStatus {
     pub observed_generation: Option<i64>,
     pub replicas: i32,
@@ -706,10 +725,11 @@ static STATEFUL_SET_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(StatefulSetStatus);
 message!(StatefulSetStatus, STATEFUL_SET_STATUS, [0 observed_generation, 1 replicas, 2 ready_replicas, 3 current_replicas, 4 updated_replicas, 5 current_revision, 6 update_revision, 7 collision_count, 8 conditions, 9 available_replicas]);
 
 /// `io.k8s.api.apps.v1beta1.StatefulSetUpdateStrategy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetUpdateStrategy {
     pub type_: Str,
     pub rolling_update: Option<Box<RollingUpdateStatefulSetStrategy>>,
@@ -733,4 +753,5 @@ static STATEFUL_SET_UPDATE_STRATEGY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(StatefulSetUpdateStrategy);
 message!(StatefulSetUpdateStrategy, STATEFUL_SET_UPDATE_STRATEGY, [0 type_, 1 rolling_update]);

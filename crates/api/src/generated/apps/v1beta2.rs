@@ -6,13 +6,14 @@ use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
 use kubist_apimachinery::{
-    IntOrString, LabelSelector, List, ObjectMeta, RawExtension, Str, Time, message, resource,
+    IntOrString, LabelSelector, List, ObjectMeta, RawExtension, Str, Time, message, message_debug,
+    resource,
 };
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.apps.v1beta2.ControllerRevision`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ControllerRevision {
     pub metadata: ObjectMeta,
     pub data: RawExtension,
@@ -38,6 +39,7 @@ static CONTROLLER_REVISION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ControllerRevision);
 message!(ControllerRevision, CONTROLLER_REVISION, [0 metadata, 1 data, 2 revision]);
 
 resource!(
@@ -55,7 +57,7 @@ resource!(
 pub type ControllerRevisionList = List<ControllerRevision>;
 
 /// `io.k8s.api.apps.v1beta2.DaemonSet`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSet {
     pub metadata: ObjectMeta,
     pub spec: DaemonSetSpec,
@@ -81,6 +83,7 @@ static DAEMON_SET: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(DaemonSet);
 message!(DaemonSet, DAEMON_SET, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -98,7 +101,7 @@ resource!(
 pub type DaemonSetList = List<DaemonSet>;
 
 /// `io.k8s.api.apps.v1beta2.DaemonSetCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetCondition {
     pub type_: Str,
     pub status: Str,
@@ -134,10 +137,11 @@ static DAEMON_SET_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(DaemonSetCondition);
 message!(DaemonSetCondition, DAEMON_SET_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.apps.v1beta2.DaemonSetSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetSpec {
     pub selector: Option<Box<LabelSelector>>,
     pub template: crate::core::v1::PodTemplateSpec,
@@ -183,10 +187,11 @@ static DAEMON_SET_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(DaemonSetSpec);
 message!(DaemonSetSpec, DAEMON_SET_SPEC, [0 selector, 1 template, 2 update_strategy, 3 min_ready_seconds, 4 revision_history_limit]);
 
 /// `io.k8s.api.apps.v1beta2.DaemonSetStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetStatus {
     pub current_number_scheduled: i32,
     pub number_misscheduled: i32,
@@ -234,10 +239,11 @@ static DAEMON_SET_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(DaemonSetStatus);
 message!(DaemonSetStatus, DAEMON_SET_STATUS, [0 current_number_scheduled, 1 number_misscheduled, 2 desired_number_scheduled, 3 number_ready, 4 observed_generation, 5 updated_number_scheduled, 6 number_available, 7 number_unavailable, 8 collision_count, 9 conditions]);
 
 /// `io.k8s.api.apps.v1beta2.DaemonSetUpdateStrategy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetUpdateStrategy {
     pub type_: Str,
     pub rolling_update: Option<Box<RollingUpdateDaemonSet>>,
@@ -261,10 +267,11 @@ static DAEMON_SET_UPDATE_STRATEGY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DaemonSetUpdateStrategy);
 message!(DaemonSetUpdateStrategy, DAEMON_SET_UPDATE_STRATEGY, [0 type_, 1 rolling_update]);
 
 /// `io.k8s.api.apps.v1beta2.Deployment`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Deployment {
     pub metadata: ObjectMeta,
     pub spec: DeploymentSpec,
@@ -290,6 +297,7 @@ static DEPLOYMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Deployment);
 message!(Deployment, DEPLOYMENT, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -307,7 +315,7 @@ resource!(
 pub type DeploymentList = List<Deployment>;
 
 /// `io.k8s.api.apps.v1beta2.DeploymentCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentCondition {
     pub type_: Str,
     pub status: Str,
@@ -346,10 +354,11 @@ static DEPLOYMENT_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(DeploymentCondition);
 message!(DeploymentCondition, DEPLOYMENT_CONDITION, [0 type_, 1 status, 2 last_update_time, 3 last_transition_time, 4 reason, 5 message]);
 
 /// `io.k8s.api.apps.v1beta2.DeploymentSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentSpec {
     pub replicas: Option<i32>,
     pub selector: Option<Box<LabelSelector>>,
@@ -399,10 +408,11 @@ static DEPLOYMENT_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(DeploymentSpec);
 message!(DeploymentSpec, DEPLOYMENT_SPEC, [0 replicas, 1 selector, 2 template, 3 strategy, 4 min_ready_seconds, 5 revision_history_limit, 6 paused, 7 progress_deadline_seconds]);
 
 /// `io.k8s.api.apps.v1beta2.DeploymentStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStatus {
     pub observed_generation: i64,
     pub replicas: i32,
@@ -447,10 +457,11 @@ static DEPLOYMENT_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(DeploymentStatus);
 message!(DeploymentStatus, DEPLOYMENT_STATUS, [0 observed_generation, 1 replicas, 2 updated_replicas, 3 ready_replicas, 4 available_replicas, 5 unavailable_replicas, 6 terminating_replicas, 7 conditions, 8 collision_count]);
 
 /// `io.k8s.api.apps.v1beta2.DeploymentStrategy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStrategy {
     pub type_: Str,
     pub rolling_update: Option<Box<RollingUpdateDeployment>>,
@@ -474,10 +485,11 @@ static DEPLOYMENT_STRATEGY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DeploymentStrategy);
 message!(DeploymentStrategy, DEPLOYMENT_STRATEGY, [0 type_, 1 rolling_update]);
 
 /// `io.k8s.api.apps.v1beta2.ReplicaSet`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSet {
     pub metadata: ObjectMeta,
     pub spec: ReplicaSetSpec,
@@ -503,6 +515,7 @@ static REPLICA_SET: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ReplicaSet);
 message!(ReplicaSet, REPLICA_SET, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -520,7 +533,7 @@ resource!(
 pub type ReplicaSetList = List<ReplicaSet>;
 
 /// `io.k8s.api.apps.v1beta2.ReplicaSetCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetCondition {
     pub type_: Str,
     pub status: Str,
@@ -556,10 +569,11 @@ static REPLICA_SET_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(ReplicaSetCondition);
 message!(ReplicaSetCondition, REPLICA_SET_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.apps.v1beta2.ReplicaSetSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetSpec {
     pub replicas: Option<i32>,
     pub min_ready_seconds: i32,
@@ -592,10 +606,11 @@ static REPLICA_SET_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(2), E::Field(3), E::Field(1)],
 };
 
+message_debug!(ReplicaSetSpec);
 message!(ReplicaSetSpec, REPLICA_SET_SPEC, [0 replicas, 1 min_ready_seconds, 2 selector, 3 template]);
 
 /// `io.k8s.api.apps.v1beta2.ReplicaSetStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetStatus {
     pub replicas: i32,
     pub fully_labeled_replicas: i32,
@@ -634,10 +649,11 @@ static REPLICA_SET_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(ReplicaSetStatus);
 message!(ReplicaSetStatus, REPLICA_SET_STATUS, [0 replicas, 1 fully_labeled_replicas, 2 ready_replicas, 3 available_replicas, 4 terminating_replicas, 5 observed_generation, 6 conditions]);
 
 /// `io.k8s.api.apps.v1beta2.RollingUpdateDaemonSet`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDaemonSet {
     pub max_unavailable: Option<IntOrString>,
     pub max_surge: Option<IntOrString>,
@@ -661,10 +677,11 @@ static ROLLING_UPDATE_DAEMON_SET: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(RollingUpdateDaemonSet);
 message!(RollingUpdateDaemonSet, ROLLING_UPDATE_DAEMON_SET, [0 max_unavailable, 1 max_surge]);
 
 /// `io.k8s.api.apps.v1beta2.RollingUpdateDeployment`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDeployment {
     pub max_unavailable: Option<IntOrString>,
     pub max_surge: Option<IntOrString>,
@@ -688,10 +705,11 @@ static ROLLING_UPDATE_DEPLOYMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(RollingUpdateDeployment);
 message!(RollingUpdateDeployment, ROLLING_UPDATE_DEPLOYMENT, [0 max_unavailable, 1 max_surge]);
 
 /// `io.k8s.api.apps.v1beta2.RollingUpdateStatefulSetStrategy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateStatefulSetStrategy {
     pub partition: Option<i32>,
     pub max_unavailable: Option<IntOrString>,
@@ -715,10 +733,11 @@ static ROLLING_UPDATE_STATEFUL_SET_STRATEGY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(RollingUpdateStatefulSetStrategy);
 message!(RollingUpdateStatefulSetStrategy, ROLLING_UPDATE_STATEFUL_SET_STRATEGY, [0 partition, 1 max_unavailable]);
 
 /// `io.k8s.api.apps.v1beta2.Scale`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Scale {
     pub metadata: ObjectMeta,
     pub spec: ScaleSpec,
@@ -744,6 +763,7 @@ static SCALE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Scale);
 message!(Scale, SCALE, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -761,7 +781,7 @@ resource!(
 pub type ScaleList = List<Scale>;
 
 /// `io.k8s.api.apps.v1beta2.ScaleSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ScaleSpec {
     pub replicas: i32,
 }
@@ -776,10 +796,11 @@ static SCALE_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ScaleSpec);
 message!(ScaleSpec, SCALE_SPEC, [0 replicas]);
 
 /// `io.k8s.api.apps.v1beta2.ScaleStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ScaleStatus {
     pub replicas: i32,
     pub selector: BTreeMap<Str, Str>,
@@ -800,10 +821,11 @@ static SCALE_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ScaleStatus);
 message!(ScaleStatus, SCALE_STATUS, [0 replicas, 1 selector, 2 target_selector]);
 
 /// `io.k8s.api.apps.v1beta2.StatefulSet`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSet {
     pub metadata: ObjectMeta,
     pub spec: StatefulSetSpec,
@@ -829,6 +851,7 @@ static STATEFUL_SET: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(StatefulSet);
 message!(StatefulSet, STATEFUL_SET, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -846,7 +869,7 @@ resource!(
 pub type StatefulSetList = List<StatefulSet>;
 
 /// `io.k8s.api.apps.v1beta2.StatefulSetCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetCondition {
     pub type_: Str,
     pub status: Str,
@@ -882,10 +905,11 @@ static STATEFUL_SET_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(StatefulSetCondition);
 message!(StatefulSetCondition, STATEFUL_SET_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.apps.v1beta2.StatefulSetOrdinals`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetOrdinals {
     pub start: i32,
 }
@@ -900,10 +924,11 @@ static STATEFUL_SET_ORDINALS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(StatefulSetOrdinals);
 message!(StatefulSetOrdinals, STATEFUL_SET_ORDINALS, [0 start]);
 
 /// `io.k8s.api.apps.v1beta2.StatefulSetPersistentVolumeClaimRetentionPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetPersistentVolumeClaimRetentionPolicy {
     pub when_deleted: Str,
     pub when_scaled: Str,
@@ -922,10 +947,11 @@ static STATEFUL_SET_PERSISTENT_VOLUME_CLAIM_RETENTION_POLICY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(StatefulSetPersistentVolumeClaimRetentionPolicy);
 message!(StatefulSetPersistentVolumeClaimRetentionPolicy, STATEFUL_SET_PERSISTENT_VOLUME_CLAIM_RETENTION_POLICY, [0 when_deleted, 1 when_scaled]);
 
 /// `io.k8s.api.apps.v1beta2.StatefulSetSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetSpec {
     pub replicas: Option<i32>,
     pub selector: Option<Box<LabelSelector>>,
@@ -1001,10 +1027,11 @@ static STATEFUL_SET_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(StatefulSetSpec);
 message!(StatefulSetSpec, STATEFUL_SET_SPEC, [0 replicas, 1 selector, 2 template, 3 volume_claim_templates, 4 service_name, 5 pod_management_policy, 6 update_strategy, 7 revision_history_limit, 8 min_ready_seconds, 9 persistent_volume_claim_retention_policy, 10 ordinals]);
 
 /// `io.k8s.api.apps.v1beta2.StatefulSetStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetStatus {
     pub observed_generation: i64,
     pub replicas: i32,
@@ -1052,10 +1079,11 @@ static STATEFUL_SET_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(StatefulSetStatus);
 message!(StatefulSetStatus, STATEFUL_SET_STATUS, [0 observed_generation, 1 replicas, 2 ready_replicas, 3 current_replicas, 4 updated_replicas, 5 current_revision, 6 update_revision, 7 collision_count, 8 conditions, 9 available_replicas]);
 
 /// `io.k8s.api.apps.v1beta2.StatefulSetUpdateStrategy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetUpdateStrategy {
     pub type_: Str,
     pub rolling_update: Option<Box<RollingUpdateStatefulSetStrategy>>,
@@ -1079,4 +1107,5 @@ static STATEFUL_SET_UPDATE_STRATEGY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(StatefulSetUpdateStrategy);
 message!(StatefulSetUpdateStrategy, STATEFUL_SET_UPDATE_STRATEGY, [0 type_, 1 rolling_update]);

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{List, ObjectMeta, Str, Time, message, resource};
+use kubist_apimachinery::{List, ObjectMeta, Str, Time, message, message_debug, resource};
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.authentication.v1.BoundObjectReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct BoundObjectReference {
     pub kind: Str,
     pub api_version: Str,
@@ -33,10 +33,11 @@ static BOUND_OBJECT_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(BoundObjectReference);
 message!(BoundObjectReference, BOUND_OBJECT_REFERENCE, [0 kind, 1 api_version, 2 name, 3 uid]);
 
 /// `io.k8s.api.authentication.v1.ExtraValue`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExtraValue {
     pub items: Vec<Str>,
 }
@@ -51,10 +52,11 @@ static EXTRA_VALUE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ExtraValue);
 message!(ExtraValue, EXTRA_VALUE, [0 items]);
 
 /// `io.k8s.api.authentication.v1.SelfSubjectReview`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectReview {
     pub metadata: ObjectMeta,
     pub status: SelfSubjectReviewStatus,
@@ -78,6 +80,7 @@ static SELF_SUBJECT_REVIEW: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(SelfSubjectReview);
 message!(SelfSubjectReview, SELF_SUBJECT_REVIEW, [0 metadata, 1 status]);
 
 resource!(
@@ -95,7 +98,7 @@ resource!(
 pub type SelfSubjectReviewList = List<SelfSubjectReview>;
 
 /// `io.k8s.api.authentication.v1.SelfSubjectReviewStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectReviewStatus {
     pub user_info: UserInfo,
 }
@@ -110,10 +113,11 @@ static SELF_SUBJECT_REVIEW_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(SelfSubjectReviewStatus);
 message!(SelfSubjectReviewStatus, SELF_SUBJECT_REVIEW_STATUS, [0 user_info]);
 
 /// `io.k8s.api.authentication.v1.TokenRequest`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TokenRequest {
     pub metadata: ObjectMeta,
     pub spec: TokenRequestSpec,
@@ -139,6 +143,7 @@ static TOKEN_REQUEST: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(TokenRequest);
 message!(TokenRequest, TOKEN_REQUEST, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -156,7 +161,7 @@ resource!(
 pub type TokenRequestList = List<TokenRequest>;
 
 /// `io.k8s.api.authentication.v1.TokenRequestSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TokenRequestSpec {
     pub audiences: Vec<Str>,
     pub expiration_seconds: Option<i64>,
@@ -177,10 +182,11 @@ static TOKEN_REQUEST_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(2), E::Field(1)],
 };
 
+message_debug!(TokenRequestSpec);
 message!(TokenRequestSpec, TOKEN_REQUEST_SPEC, [0 audiences, 1 expiration_seconds, 2 bound_object_ref]);
 
 /// `io.k8s.api.authentication.v1.TokenRequestStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TokenRequestStatus {
     pub token: Str,
     pub expiration_timestamp: Option<Time>,
@@ -204,10 +210,11 @@ static TOKEN_REQUEST_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(TokenRequestStatus);
 message!(TokenRequestStatus, TOKEN_REQUEST_STATUS, [0 token, 1 expiration_timestamp]);
 
 /// `io.k8s.api.authentication.v1.TokenReview`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TokenReview {
     pub metadata: ObjectMeta,
     pub spec: TokenReviewSpec,
@@ -233,6 +240,7 @@ static TOKEN_REVIEW: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(TokenReview);
 message!(TokenReview, TOKEN_REVIEW, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -250,7 +258,7 @@ resource!(
 pub type TokenReviewList = List<TokenReview>;
 
 /// `io.k8s.api.authentication.v1.TokenReviewSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TokenReviewSpec {
     pub token: Str,
     pub audiences: Vec<Str>,
@@ -269,10 +277,11 @@ static TOKEN_REVIEW_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(TokenReviewSpec);
 message!(TokenReviewSpec, TOKEN_REVIEW_SPEC, [0 token, 1 audiences]);
 
 /// `io.k8s.api.authentication.v1.TokenReviewStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TokenReviewStatus {
     pub authenticated: bool,
     pub user: UserInfo,
@@ -295,10 +304,11 @@ static TOKEN_REVIEW_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(3), E::Field(2)],
 };
 
+message_debug!(TokenReviewStatus);
 message!(TokenReviewStatus, TOKEN_REVIEW_STATUS, [0 authenticated, 1 user, 2 audiences, 3 error]);
 
 /// `io.k8s.api.authentication.v1.UserInfo`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct UserInfo {
     pub username: Str,
     pub uid: Str,
@@ -321,4 +331,5 @@ static USER_INFO: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(UserInfo);
 message!(UserInfo, USER_INFO, [0 username, 1 uid, 2 groups, 3 extra]);

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{List, ObjectMeta, Str, message, resource};
+use kubist_apimachinery::{List, ObjectMeta, Str, message, message_debug, resource};
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.authentication.v1beta1.ExtraValue`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExtraValue {
     pub items: Vec<Str>,
 }
@@ -25,10 +25,11 @@ static EXTRA_VALUE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ExtraValue);
 message!(ExtraValue, EXTRA_VALUE, [0 items]);
 
 /// `io.k8s.api.authentication.v1beta1.SelfSubjectReview`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectReview {
     pub metadata: ObjectMeta,
     pub status: SelfSubjectReviewStatus,
@@ -52,6 +53,7 @@ static SELF_SUBJECT_REVIEW: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(SelfSubjectReview);
 message!(SelfSubjectReview, SELF_SUBJECT_REVIEW, [0 metadata, 1 status]);
 
 resource!(
@@ -69,7 +71,7 @@ resource!(
 pub type SelfSubjectReviewList = List<SelfSubjectReview>;
 
 /// `io.k8s.api.authentication.v1beta1.SelfSubjectReviewStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectReviewStatus {
     pub user_info: crate::authentication::v1::UserInfo,
 }
@@ -89,10 +91,11 @@ static SELF_SUBJECT_REVIEW_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(SelfSubjectReviewStatus);
 message!(SelfSubjectReviewStatus, SELF_SUBJECT_REVIEW_STATUS, [0 user_info]);
 
 /// `io.k8s.api.authentication.v1beta1.TokenReview`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TokenReview {
     pub metadata: ObjectMeta,
     pub spec: TokenReviewSpec,
@@ -118,6 +121,7 @@ static TOKEN_REVIEW: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(TokenReview);
 message!(TokenReview, TOKEN_REVIEW, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -135,7 +139,7 @@ resource!(
 pub type TokenReviewList = List<TokenReview>;
 
 /// `io.k8s.api.authentication.v1beta1.TokenReviewSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TokenReviewSpec {
     pub token: Str,
     pub audiences: Vec<Str>,
@@ -154,10 +158,11 @@ static TOKEN_REVIEW_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(TokenReviewSpec);
 message!(TokenReviewSpec, TOKEN_REVIEW_SPEC, [0 token, 1 audiences]);
 
 /// `io.k8s.api.authentication.v1beta1.TokenReviewStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TokenReviewStatus {
     pub authenticated: bool,
     pub user: UserInfo,
@@ -180,10 +185,11 @@ static TOKEN_REVIEW_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(3), E::Field(2)],
 };
 
+message_debug!(TokenReviewStatus);
 message!(TokenReviewStatus, TOKEN_REVIEW_STATUS, [0 authenticated, 1 user, 2 audiences, 3 error]);
 
 /// `io.k8s.api.authentication.v1beta1.UserInfo`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct UserInfo {
     pub username: Str,
     pub uid: Str,
@@ -206,4 +212,5 @@ static USER_INFO: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(UserInfo);
 message!(UserInfo, USER_INFO, [0 username, 1 uid, 2 groups, 3 extra]);

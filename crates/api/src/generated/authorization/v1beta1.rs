@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{List, ObjectMeta, Str, message, resource};
+use kubist_apimachinery::{List, ObjectMeta, Str, message, message_debug, resource};
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.authorization.v1beta1.ExtraValue`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExtraValue {
     pub items: Vec<Str>,
 }
@@ -25,10 +25,11 @@ static EXTRA_VALUE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ExtraValue);
 message!(ExtraValue, EXTRA_VALUE, [0 items]);
 
 /// `io.k8s.api.authorization.v1beta1.LocalSubjectAccessReview`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct LocalSubjectAccessReview {
     pub metadata: ObjectMeta,
     pub spec: SubjectAccessReviewSpec,
@@ -54,6 +55,7 @@ static LOCAL_SUBJECT_ACCESS_REVIEW: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(LocalSubjectAccessReview);
 message!(LocalSubjectAccessReview, LOCAL_SUBJECT_ACCESS_REVIEW, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -71,7 +73,7 @@ resource!(
 pub type LocalSubjectAccessReviewList = List<LocalSubjectAccessReview>;
 
 /// `io.k8s.api.authorization.v1beta1.NonResourceAttributes`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NonResourceAttributes {
     pub path: Str,
     pub verb: Str,
@@ -87,10 +89,11 @@ static NON_RESOURCE_ATTRIBUTES: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NonResourceAttributes);
 message!(NonResourceAttributes, NON_RESOURCE_ATTRIBUTES, [0 path, 1 verb]);
 
 /// `io.k8s.api.authorization.v1beta1.NonResourceRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NonResourceRule {
     pub verbs: Vec<Str>,
     pub non_resource_urls: Vec<Str>,
@@ -109,10 +112,11 @@ static NON_RESOURCE_RULE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NonResourceRule);
 message!(NonResourceRule, NON_RESOURCE_RULE, [0 verbs, 1 non_resource_urls]);
 
 /// `io.k8s.api.authorization.v1beta1.ResourceAttributes`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceAttributes {
     pub namespace: Str,
     pub verb: Str,
@@ -165,10 +169,11 @@ static RESOURCE_ATTRIBUTES: Schema = Schema {
     ],
 };
 
+message_debug!(ResourceAttributes);
 message!(ResourceAttributes, RESOURCE_ATTRIBUTES, [0 namespace, 1 verb, 2 group, 3 version, 4 resource, 5 subresource, 6 name, 7 field_selector, 8 label_selector]);
 
 /// `io.k8s.api.authorization.v1beta1.ResourceRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceRule {
     pub verbs: Vec<Str>,
     pub api_groups: Vec<Str>,
@@ -191,10 +196,11 @@ static RESOURCE_RULE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ResourceRule);
 message!(ResourceRule, RESOURCE_RULE, [0 verbs, 1 api_groups, 2 resources, 3 resource_names]);
 
 /// `io.k8s.api.authorization.v1beta1.SelfSubjectAccessReview`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectAccessReview {
     pub metadata: ObjectMeta,
     pub spec: SelfSubjectAccessReviewSpec,
@@ -220,6 +226,7 @@ static SELF_SUBJECT_ACCESS_REVIEW: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(SelfSubjectAccessReview);
 message!(SelfSubjectAccessReview, SELF_SUBJECT_ACCESS_REVIEW, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -237,7 +244,7 @@ resource!(
 pub type SelfSubjectAccessReviewList = List<SelfSubjectAccessReview>;
 
 /// `io.k8s.api.authorization.v1beta1.SelfSubjectAccessReviewSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectAccessReviewSpec {
     pub resource_attributes: Option<Box<ResourceAttributes>>,
     pub non_resource_attributes: Option<Box<NonResourceAttributes>>,
@@ -261,10 +268,11 @@ static SELF_SUBJECT_ACCESS_REVIEW_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(SelfSubjectAccessReviewSpec);
 message!(SelfSubjectAccessReviewSpec, SELF_SUBJECT_ACCESS_REVIEW_SPEC, [0 resource_attributes, 1 non_resource_attributes]);
 
 /// `io.k8s.api.authorization.v1beta1.SelfSubjectRulesReview`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectRulesReview {
     pub metadata: ObjectMeta,
     pub spec: SelfSubjectRulesReviewSpec,
@@ -290,6 +298,7 @@ static SELF_SUBJECT_RULES_REVIEW: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(SelfSubjectRulesReview);
 message!(SelfSubjectRulesReview, SELF_SUBJECT_RULES_REVIEW, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -307,7 +316,7 @@ resource!(
 pub type SelfSubjectRulesReviewList = List<SelfSubjectRulesReview>;
 
 /// `io.k8s.api.authorization.v1beta1.SelfSubjectRulesReviewSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectRulesReviewSpec {
     pub namespace: Str,
 }
@@ -322,10 +331,11 @@ static SELF_SUBJECT_RULES_REVIEW_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(SelfSubjectRulesReviewSpec);
 message!(SelfSubjectRulesReviewSpec, SELF_SUBJECT_RULES_REVIEW_SPEC, [0 namespace]);
 
 /// `io.k8s.api.authorization.v1beta1.SubjectAccessReview`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SubjectAccessReview {
     pub metadata: ObjectMeta,
     pub spec: SubjectAccessReviewSpec,
@@ -351,6 +361,7 @@ static SUBJECT_ACCESS_REVIEW: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(SubjectAccessReview);
 message!(SubjectAccessReview, SUBJECT_ACCESS_REVIEW, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -368,7 +379,7 @@ resource!(
 pub type SubjectAccessReviewList = List<SubjectAccessReview>;
 
 /// `io.k8s.api.authorization.v1beta1.SubjectAccessReviewSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SubjectAccessReviewSpec {
     pub resource_attributes: Option<Box<ResourceAttributes>>,
     pub non_resource_attributes: Option<Box<NonResourceAttributes>>,
@@ -407,10 +418,11 @@ static SUBJECT_ACCESS_REVIEW_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(SubjectAccessReviewSpec);
 message!(SubjectAccessReviewSpec, SUBJECT_ACCESS_REVIEW_SPEC, [0 resource_attributes, 1 non_resource_attributes, 2 user, 3 group, 4 extra, 5 uid]);
 
 /// `io.k8s.api.authorization.v1beta1.SubjectAccessReviewStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SubjectAccessReviewStatus {
     pub allowed: bool,
     pub denied: bool,
@@ -433,10 +445,11 @@ static SUBJECT_ACCESS_REVIEW_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(2), E::Field(3), E::Field(1)],
 };
 
+message_debug!(SubjectAccessReviewStatus);
 message!(SubjectAccessReviewStatus, SUBJECT_ACCESS_REVIEW_STATUS, [0 allowed, 1 denied, 2 reason, 3 evaluation_error]);
 
 /// `io.k8s.api.authorization.v1beta1.SubjectRulesReviewStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SubjectRulesReviewStatus {
     pub resource_rules: Vec<ResourceRule>,
     pub non_resource_rules: Vec<NonResourceRule>,
@@ -459,4 +472,5 @@ static SUBJECT_RULES_REVIEW_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(SubjectRulesReviewStatus);
 message!(SubjectRulesReviewStatus, SUBJECT_RULES_REVIEW_STATUS, [0 resource_rules, 1 non_resource_rules, 2 incomplete, 3 evaluation_error]);

@@ -2,13 +2,13 @@
 
 use kubist_apimachinery::wire::{Entry as E, FieldType as T, JsonForm, KindFacts, Schema, Wire};
 use kubist_apimachinery::{
-    LabelSelector, List, ObjectMeta, Quantity, Str, Time, message, resource,
+    LabelSelector, List, ObjectMeta, Quantity, Str, Time, message, message_debug, resource,
 };
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.autoscaling.v1.ContainerResourceMetricSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerResourceMetricSource {
     pub name: Str,
     pub target_average_utilization: Option<i32>,
@@ -36,10 +36,11 @@ static CONTAINER_RESOURCE_METRIC_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ContainerResourceMetricSource);
 message!(ContainerResourceMetricSource, CONTAINER_RESOURCE_METRIC_SOURCE, [0 name, 1 target_average_utilization, 2 target_average_value, 3 container]);
 
 /// `io.k8s.api.autoscaling.v1.ContainerResourceMetricStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerResourceMetricStatus {
     pub name: Str,
     pub current_average_utilization: Option<i32>,
@@ -67,10 +68,11 @@ static CONTAINER_RESOURCE_METRIC_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ContainerResourceMetricStatus);
 message!(ContainerResourceMetricStatus, CONTAINER_RESOURCE_METRIC_STATUS, [0 name, 1 current_average_utilization, 2 current_average_value, 3 container]);
 
 /// `io.k8s.api.autoscaling.v1.CrossVersionObjectReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CrossVersionObjectReference {
     pub kind: Str,
     pub name: Str,
@@ -91,10 +93,11 @@ static CROSS_VERSION_OBJECT_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CrossVersionObjectReference);
 message!(CrossVersionObjectReference, CROSS_VERSION_OBJECT_REFERENCE, [0 kind, 1 name, 2 api_version]);
 
 /// `io.k8s.api.autoscaling.v1.ExternalMetricSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExternalMetricSource {
     pub metric_name: Str,
     pub metric_selector: Option<Box<LabelSelector>>,
@@ -127,10 +130,11 @@ static EXTERNAL_METRIC_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ExternalMetricSource);
 message!(ExternalMetricSource, EXTERNAL_METRIC_SOURCE, [0 metric_name, 1 metric_selector, 2 target_value, 3 target_average_value]);
 
 /// `io.k8s.api.autoscaling.v1.ExternalMetricStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExternalMetricStatus {
     pub metric_name: Str,
     pub metric_selector: Option<Box<LabelSelector>>,
@@ -163,10 +167,11 @@ static EXTERNAL_METRIC_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ExternalMetricStatus);
 message!(ExternalMetricStatus, EXTERNAL_METRIC_STATUS, [0 metric_name, 1 metric_selector, 2 current_value, 3 current_average_value]);
 
 /// `io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscaler {
     pub metadata: ObjectMeta,
     pub spec: HorizontalPodAutoscalerSpec,
@@ -197,6 +202,7 @@ static HORIZONTAL_POD_AUTOSCALER: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(HorizontalPodAutoscaler);
 message!(HorizontalPodAutoscaler, HORIZONTAL_POD_AUTOSCALER, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -214,7 +220,7 @@ resource!(
 pub type HorizontalPodAutoscalerList = List<HorizontalPodAutoscaler>;
 
 /// `io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscalerCondition {
     pub type_: Str,
     pub status: Str,
@@ -250,10 +256,11 @@ static HORIZONTAL_POD_AUTOSCALER_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(HorizontalPodAutoscalerCondition);
 message!(HorizontalPodAutoscalerCondition, HORIZONTAL_POD_AUTOSCALER_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscalerSpec {
     pub scale_target_ref: CrossVersionObjectReference,
     pub min_replicas: Option<i32>,
@@ -281,10 +288,11 @@ static HORIZONTAL_POD_AUTOSCALER_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(HorizontalPodAutoscalerSpec);
 message!(HorizontalPodAutoscalerSpec, HORIZONTAL_POD_AUTOSCALER_SPEC, [0 scale_target_ref, 1 min_replicas, 2 max_replicas, 3 target_cpu_utilization_percentage]);
 
 /// `io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscalerStatus {
     pub observed_generation: Option<i64>,
     pub last_scale_time: Option<Time>,
@@ -315,10 +323,11 @@ static HORIZONTAL_POD_AUTOSCALER_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(HorizontalPodAutoscalerStatus);
 message!(HorizontalPodAutoscalerStatus, HORIZONTAL_POD_AUTOSCALER_STATUS, [0 observed_generation, 1 last_scale_time, 2 current_replicas, 3 desired_replicas, 4 current_cpu_utilization_percentage]);
 
 /// `io.k8s.api.autoscaling.v1.MetricSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MetricSpec {
     pub type_: Str,
     pub object: Option<Box<ObjectMetricSource>>,
@@ -357,10 +366,11 @@ static METRIC_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(MetricSpec);
 message!(MetricSpec, METRIC_SPEC, [0 type_, 1 object, 2 pods, 3 resource, 4 container_resource, 5 external]);
 
 /// `io.k8s.api.autoscaling.v1.MetricStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MetricStatus {
     pub type_: Str,
     pub object: Option<Box<ObjectMetricStatus>>,
@@ -399,10 +409,11 @@ static METRIC_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(MetricStatus);
 message!(MetricStatus, METRIC_STATUS, [0 type_, 1 object, 2 pods, 3 resource, 4 container_resource, 5 external]);
 
 /// `io.k8s.api.autoscaling.v1.ObjectMetricSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ObjectMetricSource {
     pub target: CrossVersionObjectReference,
     pub metric_name: Str,
@@ -438,10 +449,11 @@ static OBJECT_METRIC_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(ObjectMetricSource);
 message!(ObjectMetricSource, OBJECT_METRIC_SOURCE, [0 target, 1 metric_name, 2 target_value, 3 selector, 4 average_value]);
 
 /// `io.k8s.api.autoscaling.v1.ObjectMetricStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ObjectMetricStatus {
     pub target: CrossVersionObjectReference,
     pub metric_name: Str,
@@ -477,10 +489,11 @@ static OBJECT_METRIC_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(ObjectMetricStatus);
 message!(ObjectMetricStatus, OBJECT_METRIC_STATUS, [0 target, 1 metric_name, 2 current_value, 3 selector, 4 average_value]);
 
 /// `io.k8s.api.autoscaling.v1.PodsMetricSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodsMetricSource {
     pub metric_name: Str,
     pub target_average_value: Quantity,
@@ -511,10 +524,11 @@ static PODS_METRIC_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PodsMetricSource);
 message!(PodsMetricSource, PODS_METRIC_SOURCE, [0 metric_name, 1 target_average_value, 2 selector]);
 
 /// `io.k8s.api.autoscaling.v1.PodsMetricStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodsMetricStatus {
     pub metric_name: Str,
     pub current_average_value: Quantity,
@@ -545,10 +559,11 @@ static PODS_METRIC_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PodsMetricStatus);
 message!(PodsMetricStatus, PODS_METRIC_STATUS, [0 metric_name, 1 current_average_value, 2 selector]);
 
 /// `io.k8s.api.autoscaling.v1.ResourceMetricSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceMetricSource {
     pub name: Str,
     pub target_average_utilization: Option<i32>,
@@ -574,10 +589,11 @@ static RESOURCE_METRIC_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourceMetricSource);
 message!(ResourceMetricSource, RESOURCE_METRIC_SOURCE, [0 name, 1 target_average_utilization, 2 target_average_value]);
 
 /// `io.k8s.api.autoscaling.v1.ResourceMetricStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceMetricStatus {
     pub name: Str,
     pub current_average_utilization: Option<i32>,
@@ -603,10 +619,11 @@ static RESOURCE_METRIC_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourceMetricStatus);
 message!(ResourceMetricStatus, RESOURCE_METRIC_STATUS, [0 name, 1 current_average_utilization, 2 current_average_value]);
 
 /// `io.k8s.api.autoscaling.v1.Scale`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Scale {
     pub metadata: ObjectMeta,
     pub spec: ScaleSpec,
@@ -632,6 +649,7 @@ static SCALE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Scale);
 message!(Scale, SCALE, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -649,7 +667,7 @@ resource!(
 pub type ScaleList = List<Scale>;
 
 /// `io.k8s.api.autoscaling.v1.ScaleSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ScaleSpec {
     pub replicas: i32,
 }
@@ -664,10 +682,11 @@ static SCALE_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ScaleSpec);
 message!(ScaleSpec, SCALE_SPEC, [0 replicas]);
 
 /// `io.k8s.api.autoscaling.v1.ScaleStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ScaleStatus {
     pub replicas: i32,
     pub selector: Str,
@@ -683,4 +702,5 @@ static SCALE_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ScaleStatus);
 message!(ScaleStatus, SCALE_STATUS, [0 replicas, 1 selector]);

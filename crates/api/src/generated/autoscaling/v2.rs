@@ -4,13 +4,13 @@ use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
 use kubist_apimachinery::{
-    LabelSelector, List, ObjectMeta, Quantity, Str, Time, message, resource,
+    LabelSelector, List, ObjectMeta, Quantity, Str, Time, message, message_debug, resource,
 };
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.autoscaling.v2.ContainerResourceMetricSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerResourceMetricSource {
     pub name: Str,
     pub target: MetricTarget,
@@ -31,10 +31,11 @@ static CONTAINER_RESOURCE_METRIC_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ContainerResourceMetricSource);
 message!(ContainerResourceMetricSource, CONTAINER_RESOURCE_METRIC_SOURCE, [0 name, 1 target, 2 container]);
 
 /// `io.k8s.api.autoscaling.v2.ContainerResourceMetricStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerResourceMetricStatus {
     pub name: Str,
     pub current: MetricValueStatus,
@@ -55,10 +56,11 @@ static CONTAINER_RESOURCE_METRIC_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ContainerResourceMetricStatus);
 message!(ContainerResourceMetricStatus, CONTAINER_RESOURCE_METRIC_STATUS, [0 name, 1 current, 2 container]);
 
 /// `io.k8s.api.autoscaling.v2.CrossVersionObjectReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CrossVersionObjectReference {
     pub kind: Str,
     pub name: Str,
@@ -79,10 +81,11 @@ static CROSS_VERSION_OBJECT_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CrossVersionObjectReference);
 message!(CrossVersionObjectReference, CROSS_VERSION_OBJECT_REFERENCE, [0 kind, 1 name, 2 api_version]);
 
 /// `io.k8s.api.autoscaling.v2.ExternalMetricSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExternalMetricSource {
     pub metric: MetricIdentifier,
     pub target: MetricTarget,
@@ -101,10 +104,11 @@ static EXTERNAL_METRIC_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ExternalMetricSource);
 message!(ExternalMetricSource, EXTERNAL_METRIC_SOURCE, [0 metric, 1 target]);
 
 /// `io.k8s.api.autoscaling.v2.ExternalMetricStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExternalMetricStatus {
     pub metric: MetricIdentifier,
     pub current: MetricValueStatus,
@@ -123,10 +127,11 @@ static EXTERNAL_METRIC_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ExternalMetricStatus);
 message!(ExternalMetricStatus, EXTERNAL_METRIC_STATUS, [0 metric, 1 current]);
 
 /// `io.k8s.api.autoscaling.v2.HPAScalingPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HPAScalingPolicy {
     pub type_: Str,
     pub value: i32,
@@ -147,10 +152,11 @@ static HPA_SCALING_POLICY: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(HPAScalingPolicy);
 message!(HPAScalingPolicy, HPA_SCALING_POLICY, [0 type_, 1 value, 2 period_seconds]);
 
 /// `io.k8s.api.autoscaling.v2.HPAScalingRules`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HPAScalingRules {
     pub stabilization_window_seconds: Option<i32>,
     pub select_policy: Option<Str>,
@@ -173,10 +179,11 @@ static HPA_SCALING_RULES: Schema = Schema {
     order: &[E::Field(1), E::Field(2), E::Field(0), E::Field(3)],
 };
 
+message_debug!(HPAScalingRules);
 message!(HPAScalingRules, HPA_SCALING_RULES, [0 stabilization_window_seconds, 1 select_policy, 2 policies, 3 tolerance]);
 
 /// `io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscaler {
     pub metadata: ObjectMeta,
     pub spec: HorizontalPodAutoscalerSpec,
@@ -207,6 +214,7 @@ static HORIZONTAL_POD_AUTOSCALER: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(HorizontalPodAutoscaler);
 message!(HorizontalPodAutoscaler, HORIZONTAL_POD_AUTOSCALER, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -224,7 +232,7 @@ resource!(
 pub type HorizontalPodAutoscalerList = List<HorizontalPodAutoscaler>;
 
 /// `io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscalerBehavior {
     pub scale_up: Option<Box<HPAScalingRules>>,
     pub scale_down: Option<Box<HPAScalingRules>>,
@@ -243,10 +251,11 @@ static HORIZONTAL_POD_AUTOSCALER_BEHAVIOR: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(HorizontalPodAutoscalerBehavior);
 message!(HorizontalPodAutoscalerBehavior, HORIZONTAL_POD_AUTOSCALER_BEHAVIOR, [0 scale_up, 1 scale_down]);
 
 /// `io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscalerCondition {
     pub type_: Str,
     pub status: Str,
@@ -282,10 +291,11 @@ static HORIZONTAL_POD_AUTOSCALER_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(HorizontalPodAutoscalerCondition);
 message!(HorizontalPodAutoscalerCondition, HORIZONTAL_POD_AUTOSCALER_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscalerSpec {
     pub scale_target_ref: CrossVersionObjectReference,
     pub min_replicas: Option<i32>,
@@ -326,10 +336,11 @@ static HORIZONTAL_POD_AUTOSCALER_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(HorizontalPodAutoscalerSpec);
 message!(HorizontalPodAutoscalerSpec, HORIZONTAL_POD_AUTOSCALER_SPEC, [0 scale_target_ref, 1 min_replicas, 2 max_replicas, 3 metrics, 4 behavior]);
 
 /// `io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscalerStatus {
     pub observed_generation: Option<i64>,
     pub last_scale_time: Option<Time>,
@@ -370,10 +381,11 @@ static HORIZONTAL_POD_AUTOSCALER_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(HorizontalPodAutoscalerStatus);
 message!(HorizontalPodAutoscalerStatus, HORIZONTAL_POD_AUTOSCALER_STATUS, [0 observed_generation, 1 last_scale_time, 2 current_replicas, 3 desired_replicas, 4 current_metrics, 5 conditions]);
 
 /// `io.k8s.api.autoscaling.v2.MetricIdentifier`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MetricIdentifier {
     pub name: Str,
     pub selector: Option<Box<LabelSelector>>,
@@ -397,10 +409,11 @@ static METRIC_IDENTIFIER: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(MetricIdentifier);
 message!(MetricIdentifier, METRIC_IDENTIFIER, [0 name, 1 selector]);
 
 /// `io.k8s.api.autoscaling.v2.MetricSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MetricSpec {
     pub type_: Str,
     pub object: Option<Box<ObjectMetricSource>>,
@@ -439,10 +452,11 @@ static METRIC_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(MetricSpec);
 message!(MetricSpec, METRIC_SPEC, [0 type_, 1 object, 2 pods, 3 resource, 4 container_resource, 5 external]);
 
 /// `io.k8s.api.autoscaling.v2.MetricStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MetricStatus {
     pub type_: Str,
     pub object: Option<Box<ObjectMetricStatus>>,
@@ -481,10 +495,11 @@ static METRIC_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(MetricStatus);
 message!(MetricStatus, METRIC_STATUS, [0 type_, 1 object, 2 pods, 3 resource, 4 container_resource, 5 external]);
 
 /// `io.k8s.api.autoscaling.v2.MetricTarget`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MetricTarget {
     pub type_: Str,
     pub value: Option<Quantity>,
@@ -507,10 +522,11 @@ static METRIC_TARGET: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(MetricTarget);
 message!(MetricTarget, METRIC_TARGET, [0 type_, 1 value, 2 average_value, 3 average_utilization]);
 
 /// `io.k8s.api.autoscaling.v2.MetricValueStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct MetricValueStatus {
     pub value: Option<Quantity>,
     pub average_value: Option<Quantity>,
@@ -531,10 +547,11 @@ static METRIC_VALUE_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(MetricValueStatus);
 message!(MetricValueStatus, METRIC_VALUE_STATUS, [0 value, 1 average_value, 2 average_utilization]);
 
 /// `io.k8s.api.autoscaling.v2.ObjectMetricSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ObjectMetricSource {
     pub described_object: CrossVersionObjectReference,
     pub target: MetricTarget,
@@ -560,10 +577,11 @@ static OBJECT_METRIC_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ObjectMetricSource);
 message!(ObjectMetricSource, OBJECT_METRIC_SOURCE, [0 described_object, 1 target, 2 metric]);
 
 /// `io.k8s.api.autoscaling.v2.ObjectMetricStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ObjectMetricStatus {
     pub metric: MetricIdentifier,
     pub current: MetricValueStatus,
@@ -589,10 +607,11 @@ static OBJECT_METRIC_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ObjectMetricStatus);
 message!(ObjectMetricStatus, OBJECT_METRIC_STATUS, [0 metric, 1 current, 2 described_object]);
 
 /// `io.k8s.api.autoscaling.v2.PodsMetricSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodsMetricSource {
     pub metric: MetricIdentifier,
     pub target: MetricTarget,
@@ -611,10 +630,11 @@ static PODS_METRIC_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PodsMetricSource);
 message!(PodsMetricSource, PODS_METRIC_SOURCE, [0 metric, 1 target]);
 
 /// `io.k8s.api.autoscaling.v2.PodsMetricStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodsMetricStatus {
     pub metric: MetricIdentifier,
     pub current: MetricValueStatus,
@@ -633,10 +653,11 @@ static PODS_METRIC_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PodsMetricStatus);
 message!(PodsMetricStatus, PODS_METRIC_STATUS, [0 metric, 1 current]);
 
 /// `io.k8s.api.autoscaling.v2.ResourceMetricSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceMetricSource {
     pub name: Str,
     pub target: MetricTarget,
@@ -655,10 +676,11 @@ static RESOURCE_METRIC_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ResourceMetricSource);
 message!(ResourceMetricSource, RESOURCE_METRIC_SOURCE, [0 name, 1 target]);
 
 /// `io.k8s.api.autoscaling.v2.ResourceMetricStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceMetricStatus {
     pub name: Str,
     pub current: MetricValueStatus,
@@ -677,4 +699,5 @@ static RESOURCE_METRIC_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ResourceMetricStatus);
 message!(ResourceMetricStatus, RESOURCE_METRIC_STATUS, [0 name, 1 current]);

@@ -3,12 +3,14 @@
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{LabelSelector, List, ObjectMeta, Str, Time, message, resource};
+use kubist_apimachinery::{
+    LabelSelector, List, ObjectMeta, Str, Time, message, message_debug, resource,
+};
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.batch.v1.CronJob`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CronJob {
     pub metadata: ObjectMeta,
     pub spec: CronJobSpec,
@@ -34,6 +36,7 @@ static CRON_JOB: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CronJob);
 message!(CronJob, CRON_JOB, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -44,7 +47,7 @@ resource!(
 pub type CronJobList = List<CronJob>;
 
 /// `io.k8s.api.batch.v1.CronJobSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CronJobSpec {
     pub schedule: Str,
     pub time_zone: Option<Str>,
@@ -84,10 +87,11 @@ static CRON_JOB_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(CronJobSpec);
 message!(CronJobSpec, CRON_JOB_SPEC, [0 schedule, 1 time_zone, 2 starting_deadline_seconds, 3 concurrency_policy, 4 suspend, 5 job_template, 6 successful_jobs_history_limit, 7 failed_jobs_history_limit]);
 
 /// `io.k8s.api.batch.v1.CronJobStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CronJobStatus {
     pub active: Vec<crate::core::v1::ObjectReference>,
     pub last_schedule_time: Option<Time>,
@@ -119,10 +123,11 @@ static CRON_JOB_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CronJobStatus);
 message!(CronJobStatus, CRON_JOB_STATUS, [0 active, 1 last_schedule_time, 2 last_successful_time]);
 
 /// `io.k8s.api.batch.v1.Job`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Job {
     pub metadata: ObjectMeta,
     pub spec: JobSpec,
@@ -148,6 +153,7 @@ static JOB: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Job);
 message!(Job, JOB, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -158,7 +164,7 @@ resource!(
 pub type JobList = List<Job>;
 
 /// `io.k8s.api.batch.v1.JobCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct JobCondition {
     pub type_: Str,
     pub status: Str,
@@ -197,10 +203,11 @@ static JOB_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(JobCondition);
 message!(JobCondition, JOB_CONDITION, [0 type_, 1 status, 2 last_probe_time, 3 last_transition_time, 4 reason, 5 message]);
 
 /// `io.k8s.api.batch.v1.JobSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct JobSpec {
     pub parallelism: Option<i32>,
     pub completions: Option<i32>,
@@ -274,10 +281,11 @@ static JOB_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(JobSpec);
 message!(JobSpec, JOB_SPEC, [0 parallelism, 1 completions, 2 active_deadline_seconds, 3 pod_failure_policy, 4 success_policy, 5 backoff_limit, 6 backoff_limit_per_index, 7 max_failed_indexes, 8 selector, 9 manual_selector, 10 template, 11 ttl_seconds_after_finished, 12 completion_mode, 13 suspend, 14 pod_replacement_policy, 15 managed_by]);
 
 /// `io.k8s.api.batch.v1.JobStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct JobStatus {
     pub conditions: Vec<JobCondition>,
     pub start_time: Option<Time>,
@@ -333,10 +341,11 @@ static JOB_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(JobStatus);
 message!(JobStatus, JOB_STATUS, [0 conditions, 1 start_time, 2 completion_time, 3 active, 4 succeeded, 5 failed, 6 terminating, 7 completed_indexes, 8 failed_indexes, 9 uncounted_terminated_pods, 10 ready]);
 
 /// `io.k8s.api.batch.v1.JobTemplateSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct JobTemplateSpec {
     pub metadata: ObjectMeta,
     pub spec: JobSpec,
@@ -355,10 +364,11 @@ static JOB_TEMPLATE_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(JobTemplateSpec);
 message!(JobTemplateSpec, JOB_TEMPLATE_SPEC, [0 metadata, 1 spec]);
 
 /// `io.k8s.api.batch.v1.PodFailurePolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodFailurePolicy {
     pub rules: Vec<PodFailurePolicyRule>,
 }
@@ -373,10 +383,11 @@ static POD_FAILURE_POLICY: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(PodFailurePolicy);
 message!(PodFailurePolicy, POD_FAILURE_POLICY, [0 rules]);
 
 /// `io.k8s.api.batch.v1.PodFailurePolicyOnExitCodesRequirement`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodFailurePolicyOnExitCodesRequirement {
     pub container_name: Option<Str>,
     pub operator: Str,
@@ -397,10 +408,11 @@ static POD_FAILURE_POLICY_ON_EXIT_CODES_REQUIREMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PodFailurePolicyOnExitCodesRequirement);
 message!(PodFailurePolicyOnExitCodesRequirement, POD_FAILURE_POLICY_ON_EXIT_CODES_REQUIREMENT, [0 container_name, 1 operator, 2 values]);
 
 /// `io.k8s.api.batch.v1.PodFailurePolicyOnPodConditionsPattern`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodFailurePolicyOnPodConditionsPattern {
     pub type_: Str,
     pub status: Str,
@@ -416,10 +428,11 @@ static POD_FAILURE_POLICY_ON_POD_CONDITIONS_PATTERN: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PodFailurePolicyOnPodConditionsPattern);
 message!(PodFailurePolicyOnPodConditionsPattern, POD_FAILURE_POLICY_ON_POD_CONDITIONS_PATTERN, [0 type_, 1 status]);
 
 /// `io.k8s.api.batch.v1.PodFailurePolicyRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodFailurePolicyRule {
     pub action: Str,
     pub on_exit_codes: Option<Box<PodFailurePolicyOnExitCodesRequirement>>,
@@ -451,10 +464,11 @@ static POD_FAILURE_POLICY_RULE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PodFailurePolicyRule);
 message!(PodFailurePolicyRule, POD_FAILURE_POLICY_RULE, [0 action, 1 on_exit_codes, 2 on_pod_conditions]);
 
 /// `io.k8s.api.batch.v1.SuccessPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SuccessPolicy {
     pub rules: Vec<SuccessPolicyRule>,
 }
@@ -469,10 +483,11 @@ static SUCCESS_POLICY: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(SuccessPolicy);
 message!(SuccessPolicy, SUCCESS_POLICY, [0 rules]);
 
 /// `io.k8s.api.batch.v1.SuccessPolicyRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SuccessPolicyRule {
     pub succeeded_indexes: Option<Str>,
     pub succeeded_count: Option<i32>,
@@ -491,10 +506,11 @@ static SUCCESS_POLICY_RULE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(SuccessPolicyRule);
 message!(SuccessPolicyRule, SUCCESS_POLICY_RULE, [0 succeeded_indexes, 1 succeeded_count]);
 
 /// `io.k8s.api.batch.v1.UncountedTerminatedPods`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct UncountedTerminatedPods {
     pub succeeded: Vec<Str>,
     pub failed: Vec<Str>,
@@ -513,4 +529,5 @@ static UNCOUNTED_TERMINATED_PODS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(UncountedTerminatedPods);
 message!(UncountedTerminatedPods, UNCOUNTED_TERMINATED_PODS, [0 succeeded, 1 failed]);

@@ -3,12 +3,12 @@
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{List, ObjectMeta, Str, Time, message, resource};
+use kubist_apimachinery::{List, ObjectMeta, Str, Time, message, message_debug, resource};
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.batch.v1beta1.CronJob`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CronJob {
     pub metadata: ObjectMeta,
     pub spec: CronJobSpec,
@@ -34,6 +34,7 @@ static CRON_JOB: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CronJob);
 message!(CronJob, CRON_JOB, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -51,7 +52,7 @@ resource!(
 pub type CronJobList = List<CronJob>;
 
 /// `io.k8s.api.batch.v1beta1.CronJobSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CronJobSpec {
     pub schedule: Str,
     pub time_zone: Option<Str>,
@@ -91,10 +92,11 @@ static CRON_JOB_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(CronJobSpec);
 message!(CronJobSpec, CRON_JOB_SPEC, [0 schedule, 1 time_zone, 2 starting_deadline_seconds, 3 concurrency_policy, 4 suspend, 5 job_template, 6 successful_jobs_history_limit, 7 failed_jobs_history_limit]);
 
 /// `io.k8s.api.batch.v1beta1.CronJobStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CronJobStatus {
     pub active: Vec<crate::core::v1::ObjectReference>,
     pub last_schedule_time: Option<Time>,
@@ -126,10 +128,11 @@ static CRON_JOB_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CronJobStatus);
 message!(CronJobStatus, CRON_JOB_STATUS, [0 active, 1 last_schedule_time, 2 last_successful_time]);
 
 /// `io.k8s.api.batch.v1beta1.JobTemplateSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct JobTemplateSpec {
     pub metadata: ObjectMeta,
     pub spec: crate::batch::v1::JobSpec,
@@ -153,4 +156,5 @@ static JOB_TEMPLATE_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(JobTemplateSpec);
 message!(JobTemplateSpec, JOB_TEMPLATE_SPEC, [0 metadata, 1 spec]);

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{ByteString, List, ObjectMeta, Str, Time, message, resource};
+use kubist_apimachinery::{
+    ByteString, List, ObjectMeta, Str, Time, message, message_debug, resource,
+};
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.certificates.v1.CertificateSigningRequest`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequest {
     pub metadata: ObjectMeta,
     pub spec: CertificateSigningRequestSpec,
@@ -41,6 +43,7 @@ static CERTIFICATE_SIGNING_REQUEST: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CertificateSigningRequest);
 message!(CertificateSigningRequest, CERTIFICATE_SIGNING_REQUEST, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -58,7 +61,7 @@ resource!(
 pub type CertificateSigningRequestList = List<CertificateSigningRequest>;
 
 /// `io.k8s.api.certificates.v1.CertificateSigningRequestCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestCondition {
     pub type_: Str,
     pub status: Str,
@@ -97,10 +100,11 @@ static CERTIFICATE_SIGNING_REQUEST_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(CertificateSigningRequestCondition);
 message!(CertificateSigningRequestCondition, CERTIFICATE_SIGNING_REQUEST_CONDITION, [0 type_, 1 status, 2 reason, 3 message, 4 last_update_time, 5 last_transition_time]);
 
 /// `io.k8s.api.certificates.v1.CertificateSigningRequestSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestSpec {
     pub request: ByteString,
     pub signer_name: Str,
@@ -140,10 +144,11 @@ static CERTIFICATE_SIGNING_REQUEST_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(CertificateSigningRequestSpec);
 message!(CertificateSigningRequestSpec, CERTIFICATE_SIGNING_REQUEST_SPEC, [0 request, 1 signer_name, 2 expiration_seconds, 3 usages, 4 username, 5 uid, 6 groups, 7 extra]);
 
 /// `io.k8s.api.certificates.v1.CertificateSigningRequestStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestStatus {
     pub conditions: Vec<CertificateSigningRequestCondition>,
     pub certificate: ByteString,
@@ -168,10 +173,11 @@ static CERTIFICATE_SIGNING_REQUEST_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(CertificateSigningRequestStatus);
 message!(CertificateSigningRequestStatus, CERTIFICATE_SIGNING_REQUEST_STATUS, [0 conditions, 1 certificate]);
 
 /// `io.k8s.api.certificates.v1.ExtraValue`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExtraValue {
     pub items: Vec<Str>,
 }
@@ -186,4 +192,5 @@ static EXTRA_VALUE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ExtraValue);
 message!(ExtraValue, EXTRA_VALUE, [0 items]);

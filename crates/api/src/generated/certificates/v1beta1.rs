@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{ByteString, Condition, List, ObjectMeta, Str, Time, message, resource};
+use kubist_apimachinery::{
+    ByteString, Condition, List, ObjectMeta, Str, Time, message, message_debug, resource,
+};
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.certificates.v1beta1.CertificateSigningRequest`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequest {
     pub metadata: ObjectMeta,
     pub spec: CertificateSigningRequestSpec,
@@ -41,6 +43,7 @@ static CERTIFICATE_SIGNING_REQUEST: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CertificateSigningRequest);
 message!(CertificateSigningRequest, CERTIFICATE_SIGNING_REQUEST, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -58,7 +61,7 @@ resource!(
 pub type CertificateSigningRequestList = List<CertificateSigningRequest>;
 
 /// `io.k8s.api.certificates.v1beta1.CertificateSigningRequestCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestCondition {
     pub type_: Str,
     pub status: Str,
@@ -97,10 +100,11 @@ static CERTIFICATE_SIGNING_REQUEST_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(CertificateSigningRequestCondition);
 message!(CertificateSigningRequestCondition, CERTIFICATE_SIGNING_REQUEST_CONDITION, [0 type_, 1 status, 2 reason, 3 message, 4 last_update_time, 5 last_transition_time]);
 
 /// `io.k8s.api.certificates.v1beta1.CertificateSigningRequestSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestSpec {
     pub request: ByteString,
     pub signer_name: Option<Str>,
@@ -140,10 +144,11 @@ static CERTIFICATE_SIGNING_REQUEST_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(CertificateSigningRequestSpec);
 message!(CertificateSigningRequestSpec, CERTIFICATE_SIGNING_REQUEST_SPEC, [0 request, 1 signer_name, 2 expiration_seconds, 3 usages, 4 username, 5 uid, 6 groups, 7 extra]);
 
 /// `io.k8s.api.certificates.v1beta1.CertificateSigningRequestStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestStatus {
     pub conditions: Vec<CertificateSigningRequestCondition>,
     pub certificate: ByteString,
@@ -168,10 +173,11 @@ static CERTIFICATE_SIGNING_REQUEST_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(CertificateSigningRequestStatus);
 message!(CertificateSigningRequestStatus, CERTIFICATE_SIGNING_REQUEST_STATUS, [0 conditions, 1 certificate]);
 
 /// `io.k8s.api.certificates.v1beta1.ClusterTrustBundle`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ClusterTrustBundle {
     pub metadata: ObjectMeta,
     pub spec: ClusterTrustBundleSpec,
@@ -195,6 +201,7 @@ static CLUSTER_TRUST_BUNDLE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ClusterTrustBundle);
 message!(ClusterTrustBundle, CLUSTER_TRUST_BUNDLE, [0 metadata, 1 spec]);
 
 resource!(
@@ -212,7 +219,7 @@ resource!(
 pub type ClusterTrustBundleList = List<ClusterTrustBundle>;
 
 /// `io.k8s.api.certificates.v1beta1.ClusterTrustBundleSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ClusterTrustBundleSpec {
     pub signer_name: Str,
     pub trust_bundle: Str,
@@ -231,10 +238,11 @@ static CLUSTER_TRUST_BUNDLE_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ClusterTrustBundleSpec);
 message!(ClusterTrustBundleSpec, CLUSTER_TRUST_BUNDLE_SPEC, [0 signer_name, 1 trust_bundle]);
 
 /// `io.k8s.api.certificates.v1beta1.ExtraValue`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExtraValue {
     pub items: Vec<Str>,
 }
@@ -249,10 +257,11 @@ static EXTRA_VALUE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ExtraValue);
 message!(ExtraValue, EXTRA_VALUE, [0 items]);
 
 /// `io.k8s.api.certificates.v1beta1.PodCertificateRequest`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodCertificateRequest {
     pub metadata: ObjectMeta,
     pub spec: PodCertificateRequestSpec,
@@ -278,6 +287,7 @@ static POD_CERTIFICATE_REQUEST: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PodCertificateRequest);
 message!(PodCertificateRequest, POD_CERTIFICATE_REQUEST, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -295,7 +305,7 @@ resource!(
 pub type PodCertificateRequestList = List<PodCertificateRequest>;
 
 /// `io.k8s.api.certificates.v1beta1.PodCertificateRequestSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodCertificateRequestSpec {
     pub signer_name: Str,
     pub pod_name: Str,
@@ -347,10 +357,11 @@ static POD_CERTIFICATE_REQUEST_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(PodCertificateRequestSpec);
 message!(PodCertificateRequestSpec, POD_CERTIFICATE_REQUEST_SPEC, [0 signer_name, 1 pod_name, 2 pod_uid, 3 service_account_name, 4 service_account_uid, 5 node_name, 6 node_uid, 7 max_expiration_seconds, 8 pkix_public_key, 9 proof_of_possession, 10 stub_pkcs10_request, 11 unverified_user_annotations]);
 
 /// `io.k8s.api.certificates.v1beta1.PodCertificateRequestStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodCertificateRequestStatus {
     pub conditions: Vec<Condition>,
     pub certificate_chain: Str,
@@ -388,4 +399,5 @@ static POD_CERTIFICATE_REQUEST_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(PodCertificateRequestStatus);
 message!(PodCertificateRequestStatus, POD_CERTIFICATE_REQUEST_STATUS, [0 conditions, 1 certificate_chain, 2 not_before, 3 begin_refresh_at, 4 not_after]);

@@ -7,13 +7,13 @@ use kubist_apimachinery::wire::{
 };
 use kubist_apimachinery::{
     ByteString, Condition, IntOrString, LabelSelector, List, MicroTime, ObjectMeta, OwnerReference,
-    Quantity, Str, Time, message, resource,
+    Quantity, Str, Time, message, message_debug, resource,
 };
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.core.v1.AWSElasticBlockStoreVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AWSElasticBlockStoreVolumeSource {
     pub volume_id: Str,
     pub fs_type: Str,
@@ -36,10 +36,11 @@ static AWS_ELASTIC_BLOCK_STORE_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(AWSElasticBlockStoreVolumeSource);
 message!(AWSElasticBlockStoreVolumeSource, AWS_ELASTIC_BLOCK_STORE_VOLUME_SOURCE, [0 volume_id, 1 fs_type, 2 partition, 3 read_only]);
 
 /// `io.k8s.api.core.v1.Affinity`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Affinity {
     pub node_affinity: Option<Box<NodeAffinity>>,
     pub pod_affinity: Option<Box<PodAffinity>>,
@@ -60,10 +61,11 @@ static AFFINITY: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Affinity);
 message!(Affinity, AFFINITY, [0 node_affinity, 1 pod_affinity, 2 pod_anti_affinity]);
 
 /// `io.k8s.api.core.v1.AppArmorProfile`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AppArmorProfile {
     pub type_: Str,
     pub localhost_profile: Option<Str>,
@@ -79,10 +81,11 @@ static APP_ARMOR_PROFILE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(AppArmorProfile);
 message!(AppArmorProfile, APP_ARMOR_PROFILE, [0 type_, 1 localhost_profile]);
 
 /// `io.k8s.api.core.v1.AttachedVolume`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AttachedVolume {
     pub name: Str,
     pub device_path: Str,
@@ -98,10 +101,11 @@ static ATTACHED_VOLUME: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(AttachedVolume);
 message!(AttachedVolume, ATTACHED_VOLUME, [0 name, 1 device_path]);
 
 /// `io.k8s.api.core.v1.AvoidPods`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AvoidPods {
     pub prefer_avoid_pods: Vec<PreferAvoidPodsEntry>,
 }
@@ -122,10 +126,11 @@ static AVOID_PODS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(AvoidPods);
 message!(AvoidPods, AVOID_PODS, [0 prefer_avoid_pods]);
 
 /// `io.k8s.api.core.v1.AzureDiskVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AzureDiskVolumeSource {
     pub disk_name: Str,
     pub disk_uri: Str,
@@ -159,10 +164,11 @@ static AZURE_DISK_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(AzureDiskVolumeSource);
 message!(AzureDiskVolumeSource, AZURE_DISK_VOLUME_SOURCE, [0 disk_name, 1 disk_uri, 2 caching_mode, 3 fs_type, 4 read_only, 5 kind]);
 
 /// `io.k8s.api.core.v1.AzureFilePersistentVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AzureFilePersistentVolumeSource {
     pub secret_name: Str,
     pub share_name: Str,
@@ -185,10 +191,11 @@ static AZURE_FILE_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(AzureFilePersistentVolumeSource);
 message!(AzureFilePersistentVolumeSource, AZURE_FILE_PERSISTENT_VOLUME_SOURCE, [0 secret_name, 1 share_name, 2 read_only, 3 secret_namespace]);
 
 /// `io.k8s.api.core.v1.AzureFileVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AzureFileVolumeSource {
     pub secret_name: Str,
     pub share_name: Str,
@@ -209,10 +216,11 @@ static AZURE_FILE_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(AzureFileVolumeSource);
 message!(AzureFileVolumeSource, AZURE_FILE_VOLUME_SOURCE, [0 secret_name, 1 share_name, 2 read_only]);
 
 /// `io.k8s.api.core.v1.Binding`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Binding {
     pub metadata: ObjectMeta,
     pub target: ObjectReference,
@@ -236,6 +244,7 @@ static BINDING: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(Binding);
 message!(Binding, BINDING, [0 metadata, 1 target]);
 
 resource!(
@@ -246,7 +255,7 @@ resource!(
 pub type BindingList = List<Binding>;
 
 /// `io.k8s.api.core.v1.CSIPersistentVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CSIPersistentVolumeSource {
     pub driver: Str,
     pub volume_handle: Str,
@@ -302,10 +311,11 @@ static CSI_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(CSIPersistentVolumeSource);
 message!(CSIPersistentVolumeSource, CSI_PERSISTENT_VOLUME_SOURCE, [0 driver, 1 volume_handle, 2 read_only, 3 fs_type, 4 volume_attributes, 5 controller_publish_secret_ref, 6 node_stage_secret_ref, 7 node_publish_secret_ref, 8 controller_expand_secret_ref, 9 node_expand_secret_ref]);
 
 /// `io.k8s.api.core.v1.CSIVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CSIVolumeSource {
     pub driver: Str,
     pub read_only: Option<bool>,
@@ -341,10 +351,11 @@ static CSI_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(CSIVolumeSource);
 message!(CSIVolumeSource, CSI_VOLUME_SOURCE, [0 driver, 1 read_only, 2 fs_type, 3 volume_attributes, 4 node_publish_secret_ref]);
 
 /// `io.k8s.api.core.v1.Capabilities`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Capabilities {
     pub add: Vec<Str>,
     pub drop: Vec<Str>,
@@ -363,10 +374,11 @@ static CAPABILITIES: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(Capabilities);
 message!(Capabilities, CAPABILITIES, [0 add, 1 drop]);
 
 /// `io.k8s.api.core.v1.CephFSPersistentVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CephFSPersistentVolumeSource {
     pub monitors: Vec<Str>,
     pub path: Str,
@@ -400,10 +412,11 @@ static CEPH_FS_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(CephFSPersistentVolumeSource);
 message!(CephFSPersistentVolumeSource, CEPH_FS_PERSISTENT_VOLUME_SOURCE, [0 monitors, 1 path, 2 user, 3 secret_file, 4 secret_ref, 5 read_only]);
 
 /// `io.k8s.api.core.v1.CephFSVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CephFSVolumeSource {
     pub monitors: Vec<Str>,
     pub path: Str,
@@ -437,10 +450,11 @@ static CEPH_FS_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(CephFSVolumeSource);
 message!(CephFSVolumeSource, CEPH_FS_VOLUME_SOURCE, [0 monitors, 1 path, 2 user, 3 secret_file, 4 secret_ref, 5 read_only]);
 
 /// `io.k8s.api.core.v1.CinderPersistentVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CinderPersistentVolumeSource {
     pub volume_id: Str,
     pub fs_type: Str,
@@ -463,10 +477,11 @@ static CINDER_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(CinderPersistentVolumeSource);
 message!(CinderPersistentVolumeSource, CINDER_PERSISTENT_VOLUME_SOURCE, [0 volume_id, 1 fs_type, 2 read_only, 3 secret_ref]);
 
 /// `io.k8s.api.core.v1.CinderVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CinderVolumeSource {
     pub volume_id: Str,
     pub fs_type: Str,
@@ -489,10 +504,11 @@ static CINDER_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(CinderVolumeSource);
 message!(CinderVolumeSource, CINDER_VOLUME_SOURCE, [0 volume_id, 1 fs_type, 2 read_only, 3 secret_ref]);
 
 /// `io.k8s.api.core.v1.ClientIPConfig`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ClientIPConfig {
     pub timeout_seconds: Option<i32>,
 }
@@ -507,10 +523,11 @@ static CLIENT_IP_CONFIG: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ClientIPConfig);
 message!(ClientIPConfig, CLIENT_IP_CONFIG, [0 timeout_seconds]);
 
 /// `io.k8s.api.core.v1.ClusterTrustBundleProjection`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ClusterTrustBundleProjection {
     pub name: Option<Str>,
     pub signer_name: Option<Str>,
@@ -546,10 +563,11 @@ static CLUSTER_TRUST_BUNDLE_PROJECTION: Schema = Schema {
     ],
 };
 
+message_debug!(ClusterTrustBundleProjection);
 message!(ClusterTrustBundleProjection, CLUSTER_TRUST_BUNDLE_PROJECTION, [0 name, 1 signer_name, 2 label_selector, 3 optional, 4 path]);
 
 /// `io.k8s.api.core.v1.ComponentCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ComponentCondition {
     pub type_: Str,
     pub status: Str,
@@ -572,10 +590,11 @@ static COMPONENT_CONDITION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ComponentCondition);
 message!(ComponentCondition, COMPONENT_CONDITION, [0 type_, 1 status, 2 message, 3 error]);
 
 /// `io.k8s.api.core.v1.ComponentStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ComponentStatus {
     pub metadata: ObjectMeta,
     pub conditions: Vec<ComponentCondition>,
@@ -601,6 +620,7 @@ static COMPONENT_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ComponentStatus);
 message!(ComponentStatus, COMPONENT_STATUS, [0 metadata, 1 conditions]);
 
 resource!(
@@ -618,7 +638,7 @@ resource!(
 pub type ComponentStatusList = List<ComponentStatus>;
 
 /// `io.k8s.api.core.v1.ConfigMap`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ConfigMap {
     pub metadata: ObjectMeta,
     pub immutable: Option<bool>,
@@ -646,6 +666,7 @@ static CONFIG_MAP: Schema = Schema {
     order: &[E::Field(0), E::Field(2), E::Field(3), E::Field(1)],
 };
 
+message_debug!(ConfigMap);
 message!(ConfigMap, CONFIG_MAP, [0 metadata, 1 immutable, 2 data, 3 binary_data]);
 
 resource!(
@@ -663,7 +684,7 @@ resource!(
 pub type ConfigMapList = List<ConfigMap>;
 
 /// `io.k8s.api.core.v1.ConfigMapEnvSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapEnvSource {
     pub name: Str,
     pub optional: Option<bool>,
@@ -685,10 +706,11 @@ static CONFIG_MAP_ENV_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(ConfigMapEnvSource);
 message!(ConfigMapEnvSource, CONFIG_MAP_ENV_SOURCE, [0 name, 1 optional]);
 
 /// `io.k8s.api.core.v1.ConfigMapKeySelector`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapKeySelector {
     pub name: Str,
     pub key: Str,
@@ -716,10 +738,11 @@ static CONFIG_MAP_KEY_SELECTOR: Schema = Schema {
     ],
 };
 
+message_debug!(ConfigMapKeySelector);
 message!(ConfigMapKeySelector, CONFIG_MAP_KEY_SELECTOR, [0 name, 1 key, 2 optional]);
 
 /// `io.k8s.api.core.v1.ConfigMapNodeConfigSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapNodeConfigSource {
     pub namespace: Str,
     pub name: Str,
@@ -750,10 +773,11 @@ static CONFIG_MAP_NODE_CONFIG_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(ConfigMapNodeConfigSource);
 message!(ConfigMapNodeConfigSource, CONFIG_MAP_NODE_CONFIG_SOURCE, [0 namespace, 1 name, 2 uid, 3 resource_version, 4 kubelet_config_key]);
 
 /// `io.k8s.api.core.v1.ConfigMapProjection`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapProjection {
     pub name: Str,
     pub items: Vec<KeyToPath>,
@@ -781,10 +805,11 @@ static CONFIG_MAP_PROJECTION: Schema = Schema {
     ],
 };
 
+message_debug!(ConfigMapProjection);
 message!(ConfigMapProjection, CONFIG_MAP_PROJECTION, [0 name, 1 items, 2 optional]);
 
 /// `io.k8s.api.core.v1.ConfigMapVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapVolumeSource {
     pub name: Str,
     pub items: Vec<KeyToPath>,
@@ -815,10 +840,11 @@ static CONFIG_MAP_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(ConfigMapVolumeSource);
 message!(ConfigMapVolumeSource, CONFIG_MAP_VOLUME_SOURCE, [0 name, 1 items, 2 default_mode, 3 optional]);
 
 /// `io.k8s.api.core.v1.Container`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Container {
     pub name: Str,
     pub image: Str,
@@ -931,10 +957,11 @@ static CONTAINER: Schema = Schema {
     ],
 };
 
+message_debug!(Container);
 message!(Container, CONTAINER, [0 name, 1 image, 2 command, 3 args, 4 working_dir, 5 ports, 6 env_from, 7 env, 8 resources, 9 resize_policy, 10 restart_policy, 11 restart_policy_rules, 12 volume_mounts, 13 volume_devices, 14 liveness_probe, 15 readiness_probe, 16 startup_probe, 17 lifecycle, 18 termination_message_path, 19 termination_message_policy, 20 image_pull_policy, 21 security_context, 22 stdin, 23 stdin_once, 24 tty]);
 
 /// `io.k8s.api.core.v1.ContainerExtendedResourceRequest`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerExtendedResourceRequest {
     pub container_name: Str,
     pub resource_name: Str,
@@ -955,10 +982,11 @@ static CONTAINER_EXTENDED_RESOURCE_REQUEST: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ContainerExtendedResourceRequest);
 message!(ContainerExtendedResourceRequest, CONTAINER_EXTENDED_RESOURCE_REQUEST, [0 container_name, 1 resource_name, 2 request_name]);
 
 /// `io.k8s.api.core.v1.ContainerImage`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerImage {
     pub names: Vec<Str>,
     pub size_bytes: i64,
@@ -977,10 +1005,11 @@ static CONTAINER_IMAGE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ContainerImage);
 message!(ContainerImage, CONTAINER_IMAGE, [0 names, 1 size_bytes]);
 
 /// `io.k8s.api.core.v1.ContainerPort`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerPort {
     pub name: Str,
     pub host_port: i32,
@@ -1011,10 +1040,11 @@ static CONTAINER_PORT: Schema = Schema {
     ],
 };
 
+message_debug!(ContainerPort);
 message!(ContainerPort, CONTAINER_PORT, [0 name, 1 host_port, 2 container_port, 3 protocol, 4 host_ip]);
 
 /// `io.k8s.api.core.v1.ContainerResizePolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerResizePolicy {
     pub resource_name: Str,
     pub restart_policy: Str,
@@ -1033,10 +1063,11 @@ static CONTAINER_RESIZE_POLICY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ContainerResizePolicy);
 message!(ContainerResizePolicy, CONTAINER_RESIZE_POLICY, [0 resource_name, 1 restart_policy]);
 
 /// `io.k8s.api.core.v1.ContainerRestartRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerRestartRule {
     pub action: Str,
     pub exit_codes: Option<Box<ContainerRestartRuleOnExitCodes>>,
@@ -1060,10 +1091,11 @@ static CONTAINER_RESTART_RULE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ContainerRestartRule);
 message!(ContainerRestartRule, CONTAINER_RESTART_RULE, [0 action, 1 exit_codes]);
 
 /// `io.k8s.api.core.v1.ContainerRestartRuleOnExitCodes`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerRestartRuleOnExitCodes {
     pub operator: Str,
     pub values: Vec<i32>,
@@ -1082,10 +1114,11 @@ static CONTAINER_RESTART_RULE_ON_EXIT_CODES: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ContainerRestartRuleOnExitCodes);
 message!(ContainerRestartRuleOnExitCodes, CONTAINER_RESTART_RULE_ON_EXIT_CODES, [0 operator, 1 values]);
 
 /// `io.k8s.api.core.v1.ContainerState`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerState {
     pub waiting: Option<Box<ContainerStateWaiting>>,
     pub running: Option<Box<ContainerStateRunning>>,
@@ -1106,10 +1139,11 @@ static CONTAINER_STATE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ContainerState);
 message!(ContainerState, CONTAINER_STATE, [0 waiting, 1 running, 2 terminated]);
 
 /// `io.k8s.api.core.v1.ContainerStateRunning`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerStateRunning {
     pub started_at: Option<Time>,
 }
@@ -1124,10 +1158,11 @@ static CONTAINER_STATE_RUNNING: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ContainerStateRunning);
 message!(ContainerStateRunning, CONTAINER_STATE_RUNNING, [0 started_at]);
 
 /// `io.k8s.api.core.v1.ContainerStateTerminated`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerStateTerminated {
     pub exit_code: i32,
     pub signal: i32,
@@ -1164,10 +1199,11 @@ static CONTAINER_STATE_TERMINATED: Schema = Schema {
     ],
 };
 
+message_debug!(ContainerStateTerminated);
 message!(ContainerStateTerminated, CONTAINER_STATE_TERMINATED, [0 exit_code, 1 signal, 2 reason, 3 message, 4 started_at, 5 finished_at, 6 container_id]);
 
 /// `io.k8s.api.core.v1.ContainerStateWaiting`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerStateWaiting {
     pub reason: Str,
     pub message: Str,
@@ -1183,10 +1219,11 @@ static CONTAINER_STATE_WAITING: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ContainerStateWaiting);
 message!(ContainerStateWaiting, CONTAINER_STATE_WAITING, [0 reason, 1 message]);
 
 /// `io.k8s.api.core.v1.ContainerStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerStatus {
     pub name: Str,
     pub state: ContainerState,
@@ -1261,10 +1298,11 @@ static CONTAINER_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(ContainerStatus);
 message!(ContainerStatus, CONTAINER_STATUS, [0 name, 1 state, 2 last_state, 3 ready, 4 restart_count, 5 image, 6 image_id, 7 container_id, 8 started, 9 allocated_resources, 10 resources, 11 volume_mounts, 12 user, 13 allocated_resources_status, 14 stop_signal]);
 
 /// `io.k8s.api.core.v1.ContainerUser`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ContainerUser {
     pub linux: Option<Box<LinuxContainerUser>>,
 }
@@ -1279,10 +1317,11 @@ static CONTAINER_USER: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ContainerUser);
 message!(ContainerUser, CONTAINER_USER, [0 linux]);
 
 /// `io.k8s.api.core.v1.DaemonEndpoint`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonEndpoint {
     pub port: i32,
 }
@@ -1297,10 +1336,11 @@ static DAEMON_ENDPOINT: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(DaemonEndpoint);
 message!(DaemonEndpoint, DAEMON_ENDPOINT, [0 port]);
 
 /// `io.k8s.api.core.v1.DownwardAPIProjection`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DownwardAPIProjection {
     pub items: Vec<DownwardAPIVolumeFile>,
 }
@@ -1315,10 +1355,11 @@ static DOWNWARD_API_PROJECTION: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(DownwardAPIProjection);
 message!(DownwardAPIProjection, DOWNWARD_API_PROJECTION, [0 items]);
 
 /// `io.k8s.api.core.v1.DownwardAPIVolumeFile`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DownwardAPIVolumeFile {
     pub path: Str,
     pub field_ref: Option<Box<ObjectFieldSelector>>,
@@ -1346,10 +1387,11 @@ static DOWNWARD_API_VOLUME_FILE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(DownwardAPIVolumeFile);
 message!(DownwardAPIVolumeFile, DOWNWARD_API_VOLUME_FILE, [0 path, 1 field_ref, 2 resource_field_ref, 3 mode]);
 
 /// `io.k8s.api.core.v1.DownwardAPIVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DownwardAPIVolumeSource {
     pub items: Vec<DownwardAPIVolumeFile>,
     pub default_mode: Option<i32>,
@@ -1368,10 +1410,11 @@ static DOWNWARD_API_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DownwardAPIVolumeSource);
 message!(DownwardAPIVolumeSource, DOWNWARD_API_VOLUME_SOURCE, [0 items, 1 default_mode]);
 
 /// `io.k8s.api.core.v1.EmptyDirVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EmptyDirVolumeSource {
     pub medium: Str,
     pub size_limit: Option<Quantity>,
@@ -1390,10 +1433,11 @@ static EMPTY_DIR_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(EmptyDirVolumeSource);
 message!(EmptyDirVolumeSource, EMPTY_DIR_VOLUME_SOURCE, [0 medium, 1 size_limit]);
 
 /// `io.k8s.api.core.v1.EndpointAddress`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EndpointAddress {
     pub ip: Str,
     pub hostname: Str,
@@ -1416,10 +1460,11 @@ static ENDPOINT_ADDRESS: Schema = Schema {
     order: &[E::Field(0), E::Field(3), E::Field(1), E::Field(2)],
 };
 
+message_debug!(EndpointAddress);
 message!(EndpointAddress, ENDPOINT_ADDRESS, [0 ip, 1 hostname, 2 node_name, 3 target_ref]);
 
 /// `io.k8s.api.core.v1.EndpointPort`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EndpointPort {
     pub name: Str,
     pub port: i32,
@@ -1442,10 +1487,11 @@ static ENDPOINT_PORT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(EndpointPort);
 message!(EndpointPort, ENDPOINT_PORT, [0 name, 1 port, 2 protocol, 3 app_protocol]);
 
 /// `io.k8s.api.core.v1.EndpointSubset`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EndpointSubset {
     pub addresses: Vec<EndpointAddress>,
     pub not_ready_addresses: Vec<EndpointAddress>,
@@ -1466,10 +1512,11 @@ static ENDPOINT_SUBSET: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(EndpointSubset);
 message!(EndpointSubset, ENDPOINT_SUBSET, [0 addresses, 1 not_ready_addresses, 2 ports]);
 
 /// `io.k8s.api.core.v1.Endpoints`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Endpoints {
     pub metadata: ObjectMeta,
     pub subsets: Vec<EndpointSubset>,
@@ -1493,6 +1540,7 @@ static ENDPOINTS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(Endpoints);
 message!(Endpoints, ENDPOINTS, [0 metadata, 1 subsets]);
 
 resource!(
@@ -1510,7 +1558,7 @@ resource!(
 pub type EndpointsList = List<Endpoints>;
 
 /// `io.k8s.api.core.v1.EnvFromSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EnvFromSource {
     pub prefix: Str,
     pub config_map_ref: Option<Box<ConfigMapEnvSource>>,
@@ -1531,10 +1579,11 @@ static ENV_FROM_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(EnvFromSource);
 message!(EnvFromSource, ENV_FROM_SOURCE, [0 prefix, 1 config_map_ref, 2 secret_ref]);
 
 /// `io.k8s.api.core.v1.EnvVar`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EnvVar {
     pub name: Str,
     pub value: Str,
@@ -1555,10 +1604,11 @@ static ENV_VAR: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(EnvVar);
 message!(EnvVar, ENV_VAR, [0 name, 1 value, 2 value_from]);
 
 /// `io.k8s.api.core.v1.EnvVarSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EnvVarSource {
     pub field_ref: Option<Box<ObjectFieldSelector>>,
     pub resource_field_ref: Option<Box<ResourceFieldSelector>>,
@@ -1599,10 +1649,11 @@ static ENV_VAR_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(EnvVarSource);
 message!(EnvVarSource, ENV_VAR_SOURCE, [0 field_ref, 1 resource_field_ref, 2 config_map_key_ref, 3 secret_key_ref, 4 file_key_ref]);
 
 /// `io.k8s.api.core.v1.EphemeralContainer`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EphemeralContainer {
     pub name: Str,
     pub image: Str,
@@ -1724,10 +1775,11 @@ static EPHEMERAL_CONTAINER: Schema = Schema {
     ],
 };
 
+message_debug!(EphemeralContainer);
 message!(EphemeralContainer, EPHEMERAL_CONTAINER, [0 name, 1 image, 2 command, 3 args, 4 working_dir, 5 ports, 6 env_from, 7 env, 8 resources, 9 resize_policy, 10 restart_policy, 11 restart_policy_rules, 12 volume_mounts, 13 volume_devices, 14 liveness_probe, 15 readiness_probe, 16 startup_probe, 17 lifecycle, 18 termination_message_path, 19 termination_message_policy, 20 image_pull_policy, 21 security_context, 22 stdin, 23 stdin_once, 24 tty, 25 target_container_name]);
 
 /// `io.k8s.api.core.v1.EphemeralContainerCommon`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EphemeralContainerCommon {
     pub name: Str,
     pub image: Str,
@@ -1840,10 +1892,11 @@ static EPHEMERAL_CONTAINER_COMMON: Schema = Schema {
     ],
 };
 
+message_debug!(EphemeralContainerCommon);
 message!(EphemeralContainerCommon, EPHEMERAL_CONTAINER_COMMON, [0 name, 1 image, 2 command, 3 args, 4 working_dir, 5 ports, 6 env_from, 7 env, 8 resources, 9 resize_policy, 10 restart_policy, 11 restart_policy_rules, 12 volume_mounts, 13 volume_devices, 14 liveness_probe, 15 readiness_probe, 16 startup_probe, 17 lifecycle, 18 termination_message_path, 19 termination_message_policy, 20 image_pull_policy, 21 security_context, 22 stdin, 23 stdin_once, 24 tty]);
 
 /// `io.k8s.api.core.v1.EphemeralVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EphemeralVolumeSource {
     pub volume_claim_template: Option<Box<PersistentVolumeClaimTemplate>>,
 }
@@ -1863,10 +1916,11 @@ static EPHEMERAL_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(EphemeralVolumeSource);
 message!(EphemeralVolumeSource, EPHEMERAL_VOLUME_SOURCE, [0 volume_claim_template]);
 
 /// `io.k8s.api.core.v1.Event`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Event {
     pub metadata: ObjectMeta,
     pub involved_object: ObjectReference,
@@ -1932,6 +1986,7 @@ static EVENT: Schema = Schema {
     ],
 };
 
+message_debug!(Event);
 message!(Event, EVENT, [0 metadata, 1 involved_object, 2 reason, 3 message, 4 source, 5 first_timestamp, 6 last_timestamp, 7 count, 8 type_, 9 event_time, 10 series, 11 action, 12 related, 13 reporting_component, 14 reporting_instance]);
 
 resource!(
@@ -1942,7 +1997,7 @@ resource!(
 pub type EventList = List<Event>;
 
 /// `io.k8s.api.core.v1.EventSeries`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EventSeries {
     pub count: i32,
     pub last_observed_time: Option<MicroTime>,
@@ -1966,10 +2021,11 @@ static EVENT_SERIES: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(EventSeries);
 message!(EventSeries, EVENT_SERIES, [0 count, 1 last_observed_time]);
 
 /// `io.k8s.api.core.v1.EventSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EventSource {
     pub component: Str,
     pub host: Str,
@@ -1985,10 +2041,11 @@ static EVENT_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(EventSource);
 message!(EventSource, EVENT_SOURCE, [0 component, 1 host]);
 
 /// `io.k8s.api.core.v1.ExecAction`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExecAction {
     pub command: Vec<Str>,
 }
@@ -2003,10 +2060,11 @@ static EXEC_ACTION: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ExecAction);
 message!(ExecAction, EXEC_ACTION, [0 command]);
 
 /// `io.k8s.api.core.v1.FCVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct FCVolumeSource {
     pub target_wwns: Vec<Str>,
     pub lun: Option<i32>,
@@ -2037,10 +2095,11 @@ static FC_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(FCVolumeSource);
 message!(FCVolumeSource, FC_VOLUME_SOURCE, [0 target_wwns, 1 lun, 2 fs_type, 3 read_only, 4 wwids]);
 
 /// `io.k8s.api.core.v1.FileKeySelector`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct FileKeySelector {
     pub volume_name: Str,
     pub path: Str,
@@ -2063,10 +2122,11 @@ static FILE_KEY_SELECTOR: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(FileKeySelector);
 message!(FileKeySelector, FILE_KEY_SELECTOR, [0 volume_name, 1 path, 2 key, 3 optional]);
 
 /// `io.k8s.api.core.v1.FlexPersistentVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct FlexPersistentVolumeSource {
     pub driver: Str,
     pub fs_type: Str,
@@ -2097,10 +2157,11 @@ static FLEX_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(FlexPersistentVolumeSource);
 message!(FlexPersistentVolumeSource, FLEX_PERSISTENT_VOLUME_SOURCE, [0 driver, 1 fs_type, 2 secret_ref, 3 read_only, 4 options]);
 
 /// `io.k8s.api.core.v1.FlexVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct FlexVolumeSource {
     pub driver: Str,
     pub fs_type: Str,
@@ -2131,10 +2192,11 @@ static FLEX_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(FlexVolumeSource);
 message!(FlexVolumeSource, FLEX_VOLUME_SOURCE, [0 driver, 1 fs_type, 2 secret_ref, 3 read_only, 4 options]);
 
 /// `io.k8s.api.core.v1.FlockerVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct FlockerVolumeSource {
     pub dataset_name: Str,
     pub dataset_uuid: Str,
@@ -2153,10 +2215,11 @@ static FLOCKER_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(FlockerVolumeSource);
 message!(FlockerVolumeSource, FLOCKER_VOLUME_SOURCE, [0 dataset_name, 1 dataset_uuid]);
 
 /// `io.k8s.api.core.v1.GCEPersistentDiskVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GCEPersistentDiskVolumeSource {
     pub pd_name: Str,
     pub fs_type: Str,
@@ -2179,10 +2242,11 @@ static GCE_PERSISTENT_DISK_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(GCEPersistentDiskVolumeSource);
 message!(GCEPersistentDiskVolumeSource, GCE_PERSISTENT_DISK_VOLUME_SOURCE, [0 pd_name, 1 fs_type, 2 partition, 3 read_only]);
 
 /// `io.k8s.api.core.v1.GRPCAction`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GRPCAction {
     pub port: i32,
     pub service: Option<Str>,
@@ -2198,10 +2262,11 @@ static GRPC_ACTION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(GRPCAction);
 message!(GRPCAction, GRPC_ACTION, [0 port, 1 service]);
 
 /// `io.k8s.api.core.v1.GitRepoVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GitRepoVolumeSource {
     pub repository: Str,
     pub revision: Str,
@@ -2222,10 +2287,11 @@ static GIT_REPO_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(GitRepoVolumeSource);
 message!(GitRepoVolumeSource, GIT_REPO_VOLUME_SOURCE, [0 repository, 1 revision, 2 directory]);
 
 /// `io.k8s.api.core.v1.GlusterfsPersistentVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GlusterfsPersistentVolumeSource {
     pub endpoints: Str,
     pub path: Str,
@@ -2248,10 +2314,11 @@ static GLUSTERFS_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(GlusterfsPersistentVolumeSource);
 message!(GlusterfsPersistentVolumeSource, GLUSTERFS_PERSISTENT_VOLUME_SOURCE, [0 endpoints, 1 path, 2 read_only, 3 endpoints_namespace]);
 
 /// `io.k8s.api.core.v1.GlusterfsVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GlusterfsVolumeSource {
     pub endpoints: Str,
     pub path: Str,
@@ -2272,10 +2339,11 @@ static GLUSTERFS_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(GlusterfsVolumeSource);
 message!(GlusterfsVolumeSource, GLUSTERFS_VOLUME_SOURCE, [0 endpoints, 1 path, 2 read_only]);
 
 /// `io.k8s.api.core.v1.HTTPGetAction`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HTTPGetAction {
     pub path: Str,
     pub port: IntOrString,
@@ -2306,10 +2374,11 @@ static HTTP_GET_ACTION: Schema = Schema {
     ],
 };
 
+message_debug!(HTTPGetAction);
 message!(HTTPGetAction, HTTP_GET_ACTION, [0 path, 1 port, 2 host, 3 scheme, 4 http_headers]);
 
 /// `io.k8s.api.core.v1.HTTPHeader`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HTTPHeader {
     pub name: Str,
     pub value: Str,
@@ -2325,10 +2394,11 @@ static HTTP_HEADER: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(HTTPHeader);
 message!(HTTPHeader, HTTP_HEADER, [0 name, 1 value]);
 
 /// `io.k8s.api.core.v1.HostAlias`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HostAlias {
     pub ip: Str,
     pub hostnames: Vec<Str>,
@@ -2347,10 +2417,11 @@ static HOST_ALIAS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(HostAlias);
 message!(HostAlias, HOST_ALIAS, [0 ip, 1 hostnames]);
 
 /// `io.k8s.api.core.v1.HostIP`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HostIP {
     pub ip: Str,
 }
@@ -2365,10 +2436,11 @@ static HOST_IP: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(HostIP);
 message!(HostIP, HOST_IP, [0 ip]);
 
 /// `io.k8s.api.core.v1.HostPathVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HostPathVolumeSource {
     pub path: Str,
     pub type_: Option<Str>,
@@ -2384,10 +2456,11 @@ static HOST_PATH_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(HostPathVolumeSource);
 message!(HostPathVolumeSource, HOST_PATH_VOLUME_SOURCE, [0 path, 1 type_]);
 
 /// `io.k8s.api.core.v1.ISCSIPersistentVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ISCSIPersistentVolumeSource {
     pub target_portal: Str,
     pub iqn: Str,
@@ -2436,10 +2509,11 @@ static ISCSI_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(ISCSIPersistentVolumeSource);
 message!(ISCSIPersistentVolumeSource, ISCSI_PERSISTENT_VOLUME_SOURCE, [0 target_portal, 1 iqn, 2 lun, 3 iscsi_interface, 4 fs_type, 5 read_only, 6 portals, 7 chap_auth_discovery, 8 chap_auth_session, 9 secret_ref, 10 initiator_name]);
 
 /// `io.k8s.api.core.v1.ISCSIVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ISCSIVolumeSource {
     pub target_portal: Str,
     pub iqn: Str,
@@ -2488,10 +2562,11 @@ static ISCSI_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(ISCSIVolumeSource);
 message!(ISCSIVolumeSource, ISCSI_VOLUME_SOURCE, [0 target_portal, 1 iqn, 2 lun, 3 iscsi_interface, 4 fs_type, 5 read_only, 6 portals, 7 chap_auth_discovery, 8 chap_auth_session, 9 secret_ref, 10 initiator_name]);
 
 /// `io.k8s.api.core.v1.ImageVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ImageVolumeSource {
     pub reference: Str,
     pub pull_policy: Str,
@@ -2507,10 +2582,11 @@ static IMAGE_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ImageVolumeSource);
 message!(ImageVolumeSource, IMAGE_VOLUME_SOURCE, [0 reference, 1 pull_policy]);
 
 /// `io.k8s.api.core.v1.ImageVolumeStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ImageVolumeStatus {
     pub image_ref: Str,
 }
@@ -2525,10 +2601,11 @@ static IMAGE_VOLUME_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ImageVolumeStatus);
 message!(ImageVolumeStatus, IMAGE_VOLUME_STATUS, [0 image_ref]);
 
 /// `io.k8s.api.core.v1.KeyToPath`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct KeyToPath {
     pub key: Str,
     pub path: Str,
@@ -2549,10 +2626,11 @@ static KEY_TO_PATH: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(KeyToPath);
 message!(KeyToPath, KEY_TO_PATH, [0 key, 1 path, 2 mode]);
 
 /// `io.k8s.api.core.v1.Lifecycle`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Lifecycle {
     pub post_start: Option<Box<LifecycleHandler>>,
     pub pre_stop: Option<Box<LifecycleHandler>>,
@@ -2573,10 +2651,11 @@ static LIFECYCLE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Lifecycle);
 message!(Lifecycle, LIFECYCLE, [0 post_start, 1 pre_stop, 2 stop_signal]);
 
 /// `io.k8s.api.core.v1.LifecycleHandler`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct LifecycleHandler {
     pub exec: Option<Box<ExecAction>>,
     pub http_get: Option<Box<HTTPGetAction>>,
@@ -2599,10 +2678,11 @@ static LIFECYCLE_HANDLER: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(LifecycleHandler);
 message!(LifecycleHandler, LIFECYCLE_HANDLER, [0 exec, 1 http_get, 2 tcp_socket, 3 sleep]);
 
 /// `io.k8s.api.core.v1.LimitRange`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct LimitRange {
     pub metadata: ObjectMeta,
     pub spec: LimitRangeSpec,
@@ -2626,6 +2706,7 @@ static LIMIT_RANGE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(LimitRange);
 message!(LimitRange, LIMIT_RANGE, [0 metadata, 1 spec]);
 
 resource!(
@@ -2643,7 +2724,7 @@ resource!(
 pub type LimitRangeList = List<LimitRange>;
 
 /// `io.k8s.api.core.v1.LimitRangeItem`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct LimitRangeItem {
     pub type_: Str,
     pub max: BTreeMap<Str, Quantity>,
@@ -2687,10 +2768,11 @@ static LIMIT_RANGE_ITEM: Schema = Schema {
     ],
 };
 
+message_debug!(LimitRangeItem);
 message!(LimitRangeItem, LIMIT_RANGE_ITEM, [0 type_, 1 max, 2 min, 3 default, 4 default_request, 5 max_limit_request_ratio]);
 
 /// `io.k8s.api.core.v1.LimitRangeSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct LimitRangeSpec {
     pub limits: Vec<LimitRangeItem>,
 }
@@ -2705,10 +2787,11 @@ static LIMIT_RANGE_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(LimitRangeSpec);
 message!(LimitRangeSpec, LIMIT_RANGE_SPEC, [0 limits]);
 
 /// `io.k8s.api.core.v1.LinuxContainerUser`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct LinuxContainerUser {
     pub uid: i64,
     pub gid: i64,
@@ -2729,10 +2812,11 @@ static LINUX_CONTAINER_USER: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(LinuxContainerUser);
 message!(LinuxContainerUser, LINUX_CONTAINER_USER, [0 uid, 1 gid, 2 supplemental_groups]);
 
 /// `io.k8s.api.core.v1.LoadBalancerIngress`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct LoadBalancerIngress {
     pub ip: Str,
     pub hostname: Str,
@@ -2755,10 +2839,11 @@ static LOAD_BALANCER_INGRESS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(LoadBalancerIngress);
 message!(LoadBalancerIngress, LOAD_BALANCER_INGRESS, [0 ip, 1 hostname, 2 ip_mode, 3 ports]);
 
 /// `io.k8s.api.core.v1.LoadBalancerStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct LoadBalancerStatus {
     pub ingress: Vec<LoadBalancerIngress>,
 }
@@ -2773,10 +2858,11 @@ static LOAD_BALANCER_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(LoadBalancerStatus);
 message!(LoadBalancerStatus, LOAD_BALANCER_STATUS, [0 ingress]);
 
 /// `io.k8s.api.core.v1.LocalObjectReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct LocalObjectReference {
     pub name: Str,
 }
@@ -2791,10 +2877,11 @@ static LOCAL_OBJECT_REFERENCE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(LocalObjectReference);
 message!(LocalObjectReference, LOCAL_OBJECT_REFERENCE, [0 name]);
 
 /// `io.k8s.api.core.v1.LocalVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct LocalVolumeSource {
     pub path: Str,
     pub fs_type: Option<Str>,
@@ -2810,10 +2897,11 @@ static LOCAL_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(LocalVolumeSource);
 message!(LocalVolumeSource, LOCAL_VOLUME_SOURCE, [0 path, 1 fs_type]);
 
 /// `io.k8s.api.core.v1.ModifyVolumeStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ModifyVolumeStatus {
     pub target_volume_attributes_class_name: Str,
     pub status: Str,
@@ -2832,10 +2920,11 @@ static MODIFY_VOLUME_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ModifyVolumeStatus);
 message!(ModifyVolumeStatus, MODIFY_VOLUME_STATUS, [0 target_volume_attributes_class_name, 1 status]);
 
 /// `io.k8s.api.core.v1.NFSVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NFSVolumeSource {
     pub server: Str,
     pub path: Str,
@@ -2856,10 +2945,11 @@ static NFS_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(NFSVolumeSource);
 message!(NFSVolumeSource, NFS_VOLUME_SOURCE, [0 server, 1 path, 2 read_only]);
 
 /// `io.k8s.api.core.v1.Namespace`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Namespace {
     pub metadata: ObjectMeta,
     pub spec: NamespaceSpec,
@@ -2885,6 +2975,7 @@ static NAMESPACE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Namespace);
 message!(Namespace, NAMESPACE, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -2902,7 +2993,7 @@ resource!(
 pub type NamespaceList = List<Namespace>;
 
 /// `io.k8s.api.core.v1.NamespaceCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NamespaceCondition {
     pub type_: Str,
     pub status: Str,
@@ -2938,10 +3029,11 @@ static NAMESPACE_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(NamespaceCondition);
 message!(NamespaceCondition, NAMESPACE_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.core.v1.NamespaceSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NamespaceSpec {
     pub finalizers: Vec<Str>,
 }
@@ -2956,10 +3048,11 @@ static NAMESPACE_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(NamespaceSpec);
 message!(NamespaceSpec, NAMESPACE_SPEC, [0 finalizers]);
 
 /// `io.k8s.api.core.v1.NamespaceStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NamespaceStatus {
     pub phase: Str,
     pub conditions: Vec<NamespaceCondition>,
@@ -2980,10 +3073,11 @@ static NAMESPACE_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NamespaceStatus);
 message!(NamespaceStatus, NAMESPACE_STATUS, [0 phase, 1 conditions]);
 
 /// `io.k8s.api.core.v1.Node`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Node {
     pub metadata: ObjectMeta,
     pub spec: NodeSpec,
@@ -3009,6 +3103,7 @@ static NODE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Node);
 message!(Node, NODE, [0 metadata, 1 spec, 2 status]);
 
 resource!(Node, "", "v1", "v1", "Node", "nodes", "node", ClusterScoped);
@@ -3017,7 +3112,7 @@ resource!(Node, "", "v1", "v1", "Node", "nodes", "node", ClusterScoped);
 pub type NodeList = List<Node>;
 
 /// `io.k8s.api.core.v1.NodeAddress`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeAddress {
     pub type_: Str,
     pub address: Str,
@@ -3033,10 +3128,11 @@ static NODE_ADDRESS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NodeAddress);
 message!(NodeAddress, NODE_ADDRESS, [0 type_, 1 address]);
 
 /// `io.k8s.api.core.v1.NodeAffinity`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeAffinity {
     pub required_during_scheduling_ignored_during_execution: Option<Box<NodeSelector>>,
     pub preferred_during_scheduling_ignored_during_execution: Vec<PreferredSchedulingTerm>,
@@ -3066,10 +3162,11 @@ static NODE_AFFINITY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NodeAffinity);
 message!(NodeAffinity, NODE_AFFINITY, [0 required_during_scheduling_ignored_during_execution, 1 preferred_during_scheduling_ignored_during_execution]);
 
 /// `io.k8s.api.core.v1.NodeAllocatableResourceClaimStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeAllocatableResourceClaimStatus {
     pub resource_claim_name: Str,
     pub containers: Vec<Str>,
@@ -3090,10 +3187,11 @@ static NODE_ALLOCATABLE_RESOURCE_CLAIM_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(NodeAllocatableResourceClaimStatus);
 message!(NodeAllocatableResourceClaimStatus, NODE_ALLOCATABLE_RESOURCE_CLAIM_STATUS, [0 resource_claim_name, 1 containers, 2 resources]);
 
 /// `io.k8s.api.core.v1.NodeCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeCondition {
     pub type_: Str,
     pub status: Str,
@@ -3137,10 +3235,11 @@ static NODE_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(NodeCondition);
 message!(NodeCondition, NODE_CONDITION, [0 type_, 1 status, 2 last_heartbeat_time, 3 last_transition_time, 4 reason, 5 message]);
 
 /// `io.k8s.api.core.v1.NodeConfigSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeConfigSource {
     pub config_map: Option<Box<ConfigMapNodeConfigSource>>,
 }
@@ -3160,10 +3259,11 @@ static NODE_CONFIG_SOURCE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(NodeConfigSource);
 message!(NodeConfigSource, NODE_CONFIG_SOURCE, [0 config_map]);
 
 /// `io.k8s.api.core.v1.NodeConfigStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeConfigStatus {
     pub assigned: Option<Box<NodeConfigSource>>,
     pub active: Option<Box<NodeConfigSource>>,
@@ -3186,10 +3286,11 @@ static NODE_CONFIG_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(NodeConfigStatus);
 message!(NodeConfigStatus, NODE_CONFIG_STATUS, [0 assigned, 1 active, 2 last_known_good, 3 error]);
 
 /// `io.k8s.api.core.v1.NodeDaemonEndpoints`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeDaemonEndpoints {
     pub kubelet_endpoint: DaemonEndpoint,
 }
@@ -3204,10 +3305,11 @@ static NODE_DAEMON_ENDPOINTS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(NodeDaemonEndpoints);
 message!(NodeDaemonEndpoints, NODE_DAEMON_ENDPOINTS, [0 kubelet_endpoint]);
 
 /// `io.k8s.api.core.v1.NodeFeatures`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeFeatures {
     pub supplemental_groups_policy: Option<bool>,
 }
@@ -3222,10 +3324,11 @@ static NODE_FEATURES: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(NodeFeatures);
 message!(NodeFeatures, NODE_FEATURES, [0 supplemental_groups_policy]);
 
 /// `io.k8s.api.core.v1.NodeProxyOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeProxyOptions {
     pub path: Str,
 }
@@ -3245,10 +3348,11 @@ static NODE_PROXY_OPTIONS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(NodeProxyOptions);
 message!(NodeProxyOptions, NODE_PROXY_OPTIONS, [0 path]);
 
 /// `io.k8s.api.core.v1.NodeRuntimeHandler`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeRuntimeHandler {
     pub name: Str,
     pub features: Option<Box<NodeRuntimeHandlerFeatures>>,
@@ -3267,10 +3371,11 @@ static NODE_RUNTIME_HANDLER: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NodeRuntimeHandler);
 message!(NodeRuntimeHandler, NODE_RUNTIME_HANDLER, [0 name, 1 features]);
 
 /// `io.k8s.api.core.v1.NodeRuntimeHandlerFeatures`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeRuntimeHandlerFeatures {
     pub recursive_read_only_mounts: Option<bool>,
     pub user_namespaces: Option<bool>,
@@ -3289,10 +3394,11 @@ static NODE_RUNTIME_HANDLER_FEATURES: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NodeRuntimeHandlerFeatures);
 message!(NodeRuntimeHandlerFeatures, NODE_RUNTIME_HANDLER_FEATURES, [0 recursive_read_only_mounts, 1 user_namespaces]);
 
 /// `io.k8s.api.core.v1.NodeSelector`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeSelector {
     pub node_selector_terms: Vec<NodeSelectorTerm>,
 }
@@ -3313,10 +3419,11 @@ static NODE_SELECTOR: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(NodeSelector);
 message!(NodeSelector, NODE_SELECTOR, [0 node_selector_terms]);
 
 /// `io.k8s.api.core.v1.NodeSelectorRequirement`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeSelectorRequirement {
     pub key: Str,
     pub operator: Str,
@@ -3337,10 +3444,11 @@ static NODE_SELECTOR_REQUIREMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(NodeSelectorRequirement);
 message!(NodeSelectorRequirement, NODE_SELECTOR_REQUIREMENT, [0 key, 1 operator, 2 values]);
 
 /// `io.k8s.api.core.v1.NodeSelectorTerm`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeSelectorTerm {
     pub match_expressions: Vec<NodeSelectorRequirement>,
     pub match_fields: Vec<NodeSelectorRequirement>,
@@ -3371,10 +3479,11 @@ static NODE_SELECTOR_TERM: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NodeSelectorTerm);
 message!(NodeSelectorTerm, NODE_SELECTOR_TERM, [0 match_expressions, 1 match_fields]);
 
 /// `io.k8s.api.core.v1.NodeSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeSpec {
     pub pod_cidr: Str,
     pub pod_cidrs: Vec<Str>,
@@ -3413,10 +3522,11 @@ static NODE_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(NodeSpec);
 message!(NodeSpec, NODE_SPEC, [0 pod_cidr, 1 pod_cidrs, 2 provider_id, 3 unschedulable, 4 taints, 5 config_source, 6 external_id]);
 
 /// `io.k8s.api.core.v1.NodeStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeStatus {
     pub capacity: BTreeMap<Str, Quantity>,
     pub allocatable: BTreeMap<Str, Quantity>,
@@ -3489,10 +3599,11 @@ static NODE_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(NodeStatus);
 message!(NodeStatus, NODE_STATUS, [0 capacity, 1 allocatable, 2 phase, 3 conditions, 4 addresses, 5 daemon_endpoints, 6 node_info, 7 images, 8 volumes_in_use, 9 volumes_attached, 10 config, 11 runtime_handlers, 12 features, 13 declared_features]);
 
 /// `io.k8s.api.core.v1.NodeSwapStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeSwapStatus {
     pub capacity: Option<i64>,
 }
@@ -3507,10 +3618,11 @@ static NODE_SWAP_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(NodeSwapStatus);
 message!(NodeSwapStatus, NODE_SWAP_STATUS, [0 capacity]);
 
 /// `io.k8s.api.core.v1.NodeSystemInfo`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeSystemInfo {
     pub machine_id: Str,
     pub system_uuid: Str,
@@ -3559,10 +3671,11 @@ static NODE_SYSTEM_INFO: Schema = Schema {
     ],
 };
 
+message_debug!(NodeSystemInfo);
 message!(NodeSystemInfo, NODE_SYSTEM_INFO, [0 machine_id, 1 system_uuid, 2 boot_id, 3 kernel_version, 4 os_image, 5 container_runtime_version, 6 kubelet_version, 7 kube_proxy_version, 8 operating_system, 9 architecture, 10 swap]);
 
 /// `io.k8s.api.core.v1.ObjectFieldSelector`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ObjectFieldSelector {
     pub api_version: Str,
     pub field_path: Str,
@@ -3578,10 +3691,11 @@ static OBJECT_FIELD_SELECTOR: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ObjectFieldSelector);
 message!(ObjectFieldSelector, OBJECT_FIELD_SELECTOR, [0 api_version, 1 field_path]);
 
 /// `io.k8s.api.core.v1.ObjectReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ObjectReference {
     pub kind: Str,
     pub namespace: Str,
@@ -3618,10 +3732,11 @@ static OBJECT_REFERENCE: Schema = Schema {
     ],
 };
 
+message_debug!(ObjectReference);
 message!(ObjectReference, OBJECT_REFERENCE, [0 kind, 1 namespace, 2 name, 3 uid, 4 api_version, 5 resource_version, 6 field_path]);
 
 /// `io.k8s.api.core.v1.PersistentVolume`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolume {
     pub metadata: ObjectMeta,
     pub spec: PersistentVolumeSpec,
@@ -3647,6 +3762,7 @@ static PERSISTENT_VOLUME: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PersistentVolume);
 message!(PersistentVolume, PERSISTENT_VOLUME, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -3664,7 +3780,7 @@ resource!(
 pub type PersistentVolumeList = List<PersistentVolume>;
 
 /// `io.k8s.api.core.v1.PersistentVolumeClaim`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaim {
     pub metadata: ObjectMeta,
     pub spec: PersistentVolumeClaimSpec,
@@ -3690,6 +3806,7 @@ static PERSISTENT_VOLUME_CLAIM: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PersistentVolumeClaim);
 message!(PersistentVolumeClaim, PERSISTENT_VOLUME_CLAIM, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -3707,7 +3824,7 @@ resource!(
 pub type PersistentVolumeClaimList = List<PersistentVolumeClaim>;
 
 /// `io.k8s.api.core.v1.PersistentVolumeClaimCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimCondition {
     pub type_: Str,
     pub status: Str,
@@ -3746,10 +3863,11 @@ static PERSISTENT_VOLUME_CLAIM_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(PersistentVolumeClaimCondition);
 message!(PersistentVolumeClaimCondition, PERSISTENT_VOLUME_CLAIM_CONDITION, [0 type_, 1 status, 2 last_probe_time, 3 last_transition_time, 4 reason, 5 message]);
 
 /// `io.k8s.api.core.v1.PersistentVolumeClaimSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimSpec {
     pub access_modes: Vec<Str>,
     pub selector: Option<Box<LabelSelector>>,
@@ -3802,10 +3920,11 @@ static PERSISTENT_VOLUME_CLAIM_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(PersistentVolumeClaimSpec);
 message!(PersistentVolumeClaimSpec, PERSISTENT_VOLUME_CLAIM_SPEC, [0 access_modes, 1 selector, 2 resources, 3 volume_name, 4 storage_class_name, 5 volume_mode, 6 data_source, 7 data_source_ref, 8 volume_attributes_class_name]);
 
 /// `io.k8s.api.core.v1.PersistentVolumeClaimStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimStatus {
     pub phase: Str,
     pub access_modes: Vec<Str>,
@@ -3862,10 +3981,11 @@ static PERSISTENT_VOLUME_CLAIM_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(PersistentVolumeClaimStatus);
 message!(PersistentVolumeClaimStatus, PERSISTENT_VOLUME_CLAIM_STATUS, [0 phase, 1 access_modes, 2 capacity, 3 conditions, 4 allocated_resources, 5 allocated_resource_statuses, 6 current_volume_attributes_class_name, 7 modify_volume_status]);
 
 /// `io.k8s.api.core.v1.PersistentVolumeClaimTemplate`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimTemplate {
     pub metadata: ObjectMeta,
     pub spec: PersistentVolumeClaimSpec,
@@ -3884,10 +4004,11 @@ static PERSISTENT_VOLUME_CLAIM_TEMPLATE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PersistentVolumeClaimTemplate);
 message!(PersistentVolumeClaimTemplate, PERSISTENT_VOLUME_CLAIM_TEMPLATE, [0 metadata, 1 spec]);
 
 /// `io.k8s.api.core.v1.PersistentVolumeClaimVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimVolumeSource {
     pub claim_name: Str,
     pub read_only: bool,
@@ -3903,10 +4024,11 @@ static PERSISTENT_VOLUME_CLAIM_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PersistentVolumeClaimVolumeSource);
 message!(PersistentVolumeClaimVolumeSource, PERSISTENT_VOLUME_CLAIM_VOLUME_SOURCE, [0 claim_name, 1 read_only]);
 
 /// `io.k8s.api.core.v1.PersistentVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeSource {
     pub gce_persistent_disk: Option<Box<GCEPersistentDiskVolumeSource>>,
     pub aws_elastic_block_store: Option<Box<AWSElasticBlockStoreVolumeSource>>,
@@ -4040,10 +4162,11 @@ static PERSISTENT_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(PersistentVolumeSource);
 message!(PersistentVolumeSource, PERSISTENT_VOLUME_SOURCE, [0 gce_persistent_disk, 1 aws_elastic_block_store, 2 host_path, 3 glusterfs, 4 nfs, 5 rbd, 6 iscsi, 7 cinder, 8 cephfs, 9 fc, 10 flocker, 11 flex_volume, 12 azure_file, 13 vsphere_volume, 14 quobyte, 15 azure_disk, 16 photon_persistent_disk, 17 portworx_volume, 18 scale_io, 19 local, 20 storageos, 21 csi]);
 
 /// `io.k8s.api.core.v1.PersistentVolumeSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeSpec {
     pub capacity: BTreeMap<Str, Quantity>,
     pub gce_persistent_disk: Option<Box<GCEPersistentDiskVolumeSource>>,
@@ -4210,10 +4333,11 @@ static PERSISTENT_VOLUME_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(PersistentVolumeSpec);
 message!(PersistentVolumeSpec, PERSISTENT_VOLUME_SPEC, [0 capacity, 1 gce_persistent_disk, 2 aws_elastic_block_store, 3 host_path, 4 glusterfs, 5 nfs, 6 rbd, 7 iscsi, 8 cinder, 9 cephfs, 10 fc, 11 flocker, 12 flex_volume, 13 azure_file, 14 vsphere_volume, 15 quobyte, 16 azure_disk, 17 photon_persistent_disk, 18 portworx_volume, 19 scale_io, 20 local, 21 storageos, 22 csi, 23 access_modes, 24 claim_ref, 25 persistent_volume_reclaim_policy, 26 storage_class_name, 27 mount_options, 28 volume_mode, 29 node_affinity, 30 volume_attributes_class_name]);
 
 /// `io.k8s.api.core.v1.PersistentVolumeStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeStatus {
     pub phase: Str,
     pub message: Str,
@@ -4241,10 +4365,11 @@ static PERSISTENT_VOLUME_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(PersistentVolumeStatus);
 message!(PersistentVolumeStatus, PERSISTENT_VOLUME_STATUS, [0 phase, 1 message, 2 reason, 3 last_phase_transition_time]);
 
 /// `io.k8s.api.core.v1.PhotonPersistentDiskVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PhotonPersistentDiskVolumeSource {
     pub pd_id: Str,
     pub fs_type: Str,
@@ -4260,10 +4385,11 @@ static PHOTON_PERSISTENT_DISK_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PhotonPersistentDiskVolumeSource);
 message!(PhotonPersistentDiskVolumeSource, PHOTON_PERSISTENT_DISK_VOLUME_SOURCE, [0 pd_id, 1 fs_type]);
 
 /// `io.k8s.api.core.v1.Pod`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Pod {
     pub metadata: ObjectMeta,
     pub spec: PodSpec,
@@ -4289,6 +4415,7 @@ static POD: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Pod);
 message!(Pod, POD, [0 metadata, 1 spec, 2 status]);
 
 resource!(Pod, "", "v1", "v1", "Pod", "pods", "pod", Namespaced);
@@ -4297,7 +4424,7 @@ resource!(Pod, "", "v1", "v1", "Pod", "pods", "pod", Namespaced);
 pub type PodList = List<Pod>;
 
 /// `io.k8s.api.core.v1.PodAffinity`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodAffinity {
     pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm>,
     pub preferred_during_scheduling_ignored_during_execution: Vec<WeightedPodAffinityTerm>,
@@ -4328,10 +4455,11 @@ static POD_AFFINITY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PodAffinity);
 message!(PodAffinity, POD_AFFINITY, [0 required_during_scheduling_ignored_during_execution, 1 preferred_during_scheduling_ignored_during_execution]);
 
 /// `io.k8s.api.core.v1.PodAffinityTerm`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodAffinityTerm {
     pub label_selector: Option<Box<LabelSelector>>,
     pub namespaces: Vec<Str>,
@@ -4375,10 +4503,11 @@ static POD_AFFINITY_TERM: Schema = Schema {
     ],
 };
 
+message_debug!(PodAffinityTerm);
 message!(PodAffinityTerm, POD_AFFINITY_TERM, [0 label_selector, 1 namespaces, 2 topology_key, 3 namespace_selector, 4 match_label_keys, 5 mismatch_label_keys]);
 
 /// `io.k8s.api.core.v1.PodAntiAffinity`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodAntiAffinity {
     pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm>,
     pub preferred_during_scheduling_ignored_during_execution: Vec<WeightedPodAffinityTerm>,
@@ -4409,10 +4538,11 @@ static POD_ANTI_AFFINITY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PodAntiAffinity);
 message!(PodAntiAffinity, POD_ANTI_AFFINITY, [0 required_during_scheduling_ignored_during_execution, 1 preferred_during_scheduling_ignored_during_execution]);
 
 /// `io.k8s.api.core.v1.PodAttachOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodAttachOptions {
     pub stdin: bool,
     pub stdout: bool,
@@ -4448,10 +4578,11 @@ static POD_ATTACH_OPTIONS: Schema = Schema {
     ],
 };
 
+message_debug!(PodAttachOptions);
 message!(PodAttachOptions, POD_ATTACH_OPTIONS, [0 stdin, 1 stdout, 2 stderr, 3 tty, 4 container]);
 
 /// `io.k8s.api.core.v1.PodCertificateProjection`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodCertificateProjection {
     pub signer_name: Str,
     pub key_type: Str,
@@ -4488,10 +4619,11 @@ static POD_CERTIFICATE_PROJECTION: Schema = Schema {
     ],
 };
 
+message_debug!(PodCertificateProjection);
 message!(PodCertificateProjection, POD_CERTIFICATE_PROJECTION, [0 signer_name, 1 key_type, 2 max_expiration_seconds, 3 credential_bundle_path, 4 key_path, 5 certificate_chain_path, 6 user_annotations]);
 
 /// `io.k8s.api.core.v1.PodCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodCondition {
     pub type_: Str,
     pub observed_generation: i64,
@@ -4533,10 +4665,11 @@ static POD_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(PodCondition);
 message!(PodCondition, POD_CONDITION, [0 type_, 1 observed_generation, 2 status, 3 last_probe_time, 4 last_transition_time, 5 reason, 6 message]);
 
 /// `io.k8s.api.core.v1.PodDNSConfig`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodDNSConfig {
     pub nameservers: Vec<Str>,
     pub searches: Vec<Str>,
@@ -4557,10 +4690,11 @@ static POD_DNS_CONFIG: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PodDNSConfig);
 message!(PodDNSConfig, POD_DNS_CONFIG, [0 nameservers, 1 searches, 2 options]);
 
 /// `io.k8s.api.core.v1.PodDNSConfigOption`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodDNSConfigOption {
     pub name: Str,
     pub value: Option<Str>,
@@ -4576,10 +4710,11 @@ static POD_DNS_CONFIG_OPTION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PodDNSConfigOption);
 message!(PodDNSConfigOption, POD_DNS_CONFIG_OPTION, [0 name, 1 value]);
 
 /// `io.k8s.api.core.v1.PodExecOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodExecOptions {
     pub stdin: bool,
     pub stdout: bool,
@@ -4618,10 +4753,11 @@ static POD_EXEC_OPTIONS: Schema = Schema {
     ],
 };
 
+message_debug!(PodExecOptions);
 message!(PodExecOptions, POD_EXEC_OPTIONS, [0 stdin, 1 stdout, 2 stderr, 3 tty, 4 container, 5 command]);
 
 /// `io.k8s.api.core.v1.PodExtendedResourceClaimStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodExtendedResourceClaimStatus {
     pub request_mappings: Vec<ContainerExtendedResourceRequest>,
     pub resource_claim_name: Str,
@@ -4646,10 +4782,11 @@ static POD_EXTENDED_RESOURCE_CLAIM_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PodExtendedResourceClaimStatus);
 message!(PodExtendedResourceClaimStatus, POD_EXTENDED_RESOURCE_CLAIM_STATUS, [0 request_mappings, 1 resource_claim_name]);
 
 /// `io.k8s.api.core.v1.PodIP`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodIP {
     pub ip: Str,
 }
@@ -4664,10 +4801,11 @@ static POD_IP: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(PodIP);
 message!(PodIP, POD_IP, [0 ip]);
 
 /// `io.k8s.api.core.v1.PodLogOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodLogOptions {
     pub container: Str,
     pub follow: bool,
@@ -4718,10 +4856,11 @@ static POD_LOG_OPTIONS: Schema = Schema {
     ],
 };
 
+message_debug!(PodLogOptions);
 message!(PodLogOptions, POD_LOG_OPTIONS, [0 container, 1 follow, 2 previous, 3 since_seconds, 4 since_time, 5 timestamps, 6 tail_lines, 7 limit_bytes, 8 insecure_skip_tls_verify_backend, 9 stream]);
 
 /// `io.k8s.api.core.v1.PodOS`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodOS {
     pub name: Str,
 }
@@ -4736,10 +4875,11 @@ static POD_OS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(PodOS);
 message!(PodOS, POD_OS, [0 name]);
 
 /// `io.k8s.api.core.v1.PodPortForwardOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodPortForwardOptions {
     pub ports: Vec<i32>,
 }
@@ -4759,10 +4899,11 @@ static POD_PORT_FORWARD_OPTIONS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(PodPortForwardOptions);
 message!(PodPortForwardOptions, POD_PORT_FORWARD_OPTIONS, [0 ports]);
 
 /// `io.k8s.api.core.v1.PodProxyOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodProxyOptions {
     pub path: Str,
 }
@@ -4782,10 +4923,11 @@ static POD_PROXY_OPTIONS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(PodProxyOptions);
 message!(PodProxyOptions, POD_PROXY_OPTIONS, [0 path]);
 
 /// `io.k8s.api.core.v1.PodReadinessGate`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodReadinessGate {
     pub condition_type: Str,
 }
@@ -4800,10 +4942,11 @@ static POD_READINESS_GATE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(PodReadinessGate);
 message!(PodReadinessGate, POD_READINESS_GATE, [0 condition_type]);
 
 /// `io.k8s.api.core.v1.PodResourceClaim`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodResourceClaim {
     pub name: Str,
     pub resource_claim_name: Option<Str>,
@@ -4824,10 +4967,11 @@ static POD_RESOURCE_CLAIM: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PodResourceClaim);
 message!(PodResourceClaim, POD_RESOURCE_CLAIM, [0 name, 1 resource_claim_name, 2 resource_claim_template_name]);
 
 /// `io.k8s.api.core.v1.PodResourceClaimStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodResourceClaimStatus {
     pub name: Str,
     pub resource_claim_name: Option<Str>,
@@ -4846,10 +4990,11 @@ static POD_RESOURCE_CLAIM_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PodResourceClaimStatus);
 message!(PodResourceClaimStatus, POD_RESOURCE_CLAIM_STATUS, [0 name, 1 resource_claim_name]);
 
 /// `io.k8s.api.core.v1.PodSchedulingGate`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodSchedulingGate {
     pub name: Str,
 }
@@ -4864,10 +5009,11 @@ static POD_SCHEDULING_GATE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(PodSchedulingGate);
 message!(PodSchedulingGate, POD_SCHEDULING_GATE, [0 name]);
 
 /// `io.k8s.api.core.v1.PodSchedulingGroup`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodSchedulingGroup {
     pub pod_group_name: Option<Str>,
 }
@@ -4882,10 +5028,11 @@ static POD_SCHEDULING_GROUP: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(PodSchedulingGroup);
 message!(PodSchedulingGroup, POD_SCHEDULING_GROUP, [0 pod_group_name]);
 
 /// `io.k8s.api.core.v1.PodSecurityContext`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodSecurityContext {
     pub se_linux_options: Option<Box<SELinuxOptions>>,
     pub windows_options: Option<Box<WindowsSecurityContextOptions>>,
@@ -4945,10 +5092,11 @@ static POD_SECURITY_CONTEXT: Schema = Schema {
     ],
 };
 
+message_debug!(PodSecurityContext);
 message!(PodSecurityContext, POD_SECURITY_CONTEXT, [0 se_linux_options, 1 windows_options, 2 run_as_user, 3 run_as_group, 4 run_as_non_root, 5 supplemental_groups, 6 supplemental_groups_policy, 7 fs_group, 8 sysctls, 9 fs_group_change_policy, 10 seccomp_profile, 11 app_armor_profile, 12 se_linux_change_policy]);
 
 /// `io.k8s.api.core.v1.PodSignature`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodSignature {
     pub pod_controller: Option<Box<OwnerReference>>,
 }
@@ -4968,10 +5116,11 @@ static POD_SIGNATURE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(PodSignature);
 message!(PodSignature, POD_SIGNATURE, [0 pod_controller]);
 
 /// `io.k8s.api.core.v1.PodSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodSpec {
     pub volumes: Vec<Volume>,
     pub init_containers: Vec<Container>,
@@ -5154,10 +5303,11 @@ static POD_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(PodSpec);
 message!(PodSpec, POD_SPEC, [0 volumes, 1 init_containers, 2 containers, 3 ephemeral_containers, 4 restart_policy, 5 termination_grace_period_seconds, 6 active_deadline_seconds, 7 dns_policy, 8 node_selector, 9 service_account_name, 10 service_account, 11 automount_service_account_token, 12 node_name, 13 host_network, 14 host_pid, 15 host_ipc, 16 share_process_namespace, 17 security_context, 18 image_pull_secrets, 19 hostname, 20 subdomain, 21 affinity, 22 scheduler_name, 23 tolerations, 24 host_aliases, 25 priority_class_name, 26 priority, 27 dns_config, 28 readiness_gates, 29 runtime_class_name, 30 enable_service_links, 31 preemption_policy, 32 overhead, 33 topology_spread_constraints, 34 set_hostname_as_fqdn, 35 os, 36 host_users, 37 scheduling_gates, 38 resource_claims, 39 resources, 40 hostname_override, 41 scheduling_group]);
 
 /// `io.k8s.api.core.v1.PodStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodStatus {
     pub observed_generation: i64,
     pub phase: Str,
@@ -5279,10 +5429,11 @@ static POD_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(PodStatus);
 message!(PodStatus, POD_STATUS, [0 observed_generation, 1 phase, 2 conditions, 3 message, 4 reason, 5 nominated_node_name, 6 host_ip, 7 host_ips, 8 pod_ip, 9 pod_ips, 10 start_time, 11 init_container_statuses, 12 container_statuses, 13 qos_class, 14 ephemeral_container_statuses, 15 resize, 16 resource_claim_statuses, 17 extended_resource_claim_status, 18 allocated_resources, 19 resources, 20 node_allocatable_resource_claim_statuses]);
 
 /// `io.k8s.api.core.v1.PodStatusResult`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodStatusResult {
     pub metadata: ObjectMeta,
     pub status: PodStatus,
@@ -5306,6 +5457,7 @@ static POD_STATUS_RESULT: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PodStatusResult);
 message!(PodStatusResult, POD_STATUS_RESULT, [0 metadata, 1 status]);
 
 resource!(
@@ -5323,7 +5475,7 @@ resource!(
 pub type PodStatusResultList = List<PodStatusResult>;
 
 /// `io.k8s.api.core.v1.PodTemplate`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodTemplate {
     pub metadata: ObjectMeta,
     pub template: PodTemplateSpec,
@@ -5347,6 +5499,7 @@ static POD_TEMPLATE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PodTemplate);
 message!(PodTemplate, POD_TEMPLATE, [0 metadata, 1 template]);
 
 resource!(
@@ -5364,7 +5517,7 @@ resource!(
 pub type PodTemplateList = List<PodTemplate>;
 
 /// `io.k8s.api.core.v1.PodTemplateSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodTemplateSpec {
     pub metadata: ObjectMeta,
     pub spec: PodSpec,
@@ -5383,10 +5536,11 @@ static POD_TEMPLATE_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PodTemplateSpec);
 message!(PodTemplateSpec, POD_TEMPLATE_SPEC, [0 metadata, 1 spec]);
 
 /// `io.k8s.api.core.v1.PortStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PortStatus {
     pub port: i32,
     pub protocol: Str,
@@ -5407,10 +5561,11 @@ static PORT_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PortStatus);
 message!(PortStatus, PORT_STATUS, [0 port, 1 protocol, 2 error]);
 
 /// `io.k8s.api.core.v1.PortworxVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PortworxVolumeSource {
     pub volume_id: Str,
     pub fs_type: Str,
@@ -5431,10 +5586,11 @@ static PORTWORX_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PortworxVolumeSource);
 message!(PortworxVolumeSource, PORTWORX_VOLUME_SOURCE, [0 volume_id, 1 fs_type, 2 read_only]);
 
 /// `io.k8s.api.core.v1.Preconditions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Preconditions {
     pub uid: Option<Str>,
 }
@@ -5449,10 +5605,11 @@ static PRECONDITIONS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(Preconditions);
 message!(Preconditions, PRECONDITIONS, [0 uid]);
 
 /// `io.k8s.api.core.v1.PreferAvoidPodsEntry`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PreferAvoidPodsEntry {
     pub pod_signature: PodSignature,
     pub eviction_time: Option<Time>,
@@ -5475,10 +5632,11 @@ static PREFER_AVOID_PODS_ENTRY: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(PreferAvoidPodsEntry);
 message!(PreferAvoidPodsEntry, PREFER_AVOID_PODS_ENTRY, [0 pod_signature, 1 eviction_time, 2 reason, 3 message]);
 
 /// `io.k8s.api.core.v1.PreferredSchedulingTerm`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PreferredSchedulingTerm {
     pub weight: i32,
     pub preference: NodeSelectorTerm,
@@ -5497,10 +5655,11 @@ static PREFERRED_SCHEDULING_TERM: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PreferredSchedulingTerm);
 message!(PreferredSchedulingTerm, PREFERRED_SCHEDULING_TERM, [0 weight, 1 preference]);
 
 /// `io.k8s.api.core.v1.Probe`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Probe {
     pub exec: Option<Box<ExecAction>>,
     pub http_get: Option<Box<HTTPGetAction>>,
@@ -5546,10 +5705,11 @@ static PROBE: Schema = Schema {
     ],
 };
 
+message_debug!(Probe);
 message!(Probe, PROBE, [0 exec, 1 http_get, 2 tcp_socket, 3 grpc, 4 initial_delay_seconds, 5 timeout_seconds, 6 period_seconds, 7 success_threshold, 8 failure_threshold, 9 termination_grace_period_seconds]);
 
 /// `io.k8s.api.core.v1.ProbeHandler`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ProbeHandler {
     pub exec: Option<Box<ExecAction>>,
     pub http_get: Option<Box<HTTPGetAction>>,
@@ -5572,10 +5732,11 @@ static PROBE_HANDLER: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ProbeHandler);
 message!(ProbeHandler, PROBE_HANDLER, [0 exec, 1 http_get, 2 tcp_socket, 3 grpc]);
 
 /// `io.k8s.api.core.v1.ProjectedVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ProjectedVolumeSource {
     pub sources: Vec<VolumeProjection>,
     pub default_mode: Option<i32>,
@@ -5594,10 +5755,11 @@ static PROJECTED_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ProjectedVolumeSource);
 message!(ProjectedVolumeSource, PROJECTED_VOLUME_SOURCE, [0 sources, 1 default_mode]);
 
 /// `io.k8s.api.core.v1.QuobyteVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct QuobyteVolumeSource {
     pub registry: Str,
     pub volume: Str,
@@ -5631,10 +5793,11 @@ static QUOBYTE_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(QuobyteVolumeSource);
 message!(QuobyteVolumeSource, QUOBYTE_VOLUME_SOURCE, [0 registry, 1 volume, 2 read_only, 3 user, 4 group, 5 tenant]);
 
 /// `io.k8s.api.core.v1.RBDPersistentVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RBDPersistentVolumeSource {
     pub monitors: Vec<Str>,
     pub image: Str,
@@ -5674,10 +5837,11 @@ static RBD_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(RBDPersistentVolumeSource);
 message!(RBDPersistentVolumeSource, RBD_PERSISTENT_VOLUME_SOURCE, [0 monitors, 1 image, 2 fs_type, 3 pool, 4 user, 5 keyring, 6 secret_ref, 7 read_only]);
 
 /// `io.k8s.api.core.v1.RBDVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RBDVolumeSource {
     pub monitors: Vec<Str>,
     pub image: Str,
@@ -5717,10 +5881,11 @@ static RBD_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(RBDVolumeSource);
 message!(RBDVolumeSource, RBD_VOLUME_SOURCE, [0 monitors, 1 image, 2 fs_type, 3 pool, 4 user, 5 keyring, 6 secret_ref, 7 read_only]);
 
 /// `io.k8s.api.core.v1.RangeAllocation`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RangeAllocation {
     pub metadata: ObjectMeta,
     pub range: Str,
@@ -5746,6 +5911,7 @@ static RANGE_ALLOCATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(RangeAllocation);
 message!(RangeAllocation, RANGE_ALLOCATION, [0 metadata, 1 range, 2 data]);
 
 resource!(
@@ -5763,7 +5929,7 @@ resource!(
 pub type RangeAllocationList = List<RangeAllocation>;
 
 /// `io.k8s.api.core.v1.ReplicationController`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicationController {
     pub metadata: ObjectMeta,
     pub spec: ReplicationControllerSpec,
@@ -5789,6 +5955,7 @@ static REPLICATION_CONTROLLER: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ReplicationController);
 message!(ReplicationController, REPLICATION_CONTROLLER, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -5806,7 +5973,7 @@ resource!(
 pub type ReplicationControllerList = List<ReplicationController>;
 
 /// `io.k8s.api.core.v1.ReplicationControllerCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicationControllerCondition {
     pub type_: Str,
     pub status: Str,
@@ -5842,10 +6009,11 @@ static REPLICATION_CONTROLLER_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(ReplicationControllerCondition);
 message!(ReplicationControllerCondition, REPLICATION_CONTROLLER_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.core.v1.ReplicationControllerSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicationControllerSpec {
     pub replicas: Option<i32>,
     pub min_ready_seconds: i32,
@@ -5868,10 +6036,11 @@ static REPLICATION_CONTROLLER_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(2), E::Field(3), E::Field(1)],
 };
 
+message_debug!(ReplicationControllerSpec);
 message!(ReplicationControllerSpec, REPLICATION_CONTROLLER_SPEC, [0 replicas, 1 min_ready_seconds, 2 selector, 3 template]);
 
 /// `io.k8s.api.core.v1.ReplicationControllerStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicationControllerStatus {
     pub replicas: i32,
     pub fully_labeled_replicas: i32,
@@ -5912,10 +6081,11 @@ static REPLICATION_CONTROLLER_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(ReplicationControllerStatus);
 message!(ReplicationControllerStatus, REPLICATION_CONTROLLER_STATUS, [0 replicas, 1 fully_labeled_replicas, 2 ready_replicas, 3 available_replicas, 4 observed_generation, 5 conditions]);
 
 /// `io.k8s.api.core.v1.ResourceClaim`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaim {
     pub name: Str,
     pub request: Str,
@@ -5931,10 +6101,11 @@ static RESOURCE_CLAIM: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ResourceClaim);
 message!(ResourceClaim, RESOURCE_CLAIM, [0 name, 1 request]);
 
 /// `io.k8s.api.core.v1.ResourceFieldSelector`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceFieldSelector {
     pub container_name: Str,
     pub resource: Str,
@@ -5955,10 +6126,11 @@ static RESOURCE_FIELD_SELECTOR: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourceFieldSelector);
 message!(ResourceFieldSelector, RESOURCE_FIELD_SELECTOR, [0 container_name, 1 resource, 2 divisor]);
 
 /// `io.k8s.api.core.v1.ResourceHealth`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceHealth {
     pub resource_id: Str,
     pub health: Str,
@@ -5979,10 +6151,11 @@ static RESOURCE_HEALTH: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourceHealth);
 message!(ResourceHealth, RESOURCE_HEALTH, [0 resource_id, 1 health, 2 message]);
 
 /// `io.k8s.api.core.v1.ResourceQuota`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceQuota {
     pub metadata: ObjectMeta,
     pub spec: ResourceQuotaSpec,
@@ -6008,6 +6181,7 @@ static RESOURCE_QUOTA: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourceQuota);
 message!(ResourceQuota, RESOURCE_QUOTA, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -6025,7 +6199,7 @@ resource!(
 pub type ResourceQuotaList = List<ResourceQuota>;
 
 /// `io.k8s.api.core.v1.ResourceQuotaSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceQuotaSpec {
     pub hard: BTreeMap<Str, Quantity>,
     pub scopes: Vec<Str>,
@@ -6046,10 +6220,11 @@ static RESOURCE_QUOTA_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourceQuotaSpec);
 message!(ResourceQuotaSpec, RESOURCE_QUOTA_SPEC, [0 hard, 1 scopes, 2 scope_selector]);
 
 /// `io.k8s.api.core.v1.ResourceQuotaStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceQuotaStatus {
     pub hard: BTreeMap<Str, Quantity>,
     pub used: BTreeMap<Str, Quantity>,
@@ -6068,10 +6243,11 @@ static RESOURCE_QUOTA_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ResourceQuotaStatus);
 message!(ResourceQuotaStatus, RESOURCE_QUOTA_STATUS, [0 hard, 1 used]);
 
 /// `io.k8s.api.core.v1.ResourceRequirements`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceRequirements {
     pub limits: BTreeMap<Str, Quantity>,
     pub requests: BTreeMap<Str, Quantity>,
@@ -6092,10 +6268,11 @@ static RESOURCE_REQUIREMENTS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourceRequirements);
 message!(ResourceRequirements, RESOURCE_REQUIREMENTS, [0 limits, 1 requests, 2 claims]);
 
 /// `io.k8s.api.core.v1.ResourceStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceStatus {
     pub name: Str,
     pub resources: Vec<ResourceHealth>,
@@ -6114,10 +6291,11 @@ static RESOURCE_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ResourceStatus);
 message!(ResourceStatus, RESOURCE_STATUS, [0 name, 1 resources]);
 
 /// `io.k8s.api.core.v1.SELinuxOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SELinuxOptions {
     pub user: Str,
     pub role: Str,
@@ -6140,10 +6318,11 @@ static SE_LINUX_OPTIONS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(SELinuxOptions);
 message!(SELinuxOptions, SE_LINUX_OPTIONS, [0 user, 1 role, 2 type_, 3 level]);
 
 /// `io.k8s.api.core.v1.ScaleIOPersistentVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ScaleIOPersistentVolumeSource {
     pub gateway: Str,
     pub system: Str,
@@ -6189,10 +6368,11 @@ static SCALE_IO_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(ScaleIOPersistentVolumeSource);
 message!(ScaleIOPersistentVolumeSource, SCALE_IO_PERSISTENT_VOLUME_SOURCE, [0 gateway, 1 system, 2 secret_ref, 3 ssl_enabled, 4 protection_domain, 5 storage_pool, 6 storage_mode, 7 volume_name, 8 fs_type, 9 read_only]);
 
 /// `io.k8s.api.core.v1.ScaleIOVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ScaleIOVolumeSource {
     pub gateway: Str,
     pub system: Str,
@@ -6238,10 +6418,11 @@ static SCALE_IO_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(ScaleIOVolumeSource);
 message!(ScaleIOVolumeSource, SCALE_IO_VOLUME_SOURCE, [0 gateway, 1 system, 2 secret_ref, 3 ssl_enabled, 4 protection_domain, 5 storage_pool, 6 storage_mode, 7 volume_name, 8 fs_type, 9 read_only]);
 
 /// `io.k8s.api.core.v1.ScopeSelector`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ScopeSelector {
     pub match_expressions: Vec<ScopedResourceSelectorRequirement>,
 }
@@ -6262,10 +6443,11 @@ static SCOPE_SELECTOR: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ScopeSelector);
 message!(ScopeSelector, SCOPE_SELECTOR, [0 match_expressions]);
 
 /// `io.k8s.api.core.v1.ScopedResourceSelectorRequirement`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ScopedResourceSelectorRequirement {
     pub scope_name: Str,
     pub operator: Str,
@@ -6286,10 +6468,11 @@ static SCOPED_RESOURCE_SELECTOR_REQUIREMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ScopedResourceSelectorRequirement);
 message!(ScopedResourceSelectorRequirement, SCOPED_RESOURCE_SELECTOR_REQUIREMENT, [0 scope_name, 1 operator, 2 values]);
 
 /// `io.k8s.api.core.v1.SeccompProfile`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SeccompProfile {
     pub type_: Str,
     pub localhost_profile: Option<Str>,
@@ -6305,10 +6488,11 @@ static SECCOMP_PROFILE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(SeccompProfile);
 message!(SeccompProfile, SECCOMP_PROFILE, [0 type_, 1 localhost_profile]);
 
 /// `io.k8s.api.core.v1.Secret`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Secret {
     pub metadata: ObjectMeta,
     pub immutable: Option<bool>,
@@ -6344,6 +6528,7 @@ static SECRET: Schema = Schema {
     ],
 };
 
+message_debug!(Secret);
 message!(Secret, SECRET, [0 metadata, 1 immutable, 2 data, 3 string_data, 4 type_]);
 
 resource!(
@@ -6354,7 +6539,7 @@ resource!(
 pub type SecretList = List<Secret>;
 
 /// `io.k8s.api.core.v1.SecretEnvSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SecretEnvSource {
     pub name: Str,
     pub optional: Option<bool>,
@@ -6376,10 +6561,11 @@ static SECRET_ENV_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(SecretEnvSource);
 message!(SecretEnvSource, SECRET_ENV_SOURCE, [0 name, 1 optional]);
 
 /// `io.k8s.api.core.v1.SecretKeySelector`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SecretKeySelector {
     pub name: Str,
     pub key: Str,
@@ -6407,10 +6593,11 @@ static SECRET_KEY_SELECTOR: Schema = Schema {
     ],
 };
 
+message_debug!(SecretKeySelector);
 message!(SecretKeySelector, SECRET_KEY_SELECTOR, [0 name, 1 key, 2 optional]);
 
 /// `io.k8s.api.core.v1.SecretProjection`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SecretProjection {
     pub name: Str,
     pub items: Vec<KeyToPath>,
@@ -6438,10 +6625,11 @@ static SECRET_PROJECTION: Schema = Schema {
     ],
 };
 
+message_debug!(SecretProjection);
 message!(SecretProjection, SECRET_PROJECTION, [0 name, 1 items, 2 optional]);
 
 /// `io.k8s.api.core.v1.SecretReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SecretReference {
     pub name: Str,
     pub namespace: Str,
@@ -6457,10 +6645,11 @@ static SECRET_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(SecretReference);
 message!(SecretReference, SECRET_REFERENCE, [0 name, 1 namespace]);
 
 /// `io.k8s.api.core.v1.SecretVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SecretVolumeSource {
     pub secret_name: Str,
     pub items: Vec<KeyToPath>,
@@ -6483,10 +6672,11 @@ static SECRET_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(SecretVolumeSource);
 message!(SecretVolumeSource, SECRET_VOLUME_SOURCE, [0 secret_name, 1 items, 2 default_mode, 3 optional]);
 
 /// `io.k8s.api.core.v1.SecurityContext`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SecurityContext {
     pub capabilities: Option<Box<Capabilities>>,
     pub privileged: Option<bool>,
@@ -6543,10 +6733,11 @@ static SECURITY_CONTEXT: Schema = Schema {
     ],
 };
 
+message_debug!(SecurityContext);
 message!(SecurityContext, SECURITY_CONTEXT, [0 capabilities, 1 privileged, 2 se_linux_options, 3 windows_options, 4 run_as_user, 5 run_as_group, 6 run_as_non_root, 7 read_only_root_filesystem, 8 allow_privilege_escalation, 9 proc_mount, 10 seccomp_profile, 11 app_armor_profile]);
 
 /// `io.k8s.api.core.v1.SerializedReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SerializedReference {
     pub reference: ObjectReference,
 }
@@ -6566,10 +6757,11 @@ static SERIALIZED_REFERENCE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(SerializedReference);
 message!(SerializedReference, SERIALIZED_REFERENCE, [0 reference]);
 
 /// `io.k8s.api.core.v1.Service`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Service {
     pub metadata: ObjectMeta,
     pub spec: ServiceSpec,
@@ -6595,6 +6787,7 @@ static SERVICE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Service);
 message!(Service, SERVICE, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -6605,7 +6798,7 @@ resource!(
 pub type ServiceList = List<Service>;
 
 /// `io.k8s.api.core.v1.ServiceAccount`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceAccount {
     pub metadata: ObjectMeta,
     pub secrets: Vec<ObjectReference>,
@@ -6641,6 +6834,7 @@ static SERVICE_ACCOUNT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ServiceAccount);
 message!(ServiceAccount, SERVICE_ACCOUNT, [0 metadata, 1 secrets, 2 image_pull_secrets, 3 automount_service_account_token]);
 
 resource!(
@@ -6658,7 +6852,7 @@ resource!(
 pub type ServiceAccountList = List<ServiceAccount>;
 
 /// `io.k8s.api.core.v1.ServiceAccountTokenProjection`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceAccountTokenProjection {
     pub audience: Str,
     pub expiration_seconds: Option<i64>,
@@ -6679,10 +6873,11 @@ static SERVICE_ACCOUNT_TOKEN_PROJECTION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ServiceAccountTokenProjection);
 message!(ServiceAccountTokenProjection, SERVICE_ACCOUNT_TOKEN_PROJECTION, [0 audience, 1 expiration_seconds, 2 path]);
 
 /// `io.k8s.api.core.v1.ServicePort`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServicePort {
     pub name: Str,
     pub protocol: Str,
@@ -6721,10 +6916,11 @@ static SERVICE_PORT: Schema = Schema {
     ],
 };
 
+message_debug!(ServicePort);
 message!(ServicePort, SERVICE_PORT, [0 name, 1 protocol, 2 app_protocol, 3 port, 4 target_port, 5 node_port]);
 
 /// `io.k8s.api.core.v1.ServiceProxyOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceProxyOptions {
     pub path: Str,
 }
@@ -6744,10 +6940,11 @@ static SERVICE_PROXY_OPTIONS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ServiceProxyOptions);
 message!(ServiceProxyOptions, SERVICE_PROXY_OPTIONS, [0 path]);
 
 /// `io.k8s.api.core.v1.ServiceSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceSpec {
     pub ports: Vec<ServicePort>,
     pub selector: BTreeMap<Str, Str>,
@@ -6832,10 +7029,11 @@ static SERVICE_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(ServiceSpec);
 message!(ServiceSpec, SERVICE_SPEC, [0 ports, 1 selector, 2 cluster_ip, 3 cluster_ips, 4 type_, 5 external_ips, 6 session_affinity, 7 load_balancer_ip, 8 load_balancer_source_ranges, 9 external_name, 10 external_traffic_policy, 11 health_check_node_port, 12 publish_not_ready_addresses, 13 session_affinity_config, 14 ip_families, 15 ip_family_policy, 16 allocate_load_balancer_node_ports, 17 load_balancer_class, 18 internal_traffic_policy, 19 traffic_distribution]);
 
 /// `io.k8s.api.core.v1.ServiceStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceStatus {
     pub load_balancer: LoadBalancerStatus,
     pub conditions: Vec<Condition>,
@@ -6861,10 +7059,11 @@ static SERVICE_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ServiceStatus);
 message!(ServiceStatus, SERVICE_STATUS, [0 load_balancer, 1 conditions]);
 
 /// `io.k8s.api.core.v1.SessionAffinityConfig`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SessionAffinityConfig {
     pub client_ip: Option<Box<ClientIPConfig>>,
 }
@@ -6879,10 +7078,11 @@ static SESSION_AFFINITY_CONFIG: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(SessionAffinityConfig);
 message!(SessionAffinityConfig, SESSION_AFFINITY_CONFIG, [0 client_ip]);
 
 /// `io.k8s.api.core.v1.SleepAction`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct SleepAction {
     pub seconds: i64,
 }
@@ -6897,10 +7097,11 @@ static SLEEP_ACTION: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(SleepAction);
 message!(SleepAction, SLEEP_ACTION, [0 seconds]);
 
 /// `io.k8s.api.core.v1.StorageOSPersistentVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StorageOSPersistentVolumeSource {
     pub volume_name: Str,
     pub volume_namespace: Str,
@@ -6931,10 +7132,11 @@ static STORAGE_OS_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(StorageOSPersistentVolumeSource);
 message!(StorageOSPersistentVolumeSource, STORAGE_OS_PERSISTENT_VOLUME_SOURCE, [0 volume_name, 1 volume_namespace, 2 fs_type, 3 read_only, 4 secret_ref]);
 
 /// `io.k8s.api.core.v1.StorageOSVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StorageOSVolumeSource {
     pub volume_name: Str,
     pub volume_namespace: Str,
@@ -6965,10 +7167,11 @@ static STORAGE_OS_VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(StorageOSVolumeSource);
 message!(StorageOSVolumeSource, STORAGE_OS_VOLUME_SOURCE, [0 volume_name, 1 volume_namespace, 2 fs_type, 3 read_only, 4 secret_ref]);
 
 /// `io.k8s.api.core.v1.Sysctl`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Sysctl {
     pub name: Str,
     pub value: Str,
@@ -6984,10 +7187,11 @@ static SYSCTL: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(Sysctl);
 message!(Sysctl, SYSCTL, [0 name, 1 value]);
 
 /// `io.k8s.api.core.v1.TCPSocketAction`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TCPSocketAction {
     pub port: IntOrString,
     pub host: Str,
@@ -7006,10 +7210,11 @@ static TCP_SOCKET_ACTION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(TCPSocketAction);
 message!(TCPSocketAction, TCP_SOCKET_ACTION, [0 port, 1 host]);
 
 /// `io.k8s.api.core.v1.Taint`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Taint {
     pub key: Str,
     pub value: Str,
@@ -7032,10 +7237,11 @@ static TAINT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(Taint);
 message!(Taint, TAINT, [0 key, 1 value, 2 effect, 3 time_added]);
 
 /// `io.k8s.api.core.v1.Toleration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Toleration {
     pub key: Str,
     pub operator: Str,
@@ -7066,10 +7272,11 @@ static TOLERATION: Schema = Schema {
     ],
 };
 
+message_debug!(Toleration);
 message!(Toleration, TOLERATION, [0 key, 1 operator, 2 value, 3 effect, 4 toleration_seconds]);
 
 /// `io.k8s.api.core.v1.TopologySelectorLabelRequirement`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TopologySelectorLabelRequirement {
     pub key: Str,
     pub values: Vec<Str>,
@@ -7088,10 +7295,11 @@ static TOPOLOGY_SELECTOR_LABEL_REQUIREMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(TopologySelectorLabelRequirement);
 message!(TopologySelectorLabelRequirement, TOPOLOGY_SELECTOR_LABEL_REQUIREMENT, [0 key, 1 values]);
 
 /// `io.k8s.api.core.v1.TopologySelectorTerm`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TopologySelectorTerm {
     pub match_label_expressions: Vec<TopologySelectorLabelRequirement>,
 }
@@ -7112,10 +7320,11 @@ static TOPOLOGY_SELECTOR_TERM: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(TopologySelectorTerm);
 message!(TopologySelectorTerm, TOPOLOGY_SELECTOR_TERM, [0 match_label_expressions]);
 
 /// `io.k8s.api.core.v1.TopologySpreadConstraint`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TopologySpreadConstraint {
     pub max_skew: i32,
     pub topology_key: Str,
@@ -7160,10 +7369,11 @@ static TOPOLOGY_SPREAD_CONSTRAINT: Schema = Schema {
     ],
 };
 
+message_debug!(TopologySpreadConstraint);
 message!(TopologySpreadConstraint, TOPOLOGY_SPREAD_CONSTRAINT, [0 max_skew, 1 topology_key, 2 when_unsatisfiable, 3 label_selector, 4 min_domains, 5 node_affinity_policy, 6 node_taints_policy, 7 match_label_keys]);
 
 /// `io.k8s.api.core.v1.TypedLocalObjectReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TypedLocalObjectReference {
     pub api_group: Option<Str>,
     pub kind: Str,
@@ -7184,10 +7394,11 @@ static TYPED_LOCAL_OBJECT_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(TypedLocalObjectReference);
 message!(TypedLocalObjectReference, TYPED_LOCAL_OBJECT_REFERENCE, [0 api_group, 1 kind, 2 name]);
 
 /// `io.k8s.api.core.v1.TypedObjectReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TypedObjectReference {
     pub api_group: Option<Str>,
     pub kind: Str,
@@ -7210,10 +7421,11 @@ static TYPED_OBJECT_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(TypedObjectReference);
 message!(TypedObjectReference, TYPED_OBJECT_REFERENCE, [0 api_group, 1 kind, 2 name, 3 namespace]);
 
 /// `io.k8s.api.core.v1.Volume`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Volume {
     pub name: Str,
     pub host_path: Option<Box<HostPathVolumeSource>>,
@@ -7360,10 +7572,11 @@ static VOLUME: Schema = Schema {
     ],
 };
 
+message_debug!(Volume);
 message!(Volume, VOLUME, [0 name, 1 host_path, 2 empty_dir, 3 gce_persistent_disk, 4 aws_elastic_block_store, 5 git_repo, 6 secret, 7 nfs, 8 iscsi, 9 glusterfs, 10 persistent_volume_claim, 11 rbd, 12 flex_volume, 13 cinder, 14 cephfs, 15 flocker, 16 downward_api, 17 fc, 18 azure_file, 19 config_map, 20 vsphere_volume, 21 quobyte, 22 azure_disk, 23 photon_persistent_disk, 24 projected, 25 portworx_volume, 26 scale_io, 27 storageos, 28 csi, 29 ephemeral, 30 image]);
 
 /// `io.k8s.api.core.v1.VolumeDevice`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeDevice {
     pub name: Str,
     pub device_path: Str,
@@ -7379,10 +7592,11 @@ static VOLUME_DEVICE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(VolumeDevice);
 message!(VolumeDevice, VOLUME_DEVICE, [0 name, 1 device_path]);
 
 /// `io.k8s.api.core.v1.VolumeMount`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeMount {
     pub name: Str,
     pub read_only: bool,
@@ -7419,10 +7633,11 @@ static VOLUME_MOUNT: Schema = Schema {
     ],
 };
 
+message_debug!(VolumeMount);
 message!(VolumeMount, VOLUME_MOUNT, [0 name, 1 read_only, 2 recursive_read_only, 3 mount_path, 4 sub_path, 5 mount_propagation, 6 sub_path_expr]);
 
 /// `io.k8s.api.core.v1.VolumeMountStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeMountStatus {
     pub name: Str,
     pub mount_path: Str,
@@ -7453,10 +7668,11 @@ static VOLUME_MOUNT_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(VolumeMountStatus);
 message!(VolumeMountStatus, VOLUME_MOUNT_STATUS, [0 name, 1 mount_path, 2 read_only, 3 recursive_read_only, 4 volume_status]);
 
 /// `io.k8s.api.core.v1.VolumeNodeAffinity`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeNodeAffinity {
     pub required: Option<Box<NodeSelector>>,
 }
@@ -7471,10 +7687,11 @@ static VOLUME_NODE_AFFINITY: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(VolumeNodeAffinity);
 message!(VolumeNodeAffinity, VOLUME_NODE_AFFINITY, [0 required]);
 
 /// `io.k8s.api.core.v1.VolumeProjection`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeProjection {
     pub secret: Option<Box<SecretProjection>>,
     pub downward_api: Option<Box<DownwardAPIProjection>>,
@@ -7523,10 +7740,11 @@ static VOLUME_PROJECTION: Schema = Schema {
     ],
 };
 
+message_debug!(VolumeProjection);
 message!(VolumeProjection, VOLUME_PROJECTION, [0 secret, 1 downward_api, 2 config_map, 3 service_account_token, 4 cluster_trust_bundle, 5 pod_certificate]);
 
 /// `io.k8s.api.core.v1.VolumeResourceRequirements`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeResourceRequirements {
     pub limits: BTreeMap<Str, Quantity>,
     pub requests: BTreeMap<Str, Quantity>,
@@ -7545,10 +7763,11 @@ static VOLUME_RESOURCE_REQUIREMENTS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(VolumeResourceRequirements);
 message!(VolumeResourceRequirements, VOLUME_RESOURCE_REQUIREMENTS, [0 limits, 1 requests]);
 
 /// `io.k8s.api.core.v1.VolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeSource {
     pub host_path: Option<Box<HostPathVolumeSource>>,
     pub empty_dir: Option<Box<EmptyDirVolumeSource>>,
@@ -7687,10 +7906,11 @@ static VOLUME_SOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(VolumeSource);
 message!(VolumeSource, VOLUME_SOURCE, [0 host_path, 1 empty_dir, 2 gce_persistent_disk, 3 aws_elastic_block_store, 4 git_repo, 5 secret, 6 nfs, 7 iscsi, 8 glusterfs, 9 persistent_volume_claim, 10 rbd, 11 flex_volume, 12 cinder, 13 cephfs, 14 flocker, 15 downward_api, 16 fc, 17 azure_file, 18 config_map, 19 vsphere_volume, 20 quobyte, 21 azure_disk, 22 photon_persistent_disk, 23 projected, 24 portworx_volume, 25 scale_io, 26 storageos, 27 csi, 28 ephemeral, 29 image]);
 
 /// `io.k8s.api.core.v1.VolumeStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeStatus {
     pub image: Option<Box<ImageVolumeStatus>>,
 }
@@ -7705,10 +7925,11 @@ static VOLUME_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(VolumeStatus);
 message!(VolumeStatus, VOLUME_STATUS, [0 image]);
 
 /// `io.k8s.api.core.v1.VsphereVirtualDiskVolumeSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VsphereVirtualDiskVolumeSource {
     pub volume_path: Str,
     pub fs_type: Str,
@@ -7731,10 +7952,11 @@ static VSPHERE_VIRTUAL_DISK_VOLUME_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(VsphereVirtualDiskVolumeSource);
 message!(VsphereVirtualDiskVolumeSource, VSPHERE_VIRTUAL_DISK_VOLUME_SOURCE, [0 volume_path, 1 fs_type, 2 storage_policy_name, 3 storage_policy_id]);
 
 /// `io.k8s.api.core.v1.WeightedPodAffinityTerm`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct WeightedPodAffinityTerm {
     pub weight: i32,
     pub pod_affinity_term: PodAffinityTerm,
@@ -7753,10 +7975,11 @@ static WEIGHTED_POD_AFFINITY_TERM: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(WeightedPodAffinityTerm);
 message!(WeightedPodAffinityTerm, WEIGHTED_POD_AFFINITY_TERM, [0 weight, 1 pod_affinity_term]);
 
 /// `io.k8s.api.core.v1.WindowsSecurityContextOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct WindowsSecurityContextOptions {
     pub gmsa_credential_spec_name: Option<Str>,
     pub gmsa_credential_spec: Option<Str>,
@@ -7779,4 +8002,5 @@ static WINDOWS_SECURITY_CONTEXT_OPTIONS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(WindowsSecurityContextOptions);
 message!(WindowsSecurityContextOptions, WINDOWS_SECURITY_CONTEXT_OPTIONS, [0 gmsa_credential_spec_name, 1 gmsa_credential_spec, 2 run_as_user_name, 3 host_process]);

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{List, ObjectMeta, Str, message, resource};
+use kubist_apimachinery::{List, ObjectMeta, Str, message, message_debug, resource};
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.discovery.v1beta1.Endpoint`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Endpoint {
     pub addresses: Vec<Str>,
     pub conditions: EndpointConditions,
@@ -52,10 +52,11 @@ static ENDPOINT: Schema = Schema {
     ],
 };
 
+message_debug!(Endpoint);
 message!(Endpoint, ENDPOINT, [0 addresses, 1 conditions, 2 hostname, 3 target_ref, 4 topology, 5 node_name, 6 hints]);
 
 /// `io.k8s.api.discovery.v1beta1.EndpointConditions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EndpointConditions {
     pub ready: Option<bool>,
     pub serving: Option<bool>,
@@ -76,10 +77,11 @@ static ENDPOINT_CONDITIONS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(EndpointConditions);
 message!(EndpointConditions, ENDPOINT_CONDITIONS, [0 ready, 1 serving, 2 terminating]);
 
 /// `io.k8s.api.discovery.v1beta1.EndpointHints`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EndpointHints {
     pub for_zones: Vec<ForZone>,
     pub for_nodes: Vec<ForNode>,
@@ -98,10 +100,11 @@ static ENDPOINT_HINTS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(EndpointHints);
 message!(EndpointHints, ENDPOINT_HINTS, [0 for_zones, 1 for_nodes]);
 
 /// `io.k8s.api.discovery.v1beta1.EndpointPort`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EndpointPort {
     pub name: Option<Str>,
     pub protocol: Option<Str>,
@@ -124,10 +127,11 @@ static ENDPOINT_PORT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(EndpointPort);
 message!(EndpointPort, ENDPOINT_PORT, [0 name, 1 protocol, 2 port, 3 app_protocol]);
 
 /// `io.k8s.api.discovery.v1beta1.EndpointSlice`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct EndpointSlice {
     pub metadata: ObjectMeta,
     pub address_type: Str,
@@ -155,6 +159,7 @@ static ENDPOINT_SLICE: Schema = Schema {
     order: &[E::Field(0), E::Field(2), E::Field(3), E::Field(1)],
 };
 
+message_debug!(EndpointSlice);
 message!(EndpointSlice, ENDPOINT_SLICE, [0 metadata, 1 address_type, 2 endpoints, 3 ports]);
 
 resource!(
@@ -172,7 +177,7 @@ resource!(
 pub type EndpointSliceList = List<EndpointSlice>;
 
 /// `io.k8s.api.discovery.v1beta1.ForNode`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ForNode {
     pub name: Str,
 }
@@ -187,10 +192,11 @@ static FOR_NODE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ForNode);
 message!(ForNode, FOR_NODE, [0 name]);
 
 /// `io.k8s.api.discovery.v1beta1.ForZone`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ForZone {
     pub name: Str,
 }
@@ -205,4 +211,5 @@ static FOR_ZONE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ForZone);
 message!(ForZone, FOR_ZONE, [0 name]);

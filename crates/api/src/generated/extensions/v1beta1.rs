@@ -6,13 +6,13 @@ use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
 use kubist_apimachinery::{
-    IntOrString, LabelSelector, List, ObjectMeta, Str, Time, message, resource,
+    IntOrString, LabelSelector, List, ObjectMeta, Str, Time, message, message_debug, resource,
 };
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.extensions.v1beta1.DaemonSet`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSet {
     pub metadata: ObjectMeta,
     pub spec: DaemonSetSpec,
@@ -38,6 +38,7 @@ static DAEMON_SET: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(DaemonSet);
 message!(DaemonSet, DAEMON_SET, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -55,7 +56,7 @@ resource!(
 pub type DaemonSetList = List<DaemonSet>;
 
 /// `io.k8s.api.extensions.v1beta1.DaemonSetCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetCondition {
     pub type_: Str,
     pub status: Str,
@@ -91,10 +92,11 @@ static DAEMON_SET_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(DaemonSetCondition);
 message!(DaemonSetCondition, DAEMON_SET_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.extensions.v1beta1.DaemonSetSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetSpec {
     pub selector: Option<Box<LabelSelector>>,
     pub template: crate::core::v1::PodTemplateSpec,
@@ -143,10 +145,11 @@ static DAEMON_SET_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(DaemonSetSpec);
 message!(DaemonSetSpec, DAEMON_SET_SPEC, [0 selector, 1 template, 2 update_strategy, 3 min_ready_seconds, 4 template_generation, 5 revision_history_limit]);
 
 /// `io.k8s.api.extensions.v1beta1.DaemonSetStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetStatus {
     pub current_number_scheduled: i32,
     pub number_misscheduled: i32,
@@ -194,10 +197,11 @@ static DAEMON_SET_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(DaemonSetStatus);
 message!(DaemonSetStatus, DAEMON_SET_STATUS, [0 current_number_scheduled, 1 number_misscheduled, 2 desired_number_scheduled, 3 number_ready, 4 observed_generation, 5 updated_number_scheduled, 6 number_available, 7 number_unavailable, 8 collision_count, 9 conditions]);
 
 /// `io.k8s.api.extensions.v1beta1.DaemonSetUpdateStrategy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetUpdateStrategy {
     pub type_: Str,
     pub rolling_update: Option<Box<RollingUpdateDaemonSet>>,
@@ -221,10 +225,11 @@ static DAEMON_SET_UPDATE_STRATEGY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DaemonSetUpdateStrategy);
 message!(DaemonSetUpdateStrategy, DAEMON_SET_UPDATE_STRATEGY, [0 type_, 1 rolling_update]);
 
 /// `io.k8s.api.extensions.v1beta1.Deployment`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Deployment {
     pub metadata: ObjectMeta,
     pub spec: DeploymentSpec,
@@ -250,6 +255,7 @@ static DEPLOYMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Deployment);
 message!(Deployment, DEPLOYMENT, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -267,7 +273,7 @@ resource!(
 pub type DeploymentList = List<Deployment>;
 
 /// `io.k8s.api.extensions.v1beta1.DeploymentCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentCondition {
     pub type_: Str,
     pub status: Str,
@@ -306,10 +312,11 @@ static DEPLOYMENT_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(DeploymentCondition);
 message!(DeploymentCondition, DEPLOYMENT_CONDITION, [0 type_, 1 status, 2 last_update_time, 3 last_transition_time, 4 reason, 5 message]);
 
 /// `io.k8s.api.extensions.v1beta1.DeploymentRollback`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentRollback {
     pub name: Str,
     pub updated_annotations: BTreeMap<Str, Str>,
@@ -335,10 +342,11 @@ static DEPLOYMENT_ROLLBACK: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(DeploymentRollback);
 message!(DeploymentRollback, DEPLOYMENT_ROLLBACK, [0 name, 1 updated_annotations, 2 rollback_to]);
 
 /// `io.k8s.api.extensions.v1beta1.DeploymentSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentSpec {
     pub replicas: Option<i32>,
     pub selector: Option<Box<LabelSelector>>,
@@ -391,10 +399,11 @@ static DEPLOYMENT_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(DeploymentSpec);
 message!(DeploymentSpec, DEPLOYMENT_SPEC, [0 replicas, 1 selector, 2 template, 3 strategy, 4 min_ready_seconds, 5 revision_history_limit, 6 paused, 7 rollback_to, 8 progress_deadline_seconds]);
 
 /// `io.k8s.api.extensions.v1beta1.DeploymentStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStatus {
     pub observed_generation: i64,
     pub replicas: i32,
@@ -439,10 +448,11 @@ static DEPLOYMENT_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(DeploymentStatus);
 message!(DeploymentStatus, DEPLOYMENT_STATUS, [0 observed_generation, 1 replicas, 2 updated_replicas, 3 ready_replicas, 4 available_replicas, 5 unavailable_replicas, 6 terminating_replicas, 7 conditions, 8 collision_count]);
 
 /// `io.k8s.api.extensions.v1beta1.DeploymentStrategy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStrategy {
     pub type_: Str,
     pub rolling_update: Option<Box<RollingUpdateDeployment>>,
@@ -466,10 +476,11 @@ static DEPLOYMENT_STRATEGY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DeploymentStrategy);
 message!(DeploymentStrategy, DEPLOYMENT_STRATEGY, [0 type_, 1 rolling_update]);
 
 /// `io.k8s.api.extensions.v1beta1.HTTPIngressPath`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HTTPIngressPath {
     pub path: Str,
     pub path_type: Option<Str>,
@@ -490,10 +501,11 @@ static HTTP_INGRESS_PATH: Schema = Schema {
     order: &[E::Field(0), E::Field(2), E::Field(1)],
 };
 
+message_debug!(HTTPIngressPath);
 message!(HTTPIngressPath, HTTP_INGRESS_PATH, [0 path, 1 path_type, 2 backend]);
 
 /// `io.k8s.api.extensions.v1beta1.HTTPIngressRuleValue`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HTTPIngressRuleValue {
     pub paths: Vec<HTTPIngressPath>,
 }
@@ -508,10 +520,11 @@ static HTTP_INGRESS_RULE_VALUE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(HTTPIngressRuleValue);
 message!(HTTPIngressRuleValue, HTTP_INGRESS_RULE_VALUE, [0 paths]);
 
 /// `io.k8s.api.extensions.v1beta1.IPBlock`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IPBlock {
     pub cidr: Str,
     pub except: Vec<Str>,
@@ -530,10 +543,11 @@ static IP_BLOCK: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(IPBlock);
 message!(IPBlock, IP_BLOCK, [0 cidr, 1 except]);
 
 /// `io.k8s.api.extensions.v1beta1.Ingress`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Ingress {
     pub metadata: ObjectMeta,
     pub spec: IngressSpec,
@@ -559,6 +573,7 @@ static INGRESS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Ingress);
 message!(Ingress, INGRESS, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -576,7 +591,7 @@ resource!(
 pub type IngressList = List<Ingress>;
 
 /// `io.k8s.api.extensions.v1beta1.IngressBackend`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressBackend {
     pub service_name: Str,
     pub service_port: IntOrString,
@@ -607,10 +622,11 @@ static INGRESS_BACKEND: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(IngressBackend);
 message!(IngressBackend, INGRESS_BACKEND, [0 service_name, 1 service_port, 2 resource]);
 
 /// `io.k8s.api.extensions.v1beta1.IngressLoadBalancerIngress`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressLoadBalancerIngress {
     pub ip: Str,
     pub hostname: Str,
@@ -631,10 +647,11 @@ static INGRESS_LOAD_BALANCER_INGRESS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(IngressLoadBalancerIngress);
 message!(IngressLoadBalancerIngress, INGRESS_LOAD_BALANCER_INGRESS, [0 ip, 1 hostname, 2 ports]);
 
 /// `io.k8s.api.extensions.v1beta1.IngressLoadBalancerStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressLoadBalancerStatus {
     pub ingress: Vec<IngressLoadBalancerIngress>,
 }
@@ -655,10 +672,11 @@ static INGRESS_LOAD_BALANCER_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(IngressLoadBalancerStatus);
 message!(IngressLoadBalancerStatus, INGRESS_LOAD_BALANCER_STATUS, [0 ingress]);
 
 /// `io.k8s.api.extensions.v1beta1.IngressPortStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressPortStatus {
     pub port: i32,
     pub protocol: Str,
@@ -679,10 +697,11 @@ static INGRESS_PORT_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(IngressPortStatus);
 message!(IngressPortStatus, INGRESS_PORT_STATUS, [0 port, 1 protocol, 2 error]);
 
 /// `io.k8s.api.extensions.v1beta1.IngressRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressRule {
     pub host: Str,
     pub http: Option<Box<HTTPIngressRuleValue>>,
@@ -707,10 +726,11 @@ static INGRESS_RULE: Schema = Schema {
     ],
 };
 
+message_debug!(IngressRule);
 message!(IngressRule, INGRESS_RULE, [0 host, 1 http]);
 
 /// `io.k8s.api.extensions.v1beta1.IngressRuleValue`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressRuleValue {
     pub http: Option<Box<HTTPIngressRuleValue>>,
 }
@@ -725,10 +745,11 @@ static INGRESS_RULE_VALUE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(IngressRuleValue);
 message!(IngressRuleValue, INGRESS_RULE_VALUE, [0 http]);
 
 /// `io.k8s.api.extensions.v1beta1.IngressSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressSpec {
     pub ingress_class_name: Option<Str>,
     pub backend: Option<Box<IngressBackend>>,
@@ -751,10 +772,11 @@ static INGRESS_SPEC: Schema = Schema {
     order: &[E::Field(1), E::Field(2), E::Field(3), E::Field(0)],
 };
 
+message_debug!(IngressSpec);
 message!(IngressSpec, INGRESS_SPEC, [0 ingress_class_name, 1 backend, 2 tls, 3 rules]);
 
 /// `io.k8s.api.extensions.v1beta1.IngressStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressStatus {
     pub load_balancer: IngressLoadBalancerStatus,
 }
@@ -774,10 +796,11 @@ static INGRESS_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(IngressStatus);
 message!(IngressStatus, INGRESS_STATUS, [0 load_balancer]);
 
 /// `io.k8s.api.extensions.v1beta1.IngressTLS`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressTLS {
     pub hosts: Vec<Str>,
     pub secret_name: Str,
@@ -796,10 +819,11 @@ static INGRESS_TLS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(IngressTLS);
 message!(IngressTLS, INGRESS_TLS, [0 hosts, 1 secret_name]);
 
 /// `io.k8s.api.extensions.v1beta1.NetworkPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicy {
     pub metadata: ObjectMeta,
     pub spec: NetworkPolicySpec,
@@ -823,6 +847,7 @@ static NETWORK_POLICY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NetworkPolicy);
 message!(NetworkPolicy, NETWORK_POLICY, [0 metadata, 1 spec]);
 
 resource!(
@@ -840,7 +865,7 @@ resource!(
 pub type NetworkPolicyList = List<NetworkPolicy>;
 
 /// `io.k8s.api.extensions.v1beta1.NetworkPolicyEgressRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyEgressRule {
     pub ports: Vec<NetworkPolicyPort>,
     pub to: Vec<NetworkPolicyPeer>,
@@ -859,10 +884,11 @@ static NETWORK_POLICY_EGRESS_RULE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NetworkPolicyEgressRule);
 message!(NetworkPolicyEgressRule, NETWORK_POLICY_EGRESS_RULE, [0 ports, 1 to]);
 
 /// `io.k8s.api.extensions.v1beta1.NetworkPolicyIngressRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyIngressRule {
     pub ports: Vec<NetworkPolicyPort>,
     pub from: Vec<NetworkPolicyPeer>,
@@ -881,10 +907,11 @@ static NETWORK_POLICY_INGRESS_RULE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NetworkPolicyIngressRule);
 message!(NetworkPolicyIngressRule, NETWORK_POLICY_INGRESS_RULE, [0 ports, 1 from]);
 
 /// `io.k8s.api.extensions.v1beta1.NetworkPolicyPeer`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyPeer {
     pub pod_selector: Option<Box<LabelSelector>>,
     pub namespace_selector: Option<Box<LabelSelector>>,
@@ -915,10 +942,11 @@ static NETWORK_POLICY_PEER: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(NetworkPolicyPeer);
 message!(NetworkPolicyPeer, NETWORK_POLICY_PEER, [0 pod_selector, 1 namespace_selector, 2 ip_block]);
 
 /// `io.k8s.api.extensions.v1beta1.NetworkPolicyPort`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyPort {
     pub protocol: Option<Str>,
     pub port: Option<IntOrString>,
@@ -939,10 +967,11 @@ static NETWORK_POLICY_PORT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(NetworkPolicyPort);
 message!(NetworkPolicyPort, NETWORK_POLICY_PORT, [0 protocol, 1 port, 2 end_port]);
 
 /// `io.k8s.api.extensions.v1beta1.NetworkPolicySpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicySpec {
     pub pod_selector: LabelSelector,
     pub ingress: Vec<NetworkPolicyIngressRule>,
@@ -976,10 +1005,11 @@ static NETWORK_POLICY_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(NetworkPolicySpec);
 message!(NetworkPolicySpec, NETWORK_POLICY_SPEC, [0 pod_selector, 1 ingress, 2 egress, 3 policy_types]);
 
 /// `io.k8s.api.extensions.v1beta1.ReplicaSet`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSet {
     pub metadata: ObjectMeta,
     pub spec: ReplicaSetSpec,
@@ -1005,6 +1035,7 @@ static REPLICA_SET: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ReplicaSet);
 message!(ReplicaSet, REPLICA_SET, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -1022,7 +1053,7 @@ resource!(
 pub type ReplicaSetList = List<ReplicaSet>;
 
 /// `io.k8s.api.extensions.v1beta1.ReplicaSetCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetCondition {
     pub type_: Str,
     pub status: Str,
@@ -1058,10 +1089,11 @@ static REPLICA_SET_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(ReplicaSetCondition);
 message!(ReplicaSetCondition, REPLICA_SET_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.extensions.v1beta1.ReplicaSetSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetSpec {
     pub replicas: Option<i32>,
     pub min_ready_seconds: i32,
@@ -1094,10 +1126,11 @@ static REPLICA_SET_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(2), E::Field(3), E::Field(1)],
 };
 
+message_debug!(ReplicaSetSpec);
 message!(ReplicaSetSpec, REPLICA_SET_SPEC, [0 replicas, 1 min_ready_seconds, 2 selector, 3 template]);
 
 /// `io.k8s.api.extensions.v1beta1.ReplicaSetStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetStatus {
     pub replicas: i32,
     pub fully_labeled_replicas: i32,
@@ -1136,10 +1169,11 @@ static REPLICA_SET_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(ReplicaSetStatus);
 message!(ReplicaSetStatus, REPLICA_SET_STATUS, [0 replicas, 1 fully_labeled_replicas, 2 ready_replicas, 3 available_replicas, 4 terminating_replicas, 5 observed_generation, 6 conditions]);
 
 /// `io.k8s.api.extensions.v1beta1.RollbackConfig`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RollbackConfig {
     pub revision: i64,
 }
@@ -1154,10 +1188,11 @@ static ROLLBACK_CONFIG: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(RollbackConfig);
 message!(RollbackConfig, ROLLBACK_CONFIG, [0 revision]);
 
 /// `io.k8s.api.extensions.v1beta1.RollingUpdateDaemonSet`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDaemonSet {
     pub max_unavailable: Option<IntOrString>,
     pub max_surge: Option<IntOrString>,
@@ -1181,10 +1216,11 @@ static ROLLING_UPDATE_DAEMON_SET: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(RollingUpdateDaemonSet);
 message!(RollingUpdateDaemonSet, ROLLING_UPDATE_DAEMON_SET, [0 max_unavailable, 1 max_surge]);
 
 /// `io.k8s.api.extensions.v1beta1.RollingUpdateDeployment`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDeployment {
     pub max_unavailable: Option<IntOrString>,
     pub max_surge: Option<IntOrString>,
@@ -1208,10 +1244,11 @@ static ROLLING_UPDATE_DEPLOYMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(RollingUpdateDeployment);
 message!(RollingUpdateDeployment, ROLLING_UPDATE_DEPLOYMENT, [0 max_unavailable, 1 max_surge]);
 
 /// `io.k8s.api.extensions.v1beta1.Scale`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Scale {
     pub metadata: ObjectMeta,
     pub spec: ScaleSpec,
@@ -1237,6 +1274,7 @@ static SCALE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Scale);
 message!(Scale, SCALE, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -1254,7 +1292,7 @@ resource!(
 pub type ScaleList = List<Scale>;
 
 /// `io.k8s.api.extensions.v1beta1.ScaleSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ScaleSpec {
     pub replicas: i32,
 }
@@ -1269,10 +1307,11 @@ static SCALE_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ScaleSpec);
 message!(ScaleSpec, SCALE_SPEC, [0 replicas]);
 
 /// `io.k8s.api.extensions.v1beta1.ScaleStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ScaleStatus {
     pub replicas: i32,
     pub selector: BTreeMap<Str, Str>,
@@ -1293,4 +1332,5 @@ static SCALE_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ScaleStatus);
 message!(ScaleStatus, SCALE_STATUS, [0 replicas, 1 selector, 2 target_selector]);

@@ -3,12 +3,12 @@
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{List, ObjectMeta, Str, Time, message, resource};
+use kubist_apimachinery::{List, ObjectMeta, Str, Time, message, message_debug, resource};
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.flowcontrol.v1beta2.ExemptPriorityLevelConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExemptPriorityLevelConfiguration {
     pub nominal_concurrency_shares: Option<i32>,
     pub lendable_percent: Option<i32>,
@@ -27,10 +27,11 @@ static EXEMPT_PRIORITY_LEVEL_CONFIGURATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ExemptPriorityLevelConfiguration);
 message!(ExemptPriorityLevelConfiguration, EXEMPT_PRIORITY_LEVEL_CONFIGURATION, [0 nominal_concurrency_shares, 1 lendable_percent]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.FlowDistinguisherMethod`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct FlowDistinguisherMethod {
     pub type_: Str,
 }
@@ -45,10 +46,11 @@ static FLOW_DISTINGUISHER_METHOD: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(FlowDistinguisherMethod);
 message!(FlowDistinguisherMethod, FLOW_DISTINGUISHER_METHOD, [0 type_]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.FlowSchema`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct FlowSchema {
     pub metadata: ObjectMeta,
     pub spec: FlowSchemaSpec,
@@ -74,6 +76,7 @@ static FLOW_SCHEMA: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(FlowSchema);
 message!(FlowSchema, FLOW_SCHEMA, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -91,7 +94,7 @@ resource!(
 pub type FlowSchemaList = List<FlowSchema>;
 
 /// `io.k8s.api.flowcontrol.v1beta2.FlowSchemaCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct FlowSchemaCondition {
     pub type_: Str,
     pub status: Str,
@@ -127,10 +130,11 @@ static FLOW_SCHEMA_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(FlowSchemaCondition);
 message!(FlowSchemaCondition, FLOW_SCHEMA_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.FlowSchemaSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct FlowSchemaSpec {
     pub priority_level_configuration: PriorityLevelConfigurationReference,
     pub matching_precedence: i32,
@@ -163,10 +167,11 @@ static FLOW_SCHEMA_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(FlowSchemaSpec);
 message!(FlowSchemaSpec, FLOW_SCHEMA_SPEC, [0 priority_level_configuration, 1 matching_precedence, 2 distinguisher_method, 3 rules]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.FlowSchemaStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct FlowSchemaStatus {
     pub conditions: Vec<FlowSchemaCondition>,
 }
@@ -183,10 +188,11 @@ static FLOW_SCHEMA_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(FlowSchemaStatus);
 message!(FlowSchemaStatus, FLOW_SCHEMA_STATUS, [0 conditions]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.GroupSubject`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GroupSubject {
     pub name: Str,
 }
@@ -201,10 +207,11 @@ static GROUP_SUBJECT: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(GroupSubject);
 message!(GroupSubject, GROUP_SUBJECT, [0 name]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.LimitResponse`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct LimitResponse {
     pub type_: Str,
     pub queuing: Option<Box<QueuingConfiguration>>,
@@ -223,10 +230,11 @@ static LIMIT_RESPONSE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(LimitResponse);
 message!(LimitResponse, LIMIT_RESPONSE, [0 type_, 1 queuing]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.LimitedPriorityLevelConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct LimitedPriorityLevelConfiguration {
     pub assured_concurrency_shares: i32,
     pub limit_response: LimitResponse,
@@ -249,10 +257,11 @@ static LIMITED_PRIORITY_LEVEL_CONFIGURATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(LimitedPriorityLevelConfiguration);
 message!(LimitedPriorityLevelConfiguration, LIMITED_PRIORITY_LEVEL_CONFIGURATION, [0 assured_concurrency_shares, 1 limit_response, 2 lendable_percent, 3 borrowing_limit_percent]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.NonResourcePolicyRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NonResourcePolicyRule {
     pub verbs: Vec<Str>,
     pub non_resource_urls: Vec<Str>,
@@ -271,10 +280,11 @@ static NON_RESOURCE_POLICY_RULE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NonResourcePolicyRule);
 message!(NonResourcePolicyRule, NON_RESOURCE_POLICY_RULE, [0 verbs, 1 non_resource_urls]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.PolicyRulesWithSubjects`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PolicyRulesWithSubjects {
     pub subjects: Vec<Subject>,
     pub resource_rules: Vec<ResourcePolicyRule>,
@@ -301,10 +311,11 @@ static POLICY_RULES_WITH_SUBJECTS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PolicyRulesWithSubjects);
 message!(PolicyRulesWithSubjects, POLICY_RULES_WITH_SUBJECTS, [0 subjects, 1 resource_rules, 2 non_resource_rules]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PriorityLevelConfiguration {
     pub metadata: ObjectMeta,
     pub spec: PriorityLevelConfigurationSpec,
@@ -335,6 +346,7 @@ static PRIORITY_LEVEL_CONFIGURATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PriorityLevelConfiguration);
 message!(PriorityLevelConfiguration, PRIORITY_LEVEL_CONFIGURATION, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -352,7 +364,7 @@ resource!(
 pub type PriorityLevelConfigurationList = List<PriorityLevelConfiguration>;
 
 /// `io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfigurationCondition`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PriorityLevelConfigurationCondition {
     pub type_: Str,
     pub status: Str,
@@ -388,10 +400,11 @@ static PRIORITY_LEVEL_CONFIGURATION_CONDITION: Schema = Schema {
     ],
 };
 
+message_debug!(PriorityLevelConfigurationCondition);
 message!(PriorityLevelConfigurationCondition, PRIORITY_LEVEL_CONFIGURATION_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfigurationReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PriorityLevelConfigurationReference {
     pub name: Str,
 }
@@ -406,10 +419,11 @@ static PRIORITY_LEVEL_CONFIGURATION_REFERENCE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(PriorityLevelConfigurationReference);
 message!(PriorityLevelConfigurationReference, PRIORITY_LEVEL_CONFIGURATION_REFERENCE, [0 name]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfigurationSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PriorityLevelConfigurationSpec {
     pub type_: Str,
     pub limited: Option<Box<LimitedPriorityLevelConfiguration>>,
@@ -440,10 +454,11 @@ static PRIORITY_LEVEL_CONFIGURATION_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PriorityLevelConfigurationSpec);
 message!(PriorityLevelConfigurationSpec, PRIORITY_LEVEL_CONFIGURATION_SPEC, [0 type_, 1 limited, 2 exempt]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.PriorityLevelConfigurationStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PriorityLevelConfigurationStatus {
     pub conditions: Vec<PriorityLevelConfigurationCondition>,
 }
@@ -464,10 +479,11 @@ static PRIORITY_LEVEL_CONFIGURATION_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(PriorityLevelConfigurationStatus);
 message!(PriorityLevelConfigurationStatus, PRIORITY_LEVEL_CONFIGURATION_STATUS, [0 conditions]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.QueuingConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct QueuingConfiguration {
     pub queues: i32,
     pub hand_size: i32,
@@ -488,10 +504,11 @@ static QUEUING_CONFIGURATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(QueuingConfiguration);
 message!(QueuingConfiguration, QUEUING_CONFIGURATION, [0 queues, 1 hand_size, 2 queue_length_limit]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.ResourcePolicyRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourcePolicyRule {
     pub verbs: Vec<Str>,
     pub api_groups: Vec<Str>,
@@ -522,10 +539,11 @@ static RESOURCE_POLICY_RULE: Schema = Schema {
     ],
 };
 
+message_debug!(ResourcePolicyRule);
 message!(ResourcePolicyRule, RESOURCE_POLICY_RULE, [0 verbs, 1 api_groups, 2 resources, 3 cluster_scope, 4 namespaces]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.ServiceAccountSubject`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceAccountSubject {
     pub namespace: Str,
     pub name: Str,
@@ -541,10 +559,11 @@ static SERVICE_ACCOUNT_SUBJECT: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ServiceAccountSubject);
 message!(ServiceAccountSubject, SERVICE_ACCOUNT_SUBJECT, [0 namespace, 1 name]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.Subject`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Subject {
     pub kind: Str,
     pub user: Option<Box<UserSubject>>,
@@ -567,10 +586,11 @@ static SUBJECT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(Subject);
 message!(Subject, SUBJECT, [0 kind, 1 user, 2 group, 3 service_account]);
 
 /// `io.k8s.api.flowcontrol.v1beta2.UserSubject`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct UserSubject {
     pub name: Str,
 }
@@ -585,4 +605,5 @@ static USER_SUBJECT: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(UserSubject);
 message!(UserSubject, USER_SUBJECT, [0 name]);

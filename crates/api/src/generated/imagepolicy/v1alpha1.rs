@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{List, ObjectMeta, Str, message, resource};
+use kubist_apimachinery::{List, ObjectMeta, Str, message, message_debug, resource};
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.imagepolicy.v1alpha1.ImageReview`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ImageReview {
     pub metadata: ObjectMeta,
     pub spec: ImageReviewSpec,
@@ -36,6 +36,7 @@ static IMAGE_REVIEW: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ImageReview);
 message!(ImageReview, IMAGE_REVIEW, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -53,7 +54,7 @@ resource!(
 pub type ImageReviewList = List<ImageReview>;
 
 /// `io.k8s.api.imagepolicy.v1alpha1.ImageReviewContainerSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ImageReviewContainerSpec {
     pub image: Str,
 }
@@ -68,10 +69,11 @@ static IMAGE_REVIEW_CONTAINER_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ImageReviewContainerSpec);
 message!(ImageReviewContainerSpec, IMAGE_REVIEW_CONTAINER_SPEC, [0 image]);
 
 /// `io.k8s.api.imagepolicy.v1alpha1.ImageReviewSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ImageReviewSpec {
     pub containers: Vec<ImageReviewContainerSpec>,
     pub annotations: BTreeMap<Str, Str>,
@@ -98,10 +100,11 @@ static IMAGE_REVIEW_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ImageReviewSpec);
 message!(ImageReviewSpec, IMAGE_REVIEW_SPEC, [0 containers, 1 annotations, 2 namespace]);
 
 /// `io.k8s.api.imagepolicy.v1alpha1.ImageReviewStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ImageReviewStatus {
     pub allowed: bool,
     pub reason: Str,
@@ -122,4 +125,5 @@ static IMAGE_REVIEW_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ImageReviewStatus);
 message!(ImageReviewStatus, IMAGE_REVIEW_STATUS, [0 allowed, 1 reason, 2 audit_annotations]);

@@ -3,12 +3,12 @@
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{List, ObjectMeta, RawExtension, Str, message, resource};
+use kubist_apimachinery::{List, ObjectMeta, RawExtension, Str, message, message_debug, resource};
 
 use crate::facts::field as f;
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct APIGroup {
     pub name: Str,
     pub versions: Vec<GroupVersionForDiscovery>,
@@ -53,10 +53,11 @@ static API_GROUP: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(APIGroup);
 message!(APIGroup, API_GROUP, [0 name, 1 versions, 2 preferred_version, 3 server_address_by_client_cidrs]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.APIGroupList`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct APIGroupList {
     pub groups: Vec<APIGroup>,
 }
@@ -76,10 +77,11 @@ static API_GROUP_LIST: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(APIGroupList);
 message!(APIGroupList, API_GROUP_LIST, [0 groups]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.APIResource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct APIResource {
     pub name: Str,
     pub singular_name: Str,
@@ -125,10 +127,11 @@ static API_RESOURCE: Schema = Schema {
     ],
 };
 
+message_debug!(APIResource);
 message!(APIResource, API_RESOURCE, [0 name, 1 singular_name, 2 namespaced, 3 group, 4 version, 5 kind, 6 verbs, 7 short_names, 8 categories, 9 storage_version_hash]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.APIResourceList`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct APIResourceList {
     pub group_version: Str,
     pub resources: Vec<APIResource>,
@@ -152,10 +155,11 @@ static API_RESOURCE_LIST: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(APIResourceList);
 message!(APIResourceList, API_RESOURCE_LIST, [0 group_version, 1 resources]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.APIVersions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct APIVersions {
     pub versions: Vec<Str>,
     pub server_address_by_client_cidrs: Vec<ServerAddressByClientCIDR>,
@@ -185,10 +189,11 @@ static API_VERSIONS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(APIVersions);
 message!(APIVersions, API_VERSIONS, [0 versions, 1 server_address_by_client_cidrs]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.ApplyOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ApplyOptions {
     pub dry_run: Vec<Str>,
     pub force: bool,
@@ -209,10 +214,11 @@ static APPLY_OPTIONS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ApplyOptions);
 message!(ApplyOptions, APPLY_OPTIONS, [0 dry_run, 1 force, 2 field_manager]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.CreateOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CreateOptions {
     pub dry_run: Vec<Str>,
     pub field_manager: Str,
@@ -238,10 +244,11 @@ static CREATE_OPTIONS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CreateOptions);
 message!(CreateOptions, CREATE_OPTIONS, [0 dry_run, 1 field_manager, 2 field_validation]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeleteOptions {
     pub grace_period_seconds: Option<i64>,
     pub preconditions: Option<Box<Preconditions>>,
@@ -285,10 +292,11 @@ static DELETE_OPTIONS: Schema = Schema {
     ],
 };
 
+message_debug!(DeleteOptions);
 message!(DeleteOptions, DELETE_OPTIONS, [0 grace_period_seconds, 1 preconditions, 2 orphan_dependents, 3 propagation_policy, 4 dry_run, 5 ignore_store_read_error_with_cluster_breaking_potential]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.FieldSelectorRequirement`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct FieldSelectorRequirement {
     pub key: Str,
     pub operator: Str,
@@ -309,10 +317,11 @@ static FIELD_SELECTOR_REQUIREMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(FieldSelectorRequirement);
 message!(FieldSelectorRequirement, FIELD_SELECTOR_REQUIREMENT, [0 key, 1 operator, 2 values]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GetOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GetOptions {
     pub resource_version: Str,
 }
@@ -332,10 +341,11 @@ static GET_OPTIONS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(GetOptions);
 message!(GetOptions, GET_OPTIONS, [0 resource_version]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupKind`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GroupKind {
     pub group: Str,
     pub kind: Str,
@@ -351,10 +361,11 @@ static GROUP_KIND: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(GroupKind);
 message!(GroupKind, GROUP_KIND, [0 group, 1 kind]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupResource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GroupResource {
     pub group: Str,
     pub resource: Str,
@@ -370,10 +381,11 @@ static GROUP_RESOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(GroupResource);
 message!(GroupResource, GROUP_RESOURCE, [0 group, 1 resource]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionForDiscovery`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GroupVersionForDiscovery {
     pub group_version: Str,
     pub version: Str,
@@ -389,10 +401,11 @@ static GROUP_VERSION_FOR_DISCOVERY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(GroupVersionForDiscovery);
 message!(GroupVersionForDiscovery, GROUP_VERSION_FOR_DISCOVERY, [0 group_version, 1 version]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionKind`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GroupVersionKind {
     pub group: Str,
     pub version: Str,
@@ -413,10 +426,11 @@ static GROUP_VERSION_KIND: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(GroupVersionKind);
 message!(GroupVersionKind, GROUP_VERSION_KIND, [0 group, 1 version, 2 kind]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionResource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GroupVersionResource {
     pub group: Str,
     pub version: Str,
@@ -437,10 +451,11 @@ static GROUP_VERSION_RESOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(GroupVersionResource);
 message!(GroupVersionResource, GROUP_VERSION_RESOURCE, [0 group, 1 version, 2 resource]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.ListOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ListOptions {
     pub label_selector: Str,
     pub field_selector: Str,
@@ -494,10 +509,11 @@ static LIST_OPTIONS: Schema = Schema {
     ],
 };
 
+message_debug!(ListOptions);
 message!(ListOptions, LIST_OPTIONS, [0 label_selector, 1 field_selector, 2 watch, 3 allow_watch_bookmarks, 4 resource_version, 5 resource_version_match, 6 timeout_seconds, 7 limit, 8 continue_, 9 send_initial_events, 10 shard_selector]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PartialObjectMetadata {
     pub metadata: ObjectMeta,
 }
@@ -522,6 +538,7 @@ static PARTIAL_OBJECT_METADATA: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(PartialObjectMetadata);
 message!(PartialObjectMetadata, PARTIAL_OBJECT_METADATA, [0 metadata]);
 
 resource!(
@@ -539,7 +556,7 @@ resource!(
 pub type PartialObjectMetadataList = List<PartialObjectMetadata>;
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.Patch`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Patch {}
 
 static PATCH: Schema = Schema {
@@ -552,10 +569,11 @@ static PATCH: Schema = Schema {
     order: &[],
 };
 
+message_debug!(Patch);
 message!(Patch, PATCH, []);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.PatchOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PatchOptions {
     pub dry_run: Vec<Str>,
     pub force: Option<bool>,
@@ -583,10 +601,11 @@ static PATCH_OPTIONS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(PatchOptions);
 message!(PatchOptions, PATCH_OPTIONS, [0 dry_run, 1 force, 2 field_manager, 3 field_validation]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.Preconditions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Preconditions {
     pub uid: Option<Str>,
     pub resource_version: Option<Str>,
@@ -602,10 +621,11 @@ static PRECONDITIONS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(Preconditions);
 message!(Preconditions, PRECONDITIONS, [0 uid, 1 resource_version]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.RootPaths`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RootPaths {
     pub paths: Vec<Str>,
 }
@@ -620,10 +640,11 @@ static ROOT_PATHS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(RootPaths);
 message!(RootPaths, ROOT_PATHS, [0 paths]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.ServerAddressByClientCIDR`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServerAddressByClientCIDR {
     pub client_cidr: Str,
     pub server_address: Str,
@@ -642,10 +663,11 @@ static SERVER_ADDRESS_BY_CLIENT_CIDR: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ServerAddressByClientCIDR);
 message!(ServerAddressByClientCIDR, SERVER_ADDRESS_BY_CLIENT_CIDR, [0 client_cidr, 1 server_address]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.UpdateOptions`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct UpdateOptions {
     pub dry_run: Vec<Str>,
     pub field_manager: Str,
@@ -671,10 +693,11 @@ static UPDATE_OPTIONS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(UpdateOptions);
 message!(UpdateOptions, UPDATE_OPTIONS, [0 dry_run, 1 field_manager, 2 field_validation]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.Verbs`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Verbs {
     pub items: Vec<Str>,
 }
@@ -689,10 +712,11 @@ static VERBS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(Verbs);
 message!(Verbs, VERBS, [0 items]);
 
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct WatchEvent {
     pub type_: Str,
     pub object: RawExtension,
@@ -716,4 +740,5 @@ static WATCH_EVENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(WatchEvent);
 message!(WatchEvent, WATCH_EVENT, [0 type_, 1 object]);

@@ -4,13 +4,13 @@ use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
 use kubist_apimachinery::{
-    Condition, IntOrString, LabelSelector, List, ObjectMeta, Str, message, resource,
+    Condition, IntOrString, LabelSelector, List, ObjectMeta, Str, message, message_debug, resource,
 };
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.networking.v1.HTTPIngressPath`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HTTPIngressPath {
     pub path: Str,
     pub path_type: Option<Str>,
@@ -31,10 +31,11 @@ static HTTP_INGRESS_PATH: Schema = Schema {
     order: &[E::Field(0), E::Field(2), E::Field(1)],
 };
 
+message_debug!(HTTPIngressPath);
 message!(HTTPIngressPath, HTTP_INGRESS_PATH, [0 path, 1 path_type, 2 backend]);
 
 /// `io.k8s.api.networking.v1.HTTPIngressRuleValue`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HTTPIngressRuleValue {
     pub paths: Vec<HTTPIngressPath>,
 }
@@ -49,10 +50,11 @@ static HTTP_INGRESS_RULE_VALUE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(HTTPIngressRuleValue);
 message!(HTTPIngressRuleValue, HTTP_INGRESS_RULE_VALUE, [0 paths]);
 
 /// `io.k8s.api.networking.v1.IPAddress`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IPAddress {
     pub metadata: ObjectMeta,
     pub spec: IPAddressSpec,
@@ -76,6 +78,7 @@ static IP_ADDRESS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(IPAddress);
 message!(IPAddress, IP_ADDRESS, [0 metadata, 1 spec]);
 
 resource!(
@@ -93,7 +96,7 @@ resource!(
 pub type IPAddressList = List<IPAddress>;
 
 /// `io.k8s.api.networking.v1.IPAddressSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IPAddressSpec {
     pub parent_ref: Option<Box<ParentReference>>,
 }
@@ -108,10 +111,11 @@ static IP_ADDRESS_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(IPAddressSpec);
 message!(IPAddressSpec, IP_ADDRESS_SPEC, [0 parent_ref]);
 
 /// `io.k8s.api.networking.v1.IPBlock`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IPBlock {
     pub cidr: Str,
     pub except: Vec<Str>,
@@ -130,10 +134,11 @@ static IP_BLOCK: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(IPBlock);
 message!(IPBlock, IP_BLOCK, [0 cidr, 1 except]);
 
 /// `io.k8s.api.networking.v1.Ingress`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Ingress {
     pub metadata: ObjectMeta,
     pub spec: IngressSpec,
@@ -159,6 +164,7 @@ static INGRESS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Ingress);
 message!(Ingress, INGRESS, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -176,7 +182,7 @@ resource!(
 pub type IngressList = List<Ingress>;
 
 /// `io.k8s.api.networking.v1.IngressBackend`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressBackend {
     pub service: Option<Box<IngressServiceBackend>>,
     pub resource: Option<Box<crate::core::v1::TypedLocalObjectReference>>,
@@ -200,10 +206,11 @@ static INGRESS_BACKEND: Schema = Schema {
     order: &[E::Field(1), E::Field(0)],
 };
 
+message_debug!(IngressBackend);
 message!(IngressBackend, INGRESS_BACKEND, [0 service, 1 resource]);
 
 /// `io.k8s.api.networking.v1.IngressClass`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressClass {
     pub metadata: ObjectMeta,
     pub spec: IngressClassSpec,
@@ -227,6 +234,7 @@ static INGRESS_CLASS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(IngressClass);
 message!(IngressClass, INGRESS_CLASS, [0 metadata, 1 spec]);
 
 resource!(
@@ -244,7 +252,7 @@ resource!(
 pub type IngressClassList = List<IngressClass>;
 
 /// `io.k8s.api.networking.v1.IngressClassParametersReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressClassParametersReference {
     pub api_group: Option<Str>,
     pub kind: Str,
@@ -275,10 +283,11 @@ static INGRESS_CLASS_PARAMETERS_REFERENCE: Schema = Schema {
     ],
 };
 
+message_debug!(IngressClassParametersReference);
 message!(IngressClassParametersReference, INGRESS_CLASS_PARAMETERS_REFERENCE, [0 api_group, 1 kind, 2 name, 3 scope, 4 namespace]);
 
 /// `io.k8s.api.networking.v1.IngressClassSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressClassSpec {
     pub controller: Str,
     pub parameters: Option<Box<IngressClassParametersReference>>,
@@ -302,10 +311,11 @@ static INGRESS_CLASS_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(IngressClassSpec);
 message!(IngressClassSpec, INGRESS_CLASS_SPEC, [0 controller, 1 parameters]);
 
 /// `io.k8s.api.networking.v1.IngressLoadBalancerIngress`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressLoadBalancerIngress {
     pub ip: Str,
     pub hostname: Str,
@@ -326,10 +336,11 @@ static INGRESS_LOAD_BALANCER_INGRESS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(IngressLoadBalancerIngress);
 message!(IngressLoadBalancerIngress, INGRESS_LOAD_BALANCER_INGRESS, [0 ip, 1 hostname, 2 ports]);
 
 /// `io.k8s.api.networking.v1.IngressLoadBalancerStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressLoadBalancerStatus {
     pub ingress: Vec<IngressLoadBalancerIngress>,
 }
@@ -350,10 +361,11 @@ static INGRESS_LOAD_BALANCER_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(IngressLoadBalancerStatus);
 message!(IngressLoadBalancerStatus, INGRESS_LOAD_BALANCER_STATUS, [0 ingress]);
 
 /// `io.k8s.api.networking.v1.IngressPortStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressPortStatus {
     pub port: i32,
     pub protocol: Str,
@@ -374,10 +386,11 @@ static INGRESS_PORT_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(IngressPortStatus);
 message!(IngressPortStatus, INGRESS_PORT_STATUS, [0 port, 1 protocol, 2 error]);
 
 /// `io.k8s.api.networking.v1.IngressRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressRule {
     pub host: Str,
     pub http: Option<Box<HTTPIngressRuleValue>>,
@@ -402,10 +415,11 @@ static INGRESS_RULE: Schema = Schema {
     ],
 };
 
+message_debug!(IngressRule);
 message!(IngressRule, INGRESS_RULE, [0 host, 1 http]);
 
 /// `io.k8s.api.networking.v1.IngressRuleValue`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressRuleValue {
     pub http: Option<Box<HTTPIngressRuleValue>>,
 }
@@ -420,10 +434,11 @@ static INGRESS_RULE_VALUE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(IngressRuleValue);
 message!(IngressRuleValue, INGRESS_RULE_VALUE, [0 http]);
 
 /// `io.k8s.api.networking.v1.IngressServiceBackend`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressServiceBackend {
     pub name: Str,
     pub port: ServiceBackendPort,
@@ -442,10 +457,11 @@ static INGRESS_SERVICE_BACKEND: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(IngressServiceBackend);
 message!(IngressServiceBackend, INGRESS_SERVICE_BACKEND, [0 name, 1 port]);
 
 /// `io.k8s.api.networking.v1.IngressSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressSpec {
     pub ingress_class_name: Option<Str>,
     pub default_backend: Option<Box<IngressBackend>>,
@@ -468,10 +484,11 @@ static INGRESS_SPEC: Schema = Schema {
     order: &[E::Field(1), E::Field(2), E::Field(3), E::Field(0)],
 };
 
+message_debug!(IngressSpec);
 message!(IngressSpec, INGRESS_SPEC, [0 ingress_class_name, 1 default_backend, 2 tls, 3 rules]);
 
 /// `io.k8s.api.networking.v1.IngressStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressStatus {
     pub load_balancer: IngressLoadBalancerStatus,
 }
@@ -491,10 +508,11 @@ static INGRESS_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(IngressStatus);
 message!(IngressStatus, INGRESS_STATUS, [0 load_balancer]);
 
 /// `io.k8s.api.networking.v1.IngressTLS`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressTLS {
     pub hosts: Vec<Str>,
     pub secret_name: Str,
@@ -513,10 +531,11 @@ static INGRESS_TLS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(IngressTLS);
 message!(IngressTLS, INGRESS_TLS, [0 hosts, 1 secret_name]);
 
 /// `io.k8s.api.networking.v1.NetworkPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicy {
     pub metadata: ObjectMeta,
     pub spec: NetworkPolicySpec,
@@ -540,6 +559,7 @@ static NETWORK_POLICY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NetworkPolicy);
 message!(NetworkPolicy, NETWORK_POLICY, [0 metadata, 1 spec]);
 
 resource!(
@@ -557,7 +577,7 @@ resource!(
 pub type NetworkPolicyList = List<NetworkPolicy>;
 
 /// `io.k8s.api.networking.v1.NetworkPolicyEgressRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyEgressRule {
     pub ports: Vec<NetworkPolicyPort>,
     pub to: Vec<NetworkPolicyPeer>,
@@ -576,10 +596,11 @@ static NETWORK_POLICY_EGRESS_RULE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NetworkPolicyEgressRule);
 message!(NetworkPolicyEgressRule, NETWORK_POLICY_EGRESS_RULE, [0 ports, 1 to]);
 
 /// `io.k8s.api.networking.v1.NetworkPolicyIngressRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyIngressRule {
     pub ports: Vec<NetworkPolicyPort>,
     pub from: Vec<NetworkPolicyPeer>,
@@ -598,10 +619,11 @@ static NETWORK_POLICY_INGRESS_RULE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NetworkPolicyIngressRule);
 message!(NetworkPolicyIngressRule, NETWORK_POLICY_INGRESS_RULE, [0 ports, 1 from]);
 
 /// `io.k8s.api.networking.v1.NetworkPolicyPeer`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyPeer {
     pub pod_selector: Option<Box<LabelSelector>>,
     pub namespace_selector: Option<Box<LabelSelector>>,
@@ -632,10 +654,11 @@ static NETWORK_POLICY_PEER: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(NetworkPolicyPeer);
 message!(NetworkPolicyPeer, NETWORK_POLICY_PEER, [0 pod_selector, 1 namespace_selector, 2 ip_block]);
 
 /// `io.k8s.api.networking.v1.NetworkPolicyPort`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyPort {
     pub protocol: Option<Str>,
     pub port: Option<IntOrString>,
@@ -656,10 +679,11 @@ static NETWORK_POLICY_PORT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(NetworkPolicyPort);
 message!(NetworkPolicyPort, NETWORK_POLICY_PORT, [0 protocol, 1 port, 2 end_port]);
 
 /// `io.k8s.api.networking.v1.NetworkPolicySpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicySpec {
     pub pod_selector: LabelSelector,
     pub ingress: Vec<NetworkPolicyIngressRule>,
@@ -693,10 +717,11 @@ static NETWORK_POLICY_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(NetworkPolicySpec);
 message!(NetworkPolicySpec, NETWORK_POLICY_SPEC, [0 pod_selector, 1 ingress, 2 egress, 3 policy_types]);
 
 /// `io.k8s.api.networking.v1.ParentReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ParentReference {
     pub group: Str,
     pub resource: Str,
@@ -719,10 +744,11 @@ static PARENT_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ParentReference);
 message!(ParentReference, PARENT_REFERENCE, [0 group, 1 resource, 2 namespace, 3 name]);
 
 /// `io.k8s.api.networking.v1.ServiceBackendPort`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceBackendPort {
     pub name: Str,
     pub number: i32,
@@ -738,10 +764,11 @@ static SERVICE_BACKEND_PORT: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ServiceBackendPort);
 message!(ServiceBackendPort, SERVICE_BACKEND_PORT, [0 name, 1 number]);
 
 /// `io.k8s.api.networking.v1.ServiceCIDR`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDR {
     pub metadata: ObjectMeta,
     pub spec: ServiceCIDRSpec,
@@ -767,6 +794,7 @@ static SERVICE_CIDR: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ServiceCIDR);
 message!(ServiceCIDR, SERVICE_CIDR, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -784,7 +812,7 @@ resource!(
 pub type ServiceCIDRList = List<ServiceCIDR>;
 
 /// `io.k8s.api.networking.v1.ServiceCIDRSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDRSpec {
     pub cidrs: Vec<Str>,
 }
@@ -799,10 +827,11 @@ static SERVICE_CIDR_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ServiceCIDRSpec);
 message!(ServiceCIDRSpec, SERVICE_CIDR_SPEC, [0 cidrs]);
 
 /// `io.k8s.api.networking.v1.ServiceCIDRStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDRStatus {
     pub conditions: Vec<Condition>,
 }
@@ -824,4 +853,5 @@ static SERVICE_CIDR_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ServiceCIDRStatus);
 message!(ServiceCIDRStatus, SERVICE_CIDR_STATUS, [0 conditions]);

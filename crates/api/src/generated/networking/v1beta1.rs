@@ -3,12 +3,14 @@
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{Condition, IntOrString, List, ObjectMeta, Str, message, resource};
+use kubist_apimachinery::{
+    Condition, IntOrString, List, ObjectMeta, Str, message, message_debug, resource,
+};
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.networking.v1beta1.HTTPIngressPath`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HTTPIngressPath {
     pub path: Str,
     pub path_type: Option<Str>,
@@ -29,10 +31,11 @@ static HTTP_INGRESS_PATH: Schema = Schema {
     order: &[E::Field(0), E::Field(2), E::Field(1)],
 };
 
+message_debug!(HTTPIngressPath);
 message!(HTTPIngressPath, HTTP_INGRESS_PATH, [0 path, 1 path_type, 2 backend]);
 
 /// `io.k8s.api.networking.v1beta1.HTTPIngressRuleValue`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct HTTPIngressRuleValue {
     pub paths: Vec<HTTPIngressPath>,
 }
@@ -47,10 +50,11 @@ static HTTP_INGRESS_RULE_VALUE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(HTTPIngressRuleValue);
 message!(HTTPIngressRuleValue, HTTP_INGRESS_RULE_VALUE, [0 paths]);
 
 /// `io.k8s.api.networking.v1beta1.IPAddress`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IPAddress {
     pub metadata: ObjectMeta,
     pub spec: IPAddressSpec,
@@ -74,6 +78,7 @@ static IP_ADDRESS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(IPAddress);
 message!(IPAddress, IP_ADDRESS, [0 metadata, 1 spec]);
 
 resource!(
@@ -91,7 +96,7 @@ resource!(
 pub type IPAddressList = List<IPAddress>;
 
 /// `io.k8s.api.networking.v1beta1.IPAddressSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IPAddressSpec {
     pub parent_ref: Option<Box<ParentReference>>,
 }
@@ -106,10 +111,11 @@ static IP_ADDRESS_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(IPAddressSpec);
 message!(IPAddressSpec, IP_ADDRESS_SPEC, [0 parent_ref]);
 
 /// `io.k8s.api.networking.v1beta1.Ingress`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Ingress {
     pub metadata: ObjectMeta,
     pub spec: IngressSpec,
@@ -135,6 +141,7 @@ static INGRESS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(Ingress);
 message!(Ingress, INGRESS, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -152,7 +159,7 @@ resource!(
 pub type IngressList = List<Ingress>;
 
 /// `io.k8s.api.networking.v1beta1.IngressBackend`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressBackend {
     pub service_name: Str,
     pub service_port: IntOrString,
@@ -183,10 +190,11 @@ static INGRESS_BACKEND: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(IngressBackend);
 message!(IngressBackend, INGRESS_BACKEND, [0 service_name, 1 service_port, 2 resource]);
 
 /// `io.k8s.api.networking.v1beta1.IngressClass`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressClass {
     pub metadata: ObjectMeta,
     pub spec: IngressClassSpec,
@@ -210,6 +218,7 @@ static INGRESS_CLASS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(IngressClass);
 message!(IngressClass, INGRESS_CLASS, [0 metadata, 1 spec]);
 
 resource!(
@@ -227,7 +236,7 @@ resource!(
 pub type IngressClassList = List<IngressClass>;
 
 /// `io.k8s.api.networking.v1beta1.IngressClassParametersReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressClassParametersReference {
     pub api_group: Option<Str>,
     pub kind: Str,
@@ -258,10 +267,11 @@ static INGRESS_CLASS_PARAMETERS_REFERENCE: Schema = Schema {
     ],
 };
 
+message_debug!(IngressClassParametersReference);
 message!(IngressClassParametersReference, INGRESS_CLASS_PARAMETERS_REFERENCE, [0 api_group, 1 kind, 2 name, 3 scope, 4 namespace]);
 
 /// `io.k8s.api.networking.v1beta1.IngressClassSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressClassSpec {
     pub controller: Str,
     pub parameters: Option<Box<IngressClassParametersReference>>,
@@ -285,10 +295,11 @@ static INGRESS_CLASS_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(IngressClassSpec);
 message!(IngressClassSpec, INGRESS_CLASS_SPEC, [0 controller, 1 parameters]);
 
 /// `io.k8s.api.networking.v1beta1.IngressLoadBalancerIngress`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressLoadBalancerIngress {
     pub ip: Str,
     pub hostname: Str,
@@ -309,10 +320,11 @@ static INGRESS_LOAD_BALANCER_INGRESS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(IngressLoadBalancerIngress);
 message!(IngressLoadBalancerIngress, INGRESS_LOAD_BALANCER_INGRESS, [0 ip, 1 hostname, 2 ports]);
 
 /// `io.k8s.api.networking.v1beta1.IngressLoadBalancerStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressLoadBalancerStatus {
     pub ingress: Vec<IngressLoadBalancerIngress>,
 }
@@ -333,10 +345,11 @@ static INGRESS_LOAD_BALANCER_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(IngressLoadBalancerStatus);
 message!(IngressLoadBalancerStatus, INGRESS_LOAD_BALANCER_STATUS, [0 ingress]);
 
 /// `io.k8s.api.networking.v1beta1.IngressPortStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressPortStatus {
     pub port: i32,
     pub protocol: Str,
@@ -357,10 +370,11 @@ static INGRESS_PORT_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(IngressPortStatus);
 message!(IngressPortStatus, INGRESS_PORT_STATUS, [0 port, 1 protocol, 2 error]);
 
 /// `io.k8s.api.networking.v1beta1.IngressRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressRule {
     pub host: Str,
     pub http: Option<Box<HTTPIngressRuleValue>>,
@@ -385,10 +399,11 @@ static INGRESS_RULE: Schema = Schema {
     ],
 };
 
+message_debug!(IngressRule);
 message!(IngressRule, INGRESS_RULE, [0 host, 1 http]);
 
 /// `io.k8s.api.networking.v1beta1.IngressRuleValue`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressRuleValue {
     pub http: Option<Box<HTTPIngressRuleValue>>,
 }
@@ -403,10 +418,11 @@ static INGRESS_RULE_VALUE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(IngressRuleValue);
 message!(IngressRuleValue, INGRESS_RULE_VALUE, [0 http]);
 
 /// `io.k8s.api.networking.v1beta1.IngressSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressSpec {
     pub ingress_class_name: Option<Str>,
     pub backend: Option<Box<IngressBackend>>,
@@ -429,10 +445,11 @@ static INGRESS_SPEC: Schema = Schema {
     order: &[E::Field(1), E::Field(2), E::Field(3), E::Field(0)],
 };
 
+message_debug!(IngressSpec);
 message!(IngressSpec, INGRESS_SPEC, [0 ingress_class_name, 1 backend, 2 tls, 3 rules]);
 
 /// `io.k8s.api.networking.v1beta1.IngressStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressStatus {
     pub load_balancer: IngressLoadBalancerStatus,
 }
@@ -452,10 +469,11 @@ static INGRESS_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(IngressStatus);
 message!(IngressStatus, INGRESS_STATUS, [0 load_balancer]);
 
 /// `io.k8s.api.networking.v1beta1.IngressTLS`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct IngressTLS {
     pub hosts: Vec<Str>,
     pub secret_name: Str,
@@ -474,10 +492,11 @@ static INGRESS_TLS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(IngressTLS);
 message!(IngressTLS, INGRESS_TLS, [0 hosts, 1 secret_name]);
 
 /// `io.k8s.api.networking.v1beta1.ParentReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ParentReference {
     pub group: Str,
     pub resource: Str,
@@ -500,10 +519,11 @@ static PARENT_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ParentReference);
 message!(ParentReference, PARENT_REFERENCE, [0 group, 1 resource, 2 namespace, 3 name]);
 
 /// `io.k8s.api.networking.v1beta1.ServiceCIDR`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDR {
     pub metadata: ObjectMeta,
     pub spec: ServiceCIDRSpec,
@@ -529,6 +549,7 @@ static SERVICE_CIDR: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ServiceCIDR);
 message!(ServiceCIDR, SERVICE_CIDR, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -546,7 +567,7 @@ resource!(
 pub type ServiceCIDRList = List<ServiceCIDR>;
 
 /// `io.k8s.api.networking.v1beta1.ServiceCIDRSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDRSpec {
     pub cidrs: Vec<Str>,
 }
@@ -561,10 +582,11 @@ static SERVICE_CIDR_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ServiceCIDRSpec);
 message!(ServiceCIDRSpec, SERVICE_CIDR_SPEC, [0 cidrs]);
 
 /// `io.k8s.api.networking.v1beta1.ServiceCIDRStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDRStatus {
     pub conditions: Vec<Condition>,
 }
@@ -586,4 +608,5 @@ static SERVICE_CIDR_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ServiceCIDRStatus);
 message!(ServiceCIDRStatus, SERVICE_CIDR_STATUS, [0 conditions]);

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{List, ObjectMeta, Quantity, Str, message, resource};
+use kubist_apimachinery::{List, ObjectMeta, Quantity, Str, message, message_debug, resource};
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.node.v1alpha1.Overhead`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Overhead {
     pub pod_fixed: BTreeMap<Str, Quantity>,
 }
@@ -30,10 +30,11 @@ static OVERHEAD: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(Overhead);
 message!(Overhead, OVERHEAD, [0 pod_fixed]);
 
 /// `io.k8s.api.node.v1alpha1.RuntimeClass`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RuntimeClass {
     pub metadata: ObjectMeta,
     pub spec: RuntimeClassSpec,
@@ -57,6 +58,7 @@ static RUNTIME_CLASS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(RuntimeClass);
 message!(RuntimeClass, RUNTIME_CLASS, [0 metadata, 1 spec]);
 
 resource!(
@@ -74,7 +76,7 @@ resource!(
 pub type RuntimeClassList = List<RuntimeClass>;
 
 /// `io.k8s.api.node.v1alpha1.RuntimeClassSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RuntimeClassSpec {
     pub runtime_handler: Str,
     pub overhead: Option<Box<Overhead>>,
@@ -95,10 +97,11 @@ static RUNTIME_CLASS_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(RuntimeClassSpec);
 message!(RuntimeClassSpec, RUNTIME_CLASS_SPEC, [0 runtime_handler, 1 overhead, 2 scheduling]);
 
 /// `io.k8s.api.node.v1alpha1.Scheduling`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Scheduling {
     pub node_selector: BTreeMap<Str, Str>,
     pub tolerations: Vec<crate::core::v1::Toleration>,
@@ -123,4 +126,5 @@ static SCHEDULING: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(Scheduling);
 message!(Scheduling, SCHEDULING, [0 node_selector, 1 tolerations]);

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{List, ObjectMeta, Quantity, Str, message, resource};
+use kubist_apimachinery::{List, ObjectMeta, Quantity, Str, message, message_debug, resource};
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.node.v1beta1.Overhead`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Overhead {
     pub pod_fixed: BTreeMap<Str, Quantity>,
 }
@@ -30,10 +30,11 @@ static OVERHEAD: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(Overhead);
 message!(Overhead, OVERHEAD, [0 pod_fixed]);
 
 /// `io.k8s.api.node.v1beta1.RuntimeClass`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RuntimeClass {
     pub metadata: ObjectMeta,
     pub handler: Str,
@@ -61,6 +62,7 @@ static RUNTIME_CLASS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(RuntimeClass);
 message!(RuntimeClass, RUNTIME_CLASS, [0 metadata, 1 handler, 2 overhead, 3 scheduling]);
 
 resource!(
@@ -78,7 +80,7 @@ resource!(
 pub type RuntimeClassList = List<RuntimeClass>;
 
 /// `io.k8s.api.node.v1beta1.Scheduling`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Scheduling {
     pub node_selector: BTreeMap<Str, Str>,
     pub tolerations: Vec<crate::core::v1::Toleration>,
@@ -103,4 +105,5 @@ static SCHEDULING: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(Scheduling);
 message!(Scheduling, SCHEDULING, [0 node_selector, 1 tolerations]);

@@ -6,13 +6,14 @@ use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
 use kubist_apimachinery::{
-    Condition, IntOrString, LabelSelector, List, ObjectMeta, Str, Time, message, resource,
+    Condition, IntOrString, LabelSelector, List, ObjectMeta, Str, Time, message, message_debug,
+    resource,
 };
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.policy.v1.Eviction`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Eviction {
     pub metadata: ObjectMeta,
     pub delete_options: Option<Box<crate::meta::v1::DeleteOptions>>,
@@ -41,6 +42,7 @@ static EVICTION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(Eviction);
 message!(Eviction, EVICTION, [0 metadata, 1 delete_options]);
 
 resource!(
@@ -58,7 +60,7 @@ resource!(
 pub type EvictionList = List<Eviction>;
 
 /// `io.k8s.api.policy.v1.PodDisruptionBudget`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodDisruptionBudget {
     pub metadata: ObjectMeta,
     pub spec: PodDisruptionBudgetSpec,
@@ -84,6 +86,7 @@ static POD_DISRUPTION_BUDGET: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PodDisruptionBudget);
 message!(PodDisruptionBudget, POD_DISRUPTION_BUDGET, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -101,7 +104,7 @@ resource!(
 pub type PodDisruptionBudgetList = List<PodDisruptionBudget>;
 
 /// `io.k8s.api.policy.v1.PodDisruptionBudgetSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodDisruptionBudgetSpec {
     pub min_available: Option<IntOrString>,
     pub selector: Option<Box<LabelSelector>>,
@@ -140,10 +143,11 @@ static POD_DISRUPTION_BUDGET_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(PodDisruptionBudgetSpec);
 message!(PodDisruptionBudgetSpec, POD_DISRUPTION_BUDGET_SPEC, [0 min_available, 1 selector, 2 max_unavailable, 3 unhealthy_pod_eviction_policy]);
 
 /// `io.k8s.api.policy.v1.PodDisruptionBudgetStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodDisruptionBudgetStatus {
     pub observed_generation: i64,
     pub disrupted_pods: BTreeMap<Str, Time>,
@@ -187,4 +191,5 @@ static POD_DISRUPTION_BUDGET_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(PodDisruptionBudgetStatus);
 message!(PodDisruptionBudgetStatus, POD_DISRUPTION_BUDGET_STATUS, [0 observed_generation, 1 disrupted_pods, 2 disruptions_allowed, 3 current_healthy, 4 desired_healthy, 5 expected_pods, 6 conditions]);

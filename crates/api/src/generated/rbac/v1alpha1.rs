@@ -3,12 +3,12 @@
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{LabelSelector, List, ObjectMeta, Str, message, resource};
+use kubist_apimachinery::{LabelSelector, List, ObjectMeta, Str, message, message_debug, resource};
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.rbac.v1alpha1.AggregationRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AggregationRule {
     pub cluster_role_selectors: Vec<LabelSelector>,
 }
@@ -29,10 +29,11 @@ static AGGREGATION_RULE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(AggregationRule);
 message!(AggregationRule, AGGREGATION_RULE, [0 cluster_role_selectors]);
 
 /// `io.k8s.api.rbac.v1alpha1.ClusterRole`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ClusterRole {
     pub metadata: ObjectMeta,
     pub rules: Vec<PolicyRule>,
@@ -58,6 +59,7 @@ static CLUSTER_ROLE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ClusterRole);
 message!(ClusterRole, CLUSTER_ROLE, [0 metadata, 1 rules, 2 aggregation_rule]);
 
 resource!(
@@ -75,7 +77,7 @@ resource!(
 pub type ClusterRoleList = List<ClusterRole>;
 
 /// `io.k8s.api.rbac.v1alpha1.ClusterRoleBinding`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ClusterRoleBinding {
     pub metadata: ObjectMeta,
     pub subjects: Vec<Subject>,
@@ -101,6 +103,7 @@ static CLUSTER_ROLE_BINDING: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ClusterRoleBinding);
 message!(ClusterRoleBinding, CLUSTER_ROLE_BINDING, [0 metadata, 1 subjects, 2 role_ref]);
 
 resource!(
@@ -118,7 +121,7 @@ resource!(
 pub type ClusterRoleBindingList = List<ClusterRoleBinding>;
 
 /// `io.k8s.api.rbac.v1alpha1.PolicyRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PolicyRule {
     pub verbs: Vec<Str>,
     pub api_groups: Vec<Str>,
@@ -149,10 +152,11 @@ static POLICY_RULE: Schema = Schema {
     ],
 };
 
+message_debug!(PolicyRule);
 message!(PolicyRule, POLICY_RULE, [0 verbs, 1 api_groups, 2 resources, 3 resource_names, 4 non_resource_urls]);
 
 /// `io.k8s.api.rbac.v1alpha1.Role`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Role {
     pub metadata: ObjectMeta,
     pub rules: Vec<PolicyRule>,
@@ -176,6 +180,7 @@ static ROLE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(Role);
 message!(Role, ROLE, [0 metadata, 1 rules]);
 
 resource!(
@@ -193,7 +198,7 @@ resource!(
 pub type RoleList = List<Role>;
 
 /// `io.k8s.api.rbac.v1alpha1.RoleBinding`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RoleBinding {
     pub metadata: ObjectMeta,
     pub subjects: Vec<Subject>,
@@ -219,6 +224,7 @@ static ROLE_BINDING: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(RoleBinding);
 message!(RoleBinding, ROLE_BINDING, [0 metadata, 1 subjects, 2 role_ref]);
 
 resource!(
@@ -236,7 +242,7 @@ resource!(
 pub type RoleBindingList = List<RoleBinding>;
 
 /// `io.k8s.api.rbac.v1alpha1.RoleRef`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct RoleRef {
     pub api_group: Str,
     pub kind: Str,
@@ -257,10 +263,11 @@ static ROLE_REF: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(RoleRef);
 message!(RoleRef, ROLE_REF, [0 api_group, 1 kind, 2 name]);
 
 /// `io.k8s.api.rbac.v1alpha1.Subject`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Subject {
     pub kind: Str,
     pub api_version: Str,
@@ -283,4 +290,5 @@ static SUBJECT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(Subject);
 message!(Subject, SUBJECT, [0 kind, 1 api_version, 2 name, 3 namespace]);

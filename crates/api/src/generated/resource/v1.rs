@@ -6,13 +6,14 @@ use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
 use kubist_apimachinery::{
-    Condition, List, ObjectMeta, Quantity, RawExtension, Str, Time, message, resource,
+    Condition, List, ObjectMeta, Quantity, RawExtension, Str, Time, message, message_debug,
+    resource,
 };
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.resource.v1.AllocatedDeviceStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AllocatedDeviceStatus {
     pub driver: Str,
     pub pool: Str,
@@ -55,10 +56,11 @@ static ALLOCATED_DEVICE_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(AllocatedDeviceStatus);
 message!(AllocatedDeviceStatus, ALLOCATED_DEVICE_STATUS, [0 driver, 1 pool, 2 device, 3 share_id, 4 conditions, 5 data, 6 network_data]);
 
 /// `io.k8s.api.resource.v1.AllocationResult`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AllocationResult {
     pub devices: DeviceAllocationResult,
     pub node_selector: Option<Box<crate::core::v1::NodeSelector>>,
@@ -89,10 +91,11 @@ static ALLOCATION_RESULT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(AllocationResult);
 message!(AllocationResult, ALLOCATION_RESULT, [0 devices, 1 node_selector, 2 allocation_timestamp]);
 
 /// `io.k8s.api.resource.v1.CELDeviceSelector`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CELDeviceSelector {
     pub expression: Str,
 }
@@ -107,10 +110,11 @@ static CEL_DEVICE_SELECTOR: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(CELDeviceSelector);
 message!(CELDeviceSelector, CEL_DEVICE_SELECTOR, [0 expression]);
 
 /// `io.k8s.api.resource.v1.CapacityRequestPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CapacityRequestPolicy {
     pub default: Option<Quantity>,
     pub valid_values: Vec<Quantity>,
@@ -142,10 +146,11 @@ static CAPACITY_REQUEST_POLICY: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CapacityRequestPolicy);
 message!(CapacityRequestPolicy, CAPACITY_REQUEST_POLICY, [0 default, 1 valid_values, 2 valid_range]);
 
 /// `io.k8s.api.resource.v1.CapacityRequestPolicyRange`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CapacityRequestPolicyRange {
     pub min: Option<Quantity>,
     pub max: Option<Quantity>,
@@ -166,10 +171,11 @@ static CAPACITY_REQUEST_POLICY_RANGE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CapacityRequestPolicyRange);
 message!(CapacityRequestPolicyRange, CAPACITY_REQUEST_POLICY_RANGE, [0 min, 1 max, 2 step]);
 
 /// `io.k8s.api.resource.v1.CapacityRequirements`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CapacityRequirements {
     pub requests: BTreeMap<Str, Quantity>,
 }
@@ -189,10 +195,11 @@ static CAPACITY_REQUIREMENTS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(CapacityRequirements);
 message!(CapacityRequirements, CAPACITY_REQUIREMENTS, [0 requests]);
 
 /// `io.k8s.api.resource.v1.Counter`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Counter {
     pub value: Quantity,
 }
@@ -207,10 +214,11 @@ static COUNTER: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(Counter);
 message!(Counter, COUNTER, [0 value]);
 
 /// `io.k8s.api.resource.v1.CounterSet`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CounterSet {
     pub name: Str,
     pub counters: BTreeMap<Str, Counter>,
@@ -229,10 +237,11 @@ static COUNTER_SET: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(CounterSet);
 message!(CounterSet, COUNTER_SET, [0 name, 1 counters]);
 
 /// `io.k8s.api.resource.v1.Device`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Device {
     pub name: Str,
     pub attributes: BTreeMap<Str, DeviceAttribute>,
@@ -303,10 +312,11 @@ static DEVICE: Schema = Schema {
     ],
 };
 
+message_debug!(Device);
 message!(Device, DEVICE, [0 name, 1 attributes, 2 capacity, 3 consumes_counters, 4 node_name, 5 node_selector, 6 all_nodes, 7 taints, 8 binds_to_node, 9 binding_conditions, 10 binding_failure_conditions, 11 allow_multiple_allocations, 12 node_allocatable_resource_mappings]);
 
 /// `io.k8s.api.resource.v1.DeviceAllocationConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceAllocationConfiguration {
     pub source: Str,
     pub requests: Vec<Str>,
@@ -334,10 +344,11 @@ static DEVICE_ALLOCATION_CONFIGURATION: Schema = Schema {
     ],
 };
 
+message_debug!(DeviceAllocationConfiguration);
 message!(DeviceAllocationConfiguration, DEVICE_ALLOCATION_CONFIGURATION, [0 source, 1 requests, 2 opaque]);
 
 /// `io.k8s.api.resource.v1.DeviceAllocationResult`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceAllocationResult {
     pub results: Vec<DeviceRequestAllocationResult>,
     pub config: Vec<DeviceAllocationConfiguration>,
@@ -368,10 +379,11 @@ static DEVICE_ALLOCATION_RESULT: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DeviceAllocationResult);
 message!(DeviceAllocationResult, DEVICE_ALLOCATION_RESULT, [0 results, 1 config]);
 
 /// `io.k8s.api.resource.v1.DeviceAttribute`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceAttribute {
     pub int: Option<i64>,
     pub bool: Option<bool>,
@@ -411,10 +423,11 @@ static DEVICE_ATTRIBUTE: Schema = Schema {
     ],
 };
 
+message_debug!(DeviceAttribute);
 message!(DeviceAttribute, DEVICE_ATTRIBUTE, [0 int, 1 bool, 2 string, 3 version, 4 ints, 5 bools, 6 strings, 7 versions]);
 
 /// `io.k8s.api.resource.v1.DeviceCapacity`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceCapacity {
     pub value: Quantity,
     pub request_policy: Option<Box<CapacityRequestPolicy>>,
@@ -433,10 +446,11 @@ static DEVICE_CAPACITY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DeviceCapacity);
 message!(DeviceCapacity, DEVICE_CAPACITY, [0 value, 1 request_policy]);
 
 /// `io.k8s.api.resource.v1.DeviceClaim`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceClaim {
     pub requests: Vec<DeviceRequest>,
     pub constraints: Vec<DeviceConstraint>,
@@ -457,10 +471,11 @@ static DEVICE_CLAIM: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(DeviceClaim);
 message!(DeviceClaim, DEVICE_CLAIM, [0 requests, 1 constraints, 2 config]);
 
 /// `io.k8s.api.resource.v1.DeviceClaimConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceClaimConfiguration {
     pub requests: Vec<Str>,
     pub opaque: Option<Box<OpaqueDeviceConfiguration>>,
@@ -485,10 +500,11 @@ static DEVICE_CLAIM_CONFIGURATION: Schema = Schema {
     ],
 };
 
+message_debug!(DeviceClaimConfiguration);
 message!(DeviceClaimConfiguration, DEVICE_CLAIM_CONFIGURATION, [0 requests, 1 opaque]);
 
 /// `io.k8s.api.resource.v1.DeviceClass`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceClass {
     pub metadata: ObjectMeta,
     pub spec: DeviceClassSpec,
@@ -512,6 +528,7 @@ static DEVICE_CLASS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DeviceClass);
 message!(DeviceClass, DEVICE_CLASS, [0 metadata, 1 spec]);
 
 resource!(
@@ -529,7 +546,7 @@ resource!(
 pub type DeviceClassList = List<DeviceClass>;
 
 /// `io.k8s.api.resource.v1.DeviceClassConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceClassConfiguration {
     pub opaque: Option<Box<OpaqueDeviceConfiguration>>,
 }
@@ -547,10 +564,11 @@ static DEVICE_CLASS_CONFIGURATION: Schema = Schema {
     }],
 };
 
+message_debug!(DeviceClassConfiguration);
 message!(DeviceClassConfiguration, DEVICE_CLASS_CONFIGURATION, [0 opaque]);
 
 /// `io.k8s.api.resource.v1.DeviceClassSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceClassSpec {
     pub selectors: Vec<DeviceSelector>,
     pub config: Vec<DeviceClassConfiguration>,
@@ -571,10 +589,11 @@ static DEVICE_CLASS_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(DeviceClassSpec);
 message!(DeviceClassSpec, DEVICE_CLASS_SPEC, [0 selectors, 1 config, 2 extended_resource_name]);
 
 /// `io.k8s.api.resource.v1.DeviceConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceConfiguration {
     pub opaque: Option<Box<OpaqueDeviceConfiguration>>,
 }
@@ -589,10 +608,11 @@ static DEVICE_CONFIGURATION: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(DeviceConfiguration);
 message!(DeviceConfiguration, DEVICE_CONFIGURATION, [0 opaque]);
 
 /// `io.k8s.api.resource.v1.DeviceConstraint`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceConstraint {
     pub requests: Vec<Str>,
     pub match_attribute: Option<Str>,
@@ -613,10 +633,11 @@ static DEVICE_CONSTRAINT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(DeviceConstraint);
 message!(DeviceConstraint, DEVICE_CONSTRAINT, [0 requests, 1 match_attribute, 2 distinct_attribute]);
 
 /// `io.k8s.api.resource.v1.DeviceCounterConsumption`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceCounterConsumption {
     pub counter_set: Str,
     pub counters: BTreeMap<Str, Counter>,
@@ -635,10 +656,11 @@ static DEVICE_COUNTER_CONSUMPTION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DeviceCounterConsumption);
 message!(DeviceCounterConsumption, DEVICE_COUNTER_CONSUMPTION, [0 counter_set, 1 counters]);
 
 /// `io.k8s.api.resource.v1.DeviceRequest`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceRequest {
     pub name: Str,
     pub exactly: Option<Box<ExactDeviceRequest>>,
@@ -659,10 +681,11 @@ static DEVICE_REQUEST: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(DeviceRequest);
 message!(DeviceRequest, DEVICE_REQUEST, [0 name, 1 exactly, 2 first_available]);
 
 /// `io.k8s.api.resource.v1.DeviceRequestAllocationResult`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceRequestAllocationResult {
     pub request: Str,
     pub driver: Str,
@@ -713,10 +736,11 @@ static DEVICE_REQUEST_ALLOCATION_RESULT: Schema = Schema {
     ],
 };
 
+message_debug!(DeviceRequestAllocationResult);
 message!(DeviceRequestAllocationResult, DEVICE_REQUEST_ALLOCATION_RESULT, [0 request, 1 driver, 2 pool, 3 device, 4 admin_access, 5 tolerations, 6 binding_conditions, 7 binding_failure_conditions, 8 share_id, 9 consumed_capacity]);
 
 /// `io.k8s.api.resource.v1.DeviceSelector`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceSelector {
     pub cel: Option<Box<CELDeviceSelector>>,
 }
@@ -731,10 +755,11 @@ static DEVICE_SELECTOR: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(DeviceSelector);
 message!(DeviceSelector, DEVICE_SELECTOR, [0 cel]);
 
 /// `io.k8s.api.resource.v1.DeviceSubRequest`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceSubRequest {
     pub name: Str,
     pub device_class_name: Str,
@@ -771,10 +796,11 @@ static DEVICE_SUB_REQUEST: Schema = Schema {
     ],
 };
 
+message_debug!(DeviceSubRequest);
 message!(DeviceSubRequest, DEVICE_SUB_REQUEST, [0 name, 1 device_class_name, 2 selectors, 3 allocation_mode, 4 count, 5 tolerations, 6 capacity]);
 
 /// `io.k8s.api.resource.v1.DeviceTaint`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaint {
     pub key: Str,
     pub value: Str,
@@ -797,10 +823,11 @@ static DEVICE_TAINT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(DeviceTaint);
 message!(DeviceTaint, DEVICE_TAINT, [0 key, 1 value, 2 effect, 3 time_added]);
 
 /// `io.k8s.api.resource.v1.DeviceToleration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceToleration {
     pub key: Str,
     pub operator: Str,
@@ -831,10 +858,11 @@ static DEVICE_TOLERATION: Schema = Schema {
     ],
 };
 
+message_debug!(DeviceToleration);
 message!(DeviceToleration, DEVICE_TOLERATION, [0 key, 1 operator, 2 value, 3 effect, 4 toleration_seconds]);
 
 /// `io.k8s.api.resource.v1.ExactDeviceRequest`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ExactDeviceRequest {
     pub device_class_name: Str,
     pub selectors: Vec<DeviceSelector>,
@@ -871,10 +899,11 @@ static EXACT_DEVICE_REQUEST: Schema = Schema {
     ],
 };
 
+message_debug!(ExactDeviceRequest);
 message!(ExactDeviceRequest, EXACT_DEVICE_REQUEST, [0 device_class_name, 1 selectors, 2 allocation_mode, 3 count, 4 admin_access, 5 tolerations, 6 capacity]);
 
 /// `io.k8s.api.resource.v1.NetworkDeviceData`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NetworkDeviceData {
     pub interface_name: Str,
     pub ips: Vec<Str>,
@@ -895,10 +924,11 @@ static NETWORK_DEVICE_DATA: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(NetworkDeviceData);
 message!(NetworkDeviceData, NETWORK_DEVICE_DATA, [0 interface_name, 1 ips, 2 hardware_address]);
 
 /// `io.k8s.api.resource.v1.NodeAllocatableResourceMapping`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeAllocatableResourceMapping {
     pub capacity_key: Option<Str>,
     pub allocation_multiplier: Option<Quantity>,
@@ -922,10 +952,11 @@ static NODE_ALLOCATABLE_RESOURCE_MAPPING: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NodeAllocatableResourceMapping);
 message!(NodeAllocatableResourceMapping, NODE_ALLOCATABLE_RESOURCE_MAPPING, [0 capacity_key, 1 allocation_multiplier]);
 
 /// `io.k8s.api.resource.v1.OpaqueDeviceConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct OpaqueDeviceConfiguration {
     pub driver: Str,
     pub parameters: RawExtension,
@@ -949,10 +980,11 @@ static OPAQUE_DEVICE_CONFIGURATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(OpaqueDeviceConfiguration);
 message!(OpaqueDeviceConfiguration, OPAQUE_DEVICE_CONFIGURATION, [0 driver, 1 parameters]);
 
 /// `io.k8s.api.resource.v1.ResourceClaim`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaim {
     pub metadata: ObjectMeta,
     pub spec: ResourceClaimSpec,
@@ -978,6 +1010,7 @@ static RESOURCE_CLAIM: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourceClaim);
 message!(ResourceClaim, RESOURCE_CLAIM, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -995,7 +1028,7 @@ resource!(
 pub type ResourceClaimList = List<ResourceClaim>;
 
 /// `io.k8s.api.resource.v1.ResourceClaimConsumerReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimConsumerReference {
     pub api_group: Str,
     pub resource: Str,
@@ -1018,10 +1051,11 @@ static RESOURCE_CLAIM_CONSUMER_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ResourceClaimConsumerReference);
 message!(ResourceClaimConsumerReference, RESOURCE_CLAIM_CONSUMER_REFERENCE, [0 api_group, 1 resource, 2 name, 3 uid]);
 
 /// `io.k8s.api.resource.v1.ResourceClaimSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimSpec {
     pub devices: DeviceClaim,
 }
@@ -1036,10 +1070,11 @@ static RESOURCE_CLAIM_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ResourceClaimSpec);
 message!(ResourceClaimSpec, RESOURCE_CLAIM_SPEC, [0 devices]);
 
 /// `io.k8s.api.resource.v1.ResourceClaimStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimStatus {
     pub allocation: Option<Box<AllocationResult>>,
     pub reserved_for: Vec<ResourceClaimConsumerReference>,
@@ -1068,10 +1103,11 @@ static RESOURCE_CLAIM_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourceClaimStatus);
 message!(ResourceClaimStatus, RESOURCE_CLAIM_STATUS, [0 allocation, 1 reserved_for, 2 devices]);
 
 /// `io.k8s.api.resource.v1.ResourceClaimTemplate`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimTemplate {
     pub metadata: ObjectMeta,
     pub spec: ResourceClaimTemplateSpec,
@@ -1095,6 +1131,7 @@ static RESOURCE_CLAIM_TEMPLATE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ResourceClaimTemplate);
 message!(ResourceClaimTemplate, RESOURCE_CLAIM_TEMPLATE, [0 metadata, 1 spec]);
 
 resource!(
@@ -1112,7 +1149,7 @@ resource!(
 pub type ResourceClaimTemplateList = List<ResourceClaimTemplate>;
 
 /// `io.k8s.api.resource.v1.ResourceClaimTemplateSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimTemplateSpec {
     pub metadata: ObjectMeta,
     pub spec: ResourceClaimSpec,
@@ -1131,10 +1168,11 @@ static RESOURCE_CLAIM_TEMPLATE_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ResourceClaimTemplateSpec);
 message!(ResourceClaimTemplateSpec, RESOURCE_CLAIM_TEMPLATE_SPEC, [0 metadata, 1 spec]);
 
 /// `io.k8s.api.resource.v1.ResourcePool`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourcePool {
     pub name: Str,
     pub generation: i64,
@@ -1155,10 +1193,11 @@ static RESOURCE_POOL: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourcePool);
 message!(ResourcePool, RESOURCE_POOL, [0 name, 1 generation, 2 resource_slice_count]);
 
 /// `io.k8s.api.resource.v1.ResourceSlice`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceSlice {
     pub metadata: ObjectMeta,
     pub spec: ResourceSliceSpec,
@@ -1182,6 +1221,7 @@ static RESOURCE_SLICE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ResourceSlice);
 message!(ResourceSlice, RESOURCE_SLICE, [0 metadata, 1 spec]);
 
 resource!(
@@ -1199,7 +1239,7 @@ resource!(
 pub type ResourceSliceList = List<ResourceSlice>;
 
 /// `io.k8s.api.resource.v1.ResourceSliceSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceSliceSpec {
     pub driver: Str,
     pub pool: ResourcePool,
@@ -1244,4 +1284,5 @@ static RESOURCE_SLICE_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(ResourceSliceSpec);
 message!(ResourceSliceSpec, RESOURCE_SLICE_SPEC, [0 driver, 1 pool, 2 node_name, 3 node_selector, 4 all_nodes, 5 devices, 6 per_device_node_selection, 7 shared_counters]);

@@ -3,12 +3,14 @@
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{Condition, List, ObjectMeta, Str, Time, message, resource};
+use kubist_apimachinery::{
+    Condition, List, ObjectMeta, Str, Time, message, message_debug, resource,
+};
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.resource.v1alpha3.CELDeviceSelector`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CELDeviceSelector {
     pub expression: Str,
 }
@@ -23,10 +25,11 @@ static CEL_DEVICE_SELECTOR: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(CELDeviceSelector);
 message!(CELDeviceSelector, CEL_DEVICE_SELECTOR, [0 expression]);
 
 /// `io.k8s.api.resource.v1alpha3.DeviceSelector`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceSelector {
     pub cel: Option<Box<CELDeviceSelector>>,
 }
@@ -41,10 +44,11 @@ static DEVICE_SELECTOR: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(DeviceSelector);
 message!(DeviceSelector, DEVICE_SELECTOR, [0 cel]);
 
 /// `io.k8s.api.resource.v1alpha3.DeviceTaint`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaint {
     pub key: Str,
     pub value: Str,
@@ -67,10 +71,11 @@ static DEVICE_TAINT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(DeviceTaint);
 message!(DeviceTaint, DEVICE_TAINT, [0 key, 1 value, 2 effect, 3 time_added]);
 
 /// `io.k8s.api.resource.v1alpha3.DeviceTaintRule`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaintRule {
     pub metadata: ObjectMeta,
     pub spec: DeviceTaintRuleSpec,
@@ -96,6 +101,7 @@ static DEVICE_TAINT_RULE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(DeviceTaintRule);
 message!(DeviceTaintRule, DEVICE_TAINT_RULE, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -113,7 +119,7 @@ resource!(
 pub type DeviceTaintRuleList = List<DeviceTaintRule>;
 
 /// `io.k8s.api.resource.v1alpha3.DeviceTaintRuleSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaintRuleSpec {
     pub device_selector: Option<Box<DeviceTaintSelector>>,
     pub taint: DeviceTaint,
@@ -132,10 +138,11 @@ static DEVICE_TAINT_RULE_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DeviceTaintRuleSpec);
 message!(DeviceTaintRuleSpec, DEVICE_TAINT_RULE_SPEC, [0 device_selector, 1 taint]);
 
 /// `io.k8s.api.resource.v1alpha3.DeviceTaintRuleStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaintRuleStatus {
     pub conditions: Vec<Condition>,
 }
@@ -157,10 +164,11 @@ static DEVICE_TAINT_RULE_STATUS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(DeviceTaintRuleStatus);
 message!(DeviceTaintRuleStatus, DEVICE_TAINT_RULE_STATUS, [0 conditions]);
 
 /// `io.k8s.api.resource.v1alpha3.DeviceTaintSelector`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaintSelector {
     pub driver: Option<Str>,
     pub pool: Option<Str>,
@@ -181,10 +189,11 @@ static DEVICE_TAINT_SELECTOR: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(DeviceTaintSelector);
 message!(DeviceTaintSelector, DEVICE_TAINT_SELECTOR, [0 driver, 1 pool, 2 device]);
 
 /// `io.k8s.api.resource.v1alpha3.PoolStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PoolStatus {
     pub driver: Str,
     pub pool_name: Str,
@@ -230,10 +239,11 @@ static POOL_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(PoolStatus);
 message!(PoolStatus, POOL_STATUS, [0 driver, 1 pool_name, 2 generation, 3 resource_slice_count, 4 total_devices, 5 allocated_devices, 6 available_devices, 7 unavailable_devices, 8 node_name, 9 validation_error]);
 
 /// `io.k8s.api.resource.v1alpha3.ResourcePoolStatusRequest`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourcePoolStatusRequest {
     pub metadata: ObjectMeta,
     pub spec: ResourcePoolStatusRequestSpec,
@@ -264,6 +274,7 @@ static RESOURCE_POOL_STATUS_REQUEST: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourcePoolStatusRequest);
 message!(ResourcePoolStatusRequest, RESOURCE_POOL_STATUS_REQUEST, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -281,7 +292,7 @@ resource!(
 pub type ResourcePoolStatusRequestList = List<ResourcePoolStatusRequest>;
 
 /// `io.k8s.api.resource.v1alpha3.ResourcePoolStatusRequestSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourcePoolStatusRequestSpec {
     pub driver: Str,
     pub pool_name: Option<Str>,
@@ -302,10 +313,11 @@ static RESOURCE_POOL_STATUS_REQUEST_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourcePoolStatusRequestSpec);
 message!(ResourcePoolStatusRequestSpec, RESOURCE_POOL_STATUS_REQUEST_SPEC, [0 driver, 1 pool_name, 2 limit]);
 
 /// `io.k8s.api.resource.v1alpha3.ResourcePoolStatusRequestStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourcePoolStatusRequestStatus {
     pub pool_count: Option<i32>,
     pub pools: Vec<PoolStatus>,
@@ -333,4 +345,5 @@ static RESOURCE_POOL_STATUS_REQUEST_STATUS: Schema = Schema {
     order: &[E::Field(1), E::Field(2), E::Field(0)],
 };
 
+message_debug!(ResourcePoolStatusRequestStatus);
 message!(ResourcePoolStatusRequestStatus, RESOURCE_POOL_STATUS_REQUEST_STATUS, [0 pool_count, 1 pools, 2 conditions]);

@@ -6,13 +6,14 @@ use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
 use kubist_apimachinery::{
-    Condition, List, ObjectMeta, Quantity, RawExtension, Str, Time, message, resource,
+    Condition, List, ObjectMeta, Quantity, RawExtension, Str, Time, message, message_debug,
+    resource,
 };
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.resource.v1beta1.AllocatedDeviceStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AllocatedDeviceStatus {
     pub driver: Str,
     pub pool: Str,
@@ -55,10 +56,11 @@ static ALLOCATED_DEVICE_STATUS: Schema = Schema {
     ],
 };
 
+message_debug!(AllocatedDeviceStatus);
 message!(AllocatedDeviceStatus, ALLOCATED_DEVICE_STATUS, [0 driver, 1 pool, 2 device, 3 share_id, 4 conditions, 5 data, 6 network_data]);
 
 /// `io.k8s.api.resource.v1beta1.AllocationResult`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct AllocationResult {
     pub devices: DeviceAllocationResult,
     pub node_selector: Option<Box<crate::core::v1::NodeSelector>>,
@@ -89,10 +91,11 @@ static ALLOCATION_RESULT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(AllocationResult);
 message!(AllocationResult, ALLOCATION_RESULT, [0 devices, 1 node_selector, 2 allocation_timestamp]);
 
 /// `io.k8s.api.resource.v1beta1.BasicDevice`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct BasicDevice {
     pub attributes: BTreeMap<Str, DeviceAttribute>,
     pub capacity: BTreeMap<Str, DeviceCapacity>,
@@ -160,10 +163,11 @@ static BASIC_DEVICE: Schema = Schema {
     ],
 };
 
+message_debug!(BasicDevice);
 message!(BasicDevice, BASIC_DEVICE, [0 attributes, 1 capacity, 2 consumes_counters, 3 node_name, 4 node_selector, 5 all_nodes, 6 taints, 7 binds_to_node, 8 binding_conditions, 9 binding_failure_conditions, 10 allow_multiple_allocations, 11 node_allocatable_resource_mappings]);
 
 /// `io.k8s.api.resource.v1beta1.CELDeviceSelector`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CELDeviceSelector {
     pub expression: Str,
 }
@@ -178,10 +182,11 @@ static CEL_DEVICE_SELECTOR: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(CELDeviceSelector);
 message!(CELDeviceSelector, CEL_DEVICE_SELECTOR, [0 expression]);
 
 /// `io.k8s.api.resource.v1beta1.CapacityRequestPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CapacityRequestPolicy {
     pub default: Option<Quantity>,
     pub valid_values: Vec<Quantity>,
@@ -213,10 +218,11 @@ static CAPACITY_REQUEST_POLICY: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CapacityRequestPolicy);
 message!(CapacityRequestPolicy, CAPACITY_REQUEST_POLICY, [0 default, 1 valid_values, 2 valid_range]);
 
 /// `io.k8s.api.resource.v1beta1.CapacityRequestPolicyRange`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CapacityRequestPolicyRange {
     pub min: Option<Quantity>,
     pub max: Option<Quantity>,
@@ -237,10 +243,11 @@ static CAPACITY_REQUEST_POLICY_RANGE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(CapacityRequestPolicyRange);
 message!(CapacityRequestPolicyRange, CAPACITY_REQUEST_POLICY_RANGE, [0 min, 1 max, 2 step]);
 
 /// `io.k8s.api.resource.v1beta1.CapacityRequirements`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CapacityRequirements {
     pub requests: BTreeMap<Str, Quantity>,
 }
@@ -260,10 +267,11 @@ static CAPACITY_REQUIREMENTS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(CapacityRequirements);
 message!(CapacityRequirements, CAPACITY_REQUIREMENTS, [0 requests]);
 
 /// `io.k8s.api.resource.v1beta1.Counter`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Counter {
     pub value: Quantity,
 }
@@ -278,10 +286,11 @@ static COUNTER: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(Counter);
 message!(Counter, COUNTER, [0 value]);
 
 /// `io.k8s.api.resource.v1beta1.CounterSet`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CounterSet {
     pub name: Str,
     pub counters: BTreeMap<Str, Counter>,
@@ -300,10 +309,11 @@ static COUNTER_SET: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(CounterSet);
 message!(CounterSet, COUNTER_SET, [0 name, 1 counters]);
 
 /// `io.k8s.api.resource.v1beta1.Device`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Device {
     pub name: Str,
     pub basic: Option<Box<BasicDevice>>,
@@ -322,10 +332,11 @@ static DEVICE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(Device);
 message!(Device, DEVICE, [0 name, 1 basic]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceAllocationConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceAllocationConfiguration {
     pub source: Str,
     pub requests: Vec<Str>,
@@ -353,10 +364,11 @@ static DEVICE_ALLOCATION_CONFIGURATION: Schema = Schema {
     ],
 };
 
+message_debug!(DeviceAllocationConfiguration);
 message!(DeviceAllocationConfiguration, DEVICE_ALLOCATION_CONFIGURATION, [0 source, 1 requests, 2 opaque]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceAllocationResult`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceAllocationResult {
     pub results: Vec<DeviceRequestAllocationResult>,
     pub config: Vec<DeviceAllocationConfiguration>,
@@ -387,10 +399,11 @@ static DEVICE_ALLOCATION_RESULT: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DeviceAllocationResult);
 message!(DeviceAllocationResult, DEVICE_ALLOCATION_RESULT, [0 results, 1 config]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceAttribute`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceAttribute {
     pub int: Option<i64>,
     pub bool: Option<bool>,
@@ -430,10 +443,11 @@ static DEVICE_ATTRIBUTE: Schema = Schema {
     ],
 };
 
+message_debug!(DeviceAttribute);
 message!(DeviceAttribute, DEVICE_ATTRIBUTE, [0 int, 1 bool, 2 string, 3 version, 4 ints, 5 bools, 6 strings, 7 versions]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceCapacity`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceCapacity {
     pub value: Quantity,
     pub request_policy: Option<Box<CapacityRequestPolicy>>,
@@ -452,10 +466,11 @@ static DEVICE_CAPACITY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DeviceCapacity);
 message!(DeviceCapacity, DEVICE_CAPACITY, [0 value, 1 request_policy]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceClaim`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceClaim {
     pub requests: Vec<DeviceRequest>,
     pub constraints: Vec<DeviceConstraint>,
@@ -476,10 +491,11 @@ static DEVICE_CLAIM: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(DeviceClaim);
 message!(DeviceClaim, DEVICE_CLAIM, [0 requests, 1 constraints, 2 config]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceClaimConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceClaimConfiguration {
     pub requests: Vec<Str>,
     pub opaque: Option<Box<OpaqueDeviceConfiguration>>,
@@ -504,10 +520,11 @@ static DEVICE_CLAIM_CONFIGURATION: Schema = Schema {
     ],
 };
 
+message_debug!(DeviceClaimConfiguration);
 message!(DeviceClaimConfiguration, DEVICE_CLAIM_CONFIGURATION, [0 requests, 1 opaque]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceClass`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceClass {
     pub metadata: ObjectMeta,
     pub spec: DeviceClassSpec,
@@ -531,6 +548,7 @@ static DEVICE_CLASS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DeviceClass);
 message!(DeviceClass, DEVICE_CLASS, [0 metadata, 1 spec]);
 
 resource!(
@@ -548,7 +566,7 @@ resource!(
 pub type DeviceClassList = List<DeviceClass>;
 
 /// `io.k8s.api.resource.v1beta1.DeviceClassConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceClassConfiguration {
     pub opaque: Option<Box<OpaqueDeviceConfiguration>>,
 }
@@ -566,10 +584,11 @@ static DEVICE_CLASS_CONFIGURATION: Schema = Schema {
     }],
 };
 
+message_debug!(DeviceClassConfiguration);
 message!(DeviceClassConfiguration, DEVICE_CLASS_CONFIGURATION, [0 opaque]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceClassSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceClassSpec {
     pub selectors: Vec<DeviceSelector>,
     pub config: Vec<DeviceClassConfiguration>,
@@ -590,10 +609,11 @@ static DEVICE_CLASS_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(DeviceClassSpec);
 message!(DeviceClassSpec, DEVICE_CLASS_SPEC, [0 selectors, 1 config, 2 extended_resource_name]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceConfiguration {
     pub opaque: Option<Box<OpaqueDeviceConfiguration>>,
 }
@@ -608,10 +628,11 @@ static DEVICE_CONFIGURATION: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(DeviceConfiguration);
 message!(DeviceConfiguration, DEVICE_CONFIGURATION, [0 opaque]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceConstraint`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceConstraint {
     pub requests: Vec<Str>,
     pub match_attribute: Option<Str>,
@@ -632,10 +653,11 @@ static DEVICE_CONSTRAINT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(DeviceConstraint);
 message!(DeviceConstraint, DEVICE_CONSTRAINT, [0 requests, 1 match_attribute, 2 distinct_attribute]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceCounterConsumption`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceCounterConsumption {
     pub counter_set: Str,
     pub counters: BTreeMap<Str, Counter>,
@@ -654,10 +676,11 @@ static DEVICE_COUNTER_CONSUMPTION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(DeviceCounterConsumption);
 message!(DeviceCounterConsumption, DEVICE_COUNTER_CONSUMPTION, [0 counter_set, 1 counters]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceRequest`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceRequest {
     pub name: Str,
     pub device_class_name: Str,
@@ -700,10 +723,11 @@ static DEVICE_REQUEST: Schema = Schema {
     ],
 };
 
+message_debug!(DeviceRequest);
 message!(DeviceRequest, DEVICE_REQUEST, [0 name, 1 device_class_name, 2 selectors, 3 allocation_mode, 4 count, 5 admin_access, 6 first_available, 7 tolerations, 8 capacity]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceRequestAllocationResult`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceRequestAllocationResult {
     pub request: Str,
     pub driver: Str,
@@ -754,10 +778,11 @@ static DEVICE_REQUEST_ALLOCATION_RESULT: Schema = Schema {
     ],
 };
 
+message_debug!(DeviceRequestAllocationResult);
 message!(DeviceRequestAllocationResult, DEVICE_REQUEST_ALLOCATION_RESULT, [0 request, 1 driver, 2 pool, 3 device, 4 admin_access, 5 tolerations, 6 binding_conditions, 7 binding_failure_conditions, 8 share_id, 9 consumed_capacity]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceSelector`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceSelector {
     pub cel: Option<Box<CELDeviceSelector>>,
 }
@@ -772,10 +797,11 @@ static DEVICE_SELECTOR: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(DeviceSelector);
 message!(DeviceSelector, DEVICE_SELECTOR, [0 cel]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceSubRequest`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceSubRequest {
     pub name: Str,
     pub device_class_name: Str,
@@ -812,10 +838,11 @@ static DEVICE_SUB_REQUEST: Schema = Schema {
     ],
 };
 
+message_debug!(DeviceSubRequest);
 message!(DeviceSubRequest, DEVICE_SUB_REQUEST, [0 name, 1 device_class_name, 2 selectors, 3 allocation_mode, 4 count, 5 tolerations, 6 capacity]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceTaint`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaint {
     pub key: Str,
     pub value: Str,
@@ -838,10 +865,11 @@ static DEVICE_TAINT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(DeviceTaint);
 message!(DeviceTaint, DEVICE_TAINT, [0 key, 1 value, 2 effect, 3 time_added]);
 
 /// `io.k8s.api.resource.v1beta1.DeviceToleration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct DeviceToleration {
     pub key: Str,
     pub operator: Str,
@@ -872,10 +900,11 @@ static DEVICE_TOLERATION: Schema = Schema {
     ],
 };
 
+message_debug!(DeviceToleration);
 message!(DeviceToleration, DEVICE_TOLERATION, [0 key, 1 operator, 2 value, 3 effect, 4 toleration_seconds]);
 
 /// `io.k8s.api.resource.v1beta1.NetworkDeviceData`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NetworkDeviceData {
     pub interface_name: Str,
     pub ips: Vec<Str>,
@@ -896,10 +925,11 @@ static NETWORK_DEVICE_DATA: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(NetworkDeviceData);
 message!(NetworkDeviceData, NETWORK_DEVICE_DATA, [0 interface_name, 1 ips, 2 hardware_address]);
 
 /// `io.k8s.api.resource.v1beta1.NodeAllocatableResourceMapping`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct NodeAllocatableResourceMapping {
     pub capacity_key: Option<Str>,
     pub allocation_multiplier: Option<Quantity>,
@@ -923,10 +953,11 @@ static NODE_ALLOCATABLE_RESOURCE_MAPPING: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(NodeAllocatableResourceMapping);
 message!(NodeAllocatableResourceMapping, NODE_ALLOCATABLE_RESOURCE_MAPPING, [0 capacity_key, 1 allocation_multiplier]);
 
 /// `io.k8s.api.resource.v1beta1.OpaqueDeviceConfiguration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct OpaqueDeviceConfiguration {
     pub driver: Str,
     pub parameters: RawExtension,
@@ -950,10 +981,11 @@ static OPAQUE_DEVICE_CONFIGURATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(OpaqueDeviceConfiguration);
 message!(OpaqueDeviceConfiguration, OPAQUE_DEVICE_CONFIGURATION, [0 driver, 1 parameters]);
 
 /// `io.k8s.api.resource.v1beta1.ResourceClaim`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaim {
     pub metadata: ObjectMeta,
     pub spec: ResourceClaimSpec,
@@ -979,6 +1011,7 @@ static RESOURCE_CLAIM: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourceClaim);
 message!(ResourceClaim, RESOURCE_CLAIM, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -996,7 +1029,7 @@ resource!(
 pub type ResourceClaimList = List<ResourceClaim>;
 
 /// `io.k8s.api.resource.v1beta1.ResourceClaimConsumerReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimConsumerReference {
     pub api_group: Str,
     pub resource: Str,
@@ -1019,10 +1052,11 @@ static RESOURCE_CLAIM_CONSUMER_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(ResourceClaimConsumerReference);
 message!(ResourceClaimConsumerReference, RESOURCE_CLAIM_CONSUMER_REFERENCE, [0 api_group, 1 resource, 2 name, 3 uid]);
 
 /// `io.k8s.api.resource.v1beta1.ResourceClaimSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimSpec {
     pub devices: DeviceClaim,
 }
@@ -1037,10 +1071,11 @@ static RESOURCE_CLAIM_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(ResourceClaimSpec);
 message!(ResourceClaimSpec, RESOURCE_CLAIM_SPEC, [0 devices]);
 
 /// `io.k8s.api.resource.v1beta1.ResourceClaimStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimStatus {
     pub allocation: Option<Box<AllocationResult>>,
     pub reserved_for: Vec<ResourceClaimConsumerReference>,
@@ -1069,10 +1104,11 @@ static RESOURCE_CLAIM_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourceClaimStatus);
 message!(ResourceClaimStatus, RESOURCE_CLAIM_STATUS, [0 allocation, 1 reserved_for, 2 devices]);
 
 /// `io.k8s.api.resource.v1beta1.ResourceClaimTemplate`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimTemplate {
     pub metadata: ObjectMeta,
     pub spec: ResourceClaimTemplateSpec,
@@ -1096,6 +1132,7 @@ static RESOURCE_CLAIM_TEMPLATE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ResourceClaimTemplate);
 message!(ResourceClaimTemplate, RESOURCE_CLAIM_TEMPLATE, [0 metadata, 1 spec]);
 
 resource!(
@@ -1113,7 +1150,7 @@ resource!(
 pub type ResourceClaimTemplateList = List<ResourceClaimTemplate>;
 
 /// `io.k8s.api.resource.v1beta1.ResourceClaimTemplateSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimTemplateSpec {
     pub metadata: ObjectMeta,
     pub spec: ResourceClaimSpec,
@@ -1132,10 +1169,11 @@ static RESOURCE_CLAIM_TEMPLATE_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ResourceClaimTemplateSpec);
 message!(ResourceClaimTemplateSpec, RESOURCE_CLAIM_TEMPLATE_SPEC, [0 metadata, 1 spec]);
 
 /// `io.k8s.api.resource.v1beta1.ResourcePool`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourcePool {
     pub name: Str,
     pub generation: i64,
@@ -1156,10 +1194,11 @@ static RESOURCE_POOL: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(ResourcePool);
 message!(ResourcePool, RESOURCE_POOL, [0 name, 1 generation, 2 resource_slice_count]);
 
 /// `io.k8s.api.resource.v1beta1.ResourceSlice`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceSlice {
     pub metadata: ObjectMeta,
     pub spec: ResourceSliceSpec,
@@ -1183,6 +1222,7 @@ static RESOURCE_SLICE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(ResourceSlice);
 message!(ResourceSlice, RESOURCE_SLICE, [0 metadata, 1 spec]);
 
 resource!(
@@ -1200,7 +1240,7 @@ resource!(
 pub type ResourceSliceList = List<ResourceSlice>;
 
 /// `io.k8s.api.resource.v1beta1.ResourceSliceSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct ResourceSliceSpec {
     pub driver: Str,
     pub pool: ResourcePool,
@@ -1245,4 +1285,5 @@ static RESOURCE_SLICE_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(ResourceSliceSpec);
 message!(ResourceSliceSpec, RESOURCE_SLICE_SPEC, [0 driver, 1 pool, 2 node_name, 3 node_selector, 4 all_nodes, 5 devices, 6 per_device_node_selection, 7 shared_counters]);

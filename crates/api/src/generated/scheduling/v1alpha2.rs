@@ -3,12 +3,12 @@
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{Condition, List, ObjectMeta, Str, message, resource};
+use kubist_apimachinery::{Condition, List, ObjectMeta, Str, message, message_debug, resource};
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.scheduling.v1alpha2.BasicSchedulingPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct BasicSchedulingPolicy {}
 
 static BASIC_SCHEDULING_POLICY: Schema = Schema {
@@ -21,10 +21,11 @@ static BASIC_SCHEDULING_POLICY: Schema = Schema {
     order: &[],
 };
 
+message_debug!(BasicSchedulingPolicy);
 message!(BasicSchedulingPolicy, BASIC_SCHEDULING_POLICY, []);
 
 /// `io.k8s.api.scheduling.v1alpha2.GangSchedulingPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct GangSchedulingPolicy {
     pub min_count: i32,
 }
@@ -39,10 +40,11 @@ static GANG_SCHEDULING_POLICY: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(GangSchedulingPolicy);
 message!(GangSchedulingPolicy, GANG_SCHEDULING_POLICY, [0 min_count]);
 
 /// `io.k8s.api.scheduling.v1alpha2.PodGroup`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodGroup {
     pub metadata: ObjectMeta,
     pub spec: PodGroupSpec,
@@ -68,6 +70,7 @@ static POD_GROUP: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PodGroup);
 message!(PodGroup, POD_GROUP, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -85,7 +88,7 @@ resource!(
 pub type PodGroupList = List<PodGroup>;
 
 /// `io.k8s.api.scheduling.v1alpha2.PodGroupResourceClaim`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodGroupResourceClaim {
     pub name: Str,
     pub resource_claim_name: Option<Str>,
@@ -106,10 +109,11 @@ static POD_GROUP_RESOURCE_CLAIM: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(PodGroupResourceClaim);
 message!(PodGroupResourceClaim, POD_GROUP_RESOURCE_CLAIM, [0 name, 1 resource_claim_name, 2 resource_claim_template_name]);
 
 /// `io.k8s.api.scheduling.v1alpha2.PodGroupResourceClaimStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodGroupResourceClaimStatus {
     pub name: Str,
     pub resource_claim_name: Option<Str>,
@@ -128,10 +132,11 @@ static POD_GROUP_RESOURCE_CLAIM_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PodGroupResourceClaimStatus);
 message!(PodGroupResourceClaimStatus, POD_GROUP_RESOURCE_CLAIM_STATUS, [0 name, 1 resource_claim_name]);
 
 /// `io.k8s.api.scheduling.v1alpha2.PodGroupSchedulingConstraints`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodGroupSchedulingConstraints {
     pub topology: Vec<TopologyConstraint>,
 }
@@ -146,10 +151,11 @@ static POD_GROUP_SCHEDULING_CONSTRAINTS: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(PodGroupSchedulingConstraints);
 message!(PodGroupSchedulingConstraints, POD_GROUP_SCHEDULING_CONSTRAINTS, [0 topology]);
 
 /// `io.k8s.api.scheduling.v1alpha2.PodGroupSchedulingPolicy`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodGroupSchedulingPolicy {
     pub basic: Option<Box<BasicSchedulingPolicy>>,
     pub gang: Option<Box<GangSchedulingPolicy>>,
@@ -168,10 +174,11 @@ static POD_GROUP_SCHEDULING_POLICY: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PodGroupSchedulingPolicy);
 message!(PodGroupSchedulingPolicy, POD_GROUP_SCHEDULING_POLICY, [0 basic, 1 gang]);
 
 /// `io.k8s.api.scheduling.v1alpha2.PodGroupSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodGroupSpec {
     pub pod_group_template_ref: Option<Box<PodGroupTemplateReference>>,
     pub scheduling_policy: PodGroupSchedulingPolicy,
@@ -230,10 +237,11 @@ static POD_GROUP_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(PodGroupSpec);
 message!(PodGroupSpec, POD_GROUP_SPEC, [0 pod_group_template_ref, 1 scheduling_policy, 2 scheduling_constraints, 3 resource_claims, 4 disruption_mode, 5 priority_class_name, 6 priority]);
 
 /// `io.k8s.api.scheduling.v1alpha2.PodGroupStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodGroupStatus {
     pub conditions: Vec<Condition>,
     pub resource_claim_statuses: Vec<PodGroupResourceClaimStatus>,
@@ -266,10 +274,11 @@ static POD_GROUP_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(PodGroupStatus);
 message!(PodGroupStatus, POD_GROUP_STATUS, [0 conditions, 1 resource_claim_statuses]);
 
 /// `io.k8s.api.scheduling.v1alpha2.PodGroupTemplate`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodGroupTemplate {
     pub name: Str,
     pub scheduling_policy: PodGroupSchedulingPolicy,
@@ -323,10 +332,11 @@ static POD_GROUP_TEMPLATE: Schema = Schema {
     ],
 };
 
+message_debug!(PodGroupTemplate);
 message!(PodGroupTemplate, POD_GROUP_TEMPLATE, [0 name, 1 scheduling_policy, 2 scheduling_constraints, 3 resource_claims, 4 disruption_mode, 5 priority_class_name, 6 priority]);
 
 /// `io.k8s.api.scheduling.v1alpha2.PodGroupTemplateReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct PodGroupTemplateReference {
     pub workload: Option<Box<WorkloadPodGroupTemplateReference>>,
 }
@@ -346,10 +356,11 @@ static POD_GROUP_TEMPLATE_REFERENCE: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(PodGroupTemplateReference);
 message!(PodGroupTemplateReference, POD_GROUP_TEMPLATE_REFERENCE, [0 workload]);
 
 /// `io.k8s.api.scheduling.v1alpha2.TopologyConstraint`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TopologyConstraint {
     pub key: Str,
 }
@@ -364,10 +375,11 @@ static TOPOLOGY_CONSTRAINT: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(TopologyConstraint);
 message!(TopologyConstraint, TOPOLOGY_CONSTRAINT, [0 key]);
 
 /// `io.k8s.api.scheduling.v1alpha2.TypedLocalObjectReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TypedLocalObjectReference {
     pub api_group: Str,
     pub kind: Str,
@@ -388,10 +400,11 @@ static TYPED_LOCAL_OBJECT_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(TypedLocalObjectReference);
 message!(TypedLocalObjectReference, TYPED_LOCAL_OBJECT_REFERENCE, [0 api_group, 1 kind, 2 name]);
 
 /// `io.k8s.api.scheduling.v1alpha2.Workload`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Workload {
     pub metadata: ObjectMeta,
     pub spec: WorkloadSpec,
@@ -415,6 +428,7 @@ static WORKLOAD: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(Workload);
 message!(Workload, WORKLOAD, [0 metadata, 1 spec]);
 
 resource!(
@@ -432,7 +446,7 @@ resource!(
 pub type WorkloadList = List<Workload>;
 
 /// `io.k8s.api.scheduling.v1alpha2.WorkloadPodGroupTemplateReference`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct WorkloadPodGroupTemplateReference {
     pub workload_name: Str,
     pub pod_group_template_name: Str,
@@ -451,10 +465,11 @@ static WORKLOAD_POD_GROUP_TEMPLATE_REFERENCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(WorkloadPodGroupTemplateReference);
 message!(WorkloadPodGroupTemplateReference, WORKLOAD_POD_GROUP_TEMPLATE_REFERENCE, [0 workload_name, 1 pod_group_template_name]);
 
 /// `io.k8s.api.scheduling.v1alpha2.WorkloadSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct WorkloadSpec {
     pub controller_ref: Option<Box<TypedLocalObjectReference>>,
     pub pod_group_templates: Vec<PodGroupTemplate>,
@@ -484,4 +499,5 @@ static WORKLOAD_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(WorkloadSpec);
 message!(WorkloadSpec, WORKLOAD_SPEC, [0 controller_ref, 1 pod_group_templates]);

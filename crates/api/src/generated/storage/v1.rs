@@ -6,13 +6,13 @@ use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
 use kubist_apimachinery::{
-    LabelSelector, List, ObjectMeta, Quantity, Str, Time, message, resource,
+    LabelSelector, List, ObjectMeta, Quantity, Str, Time, message, message_debug, resource,
 };
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.storage.v1.CSIDriver`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CSIDriver {
     pub metadata: ObjectMeta,
     pub spec: CSIDriverSpec,
@@ -36,6 +36,7 @@ static CSI_DRIVER: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(CSIDriver);
 message!(CSIDriver, CSI_DRIVER, [0 metadata, 1 spec]);
 
 resource!(
@@ -53,7 +54,7 @@ resource!(
 pub type CSIDriverList = List<CSIDriver>;
 
 /// `io.k8s.api.storage.v1.CSIDriverSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CSIDriverSpec {
     pub attach_required: Option<bool>,
     pub pod_info_on_mount: Option<bool>,
@@ -102,10 +103,11 @@ static CSI_DRIVER_SPEC: Schema = Schema {
     ],
 };
 
+message_debug!(CSIDriverSpec);
 message!(CSIDriverSpec, CSI_DRIVER_SPEC, [0 attach_required, 1 pod_info_on_mount, 2 volume_lifecycle_modes, 3 storage_capacity, 4 fs_group_policy, 5 token_requests, 6 requires_republish, 7 se_linux_mount, 8 node_allocatable_update_period_seconds, 9 service_account_token_in_secrets, 10 prevent_pod_scheduling_if_missing]);
 
 /// `io.k8s.api.storage.v1.CSINode`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CSINode {
     pub metadata: ObjectMeta,
     pub spec: CSINodeSpec,
@@ -129,6 +131,7 @@ static CSI_NODE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(CSINode);
 message!(CSINode, CSI_NODE, [0 metadata, 1 spec]);
 
 resource!(
@@ -146,7 +149,7 @@ resource!(
 pub type CSINodeList = List<CSINode>;
 
 /// `io.k8s.api.storage.v1.CSINodeDriver`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CSINodeDriver {
     pub name: Str,
     pub node_id: Str,
@@ -169,10 +172,11 @@ static CSI_NODE_DRIVER: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(CSINodeDriver);
 message!(CSINodeDriver, CSI_NODE_DRIVER, [0 name, 1 node_id, 2 topology_keys, 3 allocatable]);
 
 /// `io.k8s.api.storage.v1.CSINodeSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CSINodeSpec {
     pub drivers: Vec<CSINodeDriver>,
 }
@@ -189,10 +193,11 @@ static CSI_NODE_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(CSINodeSpec);
 message!(CSINodeSpec, CSI_NODE_SPEC, [0 drivers]);
 
 /// `io.k8s.api.storage.v1.CSIStorageCapacity`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CSIStorageCapacity {
     pub metadata: ObjectMeta,
     pub node_topology: Option<Box<LabelSelector>>,
@@ -238,6 +243,7 @@ static CSI_STORAGE_CAPACITY: Schema = Schema {
     ],
 };
 
+message_debug!(CSIStorageCapacity);
 message!(CSIStorageCapacity, CSI_STORAGE_CAPACITY, [0 metadata, 1 node_topology, 2 storage_class_name, 3 capacity, 4 maximum_volume_size]);
 
 resource!(
@@ -255,7 +261,7 @@ resource!(
 pub type CSIStorageCapacityList = List<CSIStorageCapacity>;
 
 /// `io.k8s.api.storage.v1.StorageClass`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StorageClass {
     pub metadata: ObjectMeta,
     pub provisioner: Str,
@@ -306,6 +312,7 @@ static STORAGE_CLASS: Schema = Schema {
     ],
 };
 
+message_debug!(StorageClass);
 message!(StorageClass, STORAGE_CLASS, [0 metadata, 1 provisioner, 2 parameters, 3 reclaim_policy, 4 mount_options, 5 allow_volume_expansion, 6 volume_binding_mode, 7 allowed_topologies]);
 
 resource!(
@@ -323,7 +330,7 @@ resource!(
 pub type StorageClassList = List<StorageClass>;
 
 /// `io.k8s.api.storage.v1.TokenRequest`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct TokenRequest {
     pub audience: Str,
     pub expiration_seconds: Option<i64>,
@@ -342,10 +349,11 @@ static TOKEN_REQUEST: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(TokenRequest);
 message!(TokenRequest, TOKEN_REQUEST, [0 audience, 1 expiration_seconds]);
 
 /// `io.k8s.api.storage.v1.VolumeAttachment`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachment {
     pub metadata: ObjectMeta,
     pub spec: VolumeAttachmentSpec,
@@ -371,6 +379,7 @@ static VOLUME_ATTACHMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(VolumeAttachment);
 message!(VolumeAttachment, VOLUME_ATTACHMENT, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -388,7 +397,7 @@ resource!(
 pub type VolumeAttachmentList = List<VolumeAttachment>;
 
 /// `io.k8s.api.storage.v1.VolumeAttachmentSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentSource {
     pub persistent_volume_name: Option<Str>,
     pub inline_volume_spec: Option<Box<crate::core::v1::PersistentVolumeSpec>>,
@@ -412,10 +421,11 @@ static VOLUME_ATTACHMENT_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(VolumeAttachmentSource);
 message!(VolumeAttachmentSource, VOLUME_ATTACHMENT_SOURCE, [0 persistent_volume_name, 1 inline_volume_spec]);
 
 /// `io.k8s.api.storage.v1.VolumeAttachmentSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentSpec {
     pub attacher: Str,
     pub source: VolumeAttachmentSource,
@@ -436,10 +446,11 @@ static VOLUME_ATTACHMENT_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(VolumeAttachmentSpec);
 message!(VolumeAttachmentSpec, VOLUME_ATTACHMENT_SPEC, [0 attacher, 1 source, 2 node_name]);
 
 /// `io.k8s.api.storage.v1.VolumeAttachmentStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentStatus {
     pub attached: bool,
     pub attachment_metadata: BTreeMap<Str, Str>,
@@ -462,10 +473,11 @@ static VOLUME_ATTACHMENT_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(VolumeAttachmentStatus);
 message!(VolumeAttachmentStatus, VOLUME_ATTACHMENT_STATUS, [0 attached, 1 attachment_metadata, 2 attach_error, 3 detach_error]);
 
 /// `io.k8s.api.storage.v1.VolumeAttributesClass`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttributesClass {
     pub metadata: ObjectMeta,
     pub driver_name: Str,
@@ -491,6 +503,7 @@ static VOLUME_ATTRIBUTES_CLASS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(VolumeAttributesClass);
 message!(VolumeAttributesClass, VOLUME_ATTRIBUTES_CLASS, [0 metadata, 1 driver_name, 2 parameters]);
 
 resource!(
@@ -508,7 +521,7 @@ resource!(
 pub type VolumeAttributesClassList = List<VolumeAttributesClass>;
 
 /// `io.k8s.api.storage.v1.VolumeError`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeError {
     pub time: Option<Time>,
     pub message: Str,
@@ -529,10 +542,11 @@ static VOLUME_ERROR: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(VolumeError);
 message!(VolumeError, VOLUME_ERROR, [0 time, 1 message, 2 error_code]);
 
 /// `io.k8s.api.storage.v1.VolumeNodeResources`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeNodeResources {
     pub count: Option<i32>,
 }
@@ -547,4 +561,5 @@ static VOLUME_NODE_RESOURCES: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(VolumeNodeResources);
 message!(VolumeNodeResources, VOLUME_NODE_RESOURCES, [0 count]);

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use kubist_apimachinery::wire::{Entry as E, FieldType as T, JsonForm, KindFacts, Schema, Wire};
 use kubist_apimachinery::{
-    LabelSelector, List, ObjectMeta, Quantity, Str, Time, message, resource,
+    LabelSelector, List, ObjectMeta, Quantity, Str, Time, message, message_debug, resource,
 };
 
 use crate::facts::field as f;
 
 /// `io.k8s.api.storage.v1alpha1.CSIStorageCapacity`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct CSIStorageCapacity {
     pub metadata: ObjectMeta,
     pub node_topology: Option<Box<LabelSelector>>,
@@ -56,6 +56,7 @@ static CSI_STORAGE_CAPACITY: Schema = Schema {
     ],
 };
 
+message_debug!(CSIStorageCapacity);
 message!(CSIStorageCapacity, CSI_STORAGE_CAPACITY, [0 metadata, 1 node_topology, 2 storage_class_name, 3 capacity, 4 maximum_volume_size]);
 
 resource!(
@@ -73,7 +74,7 @@ resource!(
 pub type CSIStorageCapacityList = List<CSIStorageCapacity>;
 
 /// `io.k8s.api.storage.v1alpha1.VolumeAttachment`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachment {
     pub metadata: ObjectMeta,
     pub spec: VolumeAttachmentSpec,
@@ -99,6 +100,7 @@ static VOLUME_ATTACHMENT: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(VolumeAttachment);
 message!(VolumeAttachment, VOLUME_ATTACHMENT, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -116,7 +118,7 @@ resource!(
 pub type VolumeAttachmentList = List<VolumeAttachment>;
 
 /// `io.k8s.api.storage.v1alpha1.VolumeAttachmentSource`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentSource {
     pub persistent_volume_name: Option<Str>,
     pub inline_volume_spec: Option<Box<crate::core::v1::PersistentVolumeSpec>>,
@@ -140,10 +142,11 @@ static VOLUME_ATTACHMENT_SOURCE: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(VolumeAttachmentSource);
 message!(VolumeAttachmentSource, VOLUME_ATTACHMENT_SOURCE, [0 persistent_volume_name, 1 inline_volume_spec]);
 
 /// `io.k8s.api.storage.v1alpha1.VolumeAttachmentSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentSpec {
     pub attacher: Str,
     pub source: VolumeAttachmentSource,
@@ -164,10 +167,11 @@ static VOLUME_ATTACHMENT_SPEC: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(VolumeAttachmentSpec);
 message!(VolumeAttachmentSpec, VOLUME_ATTACHMENT_SPEC, [0 attacher, 1 source, 2 node_name]);
 
 /// `io.k8s.api.storage.v1alpha1.VolumeAttachmentStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentStatus {
     pub attached: bool,
     pub attachment_metadata: BTreeMap<Str, Str>,
@@ -190,10 +194,11 @@ static VOLUME_ATTACHMENT_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2), E::Field(3)],
 };
 
+message_debug!(VolumeAttachmentStatus);
 message!(VolumeAttachmentStatus, VOLUME_ATTACHMENT_STATUS, [0 attached, 1 attachment_metadata, 2 attach_error, 3 detach_error]);
 
 /// `io.k8s.api.storage.v1alpha1.VolumeAttributesClass`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttributesClass {
     pub metadata: ObjectMeta,
     pub driver_name: Str,
@@ -219,6 +224,7 @@ static VOLUME_ATTRIBUTES_CLASS: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(VolumeAttributesClass);
 message!(VolumeAttributesClass, VOLUME_ATTRIBUTES_CLASS, [0 metadata, 1 driver_name, 2 parameters]);
 
 resource!(
@@ -236,7 +242,7 @@ resource!(
 pub type VolumeAttributesClassList = List<VolumeAttributesClass>;
 
 /// `io.k8s.api.storage.v1alpha1.VolumeError`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct VolumeError {
     pub time: Option<Time>,
     pub message: Str,
@@ -257,4 +263,5 @@ static VOLUME_ERROR: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(VolumeError);
 message!(VolumeError, VOLUME_ERROR, [0 time, 1 message, 2 error_code]);

@@ -3,12 +3,12 @@
 use kubist_apimachinery::wire::{
     Entry as E, FieldType as T, JsonForm, KindFacts, ListType as L, Schema, Wire,
 };
-use kubist_apimachinery::{Condition, List, ObjectMeta, Str, message, resource};
+use kubist_apimachinery::{Condition, List, ObjectMeta, Str, message, message_debug, resource};
 
 use crate::facts::{field as f, merge as m};
 
 /// `io.k8s.api.storagemigration.v1beta1.StorageVersionMigration`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StorageVersionMigration {
     pub metadata: ObjectMeta,
     pub spec: StorageVersionMigrationSpec,
@@ -39,6 +39,7 @@ static STORAGE_VERSION_MIGRATION: Schema = Schema {
     order: &[E::Field(0), E::Field(1), E::Field(2)],
 };
 
+message_debug!(StorageVersionMigration);
 message!(StorageVersionMigration, STORAGE_VERSION_MIGRATION, [0 metadata, 1 spec, 2 status]);
 
 resource!(
@@ -56,7 +57,7 @@ resource!(
 pub type StorageVersionMigrationList = List<StorageVersionMigration>;
 
 /// `io.k8s.api.storagemigration.v1beta1.StorageVersionMigrationSpec`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StorageVersionMigrationSpec {
     pub resource: crate::meta::v1::GroupResource,
 }
@@ -76,10 +77,11 @@ static STORAGE_VERSION_MIGRATION_SPEC: Schema = Schema {
     order: &[E::Field(0)],
 };
 
+message_debug!(StorageVersionMigrationSpec);
 message!(StorageVersionMigrationSpec, STORAGE_VERSION_MIGRATION_SPEC, [0 resource]);
 
 /// `io.k8s.api.storagemigration.v1beta1.StorageVersionMigrationStatus`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct StorageVersionMigrationStatus {
     pub conditions: Vec<Condition>,
     pub resource_version: Str,
@@ -105,4 +107,5 @@ static STORAGE_VERSION_MIGRATION_STATUS: Schema = Schema {
     order: &[E::Field(0), E::Field(1)],
 };
 
+message_debug!(StorageVersionMigrationStatus);
 message!(StorageVersionMigrationStatus, STORAGE_VERSION_MIGRATION_STATUS, [0 conditions, 1 resource_version]);
