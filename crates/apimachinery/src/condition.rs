@@ -163,7 +163,10 @@ mod tests {
             last_transition_time: Some(Time::from_unix(0)),
             ..ready("True", "R")
         };
-        let json = r#"{"type":"Ready","status":"True","lastTransitionTime":"1970-01-01T00:00:00Z","reason":"R","message":""}"#;
+        let json = concat!(
+            r#"{"type":"Ready","status":"True","lastTransitionTime":"1970-01-01T00:00:00Z","#,
+            r#""reason":"R","message":""}"#
+        );
         assert_eq!(String::from_utf8(condition.to_json()).as_deref(), Ok(json));
         let cx = &mut DecodeContext::new();
         assert_eq!(

@@ -223,9 +223,12 @@ impl DeleteOptions {
             self.check_ignore_read_error(&mut errors);
         }
         OptionsError::check(KIND, errors)?;
-        let orphan = self.orphan_dependents.map(|orphan| match orphan {
-            true => PropagationPolicy::Orphan,
-            false => PropagationPolicy::Background,
+        let orphan = self.orphan_dependents.map(|orphan| {
+            if orphan {
+                PropagationPolicy::Orphan
+            } else {
+                PropagationPolicy::Background
+            }
         });
         Ok(Deletion {
             grace_period_seconds: self.grace_period_seconds,
@@ -356,7 +359,10 @@ mod tests {
 
     #[test]
     fn a_body_says_the_same() {
-        let json = r#"{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,"preconditions":{"uid":"u"},"propagationPolicy":"Orphan"}"#;
+        let json = concat!(
+            r#"{"kind":"DeleteOptions","apiVersion":"v1","gracePeriodSeconds":0,"#,
+            r#""preconditions":{"uid":"u"},"propagationPolicy":"Orphan"}"#
+        );
         let cx = &mut DecodeContext::new();
         let options = DeleteOptions::from_json(json.as_bytes(), cx).expect("it is valid");
         let expected = DeleteOptions::now()

@@ -81,7 +81,7 @@ pub fn parse_uint(text: &str) -> Result<u64, ParseIntError> {
         return Err(fail(INVALID_SYNTAX));
     }
     text.parse()
-        .map_err(|error: std::num::ParseIntError| fail(reason(error.kind())))
+        .map_err(|error: std::num::ParseIntError| fail(reason(*error.kind())))
 }
 
 const INVALID_SYNTAX: &str = "invalid syntax";
@@ -91,11 +91,11 @@ fn parse_as(function: &'static str, text: &str) -> Result<i64, ParseIntError> {
         .map_err(|error: std::num::ParseIntError| ParseIntError {
             function,
             text: text.to_owned(),
-            reason: reason(error.kind()),
+            reason: reason(*error.kind()),
         })
 }
 
-fn reason(kind: &IntErrorKind) -> &'static str {
+fn reason(kind: IntErrorKind) -> &'static str {
     match kind {
         IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "value out of range",
         _ => INVALID_SYNTAX,

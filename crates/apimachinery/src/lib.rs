@@ -44,6 +44,8 @@ mod retry;
 mod status;
 mod str;
 mod time;
+#[cfg(test)]
+mod upstream_table;
 pub mod validate_name;
 pub mod wire;
 

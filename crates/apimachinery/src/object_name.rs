@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_namespace_comes_first_in_order() {
-        let mut names = ["b/a", "a/b", "z", "a/a"].map(|key| ObjectName::from_key_lossy(key));
+        let mut names = ["b/a", "a/b", "z", "a/a"].map(ObjectName::from_key_lossy);
         names.sort();
         assert_eq!(
             names.map(|name| name.to_string()),

@@ -9,7 +9,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Str;
+use crate::go_text::parse_uint;
+use crate::{FieldError, FieldPath, Str};
 
 /// The version of an object or of a list. Empty means "not set", `0` means "any".
 ///
@@ -57,6 +58,18 @@ impl ResourceVersion {
         }
         let by_length = self.0.len().cmp(&other.0.len());
         Some(by_length.then_with(|| self.0.cmp(&other.0)))
+    }
+
+    /// The version as a server that counts in 64 bits reads it from a request: 0 if unset. The
+    /// error has upstream's words for the field `resourceVersion`.
+    pub fn to_revision(&self) -> Result<u64, FieldError> {
+        if self.is_unset() {
+            return Ok(0);
+        }
+        parse_uint(self.as_str()).map_err(|error| {
+            let path = FieldPath::new("resourceVersion");
+            FieldError::invalid(&path, self.as_str(), error.to_string())
+        })
     }
 
     /// The version as a number, if it is one of 64 bits; 0 for `0`.
@@ -171,6 +184,30 @@ mod tests {
         assert_eq!(ResourceVersion::from("007").to_u64(), None);
         assert_eq!(ResourceVersion::from("18446744073709551616").to_u64(), None);
         assert_eq!(ResourceVersion::from(7).to_u64(), Some(7));
+    }
+
+    #[test]
+    fn servers_read_numbers_and_say_what_is_none() {
+        for (text, expected) in [
+            ("", 0),
+            ("0", 0),
+            ("007", 7),
+            ("18446744073709551615", u64::MAX),
+        ] {
+            assert_eq!(ResourceVersion::from(text).to_revision(), Ok(expected));
+        }
+        for (text, reason) in [
+            ("x", "invalid syntax"),
+            ("-1", "invalid syntax"),
+            ("18446744073709551616", "value out of range"),
+        ] {
+            let error = ResourceVersion::from(text).to_revision().expect_err(text);
+            let expected = format!(
+                "resourceVersion: Invalid value: \"{text}\": strconv.ParseUint: parsing \
+                 \"{text}\": {reason}"
+            );
+            assert_eq!(error.to_string(), expected);
+        }
     }
 
     proptest! {

@@ -129,7 +129,7 @@ pub fn label_value(value: &str) -> Vec<String> {
     messages
 }
 
-/// A key of a ConfigMap or a Secret.
+/// A key of a `ConfigMap` or a `Secret`.
 pub fn config_map_key(value: &str) -> Vec<String> {
     let mut messages = longer_than(value, SUBDOMAIN_LENGTH_MAX);
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);

@@ -34,7 +34,7 @@ impl Status {
         if !resource.group.is_empty() || !resource.resource.is_empty() {
             let verb = response.method.to_lowercase();
             let space = if name.is_empty() { "" } else { " " };
-            message.push_str(&format!(" ({verb} {resource}{space}{name})"));
+            message = format!("{message} ({verb} {resource}{space}{name})");
         }
         let cause = StatusCause {
             reason: CauseType::UnexpectedServerResponse.into(),

@@ -132,7 +132,7 @@ struct Scanner<'a> {
     layout: &'static str,
 }
 
-impl<'a> Scanner<'a> {
+impl Scanner<'_> {
     fn expected(&self, part: &'static str) -> ParseTimeError {
         let (text, rest) = (self.text.to_owned(), self.rest.to_owned());
         ParseTimeError::Layout {
