@@ -1,12 +1,68 @@
-//! Stores, indexers, listers and delta queues for Kubernetes objects.
+//! Stores, indexers, listers and delta queues for Kubernetes objects, and the seam through which
+//! objects come.
+//!
+//! What client-go has in `tools/cache`, without the reflector and the informers (which stand on
+//! this crate). It does no I/O, spawns nothing, reads no clock and knows no encoding beyond what
+//! the objects bring along. It is not a database: the server's answer to a list replaces all.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use kubist_apimachinery::{ObjectMeta, ObjectName};
+//! use kubist_cache::{Index, Indexer, Queue, RealFifo, Replacement};
+//!
+//! let mut queue = RealFifo::new();
+//! let web = ObjectMeta { name: "web".into(), namespace: "shop".into(), ..Default::default() };
+//! queue.replace(Replacement {
+//!     resource_version: "7".into(),
+//!     objects: vec![Arc::new(web)],
+//!     unreadable: Vec::new(),
+//! });
+//!
+//! let mut indexer = Indexer::new();
+//! let by_namespace = indexer.add_index(Index::namespace());
+//! let mut changes = Vec::new();
+//! while let Some(batch) = queue.pop_batch() {
+//!     batch.deltas.into_iter().for_each(|delta| indexer.apply(delta, &mut changes));
+//!     indexer.publish();
+//! }
+//! let lister = indexer.lister(); // Clone, Send, Sync: readers never wait for the writer
+//! assert!(lister.get(&ObjectName::new("shop", "web")).is_some());
+//! assert_eq!(lister.by_index(&by_namespace, "shop").len(), 1);
+//! assert_eq!(format!("{changes:?}"), "[Added(shop/web@, initial)]");
+//! ```
+//!
+//! Contracts: one writer, by `&mut`; each read sees one published state, whole; the store's
+//! version says that everything up to it is in the store; a relist keeps the `Arc` of every object
+//! whose uid and version did not change, and tells nobody of it.
 
+mod delta;
+mod encoded;
 mod fetch_error;
+mod index;
+mod indexer;
+mod lister;
 mod lister_watcher;
+mod metadata;
+mod queue;
+mod real_fifo;
 mod source;
+mod store;
+mod tombstone;
+mod trie;
 
+pub use delta::{Change, Delta, Replacement};
+pub use encoded::Encoded;
 pub use fetch_error::{Cause, FetchError};
+pub use index::{FieldLookup, Index, IndexError, IndexHandle, IndexValues};
+pub use indexer::{INDEX_ERRORS_MAX, Indexer};
+pub use lister::{Lister, UnknownIndex};
 pub use lister_watcher::{
     InvalidItem, ListBatch, ListEnd, ListItem, ListRequest, ListStream, ListerWatcher,
     VersionMatch, WatchItem, WatchRequest, WatchStream,
 };
+pub use metadata::Metadata;
+pub use queue::{BATCH_MAX, Batch, Queue};
+pub use real_fifo::RealFifo;
 pub use source::{IngestAny, Selection, Source};
+pub use store::Snapshot;
+pub use tombstone::Deleted;

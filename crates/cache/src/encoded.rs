@@ -1,0 +1,197 @@
+//! `Encoded<K>`: an object held as its own bytes, decoded only when somebody wants all of it.
+//!
+//! It costs hardly more than the bytes that the server sent, and answers for its metadata and for
+//! single fields without decoding. Its structure was checked when it was made; what only a full
+//! decode can find (a quantity that is none) is an error of [`Encoded::decode`].
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use kubist_apimachinery::wire::{
+    self, DecodeContext, Encoding, FieldPath, Ingest, MetadataSpans, Schema, WireError,
+};
+use kubist_apimachinery::{KeyValues, KubeObject, Object, ObjectName, Owners, Resource};
+
+use crate::index::FieldLookup;
+use crate::{Index, IndexValues};
+
+/// An object of kind `K` in the encoding in which it came.
+pub struct Encoded<K> {
+    /// The object's bytes, with the scan's tail behind them. Its own: no neighbour is kept alive.
+    bytes: Box<[u8]>,
+    spans: MetadataSpans,
+    encoding: Encoding,
+    name: ObjectName,
+    decodes: Option<Arc<AtomicU64>>,
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K: KubeObject> Encoded<K> {
+    /// Encodes an object.
+    pub fn new(object: &K) -> Result<Self, WireError> {
+        let bytes = Bytes::from(object.to_protobuf());
+        Self::ingest(bytes, Encoding::Protobuf, &mut DecodeContext::new())
+    }
+
+    /// Decodes the whole object, anew at each call: keep the result as long as it is needed.
+    ///
+    /// # Errors
+    /// A value is not what its field demands.
+    pub fn decode(&self) -> Result<Arc<K>, WireError> {
+        self.decode_with(&mut DecodeContext::new())
+    }
+
+    /// As [`Self::decode`], sharing strings with what else `cx` decodes.
+    ///
+    /// # Errors
+    /// A value is not what its field demands.
+    pub fn decode_with(&self, cx: &mut DecodeContext) -> Result<Arc<K>, WireError> {
+        if let Some(decodes) = &self.decodes {
+            decodes.fetch_add(1, Ordering::Relaxed);
+        }
+        wire::decode(self.bytes(), self.encoding, cx).map(Arc::new)
+    }
+}
+
+impl<K> Encoded<K> {
+    /// The bytes as they came.
+    pub fn bytes(&self) -> &[u8] {
+        self.spans.body(&self.bytes)
+    }
+
+    /// Their encoding.
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// What the object occupies on the heap, in bytes.
+    pub fn heap_size(&self) -> usize {
+        self.bytes.len() + size_of::<Self>() + self.name.name.len()
+    }
+}
+
+impl<K: KubeObject> Ingest for Encoded<K> {
+    type Kind = K;
+
+    fn ingest(bytes: Bytes, encoding: Encoding, cx: &mut DecodeContext) -> Result<Self, WireError> {
+        let scan = wire::scan::scan(&bytes, encoding, K::SCHEMA, cx)?;
+        let spans = scan.spans;
+        let own: Box<[u8]> = if scan.tail.is_empty() {
+            bytes.as_ref().into()
+        } else {
+            [bytes.as_ref(), &scan.tail].concat().into()
+        };
+        // Names differ, namespaces repeat: only those are worth a look into the interner.
+        let name = ObjectName {
+            namespace: cx.str(spans.namespace(&own)),
+            name: spans.name(&own).into(),
+        };
+        Ok(Self {
+            bytes: own,
+            spans,
+            encoding,
+            name,
+            decodes: None,
+            kind: PhantomData,
+        })
+    }
+
+    fn count_decodes(&mut self, counter: &Arc<AtomicU64>) {
+        self.decodes = Some(Arc::clone(counter));
+    }
+}
+
+impl<K: Resource> Object for Encoded<K> {
+    fn name(&self) -> &str {
+        &self.name.name
+    }
+    fn namespace(&self) -> &str {
+        &self.name.namespace
+    }
+    fn uid(&self) -> &str {
+        self.spans.uid(&self.bytes)
+    }
+    fn resource_version(&self) -> &str {
+        self.spans.resource_version(&self.bytes)
+    }
+    fn labels(&self) -> KeyValues<'_> {
+        self.spans.labels(&self.bytes)
+    }
+    fn annotations(&self) -> KeyValues<'_> {
+        self.spans.annotations(&self.bytes)
+    }
+    fn owners(&self) -> Owners<'_> {
+        self.spans.owners(&self.bytes)
+    }
+    fn is_terminating(&self) -> bool {
+        self.spans.is_terminating()
+    }
+    fn object_name(&self) -> ObjectName {
+        self.name.clone()
+    }
+}
+
+impl<K: Resource> Resource for Encoded<K> {
+    const GROUP: &'static str = K::GROUP;
+    const VERSION: &'static str = K::VERSION;
+    const KIND: &'static str = K::KIND;
+    const LIST_KIND: &'static str = K::LIST_KIND;
+    const PLURAL: &'static str = K::PLURAL;
+    const SINGULAR: &'static str = K::SINGULAR;
+    const API_VERSION: &'static str = K::API_VERSION;
+    type Scope = K::Scope;
+}
+
+impl<K: KubeObject> FieldLookup for Encoded<K> {
+    fn schema() -> &'static Schema {
+        K::SCHEMA
+    }
+
+    fn field(&self, path: &FieldPath) -> Cow<'_, str> {
+        path.find(self.bytes(), self.encoding)
+    }
+}
+
+impl<K: KubeObject> Index<Encoded<K>> {
+    /// An index by a function over the decoded object. It decodes each object once per state, and
+    /// the old state again when it goes: a field index does not.
+    pub fn decoded(
+        name: impl Into<kubist_apimachinery::Str>,
+        values: impl Fn(&K, &mut IndexValues) + Send + Sync + 'static,
+    ) -> Self {
+        Self::fallible(name, move |object: &Encoded<K>, into| {
+            values(&*object.decode()?, into);
+            Ok::<(), WireError>(())
+        })
+    }
+}
+
+impl<K> Clone for Encoded<K> {
+    fn clone(&self) -> Self {
+        Self {
+            bytes: self.bytes.clone(),
+            spans: self.spans,
+            encoding: self.encoding,
+            name: self.name.clone(),
+            decodes: self.decodes.clone(),
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<K> fmt::Debug for Encoded<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (encoding, length) = (self.encoding, self.bytes().len());
+        write!(f, "Encoded({}, {encoding:?}, {length} bytes)", self.name)
+    }
+}
+
+impl<K> PartialEq for Encoded<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.encoding == other.encoding && self.bytes() == other.bytes()
+    }
+}

@@ -1,0 +1,116 @@
+//! `Lister`: the reading half of a store.
+//!
+//! Any number of threads read while the one writer works; none waits for it, and each call sees
+//! one consistent state, the last that was published. For several calls that must agree, take a
+//! [`Snapshot`]. Differs from client-go: a lister also serves indexes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Selector, Str};
+
+use crate::store::State;
+use crate::{IndexHandle, Snapshot};
+
+/// A by-name look-up of an index that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no index named {name:?}")]
+pub struct UnknownIndex {
+    /// The name.
+    pub name: Str,
+}
+
+/// Reads the objects of one store. Clones read the same store.
+pub struct Lister<K> {
+    pub(crate) current: Arc<ArcSwap<State<K>>>,
+}
+
+impl<K> Clone for Lister<K> {
+    fn clone(&self) -> Self {
+        Self {
+            current: Arc::clone(&self.current),
+        }
+    }
+}
+
+impl<K: Object> Lister<K> {
+    /// The present state, for several look-ups that must agree. Holding it keeps old objects
+    /// alive, but delays nobody.
+    pub fn snapshot(&self) -> Snapshot<K> {
+        Snapshot::new(self.current.load_full())
+    }
+
+    /// The object of this name.
+    pub fn get(&self, name: &ObjectName) -> Option<Arc<K>> {
+        self.find(&name.namespace, &name.name)
+    }
+
+    /// As [`Self::get`], without making an [`ObjectName`].
+    pub fn find(&self, namespace: &str, name: &str) -> Option<Arc<K>> {
+        self.current.load().find(namespace, name).cloned()
+    }
+
+    /// All objects, in no particular order.
+    pub fn list(&self) -> Vec<Arc<K>> {
+        self.snapshot().list()
+    }
+
+    /// The names of all objects, in no particular order.
+    pub fn names(&self) -> Vec<ObjectName> {
+        self.snapshot()
+            .iter()
+            .map(|object| object.object_name())
+            .collect()
+    }
+
+    /// The number of objects.
+    pub fn len(&self) -> usize {
+        self.current.load().objects.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The objects filed under a value.
+    pub fn by_index(&self, handle: &IndexHandle<K>, value: &str) -> Vec<Arc<K>> {
+        self.current.load().by_index(&handle.index, value)
+    }
+
+    /// As [`Self::by_index`], for indexes known by name only.
+    ///
+    /// # Errors
+    /// There is no such index, or it is not built yet.
+    pub fn by_index_named(&self, name: &str, value: &str) -> Result<Vec<Arc<K>>, UnknownIndex> {
+        let snapshot = self.snapshot();
+        let handle = snapshot.index_named(name)?;
+        Ok(snapshot.by_index(&handle, value))
+    }
+
+    /// The objects of all namespaces that a label selector matches.
+    pub fn select(&self, selector: &Selector) -> Vec<Arc<K>> {
+        self.snapshot().select(None, selector)
+    }
+
+    /// The objects of one namespace that a label selector matches.
+    pub fn select_in(&self, namespace: &str, selector: &Selector) -> Vec<Arc<K>> {
+        self.snapshot().select(Some(namespace), selector)
+    }
+
+    /// Everything that happened up to this version can be read. Unset before the first list.
+    pub fn resource_version(&self) -> ResourceVersion {
+        self.current.load().resource_version.clone()
+    }
+}
+
+impl<K> fmt::Debug for Lister<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.current.load();
+        f.debug_struct("Lister")
+            .field("resource_version", &state.resource_version)
+            .field("len", &state.objects.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,201 @@
+//! `RealFifo`: news in the order of their arrival; what informers run on.
+//!
+//! Nothing is merged or dropped. A list is one delta, however long, so that readers see it at
+//! once. Its length is bounded by whoever fills it: an informer processes everything before it
+//! reads on.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
+
+use crate::queue::BATCH_MAX;
+use crate::{Batch, Deleted, Delta, Queue, Replacement};
+
+/// A queue that keeps every event.
+pub struct RealFifo<K> {
+    items: VecDeque<Delta<K>>,
+    /// How many of the first items belong to the first list.
+    initial: usize,
+    /// Whether anything came that settles what the first list is.
+    populated: bool,
+}
+
+impl<K: Object> RealFifo<K> {
+    /// An empty queue.
+    pub fn new() -> Self {
+        Self {
+            items: VecDeque::new(),
+            initial: 0,
+            populated: false,
+        }
+    }
+
+    fn push(&mut self, delta: Delta<K>) {
+        self.populated = true;
+        self.items.push_back(delta);
+    }
+
+    /// The name of the next item, if it may share a batch.
+    fn batchable(&self) -> Option<ObjectName> {
+        self.items.front().and_then(Delta::object_name)
+    }
+
+    fn pop(&mut self) -> Option<Delta<K>> {
+        let delta = self.items.pop_front()?;
+        self.initial = self.initial.saturating_sub(1);
+        Some(delta)
+    }
+}
+
+impl<K: Object> Default for RealFifo<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K: Object> fmt::Debug for RealFifo<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.items).finish()
+    }
+}
+
+impl<K: Object> Queue<K> for RealFifo<K> {
+    fn add(&mut self, object: Arc<K>) {
+        self.push(Delta::Added(object));
+    }
+
+    fn update(&mut self, object: Arc<K>) {
+        self.push(Delta::Updated(object));
+    }
+
+    fn delete(&mut self, object: Arc<K>) {
+        self.push(Delta::Deleted(Deleted::Known(object)));
+    }
+
+    fn replace(&mut self, replacement: Replacement<K>) {
+        let first = !self.populated;
+        self.push(Delta::ReplacedAll(replacement));
+        if first {
+            self.initial = self.items.len();
+        }
+    }
+
+    fn resync(&mut self) {
+        self.push(Delta::SyncAll);
+    }
+
+    fn bookmark(&mut self, resource_version: ResourceVersion) {
+        // It does not count as population: a first list may still follow.
+        self.items.push_back(Delta::Bookmark(resource_version));
+    }
+
+    fn pop_batch(&mut self) -> Option<Batch<K>> {
+        let initial = !self.has_synced();
+        let first_name = self.batchable();
+        let mut deltas = vec![self.pop()?];
+        let Some(first_name) = first_name else {
+            return Some(Batch { deltas, initial });
+        };
+        let mut names = hashbrown::HashSet::new();
+        names.insert(first_name);
+        while deltas.len() < BATCH_MAX && initial != self.has_synced() {
+            let Some(name) = self.batchable() else { break };
+            if !names.insert(name) {
+                break;
+            }
+            deltas.extend(self.pop());
+        }
+        Some(Batch { deltas, initial })
+    }
+
+    fn has_synced(&self) -> bool {
+        self.populated && self.initial == 0
+    }
+
+    fn len(&self) -> usize {
+        self.items.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kubist_apimachinery::ObjectMeta;
+
+    use super::*;
+
+    fn object(name: &str, version: u64) -> Arc<ObjectMeta> {
+        let resource_version = version.to_string().into();
+        Arc::new(ObjectMeta {
+            name: name.into(),
+            resource_version,
+            ..ObjectMeta::default()
+        })
+    }
+
+    fn list(version: &str, objects: &[Arc<ObjectMeta>]) -> Replacement<ObjectMeta> {
+        Replacement {
+            resource_version: version.into(),
+            objects: objects.to_vec(),
+            unreadable: Vec::new(),
+        }
+    }
+
+    fn popped(queue: &mut RealFifo<ObjectMeta>) -> String {
+        format!("{:?}", queue.pop_batch())
+    }
+
+    #[test]
+    fn the_first_list_is_one_item_and_synced_once_it_is_popped() {
+        let mut queue = RealFifo::new();
+        assert!(!queue.has_synced() && queue.is_empty());
+        queue.bookmark("3".into());
+        queue.replace(list("5", &[object("a", 1), object("b", 2)]));
+        queue.add(object("c", 6));
+        assert!(!queue.has_synced());
+        assert_eq!(popped(&mut queue), "Some(initial [Bookmark(3)])");
+        assert_eq!(
+            popped(&mut queue),
+            "Some(initial [ReplacedAll(2 objects @5)])"
+        );
+        assert!(queue.has_synced());
+        assert_eq!(popped(&mut queue), "Some([Added(c@6)])");
+        assert_eq!(popped(&mut queue), "None");
+    }
+
+    #[test]
+    fn an_event_before_any_list_means_synced() {
+        let mut queue = RealFifo::new();
+        queue.add(object("a", 1));
+        assert!(queue.has_synced());
+    }
+
+    #[test]
+    fn a_repeated_name_or_a_whole_list_closes_the_batch() {
+        let mut queue = RealFifo::new();
+        for version in [1, 2] {
+            queue.update(object("a", version));
+            queue.delete(object("b", version));
+        }
+        queue.resync();
+        queue.add(object("c", 3));
+        assert_eq!(popped(&mut queue), "Some([Updated(a@1), Known(b)])");
+        assert_eq!(popped(&mut queue), "Some([Updated(a@2), Known(b)])");
+        assert_eq!(popped(&mut queue), "Some([SyncAll])");
+        assert_eq!(popped(&mut queue), "Some([Added(c@3)])");
+    }
+
+    #[test]
+    fn a_batch_has_at_most_a_thousand_objects() {
+        let mut queue = RealFifo::new();
+        for name in 0..2500 {
+            queue.add(object(&name.to_string(), 1));
+        }
+        let mut sizes = Vec::new();
+        while let Some(batch) = queue.pop_batch() {
+            sizes.push(batch.deltas.len());
+        }
+        assert_eq!(sizes, [1000, 1000, 500]);
+    }
+}

@@ -1,0 +1,362 @@
+//! `Trie`: a persistent hash trie, which is what makes snapshots cheap.
+//!
+//! A clone costs one reference count. A change copies only the nodes on its way that a clone still
+//! shares (at most a few hundred bytes each), and changes others in place; so a writer that
+//! publishes a clone after each batch pays for the batch, not for the number of entries.
+//!
+//! It does not hash and does not compare: callers bring a hash and say which entry they mean.
+
+use std::sync::Arc;
+
+/// Entries in a leaf before it becomes a branch.
+const LEAF_MAX: usize = 16;
+/// A branch with no more entries than this becomes a leaf again.
+const LEAF_AGAIN: usize = 8;
+/// Hash bits used by one level.
+const BITS: u32 = 4;
+/// After these levels the hash is used up, and leaves grow without bound.
+const DEPTH_MAX: u32 = u64::BITS / BITS;
+
+#[derive(Debug)]
+pub(crate) struct Trie<E> {
+    root: Link<E>,
+    len: usize,
+}
+
+#[derive(Debug)]
+enum Link<E> {
+    Empty,
+    Leaf(Arc<Vec<Slot<E>>>),
+    Branch(Arc<Branch<E>>),
+}
+
+#[derive(Clone, Debug)]
+struct Slot<E> {
+    hash: u64,
+    entry: E,
+}
+
+#[derive(Debug)]
+struct Branch<E> {
+    len: usize,
+    links: [Link<E>; 1 << BITS],
+}
+
+impl<E> Clone for Trie<E> {
+    fn clone(&self) -> Self {
+        Self {
+            root: self.root.clone(),
+            len: self.len,
+        }
+    }
+}
+
+impl<E> Default for Trie<E> {
+    fn default() -> Self {
+        Self {
+            root: Link::Empty,
+            len: 0,
+        }
+    }
+}
+
+impl<E> Clone for Link<E> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Empty => Self::Empty,
+            Self::Leaf(leaf) => Self::Leaf(Arc::clone(leaf)),
+            Self::Branch(branch) => Self::Branch(Arc::clone(branch)),
+        }
+    }
+}
+
+impl<E> Clone for Branch<E> {
+    fn clone(&self) -> Self {
+        Self {
+            len: self.len,
+            links: self.links.clone(),
+        }
+    }
+}
+
+/// The child that a hash belongs to, at a depth.
+fn child(hash: u64, depth: u32) -> usize {
+    (hash >> (depth * BITS)) as usize & ((1 << BITS) - 1)
+}
+
+impl<E> Trie<E> {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn get(&self, hash: u64, same: impl Fn(&E) -> bool) -> Option<&E> {
+        let mut link = &self.root;
+        for depth in 0.. {
+            match link {
+                Link::Empty => return None,
+                Link::Branch(branch) => link = &branch.links[child(hash, depth)],
+                Link::Leaf(leaf) => {
+                    return leaf
+                        .iter()
+                        .find(|slot| slot.hash == hash && same(&slot.entry))
+                        .map(|slot| &slot.entry);
+                }
+            }
+        }
+        None
+    }
+
+    pub(crate) fn iter(&self) -> Iter<'_, E> {
+        let mut iter = Iter {
+            branches: Vec::new(),
+            leaf: [].iter(),
+            remaining: self.len,
+        };
+        iter.enter(&self.root);
+        iter
+    }
+}
+
+impl<E: Clone> Trie<E> {
+    /// Puts an entry in the place of the same one, which it gives back, or adds it.
+    pub(crate) fn insert(&mut self, hash: u64, entry: E, same: impl Fn(&E) -> bool) -> Option<E> {
+        let old = insert(&mut self.root, 0, Slot { hash, entry }, &same);
+        self.len += usize::from(old.is_none());
+        old
+    }
+
+    pub(crate) fn remove(&mut self, hash: u64, same: impl Fn(&E) -> bool) -> Option<E> {
+        // Looking first leaves shared nodes alone when there is nothing to remove.
+        self.get(hash, &same)?;
+        let old = remove(&mut self.root, 0, hash, &same);
+        self.len -= usize::from(old.is_some());
+        old
+    }
+
+    pub(crate) fn get_mut(&mut self, hash: u64, same: impl Fn(&E) -> bool) -> Option<&mut E> {
+        let mut link = &mut self.root;
+        for depth in 0.. {
+            match link {
+                Link::Empty => return None,
+                Link::Branch(branch) => {
+                    link = &mut Arc::make_mut(branch).links[child(hash, depth)];
+                }
+                Link::Leaf(leaf) => {
+                    let found = leaf
+                        .iter()
+                        .position(|it| it.hash == hash && same(&it.entry))?;
+                    return Some(&mut Arc::make_mut(leaf)[found].entry);
+                }
+            }
+        }
+        None
+    }
+}
+
+fn insert<E: Clone>(
+    link: &mut Link<E>,
+    depth: u32,
+    slot: Slot<E>,
+    same: &impl Fn(&E) -> bool,
+) -> Option<E> {
+    match link {
+        Link::Empty => {
+            *link = Link::Leaf(Arc::new(vec![slot]));
+            None
+        }
+        Link::Leaf(leaf) => {
+            let found = leaf
+                .iter()
+                .position(|it| it.hash == slot.hash && same(&it.entry));
+            if let Some(found) = found {
+                return Some(std::mem::replace(&mut Arc::make_mut(leaf)[found], slot).entry);
+            }
+            if leaf.len() < LEAF_MAX || depth == DEPTH_MAX {
+                push(leaf, slot);
+                return None;
+            }
+            let mut branch = Branch {
+                len: 0,
+                links: std::array::from_fn(|_| Link::Empty),
+            };
+            let leaf = std::mem::take(leaf);
+            for moved in Arc::unwrap_or_clone(leaf).into_iter().chain([slot]) {
+                branch.len += 1;
+                let place = &mut branch.links[child(moved.hash, depth)];
+                // All are different, so nothing is replaced.
+                insert(place, depth + 1, moved, same);
+            }
+            *link = Link::Branch(Arc::new(branch));
+            None
+        }
+        Link::Branch(branch) => {
+            let branch = Arc::make_mut(branch);
+            let old = insert(
+                &mut branch.links[child(slot.hash, depth)],
+                depth + 1,
+                slot,
+                same,
+            );
+            branch.len += usize::from(old.is_none());
+            old
+        }
+    }
+}
+
+/// Appends without copying twice when the leaf is shared.
+fn push<E: Clone>(leaf: &mut Arc<Vec<Slot<E>>>, slot: Slot<E>) {
+    if let Some(leaf) = Arc::get_mut(leaf) {
+        leaf.push(slot);
+        return;
+    }
+    let mut longer = Vec::with_capacity(leaf.len() + 1);
+    longer.extend(leaf.iter().cloned());
+    longer.push(slot);
+    *leaf = Arc::new(longer);
+}
+
+fn remove<E: Clone>(
+    link: &mut Link<E>,
+    depth: u32,
+    hash: u64,
+    same: &impl Fn(&E) -> bool,
+) -> Option<E> {
+    match link {
+        Link::Empty => None,
+        Link::Leaf(leaf) => {
+            let found = leaf
+                .iter()
+                .position(|it| it.hash == hash && same(&it.entry))?;
+            if leaf.len() == 1 {
+                let entry = leaf[0].entry.clone();
+                *link = Link::Empty;
+                return Some(entry);
+            }
+            Some(Arc::make_mut(leaf).swap_remove(found).entry)
+        }
+        Link::Branch(branch) => {
+            let branch = Arc::make_mut(branch);
+            let old = remove(&mut branch.links[child(hash, depth)], depth + 1, hash, same)?;
+            branch.len -= 1;
+            if branch.len <= LEAF_AGAIN {
+                let mut leaf = Vec::with_capacity(branch.len);
+                for link in &branch.links {
+                    gather(link, &mut leaf);
+                }
+                *link = if leaf.is_empty() {
+                    Link::Empty
+                } else {
+                    Link::Leaf(Arc::new(leaf))
+                };
+            }
+            Some(old)
+        }
+    }
+}
+
+fn gather<E: Clone>(link: &Link<E>, into: &mut Vec<Slot<E>>) {
+    match link {
+        Link::Empty => {}
+        Link::Leaf(leaf) => into.extend(leaf.iter().cloned()),
+        Link::Branch(branch) => branch.links.iter().for_each(|link| gather(link, into)),
+    }
+}
+
+/// The entries of a [`Trie`], in the order of its hashes: the same for the same contents only as
+/// long as leaves were filled in the same order.
+#[derive(Debug)]
+pub(crate) struct Iter<'a, E> {
+    branches: Vec<std::slice::Iter<'a, Link<E>>>,
+    leaf: std::slice::Iter<'a, Slot<E>>,
+    remaining: usize,
+}
+
+impl<'a, E> Iter<'a, E> {
+    fn enter(&mut self, link: &'a Link<E>) {
+        match link {
+            Link::Empty => {}
+            Link::Leaf(leaf) => self.leaf = leaf.iter(),
+            Link::Branch(branch) => self.branches.push(branch.links.iter()),
+        }
+    }
+}
+
+impl<'a, E> Iterator for Iter<'a, E> {
+    type Item = &'a E;
+
+    fn next(&mut self) -> Option<&'a E> {
+        loop {
+            if let Some(slot) = self.leaf.next() {
+                self.remaining -= 1;
+                return Some(&slot.entry);
+            }
+            match self.branches.last_mut()?.next() {
+                Some(link) => self.enter(link),
+                None => drop(self.branches.pop()),
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.remaining, Some(self.remaining))
+    }
+}
+
+impl<E> ExactSizeIterator for Iter<'_, E> {}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A hash with many collisions, so that leaves, splits and merges all happen.
+    fn hash(key: u16) -> u64 {
+        u64::from(key % 61) | u64::from(key % 7) << 60
+    }
+
+    fn contents(trie: &Trie<(u16, u32)>) -> BTreeMap<u16, u32> {
+        assert_eq!(trie.iter().len(), trie.len());
+        trie.iter().copied().collect()
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_a_map_and_clones_do_not_change(
+            steps in prop::collection::vec((0u16..400, any::<u32>(), 0u8..8), 0..600),
+        ) {
+            let mut trie = Trie::default();
+            let mut model = BTreeMap::new();
+            let mut kept = Vec::new();
+            for (key, value, action) in steps {
+                let same = |it: &(u16, u32)| it.0 == key;
+                match action {
+                    0..4 => {
+                        let old = trie.insert(hash(key), (key, value), same);
+                        prop_assert_eq!(old.map(|it| it.1), model.insert(key, value));
+                    }
+                    4..6 => {
+                        let old = trie.remove(hash(key), same);
+                        prop_assert_eq!(old.map(|it| it.1), model.remove(&key));
+                    }
+                    6 => {
+                        let found = trie.get_mut(hash(key), same);
+                        prop_assert_eq!(found.is_some(), model.contains_key(&key));
+                        if let Some(found) = found {
+                            found.1 = value;
+                            model.insert(key, value);
+                        }
+                    }
+                    _ => kept.push((trie.clone(), model.clone())),
+                }
+                prop_assert_eq!(trie.get(hash(key), same).map(|it| it.1), model.get(&key).copied());
+            }
+            kept.push((trie, model));
+            for (trie, model) in kept {
+                prop_assert_eq!(contents(&trie), model);
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The cache's contracts, over small objects made up here and over Pods.
+
+mod encoded;
+mod indexer;
+mod props;
+mod readers;
+
+use std::sync::Arc;
+
+use kubist_apimachinery::ObjectMeta;
+use kubist_cache::{Change, Delta, Indexer, Replacement};
+
+/// `namespace/name@version app=value …`
+fn object(text: &str) -> Arc<ObjectMeta> {
+    let mut words = text.split(' ');
+    let (key, version) = words
+        .next()
+        .and_then(|word| word.split_once('@'))
+        .expect("key@version");
+    let (namespace, name) = key.split_once('/').unwrap_or(("", key));
+    let labels = words.map(|word| word.split_once('=').expect("key=value"));
+    Arc::new(ObjectMeta {
+        namespace: namespace.into(),
+        name: name.into(),
+        uid: format!("uid-{name}").into(),
+        resource_version: version.into(),
+        labels: labels
+            .map(|(key, value)| (key.into(), value.into()))
+            .collect(),
+        ..ObjectMeta::default()
+    })
+}
+
+fn list(version: &str, objects: &[&str]) -> Delta<ObjectMeta> {
+    Delta::ReplacedAll(Replacement {
+        resource_version: version.into(),
+        objects: objects.iter().map(|text| object(text)).collect(),
+        unreadable: Vec::new(),
+    })
+}
+
+/// Applies, publishes, and shows what handlers would be told.
+fn apply(indexer: &mut Indexer<ObjectMeta>, delta: Delta<ObjectMeta>) -> String {
+    let mut changes: Vec<Change<ObjectMeta>> = Vec::new();
+    indexer.apply(delta, &mut changes);
+    indexer.publish();
+    format!("{changes:?}")
+}
