@@ -34,6 +34,12 @@ pub(super) struct Parsed {
 
 /// Checks `text` and finds its canonical form.
 pub(super) fn parse(text: &str) -> Result<Parsed, ParseQuantityError> {
+    if text == "0" {
+        return Ok(Parsed {
+            canonical: None,
+            format: QuantityFormat::DecimalSi,
+        });
+    }
     let parts = Parts::scan(text)?;
     let suffix = Suffix::parse(parts.suffix)?;
     if stays_as_given(&parts, &suffix) {
@@ -59,6 +65,7 @@ pub(super) fn amount(text: &str) -> Result<Decimal, ParseQuantityError> {
 
 /// The pieces of a text: `-12.5Mi` is a sign, `12`, `5` and `Mi`.
 struct Parts<'a> {
+    text: &'a str,
     negative: bool,
     /// Digits before the point, without leading zeros.
     whole: &'a str,
@@ -85,6 +92,7 @@ impl<'a> Parts<'a> {
         }
         let numeric = !all.is_empty() || !fraction.is_empty();
         Ok(Self {
+            text,
             negative: text.starts_with('-'),
             whole,
             fraction,
@@ -186,8 +194,11 @@ fn stays_as_given(parts: &Parts<'_>, suffix: &Suffix) -> bool {
         return false;
     }
     if suffix.format == QuantityFormat::BinarySi {
-        // An amount that is no multiple of 8 is surely no multiple of 1024.
-        return parts.whole.parse::<i64>().is_ok_and(|value| value & 7 != 0);
+        // Upstream keeps what is no multiple of 8, because it is surely no multiple of 1024. Of
+        // the others it prints the same, if it is plain; that is found here without arithmetic.
+        let plain = || parts.text.len() == parts.whole.len() + parts.suffix.len();
+        let value = parts.whole.parse::<i64>();
+        return value.is_ok_and(|value| value & 7 != 0 || (value & 1023 != 0 && plain()));
     }
     let scale = i64::from(suffix.exponent) - len(parts.fraction);
     scale % 3 == 0 && !parts.whole.is_empty() && !ends_with_three_zeros(parts)

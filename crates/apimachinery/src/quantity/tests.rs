@@ -172,9 +172,10 @@ fn json_takes_strings_and_numbers() {
 #[test]
 fn it_is_its_text_and_a_byte() {
     assert!(size_of::<Quantity>() <= 24);
-    let text = Str::from("128Mi");
-    let quantity = Quantity::try_from(text.clone()).expect("it is a quantity");
-    assert!(quantity.text().same_allocation(&text));
+    for text in ["128Mi", "8Gi", "1Gi", "100m", "12", "0"].map(Str::from) {
+        let quantity = Quantity::try_from(text.clone()).expect("it is a quantity");
+        assert!(quantity.text().same_allocation(&text), "{text}");
+    }
 }
 
 proptest! {
