@@ -42,5 +42,6 @@ pub mod negotiate;
 pub mod patch;
 mod protobuf_fields;
 pub mod watch_stream;
+pub mod yaml;
 
 pub use format::{Content, Format};

@@ -2,3 +2,4 @@
 
 mod list_stream;
 mod watch_stream;
+mod yaml;
