@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 /// A folder of reference data beside the workspace; none (and a line that says so) without it.
 pub fn shared(path: &str) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared").join(path);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../shared")
+        .join(path);
     if folder.exists() {
         return Some(folder);
     }

@@ -31,21 +31,33 @@ fn check(kind: &Kind, json: &[u8], protobuf: &[u8]) -> Result<(), String> {
     differs("JSON", &to_json_value(&*message), &want)?;
     let raw = to_protobuf(&*message);
     if envelope(kind, &raw) != protobuf {
-        return Err(format!("other protobuf bytes: {}", first_difference(kind, &raw, protobuf)));
+        return Err(format!(
+            "other protobuf bytes: {}",
+            first_difference(kind, &raw, protobuf)
+        ));
     }
     let mut again = kind.new_message();
-    merge_protobuf(&mut *again, &raw, &mut cx).map_err(|error| format!("from protobuf: {error}"))?;
+    merge_protobuf(&mut *again, &raw, &mut cx)
+        .map_err(|error| format!("from protobuf: {error}"))?;
     differs("JSON after protobuf", &to_json_value(&*again), &want)
 }
 
 fn first_difference(kind: &Kind, raw: &[u8], protobuf: &[u8]) -> String {
     let ours = envelope(kind, raw);
-    let at = ours.iter().zip(protobuf).take_while(|(left, right)| left == right).count();
+    let at = ours
+        .iter()
+        .zip(protobuf)
+        .take_while(|(left, right)| left == right)
+        .count();
     let around = |bytes: &[u8]| {
         String::from_utf8_lossy(&bytes[at.saturating_sub(24)..(at + 24).min(bytes.len())])
             .into_owned()
     };
-    format!("at {at}: ours {:?}, theirs {:?}", around(&ours), around(protobuf))
+    format!(
+        "at {at}: ours {:?}, theirs {:?}",
+        around(&ours),
+        around(protobuf)
+    )
 }
 
 fn differs(what: &str, got: &Value, want: &Value) -> Result<(), String> {
@@ -59,7 +71,11 @@ fn differs(what: &str, got: &Value, want: &Value) -> Result<(), String> {
                     if left.is_none() != right.is_none() {
                         return Some(format!("{path}.{key}: got {left:?}, want {right:?}"));
                     }
-                    walk(&format!("{path}.{key}"), left.unwrap_or(&null), right.unwrap_or(&null))
+                    walk(
+                        &format!("{path}.{key}"),
+                        left.unwrap_or(&null),
+                        right.unwrap_or(&null),
+                    )
                 })
             }
             (Value::Array(got), Value::Array(want)) if got.len() == want.len() => got
@@ -75,7 +91,9 @@ fn differs(what: &str, got: &Value, want: &Value) -> Result<(), String> {
 
 #[test]
 fn every_kind_of_the_test_data_has_upstreams_bytes() {
-    let Some(folder) = kubist_tests::shared("data/api-testdata/v1.36.0") else { return };
+    let Some(folder) = kubist_tests::shared("data/api-testdata/v1.36.0") else {
+        return;
+    };
     let mut failures = Vec::new();
     let mut count = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -92,8 +110,10 @@ fn every_kind_of_the_test_data_has_upstreams_bytes() {
         let json = std::fs::read(&path).unwrap();
         let protobuf = std::fs::read(path.with_extension("pb")).unwrap();
         let meta: Value = serde_json::from_slice(&json).unwrap();
-        let (version, kind) =
-            (meta["apiVersion"].as_str().unwrap(), meta["kind"].as_str().unwrap());
+        let (version, kind) = (
+            meta["apiVersion"].as_str().unwrap(),
+            meta["kind"].as_str().unwrap(),
+        );
         let Some(kind) = kubist_api::find_kind_by_api_version(version, kind) else {
             failures.push(format!("{name}: not a kind of ours"));
             continue;
@@ -103,5 +123,10 @@ fn every_kind_of_the_test_data_has_upstreams_bytes() {
         }
     }
     assert!(count > 0, "no test data");
-    assert!(failures.is_empty(), "{} of {count} fail:\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {count} fail:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
 }

@@ -22,6 +22,8 @@ mod interner;
 mod json;
 mod json_encode;
 mod message;
+#[cfg(feature = "prost")]
+mod prost_adapter;
 mod protobuf;
 mod protobuf_encode;
 mod raw;
@@ -31,6 +33,8 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "prost")]
+pub use ::prost;
 pub use context::{DecodeContext, Limits, Segment, StrictProblem};
 pub use debug::debug_message;
 pub use error::{WireError, WireErrorKind};
@@ -40,6 +44,8 @@ pub use interner::Interner;
 pub use json::{deserialize, merge_json};
 pub use json_encode::{Json, to_json, to_json_value};
 pub use message::{JsonScalar, Message, Wire};
+#[cfg(feature = "prost")]
+pub use prost_adapter::merge_prost_field;
 pub use protobuf::{merge_protobuf, skip_field, varint};
 pub use protobuf_encode::{ReverseWriter, to_protobuf};
 pub use raw::{FIELDS_V1, FieldsV1, RAW_EXTENSION, RAW_JSON, RawExtension, RawJson};
@@ -49,6 +55,13 @@ pub use schema::{
     Entry, Field, FieldFlags, FieldType, JsonForm, KindFacts, ListType, Merge, Schema,
     order_by_name, order_by_number,
 };
+
+/// Without the feature `prost`, nothing.
+#[cfg(not(feature = "prost"))]
+#[macro_export]
+macro_rules! prost_message {
+    ($type:ty) => {};
+}
 
 /// Implements `Debug` for a [`Message`] through its schema: one function for all types, where a
 /// derive would be one each.
@@ -88,6 +101,7 @@ macro_rules! message {
         impl $crate::wire::Wire for $type {
             const SCHEMA: &'static $crate::wire::Schema = &$schema;
         }
+        $crate::prost_message!($type);
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 $crate::wire::Json::top(self).serialize(serializer)
