@@ -11,7 +11,7 @@ use std::sync::Arc;
 use kubist_apimachinery::{Object, ObjectName, Operator, ResourceVersion, Selector, Str};
 
 use crate::index::{Covers, Index, IndexValues};
-use crate::trie::{Iter, Trie};
+use crate::trie::Trie;
 use crate::{IndexHandle, UnknownIndex};
 
 /// What a store holds; the writer's working copy and each published one are of this type.
@@ -102,23 +102,20 @@ impl<K: Object> State<K> {
     }
 
     pub(crate) fn by_index(&self, index: &Arc<Index<K>>, value: &str) -> Vec<Arc<K>> {
-        match self.built(index) {
-            Some(built) => built
-                .objects(value)
-                .map(|it| it.cloned().collect())
-                .unwrap_or_default(),
-            None => {
-                let mut values = IndexValues::default();
-                let mut filed = |object: &&Arc<K>| {
-                    index.collect(object, &mut values).is_ok() && values.contains(value)
-                };
-                self.objects
-                    .iter()
-                    .filter(|object| filed(object))
-                    .cloned()
-                    .collect()
-            }
+        if let Some(built) = self.built(index) {
+            return built
+                .posting(value)
+                .map(|it| it.iter().cloned().collect())
+                .unwrap_or_default();
         }
+        let mut values = IndexValues::default();
+        let mut filed =
+            |object: &&Arc<K>| index.collect(object, &mut values).is_ok() && values.contains(value);
+        self.objects
+            .iter()
+            .filter(|object| filed(object))
+            .cloned()
+            .collect()
     }
 
     /// The smallest group of an index that holds all that the selector can match; none if no
@@ -189,10 +186,6 @@ impl<K> Built<K> {
             .get(hash_value(value), |posting| posting.value == *value);
         found.map(|posting| &posting.objects)
     }
-
-    fn objects(&self, value: &str) -> Option<Iter<'_, Arc<K>>> {
-        self.posting(value).map(Trie::iter)
-    }
 }
 
 /// All objects at one moment, with the resource version of that moment. Clones share it.
@@ -260,23 +253,17 @@ impl<K: Object> Snapshot<K> {
 
     /// The values under which anything is filed, sorted.
     pub fn index_values(&self, handle: &IndexHandle<K>) -> Vec<Str> {
-        let mut found: Vec<Str> = match self.state.built(&handle.index) {
-            Some(built) => built
-                .postings
-                .iter()
-                .map(|posting| posting.value.clone())
-                .collect(),
-            None => {
-                let mut values = IndexValues::default();
-                let mut all = Vec::new();
-                for object in self.iter() {
-                    if handle.index.collect(object, &mut values).is_ok() {
-                        all.extend(values.iter().map(Str::from));
-                    }
+        let mut found = Vec::new();
+        if let Some(built) = self.state.built(&handle.index) {
+            found.extend(built.postings.iter().map(|posting| posting.value.clone()));
+        } else {
+            let mut values = IndexValues::default();
+            for object in self.iter() {
+                if handle.index.collect(object, &mut values).is_ok() {
+                    found.extend(values.iter().map(Str::from));
                 }
-                all
             }
-        };
+        }
         found.sort_unstable();
         found.dedup();
         found

@@ -80,6 +80,7 @@ impl<E> Clone for Branch<E> {
 }
 
 /// The child that a hash belongs to, at a depth.
+#[expect(clippy::cast_possible_truncation, reason = "four bits of it are used")]
 fn child(hash: u64, depth: u32) -> usize {
     (hash >> (depth * BITS)) as usize & ((1 << BITS) - 1)
 }

@@ -226,29 +226,29 @@ impl Scan {
         if irregular.scalars {
             part(&mut spans.name, &mut |out| out.extend(meta.name.bytes()));
             part(&mut spans.namespace, &mut |out| {
-                out.extend(meta.namespace.bytes())
+                out.extend(meta.namespace.bytes());
             });
             part(&mut spans.uid, &mut |out| out.extend(meta.uid.bytes()));
             let version = &meta.resource_version;
             part(&mut spans.resource_version, &mut |out| {
-                out.extend(version.bytes())
+                out.extend(version.bytes());
             });
         }
         if irregular.parts.labels {
             part(&mut spans.labels, &mut |out| {
-                pairs::write(&meta.labels, out)
+                pairs::write(&meta.labels, out);
             });
             spans.json.labels = false;
         }
         if irregular.parts.annotations {
             part(&mut spans.annotations, &mut |out| {
-                pairs::write(&meta.annotations, out)
+                pairs::write(&meta.annotations, out);
             });
             spans.json.annotations = false;
         }
         if irregular.parts.owners {
             part(&mut spans.owners, &mut |out| {
-                owners::write(&meta.owner_references, out)
+                owners::write(&meta.owner_references, out);
             });
             spans.json.owners = false;
         }
@@ -258,10 +258,18 @@ impl Scan {
 /// An error of a scan, boxed so that the way of success stays small; the path grows outwards.
 type Failure = Box<WireError>;
 
+#[expect(
+    clippy::unnecessary_box_returns,
+    reason = "a small result is faster where it is Ok"
+)]
 fn fail(kind: WireErrorKind) -> Failure {
     Box::new(kind.into())
 }
 
+#[expect(
+    clippy::unnecessary_box_returns,
+    reason = "a small result is faster where it is Ok"
+)]
 fn within(mut failure: Failure, field: &str) -> Failure {
     let path = &mut failure.path;
     if !path.is_empty() && !path.starts_with('[') {

@@ -21,7 +21,7 @@ impl<'b> ScannedPairs<'b> {
 
     /// The value of a key.
     pub fn get(self, key: &str) -> Option<&'b str> {
-        for (found, value) in self.iter() {
+        for (found, value) in self {
             if found >= key {
                 return (found == key).then_some(value);
             }

@@ -109,6 +109,10 @@ pub(super) fn entry(bytes: &[u8]) -> Result<(&[u8], &[u8]), WireErrorKind> {
 }
 
 /// Appends a length-delimited field.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "varints take seven bits at a time"
+)]
 pub(super) fn put(number: u8, bytes: &[u8], out: &mut Vec<u8>) {
     out.push(number << 3 | 2);
     let mut length = bytes.len();
