@@ -1,0 +1,90 @@
+//! What the names of a kind's objects must look like.
+
+use kubist_apimachinery::validate_name;
+
+/// What the names of a kind's objects must look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NameRule {
+    /// Labels of lower-case letters, digits and `-`, joined by dots. Most kinds.
+    DnsSubdomain,
+    /// One such label (namespaces).
+    DnsLabel,
+    /// One such label that begins with a letter (services).
+    Dns1035Label,
+    /// Anything that is one segment of a path (roles, custom resources of RBAC).
+    PathSegment,
+    /// Anything at all; the kind checks it.
+    Any,
+    /// A DNS subdomain of at most this many characters.
+    ShortSubdomain(usize),
+    /// The kind's own rule. Told whether the name is only a prefix.
+    Custom(fn(name: &str, prefix: bool) -> Vec<String>),
+}
+
+impl NameRule {
+    /// What is wrong with a name, or with the prefix of one that is generated.
+    pub fn check(self, name: &str, prefix: bool) -> Vec<String> {
+        match self {
+            Self::DnsSubdomain => check(name, prefix, validate_name::dns1123_subdomain),
+            Self::DnsLabel => check(name, prefix, validate_name::dns1123_label),
+            Self::Dns1035Label => check(name, prefix, validate_name::dns1035_label),
+            Self::PathSegment => path_segment(name, prefix),
+            Self::Any => Vec::new(),
+            Self::ShortSubdomain(max) => {
+                let mut problems = check(name, prefix, validate_name::dns1123_subdomain);
+                if name.len() > max {
+                    problems.push(format!("must be no more than {max} characters"));
+                }
+                problems
+            }
+            Self::Custom(rule) => rule(name, prefix),
+        }
+    }
+}
+
+fn check(name: &str, prefix: bool, rule: fn(&str) -> Vec<String>) -> Vec<String> {
+    if prefix {
+        validate_name::name_prefix(name, rule)
+    } else {
+        rule(name)
+    }
+}
+
+/// What cannot be one segment of a path.
+fn path_segment(name: &str, prefix: bool) -> Vec<String> {
+    let mut problems = Vec::new();
+    if !prefix && matches!(name, "." | "..") {
+        problems.push(format!("may not be '{name}'"));
+        return problems;
+    }
+    for forbidden in ["/", "%"] {
+        if name.contains(forbidden) {
+            problems.push(format!("may not contain '{forbidden}'"));
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_segment_is_not_a_step_upwards_and_holds_no_separator() {
+        let rule = NameRule::PathSegment;
+        assert_eq!(rule.check("system:node", false), [""; 0]);
+        assert_eq!(rule.check("..", false), ["may not be '..'"]);
+        assert_eq!(rule.check("..", true), [""; 0]);
+        assert_eq!(rule.check("a/b%", false), ["may not contain '/'", "may not contain '%'"]);
+    }
+
+    #[test]
+    fn a_prefix_may_end_in_a_dash() {
+        assert_eq!(NameRule::DnsSubdomain.check("web-", true), [""; 0]);
+        assert!(!NameRule::DnsSubdomain.check("web-", false).is_empty());
+        let long = "a".repeat(53);
+        let problems = NameRule::ShortSubdomain(52).check(&long, false);
+        assert_eq!(problems, ["must be no more than 52 characters"]);
+    }
+}

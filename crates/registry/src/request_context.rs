@@ -1,0 +1,74 @@
+//! Who asks, and when: what every operation of the registry is told about its request.
+//!
+//! Made by whoever serves the request. It carries no deadline: dropping a future cancels it.
+
+use kubist_apimachinery::{MicroTime, Str, Time};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The user that a request was authenticated as.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "authenticators fill it in")]
+pub struct User {
+    /// The name.
+    pub name: Str,
+    /// The uid; empty if the authenticator knows none.
+    pub uid: Str,
+    /// The groups.
+    pub groups: Vec<Str>,
+    /// Whatever else the authenticator knows.
+    pub extra: BTreeMap<Str, Vec<Str>>,
+}
+
+/// One request, as the registry sees it. A clone shares the warnings.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct RequestContext {
+    /// Who asks.
+    pub user: User,
+    /// When the request came in, since the Unix epoch.
+    pub received: Duration,
+    warnings: Arc<Mutex<Vec<String>>>,
+}
+
+impl RequestContext {
+    /// Warnings kept for one request; more are dropped.
+    pub const WARNINGS_MAX: usize = 256;
+
+    /// A request of `user` that came in at `received`, since the Unix epoch.
+    pub fn new(user: User, received: Duration) -> Self {
+        Self {
+            user,
+            received,
+            warnings: Arc::default(),
+        }
+    }
+
+    /// When the request came in, to the second.
+    pub fn now(&self) -> Time {
+        Time::from_unix(i64::try_from(self.received.as_secs()).unwrap_or(i64::MAX))
+    }
+
+    /// When the request came in, to the microsecond.
+    pub fn now_micro(&self) -> MicroTime {
+        let nanos = self.received.subsec_micros() * 1000;
+        let nanos = i32::try_from(nanos).expect("less than a second");
+        MicroTime::from_unix(self.now().unix(), nanos)
+    }
+
+    /// Adds a warning for the client, once.
+    pub fn warn(&self, text: impl Into<String>) {
+        let text = text.into();
+        let mut warnings = self.warnings.lock();
+        if warnings.len() < Self::WARNINGS_MAX && !warnings.contains(&text) {
+            warnings.push(text);
+        }
+    }
+
+    /// The warnings so far, which are forgotten here.
+    pub fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut self.warnings.lock())
+    }
+}

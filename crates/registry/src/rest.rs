@@ -1,0 +1,260 @@
+//! `Rest`: one served resource, or one of its subresources, with the verbs that it has.
+//!
+//! What the HTTP layer calls. Objects come and go in the served version; the store below works in
+//! the storage version. Every error is the `Status` that the client gets. It decodes no bodies and
+//! checks no permissions.
+
+mod delete;
+mod read;
+mod write;
+
+use crate::registry::Shared;
+use crate::store::Store;
+use crate::strategy::Strategy;
+use crate::subresource::Subresource;
+use crate::{RequestContext, Stored};
+use kubist_api::{Kind, ResourceFacts};
+use kubist_apimachinery::{AnyObject, GroupResource, ListMeta, Preconditions, Status};
+use std::fmt;
+use std::sync::Arc;
+
+/// One served resource, or one of its subresources. A clone is another handle.
+#[derive(Clone)]
+pub struct Rest {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) facts: &'static ResourceFacts,
+    /// The kind of the resource in the served version.
+    pub(crate) kind: &'static Kind,
+    /// The index of the store.
+    pub(crate) store: usize,
+    pub(crate) subresource: Subresource,
+}
+
+/// How an update makes the new object from the old one. Asked again whenever another write came
+/// in between: PUT, PATCH and server-side apply are such updates.
+pub trait UpdatedObject: Send + Sync {
+    /// What must be true of the stored object, beyond what the new one says by its resource
+    /// version. PUT demands the uid that its body names.
+    fn preconditions(&self) -> Preconditions {
+        Preconditions::default()
+    }
+
+    /// The new object. `old` is in the served version, with its resource version; None if there
+    /// is no such object. An implementation that cannot create answers 404 then, or leaves that
+    /// to the store by returning what it would have created.
+    fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status>;
+
+    /// Whether a missing object is to be created, even if the kind's PUT does not (server-side
+    /// apply).
+    fn creates(&self) -> bool {
+        false
+    }
+}
+
+/// The update of a PUT: whatever was there, this comes instead.
+#[derive(Debug)]
+pub struct Replacement(pub Box<dyn AnyObject>);
+
+impl UpdatedObject for Replacement {
+    fn preconditions(&self) -> Preconditions {
+        let uid = &self.0.meta().uid;
+        Preconditions {
+            uid: (!uid.is_empty()).then(|| uid.clone()),
+            resource_version: None,
+        }
+    }
+
+    fn updated(&self, _old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
+        Ok(self.0.boxed_clone())
+    }
+}
+
+/// What a create answers.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "the HTTP layer handles each")]
+pub enum Created {
+    /// The object, as stored.
+    Object(Stored),
+    /// A success without an object (bindings, evictions).
+    Status(Box<Status>),
+}
+
+/// What an update answers.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "the HTTP layer reads it")]
+pub struct Updated {
+    /// The object, as it is stored now, or as it last was if the update ended it.
+    pub object: Stored,
+    /// Whether it did not exist before (201 in place of 200).
+    pub created: bool,
+}
+
+/// What a delete answers.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "the HTTP layer reads it")]
+pub struct Deleted {
+    /// The object or a status.
+    pub answer: Created,
+    /// Whether it is gone; otherwise it waits for its grace period or for finalizers.
+    pub gone: bool,
+}
+
+/// What a list answers.
+#[derive(Clone, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "the HTTP layer reads it")]
+pub struct ListPage {
+    /// The version of the list and the token of the next page.
+    pub metadata: ListMeta,
+    /// The objects in the served version, ordered by namespace and name.
+    pub items: Vec<Stored>,
+}
+
+/// What a resource can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "the API has no other verbs")]
+#[expect(missing_docs, reason = "the words of discovery")]
+pub enum Verb {
+    Create,
+    Delete,
+    DeleteCollection,
+    Get,
+    List,
+    Patch,
+    Update,
+    Watch,
+}
+
+impl Verb {
+    /// The word in discovery.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Delete => "delete",
+            Self::DeleteCollection => "deletecollection",
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Patch => "patch",
+            Self::Update => "update",
+            Self::Watch => "watch",
+        }
+    }
+}
+
+impl Rest {
+    /// The facts of the resource (not of the subresource).
+    pub fn facts(&self) -> &'static ResourceFacts {
+        self.facts
+    }
+
+    /// The kind of the resource in the served version.
+    pub fn kind(&self) -> &'static Kind {
+        self.kind
+    }
+
+    /// The kind that the body of a request has: that of the subresource, if it has its own.
+    pub fn body_kind(&self) -> &'static Kind {
+        self.subresource.kind().unwrap_or(self.kind)
+    }
+
+    /// The kind of lists.
+    pub fn list_kind(&self) -> String {
+        format!("{}List", self.facts.kind)
+    }
+
+    /// The name of the subresource; empty for the resource itself.
+    pub fn subresource_name(&self) -> &'static str {
+        self.subresource.name()
+    }
+
+    /// Group and plural, as messages name them.
+    pub fn group_resource(&self) -> GroupResource {
+        GroupResource::new(self.facts.group, self.facts.plural)
+    }
+
+    /// Whether it can do that.
+    pub fn has(&self, verb: Verb) -> bool {
+        self.subresource
+            .verbs(self.facts)
+            .contains(&verb.as_str())
+    }
+
+    /// One of its subresources, if it is served.
+    pub fn subresource(&self, name: &str) -> Option<Self> {
+        let subresource = Subresource::find(self.facts, name)?;
+        Some(Self {
+            subresource,
+            ..self.clone()
+        })
+    }
+
+    /// An empty object of the kind that bodies have. None for kinds without metadata.
+    pub fn new_object(&self) -> Option<Box<dyn AnyObject>> {
+        self.body_kind().new_object()
+    }
+
+    /// The strategy of the kind. Its objects are of the storage version.
+    pub fn strategy(&self) -> &Arc<dyn Strategy> {
+        &self.store().strategy
+    }
+
+    /// Fills in defaults, as is done with the body of a request before anything else. PATCH does
+    /// it to the patched object.
+    pub fn apply_defaults(&self, object: Box<dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
+        let mut stored = self.to_storage(object)?;
+        self.strategy().apply_defaults(&mut *stored);
+        self.to_served(stored)
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        self.shared.store(self.store)
+    }
+
+    pub(crate) fn check_verb(&self, verb: Verb) -> Result<(), Status> {
+        if self.has(verb) {
+            Ok(())
+        } else {
+            Err(Status::method_not_supported(&self.group_resource(), verb.as_str()))
+        }
+    }
+
+    pub(crate) fn to_storage(
+        &self,
+        object: Box<dyn AnyObject>,
+    ) -> Result<Box<dyn AnyObject>, Status> {
+        crate::convert::convert(object, self.kind, self.store().kind())
+    }
+
+    pub(crate) fn to_served(
+        &self,
+        object: Box<dyn AnyObject>,
+    ) -> Result<Box<dyn AnyObject>, Status> {
+        crate::convert::convert(object, self.store().kind(), self.kind)
+    }
+
+    pub(crate) fn serve(&self, stored: &Stored) -> Result<Stored, Status> {
+        stored.in_version(self.kind)
+    }
+}
+
+impl fmt::Debug for Rest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Rest")
+            .field("group", &self.facts.group)
+            .field("version", &self.facts.version)
+            .field("plural", &self.facts.plural)
+            .field("subresource", &self.subresource)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Adds the warnings of a strategy to a request.
+pub(crate) fn warn(
+    cx: &RequestContext,
+    strategy: &dyn Strategy,
+    new: &dyn AnyObject,
+    old: Option<&dyn AnyObject>,
+) {
+    for warning in strategy.warnings(new, old) {
+        cx.warn(warning);
+    }
+}

@@ -1,0 +1,49 @@
+//! What a watch delivers.
+
+use crate::Stored;
+use kubist_apimachinery::Status;
+
+/// One event of a watch.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "the API has no other events")]
+pub enum WatchEvent {
+    /// The object came into being, or came to match the selectors.
+    Added(Stored),
+    /// It changed.
+    Modified(Stored),
+    /// It is gone, or matches no longer. The content is the last that matched; the resource
+    /// version is that of the write that ended it.
+    Deleted(Stored),
+    /// Everything up to this resource version has been delivered. The object has nothing else,
+    /// except for the annotation that ends the initial events.
+    Bookmark(Stored),
+    /// The watch is over. Nothing follows.
+    Error(Box<Status>),
+}
+
+/// The annotation of the bookmark after the initial events; its value is `true`.
+pub const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
+
+impl WatchEvent {
+    /// The word on the wire.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::Added(_) => "ADDED",
+            Self::Modified(_) => "MODIFIED",
+            Self::Deleted(_) => "DELETED",
+            Self::Bookmark(_) => "BOOKMARK",
+            Self::Error(_) => "ERROR",
+        }
+    }
+
+    /// The object, unless it is an error.
+    pub fn object(&self) -> Option<&Stored> {
+        match self {
+            Self::Added(object)
+            | Self::Modified(object)
+            | Self::Deleted(object)
+            | Self::Bookmark(object) => Some(object),
+            Self::Error(_) => None,
+        }
+    }
+}
