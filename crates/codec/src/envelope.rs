@@ -149,6 +149,10 @@ pub(crate) fn push_head(api_version: &str, kind: &str, raw_length: usize, out: &
 }
 
 /// Appends a varint.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "seven bits at a time are meant"
+)]
 pub(crate) fn push_varint(mut value: usize, out: &mut Vec<u8>) {
     while value >= 0x80 {
         out.push((value & 0x7f) as u8 | 0x80);

@@ -36,17 +36,15 @@ impl Cut {
     /// The value, once it is complete.
     fn step(&mut self, input: &mut Input) -> Result<Option<Bytes>, Flaw> {
         let end = self.scanner.scan(input.rest());
-        let count = end.unwrap_or(input.rest().len());
+        let count = end.unwrap_or_else(|| input.rest().len());
         if self.gather.len() + count > self.max {
             return Err(Flaw::TooLong { max: self.max });
         }
-        Ok(match end {
-            Some(count) => Some(self.gather.last(input, count)),
-            None => {
-                self.gather.part(input, count);
-                None
-            }
-        })
+        if end.is_some() {
+            return Ok(Some(self.gather.last(input, count)));
+        }
+        self.gather.part(input, count);
+        Ok(None)
     }
 }
 
@@ -148,16 +146,14 @@ impl Members {
                     self.state = MemberState::AfterValue;
                     return Ok(MemberStep::Value(value));
                 }
-                MemberState::Skip(scanner) => match scanner.scan(input.rest()) {
-                    Some(count) => {
-                        input.advance(count);
-                        self.state = MemberState::AfterValue;
-                    }
-                    None => {
+                MemberState::Skip(scanner) => {
+                    let Some(count) = scanner.scan(input.rest()) else {
                         input.advance(input.rest().len());
                         return Ok(MemberStep::More);
-                    }
-                },
+                    };
+                    input.advance(count);
+                    self.state = MemberState::AfterValue;
+                }
                 MemberState::End => return Ok(MemberStep::End),
                 _ => {
                     let Some(byte) = input.peek_after_space() else {
@@ -205,16 +201,14 @@ impl Members {
             (MemberState::AfterValue, _) => Some("`,` or `}`"),
             _ => Some("a value"),
         };
-        match expected {
-            Some(expected) => Err(Flaw::Unexpected {
+        if let Some(expected) = expected {
+            return Err(Flaw::Unexpected {
                 found: byte,
                 expected,
-            }),
-            None => {
-                input.advance(1);
-                Ok(None)
-            }
+            });
         }
+        input.advance(1);
+        Ok(None)
     }
 }
 

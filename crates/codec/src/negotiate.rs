@@ -83,6 +83,10 @@ impl MetaVersion {
 /// What an endpoint can answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "callers build it")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an ability of its own"
+)]
 pub struct Offer {
     /// Encodings, best first; `*/*` and an absent `Accept` get the first.
     pub formats: &'static [Format],

@@ -91,10 +91,9 @@ impl WatchStream {
             Cutter::Protobuf(events) => events.step(&mut self.input, self.frames),
         };
         match &frame {
-            Ok(Some(_)) => self.frames += 1,
             Ok(None) => {}
             Err(error) if error.ends_stream() => self.failed = Some(error.clone()),
-            Err(_) => self.frames += 1,
+            Ok(Some(_)) | Err(_) => self.frames += 1,
         }
         frame
     }

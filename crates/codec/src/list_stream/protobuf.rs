@@ -141,12 +141,12 @@ impl ProtobufList {
             return refuse_other_kinds(facts);
         }
         let plain = value.is_empty() || value == crate::Format::Protobuf.media_type().as_bytes();
-        match plain {
-            true => Ok(()),
-            false => Err(ListStreamError::Contents {
-                found: String::from_utf8_lossy(value).into_owned(),
-            }),
+        if plain {
+            return Ok(());
         }
+        Err(ListStreamError::Contents {
+            found: String::from_utf8_lossy(value).into_owned(),
+        })
     }
 }
 

@@ -121,10 +121,10 @@ impl Operation {
             }
             "test" => {
                 let found = path()?.read(document)?.unwrap_or(&Value::Null);
-                match *found == self.value {
-                    true => Ok(()),
-                    false => Err("the value is another".into()),
+                if *found != self.value {
+                    return Err("the value is another".into());
                 }
+                Ok(())
             }
             other => Err(format!("unexpected kind: {other}").into()),
         }
@@ -242,6 +242,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table")]
     fn operations_do_what_upstream_does() {
         let before = json!({"data": {"a": "1", "t": "2"}, "list": [1, 2, 3]});
         let cases = [

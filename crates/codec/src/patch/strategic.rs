@@ -108,13 +108,11 @@ fn merge_member(
         (_, new) => {
             change = new;
             drop_nulls(&mut change);
-            match without_directives(change) {
-                Some(value) => value,
-                None => {
-                    original.remove(key);
-                    return Ok(());
-                }
-            }
+            let Some(value) = without_directives(change) else {
+                original.remove(key);
+                return Ok(());
+            };
+            value
         }
     };
     original.insert(key.to_owned(), merged);

@@ -141,5 +141,7 @@ fn push_event(kind: EventKind, object: &[&[u8]], out: &mut Vec<u8>) {
     envelope::push_varint(extension, out);
     out.push(0x0a);
     envelope::push_varint(length, out);
-    object.iter().for_each(|part| out.extend_from_slice(part));
+    for part in object {
+        out.extend_from_slice(part);
+    }
 }

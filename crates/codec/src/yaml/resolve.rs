@@ -195,8 +195,7 @@ pub(super) fn is_base_60(text: &str) -> bool {
         return false;
     };
     let sixty = |text: &str| match text.as_bytes() {
-        [digit] => digit.is_ascii_digit(),
-        [b'0'..=b'5', digit] => digit.is_ascii_digit(),
+        [digit] | [b'0'..=b'5', digit] => digit.is_ascii_digit(),
         _ => false,
     };
     let (last, fraction) = last.split_once('.').unwrap_or((last, ""));

@@ -137,12 +137,11 @@ fn anchors_and_merge_keys_are_expanded() {
 
 #[test]
 fn aliases_cannot_blow_a_document_up() {
-    let mut text = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x]\n");
-    for level in 1..12 {
-        let alias = format!("*a{}", level - 1);
-        let items = vec![alias.as_str(); 9].join(",");
-        text.push_str(&format!("a{level}: &a{level} [{items}]\n"));
-    }
+    let levels = (1..12).map(|level| {
+        let items = [(); 9].map(|()| format!("*a{}", level - 1)).join(",");
+        format!("a{level}: &a{level} [{items}]\n")
+    });
+    let text = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned() + &levels.collect::<String>();
     assert_eq!(
         parse(text.as_bytes()).unwrap_err().kind,
         YamlErrorKind::Aliases

@@ -1,5 +1,10 @@
 //! Streams, patches and YAML from outside: every split, garbage, and recorded truth.
 
+#[cfg(test)]
 mod list_stream;
+#[cfg(test)]
+mod recorded_patches;
+#[cfg(test)]
 mod watch_stream;
+#[cfg(test)]
 mod yaml;

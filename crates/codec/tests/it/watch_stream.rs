@@ -112,9 +112,10 @@ fn protobuf_frames_have_the_bytes_that_upstream_writes() {
     };
     encode_frame(EventKind::Added, object, &mut out);
     let enveloped = envelope::wrap("v1", "Pod", b"\x0a\x00");
-    let mut expected = vec![0, 0, 0, 11 + enveloped.len() as u8];
+    let length = u8::try_from(enveloped.len()).unwrap();
+    let mut expected = vec![0, 0, 0, 11 + length];
     expected.extend_from_slice(b"\x0a\x05ADDED\x12");
-    expected.extend_from_slice(&[2 + enveloped.len() as u8, 0x0a, enveloped.len() as u8]);
+    expected.extend_from_slice(&[2 + length, 0x0a, length]);
     expected.extend_from_slice(&enveloped);
     assert_eq!(out, expected);
     let mut again = Vec::new();
