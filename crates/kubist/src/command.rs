@@ -1,0 +1,42 @@
+//! The subcommands, and what they share: errors for people, and a runtime.
+
+mod convert;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+/// The outcome of a command: its exit code, or an error to print.
+pub(crate) type Outcome = Result<ExitCode, Box<dyn Error>>;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Convert built-in objects and lists between JSON, YAML and protobuf
+    Convert(convert::Options),
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Outcome {
+        match self {
+            Self::Convert(options) => convert::run(&options),
+        }
+    }
+}
+
+/// Prints an error and its causes as one line.
+#[expect(clippy::print_stderr, reason = "this is the command's own output")]
+pub(crate) fn report(error: &dyn Error) {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let reason = error.to_string();
+        // Some libraries repeat the cause in their own text.
+        if !text.contains(&reason) {
+            text.push_str(": ");
+            text.push_str(&reason);
+        }
+        cause = error.source();
+    }
+    eprintln!("kubist: {text}");
+}
