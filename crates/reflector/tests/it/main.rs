@@ -1,0 +1,4 @@
+//! The reflector: its decisions as scripts, its driver on a paused clock.
+
+mod driver;
+mod script;
