@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{
-    DecodeContext, Encoding, Message, RawExtension, ReverseWriter, StrictProblem, Wire, merge_json,
-    merge_protobuf, to_json_value, to_protobuf,
+    DecodeContext, Encoding, Json, Message, RawExtension, ReverseWriter, StrictProblem, Wire,
+    merge_json, merge_protobuf, to_json_value, to_protobuf,
 };
 use kubist_codec::envelope::{self, Envelope};
 use kubist_codec::list_stream::ListStream;
@@ -174,7 +174,14 @@ fn encode(documents: &[Document], output: Output) -> Result<Vec<u8>, Box<dyn Err
     match output {
         Output::Json => {
             for document in documents {
-                serde_json::to_writer_pretty(&mut out, &to_value(document))?;
+                match document {
+                    Document::Message(message) => {
+                        serde_json::to_writer_pretty(&mut out, &Json::top(&**message))?;
+                    }
+                    mixed @ Document::Mixed(_) => {
+                        serde_json::to_writer_pretty(&mut out, &to_value(mixed))?;
+                    }
+                }
                 out.push(b'\n');
             }
         }
