@@ -44,6 +44,7 @@ mod retry;
 mod status;
 mod str;
 mod time;
+mod unstructured;
 #[cfg(test)]
 mod upstream_table;
 pub mod validate_name;
@@ -95,4 +96,5 @@ pub use status::{
 };
 pub use str::Str;
 pub use time::{ParseTimeError, Time};
+pub use unstructured::Unstructured;
 pub use wire::{FieldsV1, RawExtension, RawJson};

@@ -15,6 +15,7 @@
 
 mod context;
 mod debug;
+mod encode;
 mod error;
 mod field_access;
 mod ingest;
@@ -37,6 +38,7 @@ mod tests;
 pub use ::prost;
 pub use context::{DecodeContext, Limits, Segment, StrictProblem};
 pub use debug::debug_message;
+pub use encode::Encode;
 pub use error::{WireError, WireErrorKind};
 pub use field_access::{FieldAccess, MessageList, MessageMap, OptMessage, Slot, View};
 pub use ingest::{Encoding, Ingest, decode};

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, WireError};
-use kubist_apimachinery::{ApiResource, Object, Str};
+use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, WireError, WireErrorKind};
+use kubist_apimachinery::{ApiResource, Object, Str, Unstructured};
 
 use crate::ListerWatcher;
 
@@ -42,6 +42,25 @@ pub trait IngestAny: Object + Sized {
         resource: &ApiResource,
         cx: &mut DecodeContext,
     ) -> Result<Self, WireError>;
+}
+
+impl IngestAny for Unstructured {
+    fn ingest_any(
+        bytes: bytes::Bytes,
+        encoding: Encoding,
+        resource: &ApiResource,
+        cx: &mut DecodeContext,
+    ) -> Result<Self, WireError> {
+        match encoding {
+            Encoding::Json => Self::from_item(&bytes, resource, cx),
+            _ => Err(WireError {
+                path: String::new(),
+                kind: WireErrorKind::Invalid {
+                    reason: "protobuf without a schema".to_owned(),
+                },
+            }),
+        }
+    }
 }
 
 /// Which objects of a resource: a namespace or all, and selectors. Default: all.
