@@ -9,7 +9,7 @@
 //! use kubist_codec::list_stream::ListStream;
 //!
 //! // Chunks may end anywhere; items leave as soon as they are complete.
-//! let body = br#"{"kind":"PodList","metadata":{"resourceVersion":"7"},"items":[{"a":1},{"b":2}]}"#;
+//! let body = br#"{"metadata":{"resourceVersion":"7"},"items":[{"a":1},{"b":2}]}"#;
 //! let mut list = ListStream::new(Encoding::Json);
 //! let mut items = Vec::new();
 //! for chunk in body.chunks(5) {

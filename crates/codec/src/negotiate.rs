@@ -192,13 +192,13 @@ fn choose(accept: Option<&str>, offer: &Offer, formats: &[Format]) -> Option<Neg
     if header.trim().is_empty() {
         return formats.first().map(|&format| plain(format));
     }
+    let others = Format::ALL
+        .iter()
+        .filter(|format| !formats.contains(format));
     parse_accept(header).into_iter().find_map(|clause| {
-        let matching = formats
-            .iter()
-            .copied()
-            .filter(|&format| clause.media_type.matches(format));
+        let matching = formats.iter().chain(others.clone()).copied();
         matching
-            .into_iter()
+            .filter(|&format| clause.media_type.matches(format))
             .find_map(|format| serve(&clause.media_type, format, offer))
     })
 }
@@ -224,6 +224,14 @@ fn serve(clause: &MediaType, format: Format, offer: &Offer) -> Option<Negotiated
         None => Transform::None,
         Some(kind) => transform(clause, kind, format, offer)?,
     };
+    // Metadata alone has a type of its own, so it has every format, whatever the object has.
+    let is_metadata = matches!(
+        transform,
+        Transform::PartialObjectMetadata { .. } | Transform::PartialObjectMetadataList { .. }
+    );
+    if !is_metadata && !offer.formats.contains(&format) {
+        return None;
+    }
     Some(Negotiated {
         format,
         transform,

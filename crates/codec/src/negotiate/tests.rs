@@ -98,6 +98,25 @@ fn transforms_that_an_endpoint_lacks_are_skipped() {
 }
 
 #[test]
+fn custom_resources_have_protobuf_for_their_metadata_only() {
+    let protobuf = "application/vnd.kubernetes.protobuf";
+    let with_json = format!("{protobuf},application/json");
+    assert_eq!(
+        chosen(&with_json, Offer::CUSTOM),
+        Some((Format::Json, Transform::None))
+    );
+    assert_eq!(chosen(protobuf, Offer::CUSTOM), None);
+    let metadata = format!("{protobuf};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,{with_json}");
+    let transform = Transform::PartialObjectMetadata {
+        version: MetaVersion::V1,
+    };
+    assert_eq!(
+        chosen(&metadata, Offer::CUSTOM),
+        Some((Format::Protobuf, transform))
+    );
+}
+
+#[test]
 fn aggregated_discovery_echoes_its_parameters() {
     let accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;\
                   profile=nopeer,application/json;g=apidiscovery.k8s.io;v=v2beta1;\

@@ -267,7 +267,8 @@ fn trees_are_printed_in_block_style() {
         "a": {"n": -1.5, "t": true, "e": 1e-7, "big": 1e21},
         "k10": 1, "k9": 2,
     });
-    let printed = "a:\n  big: 1e+21\n  e: 1e-07\n  \"n\": -1.5\n  t: true\nb:\n- 1\n- - 2\n  - - 3\n\
+    let printed = "a:\n  big: 1e+21\n  e: 1e-07\n  \"n\": -1.5\n  t: true\nb:\n- 1\n\
+        - - 2\n  - - 3\n\
         - x: []\n  \"y\": {}\n- - k: v\n    l:\n    - null\nk9: 2\nk10: 1\n";
     assert_eq!(to_yaml(&tree), printed);
     assert_eq!(value(printed)["b"], tree["b"]);

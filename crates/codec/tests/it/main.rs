@@ -1,6 +1,8 @@
 //! Streams, patches and YAML from outside: every split, garbage, and recorded truth.
 
 #[cfg(test)]
+mod envelope;
+#[cfg(test)]
 mod list_stream;
 #[cfg(test)]
 mod recorded_patches;

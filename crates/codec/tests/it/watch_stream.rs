@@ -152,7 +152,8 @@ fn json_frames_need_no_line_breaks_and_no_order() {
 #[test]
 fn the_status_of_an_error_frame_is_decoded() {
     let body = br#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},
-        "status":"Failure","message":"too old resource version: 1 (7)","reason":"Expired","code":410}}"#;
+        "status":"Failure","message":"too old resource version: 1 (7)",
+        "reason":"Expired","code":410}}"#;
     let (frames, _) = cut(Encoding::Json, [&body[..]]);
     let status = frames[0].status().unwrap();
     assert_eq!(

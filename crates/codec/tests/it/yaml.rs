@@ -110,7 +110,10 @@ proptest! {
     }
 
     #[test]
-    fn noise_never_panics(text in "[ \\n\\t:#'\"a\\-&*!|>{}\\[\\],?%@<~0-9]{0,60}", bytes: Vec<u8>) {
+    fn noise_never_panics(
+        text in "[ \\n\\t:#'\"a\\-&*!|>{}\\[\\],?%@<~0-9]{0,60}",
+        bytes: Vec<u8>,
+    ) {
         drop(parse_all(text.as_bytes()));
         drop(parse_all(&bytes));
     }
