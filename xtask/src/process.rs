@@ -26,13 +26,22 @@ pub(crate) fn run_with(command: &mut Command) -> Outcome {
     }
     let shown = format!("{command:?}").replace('"', "");
     eprintln!("$ {shown}");
-    let status = command.status().map_err(|error| format!("{shown}: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("{shown}: {status}").into()) }
+    let status = command
+        .status()
+        .map_err(|error| format!("{shown}: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{shown}: {status}").into())
+    }
 }
 
 /// What a program prints; fails when it fails.
 pub(crate) fn output(program: &str, arguments: &[&str]) -> Outcome<String> {
-    let output = Command::new(program).args(arguments).current_dir(root()).output()?;
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(root())
+        .output()?;
     if !output.status.success() {
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         return Err(format!("{program} {}: {message}", arguments.join(" ")).into());

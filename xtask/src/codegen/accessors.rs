@@ -19,14 +19,20 @@ struct Accessor {
 pub(crate) fn files(schema: &Schema, model: &Model) -> BTreeMap<PathBuf, String> {
     let mut by_group: BTreeMap<String, Vec<Accessor>> = BTreeMap::new();
     for accessor in accessors(schema, model) {
-        by_group.entry(accessor.module.group.clone()).or_default().push(accessor);
+        by_group
+            .entry(accessor.module.group.clone())
+            .or_default()
+            .push(accessor);
     }
     let folder = PathBuf::from("crates/informers/src/generated");
     let mut files = BTreeMap::new();
     let mut root = String::new();
     for (group, accessors) in &by_group {
         let _ = writeln!(root, "mod {group};\npub use {group}::{};", title(group));
-        files.insert(folder.join(format!("{group}.rs")), group_file(group, accessors));
+        files.insert(
+            folder.join(format!("{group}.rs")),
+            group_file(group, accessors),
+        );
     }
     files.insert(PathBuf::from("crates/informers/src/generated.rs"), root);
     files
@@ -34,15 +40,22 @@ pub(crate) fn files(schema: &Schema, model: &Model) -> BTreeMap<PathBuf, String>
 
 /// The features of `kubist-informers`: those of `kubist-api`, passed on.
 pub(crate) fn features(schema: &Schema, model: &Model) -> String {
-    let modules: BTreeSet<Module> =
-        accessors(schema, model).into_iter().map(|accessor| accessor.module).collect();
+    let modules: BTreeSet<Module> = accessors(schema, model)
+        .into_iter()
+        .map(|accessor| accessor.module)
+        .collect();
     let mut out = String::new();
     for module in &modules {
         let feature = module.feature();
-        let _ = writeln!(out, "{feature} = [\"dep:kubist-api\", \"kubist-api/{feature}\"]");
+        let _ = writeln!(
+            out,
+            "{feature} = [\"dep:kubist-api\", \"kubist-api/{feature}\"]"
+        );
     }
-    let all: Vec<String> =
-        modules.iter().map(|module| format!("    {:?},\n", module.feature())).collect();
+    let all: Vec<String> = modules
+        .iter()
+        .map(|module| format!("    {:?},\n", module.feature()))
+        .collect();
     let _ = writeln!(out, "full = [\n{}]", all.concat());
     out
 }
@@ -52,7 +65,9 @@ fn accessors(schema: &Schema, model: &Model) -> Vec<Accessor> {
     let mut found = Vec::new();
     for (module, structs) in &model.modules {
         for item in structs {
-            let Some([group, version, kind]) = item.kinds.first() else { continue };
+            let Some([group, version, kind]) = item.kinds.first() else {
+                continue;
+            };
             let resource = schema
                 .groups
                 .iter()
@@ -64,10 +79,16 @@ fn accessors(schema: &Schema, model: &Model) -> Vec<Accessor> {
             let Some(resource) = resource else { continue };
             let has = |verb: &str| resource.verbs.iter().any(|found| found == verb);
             if has("list") && has("watch") {
-                let path =
-                    format!("kubist_api::{}::{}::{}", module.group, module.version, item.name);
+                let path = format!(
+                    "kubist_api::{}::{}::{}",
+                    module.group, module.version, item.name
+                );
                 let method = plural_method(&item.name, &resource.name);
-                found.push(Accessor { module: module.clone(), method, path });
+                found.push(Accessor {
+                    module: module.clone(),
+                    method,
+                    path,
+                });
             }
         }
     }
@@ -78,21 +99,30 @@ fn accessors(schema: &Schema, model: &Model) -> Vec<Accessor> {
 fn plural_method(kind: &str, plural: &str) -> String {
     let words = names::constant(kind).to_lowercase();
     let flat = kind.to_lowercase();
-    let shared = flat.bytes().zip(plural.bytes()).take_while(|(left, right)| left == right).count();
+    let shared = flat
+        .bytes()
+        .zip(plural.bytes())
+        .take_while(|(left, right)| left == right)
+        .count();
     let dropped = flat.len() - shared;
     format!("{}{}", &words[..words.len() - dropped], &plural[shared..])
 }
 
 fn title(module: &str) -> String {
     let mut chars = module.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
 }
 
 fn group_file(group: &str, accessors: &[Accessor]) -> String {
     let group_type = title(group);
     let mut versions: BTreeMap<&str, Vec<&Accessor>> = BTreeMap::new();
     for accessor in accessors {
-        versions.entry(&accessor.module.version).or_default().push(accessor);
+        versions
+            .entry(&accessor.module.version)
+            .or_default()
+            .push(accessor);
     }
     let features: Vec<String> = accessors
         .iter()
@@ -147,7 +177,11 @@ mod tests {
             ("Ingress", "ingresses", "ingresses"),
             ("NetworkPolicy", "networkpolicies", "network_policies"),
             ("Endpoints", "endpoints", "endpoints"),
-            ("PodDisruptionBudget", "poddisruptionbudgets", "pod_disruption_budgets"),
+            (
+                "PodDisruptionBudget",
+                "poddisruptionbudgets",
+                "pod_disruption_budgets",
+            ),
         ] {
             assert_eq!(plural_method(kind, plural), method);
         }

@@ -23,9 +23,24 @@ pub(crate) fn module(schema: &Schema, structs: &[Struct]) -> String {
 
 fn imports(text: &str) -> String {
     let mut names: Vec<&str> = [
-        "ByteString", "Condition", "Duration", "FieldsV1", "IntOrString", "LabelSelector",
-        "LabelSelectorRequirement", "List", "ListMeta", "ManagedFieldsEntry", "MicroTime",
-        "ObjectMeta", "OwnerReference", "Quantity", "RawExtension", "RawJson", "Status", "Str",
+        "ByteString",
+        "Condition",
+        "Duration",
+        "FieldsV1",
+        "IntOrString",
+        "LabelSelector",
+        "LabelSelectorRequirement",
+        "List",
+        "ListMeta",
+        "ManagedFieldsEntry",
+        "MicroTime",
+        "ObjectMeta",
+        "OwnerReference",
+        "Quantity",
+        "RawExtension",
+        "RawJson",
+        "Status",
+        "Str",
         "Time",
     ]
     .into_iter()
@@ -52,7 +67,11 @@ fn imports(text: &str) -> String {
     if text.contains("BTreeMap<") {
         out.push_str("use std::collections::BTreeMap;\n\n");
     }
-    let _ = writeln!(out, "use kubist_apimachinery::wire::{{{}}};", wire.join(", "));
+    let _ = writeln!(
+        out,
+        "use kubist_apimachinery::wire::{{{}}};",
+        wire.join(", ")
+    );
     let _ = writeln!(out, "use kubist_apimachinery::{{{}}};\n", names.join(", "));
     let mut helpers = Vec::new();
     if text.contains("f(\"") {
@@ -72,7 +91,8 @@ fn uses(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].chars().next_back();
         let after = text[at + word.len()..].chars().next();
-        let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '"');
+        let joins =
+            |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '"');
         let path = text[..at].ends_with("::") || text[..at].ends_with("pub struct ");
         !joins(before) && !joins(after) && !path
     })
@@ -89,8 +109,16 @@ fn emit_struct(out: &mut String, item: &Struct) {
 }
 
 fn emit_schema(out: &mut String, item: &Struct) {
-    let _ = writeln!(out, "static {}: Schema = Schema {{", names::constant(&item.name));
-    let _ = writeln!(out, "    name: {:?},\n    full_name: {:?},", item.name, item.full_name);
+    let _ = writeln!(
+        out,
+        "static {}: Schema = Schema {{",
+        names::constant(&item.name)
+    );
+    let _ = writeln!(
+        out,
+        "    name: {:?},\n    full_name: {:?},",
+        item.name, item.full_name
+    );
     match item.kinds.first() {
         Some([group, version, kind]) => {
             let api_version = api_version(group, version);
@@ -119,18 +147,31 @@ fn entries(order: &[Entry]) -> String {
     let text = order.iter().map(|entry| match entry {
         Entry::Field(index) => format!("E::Field({index})"),
         Entry::Group(number, inner) => {
-            format!("E::Group {{ number: {number}, entries: &[{}] }}", entries(inner))
+            format!(
+                "E::Group {{ number: {number}, entries: &[{}] }}",
+                entries(inner)
+            )
         }
     });
     text.collect::<Vec<_>>().join(", ")
 }
 
 fn join(indexes: &[usize]) -> String {
-    indexes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    indexes
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn emit_field(out: &mut String, field: &StructField) {
-    let StructField { json, number, field_type, flags, .. } = field;
+    let StructField {
+        json,
+        number,
+        field_type,
+        flags,
+        ..
+    } = field;
     let _ = write!(out, "        f({json:?}, {number}, {field_type}, {flags})");
     if let Some(merge) = &field.merge {
         let _ = write!(out, ".with_merge({merge})");
@@ -142,8 +183,12 @@ fn emit_field(out: &mut String, field: &StructField) {
 }
 
 fn emit_message(out: &mut String, item: &Struct) {
-    let fields: Vec<String> =
-        item.fields.iter().enumerate().map(|(i, field)| format!("{i} {}", field.rust)).collect();
+    let fields: Vec<String> = item
+        .fields
+        .iter()
+        .enumerate()
+        .map(|(i, field)| format!("{i} {}", field.rust))
+        .collect();
     let _ = writeln!(
         out,
         "message_debug!({});\nmessage!({}, {}, [{}]);\n",
@@ -155,7 +200,11 @@ fn emit_message(out: &mut String, item: &Struct) {
 }
 
 pub(crate) fn api_version(group: &str, version: &str) -> String {
-    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+    if group.is_empty() {
+        version.to_owned()
+    } else {
+        format!("{group}/{version}")
+    }
 }
 
 /// What is known of each kind besides its message.
@@ -169,7 +218,11 @@ impl Kinds {
         for group in &schema.groups {
             for version in &group.versions {
                 for kind in &version.kinds {
-                    let key = [group.name.clone(), version.version.clone(), kind.kind.clone()];
+                    let key = [
+                        group.name.clone(),
+                        version.version.clone(),
+                        kind.kind.clone(),
+                    ];
                     let served = version.resources.iter().find(|it| it.kind == kind.kind);
                     let singular = served.map_or_else(
                         || kind.kind.to_lowercase(),
@@ -188,7 +241,9 @@ impl Kinds {
     }
 
     fn emit_resource(&self, out: &mut String, item: &Struct) {
-        let Some(key) = item.kinds.first() else { return };
+        let Some(key) = item.kinds.first() else {
+            return;
+        };
         let is_object = item
             .fields
             .iter()
@@ -196,10 +251,22 @@ impl Kinds {
         if !is_object {
             return;
         }
-        let fallback = (format!("{}s", key[2].to_lowercase()), key[2].to_lowercase(), true);
+        let fallback = (
+            format!("{}s", key[2].to_lowercase()),
+            key[2].to_lowercase(),
+            true,
+        );
         let (plural, singular, namespaced) = self.facts.get(key).unwrap_or(&fallback);
-        let plural = if plural.is_empty() { &fallback.0 } else { plural };
-        let scope = if *namespaced { "Namespaced" } else { "ClusterScoped" };
+        let plural = if plural.is_empty() {
+            &fallback.0
+        } else {
+            plural
+        };
+        let scope = if *namespaced {
+            "Namespaced"
+        } else {
+            "ClusterScoped"
+        };
         let [group, version, kind] = key;
         let _ = writeln!(
             out,

@@ -110,7 +110,10 @@ fn is_left_out(full_name: &str, message: &Message) -> bool {
 /// A list kind: `metadata` is a `ListMeta` and `items` a list; `List<K>` serves for all.
 pub(crate) fn is_list_kind(message: &Message) -> bool {
     let has = |json: &str, suffix: &str| {
-        message.fields.iter().any(|field| field.json == json && field.type_.ends_with(suffix))
+        message
+            .fields
+            .iter()
+            .any(|field| field.json == json && field.type_.ends_with(suffix))
     };
     has("metadata", ".ListMeta") && message.fields.iter().any(|field| field.json == "items")
 }
@@ -145,8 +148,13 @@ fn kinds(schema: &Schema, full_name: &str, message: &Message) -> Vec<[String; 3]
     if !message.gvk.is_empty() {
         return message.gvk.clone();
     }
-    let common = schema.common_kinds.iter().filter(|(_, found)| *found == full_name);
-    common.map(|(kind, _)| [String::new(), "v1".to_owned(), kind.clone()]).collect()
+    let common = schema
+        .common_kinds
+        .iter()
+        .filter(|(_, found)| *found == full_name);
+    common
+        .map(|(kind, _)| [String::new(), "v1".to_owned(), kind.clone()])
+        .collect()
 }
 
 /// A named Go list whose protobuf form is the repeated field itself (`ValidationRules`).
@@ -155,12 +163,7 @@ fn is_plain_list(message: &Message) -> bool {
 }
 
 impl Struct {
-    fn new(
-        schema: &Schema,
-        module: &Module,
-        full_name: &str,
-        message: &Message,
-    ) -> Outcome<Self> {
+    fn new(schema: &Schema, module: &Module, full_name: &str, message: &Message) -> Outcome<Self> {
         let name = message.go.rsplit('.').next().unwrap_or_default().to_owned();
         let form = match message.form.as_str() {
             _ if !message.item.is_empty() => "Transparent",
@@ -299,9 +302,15 @@ fn resolve_type(
     go: &str,
     needs: &mut BTreeSet<Module>,
 ) -> Outcome<Resolved> {
-    let (pointer, inner) = go.strip_prefix('*').map_or((false, go), |inner| (true, inner));
+    let (pointer, inner) = go
+        .strip_prefix('*')
+        .map_or((false, go), |inner| (true, inner));
     let scalar = |rust: &str, field_type: &str| Resolved {
-        rust: if pointer { format!("Option<{rust}>") } else { rust.to_owned() },
+        rust: if pointer {
+            format!("Option<{rust}>")
+        } else {
+            rust.to_owned()
+        },
         field_type: format!("T::{field_type}"),
         pointer,
     };
@@ -362,7 +371,11 @@ fn resolve_message(
         let name = full_name.rsplit('.').next().unwrap_or_default();
         if home == *module {
             // Named directly, as constants of types that contain each other would be circular.
-            (name.to_owned(), format!("&{}", names::constant(name)), false)
+            (
+                name.to_owned(),
+                format!("&{}", names::constant(name)),
+                false,
+            )
         } else {
             needs.insert(home.clone());
             let path = format!("crate::{}::{}::{name}", home.group, home.version);

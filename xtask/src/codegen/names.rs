@@ -5,10 +5,16 @@ pub(crate) fn field(json: &str) -> String {
     match json {
         "$ref" => return "ref_path".to_owned(),
         "$schema" => return "schema".to_owned(),
+        // Where one acronym ends and the next begins is not to be seen.
+        "openAPIV3Schema" => return "open_api_v3_schema".to_owned(),
         _ => {}
     }
     let name = snake(json);
-    if is_keyword(&name) { format!("{name}_") } else { name }
+    if is_keyword(&name) {
+        format!("{name}_")
+    } else {
+        name
+    }
 }
 
 /// The name of the static that holds a message's schema: `PodSpec` is `POD_SPEC`.
@@ -29,7 +35,9 @@ fn snake(name: &str) -> String {
             let next = chars.get(i + 1).copied().unwrap_or('A');
             // The plural of an acronym belongs to it: `podIPs`, not `pod_i_ps`.
             let plural = next == 's'
-                && chars.get(i + 2).is_none_or(|after| !after.is_ascii_lowercase());
+                && chars
+                    .get(i + 2)
+                    .is_none_or(|after| !after.is_ascii_lowercase());
             let word_ends = before.is_ascii_lowercase() || before.is_ascii_digit();
             let acronym_ends = before.is_ascii_uppercase() && next.is_ascii_lowercase() && !plural;
             if word_ends || acronym_ends {
@@ -44,12 +52,57 @@ fn snake(name: &str) -> String {
 fn is_keyword(name: &str) -> bool {
     matches!(
         name,
-        "abstract" | "as" | "async" | "await" | "become" | "box" | "break" | "const" | "continue"
-            | "crate" | "do" | "dyn" | "else" | "enum" | "extern" | "false" | "final" | "fn"
-            | "for" | "gen" | "if" | "impl" | "in" | "let" | "loop" | "macro" | "match" | "mod"
-            | "move" | "mut" | "override" | "priv" | "pub" | "ref" | "return" | "self" | "static"
-            | "struct" | "super" | "trait" | "true" | "try" | "type" | "typeof" | "unsafe"
-            | "unsized" | "use" | "virtual" | "where" | "while" | "yield"
+        "abstract"
+            | "as"
+            | "async"
+            | "await"
+            | "become"
+            | "box"
+            | "break"
+            | "const"
+            | "continue"
+            | "crate"
+            | "do"
+            | "dyn"
+            | "else"
+            | "enum"
+            | "extern"
+            | "false"
+            | "final"
+            | "fn"
+            | "for"
+            | "gen"
+            | "if"
+            | "impl"
+            | "in"
+            | "let"
+            | "loop"
+            | "macro"
+            | "match"
+            | "mod"
+            | "move"
+            | "mut"
+            | "override"
+            | "priv"
+            | "pub"
+            | "ref"
+            | "return"
+            | "self"
+            | "static"
+            | "struct"
+            | "super"
+            | "trait"
+            | "true"
+            | "try"
+            | "type"
+            | "typeof"
+            | "unsafe"
+            | "unsized"
+            | "use"
+            | "virtual"
+            | "where"
+            | "while"
+            | "yield"
     )
 }
 
@@ -76,7 +129,10 @@ mod tests {
             ("iscsi", "iscsi"),
             ("tcpSocket", "tcp_socket"),
             ("httpGet", "http_get"),
-            ("serverAddressByClientCIDRs", "server_address_by_client_cidrs"),
+            (
+                "serverAddressByClientCIDRs",
+                "server_address_by_client_cidrs",
+            ),
         ] {
             assert_eq!(field(json), rust);
         }

@@ -12,7 +12,10 @@ use super::schema::{Resource, Schema};
 pub(crate) fn files(schema: &Schema, model: &Model) -> BTreeMap<PathBuf, String> {
     BTreeMap::from([
         (PathBuf::from("src/generated/kinds.rs"), kinds(model)),
-        (PathBuf::from("src/generated/resources.rs"), resources(schema)),
+        (
+            PathBuf::from("src/generated/resources.rs"),
+            resources(schema),
+        ),
     ])
 }
 
@@ -33,13 +36,18 @@ pub(crate) fn features(model: &Model) -> String {
         let _ = writeln!(out, "{feature} = {needs:?}");
         all.push(feature);
     }
-    let lines: Vec<String> = all.iter().map(|feature| format!("    {feature:?},\n")).collect();
+    let lines: Vec<String> = all
+        .iter()
+        .map(|feature| format!("    {feature:?},\n"))
+        .collect();
     let _ = writeln!(out, "full = [\n{}]", lines.concat());
     out
 }
 
 fn is_object(item: &Struct) -> bool {
-    item.fields.iter().any(|field| field.rust == "metadata" && field.rust_type == "ObjectMeta")
+    item.fields
+        .iter()
+        .any(|field| field.rust == "metadata" && field.rust_type == "ObjectMeta")
 }
 
 fn kinds(model: &Model) -> String {
@@ -51,9 +59,16 @@ fn kinds(model: &Model) -> String {
         for item in structs.iter().filter(|item| !item.kinds.is_empty()) {
             let path = format!("crate::{}::{}::{}", module.group, module.version, item.name);
             let feature = module.feature();
-            let made: &[&str] = if is_object(item) { &["object", "list"] } else { &["message"] };
+            let made: &[&str] = if is_object(item) {
+                &["object", "list"]
+            } else {
+                &["message"]
+            };
             for made in made {
-                let _ = writeln!(out, "#[cfg(feature = {feature:?})]\nKind::{made}::<{path}>(),");
+                let _ = writeln!(
+                    out,
+                    "#[cfg(feature = {feature:?})]\nKind::{made}::<{path}>(),"
+                );
             }
         }
     }
@@ -95,7 +110,16 @@ fn resources(schema: &Schema) -> String {
 }
 
 fn emit_resource(out: &mut String, group: &str, version: &str, resource: &Resource) {
-    let Resource { name, singular, kind, namespaced, short_names, categories, verbs, .. } = resource;
+    let Resource {
+        name,
+        singular,
+        kind,
+        namespaced,
+        short_names,
+        categories,
+        verbs,
+        ..
+    } = resource;
     let hash = &resource.storage_version_hash;
     let _ = writeln!(
         out,

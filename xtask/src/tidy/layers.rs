@@ -52,14 +52,25 @@ struct Dependency {
 }
 
 /// What pure crates must not use.
-const IMPURE: [&str; 8] =
-    ["tokio", "tokio-util", "rand", "hyper", "mio", "async-std", "getrandom", "socket2"];
+const IMPURE: [&str; 8] = [
+    "tokio",
+    "tokio-util",
+    "rand",
+    "hyper",
+    "mio",
+    "async-std",
+    "getrandom",
+    "socket2",
+];
 
 /// Everything that the layers forbid.
 pub(super) fn check() -> Outcome<Vec<String>> {
-    let layers: Layers = toml::from_str(&std::fs::read_to_string(root().join("docs/layers.toml"))?)?;
-    let metadata: Metadata =
-        serde_json::from_str(&output("cargo", &["metadata", "--no-deps", "--format-version=1"])?)?;
+    let layers: Layers =
+        toml::from_str(&std::fs::read_to_string(root().join("docs/layers.toml"))?)?;
+    let metadata: Metadata = serde_json::from_str(&output(
+        "cargo",
+        &["metadata", "--no-deps", "--format-version=1"],
+    )?)?;
     let mut findings = Vec::new();
     for package in &metadata.packages {
         let name = short(&package.name);
@@ -72,7 +83,11 @@ pub(super) fn check() -> Outcome<Vec<String>> {
         }
     }
     let known: BTreeSet<&str> = metadata.packages.iter().map(|it| short(&it.name)).collect();
-    for name in layers.crates.keys().filter(|name| !known.contains(name.as_str())) {
+    for name in layers
+        .crates
+        .keys()
+        .filter(|name| !known.contains(name.as_str()))
+    {
         findings.push(format!("docs/layers.toml: there is no crate {name}"));
     }
     Ok(findings)
@@ -106,7 +121,9 @@ fn check_edge(
         }
         return;
     }
-    let Some(target) = layers.crates.get(to) else { return };
+    let Some(target) = layers.crates.get(to) else {
+        return;
+    };
     let opposed = matches!(
         (rule.half, target.half),
         (Half::Client, Half::Server | Half::Both) | (Half::Server, Half::Client | Half::Both)

@@ -39,7 +39,7 @@ impl<'a> Json<'a> {
 pub fn to_json(message: &dyn Message) -> Vec<u8> {
     let mut out = Vec::with_capacity(1024);
     if serde_json::to_writer(&mut out, &Json::top(message)).is_err() {
-        // Only raw bytes that are not JSON can fail; `set_raw_json` and `RawExtension` refuse those.
+        // Only raw bytes that are not JSON can fail, and `RawExtension` writes those as null.
         out.clear();
         out.extend_from_slice(b"null");
     }

@@ -515,7 +515,7 @@ message!(CustomResourceSubresources, CUSTOM_RESOURCE_SUBRESOURCES, [0 status, 1 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceValidation`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceValidation {
-    pub open_apiv3_schema: Option<Box<JSONSchemaProps>>,
+    pub open_api_v3_schema: Option<Box<JSONSchemaProps>>,
 }
 
 static CUSTOM_RESOURCE_VALIDATION: Schema = Schema {
@@ -529,7 +529,7 @@ static CUSTOM_RESOURCE_VALIDATION: Schema = Schema {
 };
 
 message_debug!(CustomResourceValidation);
-message!(CustomResourceValidation, CUSTOM_RESOURCE_VALIDATION, [0 open_apiv3_schema]);
+message!(CustomResourceValidation, CUSTOM_RESOURCE_VALIDATION, [0 open_api_v3_schema]);
 
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ExternalDocumentation`.
 #[derive(Clone, Default, PartialEq)]
