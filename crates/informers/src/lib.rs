@@ -1,1 +1,49 @@
-//! Shared informers and their factory
+//! Shared informers: a local copy of part of a cluster, kept in step by one watch, with any number
+//! of indexes and handlers.
+//!
+//! It stands on `kubist-cache` (the store) and `kubist-reflector` (list and watch). It is not a
+//! client: objects come through a [`Source`](kubist_cache::Source), which a client or a script in
+//! a test implements. It writes nothing to a server and starts no reconciling.
+//!
+//! ```no_run
+//! # async fn example<S: kubist_cache::Source, Pod: kubist_apimachinery::KubeObject>(client: S) {
+//! use kubist_cache::{Encoded, Index};
+//! use kubist_informers::SharedInformerFactory;
+//!
+//! let factory = SharedInformerFactory::new(client);
+//! let pods = factory.informer::<Encoded<Pod>>();
+//! let by_node = pods.add_index(Index::field("spec.nodeName"));
+//! pods.add_handler(|change: kubist_cache::Change<Encoded<Pod>>| println!("{change:?}"));
+//! factory.start();
+//! let lister = pods.synced().await.expect("nobody stops the factory"); // it exists once synced
+//! println!("{} Pods on node-7", lister.by_index(&by_node, "node-7").len());
+//! factory.shutdown().await;
+//! # }
+//! ```
+//!
+//! Contracts:
+//! - the store shows a change, and all indexes with it, before any handler hears of it;
+//! - a handler's calls come one after the other; for each object in order, and never back;
+//! - a handler added late hears of everything in the store first;
+//! - a handler that is slow, or panics, costs the others nothing; what waits for it is bounded as
+//!   its [`Delivery`] says;
+//! - nothing runs that nobody owns: [`SharedInformer::run`] is a future, and a factory's tasks end
+//!   with it.
+
+mod factory;
+mod handler;
+mod mailbox;
+mod processor;
+mod seat;
+mod shared_informer;
+mod subscription;
+
+pub use factory::{FactoryConfig, InformerSummary, NotSynced, SharedInformerFactory};
+pub use handler::{Delivery, EventHandler, HandlerConfig, Overflow, RESYNC_MIN};
+pub use kubist_reflector::{Config, InitialSync, Report, Transform};
+pub use seat::HandlerState;
+pub use shared_informer::{
+    InformerConfig, InformerState, InformerStats, OnProblem, Problem, RunError, SharedInformer,
+    Stopped,
+};
+pub use subscription::{Registration, RegistrationGuard, Subscription};

@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use crate::machine::{Action, Config, Consequence, End, Event, Machine, Verdict};
 
 /// A change of each object as it arrives, before anybody sees it.
-pub type Transform<K> = Arc<dyn Fn(K) -> K + Send + Sync>;
+pub type Transform<K> = Arc<dyn Fn(&mut K) + Send + Sync>;
 
 /// Something that went wrong, or was not as it should be. The reflector goes on.
 #[derive(Clone, Debug)]
@@ -375,11 +375,11 @@ impl<K: Object> Reflector<K> {
         }
     }
 
-    fn made(&self, object: K) -> Arc<K> {
-        Arc::new(match &self.transform {
-            Some(transform) => transform(object),
-            None => object,
-        })
+    fn made(&self, mut object: K) -> Arc<K> {
+        if let Some(transform) = &self.transform {
+            transform(&mut object);
+        }
+        Arc::new(object)
     }
 
     /// Keeps a listed object, in the form in which the store has it already if that is the same.

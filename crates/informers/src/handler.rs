@@ -1,0 +1,116 @@
+//! `EventHandler`: what a shared informer tells, and how it is delivered.
+//!
+//! The store shows a change before any handler hears of it. Calls of one handler come one after
+//! the other, in order for each object; handlers do not wait for each other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kubist_apimachinery::{Object, Str};
+use kubist_cache::{Change, Deleted};
+
+/// Told of changes. A closure over [`Change`] is one too.
+///
+/// Calls must return soon: put a key into a queue, and work elsewhere. A call that panics is
+/// counted and reported; the handler goes on with the next change.
+pub trait EventHandler<K>: Send + 'static {
+    /// The object is new to this handler.
+    fn on_add(&mut self, object: Arc<K>, is_in_initial_list: bool);
+
+    /// The object changed. Both can be different objects of one name: compare uids.
+    fn on_update(&mut self, old: Arc<K>, new: Arc<K>);
+
+    /// The object is gone.
+    fn on_delete(&mut self, deleted: Deleted<K>);
+
+    /// The object did not change; only with [`HandlerConfig::resync`]. Calls
+    /// [`Self::on_update`] with the object twice.
+    fn on_resync(&mut self, object: Arc<K>) {
+        self.on_update(Arc::clone(&object), object);
+    }
+
+    /// Any of the above.
+    fn on_change(&mut self, change: Change<K>) {
+        match change {
+            Change::Added { object, initial } => self.on_add(object, initial),
+            Change::Updated { old, new } => self.on_update(old, new),
+            Change::Deleted(deleted) => self.on_delete(deleted),
+            Change::Resynced(object) => self.on_resync(object),
+        }
+    }
+}
+
+impl<K: Object, F: FnMut(Change<K>) + Send + 'static> EventHandler<K> for F {
+    fn on_add(&mut self, object: Arc<K>, is_in_initial_list: bool) {
+        self(Change::Added {
+            object,
+            initial: is_in_initial_list,
+        });
+    }
+
+    fn on_update(&mut self, old: Arc<K>, new: Arc<K>) {
+        self(Change::Updated { old, new });
+    }
+
+    fn on_delete(&mut self, deleted: Deleted<K>) {
+        self(Change::Deleted(deleted));
+    }
+
+    fn on_change(&mut self, change: Change<K>) {
+        self(change);
+    }
+}
+
+/// How one handler wants to be told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a configuration is built by its users"
+)]
+pub struct HandlerConfig {
+    /// What happens to changes that the handler is too slow for. Default:
+    /// [`Delivery::Coalesced`].
+    pub delivery: Delivery,
+    /// Every object is told again this often, at least [`RESYNC_MIN`] apart. Default: never.
+    pub resync: Option<Duration>,
+    /// A name for reports. Default: empty.
+    pub name: Str,
+}
+
+/// The shortest period of resyncs.
+pub const RESYNC_MIN: Duration = Duration::from_secs(1);
+
+/// What happens to changes that a handler is too slow for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delivery {
+    /// What is pending for one object merges: at most one update, or a deletion and an addition,
+    /// waits for each. Nothing final is lost, and memory is bounded by the number of live objects
+    /// and of deletions the handler must still hear of. An object that came and went unseen is
+    /// never told.
+    #[default]
+    Coalesced,
+    /// Every change, in order. More than `pending_max` waiting end the registration.
+    EveryEvent {
+        /// Changes that may wait.
+        pending_max: usize,
+    },
+    /// Every change, in order, as long as no more than `pending_max` wait.
+    Bounded {
+        /// Changes that may wait in order.
+        pending_max: usize,
+        /// What happens when more would.
+        on_overflow: Overflow,
+    },
+}
+
+/// What happens to a handler that falls too far behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Overflow {
+    /// What waits is merged, as by [`Delivery::Coalesced`], until the handler has caught up: it
+    /// ends with what is now, without the steps.
+    Snapshot,
+    /// The registration ends.
+    End,
+}

@@ -1,0 +1,190 @@
+use std::collections::BTreeMap;
+
+use kubist_apimachinery::ObjectMeta;
+use proptest::prelude::*;
+
+use super::*;
+
+fn object(name: &str, uid: u32, version: u32) -> Arc<ObjectMeta> {
+    Arc::new(ObjectMeta {
+        name: name.into(),
+        uid: uid.to_string().into(),
+        resource_version: version.to_string().into(),
+        ..ObjectMeta::default()
+    })
+}
+
+fn added(name: &str, version: u32) -> Change<ObjectMeta> {
+    Change::Added {
+        object: object(name, 1, version),
+        initial: true,
+    }
+}
+
+fn updated(name: &str, from: u32, to: u32) -> Change<ObjectMeta> {
+    Change::Updated {
+        old: object(name, 1, from),
+        new: object(name, 1, to),
+    }
+}
+
+fn deleted(name: &str, version: u32) -> Change<ObjectMeta> {
+    Change::Deleted(Deleted::Known(object(name, 1, version)))
+}
+
+/// Pushes all, then takes all.
+fn merged(changes: Vec<Change<ObjectMeta>>) -> String {
+    let mut mailbox = Mailbox::new(Delivery::Coalesced);
+    for change in changes {
+        mailbox
+            .push(&change.object_name(), change)
+            .expect("it does not overflow");
+    }
+    let initial = mailbox.initial;
+    format!("{:?} {initial}", mailbox.take(usize::MAX))
+}
+
+#[test]
+fn what_waits_for_one_object_merges() {
+    let reborn = || Change::Added {
+        object: object("a", 2, 9),
+        initial: false,
+    };
+    for (changes, expected) in [
+        (
+            vec![added("a", 1), updated("a", 1, 2)],
+            "[Added(a@2, initial)] 1",
+        ),
+        (vec![added("a", 1), deleted("a", 2)], "[] 0"),
+        (
+            vec![updated("a", 1, 2), updated("a", 2, 3)],
+            "[Updated(a@1->3)] 0",
+        ),
+        (vec![updated("a", 1, 2), deleted("a", 3)], "[Known(a)] 0"),
+        (vec![deleted("a", 3), reborn()], "[Known(a), Added(a@9)] 0"),
+        (
+            vec![deleted("a", 3), reborn(), deleted("a", 10)],
+            "[Known(a)] 0",
+        ),
+        (
+            vec![Change::Resynced(object("a", 1, 1)), updated("a", 1, 2)],
+            "[Updated(a@1->2)] 0",
+        ),
+        (
+            vec![updated("a", 1, 2), Change::Resynced(object("a", 1, 2))],
+            "[Updated(a@1->2)] 0",
+        ),
+        (
+            vec![updated("b", 1, 2), added("a", 1), updated("b", 2, 3)],
+            "[Updated(b@1->3), Added(a@1, initial)] 1",
+        ),
+    ] {
+        let told = format!("{changes:?}");
+        assert_eq!(merged(changes), expected, "{told}");
+    }
+}
+
+#[test]
+fn an_object_that_comes_and_goes_unseen_leaves_nothing_behind() {
+    let mut mailbox = Mailbox::new(Delivery::Coalesced);
+    for version in 0..10_000 {
+        let name = ObjectName::cluster("a");
+        mailbox
+            .push(&name, added("a", version))
+            .expect("it does not overflow");
+        mailbox
+            .push(&name, deleted("a", version))
+            .expect("it does not overflow");
+    }
+    assert_eq!(mailbox.len(), 0);
+    assert!(mailbox.order.len() <= STALE_MAX + 1 && !mailbox.has_initial());
+}
+
+#[test]
+fn every_event_keeps_order_and_overflows_with_an_error() {
+    let mut mailbox = Mailbox::new(Delivery::EveryEvent { pending_max: 2 });
+    let name = ObjectName::cluster("a");
+    assert_eq!(mailbox.push(&name, added("a", 1)), Ok(()));
+    assert_eq!(mailbox.push(&name, updated("a", 1, 2)), Ok(()));
+    assert_eq!(mailbox.push(&name, updated("a", 2, 3)), Err(Overflowed));
+    let taken = format!("{:?}", mailbox.take(10));
+    assert_eq!(taken, "[Added(a@1, initial), Updated(a@1->2)]");
+}
+
+#[test]
+fn a_bounded_mailbox_may_merge_instead_until_it_is_empty() {
+    let on_overflow = Overflow::Snapshot;
+    let mut mailbox = Mailbox::new(Delivery::Bounded {
+        pending_max: 2,
+        on_overflow,
+    });
+    let name = ObjectName::cluster("a");
+    for version in 1..5 {
+        assert_eq!(
+            mailbox.push(&name, updated("a", version, version + 1)),
+            Ok(())
+        );
+    }
+    assert_eq!(format!("{:?}", mailbox.take(10)), "[Updated(a@1->5)]");
+    for version in 5..7 {
+        assert_eq!(
+            mailbox.push(&name, updated("a", version, version + 1)),
+            Ok(())
+        );
+    }
+    assert_eq!(mailbox.take(10).len(), 2);
+}
+
+proptest! {
+    /// However slowly it is read, a handler ends with what is, and hears of each disappearance of
+    /// what it was told of exactly once.
+    #[test]
+    fn a_handler_ends_with_the_final_state(
+        steps in prop::collection::vec((0u8..6, 0u8..4, 0usize..4), 0..200),
+    ) {
+        let mut mailbox = Mailbox::new(Delivery::Coalesced);
+        let mut store: BTreeMap<String, Arc<ObjectMeta>> = BTreeMap::new();
+        let mut told: BTreeMap<String, Arc<ObjectMeta>> = BTreeMap::new();
+        let mut hear = |taken: Vec<Change<ObjectMeta>>| {
+            for change in taken {
+                let name = change.object_name().to_string();
+                match change {
+                    Change::Added { object, .. } => assert!(told.insert(name, object).is_none()),
+                    Change::Updated { old, new } => {
+                        let before = told.insert(name, new).expect("it was told of");
+                        assert_eq!(before, old);
+                    }
+                    Change::Deleted(_) => assert!(told.remove(&name).is_some()),
+                    Change::Resynced(_) => assert!(told.contains_key(&name)),
+                }
+            }
+            told.clone()
+        };
+        let mut uid = 0;
+        for (version, (name, action, reads)) in (1u32..).zip(steps) {
+            let name = name.to_string();
+            let held = store.get(&name).cloned();
+            let change = match (held, action) {
+                (None, _) => {
+                    uid += 1;
+                    let object = object(&name, uid, version);
+                    store.insert(name.clone(), Arc::clone(&object));
+                    Change::Added { object, initial: false }
+                }
+                (Some(old), 0) => {
+                    store.remove(&name);
+                    Change::Deleted(Deleted::Known(old))
+                }
+                (Some(old), 1) => Change::Resynced(old),
+                (Some(old), _) => {
+                    let new = object(&name, uid, version);
+                    store.insert(name.clone(), Arc::clone(&new));
+                    Change::Updated { old, new }
+                }
+            };
+            mailbox.push(&ObjectName::cluster(&*name), change).expect("it does not overflow");
+            hear(mailbox.take(reads));
+        }
+        prop_assert_eq!(hear(mailbox.take(usize::MAX)), store);
+    }
+}

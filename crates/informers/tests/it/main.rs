@@ -1,0 +1,6 @@
+//! Shared informers against a small cluster in memory, on a paused clock.
+
+mod cluster;
+mod factory;
+mod handlers;
+mod informer;
