@@ -1,5 +1,7 @@
 //! Every built-in kind, filled: JSON to upstream's exact protobuf bytes, and back to equal JSON.
 
+use std::path::Path;
+
 use kubist_api::Kind;
 use kubist_apimachinery::wire::{DecodeContext, ReverseWriter, merge_json, merge_protobuf};
 use kubist_apimachinery::wire::{to_json_value, to_protobuf};
@@ -19,7 +21,9 @@ fn envelope(kind: &Kind, raw: &[u8]) -> Vec<u8> {
     out.into_vec()
 }
 
-fn check(kind: &Kind, json: &[u8], protobuf: &[u8]) -> Result<(), String> {
+/// `json` decodes without problems, encodes to `protobuf` and to JSON equal to `want`, and so does
+/// what `protobuf` decodes to.
+fn check(kind: &Kind, json: &[u8], protobuf: &[u8], want: &[u8]) -> Result<(), String> {
     let mut cx = DecodeContext::new().strict();
     let mut message = kind.new_message();
     merge_json(&mut *message, json, &mut cx).map_err(|error| format!("from JSON: {error}"))?;
@@ -27,7 +31,7 @@ fn check(kind: &Kind, json: &[u8], protobuf: &[u8]) -> Result<(), String> {
     if !problems.is_empty() {
         return Err(format!("unknown fields: {problems:?}"));
     }
-    let want: Value = serde_json::from_slice(json).map_err(|error| error.to_string())?;
+    let want: Value = serde_json::from_slice(want).map_err(|error| error.to_string())?;
     differs("JSON", &to_json_value(&*message), &want)?;
     let raw = to_protobuf(&*message);
     if envelope(kind, &raw) != protobuf {
@@ -118,7 +122,7 @@ fn every_kind_of_the_test_data_has_upstreams_bytes() {
             failures.push(format!("{name}: not a kind of ours"));
             continue;
         };
-        if let Err(error) = check(kind, &json, &protobuf) {
+        if let Err(error) = check(kind, &json, &protobuf, &json) {
             failures.push(format!("{name}: {error}"));
         }
     }
@@ -129,4 +133,28 @@ fn every_kind_of_the_test_data_has_upstreams_bytes() {
         failures.len(),
         failures.join("\n")
     );
+}
+
+#[test]
+fn our_own_objects_have_upstreams_bytes() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/objects");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "pb") {
+            continue;
+        }
+        count += 1;
+        let json = std::fs::read(path.with_extension("json")).unwrap();
+        let want = std::fs::read(path.with_extension("go.json")).unwrap();
+        let meta: Value = serde_json::from_slice(&json).unwrap();
+        let kind = kubist_api::find_kind_by_api_version(
+            meta["apiVersion"].as_str().unwrap(),
+            meta["kind"].as_str().unwrap(),
+        );
+        let protobuf = std::fs::read(&path).unwrap();
+        let result = check(kind.unwrap(), &json, &protobuf, &want);
+        assert_eq!(result, Ok(()), "{}", path.display());
+    }
+    assert_eq!(count, 7);
 }
