@@ -1,0 +1,295 @@
+//! `Client`: a handle on one API server.
+//!
+//! Sends requests through a transport, and does what belongs to every one of them: waits when the
+//! server says so, passes warnings on, turns a failure's answer into its Status.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use http::{Method, Request, Response};
+use kubist_apimachinery::wire::Encoding;
+use kubist_apimachinery::{ApiResource, Str};
+use kubist_transport::{Body, ResponseBody, Transport};
+use serde::Deserialize;
+
+use crate::answer;
+use crate::error::{AnswerError, ApiError};
+use crate::request::{self, JSON, Target};
+use crate::warning::{self, LogWarnings, WarningHandler};
+
+/// The pause before a GET is sent again whose connection broke; client-go's number.
+const BROKEN_CONNECTION_PAUSE: Duration = Duration::from_secs(1);
+/// Bytes of an answer that will be asked for again, read so that its connection can be kept.
+const DRAIN_BYTES_MAX: usize = 2048;
+/// Bytes of an answer that is not an object of the API: versions, discovery.
+const DOCUMENT_BYTES_MAX: usize = 64 << 20;
+
+/// How a client behaves. What it connects to is its transport's business.
+#[derive(Clone)]
+#[expect(clippy::exhaustive_structs, reason = "callers fill it in")]
+pub struct Config {
+    /// The namespace of [`Api::default_namespaced`](crate::Api::default_namespaced). Default:
+    /// `default`.
+    pub default_namespace: Str,
+    /// The encoding of kinds that have both. Default: protobuf.
+    pub encoding: Encoding,
+    /// How often a request is repeated that the server asked to repeat later (429, 500 and above,
+    /// with `Retry-After` in seconds), or, if it is a GET, whose connection broke. Default: 10, as
+    /// client-go.
+    pub retries_max: u32,
+    /// The longest pause that is waited for; if the server asks for a longer one, its answer is
+    /// the request's. Default: 60 s. (client-go waits for any.)
+    pub retry_after_max: Duration,
+    /// Who hears of warnings. Default: the log.
+    pub warnings: Arc<dyn WarningHandler>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            default_namespace: "default".into(),
+            encoding: Encoding::Protobuf,
+            retries_max: 10,
+            retry_after_max: Duration::from_secs(60),
+            warnings: Arc::new(LogWarnings),
+        }
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config")
+            .field("default_namespace", &self.default_namespace)
+            .field("encoding", &self.encoding)
+            .field("retries_max", &self.retries_max)
+            .field("retry_after_max", &self.retry_after_max)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A client of one API server. Cheap to clone; all clones share connections and what was learnt.
+#[derive(Clone, Debug)]
+pub struct Client {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    transport: Transport,
+    config: Config,
+    /// The server refused a body in protobuf.
+    writes_json: AtomicBool,
+    /// The server refused a streaming list.
+    refuses_streaming_lists: AtomicBool,
+}
+
+/// What a server says it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ServerVersion {
+    /// `1`.
+    pub major: Str,
+    /// `36`; may end in `+`.
+    pub minor: Str,
+    /// `v1.36.0`.
+    pub git_version: Str,
+    /// `linux/amd64`.
+    pub platform: Str,
+}
+
+impl Client {
+    /// A client on these connections.
+    pub fn new(transport: Transport, config: Config) -> Self {
+        let shared = Shared {
+            transport,
+            config,
+            writes_json: AtomicBool::new(false),
+            refuses_streaming_lists: AtomicBool::new(false),
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// The namespace of those who name none.
+    pub fn default_namespace(&self) -> &Str {
+        &self.shared.config.default_namespace
+    }
+
+    /// The connections.
+    pub fn transport(&self) -> &Transport {
+        &self.shared.transport
+    }
+
+    /// Which version the server has (`/version`).
+    pub async fn server_version(&self) -> Result<ServerVersion, ApiError> {
+        self.document("/version", JSON)
+            .await
+            .map(|(version, _)| version)
+    }
+
+    /// Sends any request, waiting and repeating as all requests of this client do.
+    ///
+    /// The URI needs a path only. An answer other than 2xx is an error.
+    ///
+    /// Cancel safety: dropping the future cancels the request; the server may have acted on it.
+    pub async fn send(&self, request: Request<Body>) -> Result<Response<ResponseBody>, ApiError> {
+        self.send_to(request, None, self.shared.config.retries_max)
+            .await
+    }
+
+    /// As [`Self::send`], for requests about a resource.
+    pub(crate) async fn send_to(
+        &self,
+        request: Request<Body>,
+        target: Option<Target<'_>>,
+        retries_max: u32,
+    ) -> Result<Response<ResponseBody>, ApiError> {
+        let Shared {
+            transport, config, ..
+        } = &*self.shared;
+        let mut request = request;
+        let mut retries = 0;
+        loop {
+            let method = request.method().clone();
+            let name = request::name_of(&request);
+            let again = if retries < retries_max {
+                try_clone(&request)
+            } else {
+                None
+            };
+            let (pause, copy) = match transport.send(request).await {
+                Ok(response) => {
+                    warning::report(response.headers(), &*config.warnings);
+                    if response.status().is_success() {
+                        return Ok(response);
+                    }
+                    let (Some(pause), Some(copy)) = (self.pause(&response), again) else {
+                        let status = answer::failure(response, &method, target).await;
+                        return Err(ApiError::Status(Box::new(status)));
+                    };
+                    drop(response.into_body().bytes(DRAIN_BYTES_MAX).await);
+                    (pause, copy)
+                }
+                Err(error) => match again {
+                    Some(copy) if method == Method::GET && error.is_closed() => {
+                        (BROKEN_CONNECTION_PAUSE, copy)
+                    }
+                    _ => return Err(ApiError::transport(&name, error)),
+                },
+            };
+            tracing::debug!(request = %name, ?pause, "waiting to send again");
+            tokio::time::sleep(pause).await;
+            retries += 1;
+            request = copy;
+        }
+    }
+
+    /// How long to wait before the request is sent again, if that is what the server asks for.
+    fn pause(&self, response: &Response<ResponseBody>) -> Option<Duration> {
+        let code = response.status().as_u16();
+        if code != 429 && code < 500 {
+            return None;
+        }
+        let pause = Duration::from_secs(answer::retry_after(response.headers())?.into());
+        (pause <= self.shared.config.retry_after_max).then_some(pause)
+    }
+
+    /// A JSON document that is no object of the API, and its content type.
+    pub(crate) async fn document<T: for<'de> Deserialize<'de>>(
+        &self,
+        path: &str,
+        accept: &'static str,
+    ) -> Result<(T, String), ApiError> {
+        let request = request::build(Method::GET, path, accept, None)?;
+        let name = request::name_of(&request);
+        let response = self.send(request).await?;
+        let content_type = response.headers().get(http::header::CONTENT_TYPE);
+        let content_type = content_type
+            .and_then(|it| it.to_str().ok())
+            .unwrap_or_default();
+        let content_type = content_type.to_owned();
+        let body = response.into_body().bytes(DOCUMENT_BYTES_MAX).await;
+        let bytes = body.map_err(|source| ApiError::transport(&name, source))?;
+        let document = serde_json::from_slice(&bytes).map_err(|error| {
+            let kind = kubist_apimachinery::wire::WireErrorKind::Syntax {
+                reason: error.to_string(),
+                line: error.line(),
+                column: error.column(),
+            };
+            ApiError::answer(&name, AnswerError::Object(kind.into()))
+        })?;
+        Ok((document, content_type))
+    }
+
+    pub(crate) fn retries_max(&self) -> u32 {
+        self.shared.config.retries_max
+    }
+
+    /// Whether to ask for protobuf of kinds that have it.
+    pub(crate) fn reads_protobuf(&self) -> bool {
+        self.shared.config.encoding == Encoding::Protobuf
+    }
+
+    /// Whether to write objects of this resource in protobuf.
+    pub(crate) fn writes_protobuf(&self, resource: &ApiResource) -> bool {
+        self.reads_protobuf()
+            && is_built_in(&resource.group)
+            && !self.shared.writes_json.load(Ordering::Relaxed)
+    }
+
+    /// Remembers that this server wants JSON.
+    pub(crate) fn protobuf_refused(&self) {
+        self.shared.writes_json.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn streaming_lists(&self) -> bool {
+        !self.shared.refuses_streaming_lists.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn streaming_list_refused(&self) {
+        self.shared
+            .refuses_streaming_lists
+            .store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether every server has this group built in, and so reads protobuf of it. Custom resources are
+/// JSON only.
+fn is_built_in(group: &str) -> bool {
+    const SHORT: &[&str] = &["", "apps", "autoscaling", "batch", "extensions", "policy"];
+    const LONG: &[&str] = &[
+        "admission",
+        "admissionregistration",
+        "apiextensions",
+        "apiregistration",
+        "authentication",
+        "authorization",
+        "certificates",
+        "coordination",
+        "discovery",
+        "events",
+        "flowcontrol.apiserver",
+        "internal.apiserver",
+        "networking",
+        "node",
+        "rbac.authorization",
+        "resource",
+        "scheduling",
+        "storage",
+        "storagemigration",
+    ];
+    let long = group.strip_suffix(".k8s.io");
+    SHORT.contains(&group) || long.is_some_and(|name| LONG.contains(&name))
+}
+
+fn try_clone(request: &Request<Body>) -> Option<Request<Body>> {
+    let mut copy = Request::new(request.body().try_clone()?);
+    *copy.method_mut() = request.method().clone();
+    *copy.uri_mut() = request.uri().clone();
+    *copy.headers_mut() = request.headers().clone();
+    Some(copy)
+}

@@ -1,0 +1,264 @@
+//! `Endpoint`: one resource, in a namespace or all, in one form; what `Api`, `Subresource` and the
+//! lister-watchers have in common.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Method, Response};
+use kubist_apimachinery::wire::{DecodeContext, Encode, Encoding, Ingest, WireError};
+use kubist_apimachinery::{ApiResource, Object, QueryPairs, Str};
+use kubist_cache::IngestAny;
+use kubist_codec::envelope;
+use kubist_transport::ResponseBody;
+
+use crate::Client;
+use crate::answer::{self, Answer};
+use crate::decoder::{Decoder, SharedContext};
+use crate::error::{AnswerError, ApiError};
+use crate::item_stream::ItemStream;
+use crate::request::{self, Content, JSON, PROTOBUF, Target};
+use crate::watch_event_stream::WatchEventStream;
+
+type Decode<K> = fn(Bytes, Encoding, &ApiResource, &mut DecodeContext) -> Result<K, WireError>;
+
+/// How objects come: the seam between kinds known at compile time and those known at run time.
+pub(crate) struct Form<K> {
+    pub(crate) decode: Decode<K>,
+    metadata_only: bool,
+    protobuf: bool,
+}
+
+impl<K: Ingest> Form<K> {
+    pub(crate) fn of_kind() -> Self {
+        Self {
+            decode: |bytes, encoding, _, cx| K::ingest(bytes, encoding, cx),
+            metadata_only: K::METADATA_ONLY,
+            protobuf: true,
+        }
+    }
+}
+
+impl<K: IngestAny> Form<K> {
+    pub(crate) fn of_any_kind() -> Self {
+        Self {
+            decode: K::ingest_any,
+            metadata_only: K::METADATA_ONLY,
+            protobuf: K::PROTOBUF,
+        }
+    }
+}
+
+impl<K> Clone for Form<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Form<K> {}
+
+/// What of an answer is wanted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    Object,
+    List,
+    Watch,
+}
+
+pub(crate) struct Endpoint<K> {
+    pub(crate) client: Client,
+    /// What the path says.
+    pub(crate) resource: Arc<ApiResource>,
+    /// What objects are: another kind than the resource's in some subresources.
+    pub(crate) kind: Arc<ApiResource>,
+    pub(crate) namespace: Option<Str>,
+    pub(crate) subresource: Str,
+    pub(crate) form: Form<K>,
+}
+
+impl<K: Object> Endpoint<K> {
+    pub(crate) fn target<'a>(&'a self, name: Option<&'a str>) -> Target<'a> {
+        Target {
+            resource: &self.resource,
+            namespace: self.namespace.as_deref(),
+            name,
+            subresource: &self.subresource,
+        }
+    }
+
+    /// The `Accept` header. Metadata is asked for with a fall-back to whole objects.
+    fn accept(&self, shape: Shape) -> &'static str {
+        let protobuf = self.form.protobuf && self.client.reads_protobuf();
+        match (self.form.metadata_only, shape, protobuf) {
+            (false, _, true) => "application/vnd.kubernetes.protobuf,application/json",
+            (false, _, false) => JSON,
+            (true, Shape::List, true) => {
+                "application/vnd.kubernetes.protobuf;as=PartialObjectMetadataList;\
+                 g=meta.k8s.io;v=v1,application/json;as=PartialObjectMetadataList;\
+                 g=meta.k8s.io;v=v1,application/json"
+            }
+            (true, Shape::List, false) => {
+                "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+            }
+            (true, _, true) => {
+                "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,\
+                 application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+            }
+            (true, _, false) => {
+                "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+            }
+        }
+    }
+
+    /// Sends a request; the answer is its head, and the request's name.
+    async fn send(
+        &self,
+        method: Method,
+        target: Target<'_>,
+        query: &QueryPairs,
+        content: Option<Content>,
+        shape: Shape,
+        retries_max: u32,
+    ) -> Result<(Response<ResponseBody>, Str), ApiError> {
+        let uri = target.uri(query)?;
+        let request = request::build(method, &uri, self.accept(shape), content)?;
+        let name = request::name_of(&request);
+        let response = self
+            .client
+            .send_to(request, Some(target), retries_max)
+            .await?;
+        Ok((response, name))
+    }
+
+    /// Sends a request whose answer is one object.
+    pub(crate) async fn call(
+        &self,
+        method: Method,
+        target: Target<'_>,
+        query: &QueryPairs,
+        content: Option<Content>,
+    ) -> Result<(Answer, Str), ApiError> {
+        let retries = self.client.retries_max();
+        let sent = self
+            .send(method, target, query, content, Shape::Object, retries)
+            .await;
+        let (response, name) = sent?;
+        Ok((Answer::read(response, &name).await?, name))
+    }
+
+    /// Sends an object. If the server does not read protobuf, it gets JSON.
+    pub(crate) async fn write<B: Encode>(
+        &self,
+        method: Method,
+        target: Target<'_>,
+        query: &QueryPairs,
+        body: &B,
+        kind: &ApiResource,
+    ) -> Result<(Answer, Str), ApiError> {
+        if B::PROTOBUF && self.client.writes_protobuf(kind) {
+            let raw = body.encode(Encoding::Protobuf);
+            let version = kind.group_version().to_string();
+            let bytes = envelope::wrap(&version, &kind.kind, &raw).into();
+            let content = Content {
+                media_type: PROTOBUF,
+                bytes,
+            };
+            match self
+                .call(method.clone(), target, query, Some(content))
+                .await
+            {
+                Err(error) if error.is_unsupported_media_type() => self.client.protobuf_refused(),
+                answer => return answer,
+            }
+        }
+        let bytes = body.encode(Encoding::Json).into();
+        self.call(
+            method,
+            target,
+            query,
+            Some(Content {
+                media_type: JSON,
+                bytes,
+            }),
+        )
+        .await
+    }
+
+    /// Makes the object of an answer.
+    pub(crate) fn object(&self, (answer, name): (Answer, Str)) -> Result<K, ApiError> {
+        let object = answer.expect_kind(&self.kind.kind).and_then(|()| {
+            let cx = &mut DecodeContext::new();
+            (self.form.decode)(answer.bytes, answer.encoding, &self.kind, cx)
+                .map_err(AnswerError::Object)
+        });
+        object.map_err(|source| ApiError::answer(&name, source))
+    }
+
+    /// Begins to list.
+    pub(crate) async fn list(
+        &self,
+        query: &QueryPairs,
+        cx: SharedContext,
+        retries_max: u32,
+    ) -> Result<ItemStream<K>, ApiError> {
+        let (body, encoding, decoder) = self.begin(query, cx, Shape::List, retries_max).await?;
+        Ok(ItemStream::new(body, encoding, decoder))
+    }
+
+    /// Begins to watch.
+    pub(crate) async fn watch(
+        &self,
+        query: &QueryPairs,
+        cx: SharedContext,
+        retries_max: u32,
+    ) -> Result<WatchEventStream<K>, ApiError> {
+        let (body, encoding, decoder) = self.begin(query, cx, Shape::Watch, retries_max).await?;
+        Ok(WatchEventStream::new(body, encoding, decoder))
+    }
+
+    async fn begin(
+        &self,
+        query: &QueryPairs,
+        cx: SharedContext,
+        shape: Shape,
+        retries_max: u32,
+    ) -> Result<(ResponseBody, Encoding, Decoder<K>), ApiError> {
+        let target = self.target(None);
+        let sent = self
+            .send(Method::GET, target, query, None, shape, retries_max)
+            .await;
+        let (response, request) = sent?;
+        let encoding = answer::encoding(response.headers());
+        let encoding = encoding.map_err(|source| ApiError::answer(&request, source))?;
+        let decoder = Decoder {
+            form: self.form,
+            kind: Arc::clone(&self.kind),
+            cx,
+            request,
+        };
+        Ok((response.into_body(), encoding, decoder))
+    }
+}
+
+impl<K> Clone for Endpoint<K> {
+    fn clone(&self) -> Self {
+        Self {
+            client: self.client.clone(),
+            resource: Arc::clone(&self.resource),
+            kind: Arc::clone(&self.kind),
+            namespace: self.namespace.clone(),
+            subresource: self.subresource.clone(),
+            form: self.form,
+        }
+    }
+}
+
+impl<K> fmt::Debug for Endpoint<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("resource", &self.resource.gvr().to_string())
+            .field("namespace", &self.namespace)
+            .field("subresource", &self.subresource)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,174 @@
+//! `WatchEventStream`: the events of one watch, in batches, as its bytes arrive.
+//!
+//! Ends with an error if the server says so, the connection breaks or the frames do; ends without
+//! one if the server closed the watch in order.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_core::Stream;
+use http_body::Body as _;
+use kubist_apimachinery::Object;
+use kubist_apimachinery::wire::{DecodeContext, Encoding, scan};
+use kubist_cache::{InvalidItem, WatchItem};
+use kubist_codec::watch_stream::{EventKind, Frame, WatchStream, WatchStreamError};
+use kubist_transport::ResponseBody;
+
+use crate::decoder::Decoder;
+use crate::error::{AnswerError, ApiError};
+use crate::item_stream::BATCH_ITEMS_MAX;
+
+/// Marks the bookmark that follows the initial events of a streaming list.
+const INITIAL_EVENTS_END: &str = "k8s.io/initial-events-end";
+
+pub(crate) struct WatchEventStream<K> {
+    body: ResponseBody,
+    decoder: Decoder<K>,
+    state: State,
+}
+
+enum State {
+    Reading(Box<WatchStream>),
+    /// To be handed out once the events before it are; `None` for a clean end.
+    Ending(Option<ApiError>),
+}
+
+impl<K: Object> WatchEventStream<K> {
+    pub(crate) fn new(body: ResponseBody, encoding: Encoding, decoder: Decoder<K>) -> Self {
+        Self {
+            body,
+            decoder,
+            state: State::Reading(Box::new(WatchStream::new(encoding))),
+        }
+    }
+
+    /// Takes what is complete out of the cutter.
+    fn take(&mut self, events: &mut Vec<WatchItem<K>>) {
+        let State::Reading(watch) = &mut self.state else {
+            return;
+        };
+        let mut cx = self.decoder.cx.lock();
+        while events.len() < BATCH_ITEMS_MAX {
+            let event = match watch.next_frame() {
+                Ok(None) => return,
+                Ok(Some(frame)) => event(frame, &self.decoder, &mut cx),
+                Err(error) if error.ends_stream() => Err(broken(error, &self.decoder)),
+                Err(error) => Ok(lost(AnswerError::Watch(error))),
+            };
+            match event {
+                Ok(event) => events.push(event),
+                Err(error) => {
+                    self.state = State::Ending(Some(error));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Takes more of the body in.
+    fn poll_fill(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let State::Reading(watch) = &mut self.state else {
+            return Poll::Ready(());
+        };
+        match Pin::new(&mut self.body).poll_frame(cx) {
+            Poll::Pending => return Poll::Pending,
+            Poll::Ready(Some(Ok(frame))) => {
+                if let Ok(data) = frame.into_data() {
+                    watch.push(data);
+                }
+            }
+            Poll::Ready(Some(Err(error))) => {
+                let error = ApiError::transport(&self.decoder.request, error);
+                self.state = State::Ending(Some(error));
+            }
+            Poll::Ready(None) => {
+                let ended = std::mem::replace(&mut self.state, State::Ending(None));
+                if let State::Reading(watch) = ended
+                    && let Err(error) = watch.finish()
+                {
+                    self.state = State::Ending(Some(broken(error, &self.decoder)));
+                }
+            }
+        }
+        Poll::Ready(())
+    }
+}
+
+impl<K: Object> Stream for WatchEventStream<K> {
+    type Item = Result<Vec<WatchItem<K>>, ApiError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        let mut events = Vec::new();
+        while let State::Reading(_) = this.state {
+            this.take(&mut events);
+            if events.len() >= BATCH_ITEMS_MAX {
+                break;
+            }
+            if this.poll_fill(cx).is_pending() {
+                if events.is_empty() {
+                    return Poll::Pending;
+                }
+                break;
+            }
+        }
+        if !events.is_empty() {
+            return Poll::Ready(Some(Ok(events)));
+        }
+        match std::mem::replace(&mut this.state, State::Ending(None)) {
+            State::Ending(Some(error)) => Poll::Ready(Some(Err(error))),
+            _ => Poll::Ready(None),
+        }
+    }
+}
+
+/// What a frame says; an error is the end of the watch.
+fn event<K: Object>(
+    frame: Frame,
+    decoder: &Decoder<K>,
+    cx: &mut DecodeContext,
+) -> Result<WatchItem<K>, ApiError> {
+    let make = match frame.kind {
+        EventKind::Added => WatchItem::Added,
+        EventKind::Modified => WatchItem::Modified,
+        EventKind::Deleted => WatchItem::Deleted,
+        EventKind::Bookmark => return Ok(bookmark(&frame, cx)),
+        EventKind::Error => {
+            let status = frame.status().map_err(|error| broken(error, decoder))?;
+            return Err(ApiError::Status(Box::new(status)));
+        }
+    };
+    let known = ["", decoder.kind.kind.as_str(), "PartialObjectMetadata"];
+    if !known.contains(&frame.type_name.as_str()) {
+        let (expected, found) = (decoder.kind.kind.clone(), frame.type_name);
+        let error = AnswerError::Kind { expected, found };
+        return Err(ApiError::answer(&decoder.request, error));
+    }
+    let object = decoder.object(frame.object, frame.encoding, cx);
+    Ok(object.map_or_else(WatchItem::Invalid, make))
+}
+
+fn bookmark<K>(frame: &Frame, cx: &mut DecodeContext) -> WatchItem<K> {
+    match scan::metadata(&frame.object, frame.encoding, cx) {
+        Ok(metadata) => WatchItem::Bookmark {
+            initial_events_end: metadata
+                .annotations
+                .get(INITIAL_EVENTS_END)
+                .is_some_and(|value| *value == "true"),
+            resource_version: metadata.resource_version.into(),
+        },
+        Err(error) => WatchItem::Invalid(InvalidItem { name: None, error }),
+    }
+}
+
+/// A frame whose borders were sound and whose contents were not.
+fn lost<K>(error: AnswerError) -> WatchItem<K> {
+    WatchItem::Invalid(InvalidItem {
+        name: None,
+        error: error.to_wire_error(),
+    })
+}
+
+fn broken<K>(error: WatchStreamError, decoder: &Decoder<K>) -> ApiError {
+    ApiError::answer(&decoder.request, AnswerError::Watch(error))
+}
