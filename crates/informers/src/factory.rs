@@ -170,7 +170,7 @@ impl<S: Source> SharedInformerFactory<S> {
             let counter = Arc::clone(&decodes);
             let mut config = self.config_of(F::Kind::KIND, selection);
             config.transform = Some(Arc::new(move |object: &mut F| {
-                object.count_decodes(&counter)
+                object.count_decodes(&counter);
             }));
             let source = self.inner.source.lister_watcher::<F>(selection);
             SharedInformer::with_decodes(source, config, decodes)

@@ -186,7 +186,6 @@ impl<K: Object> Pending<K> {
             (Updated { old, .. }, Added { object: new, .. } | Updated { new, .. }) => {
                 Updated { old, new }
             }
-            (Updated { .. }, Deleted(deleted)) => Deleted(deleted),
             (Deleted(deleted), Added { object, .. } | Updated { new: object, .. }) => {
                 match deleted.object().filter(|old| old.uid() == object.uid()) {
                     // It was gone only in between: the handler hears that it changed.
@@ -200,9 +199,8 @@ impl<K: Object> Pending<K> {
             (Reborn { deleted, .. }, Added { object, .. } | Updated { new: object, .. }) => {
                 Reborn { deleted, object }
             }
-            (Deleted(deleted), Deleted(_)) | (Reborn { deleted, .. }, Deleted(_)) => {
-                Deleted(deleted)
-            }
+            (Updated { .. }, Deleted(deleted))
+            | (Deleted(deleted) | Reborn { deleted, .. }, Deleted(_)) => Deleted(deleted),
             (_, reborn @ Reborn { .. }) => reborn,
         })
     }

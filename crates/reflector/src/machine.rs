@@ -67,9 +67,9 @@ impl Default for Config {
         Self {
             initial_sync: InitialSync::StreamingList,
             page_size: 500,
-            watch_timeout: Duration::from_secs(300),
+            watch_timeout: Duration::from_mins(5),
             watch_grace: Duration::from_secs(30),
-            streaming_silence_max: Duration::from_secs(60),
+            streaming_silence_max: Duration::from_mins(1),
             backoff: Backoff::default(),
             healthy_after: Duration::from_secs(10),
             watch_min: Duration::from_secs(1),

@@ -28,7 +28,8 @@ pub(crate) fn files(schema: &Schema, model: &Model) -> BTreeMap<PathBuf, String>
     let mut files = BTreeMap::new();
     let mut root = String::new();
     for (group, accessors) in &by_group {
-        let _ = writeln!(root, "mod {group};\npub use {group}::{};", title(group));
+        let any = any_feature(accessors);
+        let _ = writeln!(root, "#[cfg({any})]\nmod {group};\n#[cfg({any})]\npub use self::{group}::*;");
         files.insert(
             folder.join(format!("{group}.rs")),
             group_file(group, accessors),
@@ -115,6 +116,18 @@ fn title(module: &str) -> String {
     })
 }
 
+/// The condition that any of the accessors exists.
+fn any_feature(accessors: &[Accessor]) -> String {
+    let features: Vec<String> = accessors
+        .iter()
+        .map(|accessor| accessor.module.feature())
+        .collect::<BTreeSet<_>>()
+        .into_iter()
+        .map(|feature| format!("feature = {feature:?}"))
+        .collect();
+    if let [one] = &features[..] { one.clone() } else { format!("any({})", features.join(", ")) }
+}
+
 fn group_file(group: &str, accessors: &[Accessor]) -> String {
     let group_type = title(group);
     let mut versions: BTreeMap<&str, Vec<&Accessor>> = BTreeMap::new();
@@ -124,16 +137,8 @@ fn group_file(group: &str, accessors: &[Accessor]) -> String {
             .or_default()
             .push(accessor);
     }
-    let features: Vec<String> = accessors
-        .iter()
-        .map(|accessor| accessor.module.feature())
-        .collect::<BTreeSet<_>>()
-        .into_iter()
-        .map(|feature| format!("feature = {feature:?}"))
-        .collect();
-    let any = format!("any({})", features.join(", "));
     let mut out = format!(
-        "#![cfg({any})]\n\nuse kubist_cache::Source;\n\n\
+        "use kubist_cache::Source;\n\n\
          use crate::{{SharedInformer, SharedInformerFactory}};\n\n\
          /// Informers of the group `{group}`.\n#[derive(Debug)]\n\
          pub struct {group_type}<'a, S>(&'a SharedInformerFactory<S>);\n\n\

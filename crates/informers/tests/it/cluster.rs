@@ -51,7 +51,9 @@ pub(crate) fn pod(name: &str) -> Pod {
 impl Cluster {
     pub(crate) fn with(names: &[&str]) -> Self {
         let cluster = Self::default();
-        names.iter().for_each(|name| cluster.put(pod(name)));
+        for name in names {
+            cluster.put(pod(name));
+        }
         cluster
     }
 

@@ -69,3 +69,15 @@ async fn informers_stop_with_the_last_handle_of_their_factory() {
     assert_eq!(pods.state(), InformerState::Stopped);
     assert_eq!(lister.len(), 1, "a lister keeps what it has");
 }
+
+#[cfg(feature = "core-v1")]
+#[tokio::test(start_paused = true)]
+async fn a_typed_accessor_is_the_shared_informer_of_its_kind() {
+    let factory = SharedInformerFactory::new(Cluster::with(&["a"]));
+    let pods = factory.core().v1().pods();
+    let same = factory.informer::<Pod>();
+    factory.start();
+    assert_eq!(same.synced().await.expect("it runs").len(), 1);
+    assert_eq!(pods.stats().objects, 1);
+    factory.shutdown().await;
+}

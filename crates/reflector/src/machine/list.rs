@@ -25,7 +25,7 @@ impl Page {
             resource_version: if first {
                 self.version.clone()
             } else {
-                Default::default()
+                ResourceVersion::default()
             },
             version_match: None,
             limit: self.limit,

@@ -170,11 +170,9 @@ impl Machine {
         }
         let (version, verdict) = match event {
             Event::Added(version) => (version, Verdict::Deliver),
-            Event::Modified(version) | Event::Deleted(version) => {
-                open.unordered = false;
-                (version, Verdict::Deliver)
-            }
-            Event::Bookmark { version, .. } => {
+            Event::Modified(version)
+            | Event::Deleted(version)
+            | Event::Bookmark { version, .. } => {
                 open.unordered = false;
                 (version, Verdict::Deliver)
             }
@@ -217,13 +215,11 @@ impl Machine {
             End::Clean | End::Silent => None,
         };
         if error.is_some_and(FetchError::is_version_unavailable) {
-            if healthy {
-                self.resumes = 0;
-                self.state = State::Fetch;
-            } else {
+            if !healthy {
                 self.pause(now, error);
-                self.state = State::Fetch;
             }
+            self.resumes = 0;
+            self.state = State::Fetch;
             return Consequence::Relist;
         }
         if error.is_some_and(FetchError::is_overload) {

@@ -117,6 +117,7 @@ fn tell(machine: &mut Machine, now: &mut Duration, words: &[&str]) -> Option<Str
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as the other answers of `tell`")]
 fn verdict(machine: &mut Machine, now: Duration, event: Event<'_>) -> Option<String> {
     let verdict = machine.event(now, event);
     Some(format!("{verdict:?} @{}", machine.version()).to_lowercase())
@@ -161,7 +162,9 @@ fn show(action: &Action, now: Duration) -> String {
                 }
             )
         }
-        Action::Pause { until } => format!("pause {:.1} s", (*until - now).as_secs_f64()),
+        Action::Pause { until } => {
+            format!("pause {:.1} s", until.saturating_sub(now).as_secs_f64())
+        }
     }
 }
 
