@@ -29,6 +29,9 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut Self::Kind) {
         let _ = (cx, new);
     }
+    fn keeps_status_on_create(&self) -> bool {
+        false
+    }
     fn validate(&self, new: &Self::Kind) -> Vec<FieldError> {
         let _ = new;
         Vec::new()
@@ -141,6 +144,9 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
         if let Some(new) = typed_mut(new) {
             self.0.prepare_for_create(cx, new);
         }
+    }
+    fn keeps_status_on_create(&self) -> bool {
+        self.0.keeps_status_on_create()
     }
     fn validate(&self, new: &dyn AnyObject) -> Vec<FieldError> {
         typed(new).map_or_else(Vec::new, |new| self.0.validate(new))

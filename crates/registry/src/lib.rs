@@ -1,15 +1,86 @@
-//! The storage stack of the API server.
+//! The storage stack of the API server: every built-in resource with its verbs, over any engine.
+//!
+//! [`Registry`] makes the resources, [`Rest`] is one of them with the verbs that it has. Below lie
+//! the store with the rules of the API (defaults, admission, checks, stages of deletion), which a
+//! [`Strategy`] for each kind fills in, and raw storage over [`kubist_storage::Kv`].
+//!
+//! It is not a server: it knows no HTTP, decodes no bodies, authenticates and authorises nobody.
+//!
+//! ```
+//! use kubist_api::core::v1::ConfigMap;
+//! use kubist_apimachinery::{ListOptions, PostOptions};
+//! use kubist_registry::{Created, Registry, RegistryConfig, User};
+//! use kubist_storage::memory::MemoryKv;
+//! use std::sync::Arc;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), kubist_apimachinery::Status> {
+//! let registry = Registry::new(RegistryConfig::new(Arc::new(MemoryKv::default())));
+//! registry.start().await?;
+//! let config_maps = registry.resource("", "v1", "configmaps").expect("it is built in");
+//!
+//! let cx = registry.request(User::default());
+//! let mut object = ConfigMap::default();
+//! object.metadata.generate_name = "settings-".into();
+//! let options = PostOptions::default();
+//! let created = config_maps
+//!     .create(&cx, "default", "", Box::new(object), &options)
+//!     .await?;
+//! assert!(matches!(created, Created::Object(it) if it.revision() > 0));
+//! let page = config_maps.list(&cx, "default", &ListOptions::default()).await?;
+//! assert_eq!(page.items.len(), 1);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Contracts
+//!
+//! - Every error is the `Status` that upstream answers, message and causes included.
+//! - A write that changes nothing keeps the resource version and causes no event.
+//! - A list is one consistent state, also over several pages; a watch misses nothing or says so.
+//! - A watch holds a position and one page of objects, however slowly it is read.
+//! - Each version of an object is decoded, and encoded in each form, at most once while in use.
 
+mod bootstrap;
+mod clock;
+mod continue_token;
+mod convert;
 mod kind_strategy;
+mod kinds;
 mod name_rule;
 mod object_fields;
+mod object_version;
+mod pod_subresources;
+mod predicate;
+mod random;
+mod raw;
+mod registry;
 mod request_context;
+mod rest;
+mod scale;
+mod service_claims;
+mod storage_error;
+mod storage_key;
+mod store;
+mod stored;
+mod stored_cache;
 mod strategy;
+mod subresource;
+mod validate_metadata;
+mod watch;
+mod watch_event;
 
+pub use clock::{SystemClock, WallClock};
 pub use kind_strategy::{ForKind, KindStrategy};
 pub use name_rule::NameRule;
 pub use object_fields::text_at;
+pub use registry::{Registry, RegistryConfig};
 pub use request_context::{RequestContext, User};
+pub use rest::{Created, Deleted, ListPage, Replacement, Rest, UpdatedObject, Updated, Verb};
+pub use storage_error::{Operation, StorageError};
+pub use stored::Stored;
 pub use strategy::{
     Admission, BoxFuture, Dependents, Generation, Lookup, PlainStrategy, StatusKeeps, Strategy,
 };
+pub use watch::EventStream;
+pub use watch_event::{INITIAL_EVENTS_END, WatchEvent};

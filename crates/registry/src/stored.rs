@@ -53,6 +53,13 @@ impl Stored {
         stored
     }
 
+    /// A version that cannot be read.
+    pub(crate) fn from_error(kind: &'static Kind, revision: u64, status: Status) -> Self {
+        let stored = Self::empty(kind, revision);
+        let _ = stored.0.object.set(Err(status));
+        stored
+    }
+
     fn empty(kind: &'static Kind, revision: u64) -> Self {
         Self(Arc::new(Inner {
             kind,

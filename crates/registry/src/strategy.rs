@@ -41,10 +41,16 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Prepares a new object: clears what users may not set. By default that is `status`, where
-    /// the kind has it as a subresource. The store sets uid, times and generation.
+    /// Prepares a new object: clears what users may not set. The store has cleared `status`
+    /// already, where the kind has it as a subresource, and set uid, times and generation.
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut dyn AnyObject) {
         let _ = (cx, new);
+    }
+
+    /// Whether a new object may come with a status although the status is a subresource
+    /// (upstream: nodes). Default: no.
+    fn keeps_status_on_create(&self) -> bool {
+        false
     }
 
     /// Checks a new object, without its metadata.

@@ -1,0 +1,153 @@
+//! What every cluster has from the start, as upstream makes it: namespaces, the service of the
+//! API server, priority classes, the administrator's role.
+
+use crate::registry::Shared;
+use crate::{RequestContext, User};
+use kubist_api::core::v1::{Namespace, Service, ServicePort};
+use kubist_api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, RoleRef, Subject};
+use kubist_api::scheduling::v1::PriorityClass;
+use kubist_apimachinery::{AnyObject, IntOrString, KubeObject, ObjectMeta, Status, Str};
+
+/// The namespaces that are always there.
+const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
+/// Priority classes for what must run first: name, value, description.
+const PRIORITY_CLASSES: [(&str, i32, &str); 2] = [
+    (
+        "system-node-critical",
+        2_000_001_000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+    (
+        "system-cluster-critical",
+        2_000_000_000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another \
+         node if necessary.",
+    ),
+];
+
+/// Creates what is missing. What exists stays as it is.
+pub(crate) async fn run(shared: &Shared) -> Result<(), Status> {
+    let user = User {
+        name: "system:apiserver".into(),
+        groups: vec!["system:masters".into()],
+        ..User::default()
+    };
+    let cx = &RequestContext::new(user, shared.clock.now());
+    for name in NAMESPACES {
+        let namespace = Namespace {
+            metadata: named("", name),
+            ..Namespace::default()
+        };
+        ensure(shared, cx, "", namespace).await?;
+    }
+    ensure(shared, cx, "default", kubernetes_service(shared)).await?;
+    for (name, value, description) in PRIORITY_CLASSES {
+        let class = PriorityClass {
+            metadata: named("", name),
+            value,
+            description: description.into(),
+            ..PriorityClass::default()
+        };
+        ensure(shared, cx, "", class).await?;
+    }
+    let (role, binding) = administrator();
+    ensure(shared, cx, "", role).await?;
+    ensure(shared, cx, "", binding).await
+}
+
+fn named(namespace: &str, name: &str) -> ObjectMeta {
+    ObjectMeta {
+        name: name.into(),
+        namespace: namespace.into(),
+        ..ObjectMeta::default()
+    }
+}
+
+/// The service by which pods reach the API server; it has the first cluster IP.
+fn kubernetes_service(shared: &Shared) -> Service {
+    let mut service = Service {
+        metadata: named("default", "kubernetes"),
+        ..Service::default()
+    };
+    let labels = &mut service.metadata.labels;
+    labels.insert("component".into(), "apiserver".into());
+    labels.insert("provider".into(), "kubernetes".into());
+    service.spec.type_ = "ClusterIP".into();
+    service.spec.session_affinity = "None".into();
+    service.spec.cluster_ip = shared.services.first_address().to_string().into();
+    service.spec.ports.push(ServicePort {
+        name: "https".into(),
+        protocol: "TCP".into(),
+        port: 443,
+        target_port: IntOrString::Int(i32::from(shared.server_port)),
+        ..ServicePort::default()
+    });
+    service
+}
+
+fn administrator() -> (ClusterRole, ClusterRoleBinding) {
+    const RBAC: &str = "rbac.authorization.k8s.io";
+    let all = || vec![Str::from("*")];
+    let metadata = || {
+        let mut metadata = named("", "cluster-admin");
+        let label = "kubernetes.io/bootstrapping";
+        metadata.labels.insert(label.into(), "rbac-defaults".into());
+        let annotation = "rbac.authorization.kubernetes.io/autoupdate";
+        metadata.annotations.insert(annotation.into(), "true".into());
+        metadata
+    };
+    let role = ClusterRole {
+        metadata: metadata(),
+        rules: vec![
+            PolicyRule {
+                verbs: all(),
+                api_groups: all(),
+                resources: all(),
+                ..PolicyRule::default()
+            },
+            PolicyRule {
+                verbs: all(),
+                non_resource_urls: all(),
+                ..PolicyRule::default()
+            },
+        ],
+        ..ClusterRole::default()
+    };
+    let binding = ClusterRoleBinding {
+        metadata: metadata(),
+        role_ref: RoleRef {
+            api_group: RBAC.into(),
+            kind: "ClusterRole".into(),
+            name: "cluster-admin".into(),
+        },
+        subjects: vec![Subject {
+            kind: "Group".into(),
+            api_group: RBAC.into(),
+            name: "system:masters".into(),
+            ..Subject::default()
+        }],
+    };
+    (role, binding)
+}
+
+/// Creates an object, unless there is one of its name.
+async fn ensure<K: KubeObject>(
+    shared: &Shared,
+    cx: &RequestContext,
+    namespace: &str,
+    object: K,
+) -> Result<(), Status> {
+    let Some(store) = shared.find(K::GROUP, K::PLURAL) else {
+        return Ok(());
+    };
+    let name = object.metadata().name.clone();
+    if shared.one(store, namespace, &name).await?.is_some() {
+        return Ok(());
+    }
+    let object: Box<dyn AnyObject> = Box::new(object);
+    match store.create(shared, cx, namespace, object, false).await {
+        // Another server was faster.
+        Err(status) if status.is_already_exists() => Ok(()),
+        result => result.map(drop),
+    }
+}

@@ -1,0 +1,74 @@
+//! Converts an object between two versions of its kind.
+//!
+//! Most versions differ in names and in what they lack, so they meet in JSON: fields of the same
+//! name go over, others are lost. Kinds that were rearranged have their own rules.
+
+mod events;
+mod horizontal_pod_autoscaler;
+
+use kubist_api::{GROUPS, Kind, ResourceFacts, find_kind};
+use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
+use kubist_apimachinery::{AnyObject, Status};
+use serde_json::Value;
+
+/// An object of `from` as one of `to`. The same object if they are one.
+pub(crate) fn convert(
+    object: Box<dyn AnyObject>,
+    from: &'static Kind,
+    to: &'static Kind,
+) -> Result<Box<dyn AnyObject>, Status> {
+    if std::ptr::eq(from, to) {
+        return Ok(object);
+    }
+    let mut json = to_json_value(&*object);
+    rearrange(&mut json, from, to);
+    let bytes = serde_json::to_vec(&json).map_err(Status::internal_error)?;
+    let mut converted = to.new_object().ok_or_else(|| {
+        Status::internal_error(format_args!("{} has no metadata", to.facts().kind))
+    })?;
+    merge_json(&mut *converted, &bytes, &mut DecodeContext::new()).map_err(|error| {
+        let (from, to) = (from.facts(), to.facts());
+        let versions = format!("{} to {}", from.api_version, to.api_version);
+        Status::internal_error(format_args!("converting {} from {versions}: {error}", to.kind))
+    })?;
+    Ok(converted)
+}
+
+/// The version in which a resource is stored: the group's first that has it, which is the most
+/// stable. Where an older version is first or a newer one says more, that is named here.
+pub(crate) fn storage_version(
+    group: &'static str,
+    facts: &'static ResourceFacts,
+) -> Option<&'static Kind> {
+    let version = match (group, facts.plural) {
+        ("autoscaling", "horizontalpodautoscalers") => "v2",
+        _ => {
+            let group = GROUPS.iter().find(|it| it.name == group)?;
+            let has = |version: &&kubist_api::VersionFacts| {
+                version.resources.iter().any(|it| it.plural == facts.plural)
+            };
+            group.versions.iter().find(has)?.version
+        }
+    };
+    find_kind(group, version, facts.kind)
+}
+
+fn rearrange(json: &mut Value, from: &Kind, to: &Kind) {
+    let (from, to) = (from.facts(), to.facts());
+    match (from.kind, from.group, to.group, from.version, to.version) {
+        ("Event", "", "events.k8s.io", ..) => events::to_events_group(json),
+        ("Event", "events.k8s.io", "", ..) => events::to_core_group(json),
+        ("HorizontalPodAutoscaler", _, _, "v1", "v2") => horizontal_pod_autoscaler::to_v2(json),
+        ("HorizontalPodAutoscaler", _, _, "v2", "v1") => horizontal_pod_autoscaler::to_v1(json),
+        _ => {}
+    }
+}
+
+/// Moves the member `from` of an object to `to`.
+fn rename(json: &mut Value, from: &str, to: &str) {
+    if let Some(members) = json.as_object_mut()
+        && let Some(value) = members.remove(from)
+    {
+        members.insert(to.to_owned(), value);
+    }
+}

@@ -1,0 +1,141 @@
+//! HorizontalPodAutoscaler: v1 knows one metric, the CPU; v2 a list of them.
+//!
+//! Upstream carries what v1 cannot say in annotations; so does this, in v2's own spelling of the
+//! values, which is read back by the same server.
+
+use serde_json::{Map, Value, json};
+
+const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
+const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
+const CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
+const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
+
+pub(super) fn to_v2(json: &mut Value) {
+    let mut annotation = |key: &str| -> Option<Value> {
+        let annotations = json.pointer_mut("/metadata/annotations")?.as_object_mut()?;
+        let text = annotations.remove(key)?;
+        serde_json::from_str(text.as_str()?).ok()
+    };
+    let kept_metrics = annotation(METRICS);
+    let behavior = annotation(BEHAVIOR);
+    let conditions = annotation(CONDITIONS);
+    let kept_current = annotation(CURRENT_METRICS);
+    if let Some(spec) = member(json, "spec") {
+        let target = spec.remove("targetCPUUtilizationPercentage");
+        let mut metrics = list(kept_metrics);
+        if let Some(target) = target {
+            metrics.insert(0, json!({"type": "Resource", "resource": {
+                "name": "cpu",
+                "target": {"type": "Utilization", "averageUtilization": target},
+            }}));
+        }
+        if !metrics.is_empty() {
+            spec.insert("metrics".to_owned(), Value::Array(metrics));
+        }
+        if let Some(behavior) = behavior {
+            spec.insert("behavior".to_owned(), behavior);
+        }
+    }
+    if let Some(status) = member(json, "status") {
+        let current = status.remove("currentCPUUtilizationPercentage");
+        let mut metrics = list(kept_current);
+        if let Some(current) = current {
+            metrics.insert(0, json!({"type": "Resource", "resource": {
+                "name": "cpu",
+                "current": {"averageUtilization": current},
+            }}));
+        }
+        if !metrics.is_empty() {
+            status.insert("currentMetrics".to_owned(), Value::Array(metrics));
+        }
+        if let Some(conditions) = conditions {
+            status.insert("conditions".to_owned(), conditions);
+        }
+    }
+}
+
+pub(super) fn to_v1(json: &mut Value) {
+    let mut kept: Vec<(&str, Value)> = Vec::new();
+    if let Some(spec) = member(json, "spec") {
+        let (cpu, others) = split(spec.remove("metrics"), "/resource/target/averageUtilization");
+        if let Some(cpu) = cpu {
+            spec.insert("targetCPUUtilizationPercentage".to_owned(), cpu);
+        }
+        kept.extend(others.map(|others| (METRICS, others)));
+        kept.extend(spec.remove("behavior").map(|it| (BEHAVIOR, it)));
+    }
+    if let Some(status) = member(json, "status") {
+        let current = status.remove("currentMetrics");
+        let (cpu, others) = split(current, "/resource/current/averageUtilization");
+        if let Some(cpu) = cpu {
+            status.insert("currentCPUUtilizationPercentage".to_owned(), cpu);
+        }
+        kept.extend(others.map(|others| (CURRENT_METRICS, others)));
+        kept.extend(status.remove("conditions").map(|it| (CONDITIONS, it)));
+    }
+    if kept.is_empty() {
+        return;
+    }
+    if let Some(metadata) = member(json, "metadata") {
+        let annotations = metadata
+            .entry("annotations")
+            .or_insert_with(|| Value::Object(Map::new()));
+        for (key, value) in kept {
+            annotations[key] = Value::String(value.to_string());
+        }
+    }
+}
+
+fn member<'a>(json: &'a mut Value, name: &str) -> Option<&'a mut Map<String, Value>> {
+    json.get_mut(name)?.as_object_mut()
+}
+
+fn list(value: Option<Value>) -> Vec<Value> {
+    match value {
+        Some(Value::Array(items)) => items,
+        _ => Vec::new(),
+    }
+}
+
+/// The utilization of the first metric about the CPU that has one, and all other metrics.
+fn split(metrics: Option<Value>, utilization: &str) -> (Option<Value>, Option<Value>) {
+    let mut metrics = list(metrics);
+    let cpu = metrics.iter().position(|metric| {
+        metric.pointer("/resource/name") == Some(&json!("cpu"))
+            && metric.pointer(utilization).is_some_and(Value::is_number)
+    });
+    let cpu = cpu.and_then(|index| metrics.remove(index).pointer(utilization).cloned());
+    let others = (!metrics.is_empty()).then_some(Value::Array(metrics));
+    (cpu, others)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_v1_cannot_say_survives_in_annotations() {
+        let v2 = json!({
+            "metadata": {"name": "h"},
+            "spec": {
+                "maxReplicas": 3,
+                "metrics": [
+                    {"type": "Pods", "pods": {"metric": {"name": "m"}}},
+                    {"type": "Resource", "resource": {"name": "cpu",
+                        "target": {"type": "Utilization", "averageUtilization": 80}}},
+                ],
+                "behavior": {"scaleUp": {"selectPolicy": "Max"}},
+            },
+            "status": {"conditions": [{"type": "AbleToScale"}]},
+        });
+        let mut json = v2.clone();
+        to_v1(&mut json);
+        assert_eq!(json["spec"], json!({"maxReplicas": 3, "targetCPUUtilizationPercentage": 80}));
+        assert_eq!(json["status"], json!({}));
+        to_v2(&mut json);
+        assert_eq!(json["spec"]["metrics"][1], v2["spec"]["metrics"][0]);
+        assert_eq!(json["spec"]["behavior"], v2["spec"]["behavior"]);
+        assert_eq!(json["status"], v2["status"]);
+        assert_eq!(json["metadata"]["annotations"], json!({}));
+    }
+}

@@ -1,0 +1,228 @@
+//! `pods/binding` and `pods/eviction`: a pod is given to a node, or asked to leave it.
+
+mod disruption;
+
+use crate::rest::{Created, Rest, UpdatedObject};
+use crate::store::{Part, UpdateRequest};
+use crate::{RequestContext, Stored};
+use kubist_api::core::v1::{Binding, Pod, PodCondition};
+use kubist_api::policy::v1::Eviction;
+use kubist_apimachinery::{
+    AnyObject, DeleteOptions, FieldError, FieldPath, GroupResource, Preconditions, Status, Time,
+};
+use std::any::Any;
+
+/// Gives a pod to the node that a binding names.
+pub(crate) async fn bind(
+    rest: &Rest,
+    cx: &RequestContext,
+    namespace: &str,
+    name: &str,
+    object: &dyn AnyObject,
+    dry_run: bool,
+) -> Result<Created, Status> {
+    let object: &dyn Any = object;
+    let binding = object
+        .downcast_ref::<Binding>()
+        .ok_or_else(|| Status::bad_request("expected a Binding"))?;
+    if binding.metadata.name != *name {
+        let message = "name in URL does not match name in Binding object";
+        return Err(Status::bad_request(message));
+    }
+    let errors = check(binding);
+    if !errors.is_empty() {
+        let kind = kubist_apimachinery::GroupKind::new("", "Binding");
+        return Err(Status::invalid(&kind, name, &errors));
+    }
+    let bound = Bound {
+        binding,
+        now: cx.now(),
+    };
+    change(rest, cx, namespace, name, &bound, dry_run).await?;
+    Ok(success())
+}
+
+fn check(binding: &Binding) -> Vec<FieldError> {
+    let path = FieldPath::new("target");
+    let mut errors = Vec::new();
+    let kind = &binding.target.kind;
+    if !kind.is_empty() && *kind != "Node" {
+        let supported = ["Node", "<empty>"];
+        errors.push(FieldError::not_supported(&path.child("kind"), kind, &supported));
+    }
+    if binding.target.name.is_empty() {
+        errors.push(FieldError::required(&path.child("name"), ""));
+    }
+    errors
+}
+
+/// A pod on the node of a binding.
+struct Bound<'a> {
+    binding: &'a Binding,
+    now: Time,
+}
+
+impl UpdatedObject for Bound<'_> {
+    fn preconditions(&self) -> Preconditions {
+        let uid = &self.binding.metadata.uid;
+        Preconditions {
+            uid: (!uid.is_empty()).then(|| uid.clone()),
+            resource_version: None,
+        }
+    }
+
+    fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
+        let mut pod = pod(old)?;
+        let name = &self.binding.metadata.name;
+        let conflict = |why: String| {
+            Err(Status::conflict(&GroupResource::new("", "pods/binding"), name, why))
+        };
+        if pod.metadata.is_terminating() {
+            return conflict(format!("pod {name} is being deleted, cannot be assigned to a host"));
+        }
+        if !pod.spec.node_name.is_empty() {
+            let node = &pod.spec.node_name;
+            return conflict(format!("pod {name} is already assigned to node {node:?}"));
+        }
+        if !pod.spec.scheduling_gates.is_empty() {
+            return conflict(format!("pod {name} has non-empty .spec.schedulingGates"));
+        }
+        pod.spec.node_name = self.binding.target.name.clone();
+        for (key, value) in &self.binding.metadata.annotations {
+            pod.metadata.annotations.insert(key.clone(), value.clone());
+        }
+        let condition = PodCondition {
+            type_: "PodScheduled".into(),
+            status: "True".into(),
+            ..PodCondition::default()
+        };
+        set_condition(&mut pod, condition, self.now);
+        Ok(Box::new(pod))
+    }
+}
+
+/// Deletes a pod, if its disruption budget has room.
+pub(crate) async fn evict(
+    rest: &Rest,
+    cx: &RequestContext,
+    namespace: &str,
+    name: &str,
+    object: &dyn AnyObject,
+    dry_run: bool,
+) -> Result<Created, Status> {
+    let object: &dyn Any = object;
+    let eviction = object
+        .downcast_ref::<Eviction>()
+        .ok_or_else(|| Status::bad_request("expected an Eviction"))?;
+    if eviction.metadata.name != *name {
+        let message = "name in URL does not match name in Eviction object";
+        return Err(Status::bad_request(message));
+    }
+    let mut options = eviction.delete_options.as_deref().map(options_of).unwrap_or_default();
+    if dry_run && options.dry_run.is_empty() {
+        options.dry_run.push("All".into());
+    }
+    let dry_run = !options.dry_run.is_empty();
+    let stored = rest.shared.one(rest.store(), namespace, name).await?;
+    let resource = GroupResource::new("", "pods");
+    let stored = stored.ok_or_else(|| Status::not_found(&resource, name))?;
+    let pod = pod(Some(&**stored.object()?))?;
+    if disruption::is_protected(&pod) {
+        disruption::take(rest, cx, &pod, dry_run).await?;
+    }
+    if !dry_run {
+        let evicted = Evicted { now: cx.now() };
+        change(rest, cx, namespace, name, &evicted, false).await?;
+    }
+    let store = rest.store();
+    let delete = store.delete(&rest.shared, cx, namespace, name, &options);
+    delete.await?;
+    Ok(success())
+}
+
+/// A pod that says that it is evicted.
+struct Evicted {
+    now: Time,
+}
+
+impl UpdatedObject for Evicted {
+    fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
+        let mut pod = pod(old)?;
+        let condition = PodCondition {
+            type_: "DisruptionTarget".into(),
+            status: "True".into(),
+            reason: "EvictionByEvictionAPI".into(),
+            message: "Eviction API: evicting".into(),
+            ..PodCondition::default()
+        };
+        set_condition(&mut pod, condition, self.now);
+        Ok(Box::new(pod))
+    }
+}
+
+/// The options in an eviction are another Rust type of the same message.
+fn options_of(options: &kubist_api::meta::v1::DeleteOptions) -> DeleteOptions {
+    let preconditions = options.preconditions.as_deref().map(|it| {
+        Box::new(Preconditions {
+            uid: it.uid.clone(),
+            resource_version: it.resource_version.clone(),
+        })
+    });
+    DeleteOptions {
+        grace_period_seconds: options.grace_period_seconds,
+        preconditions,
+        orphan_dependents: options.orphan_dependents,
+        propagation_policy: options.propagation_policy.clone(),
+        dry_run: options.dry_run.clone(),
+        ignore_store_read_error_with_cluster_breaking_potential: None,
+    }
+}
+
+async fn change(
+    rest: &Rest,
+    cx: &RequestContext,
+    namespace: &str,
+    name: &str,
+    object: &dyn UpdatedObject,
+    dry_run: bool,
+) -> Result<Stored, Status> {
+    let request = UpdateRequest {
+        shared: &rest.shared,
+        cx,
+        namespace,
+        name,
+        object,
+        part: Part::Everything,
+        subresource: rest.subresource.name(),
+        dry_run,
+    };
+    Ok(rest.store().update(request).await?.stored)
+}
+
+fn pod(object: Option<&dyn AnyObject>) -> Result<Pod, Status> {
+    let found = object.and_then(|object| (object as &dyn Any).downcast_ref::<Pod>());
+    found
+        .cloned()
+        .ok_or_else(|| Status::internal_error("expected a Pod"))
+}
+
+/// Sets a condition of a pod; its time moves only with its status.
+fn set_condition(pod: &mut Pod, mut condition: PodCondition, now: Time) {
+    condition.last_transition_time = Some(now);
+    let conditions = &mut pod.status.conditions;
+    match conditions.iter_mut().find(|it| it.type_ == condition.type_) {
+        Some(found) => {
+            if found.status == condition.status {
+                condition.last_transition_time = found.last_transition_time;
+            }
+            *found = condition;
+        }
+        None => conditions.push(condition),
+    }
+}
+
+fn success() -> Created {
+    let mut status = Status::success();
+    status.code = 201;
+    Created::Status(Box::new(status))
+}

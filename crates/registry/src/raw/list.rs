@@ -1,0 +1,287 @@
+//! Lists: version, match, limit and continue over one consistent state of the engine.
+
+use super::RawStorage;
+use crate::Stored;
+use crate::continue_token::ContinueToken;
+use crate::predicate::Predicate;
+use crate::storage_error::{Operation, StorageError};
+use bytes::Bytes;
+use kubist_apimachinery::{
+    GroupResource, ListMeta, ListOptions, ListPosition, ResourceVersion, Status, Str,
+};
+use kubist_storage::{KeyRange, KeyValue, RangeRequest, RangeResponse, ReadError, Revision};
+use std::sync::Arc;
+
+/// Where to look: a namespace (all if empty), and perhaps one name in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Scope<'a> {
+    pub(crate) namespace: &'a str,
+    pub(crate) name: Option<&'a str>,
+}
+
+/// What a list found.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    pub(crate) items: Vec<Stored>,
+    pub(crate) metadata: ListMeta,
+}
+
+/// The most keys read at once while looking for matches.
+const PAGE_MAX: usize = 10_000;
+
+/// How far the reading has come.
+struct Cursor {
+    range: KeyRange,
+    /// The prefix that the start of a token is relative to.
+    prefix: String,
+    /// The revision to read at; None for the head.
+    at: Option<Revision>,
+    /// The revision of the answer; None until the head has been read.
+    revision: Option<u64>,
+    continued: bool,
+}
+
+impl RawStorage {
+    /// Lists what a predicate selects.
+    pub(crate) async fn list(
+        &self,
+        resource: &GroupResource,
+        scope: Scope<'_>,
+        predicate: &Predicate,
+        options: &ListOptions,
+    ) -> Result<Listed, Status> {
+        let position = options
+            .list_position()
+            .map_err(|error| error.to_status())?;
+        let Some(range) = self.narrow(scope, predicate) else {
+            return self.nothing(resource).await;
+        };
+        let mut cursor = self.cursor(resource, scope, range, &position).await?;
+        // Upstream's cache, which answers these, pays no heed to limits.
+        let limited = options.limit > 0 && !options.resource_version.is_any();
+        let limit = limited.then(|| usize::try_from(options.limit).unwrap_or(usize::MAX));
+        let failed = |error: &StorageError| error.to_status(Operation::List, resource, "");
+        let mut listed = Listed::default();
+        let mut page = limit;
+        loop {
+            let request = RangeRequest {
+                range: cursor.range.clone(),
+                at: cursor.at,
+                limit: page,
+            };
+            let response = match self.kv.range(request).await {
+                Ok(response) => response,
+                Err(ReadError::Compacted { .. }) if cursor.continued => {
+                    return Err(Status::continue_expired(cursor.inconsistent_token()));
+                }
+                Err(error) => return Err(failed(&error.into())),
+            };
+            if let ListPosition::NotOlderThan(version) = &position {
+                not_older(version, response.revision.0).map_err(|error| failed(&error))?;
+            }
+            let revision = *cursor.revision.get_or_insert(response.revision.0);
+            cursor.at = Some(Revision(revision));
+            let left = limit.map(|limit| limit - listed.items.len());
+            let evaluated = self.select(&response, predicate, left, &mut listed.items);
+            let more = response.more || evaluated < response.kvs.len();
+            let last = evaluated.checked_sub(1).map(|it| &response.kvs[it].key);
+            if let (true, Some(last)) = (more, last) {
+                cursor.go_on_after(last);
+            }
+            let full = limit.is_some_and(|limit| listed.items.len() >= limit);
+            if !more || full {
+                listed.metadata = cursor.metadata(more, predicate, &response, evaluated);
+                return Ok(listed);
+            }
+            page = page.map(|page| page.saturating_mul(2).min(PAGE_MAX));
+        }
+    }
+
+    /// Appends the selected ones, at most `left`. How many were looked at.
+    fn select(
+        &self,
+        response: &RangeResponse,
+        predicate: &Predicate,
+        left: Option<usize>,
+        items: &mut Vec<Stored>,
+    ) -> usize {
+        let everything = predicate.is_everything();
+        if everything {
+            items.reserve(response.kvs.len());
+        }
+        let end = left.map_or(usize::MAX, |left| items.len().saturating_add(left));
+        for (index, kv) in response.kvs.iter().enumerate() {
+            if items.len() >= end {
+                return index;
+            }
+            let stored = self.stored(kv);
+            if everything || self.is_selected(&stored, kv, predicate) {
+                items.push(stored);
+            }
+        }
+        response.kvs.len()
+    }
+
+    fn is_selected(&self, stored: &Stored, kv: &Arc<KeyValue>, predicate: &Predicate) -> bool {
+        let (namespace, name) = self.keys.names(&kv.key);
+        predicate.matches(stored, namespace, name)
+    }
+
+    /// The keys that can be selected at all; None if there are none.
+    pub(crate) fn narrow(&self, scope: Scope<'_>, predicate: &Predicate) -> Option<KeyRange> {
+        let mut namespace = scope.namespace;
+        if self.keys.namespaced()
+            && let Some(selected) = predicate.namespace()
+        {
+            if namespace.is_empty() {
+                namespace = selected;
+            } else if namespace != selected {
+                return None;
+            }
+        }
+        let name = match (scope.name, predicate.name()) {
+            (Some(name), Some(selected)) if name != selected => return None,
+            (name, selected) => name.or(selected),
+        };
+        match name {
+            Some(name) if !namespace.is_empty() || !self.keys.namespaced() => {
+                let key = self.keys.key(namespace, name).ok()?;
+                Some(KeyRange::key(Bytes::from(key)))
+            }
+            _ => Some(self.keys.range(namespace)),
+        }
+    }
+
+    async fn nothing(&self, resource: &GroupResource) -> Result<Listed, Status> {
+        let revision = self.revision().await;
+        let revision =
+            revision.map_err(|error| error.to_status(Operation::List, resource, ""))?;
+        Ok(Listed {
+            items: Vec::new(),
+            metadata: list_meta(revision),
+        })
+    }
+
+    async fn cursor(
+        &self,
+        resource: &GroupResource,
+        scope: Scope<'_>,
+        range: KeyRange,
+        position: &ListPosition,
+    ) -> Result<Cursor, Status> {
+        let prefix = self.keys.range_prefix(scope.namespace);
+        let mut cursor = Cursor {
+            range,
+            prefix,
+            at: None,
+            revision: None,
+            continued: false,
+        };
+        match position {
+            ListPosition::MostRecent | ListPosition::Any => {}
+            ListPosition::NotOlderThan(version) => {
+                parse_version(version)?;
+            }
+            ListPosition::Exact { version, .. } => {
+                let revision = parse_version(version)?;
+                cursor.at = Some(Revision(revision));
+                cursor.revision = Some(revision);
+            }
+            ListPosition::Continue(token) => {
+                let token = ContinueToken::decode(token)?;
+                let start = format!("{}{}", cursor.prefix, token.start);
+                cursor.range = cursor.range.resumed_at(start);
+                cursor.continued = true;
+                match token.revision {
+                    Some(revision) => {
+                        cursor.at = Some(Revision(revision));
+                        cursor.revision = Some(revision);
+                    }
+                    None => {
+                        let head = self.revision().await;
+                        let head =
+                            head.map_err(|error| error.to_status(Operation::List, resource, ""))?;
+                        cursor.revision = Some(head);
+                        cursor.at = Some(Revision(head));
+                    }
+                }
+            }
+        }
+        Ok(cursor)
+    }
+}
+
+impl Cursor {
+    fn go_on_after(&mut self, last: &Bytes) {
+        let mut next = last.to_vec();
+        next.push(0);
+        self.range = self.range.resumed_at(next);
+    }
+
+    fn start(&self) -> String {
+        let start = self.range.start();
+        let rest = start.strip_prefix(self.prefix.as_bytes()).unwrap_or(start);
+        String::from_utf8_lossy(rest).into_owned()
+    }
+
+    fn inconsistent_token(&self) -> Str {
+        let token = ContinueToken {
+            revision: None,
+            start: self.start(),
+        };
+        token.encode()
+    }
+
+    fn metadata(
+        &self,
+        more: bool,
+        predicate: &Predicate,
+        response: &RangeResponse,
+        evaluated: usize,
+    ) -> ListMeta {
+        let mut metadata = list_meta(self.revision.unwrap_or_default());
+        if more {
+            let token = ContinueToken {
+                revision: self.revision,
+                start: self.start(),
+            };
+            metadata.continue_ = token.encode();
+            if predicate.is_everything() {
+                let remaining = response.count.saturating_sub(evaluated);
+                metadata.remaining_item_count = i64::try_from(remaining).ok();
+            }
+        }
+        metadata
+    }
+}
+
+fn list_meta(revision: u64) -> ListMeta {
+    ListMeta {
+        resource_version: crate::stored::version_text(revision),
+        ..ListMeta::default()
+    }
+}
+
+fn not_older(version: &ResourceVersion, current: u64) -> Result<(), StorageError> {
+    match version.to_u64() {
+        Some(requested) if requested > current => Err(StorageError::TooLarge { requested, current }),
+        _ => Ok(()),
+    }
+}
+
+/// A resource version as a number. 400 if it is none.
+pub(crate) fn parse_version(version: &ResourceVersion) -> Result<u64, Status> {
+    let text = version.as_str();
+    if text.is_empty() {
+        return Ok(0);
+    }
+    // Leading zeros are fine with upstream's parser, signs are not.
+    let digits = text.bytes().all(|it| it.is_ascii_digit());
+    let parsed = digits.then(|| text.parse().ok()).flatten();
+    parsed.ok_or_else(|| {
+        let why = if digits { "value out of range" } else { "invalid syntax" };
+        Status::bad_request(format!(
+            "resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: {why}"
+        ))
+    })
+}

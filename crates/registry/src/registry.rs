@@ -1,0 +1,320 @@
+//! `Registry`: every served resource over one engine.
+//!
+//! Where the API server begins: it makes the stores, finds what is there already, and creates
+//! what every cluster has. It serves no requests itself.
+
+use crate::clock::{SystemClock, WallClock};
+use crate::convert::storage_version;
+use crate::random::Random;
+use crate::raw::RawStorage;
+use crate::rest::Rest;
+use crate::service_claims::{Ranges, ServiceClaims};
+use crate::storage_error::Operation;
+use crate::storage_key::KeyLayout;
+use crate::store::Store;
+use crate::stored_cache::StoredCache;
+use crate::strategy::{BoxFuture, Lookup};
+use crate::subresource::Subresource;
+use crate::{RequestContext, Stored, User};
+use hashbrown::HashMap;
+use kubist_api::{GROUPS, ResourceFacts, find_kind};
+use kubist_apimachinery::{AnyObject, Status};
+use kubist_storage::{KeyRange, Kv, RangeRequest};
+use std::fmt;
+use std::net::Ipv4Addr;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// How a registry is set up.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RegistryConfig {
+    /// Where everything is stored.
+    pub kv: Arc<dyn Kv>,
+    /// Where timestamps come from. Default: the machine's clock.
+    pub clock: Arc<dyn WallClock>,
+    /// What uids and generated names come from. Two servers on one store need two seeds.
+    /// Default: the clock's time when the registry is made.
+    pub seed: Option<u64>,
+    /// The folder of all keys. Default: `/registry`, as upstream.
+    pub key_root: String,
+    /// The network of cluster IPs. Default: 10.96.0.0/16.
+    pub service_network: (Ipv4Addr, u32),
+    /// The ports of nodes that services get. Default: 30000 to 32767, as upstream.
+    pub node_ports: RangeInclusive<u16>,
+    /// The port of the API server, to which the service `kubernetes` leads. Default: 6443.
+    pub server_port: u16,
+    /// Estimated bytes of decoded and encoded objects that are remembered. Default: 512 MiB.
+    pub cache_bytes_max: usize,
+}
+
+impl RegistryConfig {
+    /// The defaults, over `kv`.
+    pub fn new(kv: Arc<dyn Kv>) -> Self {
+        Self {
+            kv,
+            clock: Arc::new(SystemClock),
+            seed: None,
+            key_root: "/registry".to_owned(),
+            service_network: (Ipv4Addr::new(10, 96, 0, 0), 16),
+            node_ports: 30_000..=32_767,
+            server_port: 6443,
+            cache_bytes_max: 512 << 20,
+        }
+    }
+}
+
+/// Every served resource. A clone is another handle.
+#[derive(Clone)]
+pub struct Registry {
+    shared: Arc<Shared>,
+    resources: Arc<HashMap<(&'static str, &'static str, &'static str), Arc<Rest>>>,
+}
+
+/// What all resources share.
+pub(crate) struct Shared {
+    stores: Vec<Store>,
+    by_name: HashMap<(&'static str, &'static str), usize>,
+    pub(crate) random: Random,
+    pub(crate) services: ServiceClaims,
+    pub(crate) clock: Arc<dyn WallClock>,
+    pub(crate) server_port: u16,
+}
+
+impl Registry {
+    /// Makes a registry of all built-in resources that can be stored. [`start`](Self::start) has
+    /// to run before it serves.
+    pub fn new(config: RegistryConfig) -> Self {
+        let cache = Arc::new(StoredCache::new(config.cache_bytes_max));
+        let mut shared = Shared::empty(&config);
+        let mut resources: Vec<(usize, &'static ResourceFacts)> = Vec::new();
+        for facts in served() {
+            let found = find_kind(facts.group, facts.version, facts.kind);
+            if found.is_none() || !facts.verbs.contains(&"get") || is_virtual(facts) {
+                continue;
+            }
+            let (group, plural) = storage_name(facts);
+            let store = match shared.by_name.get(&(group, plural)) {
+                Some(store) => *store,
+                None => match new_store(&config, &cache, group, facts) {
+                    Some(store) => shared.add(store),
+                    None => continue,
+                },
+            };
+            resources.push((store, facts));
+        }
+        let shared = Arc::new(shared);
+        let rest = |(store, facts): (usize, &'static ResourceFacts)| {
+            let kind = find_kind(facts.group, facts.version, facts.kind)?;
+            let rest = Rest {
+                shared: Arc::clone(&shared),
+                facts,
+                kind,
+                store,
+                subresource: Subresource::None,
+            };
+            let name = (facts.group, facts.version, facts.plural);
+            Some((name, Arc::new(rest)))
+        };
+        let resources = resources.into_iter().filter_map(rest).collect();
+        Self {
+            shared,
+            resources: Arc::new(resources),
+        }
+    }
+
+    /// Finds out what services have been allotted, and creates what every cluster has: the first
+    /// namespaces, the service `kubernetes`, priority classes, the administrator's role.
+    pub async fn start(&self) -> Result<(), Status> {
+        self.recover_services().await?;
+        crate::bootstrap::run(&self.shared).await
+    }
+
+    /// A served resource, by the three parts of its path. None if it is not served, or is not
+    /// stored (reviews, bindings).
+    pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Rest>> {
+        self.resources.get(&(group, version, plural)).cloned()
+    }
+
+    /// All served resources.
+    pub fn resources(&self) -> impl Iterator<Item = &Arc<Rest>> {
+        self.resources.values()
+    }
+
+    /// The context of a request by `user` that comes in now.
+    pub fn request(&self, user: User) -> RequestContext {
+        RequestContext::new(user, self.shared.clock.now())
+    }
+
+    /// Reads objects of all resources by group and plural, in their storage versions.
+    pub fn lookup(&self) -> &dyn Lookup {
+        &*self.shared
+    }
+
+    async fn recover_services(&self) -> Result<(), Status> {
+        let Some(services) = self.shared.find("", "services") else {
+            return Ok(());
+        };
+        for stored in self.shared.all(services, "").await? {
+            self.shared.services.recover(&stored);
+        }
+        Ok(())
+    }
+}
+
+fn served() -> impl Iterator<Item = &'static ResourceFacts> {
+    let versions = GROUPS.iter().flat_map(|group| group.versions);
+    versions.flat_map(|version| version.resources)
+}
+
+/// Resources that are made up when asked for.
+fn is_virtual(facts: &ResourceFacts) -> bool {
+    facts.plural == "componentstatuses"
+}
+
+/// Where a resource is stored: events have two groups and one store.
+fn storage_name(facts: &ResourceFacts) -> (&'static str, &'static str) {
+    match (facts.group, facts.plural) {
+        ("events.k8s.io", "events") => ("", "events"),
+        (group, plural) => (group, plural),
+    }
+}
+
+fn new_store(
+    config: &RegistryConfig,
+    cache: &Arc<StoredCache>,
+    group: &'static str,
+    facts: &'static ResourceFacts,
+) -> Option<Store> {
+    let kind = storage_version(group, facts)?;
+    let (plural, namespaced) = (facts.plural, facts.namespaced);
+    Some(Store {
+        group,
+        plural,
+        namespaced,
+        raw: RawStorage {
+            kv: Arc::clone(&config.kv),
+            kind,
+            keys: KeyLayout::built_in(&config.key_root, group, plural, namespaced),
+            cache: Arc::clone(cache),
+        },
+        strategy: crate::kinds::strategy(group, plural),
+        has_status: facts.subresources.iter().any(|it| it.name == "status"),
+    })
+}
+
+impl Shared {
+    fn empty(config: &RegistryConfig) -> Self {
+        let now = config.clock.now().as_nanos();
+        // The low bits are those that differ.
+        let seed = config.seed.unwrap_or(now as u64);
+        let (network, prefix) = config.service_network;
+        Self {
+            stores: Vec::new(),
+            by_name: HashMap::new(),
+            random: Random::new(seed),
+            services: ServiceClaims::new(Ranges {
+                network,
+                prefix,
+                node_ports: config.node_ports.clone(),
+            }),
+            clock: Arc::clone(&config.clock),
+            server_port: config.server_port,
+        }
+    }
+
+    fn add(&mut self, store: Store) -> usize {
+        let index = self.stores.len();
+        self.by_name.insert((store.group, store.plural), index);
+        self.stores.push(store);
+        index
+    }
+
+    pub(crate) fn store(&self, index: usize) -> &Store {
+        &self.stores[index]
+    }
+
+    /// The store of a resource, by the group that it is stored under.
+    pub(crate) fn find(&self, group: &str, plural: &str) -> Option<&Store> {
+        let index = self.by_name.get(&(group, plural))?;
+        Some(&self.stores[*index])
+    }
+
+    /// One object of a store; None if it does not exist.
+    pub(crate) async fn one(
+        &self,
+        store: &Store,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Stored>, Status> {
+        let Ok(key) = store.raw.keys.key(namespace, name) else {
+            return Ok(None);
+        };
+        let found = store.raw.get(&key, 0).await;
+        found.map_err(|error| error.to_status(Operation::Get, &store.resource(), name))
+    }
+
+    /// All objects of a store, in a namespace or in all.
+    pub(crate) async fn all(&self, store: &Store, namespace: &str) -> Result<Vec<Stored>, Status> {
+        let range: KeyRange = store.raw.keys.range(namespace);
+        let found = store.raw.kv.range(RangeRequest::new(range)).await;
+        let found = found.map_err(|error| {
+            let error = crate::storage_error::StorageError::from(error);
+            error.to_status(Operation::List, &store.resource(), "")
+        })?;
+        Ok(found.kvs.iter().map(|kv| store.raw.stored(kv)).collect())
+    }
+}
+
+impl Lookup for Shared {
+    fn get<'a>(
+        &'a self,
+        group: &'a str,
+        plural: &'a str,
+        namespace: &'a str,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Arc<dyn AnyObject>>, Status>> {
+        Box::pin(async move {
+            let Some(store) = self.find(group, plural) else {
+                return Ok(None);
+            };
+            match self.one(store, namespace, name).await? {
+                Some(stored) => Ok(Some(Arc::clone(stored.object()?))),
+                None => Ok(None),
+            }
+        })
+    }
+
+    fn list<'a>(
+        &'a self,
+        group: &'a str,
+        plural: &'a str,
+        namespace: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<Arc<dyn AnyObject>>, Status>> {
+        Box::pin(async move {
+            let Some(store) = self.find(group, plural) else {
+                return Ok(Vec::new());
+            };
+            let all = self.all(store, namespace).await?;
+            // One object that cannot be read does not hide the others.
+            let readable = all.iter().filter_map(|stored| stored.object().ok());
+            Ok(readable.map(Arc::clone).collect())
+        })
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared")
+            .field("stores", &self.stores.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry")
+            .field("resources", &self.resources.len())
+            .finish_non_exhaustive()
+    }
+}

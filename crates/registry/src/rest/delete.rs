@@ -1,0 +1,93 @@
+//! Delete one object, or all that selectors select.
+
+use super::{Created, Deleted, ListPage, Rest, Verb};
+use crate::{RequestContext, Stored};
+use kubist_apimachinery::{DeleteOptions, ListOptions, Status};
+
+/// Objects listed at once by a deletion of a collection that has no limit of its own.
+const COLLECTION_PAGE: i64 = 10_000;
+
+impl Rest {
+    /// Deletes an object, or begins to: it may wait for a grace period or for finalizers.
+    pub async fn delete(
+        &self,
+        cx: &RequestContext,
+        namespace: &str,
+        name: &str,
+        options: &DeleteOptions,
+    ) -> Result<Deleted, Status> {
+        self.check_verb(Verb::Delete)?;
+        let store = self.store();
+        let outcome = store
+            .delete(&self.shared, cx, namespace, name, options)
+            .await?;
+        let stored = &outcome.stored;
+        let answer = if !outcome.gone || store.strategy.returns_deleted() {
+            Created::Object(self.serve(stored)?)
+        } else {
+            let object = self.serve(stored)?;
+            Created::Status(Box::new(store.success(&**object.object()?)))
+        };
+        Ok(Deleted {
+            answer,
+            gone: outcome.gone,
+        })
+    }
+
+    /// Deletes everything that the selectors select, one by one. The answer is the list of what
+    /// was there. Not atomic: the first error ends it, except that what is gone already is fine.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves the objects that it has not come to.
+    pub async fn delete_collection(
+        &self,
+        cx: &RequestContext,
+        namespace: &str,
+        list: &ListOptions,
+        options: &DeleteOptions,
+    ) -> Result<ListPage, Status> {
+        self.check_verb(Verb::DeleteCollection)?;
+        options.checked().map_err(|error| error.to_status())?;
+        let mut list = list.clone();
+        let paged = list.limit == 0;
+        if paged {
+            list.limit = COLLECTION_PAGE;
+        }
+        let mut all = ListPage::default();
+        loop {
+            let page = self.list_unchecked(namespace, None, &list).await?;
+            for stored in &page.items {
+                self.delete_one(cx, stored, options).await?;
+            }
+            let next = page.metadata.continue_.clone();
+            all.items.extend(page.items);
+            all.metadata = page.metadata;
+            if !paged || next.is_empty() {
+                return Ok(all);
+            }
+            list.continue_ = next;
+            list.resource_version = kubist_apimachinery::ResourceVersion::default();
+            list.resource_version_match = kubist_apimachinery::Str::default();
+        }
+    }
+
+    async fn delete_one(
+        &self,
+        cx: &RequestContext,
+        stored: &Stored,
+        options: &DeleteOptions,
+    ) -> Result<(), Status> {
+        let (namespace, name) = {
+            let meta = stored.object()?.meta();
+            (meta.namespace.clone(), meta.name.clone())
+        };
+        let deleted = self
+            .store()
+            .delete(&self.shared, cx, &namespace, &name, options);
+        match deleted.await {
+            Err(status) if !status.is_not_found() => Err(status),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Get, list and watch.
+
+use super::{ListPage, Rest, Verb};
+use crate::predicate::Predicate;
+use crate::raw::{Scope, parse_version};
+use crate::scale;
+use crate::storage_error::Operation;
+use crate::subresource::Subresource;
+use crate::watch::EventStream;
+use crate::{RequestContext, Stored};
+use kubist_apimachinery::{FieldSelector, ListOptions, ResourceVersion, Selector, Status};
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Rest {
+    /// Reads one object, which is not older than `version` (if that is set). For a subresource,
+    /// what the subresource shows of it.
+    pub async fn get(
+        &self,
+        cx: &RequestContext,
+        namespace: &str,
+        name: &str,
+        version: &ResourceVersion,
+    ) -> Result<Stored, Status> {
+        let _ = cx;
+        self.check_verb(Verb::Get)?;
+        let store = self.store();
+        let key = store.raw.keys.key(namespace, name)?;
+        let version = parse_version(version)?;
+        let found = store.raw.get(&key, version).await;
+        let resource = self.group_resource();
+        let found = found.map_err(|error| error.to_status(Operation::Get, &resource, name))?;
+        let stored = found.ok_or_else(|| Status::not_found(&resource, name))?;
+        if self.subresource == Subresource::Scale {
+            let scale = scale::of(&**stored.object()?).ok_or_else(|| self.has_no_scale())?;
+            let kind = self.body_kind();
+            return Ok(Stored::from_object(kind, stored.revision(), Box::new(scale)));
+        }
+        self.serve(&stored)
+    }
+
+    /// Lists what the selectors select in a namespace (in all, if it is empty).
+    pub async fn list(
+        &self,
+        cx: &RequestContext,
+        namespace: &str,
+        options: &ListOptions,
+    ) -> Result<ListPage, Status> {
+        let _ = cx;
+        self.check_verb(Verb::List)?;
+        self.list_unchecked(namespace, None, options).await
+    }
+
+    pub(super) async fn list_unchecked(
+        &self,
+        namespace: &str,
+        name: Option<&str>,
+        options: &ListOptions,
+    ) -> Result<ListPage, Status> {
+        let predicate = self.predicate(&options.label_selector, &options.field_selector)?;
+        let store = self.store();
+        let scope = Scope { namespace, name };
+        let resource = self.group_resource();
+        let listed = store.raw.list(&resource, scope, &predicate, options).await?;
+        let items = if std::ptr::eq(store.kind(), self.kind) {
+            listed.items
+        } else {
+            let items = listed.items.iter().map(|stored| self.serve(stored));
+            items.collect::<Result<_, _>>()?
+        };
+        Ok(ListPage {
+            metadata: listed.metadata,
+            items,
+        })
+    }
+
+    /// Follows what the selectors select in a namespace (in all, if it is empty), or one object.
+    /// `timeout`: when the caller is going to end the watch.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves no trace.
+    pub async fn watch(
+        &self,
+        cx: &RequestContext,
+        namespace: &str,
+        name: Option<&str>,
+        options: &ListOptions,
+        timeout: Option<Duration>,
+    ) -> Result<EventStream, Status> {
+        let _ = cx;
+        self.check_verb(Verb::Watch)?;
+        let predicate = self.predicate(&options.label_selector, &options.field_selector)?;
+        let raw = self.store().raw.clone();
+        let range = raw.narrow(Scope { namespace, name }, &predicate);
+        EventStream::start(raw, self.kind, predicate, range, options, timeout).await
+    }
+
+    fn predicate(&self, labels: &Selector, fields: &FieldSelector) -> Result<Predicate, Status> {
+        let strategy = Arc::clone(self.strategy());
+        Predicate::new(labels.clone(), fields.clone(), strategy)
+    }
+}

@@ -1,0 +1,158 @@
+//! `scale`: the replicas of a workload, as an object of their own.
+//!
+//! A projection of the workload, not stored: reading it shows part of the workload, writing it is
+//! an update of the workload.
+
+use crate::rest::UpdatedObject;
+use kubist_api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
+use kubist_api::autoscaling::v1::Scale;
+use kubist_api::core::v1::ReplicationController;
+use kubist_apimachinery::{
+    AnyObject, FieldError, FieldPath, GroupKind, LabelSelector, ObjectMeta, Preconditions,
+    Selector, Status, Str, format_label_selector,
+};
+use std::any::Any;
+
+/// The scale of a workload; None if the kind has none.
+pub(crate) fn of(object: &dyn AnyObject) -> Option<Scale> {
+    let any: &dyn Any = object;
+    let (replicas, current, selector) = if let Some(it) = any.downcast_ref::<Deployment>() {
+        let selector = text(it.spec.selector.as_deref());
+        (it.spec.replicas, it.status.replicas, selector)
+    } else if let Some(it) = any.downcast_ref::<ReplicaSet>() {
+        let selector = text(it.spec.selector.as_deref());
+        (it.spec.replicas, it.status.replicas, selector)
+    } else if let Some(it) = any.downcast_ref::<StatefulSet>() {
+        let selector = text(it.spec.selector.as_deref());
+        (it.spec.replicas, it.status.replicas, selector)
+    } else {
+        let it = any.downcast_ref::<ReplicationController>()?;
+        let selector = Selector::from_labels(&it.spec.selector).to_string().into();
+        (it.spec.replicas, it.status.replicas, selector)
+    };
+    let meta = object.meta();
+    let mut scale = Scale {
+        metadata: ObjectMeta {
+            name: meta.name.clone(),
+            namespace: meta.namespace.clone(),
+            uid: meta.uid.clone(),
+            resource_version: meta.resource_version.clone(),
+            creation_timestamp: meta.creation_timestamp,
+            ..ObjectMeta::default()
+        },
+        ..Scale::default()
+    };
+    scale.spec.replicas = replicas.unwrap_or(1);
+    scale.status.replicas = current;
+    scale.status.selector = selector;
+    Some(scale)
+}
+
+fn text(selector: Option<&LabelSelector>) -> Str {
+    let parsed = selector.and_then(|it| Selector::try_from(it).ok());
+    parsed.map_or_else(
+        || format_label_selector(selector).into(),
+        |selector| selector.to_string().into(),
+    )
+}
+
+fn set(object: &mut dyn AnyObject, replicas: i32) {
+    let any: &mut dyn Any = object;
+    if let Some(it) = any.downcast_mut::<Deployment>() {
+        it.spec.replicas = Some(replicas);
+    } else if let Some(it) = any.downcast_mut::<ReplicaSet>() {
+        it.spec.replicas = Some(replicas);
+    } else if let Some(it) = any.downcast_mut::<StatefulSet>() {
+        it.spec.replicas = Some(replicas);
+    } else if let Some(it) = any.downcast_mut::<ReplicationController>() {
+        it.spec.replicas = Some(replicas);
+    }
+}
+
+/// An update of a scale, as one of the workload.
+pub(crate) struct Scaled<'a> {
+    /// What makes the new scale.
+    pub(crate) scale: &'a dyn UpdatedObject,
+    /// The name of the workload.
+    pub(crate) name: &'a str,
+    /// The answer if the workload has no scale.
+    pub(crate) missing: Status,
+}
+
+impl UpdatedObject for Scaled<'_> {
+    fn preconditions(&self) -> Preconditions {
+        self.scale.preconditions()
+    }
+
+    fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
+        let old = old.ok_or_else(|| self.missing.clone())?;
+        let scale = of(old).ok_or_else(|| self.missing.clone())?;
+        let new = self.scale.updated(Some(&scale))?;
+        let new: &dyn Any = &*new;
+        let new = new
+            .downcast_ref::<Scale>()
+            .ok_or_else(|| Status::bad_request("expected a Scale"))?;
+        let mut errors = Vec::new();
+        if new.spec.replicas < 0 {
+            let path = FieldPath::new("spec").child("replicas");
+            let detail = "must be greater than or equal to 0";
+            errors.push(FieldError::invalid(&path, new.spec.replicas, detail));
+        }
+        if !errors.is_empty() {
+            let kind = GroupKind::new("autoscaling", "Scale");
+            return Err(Status::invalid(&kind, self.name, &errors));
+        }
+        let mut object = old.boxed_clone();
+        set(&mut *object, new.spec.replicas);
+        object.meta_mut().resource_version = new.metadata.resource_version.clone();
+        Ok(object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Replacement;
+
+    fn deployment() -> Deployment {
+        let mut object = Deployment::default();
+        object.metadata.name = "web".into();
+        object.metadata.resource_version = "7".into();
+        object.metadata.labels.insert("x".into(), "y".into());
+        object.spec.replicas = Some(2);
+        let selector = object.spec.selector.get_or_insert_default();
+        selector.match_labels.insert("app".into(), "web".into());
+        object.status.replicas = 1;
+        object
+    }
+
+    fn scaled(replicas: i32) -> Result<Box<dyn AnyObject>, Status> {
+        let mut scale = of(&deployment()).expect("deployments scale");
+        scale.spec.replicas = replicas;
+        let scaled = Scaled {
+            scale: &Replacement(Box::new(scale)),
+            name: "web",
+            missing: Status::internal_error("no scale"),
+        };
+        scaled.updated(Some(&deployment()))
+    }
+
+    #[test]
+    fn a_scale_shows_replicas_and_selector() {
+        let scale = of(&deployment()).expect("deployments scale");
+        assert_eq!((scale.spec.replicas, scale.status.replicas), (2, 1));
+        assert_eq!(scale.status.selector, "app=web");
+        assert_eq!(scale.metadata.resource_version, "7");
+        assert!(scale.metadata.labels.is_empty());
+        assert!(of(&kubist_api::core::v1::Pod::default()).is_none());
+    }
+
+    #[test]
+    fn a_new_scale_changes_the_replicas_alone() {
+        let mut expected = deployment();
+        expected.spec.replicas = Some(5);
+        assert!(scaled(5).expect("it is valid").equals(&expected));
+        let status = scaled(-1).expect_err("there is no such number of pods");
+        assert!(status.is_invalid());
+    }
+}

@@ -1,0 +1,119 @@
+//! What a service needs, by its type, and what it takes over from its former self.
+
+use kubist_api::core::v1::Service;
+use kubist_apimachinery::Str;
+
+const NONE: &str = "None";
+
+fn type_of(service: &Service) -> &str {
+    match service.spec.type_.as_str() {
+        "" => "ClusterIP",
+        other => other,
+    }
+}
+
+fn has_cluster_type(service: &Service) -> bool {
+    matches!(type_of(service), "ClusterIP" | "NodePort" | "LoadBalancer")
+}
+
+fn is_headless(service: &Service) -> bool {
+    service.spec.cluster_ip == NONE
+}
+
+/// Whether the service has an address in the cluster.
+pub(super) fn address(service: &Service) -> bool {
+    has_cluster_type(service) && !is_headless(service)
+}
+
+/// Whether its ports are ports of nodes, too.
+pub(super) fn node_ports(service: &Service) -> bool {
+    match type_of(service) {
+        "NodePort" => true,
+        "LoadBalancer" => service.spec.allocate_load_balancer_node_ports != Some(false),
+        _ => false,
+    }
+}
+
+/// Whether it has a port for health checks of its nodes.
+pub(super) fn health_check_port(service: &Service) -> bool {
+    type_of(service) == "LoadBalancer" && service.spec.external_traffic_policy == "Local"
+}
+
+/// Takes over what was allotted before and what the new version does not mention; drops what its
+/// new type has no use for, unless it was changed.
+pub(super) fn take_over(new: &mut Service, old: Option<&Service>) {
+    let Some(old) = old else {
+        return;
+    };
+    if address(old) && has_cluster_type(new) && new.spec.cluster_ip.is_empty() {
+        new.spec.cluster_ip = old.spec.cluster_ip.clone();
+    }
+    let same_address = new.spec.cluster_ip == old.spec.cluster_ip;
+    if has_cluster_type(new) && new.spec.cluster_ips.is_empty() && same_address {
+        new.spec.cluster_ips.clone_from(&old.spec.cluster_ips);
+    }
+    if has_cluster_type(new) && new.spec.ip_families.is_empty() {
+        new.spec.ip_families.clone_from(&old.spec.ip_families);
+    }
+    if has_cluster_type(old) && !has_cluster_type(new) && same_address {
+        new.spec.cluster_ip = Str::default();
+        new.spec.cluster_ips.clear();
+        if new.spec.ip_families == old.spec.ip_families {
+            new.spec.ip_families.clear();
+        }
+        if new.spec.ip_family_policy == old.spec.ip_family_policy {
+            new.spec.ip_family_policy = None;
+        }
+    }
+    take_over_node_ports(new, old);
+}
+
+fn take_over_node_ports(new: &mut Service, old: &Service) {
+    if node_ports(old) && node_ports(new) {
+        let mut used: Vec<i32> = new.spec.ports.iter().map(|it| it.node_port).collect();
+        for port in &mut new.spec.ports {
+            if port.node_port != 0 {
+                continue;
+            }
+            let before = old.spec.ports.iter().find(|it| {
+                it.port == port.port && it.protocol == port.protocol && !used.contains(&it.node_port)
+            });
+            if let Some(before) = before {
+                port.node_port = before.node_port;
+                used.push(before.node_port);
+            }
+        }
+    } else if node_ports(old) {
+        let ports = |service: &Service| -> Vec<i32> {
+            service.spec.ports.iter().map(|it| it.node_port).collect()
+        };
+        if ports(new) == ports(old) {
+            for port in &mut new.spec.ports {
+                port.node_port = 0;
+            }
+        }
+    }
+    let same_check = new.spec.health_check_node_port == old.spec.health_check_node_port;
+    if health_check_port(old) && health_check_port(new) && new.spec.health_check_node_port == 0 {
+        new.spec.health_check_node_port = old.spec.health_check_node_port;
+    } else if health_check_port(old) && !health_check_port(new) && same_check {
+        new.spec.health_check_node_port = 0;
+    }
+}
+
+/// Says which family the addresses are of: there is one only.
+pub(super) fn fill_families(service: &mut Service) {
+    if !has_cluster_type(service) {
+        return;
+    }
+    let spec = &mut service.spec;
+    if spec.cluster_ip == NONE && spec.cluster_ips.is_empty() {
+        spec.cluster_ips.push(NONE.into());
+    }
+    if spec.ip_family_policy.is_none() {
+        spec.ip_family_policy = Some("SingleStack".into());
+    }
+    if spec.ip_families.is_empty() {
+        spec.ip_families.push("IPv4".into());
+    }
+}

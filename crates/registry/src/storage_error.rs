@@ -1,0 +1,178 @@
+//! Why storage refused, and the status that each verb makes of it.
+
+use kubist_apimachinery::{GroupResource, Status};
+use kubist_storage::{Fault, LeaseError, ReadError, WatchError, WriteError};
+
+/// Why an operation of raw storage failed.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StorageError {
+    /// Nothing is stored under the key.
+    #[error("StorageError: key not found, Code: 1, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: ")]
+    NotFound {
+        /// The full key.
+        key: String,
+    },
+    /// Something is stored under the key already.
+    #[error("StorageError: key exists, Code: 2, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: ")]
+    Exists {
+        /// The full key.
+        key: String,
+        /// Whether what is there is being deleted.
+        terminating: bool,
+    },
+    /// A precondition does not hold.
+    #[error("StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}")]
+    InvalidObject {
+        /// The full key.
+        key: String,
+        /// Which one, as upstream says it.
+        why: String,
+    },
+    /// The caller's own code refused: this is its answer, word for word.
+    #[error("{0}")]
+    Refused(Box<Status>),
+    /// A version that storage has not reached.
+    #[error("Too large resource version: {requested}, current: {current}")]
+    TooLarge {
+        /// The version asked for.
+        requested: u64,
+        /// Where storage stands.
+        current: u64,
+    },
+    /// A version that storage has given up.
+    #[error("revision {requested} has been compacted")]
+    Compacted {
+        /// The version asked for.
+        requested: u64,
+    },
+    /// The object is larger than storage takes.
+    #[error("the object is too large: {bytes} bytes, at most {bytes_max}")]
+    ObjectTooLarge {
+        /// Its size.
+        bytes: usize,
+        /// The limit.
+        bytes_max: usize,
+    },
+    /// The engine failed.
+    #[error("the storage engine failed: {0}")]
+    Engine(#[source] Fault),
+    /// The store was closed.
+    #[error("the store is closed")]
+    Closed,
+    /// A lease could not be had.
+    #[error("no lease for an object that expires")]
+    Lease(#[source] LeaseError),
+}
+
+/// What was being done, for the status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "each has its own statuses")]
+pub enum Operation {
+    /// A create.
+    Create,
+    /// A delete.
+    Delete,
+    /// A read of one object.
+    Get,
+    /// A list.
+    List,
+    /// An update.
+    Update,
+}
+
+impl Operation {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Delete => "delete",
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Update => "update",
+        }
+    }
+}
+
+impl StorageError {
+    /// The answer to `operation` on the object `name` of `resource`.
+    pub fn to_status(&self, operation: Operation, resource: &GroupResource, name: &str) -> Status {
+        match self {
+            Self::Refused(status) => (**status).clone(),
+            Self::NotFound { .. } => Status::not_found(resource, name),
+            Self::Exists { terminating, .. } if operation == Operation::Create => {
+                let mut status = Status::already_exists(resource, name);
+                if *terminating {
+                    let message = format!("object is being deleted: {}", status.message);
+                    status.message = message.into();
+                }
+                status
+            }
+            Self::Exists { .. } | Self::InvalidObject { .. } => {
+                Status::conflict(resource, name, self)
+            }
+            Self::TooLarge { requested, current } => {
+                // A second, as upstream's cache: the writer may be ahead of us by a moment.
+                Status::too_large_resource_version(*requested, *current, 1)
+            }
+            Self::Compacted { .. } => {
+                Status::expired("The resourceVersion for the provided list is too old.")
+            }
+            Self::ObjectTooLarge { .. } => Status::request_entity_too_large(self),
+            Self::Engine(fault) if fault.is_transient() => {
+                Status::server_timeout(resource, operation.word(), 2)
+            }
+            Self::Engine(_) | Self::Closed | Self::Lease(_) => Status::internal_error(self),
+        }
+    }
+}
+
+impl From<Status> for StorageError {
+    fn from(status: Status) -> Self {
+        Self::Refused(Box::new(status))
+    }
+}
+
+impl From<ReadError> for StorageError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Compacted { requested, .. } => Self::Compacted {
+                requested: requested.0,
+            },
+            ReadError::FutureRevision { requested, current } => Self::TooLarge {
+                requested: requested.0,
+                current: current.0,
+            },
+            ReadError::Fault(fault) => Self::Engine(fault),
+            _ => Self::Closed,
+        }
+    }
+}
+
+impl From<WriteError> for StorageError {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::TooLarge { bytes, bytes_max } => Self::ObjectTooLarge { bytes, bytes_max },
+            WriteError::Fault(fault) => Self::Engine(fault),
+            WriteError::LeaseNotFound { lease } => Self::Lease(LeaseError::NotFound { lease }),
+            _ => Self::Closed,
+        }
+    }
+}
+
+impl From<LeaseError> for StorageError {
+    fn from(error: LeaseError) -> Self {
+        Self::Lease(error)
+    }
+}
+
+impl From<WatchError> for StorageError {
+    fn from(error: WatchError) -> Self {
+        match error {
+            WatchError::Compacted { requested, .. } => Self::Compacted {
+                requested: requested.0,
+            },
+            WatchError::Fault(fault) => Self::Engine(fault),
+            _ => Self::Closed,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! `Store`: all objects of one resource under the rules of the API.
+//!
+//! The generic road of every write: namespace, defaults, admission, preparation, checks, canonical
+//! form, storage; deletion in its stages. A strategy fills in what is special about a kind. The
+//! store works in the storage version only; `Rest` converts.
+
+mod create;
+mod delete;
+mod deletion;
+mod namespaces;
+mod update;
+
+pub(crate) use update::{Part, UpdateRequest};
+
+use crate::object_fields::number_of;
+use crate::raw::RawStorage;
+use crate::storage_error::{Operation, StorageError};
+use crate::strategy::Strategy;
+use kubist_api::Kind;
+use kubist_apimachinery::{AnyObject, FieldError, GroupKind, GroupResource, Status};
+use std::sync::Arc;
+
+/// All objects of one resource.
+#[derive(Clone, Debug)]
+pub(crate) struct Store {
+    pub(crate) group: &'static str,
+    pub(crate) plural: &'static str,
+    pub(crate) namespaced: bool,
+    pub(crate) raw: RawStorage,
+    pub(crate) strategy: Arc<dyn Strategy>,
+    /// Whether the status is a subresource, so that the main path leaves it alone.
+    pub(crate) has_status: bool,
+}
+
+impl Store {
+    /// The kind in its storage version.
+    pub(crate) fn kind(&self) -> &'static Kind {
+        self.raw.kind
+    }
+
+    /// Group and plural.
+    pub(crate) fn resource(&self) -> GroupResource {
+        GroupResource::new(self.group, self.plural)
+    }
+
+    /// Group and kind.
+    pub(crate) fn group_kind(&self) -> GroupKind {
+        GroupKind::new(self.group, self.kind().facts().kind)
+    }
+
+    /// Whether these are the namespaces.
+    pub(crate) fn is_namespaces(&self) -> bool {
+        self.group.is_empty() && self.plural == "namespaces"
+    }
+
+    /// Whether these are the services.
+    pub(crate) fn is_services(&self) -> bool {
+        self.group.is_empty() && self.plural == "services"
+    }
+
+    /// The number of the status field, if the kind has one.
+    fn status_number(&self) -> Option<u32> {
+        number_of(self.kind().schema(), "status")
+    }
+
+    fn failed(&self, operation: Operation, name: &str) -> impl Fn(StorageError) -> Status {
+        let (resource, name) = (self.resource(), name.to_owned());
+        move |error| error.to_status(operation, &resource, &name)
+    }
+
+    fn invalid(&self, name: &str, errors: &[FieldError]) -> Result<(), Status> {
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(Status::invalid(&self.group_kind(), name, errors))
+        }
+    }
+
+    /// Puts an object into the namespace of its request. 400 if it says another.
+    fn settle_namespace(&self, object: &mut dyn AnyObject, namespace: &str) -> Result<(), Status> {
+        let meta = object.meta_mut();
+        if !self.namespaced {
+            meta.namespace = kubist_apimachinery::Str::default();
+        } else if meta.namespace.is_empty() {
+            meta.namespace = namespace.into();
+        } else if meta.namespace != *namespace {
+            return Err(Status::bad_request(
+                "the namespace of the provided object does not match the namespace sent on the \
+                 request",
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,165 @@
+//! Create: from a decoded body to a stored object.
+
+use super::Store;
+use crate::object_fields::{self, equal_in};
+use crate::registry::Shared;
+use crate::rest::warn;
+use crate::storage_error::{Operation, StorageError};
+use crate::strategy::{Admission, Generation};
+use crate::validate_metadata::validate_metadata;
+use crate::{RequestContext, Stored};
+use kubist_apimachinery::{AnyObject, Status, Str};
+
+/// How often a generated name may be taken already, as upstream.
+const GENERATE_NAME_TRIES: usize = 8;
+
+impl Store {
+    /// Creates an object in `namespace`.
+    pub(crate) async fn create(
+        &self,
+        shared: &Shared,
+        cx: &RequestContext,
+        namespace: &str,
+        mut object: Box<dyn AnyObject>,
+        dry_run: bool,
+    ) -> Result<Stored, Status> {
+        if !object.meta().resource_version.is_empty() {
+            let message = "resourceVersion should not be set on objects to be created";
+            return Err(Status::bad_request(message));
+        }
+        self.settle_namespace(&mut *object, namespace)?;
+        self.check_namespace(shared, namespace, &object.meta().name)
+            .await?;
+        self.strategy.apply_defaults(&mut *object);
+        let mut admission = Admission::new(cx, shared);
+        admission.dry_run = dry_run;
+        self.strategy.admit(&admission, &mut *object, None).await?;
+        self.create_named(shared, cx, object, dry_run).await
+    }
+
+    /// Tries names until one is free, if the name is to be generated.
+    async fn create_named(
+        &self,
+        shared: &Shared,
+        cx: &RequestContext,
+        object: Box<dyn AnyObject>,
+        dry_run: bool,
+    ) -> Result<Stored, Status> {
+        let meta = object.meta();
+        let base = meta.generate_name.clone();
+        let generated = meta.name.is_empty() && !base.is_empty();
+        let mut tries = GENERATE_NAME_TRIES;
+        loop {
+            let mut object = object.boxed_clone();
+            if generated {
+                object.meta_mut().name = shared.random.name(&base).into();
+            }
+            let name = object.meta().name.clone();
+            match self.create_once(shared, cx, object, dry_run).await {
+                Err(StorageError::Exists { .. }) if generated => {
+                    tries -= 1;
+                    if tries == 0 {
+                        let resource = self.resource();
+                        return Err(Status::generate_name_conflict(&resource, &name, 1));
+                    }
+                }
+                result => return result.map_err(self.failed(Operation::Create, &name)),
+            }
+        }
+    }
+
+    async fn create_once(
+        &self,
+        shared: &Shared,
+        cx: &RequestContext,
+        mut object: Box<dyn AnyObject>,
+        dry_run: bool,
+    ) -> Result<Stored, StorageError> {
+        let claim = if self.is_services() {
+            shared.services.claim(&mut *object, None, &shared.random)?
+        } else {
+            Default::default()
+        };
+        let object = self.begin_create(shared, cx, object)?;
+        let key = self.raw.keys.key(&object.meta().namespace, &object.meta().name)?;
+        let ttl = self.strategy.time_to_live(&*object);
+        let stored = self.raw.create(key, object, ttl, dry_run).await?;
+        if !dry_run {
+            claim.keep();
+        }
+        Ok(stored)
+    }
+
+    /// Everything between admission and storage: preparation, checks, canonical form. Also what
+    /// an update does that creates.
+    pub(super) fn begin_create(
+        &self,
+        shared: &Shared,
+        cx: &RequestContext,
+        mut object: Box<dyn AnyObject>,
+    ) -> Result<Box<dyn AnyObject>, Status> {
+        let meta = object.meta_mut();
+        meta.uid = shared.random.uid().into();
+        meta.creation_timestamp = Some(cx.now());
+        meta.deletion_timestamp = None;
+        meta.deletion_grace_period_seconds = None;
+        meta.self_link = Str::default();
+        meta.managed_fields.clear();
+        meta.resource_version = Str::default();
+        meta.generation = match self.strategy.generation() {
+            Generation::None => 0,
+            _ => 1,
+        };
+        remove_duplicate_owners(cx, &mut *object);
+        if self.has_status && !self.strategy.keeps_status_on_create() {
+            object = self.without_status(object)?;
+        }
+        self.strategy.prepare_for_create(cx, &mut *object);
+        let meta = object.meta();
+        let mut errors = validate_metadata(meta, self.namespaced, self.strategy.name_rule());
+        errors.extend(self.strategy.validate(&*object));
+        self.invalid(&meta.name, &errors)?;
+        warn(cx, &*self.strategy, &*object, None);
+        self.strategy.canonicalize(&mut *object);
+        Ok(object)
+    }
+
+    fn without_status(&self, object: Box<dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
+        let Some(status) = self.status_number() else {
+            return Ok(object);
+        };
+        let is_status = |number| number == status;
+        let empty = self.kind().new_object();
+        if empty.is_none_or(|empty| equal_in(&*object, &*empty, is_status)) {
+            return Ok(object);
+        }
+        object_fields::without(self.kind(), &*object, is_status).map_err(Status::internal_error)
+    }
+}
+
+/// Leaves one of several references to the same owner, with a warning, as upstream.
+pub(super) fn remove_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
+    let owners = &mut object.meta_mut().owner_references;
+    if owners.len() < 2 {
+        return;
+    }
+    let mut seen: Vec<Str> = Vec::with_capacity(owners.len());
+    let mut twice: Vec<Str> = Vec::new();
+    owners.retain(|owner| {
+        let first = !seen.contains(&owner.uid);
+        if first {
+            seen.push(owner.uid.clone());
+        } else if !twice.contains(&owner.uid) {
+            twice.push(owner.uid.clone());
+        }
+        first
+    });
+    if !twice.is_empty() {
+        cx.warn(format!(
+            ".metadata.ownerReferences contains duplicate entries; API server dedups owner \
+             references in 1.20+, and may reject such requests as early as 1.24; please fix your \
+             requests; duplicate UID(s) observed: {}",
+            twice.join(", ")
+        ));
+    }
+}

@@ -1,0 +1,189 @@
+//! Delete: at once, after a grace period, or when the last finalizer is gone.
+
+use super::deletion::{self, Stage};
+use super::{Store, namespaces};
+use crate::raw::{Change, Changed};
+use crate::registry::Shared;
+use crate::storage_error::{Operation, StorageError};
+use crate::strategy::BoxFuture;
+use crate::{RequestContext, Stored};
+use kubist_apimachinery::{
+    AnyObject, DeleteOptions, Deletion, Preconditions, Status, StatusDetails,
+};
+
+/// What became of a delete.
+#[derive(Debug)]
+pub(crate) struct DeleteOutcome {
+    /// The object, as it is or as it last was.
+    pub(crate) stored: Stored,
+    /// Whether it is gone.
+    pub(crate) gone: bool,
+}
+
+impl Store {
+    /// Deletes an object, or begins to.
+    pub(crate) async fn delete(
+        &self,
+        shared: &Shared,
+        cx: &RequestContext,
+        namespace: &str,
+        name: &str,
+        options: &DeleteOptions,
+    ) -> Result<DeleteOutcome, Status> {
+        let mut options = options.checked().map_err(|error| error.to_status())?;
+        let key = self.raw.keys.key(namespace, name)?;
+        if self.is_namespaces() && namespaces::PROTECTED.contains(&name) {
+            let why = "this namespace may not be deleted";
+            return Err(Status::forbidden(&self.resource(), name, why));
+        }
+        let failed = self.failed(Operation::Delete, name);
+        let mut marking = Marking {
+            store: self,
+            cx,
+            options: &options,
+            decided: Decided::Now,
+            touched: false,
+        };
+        let dry_run = options.dry_run;
+        let none = Preconditions::default();
+        let marked = self
+            .raw
+            .update(key.clone(), &none, false, dry_run, &mut marking)
+            .await
+            .map_err(&failed)?
+            .stored;
+        let (decided, touched) = (marking.decided, marking.touched);
+        let gone = decided == Decided::Now;
+        // A dry run has nothing to delete that carries the marks.
+        if !gone || (dry_run && touched) {
+            return Ok(DeleteOutcome {
+                stored: marked,
+                gone,
+            });
+        }
+        if touched && options.preconditions.resource_version.is_some() {
+            let version = marked.resource_version();
+            options.preconditions.resource_version = Some(version.into());
+        }
+        let allowed = |stored: &Stored| {
+            let object = stored.object()?;
+            deletion::check_preconditions(self.group, self.kind_name(), object.meta(), &options)?;
+            self.strategy.admit_delete(&**object)
+        };
+        let removed = self.raw.delete(key, &none, dry_run, allowed).await;
+        let stored = match removed {
+            Ok(stored) => stored,
+            // It was marked for its end, and somebody else has ended it meanwhile.
+            Err(StorageError::NotFound { .. }) if touched => marked,
+            Err(error) => return Err(failed(error)),
+        };
+        if self.is_services() && !dry_run {
+            shared.services.release(&stored);
+        }
+        Ok(DeleteOutcome { stored, gone: true })
+    }
+
+    /// The success that a delete answers with when the object is gone.
+    pub(crate) fn success(&self, object: &dyn AnyObject) -> Status {
+        let meta = object.meta();
+        Status::success().with_details(StatusDetails {
+            name: meta.name.clone(),
+            group: self.group.into(),
+            kind: self.plural.into(),
+            uid: meta.uid.clone(),
+            ..StatusDetails::default()
+        })
+    }
+
+    fn kind_name(&self) -> &'static str {
+        self.kind().facts().kind
+    }
+}
+
+/// What is to be done after the object was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Decided {
+    /// It goes now.
+    Now,
+    /// It stays for a while.
+    Wait,
+}
+
+/// The first half of a delete: marks the object, if it has something to wait for.
+struct Marking<'a> {
+    store: &'a Store,
+    cx: &'a RequestContext,
+    options: &'a Deletion,
+    decided: Decided,
+    /// Whether the marks are written.
+    touched: bool,
+}
+
+impl Change for Marking<'_> {
+    fn attempt<'a>(
+        &'a mut self,
+        current: Option<&'a Stored>,
+    ) -> BoxFuture<'a, Result<Changed, Status>> {
+        Box::pin(std::future::ready(self.mark(current)))
+    }
+}
+
+impl Marking<'_> {
+    fn mark(&mut self, current: Option<&Stored>) -> Result<Changed, Status> {
+        let Some(current) = current else {
+            return Ok(Changed::Keep);
+        };
+        let store = self.store;
+        let mut object = current.to_object()?;
+        let (kind, now) = (store.kind_name(), self.cx.now());
+        deletion::check_preconditions(store.group, kind, object.meta(), self.options)?;
+        store.strategy.admit_delete(&*object)?;
+        let requested = self.options.grace_period_seconds;
+        let stage = deletion::begin(&*store.strategy, &mut *object, requested, now);
+        if stage == Stage::Pending {
+            self.decided = Decided::Wait;
+            self.touched = false;
+            return Ok(Changed::Keep);
+        }
+        let policy = self.options.propagation;
+        if let Some(finalizers) = deletion::finalizers(&*store.strategy, object.meta(), policy) {
+            object.meta_mut().finalizers = finalizers;
+        }
+        let waits = !object.meta().finalizers.is_empty();
+        if store.is_namespaces() {
+            return Ok(self.mark_namespace(object, waits));
+        }
+        self.decided = match stage {
+            Stage::Graceful(1..) => Decided::Wait,
+            _ if waits => Decided::Wait,
+            _ => Decided::Now,
+        };
+        self.touched = true;
+        match stage {
+            Stage::Graceful(_) => Ok(Changed::Write(object, None)),
+            _ if waits => {
+                deletion::mark(object.meta_mut(), now);
+                Ok(Changed::Write(object, None))
+            }
+            _ => {
+                self.touched = false;
+                Ok(Changed::Keep)
+            }
+        }
+    }
+
+    /// A namespace waits for its contents, which its own finalizers stand for. Unlike other
+    /// objects it gets no grace period.
+    fn mark_namespace(&mut self, mut object: Box<dyn AnyObject>, waits: bool) -> Changed {
+        let waits = waits || namespaces::has_finalizers(&*object);
+        self.decided = if waits { Decided::Wait } else { Decided::Now };
+        self.touched = waits;
+        if !waits {
+            return Changed::Keep;
+        }
+        let meta = object.meta_mut();
+        meta.deletion_timestamp.get_or_insert(self.cx.now());
+        namespaces::terminate(&mut *object);
+        Changed::Write(object, None)
+    }
+}

@@ -1,0 +1,289 @@
+//! Update: a new object in place of an old one, as often as another write comes in between.
+
+use super::Store;
+use super::create::remove_duplicate_owners;
+use crate::object_fields::{equal_in, number_of, splice};
+use crate::raw::{Change, Changed, Outcome};
+use crate::registry::Shared;
+use crate::rest::{UpdatedObject, warn};
+use crate::service_claims::Claim;
+use crate::storage_error::Operation;
+use crate::strategy::{Admission, BoxFuture, Generation, StatusKeeps};
+use crate::validate_metadata::validate_metadata_update;
+use crate::{RequestContext, Stored};
+use kubist_apimachinery::{
+    AnyObject, FieldError, FieldPath, GroupKind, ObjectMeta, ResourceVersion, Status,
+};
+
+/// Which part of an object a path may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// All but the status, if that is a subresource.
+    Whole,
+    /// The status.
+    Status,
+    /// All but the status, without the rules of the object's own path (finalizers of namespaces,
+    /// ephemeral containers).
+    Unchecked,
+    /// Everything: the server's own changes (bindings, evictions).
+    Everything,
+}
+
+/// An update.
+pub(crate) struct UpdateRequest<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) cx: &'a RequestContext,
+    pub(crate) namespace: &'a str,
+    pub(crate) name: &'a str,
+    /// The new object, in the storage version.
+    pub(crate) object: &'a dyn UpdatedObject,
+    pub(crate) part: Part,
+    /// The name of the subresource; empty for the object itself.
+    pub(crate) subresource: &'a str,
+    pub(crate) dry_run: bool,
+}
+
+impl Store {
+    /// Updates an object, or creates it where that is allowed. An update that takes the last
+    /// finalizer off an object that is being deleted ends it.
+    pub(crate) async fn update(&self, request: UpdateRequest<'_>) -> Result<Outcome, Status> {
+        let key = self.raw.keys.key(request.namespace, request.name)?;
+        let preconditions = request.object.preconditions();
+        let creates = self.creates_on_update(&request);
+        let mut try_update = TryUpdate {
+            store: self,
+            request: &request,
+            claim: Claim::default(),
+        };
+        let outcome = self
+            .raw
+            .update(key, &preconditions, creates, request.dry_run, &mut try_update)
+            .await
+            .map_err(self.failed(Operation::Update, request.name))?;
+        let claim = try_update.claim;
+        if !request.dry_run {
+            claim.keep();
+            if self.is_services() {
+                request.shared.services.settle(&outcome);
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn creates_on_update(&self, request: &UpdateRequest<'_>) -> bool {
+        request.part == Part::Whole
+            && request.subresource.is_empty()
+            && (self.strategy.allow_create_on_update() || request.object.creates())
+    }
+
+    /// Checks the resource version of a new object against the stored one.
+    fn check_version(&self, new: &dyn AnyObject, current: u64, name: &str) -> Result<(), Status> {
+        let version = ResourceVersion::from(&new.meta().resource_version);
+        let wanted = crate::raw::parse_version(&version)?;
+        if wanted == 0 {
+            if self.strategy.allow_unconditional_update() {
+                return Ok(());
+            }
+            let path = FieldPath::new("metadata").child("resourceVersion");
+            let error = FieldError::invalid(&path, 0, "must be specified for an update");
+            // Upstream names the resource here, not the kind.
+            let kind = GroupKind::new(self.group, self.plural);
+            return Err(Status::invalid(&kind, name, &[error]));
+        }
+        if wanted != current {
+            return Err(Status::modified(&self.resource(), name));
+        }
+        Ok(())
+    }
+
+    fn begin_update(
+        &self,
+        request: &UpdateRequest<'_>,
+        new: Box<dyn AnyObject>,
+        old: &dyn AnyObject,
+    ) -> Result<Box<dyn AnyObject>, Status> {
+        let cx = request.cx;
+        let mut new = self.restore(request.part, new, old)?;
+        restore_metadata(new.meta_mut(), old.meta());
+        remove_duplicate_owners(cx, &mut *new);
+        match request.part {
+            Part::Whole => self.strategy.prepare_for_update(cx, &mut *new, old),
+            Part::Status => self.strategy.prepare_for_status_update(cx, &mut *new, old),
+            Part::Unchecked | Part::Everything => {}
+        }
+        let of_spec = matches!(request.part, Part::Whole | Part::Unchecked);
+        if of_spec && self.bumps_generation(&*new, old) {
+            new.meta_mut().generation = old.meta().generation + 1;
+        }
+        let mut errors = validate_metadata_update(&*new, old);
+        if self.strategy.repeats_metadata_checks() {
+            errors.extend(errors.clone());
+        }
+        errors.extend(match request.part {
+            Part::Whole => self.strategy.validate_update(&*new, old),
+            Part::Status => self.strategy.validate_status_update(&*new, old),
+            Part::Unchecked | Part::Everything => Vec::new(),
+        });
+        self.invalid(request.name, &errors)?;
+        if request.part == Part::Whole {
+            warn(cx, &*self.strategy, &*new, Some(old));
+        }
+        self.strategy.canonicalize(&mut *new);
+        Ok(new)
+    }
+
+    /// Takes over from the old object what this path may not change.
+    fn restore(
+        &self,
+        part: Part,
+        mut new: Box<dyn AnyObject>,
+        old: &dyn AnyObject,
+    ) -> Result<Box<dyn AnyObject>, Status> {
+        let Some(status) = self.status_number() else {
+            return Ok(new);
+        };
+        let is_status = |number| number == status;
+        match part {
+            Part::Everything => Ok(new),
+            Part::Whole | Part::Unchecked if !self.has_status => Ok(new),
+            Part::Whole | Part::Unchecked => {
+                if equal_in(&*new, old, is_status) {
+                    return Ok(new);
+                }
+                splice(self.kind(), &*new, old, is_status).map_err(Status::internal_error)
+            }
+            Part::Status => {
+                let metadata = number_of(self.kind().schema(), "metadata");
+                let spec = |number| number != status && Some(number) != metadata;
+                if !equal_in(&*new, old, spec) {
+                    new = splice(self.kind(), &*new, old, spec).map_err(Status::internal_error)?;
+                }
+                keep_metadata(self.strategy.status_keeps(), new.meta_mut(), old.meta());
+                Ok(new)
+            }
+        }
+    }
+
+    fn bumps_generation(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> bool {
+        let spec_differs = || {
+            let schema = self.kind().schema();
+            let apart = [number_of(schema, "metadata"), number_of(schema, "status")];
+            !equal_in(new, old, |number| !apart.contains(&Some(number)))
+        };
+        match self.strategy.generation() {
+            Generation::None => false,
+            Generation::Spec => spec_differs(),
+            Generation::SpecAndAnnotations => {
+                new.meta().annotations != old.meta().annotations || spec_differs()
+            }
+            Generation::Custom => self.strategy.bumps_generation(new, old),
+        }
+    }
+
+    /// Whether a changed object has nothing left to wait for.
+    fn is_finished(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> bool {
+        let waited = old.meta().is_terminating()
+            && matches!(old.meta().deletion_grace_period_seconds, None | Some(0));
+        waited
+            && new.meta().finalizers.is_empty()
+            && !(self.is_namespaces() && super::namespaces::has_finalizers(new))
+    }
+}
+
+/// What users can never change, whatever they send.
+fn restore_metadata(new: &mut ObjectMeta, old: &ObjectMeta) {
+    new.generation = old.generation;
+    new.self_link = kubist_apimachinery::Str::default();
+    new.managed_fields.clone_from(&old.managed_fields);
+    if new.uid.is_empty() {
+        new.uid = old.uid.clone();
+    }
+    new.creation_timestamp = old.creation_timestamp;
+    if old.deletion_timestamp.is_some() {
+        new.deletion_timestamp = old.deletion_timestamp;
+    }
+    if new.deletion_grace_period_seconds.is_none() {
+        new.deletion_grace_period_seconds = old.deletion_grace_period_seconds;
+    }
+}
+
+fn keep_metadata(keeps: StatusKeeps, new: &mut ObjectMeta, old: &ObjectMeta) {
+    match keeps {
+        StatusKeeps::Everything => {
+            let version = std::mem::take(&mut new.resource_version);
+            let uid = std::mem::take(&mut new.uid);
+            *new = old.clone();
+            new.resource_version = version;
+            new.uid = uid;
+        }
+        StatusKeeps::Labels => new.labels.clone_from(&old.labels),
+        StatusKeeps::Owners => new.owner_references.clone_from(&old.owner_references),
+        StatusKeeps::Nothing => {}
+    }
+}
+
+/// One update through all its attempts.
+struct TryUpdate<'a> {
+    store: &'a Store,
+    request: &'a UpdateRequest<'a>,
+    /// What a service was allotted in the last attempt.
+    claim: Claim,
+}
+
+impl Change for TryUpdate<'_> {
+    fn attempt<'a>(
+        &'a mut self,
+        current: Option<&'a Stored>,
+    ) -> BoxFuture<'a, Result<Changed, Status>> {
+        Box::pin(self.try_once(current))
+    }
+}
+
+impl TryUpdate<'_> {
+    async fn try_once(&mut self, current: Option<&Stored>) -> Result<Changed, Status> {
+        let (store, request) = (self.store, self.request);
+        let old = current.map(Stored::object).transpose()?;
+        let old = old.map(|old| &**old);
+        let mut new = request.object.updated(old)?;
+        store.settle_namespace(&mut *new, request.namespace)?;
+        store.strategy.apply_defaults(&mut *new);
+        let mut admission = Admission::new(request.cx, request.shared);
+        admission.dry_run = request.dry_run;
+        admission.subresource = request.subresource;
+        if old.is_none() {
+            let name = new.meta().name.clone();
+            store
+                .check_namespace(request.shared, request.namespace, &name)
+                .await?;
+        }
+        store.strategy.admit(&admission, &mut *new, old).await?;
+        if store.is_services() && request.part == Part::Whole {
+            let services = &request.shared.services;
+            // What an earlier attempt was allotted is given back first.
+            self.claim = Claim::default();
+            self.claim = services.claim(&mut *new, old, &request.shared.random)?;
+        }
+        let Some((old, current)) = old.zip(current) else {
+            return self.create(new);
+        };
+        store.check_version(&*new, current.revision(), request.name)?;
+        let new = store.begin_update(request, new, old)?;
+        if store.is_finished(&*new, old) {
+            return Ok(Changed::Delete(new));
+        }
+        let ttl = store.strategy.time_to_live(&*new);
+        Ok(Changed::Write(new, ttl))
+    }
+
+    /// An update of what does not exist, where that creates it.
+    fn create(&self, new: Box<dyn AnyObject>) -> Result<Changed, Status> {
+        let (store, request) = (self.store, self.request);
+        let version = ResourceVersion::from(&new.meta().resource_version);
+        if crate::raw::parse_version(&version)? != 0 {
+            return Err(Status::modified(&store.resource(), request.name));
+        }
+        let new = store.begin_create(request.shared, request.cx, new)?;
+        let ttl = store.strategy.time_to_live(&*new);
+        Ok(Changed::Write(new, ttl))
+    }
+}

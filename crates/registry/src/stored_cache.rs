@@ -1,0 +1,137 @@
+//! Remembers what was made of stored values, so that each version of an object is decoded and
+//! encoded at most once while somebody asks for it.
+//!
+//! Two generations: what was used since the last turn, and what was used before. It bounds the
+//! memory by estimate; it is not a watch cache and answers no reads by itself.
+
+use crate::Stored;
+use bytes::Bytes;
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use std::fmt;
+
+/// One version of one object. Deleted content has an entry of its own at the delete's revision.
+type Entry = (Bytes, u64);
+
+/// The cache of all resources.
+pub(crate) struct StoredCache {
+    generations: Mutex<Generations>,
+    weight_max: usize,
+}
+
+#[derive(Default)]
+struct Generations {
+    young: HashMap<Entry, Stored>,
+    old: HashMap<Entry, Stored>,
+    young_weight: usize,
+}
+
+/// Estimated bytes of all forms of an object for each byte of its storage form: decoded, JSON and
+/// protobuf together.
+const FORMS: usize = 8;
+/// Estimated bytes of an entry without its object.
+const ENTRY: usize = 256;
+
+impl StoredCache {
+    /// A cache of about `weight_max` bytes.
+    pub(crate) fn new(weight_max: usize) -> Self {
+        Self {
+            generations: Mutex::default(),
+            weight_max,
+        }
+    }
+
+    /// Runs `lookups` under the lock: a list looks up many.
+    pub(crate) fn with<T>(&self, lookups: impl FnOnce(&mut Lookups<'_>) -> T) -> T {
+        let mut generations = self.generations.lock();
+        lookups(&mut Lookups {
+            generations: &mut generations,
+            weight_max: self.weight_max / 2,
+        })
+    }
+
+    /// The version of `key` written at `revision`, made if need be.
+    pub(crate) fn get(
+        &self,
+        key: &Bytes,
+        revision: u64,
+        value_len: usize,
+        make: impl FnOnce() -> Stored,
+    ) -> Stored {
+        self.with(|it| it.get(key, revision, value_len, make))
+    }
+}
+
+impl fmt::Debug for StoredCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredCache").finish_non_exhaustive()
+    }
+}
+
+/// The cache, locked.
+pub(crate) struct Lookups<'a> {
+    generations: &'a mut Generations,
+    weight_max: usize,
+}
+
+impl Lookups<'_> {
+    /// The version of `key` written at `revision`, made if need be.
+    pub(crate) fn get(
+        &mut self,
+        key: &Bytes,
+        revision: u64,
+        value_len: usize,
+        make: impl FnOnce() -> Stored,
+    ) -> Stored {
+        let entry = (key.clone(), revision);
+        if let Some(found) = self.generations.young.get(&entry) {
+            return found.clone();
+        }
+        let stored = self.generations.old.remove(&entry).unwrap_or_else(make);
+        let weight = value_len * FORMS + ENTRY;
+        if self.generations.young_weight + weight > self.weight_max {
+            self.generations.old = std::mem::take(&mut self.generations.young);
+            self.generations.young_weight = 0;
+        }
+        self.generations.young_weight += weight;
+        self.generations.young.insert(entry, stored.clone());
+        stored
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    fn made(cache: &StoredCache, name: &'static str) -> bool {
+        let kind = kubist_api::find_kind("", "v1", "Pod").expect("pods are built in");
+        let made = Cell::new(false);
+        cache.get(&Bytes::from_static(name.as_bytes()), 1, 0, || {
+            made.set(true);
+            Stored::from_raw(kind, 1, Bytes::new())
+        });
+        made.get()
+    }
+
+    #[test]
+    fn a_version_is_made_once_while_it_is_in_use() {
+        let cache = StoredCache::new(4 * ENTRY);
+        assert!(made(&cache, "a"));
+        for other in ["b", "c", "d", "e"] {
+            assert!(made(&cache, other));
+            assert!(!made(&cache, "a"));
+        }
+        assert!(made(&cache, "b"), "it was not used for two generations");
+    }
+
+    #[test]
+    fn the_cache_holds_no_more_than_its_bound() {
+        let cache = StoredCache::new(4 * ENTRY);
+        for name in ["a", "b", "c", "d", "e", "f", "g"] {
+            made(&cache, name);
+        }
+        let held = cache.with(|it| it.generations.young.len() + it.generations.old.len());
+        assert!(held <= 4);
+    }
+}

@@ -1,0 +1,282 @@
+//! Checks of metadata that hold for every kind, with upstream's words.
+
+use crate::NameRule;
+use kubist_apimachinery::{
+    AnyObject, FieldError, FieldPath, ObjectMeta, OwnerReference, Str, Time, validate_labels,
+    validate_name,
+};
+
+/// All annotations together may have so many bytes.
+const ANNOTATIONS_BYTES_MAX: usize = 256 << 10;
+/// Names of finalizers that need no domain.
+const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
+
+/// What is wrong with the metadata of a new object.
+pub(crate) fn validate_metadata(
+    meta: &ObjectMeta,
+    namespaced: bool,
+    rule: NameRule,
+) -> Vec<FieldError> {
+    let path = FieldPath::new("metadata");
+    let mut errors = Vec::new();
+    if !meta.generate_name.is_empty() {
+        let path = path.child("generateName");
+        for problem in rule.check(&meta.generate_name, true) {
+            errors.push(FieldError::invalid(&path, &meta.generate_name, problem));
+        }
+    }
+    if meta.name.is_empty() {
+        let detail = "name or generateName is required";
+        errors.push(FieldError::required(&path.child("name"), detail));
+    } else {
+        for problem in rule.check(&meta.name, false) {
+            errors.push(FieldError::invalid(&path.child("name"), &meta.name, problem));
+        }
+    }
+    let namespace = path.child("namespace");
+    if namespaced {
+        if meta.namespace.is_empty() {
+            errors.push(FieldError::required(&namespace, ""));
+        } else {
+            for problem in validate_name::dns1123_label(&meta.namespace) {
+                errors.push(FieldError::invalid(&namespace, &meta.namespace, problem));
+            }
+        }
+    } else if !meta.namespace.is_empty() {
+        let detail = "not allowed on this type";
+        errors.push(FieldError::forbidden(&namespace, detail));
+    }
+    if meta.generation < 0 {
+        let detail = "must be greater than or equal to 0";
+        errors.push(FieldError::invalid(&path.child("generation"), meta.generation, detail));
+    }
+    errors.extend(common(meta, &path));
+    errors.extend(finalizers(&meta.finalizers, &path.child("finalizers")));
+    errors
+}
+
+/// What is wrong with a change of metadata. Both the store and most kinds check this.
+pub(crate) fn validate_metadata_update(
+    new: &dyn AnyObject,
+    old: &dyn AnyObject,
+) -> Vec<FieldError> {
+    let (new, old) = (new.meta(), old.meta());
+    let path = FieldPath::new("metadata");
+    let mut errors = Vec::new();
+    if old.is_terminating() {
+        let added: Vec<String> = new
+            .finalizers
+            .iter()
+            .filter(|it| !old.finalizers.contains(it))
+            .map(|it| format!("{it:?}"))
+            .collect();
+        if !added.is_empty() {
+            let detail = format!(
+                "no new finalizers can be added if the object is being deleted, found new \
+                 finalizers []string{{{}}}",
+                added.join(", ")
+            );
+            errors.push(FieldError::forbidden(&path.child("finalizers"), detail));
+        }
+    }
+    if new.generation < old.generation {
+        let detail = "must not be decremented";
+        errors.push(FieldError::invalid(&path.child("generation"), new.generation, detail));
+    }
+    immutable_text(&new.name, &old.name, &path.child("name"), &mut errors);
+    immutable_text(&new.namespace, &old.namespace, &path.child("namespace"), &mut errors);
+    immutable_text(&new.uid, &old.uid, &path.child("uid"), &mut errors);
+    immutable_time(
+        new.creation_timestamp,
+        old.creation_timestamp,
+        &path.child("creationTimestamp"),
+        &mut errors,
+    );
+    immutable_time(
+        new.deletion_timestamp,
+        old.deletion_timestamp,
+        &path.child("deletionTimestamp"),
+        &mut errors,
+    );
+    let grace = (new.deletion_grace_period_seconds, old.deletion_grace_period_seconds);
+    if grace.0 != grace.1 {
+        let path = path.child("deletionGracePeriodSeconds");
+        errors.push(match grace.0 {
+            Some(seconds) => FieldError::invalid(&path, seconds, IMMUTABLE),
+            None => FieldError::invalid(&path, kubist_apimachinery::BadValue::null(), IMMUTABLE),
+        });
+    }
+    errors.extend(common(new, &path));
+    errors.extend(finalizers(&new.finalizers, &path.child("finalizers")));
+    errors
+}
+
+const IMMUTABLE: &str = "field is immutable";
+
+fn immutable_text(new: &Str, old: &Str, path: &FieldPath, errors: &mut Vec<FieldError>) {
+    if new != old {
+        errors.push(FieldError::invalid(path, new, IMMUTABLE));
+    }
+}
+
+fn immutable_time(
+    new: Option<Time>,
+    old: Option<Time>,
+    path: &FieldPath,
+    errors: &mut Vec<FieldError>,
+) {
+    if new != old {
+        errors.push(match new {
+            Some(time) => FieldError::invalid(path, &time.to_string(), IMMUTABLE),
+            None => FieldError::invalid(path, kubist_apimachinery::BadValue::null(), IMMUTABLE),
+        });
+    }
+}
+
+/// What is checked on create and on update alike.
+fn common(meta: &ObjectMeta, path: &FieldPath) -> Vec<FieldError> {
+    let mut errors = validate_labels(&meta.labels, &path.child("labels"));
+    let annotations = path.child("annotations");
+    let mut bytes = 0;
+    for (key, value) in &meta.annotations {
+        bytes += key.len() + value.len();
+        for problem in validate_name::qualified_name(&key.to_lowercase()) {
+            errors.push(FieldError::invalid(&annotations, key, problem));
+        }
+    }
+    if bytes > ANNOTATIONS_BYTES_MAX {
+        errors.push(FieldError::too_long(&annotations, ANNOTATIONS_BYTES_MAX));
+    }
+    errors.extend(owners(&meta.owner_references, &path.child("ownerReferences")));
+    errors
+}
+
+fn owners(owners: &[OwnerReference], path: &FieldPath) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let mut controller: Option<&OwnerReference> = None;
+    for (index, owner) in owners.iter().enumerate() {
+        let at = path.index(index);
+        let version = owner.api_version.rsplit('/').next().unwrap_or_default();
+        if version.is_empty() {
+            let detail = "version must not be empty";
+            errors.push(FieldError::invalid(&at.child("apiVersion"), &owner.api_version, detail));
+        }
+        for (name, value) in [("kind", &owner.kind), ("name", &owner.name), ("uid", &owner.uid)] {
+            if value.is_empty() {
+                let detail = "must not be empty";
+                errors.push(FieldError::invalid(&at.child(name), value, detail));
+            }
+        }
+        if owner.api_version == "v1" && owner.kind == "Event" {
+            let detail = "/v1, Kind=Event is disallowed from being an owner";
+            errors.push(FieldError::invalid(&at, owner.kind.as_str(), detail));
+        }
+        if owner.controller == Some(true) {
+            if let Some(first) = controller {
+                let detail = format!(
+                    "Only one reference can have Controller set to true. Found \"true\" in \
+                     references for {}/{} and {}/{}",
+                    first.kind, first.name, owner.kind, owner.name
+                );
+                let value = kubist_apimachinery::BadValue::json(owners);
+                errors.push(FieldError::invalid(path, value, detail));
+            } else {
+                controller = Some(owner);
+            }
+        }
+    }
+    errors
+}
+
+fn finalizers(finalizers: &[Str], path: &FieldPath) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    for finalizer in finalizers {
+        for problem in validate_name::qualified_name(finalizer) {
+            errors.push(FieldError::invalid(path, finalizer, problem));
+        }
+    }
+    let has = |name: &str| finalizers.iter().any(|it| *it == name);
+    if has("orphan") && has("foregroundDeletion") {
+        let value = kubist_apimachinery::BadValue::json(finalizers);
+        let detail = "finalizer foregroundDeletion and orphan cannot be both set";
+        errors.push(FieldError::invalid(path, value, detail));
+    }
+    for (index, finalizer) in finalizers.iter().enumerate() {
+        if !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer.as_str()) {
+            let detail = "name is neither a standard finalizer name nor is it fully qualified";
+            errors.push(FieldError::invalid(&path.index(index), finalizer, detail));
+        }
+    }
+    errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubist_api::core::v1::ConfigMap;
+
+    fn problems(change: impl FnOnce(&mut ObjectMeta)) -> Vec<String> {
+        let mut meta = ObjectMeta {
+            name: "a".into(),
+            namespace: "ns".into(),
+            ..ObjectMeta::default()
+        };
+        change(&mut meta);
+        let errors = validate_metadata(&meta, true, NameRule::DnsSubdomain);
+        errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn plain_metadata_is_fine_and_a_name_is_required() {
+        assert_eq!(problems(|_| {}), [""; 0]);
+        assert_eq!(
+            problems(|meta| meta.name = Str::default()),
+            ["metadata.name: Required value: name or generateName is required"]
+        );
+    }
+
+    #[test]
+    fn finalizers_are_checked_twice() {
+        let problems = problems(|meta| meta.finalizers.push("a b".into()));
+        assert_eq!(problems.len(), 2);
+        assert_eq!(
+            problems[1],
+            "metadata.finalizers[0]: Invalid value: \"a b\": name is neither a standard finalizer \
+             name nor is it fully qualified"
+        );
+    }
+
+    #[test]
+    fn an_object_that_is_being_deleted_takes_no_more_finalizers() {
+        let mut old = ConfigMap::default();
+        old.metadata.name = "a".into();
+        old.metadata.deletion_timestamp = Some(Time::from_unix(5));
+        old.metadata.finalizers.push("example.com/f".into());
+        let mut new = old.clone();
+        new.metadata.finalizers.push("example.com/g".into());
+        let errors = validate_metadata_update(&new, &old);
+        assert_eq!(
+            errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["metadata.finalizers: Forbidden: no new finalizers can be added if the object is \
+              being deleted, found new finalizers []string{\"example.com/g\"}"]
+        );
+        assert_eq!(validate_metadata_update(&old, &old), []);
+    }
+
+    #[test]
+    fn identity_does_not_change() {
+        let old = ConfigMap::default();
+        let mut new = old.clone();
+        new.metadata.uid = "u".into();
+        new.metadata.deletion_timestamp = Some(Time::from_unix(978_307_200));
+        let errors = validate_metadata_update(&new, &old);
+        assert_eq!(
+            errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            [
+                "metadata.uid: Invalid value: \"u\": field is immutable",
+                "metadata.deletionTimestamp: Invalid value: \"2001-01-01T00:00:00Z\": field is \
+                 immutable",
+            ]
+        );
+    }
+}

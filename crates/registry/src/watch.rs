@@ -1,0 +1,300 @@
+//! A watch on one resource: initial events, rewriting under selectors, bookmarks, 410.
+//!
+//! It holds a position in the engine's history and at most one page of initial objects, however
+//! slowly it is read. It ends with one error event, or when it is dropped; how long it may run
+//! is the caller's business, who tells it so that a bookmark comes in time.
+
+mod start;
+
+use crate::predicate::Predicate;
+use crate::raw::RawStorage;
+use crate::watch_event::INITIAL_EVENTS_END;
+use crate::{Stored, WatchEvent};
+use bytes::Bytes;
+use kubist_api::Kind;
+use kubist_apimachinery::{ListOptions, Status};
+use kubist_storage::{Change, Event, KeyRange, Watch, WatchBatch, WatchError};
+use std::fmt;
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
+
+
+/// A running watch. Dropping it ends it.
+pub struct EventStream {
+    raw: RawStorage,
+    kind: &'static Kind,
+    predicate: Predicate,
+    range: KeyRange,
+    state: State,
+    bookmarks: Option<Bookmarks>,
+}
+
+/// What comes next.
+enum State {
+    /// Objects that exist already, read page by page at one revision.
+    Initial(Initial),
+    /// Events of the engine.
+    Live(Watch),
+    /// One last event.
+    Failed(Box<Status>),
+    /// Nothing.
+    Over,
+}
+
+struct Initial {
+    revision: u64,
+    /// The keys that are left.
+    rest: KeyRange,
+    /// Whether a bookmark tells where they end.
+    end_bookmark: bool,
+}
+
+/// When bookmarks are due.
+#[derive(Clone, Copy, Debug)]
+struct Bookmarks {
+    due: Instant,
+    /// The one before the watch runs out of time; None if it was sent.
+    last: Option<Instant>,
+    /// Whether one is owed and progress was asked for.
+    asked: bool,
+    /// The revision up to which everything was delivered.
+    delivered: u64,
+}
+
+/// Objects read at once before the events begin.
+const INITIAL_PAGE: usize = 500;
+/// How often a client that wants bookmarks gets one, as upstream.
+const BOOKMARK_EVERY: Duration = Duration::from_mins(1);
+/// How long before the end of a watch its last bookmark is sent, as upstream.
+const BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
+/// How long to wait for an engine to say how far it is, before asking again.
+const PROGRESS_WITHIN: Duration = Duration::from_secs(1);
+
+impl EventStream {
+    /// Begins a watch of `range`. Errors that upstream answers with a stream come as its only
+    /// event. `timeout`: when the caller will end it.
+    pub(crate) async fn start(
+        raw: RawStorage,
+        kind: &'static Kind,
+        predicate: Predicate,
+        range: Option<KeyRange>,
+        options: &ListOptions,
+        timeout: Option<Duration>,
+    ) -> Result<Self, Status> {
+        let begin = start::begin(&raw, range.as_ref(), options).await?;
+        let now = Instant::now();
+        let bookmarks = options.allow_watch_bookmarks.then(|| Bookmarks {
+            due: now + BOOKMARK_EVERY,
+            last: timeout.map(|it| now + it.saturating_sub(BOOKMARK_BEFORE_END)),
+            asked: false,
+            delivered: begin.revision,
+        });
+        // A selector that contradicts the scope selects nothing, ever: an empty range.
+        let range = range.unwrap_or_else(|| KeyRange::between("", ""));
+        Ok(Self {
+            raw,
+            kind,
+            predicate,
+            range,
+            state: begin.state,
+            bookmarks,
+        })
+    }
+
+    /// The next events; never an empty batch. None after the watch has ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses no event.
+    pub async fn next(&mut self) -> Option<Vec<WatchEvent>> {
+        loop {
+            let events = match &mut self.state {
+                State::Over => return None,
+                State::Failed(status) => {
+                    let event = WatchEvent::Error(status.clone());
+                    self.state = State::Over;
+                    return Some(vec![event]);
+                }
+                State::Initial(_) => self.initial().await,
+                State::Live(_) => self.live().await,
+            };
+            match events {
+                Ok(events) if events.is_empty() => {}
+                Ok(events) => return Some(events),
+                Err(status) => self.state = State::Failed(Box::new(status)),
+            }
+        }
+    }
+
+    async fn initial(&mut self) -> Result<Vec<WatchEvent>, Status> {
+        let State::Initial(initial) = &self.state else {
+            return Ok(Vec::new());
+        };
+        let (revision, end_bookmark) = (initial.revision, initial.end_bookmark);
+        let page = start::page(&self.raw, initial.rest.clone(), revision).await?;
+        let mut events = Vec::with_capacity(page.kvs.len() + 1);
+        for kv in &page.kvs {
+            let stored = self.raw.stored(kv);
+            let (namespace, name) = self.raw.keys.names(&kv.key);
+            if self.predicate.matches(&stored, namespace, name) {
+                events.push(WatchEvent::Added(stored.in_version(self.kind)?));
+            }
+        }
+        if let (true, Some(last)) = (page.more, page.kvs.last()) {
+            let mut after = last.key.to_vec();
+            after.push(0);
+            let rest = self.range.resumed_at(Bytes::from(after));
+            self.state = State::Initial(Initial {
+                revision,
+                rest,
+                end_bookmark,
+            });
+        } else {
+            if end_bookmark {
+                events.push(self.bookmark(revision, true));
+            }
+            let range = self.range.clone();
+            self.state = State::Live(start::follow(&self.raw, range, Some(revision)).await?);
+        }
+        Ok(events)
+    }
+
+    async fn live(&mut self) -> Result<Vec<WatchEvent>, Status> {
+        let State::Live(watch) = &mut self.state else {
+            return Ok(Vec::new());
+        };
+        let batch = match &self.bookmarks {
+            None => watch.next().await,
+            Some(bookmarks) => match timeout_at(bookmarks.next_due(), watch.next()).await {
+                Ok(batch) => batch,
+                Err(_) => {
+                    watch.request_progress();
+                    if let Some(bookmarks) = &mut self.bookmarks {
+                        bookmarks.ask(Instant::now());
+                    }
+                    return Ok(Vec::new());
+                }
+            },
+        };
+        match batch {
+            // The engine was closed.
+            None => {
+                self.state = State::Over;
+                Ok(Vec::new())
+            }
+            Some(Err(error)) => Err(failure(&error)),
+            Some(Ok(batch)) => self.deliver(&batch),
+        }
+    }
+
+    fn deliver(&mut self, batch: &WatchBatch) -> Result<Vec<WatchEvent>, Status> {
+        let mut events = Vec::with_capacity(batch.events.len());
+        for event in &batch.events {
+            events.extend(self.rewrite(event)?);
+        }
+        let owed = self.bookmarks.as_mut().is_some_and(|it| it.settle(batch.revision.0));
+        if owed {
+            events.push(self.bookmark(batch.revision.0, false));
+        }
+        Ok(events)
+    }
+
+    /// What an event of the engine is to somebody who sees only what the selectors select.
+    fn rewrite(&self, event: &Event) -> Result<Option<WatchEvent>, Status> {
+        let (namespace, name) = self.raw.keys.names(&event.key);
+        let matches = |stored: &Stored| self.predicate.matches(stored, namespace, name);
+        let revision = event.revision.0;
+        let everything = self.predicate.is_everything();
+        let event = match (&event.change, &event.previous) {
+            (Change::Delete, Some(previous)) => {
+                let removed = self.raw.removed(previous, revision);
+                matches(&removed).then_some(WatchEvent::Deleted(removed))
+            }
+            (Change::Delete, None) => {
+                let why = "the previous version of a deleted object has been compacted";
+                return Err(Status::internal_error(why));
+            }
+            (Change::Put(kv), previous) => {
+                let new = self.raw.stored(kv);
+                let old = previous.as_ref().filter(|_| !kv.is_created());
+                let matched = old.is_some_and(|old| everything || matches(&self.raw.stored(old)));
+                match (matched, everything || matches(&new), old) {
+                    (false, true, _) => Some(WatchEvent::Added(new)),
+                    (true, true, _) => Some(WatchEvent::Modified(new)),
+                    (true, false, Some(old)) => {
+                        Some(WatchEvent::Deleted(self.raw.replaced(old, revision)))
+                    }
+                    _ => None,
+                }
+            }
+        };
+        event.map(|event| self.serve(event)).transpose()
+    }
+
+    fn serve(&self, event: WatchEvent) -> Result<WatchEvent, Status> {
+        Ok(match event {
+            WatchEvent::Added(it) => WatchEvent::Added(it.in_version(self.kind)?),
+            WatchEvent::Modified(it) => WatchEvent::Modified(it.in_version(self.kind)?),
+            WatchEvent::Deleted(it) => WatchEvent::Deleted(it.in_version(self.kind)?),
+            other => other,
+        })
+    }
+
+    fn bookmark(&self, revision: u64, ends_initial: bool) -> WatchEvent {
+        let mut object = self
+            .kind
+            .new_object()
+            .expect("only kinds with metadata are watched");
+        if ends_initial {
+            let annotations = &mut object.meta_mut().annotations;
+            annotations.insert(INITIAL_EVENTS_END.into(), "true".into());
+        }
+        WatchEvent::Bookmark(Stored::from_object(self.kind, revision, object))
+    }
+}
+
+impl Bookmarks {
+    fn next_due(&self) -> Instant {
+        self.last.map_or(self.due, |last| last.min(self.due))
+    }
+
+    /// Notes that progress was asked for, and when to ask again should no answer come.
+    fn ask(&mut self, now: Instant) {
+        self.asked = true;
+        if self.last.is_some_and(|last| last <= now) {
+            self.last = None;
+        }
+        self.due = now + PROGRESS_WITHIN;
+    }
+
+    /// Notes how far the watch has come. Whether a bookmark is owed.
+    fn settle(&mut self, revision: u64) -> bool {
+        self.delivered = self.delivered.max(revision);
+        if !self.asked {
+            return false;
+        }
+        self.asked = false;
+        self.due = Instant::now() + BOOKMARK_EVERY;
+        true
+    }
+}
+
+/// The error event for a watch that the engine ended.
+fn failure(error: &WatchError) -> Status {
+    match error {
+        WatchError::Compacted {
+            requested,
+            compacted,
+        } => Status::too_old_resource_version(requested.previous().0, compacted.0),
+        other => Status::internal_error(other),
+    }
+}
+
+impl fmt::Debug for EventStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventStream")
+            .field("range", &self.range)
+            .field("bookmarks", &self.bookmarks)
+            .finish_non_exhaustive()
+    }
+}
