@@ -62,6 +62,8 @@ pub struct DecodeContext {
     pub(super) path: Vec<Segment>,
     pub(super) problems: Vec<StrictProblem>,
     pub(super) error: Option<WireError>,
+    /// Of the kind that was scanned last.
+    pub(super) plan: Option<super::scan::Plan>,
 }
 
 impl DecodeContext {

@@ -15,11 +15,14 @@ mod field_path;
 mod json;
 mod owners;
 mod pairs;
+mod plan;
 mod protobuf;
+mod structure;
 
 pub use field_path::{FieldPath, FieldPathError};
 pub use owners::ScannedOwners;
 pub use pairs::{PairsIter, ScannedPairs};
+pub(super) use plan::Plan;
 
 use super::{DecodeContext, Encoding, Schema, WireError, WireErrorKind};
 use crate::{KeyValues, ObjectMeta, ObjectName, Owners};

@@ -1,10 +1,8 @@
 //! Scanning protobuf.
 
-use super::{Failure, Irregular, Scan, Span, fail, offset_of, within};
-use crate::wire::{
-    DecodeContext, Entry, Field, FieldType, JsonForm, Schema, WireError, WireErrorKind,
-    merge_protobuf, skip_field,
-};
+use super::structure::{check_field, expect_type};
+use super::{Failure, Irregular, Plan, Scan, Span, fail, offset_of, within};
+use crate::wire::{DecodeContext, Schema, WireError, WireErrorKind, merge_protobuf, skip_field};
 use crate::{ObjectMeta, ObjectName};
 
 /// The number of `metadata` in every kind.
@@ -130,8 +128,18 @@ pub(super) fn scan(
     cx: &mut DecodeContext,
 ) -> Result<Scan, WireError> {
     let depth_max = cx.limits().depth_max;
+    let plan = cx.plan.take().filter(|plan| plan.is_for(schema));
+    let plan = plan.unwrap_or_else(|| Plan::new(schema));
+    // A plan that holds leaves nothing to check; else the schema says what is wrong, and where.
+    let check_depth = if plan.holds(bytes, depth_max) {
+        None
+    } else {
+        Some(depth_max)
+    };
+    cx.plan = Some(plan);
     let mut metadata = MetadataScan {
         whole: bytes,
+        check_depth,
         ..MetadataScan::default()
     };
     let mut hint = 0;
@@ -139,9 +147,9 @@ pub(super) fn scan(
         let field = field?;
         if field.number == METADATA {
             metadata
-                .take(&field, depth_max)
+                .take(&field)
                 .map_err(|failure| *within(failure, "metadata"))?;
-        } else {
+        } else if let Some(depth_max) = check_depth {
             check_field(&field, schema, schema.order, &mut hint, depth_max)
                 .map_err(|failure| *failure)?;
         }
@@ -196,6 +204,8 @@ pub(super) fn name_in(bytes: &[u8]) -> Option<ObjectName> {
 #[derive(Default)]
 struct MetadataScan<'b> {
     whole: &'b [u8],
+    /// Set if the structure is still to be checked, to this depth.
+    check_depth: Option<usize>,
     scan: Scan,
     labels: Run<'b>,
     annotations: Run<'b>,
@@ -244,9 +254,16 @@ fn text(bytes: &[u8]) -> Result<(), Failure> {
 }
 
 impl<'b> MetadataScan<'b> {
-    fn take(&mut self, metadata: &RawField<'b>, depth_max: usize) -> Result<(), Failure> {
-        expect_type(metadata, 2)?;
+    fn check(&self, field: &RawField<'b>, hint: &mut usize) -> Result<(), Failure> {
+        let Some(depth_max) = self.check_depth else {
+            return Ok(());
+        };
         let schema = &crate::OBJECT_META;
+        check_field(field, schema, schema.order, hint, depth_max)
+    }
+
+    fn take(&mut self, metadata: &RawField<'b>) -> Result<(), Failure> {
+        expect_type(metadata, 2)?;
         let mut hint = 0;
         for field in fields(metadata.bytes) {
             let field = field.map_err(fail)?;
@@ -258,7 +275,7 @@ impl<'b> MetadataScan<'b> {
                 6 => &mut spans.resource_version,
                 9 => {
                     spans.terminating = true;
-                    check_field(&field, schema, schema.order, &mut hint, depth_max)?;
+                    self.check(&field, &mut hint)?;
                     continue;
                 }
                 number @ (11 | 12) => {
@@ -273,12 +290,12 @@ impl<'b> MetadataScan<'b> {
                     continue;
                 }
                 13 => {
-                    check_field(&field, schema, schema.order, &mut hint, depth_max)?;
+                    self.check(&field, &mut hint)?;
                     self.owners.extend(self.whole, field.whole);
                     continue;
                 }
                 _ => {
-                    check_field(&field, schema, schema.order, &mut hint, depth_max)?;
+                    self.check(&field, &mut hint)?;
                     continue;
                 }
             };
@@ -288,93 +305,4 @@ impl<'b> MetadataScan<'b> {
         }
         Ok(())
     }
-}
-
-fn expect_type(field: &RawField<'_>, wire_type: u8) -> Result<(), Failure> {
-    if field.wire_type == wire_type {
-        return Ok(());
-    }
-    Err(fail(WireErrorKind::WireType {
-        number: field.number,
-        found: field.wire_type,
-    }))
-}
-
-/// Checks the structure of the fields of a message (or of a group in it).
-fn check_fields(
-    bytes: &[u8],
-    schema: &'static Schema,
-    order: &'static [Entry],
-    depth_max: usize,
-) -> Result<(), Failure> {
-    let Some(depth_max) = depth_max.checked_sub(1) else {
-        return Err(fail(WireErrorKind::TooDeep));
-    };
-    let mut hint = 0;
-    for field in fields(bytes) {
-        check_field(&field.map_err(fail)?, schema, order, &mut hint, depth_max)?;
-    }
-    Ok(())
-}
-
-fn check_field(
-    field: &RawField<'_>,
-    schema: &'static Schema,
-    order: &'static [Entry],
-    hint: &mut usize,
-    depth_max: usize,
-) -> Result<(), Failure> {
-    match schema.entry(order, field.number, *hint) {
-        None => Ok(()),
-        Some((position, Entry::Field(index))) => {
-            *hint = position;
-            check_value(field, &schema.fields[usize::from(index)], depth_max)
-        }
-        Some((position, Entry::Group { entries, .. })) => {
-            *hint = position + 1;
-            expect_type(field, 2)?;
-            check_fields(field.bytes, schema, entries, depth_max)
-        }
-    }
-}
-
-fn check_value(value: &RawField<'_>, field: &Field, depth_max: usize) -> Result<(), Failure> {
-    let result = match field.ty {
-        FieldType::Bool | FieldType::I32 | FieldType::I64 => expect_type(value, 0),
-        FieldType::F64 => expect_type(value, 1),
-        FieldType::Str | FieldType::StrList | FieldType::Bytes | FieldType::BytesList => {
-            expect_type(value, 2)
-        }
-        FieldType::Message(schema) | FieldType::MessageList(schema) => {
-            expect_type(value, 2).and_then(|()| check_message(value.bytes, schema, depth_max))
-        }
-        FieldType::StrMap | FieldType::BytesMap => {
-            expect_type(value, 2).and_then(|()| entry(value.bytes).map(|_| ()).map_err(fail))
-        }
-        FieldType::MessageMap(schema) => expect_type(value, 2)
-            .and_then(|()| entry(value.bytes).map_err(fail))
-            .and_then(|(_, message)| check_message(message, schema, depth_max)),
-        FieldType::BoolList | FieldType::I32List | FieldType::I64List => match value.wire_type {
-            2 => packed(value.bytes),
-            _ => expect_type(value, 0),
-        },
-    };
-    result.map_err(|failure| within(failure, field.json))
-}
-
-fn packed(mut bytes: &[u8]) -> Result<(), Failure> {
-    while !bytes.is_empty() {
-        bytes = varint(bytes).map_err(fail)?.1;
-    }
-    Ok(())
-}
-
-fn check_message(bytes: &[u8], schema: &'static Schema, depth_max: usize) -> Result<(), Failure> {
-    // The fields of scalars have no entries that would be worth a look.
-    let order = if schema.form == JsonForm::Scalar {
-        &[]
-    } else {
-        schema.order
-    };
-    check_fields(bytes, schema, order, depth_max)
 }

@@ -275,3 +275,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_plan_and_the_walk_agree_on_every_changed_byte() {
+    let whole = thing().to_protobuf();
+    let mut refused = 0;
+    for at in 0..whole.len() {
+        for flip in [1, 2, 4, 8, 0x80] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= flip;
+            let holds = Plan::new(&THING).holds(&bytes, 100);
+            let walked = structure::check_fields(&bytes, &THING, THING.order, 100);
+            assert_eq!(holds, walked.is_ok(), "{at} {flip}");
+            refused += usize::from(!holds);
+        }
+    }
+    assert!(refused > 100, "{refused}");
+}
