@@ -31,7 +31,7 @@ pub(crate) struct Answer {
 }
 
 /// What an answer that is not the object asked for may be.
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 struct TypeMeta {
     #[serde(default, rename = "apiVersion")]
     api_version: Str,
@@ -75,11 +75,7 @@ impl Answer {
             });
         }
         // Not JSON at all is found, with its place, by whoever decodes.
-        let meta = serde_json::from_slice(&bytes);
-        let meta = meta.unwrap_or(TypeMeta {
-            api_version: Str::default(),
-            kind: Str::default(),
-        });
+        let meta: TypeMeta = serde_json::from_slice(&bytes).unwrap_or_default();
         Ok(Self {
             bytes,
             encoding,

@@ -207,7 +207,7 @@ impl<K: Object> Api<K> {
             .endpoint
             .namespace
             .as_deref()
-            .or(Some(object.namespace()));
+            .or_else(|| Some(object.namespace()));
         Target {
             namespace,
             ..self.endpoint.target(name)

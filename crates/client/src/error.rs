@@ -71,14 +71,14 @@ pub enum AnswerError {
     #[error("the list is broken")]
     List(#[source] ListStreamError),
     /// One item of a list is broken.
-    #[error("item {index} of the list{} is broken", of(.name))]
+    #[error("item {index} of the list{} is broken", of(.name.as_ref()))]
     Item {
         /// Its index on the page, from 0.
         index: u64,
         /// Its name, if that much could be read.
         name: Option<ObjectName>,
         /// What is wrong, and where.
-        source: WireError,
+        source: Box<WireError>,
     },
     /// The watch is broken between its events.
     #[error("the watch is broken")]
@@ -115,9 +115,8 @@ pub enum RequestError {
     },
 }
 
-fn of(name: &Option<ObjectName>) -> String {
-    name.as_ref()
-        .map_or_else(String::new, |name| format!(" ({name})"))
+fn of(name: Option<&ObjectName>) -> String {
+    name.map_or_else(String::new, |name| format!(" ({name})"))
 }
 
 impl ApiError {
@@ -226,7 +225,8 @@ impl AnswerError {
     /// As the error of a stream, for those who know of wires only.
     pub(crate) fn to_wire_error(&self) -> WireError {
         match self {
-            Self::Object(error) | Self::Item { source: error, .. } => error.clone(),
+            Self::Object(error) => error.clone(),
+            Self::Item { source, .. } => (**source).clone(),
             other => {
                 let cause = std::error::Error::source(other);
                 let reason = cause.map_or_else(|| other.to_string(), ToString::to_string);

@@ -80,10 +80,7 @@ impl<K: Object> Api<K> {
     fn item(&self, item: ListItem<K>, index: u64) -> Result<K, ApiError> {
         match item {
             ListItem::Object(object) => Ok(object),
-            ListItem::Invalid(InvalidItem {
-                name,
-                error: source,
-            }) => {
+            ListItem::Invalid(InvalidItem { name, error }) => {
                 let path = self.endpoint.target(None).path().unwrap_or_default();
                 let request: Str = format!("GET {path}").into();
                 Err(ApiError::answer(
@@ -91,7 +88,7 @@ impl<K: Object> Api<K> {
                     AnswerError::Item {
                         index,
                         name,
-                        source,
+                        source: Box::new(error),
                     },
                 ))
             }

@@ -37,7 +37,8 @@ struct Metadata {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Version {
-    version: Str,
+    #[serde(rename = "version")]
+    name: Str,
     freshness: Str,
     resources: Vec<Resource>,
 }
@@ -45,10 +46,12 @@ struct Version {
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase")]
 struct Resource {
-    resource: Str,
+    #[serde(rename = "resource")]
+    plural: Str,
     response_kind: Option<Kind>,
     scope: Str,
-    singular_resource: Str,
+    #[serde(rename = "singularResource")]
+    singular: Str,
     verbs: Vec<Str>,
     short_names: Vec<Str>,
     categories: Vec<Str>,
@@ -64,7 +67,8 @@ struct Kind {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Subresource {
-    subresource: Str,
+    #[serde(rename = "subresource")]
+    name: Str,
     verbs: Vec<Str>,
 }
 
@@ -90,7 +94,7 @@ pub(super) async fn discover(client: &Client) -> Result<Option<Discovery>, ApiEr
 
 fn add(discovery: &mut Discovery, group: &Str, version: Version) {
     if version.freshness == "Stale" {
-        let group_version = GroupVersion::new(group.clone(), version.version.clone());
+        let group_version = GroupVersion::new(group.clone(), version.name.clone());
         discovery.failed.push(FailedGroup {
             group_version,
             error: None,
@@ -104,15 +108,15 @@ fn add(discovery: &mut Discovery, group: &Str, version: Version) {
         let subresources: BTreeMap<_, _> = resource
             .subresources
             .into_iter()
-            .map(|it| (it.subresource, it.verbs))
+            .map(|it| (it.name, it.verbs))
             .collect();
         discovery.resources.push(DiscoveredResource {
             resource: ApiResource {
                 group: group.clone(),
-                version: version.version.clone(),
+                version: version.name.clone(),
                 kind,
-                plural: resource.resource,
-                singular: resource.singular_resource,
+                plural: resource.plural,
+                singular: resource.singular,
                 namespaced: resource.scope == "Namespaced",
             },
             short_names: resource.short_names,
