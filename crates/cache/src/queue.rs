@@ -2,8 +2,8 @@
 //! them out.
 //!
 //! A queue is a plain data structure with one owner: no lock, no waiting. Two kinds of it exist in
-//! the field: [`RealFifo`](crate::RealFifo) keeps every event in the order of arrival; a `DeltaFifo`
-//! gathers events by object.
+//! the field: [`RealFifo`](crate::RealFifo) keeps every event in the order of arrival; a
+//! `DeltaFifo` gathers events by object.
 
 use std::fmt;
 use std::sync::Arc;
