@@ -19,8 +19,8 @@
 //! let client = Client::new(transport, Config::default());
 //!
 //! let pods: Api<Pod> = Api::namespaced(client, "shop");
-//! let web = pods.list(&ListOptions { label_selector: "app=web".parse()?, ..Default::default() });
-//! for pod in web.await?.items {
+//! let web = ListOptions { label_selector: "app=web".parse()?, ..Default::default() };
+//! for pod in pods.list(&web).await?.items {
 //!     println!("{} on {}", pod.metadata.name, pod.spec.node_name);
 //! }
 //! let labels = serde_json::json!({"metadata": {"labels": {"seen": "true"}}});

@@ -1,0 +1,14 @@
+//! The client against a scripted server in this process, reached through in-memory streams.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails there")]
+
+mod auto_traits;
+mod discovery;
+mod errors;
+mod informer_source;
+mod lists;
+mod metadata_and_dynamic;
+mod retry;
+mod server;
+mod verbs;
+mod watches;
