@@ -1,0 +1,40 @@
+//! `Config`: how a controller works, beyond what it watches.
+
+use std::time::Duration;
+
+use kubist_apimachinery::ObjectName;
+
+/// The settings of a [`Controller`](crate::Controller).
+#[derive(Debug)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a configuration is built by its users"
+)]
+pub struct Config {
+    /// Reconciles that run at the same time, of different names. Default: 1, as in
+    /// controller-runtime; 0 counts as 1.
+    pub workers: usize,
+    /// The queue: rate limiter, fairness, limit on hand-outs. Default: client-go's numbers.
+    pub queue: kubist_workqueue::Config<ObjectName>,
+    /// How long to wait for the informers' first lists; then the controller gives up. `None`:
+    /// for ever. Default: 2 minutes, as in controller-runtime.
+    pub sync_timeout: Option<Duration>,
+    /// How long one reconcile may take; then its future is dropped, which counts as a failure.
+    /// `None`: for ever, which is the default.
+    pub reconcile_timeout: Option<Duration>,
+    /// How long running reconciles may go on after the stop; then their futures are dropped.
+    /// Default: 30 s, as in controller-runtime.
+    pub stop_timeout: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            workers: 1,
+            queue: kubist_workqueue::Config::default(),
+            sync_timeout: Some(Duration::from_mins(2)),
+            reconcile_timeout: None,
+            stop_timeout: Duration::from_secs(30),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! `Controller`: informers in, one reconciler out.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kubist_apimachinery::{ApiResource, Object, ObjectName, Resource, Str};
+use kubist_informers::SharedInformer;
+use kubist_workqueue::WorkQueue;
+use tokio_util::sync::CancellationToken;
+
+use crate::run::Run;
+use crate::stats::Shared;
+use crate::trigger::{AnyTrigger, OwnerKind};
+use crate::{Config, Monitor, Reconciler, Stats, Trigger};
+
+/// Calls a reconciler for every object of one kind that may need it.
+///
+/// Made with the informers to listen to, then [run](Self::run). Informers are not run by it: a
+/// factory or a [`Manager`](crate::Manager) does.
+pub struct Controller {
+    name: Str,
+    kind: OwnerKind,
+    triggers: Vec<Box<dyn AnyTrigger>>,
+    config: Config,
+    /// Made early, so that a monitor can be had before the run.
+    monitor: Option<Monitor>,
+}
+
+/// Why a controller ended before it was stopped.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// An informer's first list did not come in time.
+    #[error("controller {controller}: no first list of {informer} within {waited:?}")]
+    SyncTimeout {
+        /// The controller.
+        controller: Str,
+        /// The informer.
+        informer: Str,
+        /// How long it waited.
+        waited: Duration,
+    },
+    /// An informer stopped, so that the controller would no longer hear of changes.
+    #[error("controller {controller}: the informer of {informer} has stopped")]
+    InformerStopped {
+        /// The controller.
+        controller: Str,
+        /// The informer.
+        informer: Str,
+    },
+    /// A worker ended with a panic outside of the reconciler.
+    #[error("controller {controller}: a worker panicked")]
+    WorkerPanicked {
+        /// The controller.
+        controller: Str,
+    },
+}
+
+impl Controller {
+    /// A controller for the objects of an informer.
+    pub fn new<K: Resource>(name: impl Into<Str>, informer: &SharedInformer<K>) -> Self {
+        Self::with_trigger::<K, K>(name, Trigger::itself(informer))
+    }
+
+    /// A controller for objects of the kind `K`, which `trigger` gives the names of. For
+    /// predicates and resyncs on its own kind.
+    pub fn with_trigger<K: Resource, W: Object>(name: impl Into<Str>, trigger: Trigger<W>) -> Self {
+        Self::empty(name.into(), OwnerKind::of::<K>()).trigger(trigger)
+    }
+
+    /// A controller for the objects of a kind that is known at run time only.
+    pub fn dynamic<K: Object>(
+        name: impl Into<Str>,
+        resource: &ApiResource,
+        informer: &SharedInformer<K>,
+    ) -> Self {
+        let kind = OwnerKind::of_resource(resource);
+        Self::empty(name.into(), kind).trigger(Trigger::itself(informer))
+    }
+
+    fn empty(name: Str, kind: OwnerKind) -> Self {
+        Self {
+            name,
+            kind,
+            triggers: Vec::new(),
+            config: Config::default(),
+            monitor: None,
+        }
+    }
+
+    /// Changes of these objects lead to their controlling owner, if it is of this controller's
+    /// kind.
+    #[must_use]
+    pub fn owns<W: Object>(self, informer: &SharedInformer<W>) -> Self {
+        let trigger = Trigger::owner(informer, self.kind.clone());
+        self.trigger(trigger)
+    }
+
+    /// Changes of these objects lead to the names that a function gives.
+    #[must_use]
+    pub fn watches<W: Object>(
+        self,
+        informer: &SharedInformer<W>,
+        map: impl Fn(&W) -> Vec<ObjectName> + Send + 'static,
+    ) -> Self {
+        self.trigger(Trigger::mapped(informer, map))
+    }
+
+    /// One more source of names.
+    #[must_use]
+    pub fn trigger<W: Object>(mut self, trigger: Trigger<W>) -> Self {
+        self.triggers.push(Box::new(trigger));
+        self
+    }
+
+    /// How many names are worked on at the same time. Default: 1.
+    #[must_use]
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.config.workers = workers;
+        self
+    }
+
+    /// All settings. To be called before [`Self::workers`] and [`Self::monitor`].
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &Str {
+        &self.name
+    }
+
+    /// Reads its figures, from elsewhere, while it runs. The queue is made here, so its settings
+    /// can no longer be changed.
+    pub fn monitor(&mut self) -> Monitor {
+        let Self {
+            name,
+            config,
+            monitor,
+            ..
+        } = self;
+        let make = || {
+            let queue = WorkQueue::new(std::mem::take(&mut config.queue));
+            Monitor {
+                shared: Arc::new(Shared::new(name.clone(), queue)),
+            }
+        };
+        monitor.get_or_insert_with(make).clone()
+    }
+
+    /// Waits for the informers' first lists, then reconciles until `token` is cancelled, then
+    /// gives the running reconciles [`Config::stop_timeout`] to end.
+    ///
+    /// # Errors
+    /// An informer did not sync in time, or stopped; running reconciles get their time then too.
+    ///
+    /// # Cancel safety
+    /// Dropping the future drops the running reconciles and removes the handlers.
+    pub async fn run(
+        mut self,
+        reconciler: impl Reconciler,
+        token: CancellationToken,
+    ) -> Result<Stats, RunError> {
+        let monitor = self.monitor();
+        let shared = Arc::clone(&monitor.shared);
+        let triggers = std::mem::take(&mut self.triggers);
+        let run = Run {
+            attached: triggers.into_iter().map(|it| it.attach(&shared)).collect(),
+            shared: Arc::clone(&shared),
+            workers: self.config.workers.max(1),
+            sync_timeout: self.config.sync_timeout,
+            reconcile_timeout: self.config.reconcile_timeout,
+            stop_timeout: self.config.stop_timeout,
+        };
+        drop(self);
+        let ended = run.until(reconciler, token).await;
+        shared.queue.shut_down();
+        ended.map(|()| monitor.stats())
+    }
+}
+
+impl fmt::Debug for Controller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Controller")
+            .field("name", &self.name)
+            .field("kind", &self.kind)
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}

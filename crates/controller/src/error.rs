@@ -1,0 +1,127 @@
+//! `Error`: why a reconcile failed, and what the controller should do about it.
+//!
+//! It carries any cause. Without further words a failed name comes back through the rate limiter;
+//! what a server asked for is respected.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
+
+use kubist_apimachinery::Retry;
+use kubist_apimachinery::wire::WireError;
+use kubist_cache::FetchError;
+use kubist_client::ApiError;
+
+/// Why a reconcile failed.
+///
+/// `?` makes one of an [`ApiError`], a [`FetchError`] or a [`WireError`]; [`Error::new`] of
+/// anything else. A refusal that no repetition of the same request could turn (a conflict, an
+/// invalid object) is repeated too: the next run reads anew and may ask for something else.
+/// [`Error::terminal`] is for those that only a change can turn.
+#[derive(Debug)]
+pub struct Error {
+    source: Box<dyn StdError + Send + Sync>,
+    retry: Retry,
+}
+
+impl Error {
+    /// A failure that is tried again at growing intervals. Takes texts and errors.
+    pub fn new(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self {
+            source: source.into(),
+            retry: Retry::Backoff,
+        }
+    }
+
+    /// A failure that is not tried again until the object changes.
+    pub fn terminal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self {
+            source: source.into(),
+            retry: Retry::Never,
+        }
+    }
+
+    /// A failure that is tried again no earlier than after `wait`.
+    pub fn after(wait: Duration, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self {
+            source: source.into(),
+            retry: Retry::After(wait),
+        }
+    }
+
+    /// What the controller does next.
+    pub fn retry(&self) -> Retry {
+        self.retry
+    }
+
+    /// The cause as the type that it is.
+    pub fn downcast_ref<E: StdError + 'static>(&self) -> Option<&E> {
+        self.source.downcast_ref()
+    }
+
+    fn with(source: impl StdError + Send + Sync + 'static, advice: Retry) -> Self {
+        let retry = match advice {
+            Retry::After(wait) => Retry::After(wait),
+            _ => Retry::Backoff,
+        };
+        Self {
+            source: Box::new(source),
+            retry,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.source.fmt(f)
+    }
+}
+
+/// The cause is shown in its place, so the source is the cause's own.
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.source()
+    }
+}
+
+impl From<ApiError> for Error {
+    fn from(error: ApiError) -> Self {
+        let advice = error.retry();
+        Self::with(error, advice)
+    }
+}
+
+impl From<FetchError> for Error {
+    fn from(error: FetchError) -> Self {
+        let advice = error.retry();
+        Self::with(error, advice)
+    }
+}
+
+impl From<WireError> for Error {
+    fn from(error: WireError) -> Self {
+        Self::new(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_server_asked_for_is_kept_and_refusals_are_tried_again() {
+        let wait = Duration::from_secs(7);
+        let throttled = FetchError::Throttled {
+            retry_after: Some(wait),
+        };
+        assert_eq!(Error::from(throttled).retry(), Retry::After(wait));
+        let expired = FetchError::Expired {
+            message: "old".into(),
+        };
+        let error = Error::from(expired);
+        assert_eq!(error.retry(), Retry::Backoff);
+        assert!(error.downcast_ref::<FetchError>().is_some());
+        assert_eq!(Error::terminal("no").retry(), Retry::Never);
+        assert_eq!(Error::new("no").to_string(), "no");
+    }
+}

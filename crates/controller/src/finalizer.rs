@@ -1,0 +1,68 @@
+//! `Finalizer`: a name on an object that keeps it until somebody has cleaned up.
+//!
+//! It changes metadata in memory; writing the object is the caller's. Put it on before the first
+//! thing is made that must be cleaned up, take it off after the last is gone.
+
+use kubist_apimachinery::{ObjectMeta, Str};
+
+/// The name of one finalizer, such as `example.com/bucket`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finalizer {
+    name: Str,
+}
+
+impl Finalizer {
+    /// A finalizer of this name.
+    pub fn new(name: impl Into<Str>) -> Self {
+        Self { name: name.into() }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &Str {
+        &self.name
+    }
+
+    /// Whether it is on the object.
+    pub fn is_on(&self, metadata: &ObjectMeta) -> bool {
+        metadata.finalizers.contains(&self.name)
+    }
+
+    /// Puts it on; says whether it was not there. On an object that is being deleted servers
+    /// refuse new finalizers, so then it does nothing.
+    pub fn put_on(&self, metadata: &mut ObjectMeta) -> bool {
+        let add = !metadata.is_terminating() && !self.is_on(metadata);
+        if add {
+            metadata.finalizers.push(self.name.clone());
+        }
+        add
+    }
+
+    /// Takes it off; says whether it was there.
+    pub fn take_off(&self, metadata: &mut ObjectMeta) -> bool {
+        let before = metadata.finalizers.len();
+        metadata.finalizers.retain(|it| *it != self.name);
+        metadata.finalizers.len() != before
+    }
+
+    /// Whether it is time to clean up: the object is being deleted, and waits for this.
+    pub fn is_due(&self, metadata: &ObjectMeta) -> bool {
+        metadata.is_terminating() && self.is_on(metadata)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_goes_on_once_and_is_due_when_the_object_is_deleted() {
+        let finalizer = Finalizer::new("example.com/bucket");
+        let mut metadata = ObjectMeta::default();
+        assert!(finalizer.put_on(&mut metadata) && !finalizer.put_on(&mut metadata));
+        assert!(!finalizer.is_due(&metadata));
+        metadata.deletion_timestamp = Some(kubist_apimachinery::Time::from_unix(1));
+        assert!(finalizer.is_due(&metadata));
+        assert!(finalizer.take_off(&mut metadata) && !finalizer.take_off(&mut metadata));
+        assert!(!finalizer.put_on(&mut metadata) && metadata.finalizers.is_empty());
+    }
+}

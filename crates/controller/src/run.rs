@@ -1,0 +1,122 @@
+//! One run of a controller: wait for the informers, let workers work, stop.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::{join_all, select_all};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::stats::Shared;
+use crate::trigger::Attached;
+use crate::worker::Worker;
+use crate::{Reconciler, RunError};
+
+pub(crate) struct Run {
+    pub(crate) shared: Arc<Shared>,
+    /// Handlers, removed when this goes.
+    pub(crate) attached: Vec<Box<dyn Attached>>,
+    pub(crate) workers: usize,
+    pub(crate) sync_timeout: Option<Duration>,
+    pub(crate) reconcile_timeout: Option<Duration>,
+    pub(crate) stop_timeout: Duration,
+}
+
+impl Run {
+    pub(crate) async fn until(
+        &self,
+        reconciler: impl Reconciler,
+        token: CancellationToken,
+    ) -> Result<(), RunError> {
+        tokio::select! {
+            biased;
+            () = token.cancelled() => return Ok(()),
+            synced = self.sync() => synced?,
+        }
+        // A child, so that the workers stop also when an informer does.
+        let token = token.child_token();
+        let mut workers = self.start(reconciler, &token);
+        let result = tokio::select! {
+            biased;
+            () = token.cancelled() => Ok(()),
+            error = self.informer_stopped() => Err(error),
+            Some(Err(_)) = workers.join_next() => Err(self.worker_panicked()),
+        };
+        token.cancel();
+        result.and(self.stop(workers).await)
+    }
+
+    async fn sync(&self) -> Result<(), RunError> {
+        let waits = self.attached.iter().map(|it| async move {
+            let synced = match self.sync_timeout {
+                None => Ok(it.synced().await),
+                Some(limit) => timeout(limit, it.synced()).await,
+            };
+            let (controller, informer) = (self.shared.name.clone(), it.informer().clone());
+            match synced {
+                Ok(true) => Ok(()),
+                Ok(false) => Err(RunError::InformerStopped {
+                    controller,
+                    informer,
+                }),
+                Err(_) => Err(RunError::SyncTimeout {
+                    controller,
+                    informer,
+                    waited: self.sync_timeout.unwrap_or_default(),
+                }),
+            }
+        });
+        join_all(waits).await.into_iter().collect()
+    }
+
+    fn start(&self, reconciler: impl Reconciler, token: &CancellationToken) -> JoinSet<()> {
+        let reconciler = Arc::new(reconciler);
+        let mut workers = JoinSet::new();
+        for _ in 0..self.workers {
+            let worker = Worker {
+                shared: Arc::clone(&self.shared),
+                reconciler: Arc::clone(&reconciler),
+                timeout: self.reconcile_timeout,
+                token: token.clone(),
+            };
+            workers.spawn(worker.run());
+        }
+        workers
+    }
+
+    async fn informer_stopped(&self) -> RunError {
+        let ((), index, _) = select_all(self.attached.iter().map(|it| it.ended())).await;
+        RunError::InformerStopped {
+            controller: self.shared.name.clone(),
+            informer: self.attached[index].informer().clone(),
+        }
+    }
+
+    /// Waits for the workers as long as they may take.
+    async fn stop(&self, mut workers: JoinSet<()>) -> Result<(), RunError> {
+        let patience = sleep(self.stop_timeout);
+        tokio::pin!(patience);
+        let mut result = Ok(());
+        loop {
+            tokio::select! {
+                biased;
+                ended = workers.join_next() => match ended {
+                    None => return result,
+                    Some(Ok(())) => {}
+                    Some(Err(_)) => result = Err(self.worker_panicked()),
+                },
+                () = &mut patience => {
+                    workers.shutdown().await;
+                    return result;
+                }
+            }
+        }
+    }
+
+    fn worker_panicked(&self) -> RunError {
+        RunError::WorkerPanicked {
+            controller: self.shared.name.clone(),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! `Trigger`: which changes of which objects lead to which names.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use kubist_apimachinery::{ApiResource, Object, ObjectName, Resource, Scope, Str};
+use kubist_cache::Change;
+use kubist_informers::{HandlerConfig, HandlerState, RegistrationGuard, SharedInformer};
+use kubist_workqueue::Lane;
+
+use crate::Predicate;
+use crate::stats::Shared;
+
+/// Objects of one informer, and the names that their changes lead to.
+///
+/// [`Controller::new`](crate::Controller::new), [`owns`](crate::Controller::owns) and
+/// [`watches`](crate::Controller::watches) make the usual ones.
+///
+/// An update maps both the old and the new state, so that the former owner hears of it too. A
+/// deletion whose last state nobody knows maps to nothing unless the trigger needs the name only.
+pub struct Trigger<W> {
+    informer: SharedInformer<W>,
+    map: Map<W>,
+    predicates: Vec<Predicate<W>>,
+    handler: HandlerConfig,
+}
+
+type MapFn<W> = dyn Fn(&W) -> Vec<ObjectName> + Send;
+
+enum Map<W> {
+    /// To its own name.
+    Itself,
+    /// To names in other objects.
+    To(Box<MapFn<W>>),
+}
+
+/// The kind that owners must be of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OwnerKind {
+    group: Str,
+    kind: Str,
+    namespaced: bool,
+}
+
+impl OwnerKind {
+    pub(crate) fn of<K: Resource>() -> Self {
+        Self {
+            group: K::GROUP.into(),
+            kind: K::KIND.into(),
+            namespaced: K::Scope::NAMESPACED,
+        }
+    }
+
+    pub(crate) fn of_resource(resource: &ApiResource) -> Self {
+        Self {
+            group: resource.group.clone(),
+            kind: resource.kind.clone(),
+            namespaced: resource.namespaced,
+        }
+    }
+
+    /// The owner of `object` that is of this kind and its controller. Versions do not matter.
+    fn controller_of<W: Object>(&self, object: &W) -> Option<ObjectName> {
+        let owner = object.owners().controller()?;
+        let group = owner.api_version.rsplit_once('/').map_or("", |it| it.0);
+        if *owner.kind != *self.kind || *group != *self.group {
+            return None;
+        }
+        let namespace = if self.namespaced {
+            object.namespace()
+        } else {
+            ""
+        };
+        Some(ObjectName::new(namespace, owner.name))
+    }
+}
+
+impl<W: Object> Trigger<W> {
+    /// Each object leads to its own name.
+    pub fn itself(informer: &SharedInformer<W>) -> Self {
+        Self::with(informer, Map::Itself)
+    }
+
+    /// Each object leads to its controller, if that is of the kind `K`.
+    pub fn controller<K: Resource>(informer: &SharedInformer<W>) -> Self {
+        Self::owner(informer, OwnerKind::of::<K>())
+    }
+
+    pub(crate) fn owner(informer: &SharedInformer<W>, kind: OwnerKind) -> Self {
+        Self::mapped(informer, move |object| {
+            kind.controller_of(object).into_iter().collect()
+        })
+    }
+
+    /// Each object leads to the names that a function gives.
+    pub fn mapped(
+        informer: &SharedInformer<W>,
+        map: impl Fn(&W) -> Vec<ObjectName> + Send + 'static,
+    ) -> Self {
+        Self::with(informer, Map::To(Box::new(map)))
+    }
+
+    fn with(informer: &SharedInformer<W>, map: Map<W>) -> Self {
+        Self {
+            informer: informer.clone(),
+            map,
+            predicates: Vec::new(),
+            handler: HandlerConfig::default(),
+        }
+    }
+
+    /// Only changes that pass; of several predicates, all. First lists and resyncs always do.
+    #[must_use]
+    pub fn when(mut self, predicate: Predicate<W>) -> Self {
+        self.predicates.push(predicate);
+        self
+    }
+
+    /// Every object again, this often, after everything else that waits.
+    #[must_use]
+    pub fn resync(mut self, period: Duration) -> Self {
+        self.handler.resync = Some(period);
+        self
+    }
+
+    fn lane(&self, change: &Change<W>) -> Option<Lane> {
+        match change {
+            Change::Added { initial: true, .. } | Change::Resynced(_) => Some(Lane::Background),
+            change => {
+                let passes = self.predicates.iter().all(|it| it.passes(change));
+                passes.then_some(Lane::Normal)
+            }
+        }
+    }
+
+    fn names(&self, change: &Change<W>) -> Vec<ObjectName> {
+        let Map::To(map) = &self.map else {
+            return vec![change.object_name()];
+        };
+        let mut names = change.object().map(|it| map(it)).unwrap_or_default();
+        if let Change::Updated { old, .. } = change {
+            for name in map(old) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names
+    }
+}
+
+impl<W> fmt::Debug for Trigger<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Trigger")
+            .field("informer", &self.informer)
+            .field("predicates", &self.predicates)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A trigger whose objects are forgotten.
+pub(crate) trait AnyTrigger: Send {
+    /// Adds its handler to its informer.
+    fn attach(self: Box<Self>, shared: &Arc<Shared>) -> Box<dyn Attached>;
+}
+
+/// A handler that was added, until this is dropped.
+pub(crate) trait Attached: Send + Sync {
+    fn informer(&self) -> &Str;
+    /// Waits until the first list was handled; false if that will never be.
+    fn synced(&self) -> BoxFuture<'_, bool>;
+    /// Waits until the handler is called no more.
+    fn ended(&self) -> BoxFuture<'_, ()>;
+}
+
+struct Handled<W: Object> {
+    informer: Str,
+    guard: RegistrationGuard<W>,
+}
+
+impl<W: Object> AnyTrigger for Trigger<W> {
+    fn attach(mut self: Box<Self>, shared: &Arc<Shared>) -> Box<dyn Attached> {
+        let informer = self.informer.clone();
+        let mut config = std::mem::take(&mut self.handler);
+        config.name = shared.name.clone();
+        let shared = Arc::clone(shared);
+        let handler = move |change: Change<W>| {
+            shared.count_event();
+            if let Some(lane) = self.lane(&change) {
+                for name in self.names(&change) {
+                    shared.add(lane, name);
+                }
+            }
+        };
+        let registration = informer.add_handler_with(handler, config);
+        Box::new(Handled {
+            informer: informer.name().clone(),
+            guard: registration.remove_on_drop(),
+        })
+    }
+}
+
+impl<W: Object> Attached for Handled<W> {
+    fn informer(&self) -> &Str {
+        &self.informer
+    }
+
+    fn synced(&self) -> BoxFuture<'_, bool> {
+        let registration = self.guard.registration();
+        Box::pin(async move { registration.synced().await == HandlerState::Synced })
+    }
+
+    fn ended(&self) -> BoxFuture<'_, ()> {
+        let registration = self.guard.registration();
+        Box::pin(async move {
+            registration.ended().await;
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! The loop of one worker: takes a name, reconciles, tells the queue what came of it.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use kubist_apimachinery::{ObjectName, Retry};
+use kubist_workqueue::Work;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::stats::Shared;
+use crate::{Action, Error, Reconciler};
+
+pub(crate) struct Worker<R> {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) reconciler: Arc<R>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) token: CancellationToken,
+}
+
+/// How one run ended.
+enum Outcome {
+    Answer(Result<Action, Error>),
+    Panicked,
+    TimedOut,
+}
+
+/// Counts a run as abandoned unless it is told otherwise.
+struct Running<'a> {
+    shared: &'a Shared,
+    over: bool,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let mut counts = self.shared.counts.lock();
+        counts.active -= 1;
+        counts.abandoned += u64::from(!self.over);
+    }
+}
+
+impl<R: Reconciler> Worker<R> {
+    /// Works until the stop; what runs then is finished first.
+    pub(crate) async fn run(self) {
+        loop {
+            let work = tokio::select! {
+                biased;
+                () = self.token.cancelled() => return,
+                work = self.shared.queue.next() => work,
+            };
+            let Some(work) = work else { return };
+            self.reconcile(work).await;
+        }
+    }
+
+    async fn reconcile(&self, work: Work<ObjectName>) {
+        let begin = self.shared.begin(&work);
+        let mut running = Running {
+            shared: &self.shared,
+            over: false,
+        };
+        // What the reconciler holds across a panic is its own affair; the queue's item is out of
+        // its reach.
+        let run = async { self.reconciler.reconcile(work.item().clone()).await };
+        let run = AssertUnwindSafe(run).catch_unwind();
+        let outcome = match self.timeout {
+            None => Ok(run.await),
+            Some(limit) => timeout(limit, run).await,
+        };
+        let outcome = match outcome {
+            Ok(Ok(answer)) => Outcome::Answer(answer),
+            Ok(Err(_)) => Outcome::Panicked,
+            Err(_) => Outcome::TimedOut,
+        };
+        running.over = true;
+        self.count(&outcome, begin.elapsed());
+        self.finish(work, outcome);
+    }
+
+    fn count(&self, outcome: &Outcome, took: Duration) {
+        let mut counts = self.shared.counts.lock();
+        counts.duration.record(took);
+        let retry = match outcome {
+            Outcome::Answer(Ok(action)) => {
+                counts.requeues += u64::from(action.wait().is_some());
+                return;
+            }
+            Outcome::Answer(Err(error)) => error.retry(),
+            Outcome::Panicked => {
+                counts.panics += 1;
+                Retry::Backoff
+            }
+            Outcome::TimedOut => {
+                counts.timeouts += 1;
+                Retry::Backoff
+            }
+        };
+        counts.errors += 1;
+        if retry == Retry::Never {
+            counts.terminal_errors += 1;
+        } else {
+            counts.retries += 1;
+        }
+    }
+
+    fn finish(&self, work: Work<ObjectName>, outcome: Outcome) {
+        let (controller, key, attempt) = (&self.shared.name, work.item().clone(), work.attempt());
+        match outcome {
+            Outcome::Answer(Ok(action)) => match action.wait() {
+                Some(wait) => work.requeue_after(wait),
+                None => work.succeed(),
+            },
+            Outcome::Answer(Err(error)) => {
+                match error.retry() {
+                    Retry::Never => work.succeed(),
+                    Retry::After(wait) => work.fail_for(wait),
+                    Retry::Backoff | Retry::Relist => work.fail(),
+                }
+                let cause = chain(&error);
+                tracing::warn!(%controller, %key, attempt, error = %cause, "reconcile failed");
+            }
+            Outcome::Panicked => {
+                work.fail();
+                tracing::error!(%controller, %key, attempt, "reconcile panicked");
+            }
+            Outcome::TimedOut => {
+                work.fail();
+                tracing::warn!(%controller, %key, attempt, "reconcile took too long");
+            }
+        }
+    }
+}
+
+/// An error and its causes in one line.
+fn chain(error: &Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

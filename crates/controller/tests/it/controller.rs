@@ -1,0 +1,424 @@
+//! What leads to a reconcile, what follows one, and how a controller ends.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use kubist_api::apps::v1::{Deployment, ReplicaSet};
+use kubist_api::core::v1::Pod;
+use kubist_apimachinery::ObjectName;
+use kubist_controller::{Action, Config, Controller, Error, Predicate, RunError, Stats, Trigger};
+use kubist_informers::SharedInformerFactory;
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use crate::cluster::{Cluster, named, owned};
+
+/// The names that a reconciler was called with, and when.
+#[derive(Clone, Default)]
+struct Calls(Arc<Mutex<Vec<(String, Duration)>>>);
+
+impl Calls {
+    fn push(&self, key: &ObjectName, begin: Instant) {
+        self.0.lock().push((key.name.to_string(), begin.elapsed()));
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock())
+            .into_iter()
+            .map(|it| it.0)
+            .collect()
+    }
+
+    fn times(&self) -> Vec<u64> {
+        let calls = self.0.lock();
+        calls
+            .iter()
+            .map(|it| u64::try_from(it.1.as_millis()).expect("short"))
+            .collect()
+    }
+}
+
+/// Time enough for everything that waits for nothing.
+async fn settle() {
+    sleep(Duration::from_millis(1)).await;
+}
+
+struct Running {
+    token: CancellationToken,
+    run: JoinHandle<Result<Stats, RunError>>,
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test's own task")]
+fn start(
+    controller: Controller,
+    factory: &SharedInformerFactory<Cluster>,
+    reconciler: impl kubist_controller::Reconciler,
+) -> Running {
+    factory.start();
+    let token = CancellationToken::new();
+    let run = tokio::spawn(controller.run(reconciler, token.clone()));
+    Running { token, run }
+}
+
+impl Running {
+    async fn stop(self) -> Stats {
+        self.token.cancel();
+        self.run.await.expect("no panic").expect("no error")
+    }
+}
+
+/// Records, and is done.
+fn recorder(calls: &Calls) -> impl kubist_controller::Reconciler {
+    let (calls, begin) = (calls.clone(), Instant::now());
+    move |key: ObjectName| {
+        calls.push(&key, begin);
+        async { Ok::<_, Error>(Action::done()) }
+    }
+}
+
+fn deployments(cluster: &Cluster) -> (SharedInformerFactory<Cluster>, Controller) {
+    let factory = SharedInformerFactory::new(cluster.clone());
+    let controller = Controller::new("deployment", &factory.informer::<Deployment>());
+    (factory, controller)
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_of_objects_and_of_what_they_own_lead_to_their_names() {
+    let cluster = Cluster::default();
+    cluster.put(named::<Deployment>("web"));
+    let (factory, controller) = deployments(&cluster);
+    let controller = controller
+        .owns(&factory.informer::<ReplicaSet>())
+        .watches(&factory.informer::<Pod>(), |pod: &Pod| {
+            vec![ObjectName::new("shop", format!("of-{}", pod.metadata.name))]
+        });
+    let calls = Calls::default();
+    let running = start(controller, &factory, recorder(&calls));
+    settle().await;
+    assert_eq!(calls.take(), ["web"]);
+
+    cluster.put(owned::<ReplicaSet>("web-1", "Deployment", "web"));
+    settle().await;
+    assert_eq!(calls.take(), ["web"]);
+    cluster.put(owned::<ReplicaSet>("web-1", "Deployment", "db"));
+    settle().await;
+    let mut both = calls.take();
+    both.sort();
+    assert_eq!(both, ["db", "web"], "the former owner hears of it too");
+    cluster.put(owned::<ReplicaSet>("other", "StatefulSet", "db"));
+    cluster.put(named::<ReplicaSet>("orphan"));
+    settle().await;
+    assert!(calls.take().is_empty(), "owners of another kind, or none");
+    cluster.put(named::<Pod>("web-1-a"));
+    cluster.delete::<Deployment>("shop", "web");
+    settle().await;
+    let mut both = calls.take();
+    both.sort();
+    assert_eq!(both, ["of-web-1-a", "web"]);
+
+    let stats = running.stop().await;
+    assert_eq!((stats.events, stats.reconciles, stats.errors), (7, 6, 0));
+    assert_eq!(stats.latency.count(), 5, "the first list does not count");
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_runs_before_every_informer_is_synced() {
+    let cluster = Cluster::default();
+    cluster.put(named::<Deployment>("web"));
+    cluster.set_down::<ReplicaSet>(true);
+    let (factory, controller) = deployments(&cluster);
+    let controller = controller.owns(&factory.informer::<ReplicaSet>());
+    let calls = Calls::default();
+    let running = start(controller, &factory, recorder(&calls));
+    sleep(Duration::from_mins(1)).await;
+    assert!(calls.take().is_empty());
+    let error = running
+        .run
+        .await
+        .expect("no panic")
+        .expect_err("not synced");
+    assert_eq!(
+        error,
+        RunError::SyncTimeout {
+            controller: "deployment".into(),
+            informer: "ReplicaSet".into(),
+            waited: Duration::from_mins(2),
+        }
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_come_back_ever_later_and_success_forgets_them() {
+    let cluster = Cluster::default();
+    cluster.put(named::<Deployment>("web"));
+    let (factory, controller) = deployments(&cluster);
+    let (calls, begin) = (Calls::default(), Instant::now());
+    let record = calls.clone();
+    let reconcile = move |key: ObjectName| {
+        record.push(&key, begin);
+        let number = record.0.lock().len();
+        async move {
+            match number {
+                1..=3 => Err(Error::new("not yet")),
+                4 => panic!("on purpose"),
+                5 => Err(Error::after(Duration::from_secs(9), "the server is busy")),
+                6 => Err(Error::terminal("never")),
+                _ => Ok(Action::done()),
+            }
+        }
+    };
+    let running = start(controller, &factory, reconcile);
+    sleep(Duration::from_mins(1)).await;
+    assert_eq!(
+        calls.times(),
+        [0, 5, 15, 35, 75, 9075],
+        "5 ms doubling, then what was asked"
+    );
+    cluster.put(named::<Deployment>("web"));
+    settle().await;
+    assert_eq!(
+        calls.times().len(),
+        7,
+        "after a terminal error a change brings it back"
+    );
+    let stats = running.stop().await;
+    let counts = (stats.reconciles, stats.errors, stats.panics, stats.retries);
+    assert_eq!((counts, stats.terminal_errors), ((7, 6, 1, 5), 1));
+    assert_eq!(stats.active, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reconciler_asks_to_be_called_again_and_changes_come_earlier() {
+    let cluster = Cluster::default();
+    cluster.put(named::<Deployment>("web"));
+    let (factory, controller) = deployments(&cluster);
+    let (calls, begin) = (Calls::default(), Instant::now());
+    let record = calls.clone();
+    let reconcile = move |key: ObjectName| {
+        record.push(&key, begin);
+        async { Ok::<_, Error>(Action::requeue_after(Duration::from_secs(10))) }
+    };
+    let running = start(controller, &factory, reconcile);
+    sleep(Duration::from_secs(15)).await;
+    cluster.put(named::<Deployment>("web"));
+    sleep(Duration::from_millis(1)).await;
+    assert_eq!(calls.times(), [0, 10_000, 15_000]);
+    assert_eq!(running.stop().await.requeues, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reconcile_that_takes_too_long_is_dropped_and_comes_back() {
+    let cluster = Cluster::default();
+    cluster.put(named::<Deployment>("web"));
+    let (factory, controller) = deployments(&cluster);
+    let controller = controller.config(Config {
+        reconcile_timeout: Some(Duration::from_secs(1)),
+        ..Config::default()
+    });
+    let (calls, begin) = (Calls::default(), Instant::now());
+    let record = calls.clone();
+    let reconcile = move |key: ObjectName| {
+        record.push(&key, begin);
+        async {
+            sleep(Duration::from_secs(5)).await;
+            Ok::<_, Error>(Action::done())
+        }
+    };
+    let running = start(controller, &factory, reconcile);
+    sleep(Duration::from_millis(2_100)).await;
+    assert_eq!(calls.times(), [0, 1_005, 2_015]);
+    let stats = running.stop().await;
+    assert!(stats.timeouts >= 2 && stats.errors == stats.timeouts);
+}
+
+#[tokio::test(start_paused = true)]
+async fn as_many_names_run_at_once_as_there_are_workers_and_none_twice() {
+    let cluster = Cluster::default();
+    for name in ["a", "b", "c", "d", "e"] {
+        cluster.put(named::<Deployment>(name));
+    }
+    let (factory, controller) = deployments(&cluster);
+    let mut controller = controller.workers(3);
+    let monitor = controller.monitor();
+    let most = Arc::new(AtomicUsize::new(0));
+    let names: Arc<Mutex<Vec<ObjectName>>> = Arc::default();
+    let (peak, now) = (Arc::clone(&most), Arc::clone(&names));
+    let reconcile = move |key: ObjectName| {
+        let (peak, now) = (Arc::clone(&peak), Arc::clone(&now));
+        async move {
+            assert!(!now.lock().contains(&key), "one worker per name");
+            now.lock().push(key.clone());
+            peak.fetch_max(now.lock().len(), Ordering::SeqCst);
+            sleep(Duration::from_secs(1)).await;
+            now.lock().retain(|it| *it != key);
+            Ok::<_, Error>(Action::done())
+        }
+    };
+    let running = start(controller, &factory, reconcile);
+    sleep(Duration::from_millis(500)).await;
+    assert_eq!(monitor.stats().active, 3);
+    cluster.put(named::<Deployment>("a")); // runs again, after this run
+    sleep(Duration::from_secs(5)).await;
+    let stats = running.stop().await;
+    assert_eq!(
+        (most.load(Ordering::SeqCst), stats.reconciles, stats.panics),
+        (3, 6, 0)
+    );
+    let waited = stats.latency.max();
+    assert!(waited >= Duration::from_millis(499) && waited <= Duration::from_millis(1_501));
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_go_before_the_first_list_and_resyncs() {
+    let cluster = Cluster::default();
+    for number in 0..20 {
+        cluster.put(named::<Deployment>(&format!("old-{number}")));
+    }
+    let factory = SharedInformerFactory::new(cluster.clone());
+    let informer = factory.informer::<Deployment>();
+    let trigger = Trigger::itself(&informer).resync(Duration::from_mins(1));
+    let controller = Controller::with_trigger::<Deployment, _>("deployment", trigger);
+    let (calls, begin) = (Calls::default(), Instant::now());
+    let record = calls.clone();
+    let reconcile = move |key: ObjectName| {
+        record.push(&key, begin);
+        async {
+            sleep(Duration::from_millis(100)).await;
+            Ok::<_, Error>(Action::done())
+        }
+    };
+    let running = start(controller, &factory, reconcile);
+    sleep(Duration::from_millis(150)).await;
+    cluster.put(named::<Deployment>("new"));
+    sleep(Duration::from_secs(10)).await;
+    assert_eq!(calls.take().iter().position(|it| it == "new"), Some(2));
+    sleep(Duration::from_mins(1)).await;
+    assert_eq!(calls.take().len(), 21, "the resync brings all of them");
+    drop(running.stop().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn predicates_keep_changes_out_but_not_the_first_list() {
+    let cluster = Cluster::default();
+    cluster.put(named::<Deployment>("web"));
+    let factory = SharedInformerFactory::new(cluster.clone());
+    let trigger = Trigger::itself(&factory.informer::<Deployment>())
+        .when(Predicate::generation_changed())
+        .when(Predicate::new(|change| {
+            change.object_name().name != "noise"
+        }));
+    let controller = Controller::with_trigger::<Deployment, _>("deployment", trigger);
+    let calls = Calls::default();
+    let running = start(controller, &factory, recorder(&calls));
+    settle().await;
+    let mut web: Deployment = named("web");
+    web.status.replicas = 3;
+    cluster.put(web.clone());
+    cluster.put(named::<Deployment>("noise"));
+    settle().await;
+    assert_eq!(calls.take(), ["web"]);
+    web.metadata.generation = 2;
+    cluster.put(web);
+    settle().await;
+    assert_eq!(calls.take(), ["web"]);
+    assert_eq!(running.stop().await.events, 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_stop_waits_for_running_reconciles_and_begins_no_more() {
+    let cluster = Cluster::default();
+    cluster.put(named::<Deployment>("a"));
+    cluster.put(named::<Deployment>("b"));
+    let (factory, mut controller) = deployments(&cluster);
+    let monitor = controller.monitor();
+    let finished = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&finished);
+    let reconcile = move |_| {
+        let count = Arc::clone(&count);
+        async move {
+            sleep(Duration::from_secs(20)).await;
+            count.fetch_add(1, Ordering::SeqCst);
+            Ok::<_, Error>(Action::done())
+        }
+    };
+    let running = start(controller, &factory, reconcile);
+    settle().await;
+    let stats = running.stop().await;
+    assert_eq!(finished.load(Ordering::SeqCst), 1);
+    assert_eq!((stats.reconciles, stats.abandoned, stats.active), (1, 0, 0));
+    cluster.put(named::<Deployment>("c"));
+    settle().await;
+    assert_eq!(monitor.stats().events, 2, "its handler is gone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_stop_has_a_deadline() {
+    let cluster = Cluster::default();
+    cluster.put(named::<Deployment>("web"));
+    let (factory, controller) = deployments(&cluster);
+    let controller = controller.config(Config {
+        stop_timeout: Duration::from_secs(3),
+        ..Config::default()
+    });
+    let reconcile = |_| std::future::pending::<Result<Action, Error>>();
+    let running = start(controller, &factory, reconcile);
+    settle().await;
+    let begin = Instant::now();
+    let stats = running.stop().await;
+    assert_eq!(begin.elapsed().as_secs(), 3);
+    assert_eq!((stats.reconciles, stats.abandoned, stats.active), (1, 1, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_controller_ends_when_its_informer_does() {
+    let cluster = Cluster::default();
+    let (factory, controller) = deployments(&cluster);
+    let calls = Calls::default();
+    let running = start(controller, &factory, recorder(&calls));
+    settle().await;
+    factory.shutdown().await;
+    let error = running
+        .run
+        .await
+        .expect("no panic")
+        .expect_err("no informer");
+    let (controller, informer) = ("deployment".into(), "Deployment".into());
+    assert_eq!(
+        error,
+        RunError::InformerStopped {
+            controller,
+            informer
+        }
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn dropping_the_run_drops_the_reconcile() {
+    let cluster = Cluster::default();
+    cluster.put(named::<Deployment>("web"));
+    let (factory, mut controller) = deployments(&cluster);
+    let monitor = controller.monitor();
+    let begun = Arc::new(Notify::new());
+    let tell = Arc::clone(&begun);
+    let reconcile = move |_| {
+        tell.notify_one();
+        std::future::pending::<Result<Action, Error>>()
+    };
+    factory.start();
+    let run = controller.run(reconcile, CancellationToken::new());
+    let until_begun = async {
+        tokio::select! {
+            result = run => drop(result),
+            () = begun.notified() => {}
+        }
+    };
+    timeout(Duration::from_secs(1), until_begun)
+        .await
+        .expect("it began");
+    settle().await;
+    assert_eq!((monitor.stats().active, monitor.stats().abandoned), (0, 1));
+}

@@ -1,0 +1,5 @@
+//! Controllers over scripted informers, on paused time.
+
+mod cluster;
+mod controller;
+mod manager;
