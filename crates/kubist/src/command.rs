@@ -1,6 +1,11 @@
 //! The subcommands, and what they share: errors for people, and a runtime.
 
+mod clock;
 mod convert;
+mod memory;
+mod signal;
+mod units;
+mod watch;
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -14,14 +19,27 @@ pub(crate) type Outcome = Result<ExitCode, Box<dyn Error>>;
 pub(crate) enum Command {
     /// Convert built-in objects and lists between JSON, YAML and protobuf
     Convert(convert::Options),
+    /// Follow the objects of a resource, of any cluster
+    Watch(watch::Options),
 }
 
 impl Command {
     pub(crate) fn run(self) -> Outcome {
         match self {
             Self::Convert(options) => convert::run(&options),
+            Self::Watch(options) => block_on(watch::run(options)),
         }
     }
+}
+
+fn block_on(command: impl Future<Output = Outcome>) -> Outcome {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let outcome = runtime.block_on(command);
+    // What still runs belongs to nobody: there is nothing to wait for.
+    runtime.shutdown_background();
+    outcome
 }
 
 /// Prints an error and its causes as one line.

@@ -1,0 +1,305 @@
+//! `kubist watch`: a shared informer as a command.
+//!
+//! On a terminal it shows a table that is redrawn as things change, else one JSON object for each
+//! event. The table needs names and times alone, so it asks for, and holds, metadata only.
+
+mod arrivals;
+mod lines;
+mod summary;
+mod table;
+
+use std::error::Error;
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use futures_util::FutureExt as _;
+use kubist_apimachinery::{ApiResource, FieldSelector, Selector, Unstructured};
+use kubist_cache::{Change, IngestAny, Metadata, Selection, Source as _};
+use kubist_client::{Client, Discovery};
+use kubist_informers::{
+    Delivery, HandlerConfig, HandlerState, InformerConfig, Overflow, Problem, SharedInformer,
+};
+use kubist_kubeconfig::Selection as KubeconfigSelection;
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use self::arrivals::Arrivals;
+use self::lines::{JsonLines, TableLines};
+use self::summary::Summary;
+use self::table::LiveTable;
+use super::{Outcome, memory, signal};
+
+/// Events that may wait for output in order; beyond it, what concerns one object is merged.
+const WAITING_MAX: usize = 65_536;
+/// Events that are shown before the command looks up.
+const TURN_MAX: usize = 1024;
+/// How often the table is redrawn, if anything changed or time passes.
+const REDRAW: Duration = Duration::from_millis(200);
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+RESOURCE is a plural, singular or short name, or a kind, with the group behind a dot where it is not
+clear: pods, pod, po, deployments.apps, deploy, events.events.k8s.io.
+The cluster is that of --kubeconfig, else of the files in KUBECONFIG, else of ~/.kube/config, else
+the one that this program runs in. A summary goes to standard error at the end.
+
+Examples:
+  kubist watch pods -A
+  kubist watch deploy -n shop -l app.kubernetes.io/part-of=shop
+  kubist watch pods --field-selector spec.nodeName=node-7 -o json | jq -r .object.metadata.name
+  kubist watch events --seconds 60 > events.jsonl")]
+pub(crate) struct Options {
+    /// What to watch
+    resource: String,
+    /// The namespace; default: that of the kubeconfig's context
+    #[arg(short, long, value_name = "NS", conflicts_with = "all_namespaces")]
+    namespace: Option<String>,
+    /// All namespaces
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
+    /// Only objects with these labels
+    #[arg(short = 'l', long, value_name = "SELECTOR", default_value = "")]
+    selector: Selector,
+    /// Only objects with these fields
+    #[arg(long, value_name = "SELECTOR", default_value = "")]
+    field_selector: FieldSelector,
+    /// The kubeconfig file
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig
+    #[arg(long)]
+    context: Option<String>,
+    /// What to write; default: table on a terminal, else json
+    #[arg(short, long, value_enum)]
+    output: Option<Output>,
+    /// End as soon as what is there now was written
+    #[arg(long)]
+    exit_after_sync: bool,
+    /// End after this time
+    #[arg(long, value_name = "N")]
+    seconds: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Output {
+    /// A table; redrawn on a terminal, a line for each event elsewhere
+    Table,
+    /// A JSON object for each event: {"type": "ADDED", "object": {…}}
+    Json,
+}
+
+/// Where changes are shown.
+trait View<K> {
+    fn show(&mut self, change: &Change<K>) -> std::io::Result<()>;
+    /// Nothing more waits to be shown.
+    fn idle(&mut self) -> std::io::Result<()>;
+    /// Time has passed.
+    fn tick(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+    /// No more will be shown.
+    fn end(&mut self) -> std::io::Result<()> {
+        self.idle()
+    }
+}
+
+pub(crate) async fn run(options: Options) -> Outcome {
+    let terminal = std::io::stdout().is_terminal();
+    let default = if terminal {
+        Output::Table
+    } else {
+        Output::Json
+    };
+    let target = Target::find(&options).await?;
+    let follower = Follower { target, options };
+    match follower.options.output.unwrap_or(default) {
+        Output::Json => follower.follow::<Unstructured>(JsonLines::new()).await,
+        Output::Table if terminal => {
+            let table = LiveTable::new(&follower.target.resource);
+            follower.follow::<Metadata<()>>(table).await
+        }
+        Output::Table => follower.follow::<Metadata<()>>(TableLines::new()).await,
+    }
+}
+
+/// What is watched, where.
+struct Target {
+    client: Client,
+    resource: ApiResource,
+    selection: Selection,
+}
+
+impl Target {
+    async fn find(options: &Options) -> Result<Self, Box<dyn Error>> {
+        let client = kubist::infer_with(&kubist_kubeconfig::Options {
+            file: options.kubeconfig.clone(),
+            selection: KubeconfigSelection {
+                context: options.context.clone(),
+                ..KubeconfigSelection::default()
+            },
+        })?;
+        let discovery = client.discover().await.map_err(|error| {
+            let server = client.transport().server();
+            Explained {
+                text: format!("cannot ask {server} what it serves"),
+                error: error.into(),
+            }
+        })?;
+        let found = discovery
+            .resolve(&options.resource)
+            .ok_or_else(|| unknown(&options.resource, &discovery))?;
+        if !found.has_verb("watch") {
+            return Err(format!("{} cannot be watched", options.resource).into());
+        }
+        let resource = found.resource.clone();
+        let namespace = match &options.namespace {
+            _ if options.all_namespaces || !resource.namespaced => None,
+            Some(namespace) => Some(namespace.as_str().into()),
+            None => Some(client.default_namespace().clone()),
+        };
+        let selection = Selection {
+            namespace,
+            labels: options.selector.to_string().into(),
+            fields: options.field_selector.to_string().into(),
+        };
+        Ok(Self {
+            client,
+            resource,
+            selection,
+        })
+    }
+}
+
+/// Names what could have been meant.
+fn unknown(word: &str, discovery: &Discovery) -> String {
+    let start: String = word
+        .chars()
+        .take(3)
+        .collect::<String>()
+        .to_ascii_lowercase();
+    let mut similar: Vec<&str> = discovery
+        .resources()
+        .iter()
+        .map(|it| it.resource.plural.as_str())
+        .filter(|plural| plural.starts_with(&start))
+        .collect();
+    similar.dedup();
+    if similar.is_empty() {
+        format!("the server has no resource {word:?}; `kubectl api-resources` lists what it has")
+    } else {
+        format!(
+            "the server has no resource {word:?}; did you mean {}?",
+            similar.join(", ")
+        )
+    }
+}
+
+/// A sentence in front of an error.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+struct Explained {
+    text: String,
+    #[source]
+    error: Box<dyn Error + Send + Sync>,
+}
+
+struct Follower {
+    target: Target,
+    options: Options,
+}
+
+impl Follower {
+    async fn follow<K: IngestAny>(&self, mut view: impl View<K>) -> Outcome {
+        let Target {
+            client,
+            resource,
+            selection,
+        } = &self.target;
+        let ended = signal::listen()?;
+        let mut summary = Summary::start(resource, client, memory::resident());
+        let arrivals = Arrivals::default();
+        let source = client.dynamic_lister_watcher::<K>(resource, selection);
+        let config = InformerConfig {
+            name: resource.plural.clone(),
+            on_problem: Some(Arc::new(|problem: &Problem| warn(problem))),
+            ..InformerConfig::default()
+        };
+        let informer = SharedInformer::new(arrivals.stamp(source), config);
+        let mut changes = informer.subscribe(HandlerConfig {
+            delivery: Delivery::Bounded {
+                pending_max: WAITING_MAX,
+                on_overflow: Overflow::Snapshot,
+            },
+            ..HandlerConfig::default()
+        });
+        let registration = changes.registration();
+        let token = CancellationToken::new();
+        let running = informer.run(token.clone());
+        let shown = async {
+            let mut ticks = interval(REDRAW);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+            let deadline = self.deadline();
+            tokio::pin!(ended, deadline);
+            loop {
+                if registration.state() == HandlerState::Synced {
+                    summary.synced();
+                    if self.options.exit_after_sync {
+                        return Ok(());
+                    }
+                }
+                tokio::select! {
+                    biased;
+                    () = &mut ended => return Ok(()),
+                    () = &mut deadline => return Ok(()),
+                    _ = ticks.tick() => view.tick()?,
+                    change = changes.next() => {
+                        let mut next = change;
+                        if next.is_none() {
+                            return Ok(());
+                        }
+                        let mut shown = 0;
+                        while let Some(change) = next.take() {
+                            view.show(&change)?;
+                            summary.count(&change, arrivals.age(&change));
+                            shown += 1;
+                            // Signals must be heard while events pour in.
+                            if shown < TURN_MAX {
+                                next = changes.next().now_or_never().flatten();
+                            }
+                        }
+                        view.idle()?;
+                    }
+                }
+            }
+        };
+        let shown: std::io::Result<()> = tokio::select! {
+            shown = shown => shown,
+            _ = running => Ok(()),
+        };
+        let shown = shown.and_then(|()| view.end());
+        summary.finish(&informer);
+        match shown {
+            // Whoever read the output has seen enough.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+            Err(error) => Err(error.into()),
+            Ok(()) => Ok(ExitCode::SUCCESS),
+        }
+    }
+
+    async fn deadline(&self) {
+        match self.options.seconds {
+            Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// Problems are told, and the informer goes on by itself.
+#[expect(clippy::print_stderr, reason = "this is the command's own output")]
+fn warn(problem: &Problem) {
+    eprintln!("kubist: {problem:?}");
+}

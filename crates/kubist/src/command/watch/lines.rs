@@ -1,0 +1,101 @@
+//! One line for each event, for pipes and files.
+
+use std::io::{self, BufWriter, Stdout, Write as _};
+
+use kubist_apimachinery::{Object, Unstructured};
+use kubist_cache::{Change, Deleted, Metadata};
+use serde::Serialize;
+
+use super::View;
+
+/// Bytes that are gathered before they are written, while more events wait.
+const BUFFER: usize = 64 << 10;
+
+/// An object of JSON for each event, in the form of the protocol's watch events.
+pub(super) struct JsonLines {
+    out: BufWriter<Stdout>,
+}
+
+impl JsonLines {
+    pub(super) fn new() -> Self {
+        Self {
+            out: BufWriter::with_capacity(BUFFER, io::stdout()),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    #[serde(rename = "type")]
+    type_: &'static str,
+    object: &'a Unstructured,
+}
+
+impl View<Unstructured> for JsonLines {
+    fn show(&mut self, change: &Change<Unstructured>) -> io::Result<()> {
+        let Some(object) = object_of(change) else {
+            return Ok(());
+        };
+        let line = Line {
+            type_: type_of(change),
+            object,
+        };
+        serde_json::to_writer(&mut self.out, &line)?;
+        self.out.write_all(b"\n")
+    }
+
+    fn idle(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Type, namespace and name of each event, in columns.
+pub(super) struct TableLines {
+    out: BufWriter<Stdout>,
+    begun: bool,
+}
+
+impl TableLines {
+    pub(super) fn new() -> Self {
+        Self {
+            out: BufWriter::with_capacity(BUFFER, io::stdout()),
+            begun: false,
+        }
+    }
+}
+
+impl View<Metadata<()>> for TableLines {
+    fn show(&mut self, change: &Change<Metadata<()>>) -> io::Result<()> {
+        if !std::mem::replace(&mut self.begun, true) {
+            writeln!(self.out, "{:<9} {:<20} NAME", "EVENT", "NAMESPACE")?;
+        }
+        let Some(object) = object_of(change) else {
+            return Ok(());
+        };
+        let (type_, namespace) = (type_of(change), object.namespace());
+        writeln!(self.out, "{type_:<9} {namespace:<20} {}", object.name())
+    }
+
+    fn idle(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// The protocol's word for what happened.
+pub(super) fn type_of<K>(change: &Change<K>) -> &'static str {
+    match change {
+        Change::Added { .. } => "ADDED",
+        Change::Deleted(_) => "DELETED",
+        _ => "MODIFIED",
+    }
+}
+
+/// The object as it is now, or was last if that is known.
+pub(super) fn object_of<K>(change: &Change<K>) -> Option<&K> {
+    match change {
+        Change::Added { object, .. } | Change::Updated { new: object, .. } => Some(object),
+        Change::Deleted(Deleted::Known(object)) => Some(object),
+        Change::Deleted(Deleted::FinalStateUnknown { last_known, .. }) => last_known.as_deref(),
+        Change::Resynced(object) => Some(object),
+    }
+}

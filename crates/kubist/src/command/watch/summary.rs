@@ -1,0 +1,124 @@
+//! What a watch was like: objects, events, bytes, memory, lag.
+
+use std::time::Duration;
+
+use kubist_apimachinery::{ApiResource, Object};
+use kubist_cache::Change;
+use kubist_client::Client;
+use kubist_controller::Histogram;
+use kubist_informers::SharedInformer;
+use tokio::time::Instant;
+
+use super::super::{memory, units};
+
+/// Counts while the watch goes on.
+pub(super) struct Summary {
+    name: String,
+    client: Client,
+    started: Instant,
+    resident_before: Option<u64>,
+    bytes_before: u64,
+    /// When the last object of the first list was shown, and what was resident then.
+    listed: Option<(Instant, Option<u64>)>,
+    events: u64,
+    lag: Histogram,
+}
+
+impl Summary {
+    pub(super) fn start(resource: &ApiResource, client: &Client, resident: Option<u64>) -> Self {
+        Self {
+            name: resource.plural.to_string(),
+            client: client.clone(),
+            started: Instant::now(),
+            resident_before: resident,
+            bytes_before: client.transport().stats().bytes_received,
+            listed: None,
+            events: 0,
+            lag: Histogram::default(),
+        }
+    }
+
+    /// A change was shown; `lag` is how long before that it had come.
+    pub(super) fn count<K>(&mut self, change: &Change<K>, lag: Option<Duration>) {
+        if matches!(change, Change::Added { initial: true, .. }) {
+            return;
+        }
+        self.events += 1;
+        if let Some(lag) = lag {
+            self.lag.record(lag);
+        }
+    }
+
+    /// The first list was shown. To be called once or often.
+    pub(super) fn synced(&mut self) {
+        if self.listed.is_none() {
+            self.listed = Some((Instant::now(), memory::resident()));
+        }
+    }
+
+    /// Writes it to standard error.
+    #[expect(clippy::print_stderr, reason = "this is the command's own output")]
+    pub(super) fn finish<K: Object>(&mut self, informer: &SharedInformer<K>) {
+        for line in self.lines(informer) {
+            eprintln!("{line}");
+        }
+    }
+
+    fn lines<K: Object>(&mut self, informer: &SharedInformer<K>) -> Vec<String> {
+        let (stats, wire) = (informer.stats(), self.client.transport().stats());
+        let objects = stats.objects as u64;
+        let ran = self.started.elapsed();
+        let Some((listed, resident)) = self.listed else {
+            let (name, ran) = (&self.name, units::duration(ran));
+            return vec![format!(
+                "{name}: the first list was not complete after {ran}"
+            )];
+        };
+        let after = listed.elapsed();
+        #[expect(clippy::cast_precision_loss, reason = "one digit is shown")]
+        let rate = self.events as f64 / after.as_secs_f64().max(0.001);
+        let mut lines = vec![
+            format!(
+                "{}: {} objects after {}",
+                self.name,
+                units::count(objects),
+                units::duration(listed - self.started)
+            ),
+            format!(
+                "events: {} in {} ({rate:.1}/s), {} unreadable, {} requests failed",
+                units::count(self.events),
+                units::duration(after),
+                stats.reflector.invalid,
+                stats.reflector.failures
+            ),
+            format!(
+                "wire: {} received over {} connections",
+                units::bytes(wire.bytes_received - self.bytes_before),
+                wire.connections_opened
+            ),
+        ];
+        if let (Some(now), Some(before)) = (resident, self.resident_before) {
+            let grown = now.saturating_sub(before);
+            let each = grown.checked_div(objects).map_or_else(String::new, |each| {
+                format!(", {} per object", units::bytes(each))
+            });
+            lines.push(format!(
+                "memory: {} grown by the list{each}",
+                units::bytes(grown)
+            ));
+        }
+        let version = informer.lister_before_sync().resource_version();
+        let timed = if self.lag.count() == 0 {
+            "no event was timed".to_owned()
+        } else {
+            format!(
+                "p50 {}, p99 {}, max {} from arrival to output",
+                units::duration(self.lag.percentile(50)),
+                units::duration(self.lag.percentile(99)),
+                units::duration(self.lag.max())
+            )
+        };
+        lines.push(format!("lag: {timed}; at version {version}"));
+        lines
+    }
+}
