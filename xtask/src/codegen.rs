@@ -7,7 +7,7 @@ mod accessors;
 mod emit;
 mod model;
 mod names;
-mod schema;
+pub(crate) mod schema;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -108,7 +108,7 @@ fn roots(model: &Model) -> String {
     let groups: BTreeSet<&str> = model.modules.keys().map(|it| it.group.as_str()).collect();
     let mut out = String::new();
     for group in groups {
-        out.push_str(&format!("pub mod {group};\n"));
+        out.extend(["pub mod ", group, ";\n"]);
     }
     out.push_str("pub mod kinds;\npub mod resources;\n");
     out
@@ -122,10 +122,14 @@ fn groups(model: &Model) -> BTreeMap<PathBuf, String> {
             .entry(Path::new("src/generated").join(format!("{}.rs", module.group)))
             .or_default();
         let Module { version, .. } = module;
-        text.push_str(&format!(
-            "#[cfg(feature = \"{}\")]\npub mod {version};\n",
-            module.feature()
-        ));
+        let feature = module.feature();
+        text.extend([
+            "#[cfg(feature = \"",
+            &feature,
+            "\")]\npub mod ",
+            version,
+            ";\n",
+        ]);
     }
     files
 }

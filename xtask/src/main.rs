@@ -1,6 +1,15 @@
 //! The build tool of the workspace. `cargo xtask --help` lists what it does.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it is a program for a terminal: results go to stdout, progress to stderr"
+)]
+
+mod bench;
+mod ci;
 mod codegen;
+mod interop;
 mod process;
 mod tidy;
 
@@ -21,12 +30,21 @@ enum Command {
     Tidy,
     /// Generate the API types and typed accessors from the schema
     Codegen(codegen::Options),
+    /// Everything that CI runs, in its order
+    Ci(ci::Options),
+    /// The server against other programs: kubectl, client-go
+    Interop(interop::Options),
+    /// Benchmarks with peers side by side
+    Bench(bench::Options),
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Tidy => tidy::run(),
         Command::Codegen(options) => codegen::run(&options),
+        Command::Ci(options) => ci::run(&options),
+        Command::Interop(options) => interop::run(&options),
+        Command::Bench(options) => bench::run(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

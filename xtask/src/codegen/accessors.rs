@@ -29,7 +29,10 @@ pub(crate) fn files(schema: &Schema, model: &Model) -> BTreeMap<PathBuf, String>
     let mut root = String::new();
     for (group, accessors) in &by_group {
         let any = any_feature(accessors);
-        let _ = writeln!(root, "#[cfg({any})]\nmod {group};\n#[cfg({any})]\npub use self::{group}::*;");
+        let _ = writeln!(
+            root,
+            "#[cfg({any})]\nmod {group};\n#[cfg({any})]\npub use self::{group}::*;"
+        );
         files.insert(
             folder.join(format!("{group}.rs")),
             group_file(group, accessors),
@@ -125,7 +128,11 @@ fn any_feature(accessors: &[Accessor]) -> String {
         .into_iter()
         .map(|feature| format!("feature = {feature:?}"))
         .collect();
-    if let [one] = &features[..] { one.clone() } else { format!("any({})", features.join(", ")) }
+    if let [one] = &features[..] {
+        one.clone()
+    } else {
+        format!("any({})", features.join(", "))
+    }
 }
 
 fn group_file(group: &str, accessors: &[Accessor]) -> String {

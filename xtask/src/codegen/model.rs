@@ -55,7 +55,7 @@ pub(crate) struct StructField {
 /// An entry of the protobuf order.
 pub(crate) enum Entry {
     Field(usize),
-    Group(u32, Vec<Entry>),
+    Group(u32, Vec<Self>),
 }
 
 const OMIT_EMPTY: u8 = 1;

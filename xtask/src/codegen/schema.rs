@@ -37,6 +37,7 @@ pub(crate) struct GroupVersion {
 }
 
 /// A registered kind.
+#[expect(clippy::struct_field_names, reason = "the file names them so")]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Kind {

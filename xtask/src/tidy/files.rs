@@ -67,12 +67,12 @@ fn check_file(name: &str, text: &str, findings: &mut Vec<String>) {
         report("does not begin with `//!`".to_owned());
     }
     let base = name.rsplit('/').next().unwrap_or(name);
-    let test = name.contains("/tests/") || base == "tests.rs";
+    let is_test = name.contains("/tests/") || base == "tests.rs";
     if BANNED.contains(&base) {
         report(format!("`{base}` says nothing about what is in it"));
     }
     let lines = text.lines().count();
-    if lines > LINES_MAX && !test {
+    if lines > LINES_MAX && !is_test {
         report(format!(
             "{lines} lines, more than {LINES_MAX}: split it by noun"
         ));

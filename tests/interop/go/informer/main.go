@@ -13,6 +13,9 @@ import (
 	"os"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
@@ -58,7 +61,7 @@ type outcome struct {
 func main() {
 	var o options
 	flag.StringVar(&o.kubeconfig, "kubeconfig", "", "file with the server's address and credentials")
-	flag.StringVar(&o.namespace, "namespace", "default", "namespace of the writes; it must exist")
+	flag.StringVar(&o.namespace, "namespace", "default", "namespace of the writes; made if it is missing")
 	flag.StringVar(&o.resource, "resource", "pods", "pods or configmaps")
 	flag.StringVar(&o.content, "content", "protobuf", "protobuf or json")
 	flag.StringVar(&o.protocol, "protocol", "h2", "h2 or http/1.1")
@@ -92,6 +95,9 @@ func run(ctx context.Context, o options, result *outcome) error {
 	clients, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return err
+	}
+	if err := ensureNamespace(ctx, clients, o.namespace); err != nil {
+		return fmt.Errorf("namespace %s: %w", o.namespace, err)
 	}
 	target, err := targetFor(clients, o.resource, o.namespace)
 	if err != nil {
@@ -134,6 +140,15 @@ func run(ctx context.Context, o options, result *outcome) error {
 		return err
 	}
 	return wire.check(o)
+}
+
+func ensureNamespace(ctx context.Context, clients kubernetes.Interface, name string) error {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	_, err := clients.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
 }
 
 // configFor reads the kubeconfig and sets content type and protocol.

@@ -1,0 +1,105 @@
+//! `cargo xtask interop`: the server against programs that are not ours.
+//!
+//! kubectl in several versions, and a Go program on client-go. Every check says what it found;
+//! the run goes on after a failure and fails at its end.
+
+mod applied;
+mod go_informer;
+mod kubectl;
+mod manifests;
+mod report;
+pub(crate) mod server;
+mod steps;
+mod tables;
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::process::{Outcome, root};
+
+use kubectl::Kubectl;
+use report::Report;
+use server::Server;
+
+/// Options of `cargo xtask interop`.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Fail when kubectl or Go is missing
+    #[arg(long)]
+    required: bool,
+    /// All steps with every kubectl, and more seeds of random writes
+    #[arg(long)]
+    long: bool,
+    /// Use this binary in place of building one
+    #[arg(long, value_name = "PATH")]
+    kubist: Option<PathBuf>,
+    /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`)
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+}
+
+impl Options {
+    /// What CI asks for.
+    pub(crate) fn required(long: bool) -> Self {
+        Self {
+            required: true,
+            long,
+            kubist: None,
+            only: None,
+        }
+    }
+
+    fn wants(&self, part: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| part.contains(only))
+    }
+}
+
+/// Runs everything that the machine has the programs for.
+pub(crate) fn run(options: &Options) -> Outcome {
+    let binary = server::binary(options.kubist.as_deref())?;
+    let scratch = root().join("target/interop");
+    std::fs::create_dir_all(&scratch)?;
+    let mut report = Report::default();
+    for kubectl in kubectl::find(options.required)? {
+        let part = format!("kubectl {}", kubectl.version);
+        if options.wants(&part) {
+            report.part(&part);
+            run_kubectl(&kubectl, options.long, &binary, &scratch, &mut report)?;
+        }
+    }
+    if options.wants("client-go") {
+        report.part("client-go");
+        go_informer::run(
+            options.required,
+            options.long,
+            &binary,
+            &scratch,
+            &mut report,
+        )?;
+    }
+    report.end()
+}
+
+/// One kubectl against a server of its own.
+fn run_kubectl(
+    kubectl: &Kubectl,
+    long: bool,
+    binary: &std::path::Path,
+    scratch: &std::path::Path,
+    report: &mut Report,
+) -> Outcome {
+    let folder = scratch.join(format!("kubectl-{}", kubectl.version));
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    std::fs::create_dir_all(&folder)?;
+    let server = Server::start(binary, &folder.join("kubeconfig"), &["--simulate"])?;
+    let shell = kubectl.shell(&server, &folder);
+    let full = long || kubectl.full();
+    for (name, step) in steps::all(full) {
+        report.step(name, || step(&shell));
+    }
+    report.step("SIGTERM ends the server", || server.stop());
+    Ok(())
+}

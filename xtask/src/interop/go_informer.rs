@@ -1,0 +1,101 @@
+//! The shared informer of client-go against the server: the program in `tests/interop/go`.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::report::Report;
+use super::server::Server;
+use crate::process::{self, Outcome, root};
+
+/// Random writes of one run; the issue asks for so many.
+const WRITES: &str = "2000";
+/// And of a long run.
+const WRITES_LONG: &str = "20000";
+
+/// Kind, content type and protocol of each run.
+const RUNS: [(&str, &str, &str); 5] = [
+    ("pods", "protobuf", "h2"),
+    ("pods", "protobuf", "http/1.1"),
+    ("pods", "json", "h2"),
+    ("configmaps", "json", "http/1.1"),
+    ("configmaps", "protobuf", "h2"),
+];
+
+/// Builds the program and runs it in each way.
+pub(super) fn run(
+    required: bool,
+    long: bool,
+    binary: &Path,
+    scratch: &Path,
+    report: &mut Report,
+) -> Outcome {
+    if Command::new("go").arg("version").output().is_err() {
+        if required {
+            return Err("no go on PATH: the informer on client-go cannot be built".into());
+        }
+        eprintln!("skipped: go is not on this machine");
+        return Ok(());
+    }
+    let program = scratch.join("informer");
+    let mut build = Command::new("go");
+    build.arg("build").arg("-o").arg(&program).arg("./informer");
+    process::run_with(build.current_dir(root().join("tests/interop/go")))?;
+    let server = Server::start(binary, &scratch.join("go-kubeconfig"), &[])?;
+    let (writes, seeds) = if long {
+        (WRITES_LONG, 1..=5)
+    } else {
+        (WRITES, 1..=1)
+    };
+    let mut number = 0;
+    for seed in seeds {
+        for (resource, content, protocol) in RUNS {
+            let name = format!("informer of {resource}, {content}, {protocol}, seed {seed}");
+            number += 1;
+            let namespace = format!("informer-{number}");
+            report.step(&name, || {
+                let mut command = Command::new("timeout");
+                command
+                    .arg("600")
+                    .arg(&program)
+                    .arg("--kubeconfig")
+                    .arg(&server.kubeconfig)
+                    .args([
+                        "--resource",
+                        resource,
+                        "--content",
+                        content,
+                        "--protocol",
+                        protocol,
+                    ])
+                    .args(["--writes", writes, "--seed", &seed.to_string()])
+                    .args(["--namespace", &namespace]);
+                informer(&mut command)
+            });
+        }
+    }
+    report.step("SIGTERM ends the server", || server.stop());
+    Ok(())
+}
+
+fn informer(command: &mut Command) -> Outcome {
+    let output = command.output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let line: Value = serde_json::from_str(text.trim()).map_err(|error| {
+        format!(
+            "{error} in {text:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        )
+    })?;
+    if line["ok"] == true && output.status.success() {
+        eprintln!(
+            "          {} objects, events {}, {:.1} s",
+            line["objects"],
+            line["events"],
+            line["seconds"].as_f64().unwrap_or_default()
+        );
+        return Ok(());
+    }
+    Err(format!("{line}").into())
+}

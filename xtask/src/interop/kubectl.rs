@@ -1,0 +1,270 @@
+//! Finding kubectl in several versions, and running it.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::server::Server;
+use crate::process::Outcome;
+
+/// The minor versions of Kubernetes 1 that are tried, and which of them run all steps.
+const MINORS: [u32; 7] = [27, 28, 29, 30, 31, 32, 33];
+const FULL_FROM: u32 = 33;
+/// From here on `apply` validates with OpenAPI v3; earlier ones need `--validate=false`.
+const VALIDATES_FROM: u32 = 29;
+/// Seconds that one call may take.
+const SECONDS_MAX: &str = "120";
+/// Lines of a watch that may wait to be read.
+const LINES_MAX: usize = 1_000;
+
+/// A kubectl on this machine.
+pub(super) struct Kubectl {
+    /// `1.33`.
+    pub(super) version: String,
+    minor: u32,
+    path: PathBuf,
+}
+
+/// All that there are: `kubectl.1.N` in `KUBIST_KUBECTL_DIR` or beside the `kubectl` on PATH, else
+/// that one alone. Says what is skipped.
+pub(super) fn find(required: bool) -> Outcome<Vec<Kubectl>> {
+    let on_path = std::env::var_os("PATH").and_then(|paths| {
+        std::env::split_paths(&paths)
+            .map(|it| it.join("kubectl"))
+            .find(|path| path.is_file())
+    });
+    let beside = on_path
+        .as_ref()
+        .and_then(|path| std::fs::canonicalize(path).ok());
+    let mut folders: Vec<PathBuf> = Vec::new();
+    folders.extend(std::env::var_os("KUBIST_KUBECTL_DIR").map(PathBuf::from));
+    folders.extend(
+        beside
+            .as_deref()
+            .and_then(Path::parent)
+            .map(Path::to_path_buf),
+    );
+    let mut found = Vec::new();
+    for minor in MINORS.into_iter().rev() {
+        let version = format!("1.{minor}");
+        let name = format!("kubectl.{version}");
+        let path = folders
+            .iter()
+            .map(|it| it.join(&name))
+            .find(|path| path.is_file());
+        match path {
+            Some(path) => found.push(Kubectl {
+                version,
+                minor,
+                path,
+            }),
+            None => eprintln!("skipped: kubectl {version} is not on this machine"),
+        }
+    }
+    if found.is_empty()
+        && let Some(path) = on_path
+    {
+        let minor = minor_of(&path)?;
+        eprintln!("only kubectl 1.{minor} is here, from PATH");
+        found.push(Kubectl {
+            version: format!("1.{minor}"),
+            minor,
+            path,
+        });
+    }
+    if found.is_empty() && required {
+        return Err("no kubectl: set KUBIST_KUBECTL_DIR to a folder with kubectl.1.33".into());
+    }
+    Ok(found)
+}
+
+/// What a kubectl says of itself.
+fn minor_of(path: &Path) -> Outcome<u32> {
+    let output = Command::new(path)
+        .args(["version", "--client", "-o", "json"])
+        .output()?;
+    let version: Value = serde_json::from_slice(&output.stdout)?;
+    let minor = version["clientVersion"]["minor"]
+        .as_str()
+        .unwrap_or_default();
+    let digits = minor.trim_end_matches(|it: char| !it.is_ascii_digit());
+    Ok(digits
+        .parse()
+        .map_err(|_| format!("{}: its version is {version}", path.display()))?)
+}
+
+impl Kubectl {
+    /// Whether it runs every step.
+    pub(super) fn full(&self) -> bool {
+        self.minor >= FULL_FROM
+    }
+
+    /// It, against a server, with a home folder of its own.
+    pub(super) fn shell(&self, server: &Server, home: &Path) -> Shell {
+        Shell {
+            path: self.path.clone(),
+            kubeconfig: server.kubeconfig.clone(),
+            home: home.to_path_buf(),
+            validates: self.minor >= VALIDATES_FROM,
+        }
+    }
+}
+
+/// Runs one kubectl against one server.
+pub(super) struct Shell {
+    path: PathBuf,
+    kubeconfig: PathBuf,
+    /// Caches and scratch files of this run.
+    pub(super) home: PathBuf,
+    validates: bool,
+}
+
+impl Shell {
+    /// What the words, split at spaces, print; fails when kubectl fails.
+    pub(super) fn run(&self, words: &str) -> Outcome<String> {
+        self.run_arguments(&words.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// As [`Self::run`], for arguments with spaces in them.
+    pub(super) fn run_arguments(&self, arguments: &[&str]) -> Outcome<String> {
+        let output = self.command(arguments).output()?;
+        if output.status.success() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+        let message = String::from_utf8_lossy(&output.stderr);
+        let status = output.status;
+        Err(format!(
+            "kubectl {}: {status}: {}",
+            arguments.join(" "),
+            message.trim()
+        )
+        .into())
+    }
+
+    /// Fails unless kubectl fails and says this.
+    pub(super) fn refuse(&self, words: &str, message: &str) -> Outcome {
+        match self.run(words) {
+            Ok(printed) => Err(format!("kubectl {words} succeeded: {printed}").into()),
+            Err(error) if error.to_string().contains(message) => Ok(()),
+            Err(error) => Err(format!("expected {message:?}, got: {error}").into()),
+        }
+    }
+
+    /// Fails unless what is printed contains all of these.
+    pub(super) fn print(&self, words: &str, expected: &[&str]) -> Outcome {
+        let printed = self.run(words)?;
+        for text in expected {
+            if !printed.contains(text) {
+                return Err(format!("kubectl {words} lacks {text:?}:\n{printed}").into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails unless exactly this is printed.
+    pub(super) fn print_exactly(&self, words: &str, expected: &str) -> Outcome {
+        let printed = self.run(words)?;
+        if printed.trim_end() == expected {
+            return Ok(());
+        }
+        Err(format!("kubectl {words}: expected {expected:?}, got {printed:?}").into())
+    }
+
+    /// What `kubectl get ... -o json` prints.
+    pub(super) fn json(&self, words: &str) -> Outcome<Value> {
+        Ok(serde_json::from_str(
+            &self.run(&format!("{words} -o json"))?,
+        )?)
+    }
+
+    /// As [`Self::run`], for commands that send files, with what old versions need.
+    pub(super) fn send(&self, words: &str) -> Outcome<String> {
+        if self.validates {
+            return self.run(words);
+        }
+        self.run(&format!("{words} --validate=false"))
+    }
+
+    /// Writes a scratch file and returns its path.
+    pub(super) fn file(&self, name: &str, text: &str) -> Outcome<String> {
+        let path = self.home.join(name);
+        std::fs::write(&path, text)?;
+        Ok(path.to_string_lossy().into_owned())
+    }
+
+    /// Starts a command that goes on until it is dropped.
+    pub(super) fn follow(&self, words: &str) -> Outcome<Followed> {
+        let mut command = self.command(&words.split_whitespace().collect::<Vec<_>>());
+        let mut child = command.stdout(Stdio::piped()).spawn()?;
+        let lines = BufReader::new(child.stdout.take().expect("stdout is piped"));
+        let (send, receive) = sync_channel(LINES_MAX);
+        std::thread::spawn(move || {
+            for line in lines.lines().map_while(Result::ok) {
+                if send.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Followed {
+            child,
+            lines: receive,
+            seen: Vec::new(),
+        })
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new("timeout");
+        command
+            .args(["--foreground", SECONDS_MAX])
+            .arg(&self.path)
+            .args(arguments)
+            .env("KUBECONFIG", &self.kubeconfig)
+            .env("HOME", &self.home)
+            .env(
+                "KUBE_EDITOR",
+                format!("sh {}", self.home.join("editor.sh").display()),
+            )
+            .env_remove("KUBERNETES_SERVICE_HOST")
+            .current_dir(&self.home)
+            .stdin(Stdio::null());
+        command
+    }
+}
+
+/// The output of a command that runs on.
+pub(super) struct Followed {
+    child: Child,
+    lines: Receiver<String>,
+    seen: Vec<String>,
+}
+
+impl Followed {
+    /// Waits for a line that contains this.
+    pub(super) fn until(&mut self, text: &str) -> Outcome {
+        loop {
+            let Ok(line) = self.lines.recv_timeout(Duration::from_secs(15)) else {
+                return Err(format!("no line with {text:?}; saw {:?}", self.seen).into());
+            };
+            let hit = line.contains(text);
+            self.seen.push(line);
+            if hit {
+                return Ok(());
+            }
+        }
+    }
+}
+
+impl Drop for Followed {
+    fn drop(&mut self) {
+        // `timeout` passes the signal on to kubectl; a plain kill would leave kubectl behind.
+        Command::new("kill")
+            .args(["-TERM", &self.child.id().to_string()])
+            .status()
+            .ok();
+        self.child.wait().ok();
+    }
+}
