@@ -93,7 +93,9 @@ fn administrator() -> (ClusterRole, ClusterRoleBinding) {
         let label = "kubernetes.io/bootstrapping";
         metadata.labels.insert(label.into(), "rbac-defaults".into());
         let annotation = "rbac.authorization.kubernetes.io/autoupdate";
-        metadata.annotations.insert(annotation.into(), "true".into());
+        metadata
+            .annotations
+            .insert(annotation.into(), "true".into());
         metadata
     };
     let role = ClusterRole {

@@ -44,7 +44,9 @@ impl ContinueToken {
     /// Reads what a client sent. 400 if it is none of ours.
     pub(crate) fn decode(token: &str) -> Result<Self, Status> {
         let invalid = |why: &str| {
-            Status::bad_request(format!("invalid continue token: continue key is not valid: {why}"))
+            Status::bad_request(format!(
+                "invalid continue token: continue key is not valid: {why}"
+            ))
         };
         let json = URL_SAFE_NO_PAD
             .decode(token)
@@ -60,7 +62,10 @@ impl ContinueToken {
         let wire: Wire =
             serde_json::from_slice(&json).map_err(|error| invalid(&error.to_string()))?;
         if wire.v != VERSION {
-            let why = format!("server does not recognize this encoded version {:?}", wire.v);
+            let why = format!(
+                "server does not recognize this encoded version {:?}",
+                wire.v
+            );
             return Err(invalid(&why));
         }
         if wire.rv == 0 {

@@ -29,7 +29,10 @@ pub(crate) fn convert(
     merge_json(&mut *converted, &bytes, &mut DecodeContext::new()).map_err(|error| {
         let (from, to) = (from.facts(), to.facts());
         let versions = format!("{} to {}", from.api_version, to.api_version);
-        Status::internal_error(format_args!("converting {} from {versions}: {error}", to.kind))
+        Status::internal_error(format_args!(
+            "converting {} from {versions}: {error}",
+            to.kind
+        ))
     })?;
     Ok(converted)
 }

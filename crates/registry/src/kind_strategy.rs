@@ -9,7 +9,10 @@ use std::fmt;
 use std::time::Duration;
 
 /// [`Strategy`] for one type: see there for what each step does, and for the defaults.
-#[expect(missing_docs, reason = "each method is that of `Strategy` with the type known")]
+#[expect(
+    missing_docs,
+    reason = "each method is that of `Strategy` with the type known"
+)]
 pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     /// The storage version of the kind.
     type Kind: KubeObject;

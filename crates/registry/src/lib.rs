@@ -76,7 +76,7 @@ pub use name_rule::NameRule;
 pub use object_fields::text_at;
 pub use registry::{Registry, RegistryConfig};
 pub use request_context::{RequestContext, User};
-pub use rest::{Created, Deleted, ListPage, Replacement, Rest, UpdatedObject, Updated, Verb};
+pub use rest::{Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb};
 pub use storage_error::{Operation, StorageError};
 pub use stored::Stored;
 pub use strategy::{

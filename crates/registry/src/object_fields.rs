@@ -64,7 +64,9 @@ pub(crate) fn splice(
     from_other: impl Fn(u32) -> bool,
 ) -> Result<Box<dyn AnyObject>, WireError> {
     let mut mixed = Vec::new();
-    pick(&to_protobuf(object), &mut mixed, |number| !from_other(number));
+    pick(&to_protobuf(object), &mut mixed, |number| {
+        !from_other(number)
+    });
     pick(&to_protobuf(other), &mut mixed, from_other);
     decode(kind, &mixed)
 }
@@ -144,7 +146,13 @@ mod tests {
         assert_eq!(text_at(&pod, "spec.nodeName"), "n");
         assert_eq!(text_at(&pod, "status.phase"), "Running");
         assert_eq!(text_at(&pod, "spec.hostNetwork"), "false");
-        for nothing in ["", "spec", "spec.none", "spec.containers", "spec.nodeName.x"] {
+        for nothing in [
+            "",
+            "spec",
+            "spec.none",
+            "spec.containers",
+            "spec.nodeName.x",
+        ] {
             assert_eq!(text_at(&pod, nothing), "", "{nothing}");
         }
     }

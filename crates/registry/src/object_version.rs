@@ -97,7 +97,11 @@ mod tests {
         for annotation in (0..130).chain(16_200..16_390) {
             let raw = config_map("", annotation).to_protobuf();
             let mut out = Vec::new();
-            assert!(with_resource_version(&raw, "18446744073709551615", &mut out));
+            assert!(with_resource_version(
+                &raw,
+                "18446744073709551615",
+                &mut out
+            ));
             let expected = config_map("18446744073709551615", annotation).to_protobuf();
             assert_eq!(out, expected, "{annotation}");
         }
@@ -106,7 +110,13 @@ mod tests {
     #[test]
     fn what_is_not_as_stored_is_left_to_the_decoder() {
         let mut out = Vec::new();
-        for raw in [&b""[..], b"\x12\x00", b"\x0a\x05x", b"\x0a\x02\x3a\x00", b"\x0a\x00\x0a\x00"] {
+        for raw in [
+            &b""[..],
+            b"\x12\x00",
+            b"\x0a\x05x",
+            b"\x0a\x02\x3a\x00",
+            b"\x0a\x00\x0a\x00",
+        ] {
             assert!(!with_resource_version(raw, "7", &mut out));
         }
         let stamped = config_map("3", 0).to_protobuf();

@@ -48,7 +48,11 @@ fn check(binding: &Binding) -> Vec<FieldError> {
     let kind = &binding.target.kind;
     if !kind.is_empty() && *kind != "Node" {
         let supported = ["Node", "<empty>"];
-        errors.push(FieldError::not_supported(&path.child("kind"), kind, &supported));
+        errors.push(FieldError::not_supported(
+            &path.child("kind"),
+            kind,
+            &supported,
+        ));
     }
     if binding.target.name.is_empty() {
         errors.push(FieldError::required(&path.child("name"), ""));
@@ -75,10 +79,16 @@ impl UpdatedObject for Bound<'_> {
         let mut pod = pod(old)?;
         let name = &self.binding.metadata.name;
         let conflict = |why: String| {
-            Err(Status::conflict(&GroupResource::new("", "pods/binding"), name, why))
+            Err(Status::conflict(
+                &GroupResource::new("", "pods/binding"),
+                name,
+                why,
+            ))
         };
         if pod.metadata.is_terminating() {
-            return conflict(format!("pod {name} is being deleted, cannot be assigned to a host"));
+            return conflict(format!(
+                "pod {name} is being deleted, cannot be assigned to a host"
+            ));
         }
         if !pod.spec.node_name.is_empty() {
             let node = &pod.spec.node_name;
@@ -118,7 +128,11 @@ pub(crate) async fn evict(
         let message = "name in URL does not match name in Eviction object";
         return Err(Status::bad_request(message));
     }
-    let mut options = eviction.delete_options.as_deref().map(options_of).unwrap_or_default();
+    let mut options = eviction
+        .delete_options
+        .as_deref()
+        .map(options_of)
+        .unwrap_or_default();
     if dry_run && options.dry_run.is_empty() {
         options.dry_run.push("All".into());
     }

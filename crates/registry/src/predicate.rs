@@ -122,13 +122,20 @@ mod tests {
             ("app", "spec.nodeName=", false),
         ] {
             let predicate = predicate(labels, fields).expect("the fields are known");
-            assert_eq!(predicate.matches(&pod(), "ns", "p"), expected, "{labels} {fields}");
+            assert_eq!(
+                predicate.matches(&pod(), "ns", "p"),
+                expected,
+                "{labels} {fields}"
+            );
         }
     }
 
     #[test]
     fn unknown_fields_are_refused() {
         let status = predicate("", "spec.none=x").expect_err("there is no such field");
-        assert_eq!((status.code, &*status.message), (400, "field label not supported: spec.none"));
+        assert_eq!(
+            (status.code, &*status.message),
+            (400, "field label not supported: spec.none")
+        );
     }
 }

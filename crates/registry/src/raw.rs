@@ -9,11 +9,11 @@ mod list;
 
 pub(crate) use list::{Scope, parse_version};
 
+use crate::Stored;
 use crate::storage_error::StorageError;
 use crate::storage_key::KeyLayout;
 use crate::stored_cache::StoredCache;
 use crate::strategy::BoxFuture;
-use crate::Stored;
 use bytes::Bytes;
 use kubist_api::Kind;
 use kubist_apimachinery::{AnyObject, Preconditions, Status};
@@ -81,9 +81,7 @@ impl RawStorage {
         let value = encoding::encode(object);
         let put = self.put(&key, value.clone(), Expected::Absent, ttl).await?;
         match put {
-            WriteOutcome::Committed { revision } => {
-                Ok(self.stored_value(&key, revision.0, &value))
-            }
+            WriteOutcome::Committed { revision } => Ok(self.stored_value(&key, revision.0, &value)),
             WriteOutcome::Conflict { current, .. } => Err(match current {
                 Some(kv) => self.exists(&kv),
                 None => StorageError::Exists {

@@ -173,9 +173,7 @@ impl Rest {
 
     /// Whether it can do that.
     pub fn has(&self, verb: Verb) -> bool {
-        self.subresource
-            .verbs(self.facts)
-            .contains(&verb.as_str())
+        self.subresource.verbs(self.facts).contains(&verb.as_str())
     }
 
     /// One of its subresources, if it is served.
@@ -213,7 +211,10 @@ impl Rest {
         if self.has(verb) {
             Ok(())
         } else {
-            Err(Status::method_not_supported(&self.group_resource(), verb.as_str()))
+            Err(Status::method_not_supported(
+                &self.group_resource(),
+                verb.as_str(),
+            ))
         }
     }
 

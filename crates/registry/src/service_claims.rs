@@ -10,9 +10,7 @@ use crate::Stored;
 use crate::random::Random;
 use crate::raw::Outcome;
 use kubist_api::core::v1::Service;
-use kubist_apimachinery::{
-    AnyObject, BadValue, FieldError, FieldPath, GroupKind, Status, Str,
-};
+use kubist_apimachinery::{AnyObject, BadValue, FieldError, FieldPath, GroupKind, Status, Str};
 use parking_lot::Mutex;
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -176,7 +174,9 @@ impl ServiceClaims {
         }
         for port in &service.spec.ports {
             if let Ok(number @ 1..) = u16::try_from(port.node_port) {
-                taken.ports.insert(node_port(&port.protocol, number), owner.clone());
+                taken
+                    .ports
+                    .insert(node_port(&port.protocol, number), owner.clone());
             }
         }
         if let Ok(number @ 1..) = u16::try_from(service.spec.health_check_node_port) {
@@ -236,7 +236,11 @@ impl Claiming<'_> {
         let refused = |why: &str| {
             let path = FieldPath::new("spec").child("clusterIPs");
             let detail = format!("failed to allocate IP {address}: {why}");
-            Box::new(FieldError::invalid(&path, BadValue::json(&spec.cluster_ips), detail))
+            Box::new(FieldError::invalid(
+                &path,
+                BadValue::json(&spec.cluster_ips),
+                detail,
+            ))
         };
         match self.taken.addresses.get(&address) {
             Some(owner) if *owner == self.owner => return Ok(()),
@@ -244,7 +248,9 @@ impl Claiming<'_> {
             None => {}
         }
         if !self.ranges.contains(address) {
-            return Err(refused("the provided network does not match the current range"));
+            return Err(refused(
+                "the provided network does not match the current range",
+            ));
         }
         self.taken.addresses.insert(address, self.owner.clone());
         self.claim.addresses.push(address);

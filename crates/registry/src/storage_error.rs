@@ -8,13 +8,17 @@ use kubist_storage::{Fault, LeaseError, ReadError, WatchError, WriteError};
 #[non_exhaustive]
 pub enum StorageError {
     /// Nothing is stored under the key.
-    #[error("StorageError: key not found, Code: 1, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: ")]
+    #[error(
+        "StorageError: key not found, Code: 1, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
+    )]
     NotFound {
         /// The full key.
         key: String,
     },
     /// Something is stored under the key already.
-    #[error("StorageError: key exists, Code: 2, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: ")]
+    #[error(
+        "StorageError: key exists, Code: 2, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: "
+    )]
     Exists {
         /// The full key.
         key: String,
@@ -22,7 +26,9 @@ pub enum StorageError {
         terminating: bool,
     },
     /// A precondition does not hold.
-    #[error("StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}")]
+    #[error(
+        "StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
+    )]
     InvalidObject {
         /// The full key.
         key: String,

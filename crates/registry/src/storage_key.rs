@@ -6,7 +6,7 @@ use kubist_storage::KeyRange;
 
 /// Where the objects of one resource are: `<root>/<resource>/[<namespace>/]<name>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyLayout {
+pub(crate) struct KeyLayout {
     prefix: String,
     namespaced: bool,
 }
@@ -17,14 +17,22 @@ const EXCEPTIONS: [(&str, &str, &str); 7] = [
     ("", "nodes", "minions"),
     ("", "replicationcontrollers", "controllers"),
     ("", "services", "services/specs"),
-    ("apiextensions.k8s.io", "customresourcedefinitions", "apiextensions.k8s.io/customresourcedefinitions"),
-    ("apiregistration.k8s.io", "apiservices", "apiregistration.k8s.io/apiservices"),
+    (
+        "apiextensions.k8s.io",
+        "customresourcedefinitions",
+        "apiextensions.k8s.io/customresourcedefinitions",
+    ),
+    (
+        "apiregistration.k8s.io",
+        "apiservices",
+        "apiregistration.k8s.io/apiservices",
+    ),
     ("networking.k8s.io", "ingresses", "ingress"),
 ];
 
 impl KeyLayout {
     /// The layout of a built-in resource below `root`, such as `/registry`.
-    pub fn built_in(root: &str, group: &str, plural: &str, namespaced: bool) -> Self {
+    pub(crate) fn built_in(root: &str, group: &str, plural: &str, namespaced: bool) -> Self {
         let folder = EXCEPTIONS
             .iter()
             .find(|(of_group, of_plural, _)| *of_group == group && *of_plural == plural)
@@ -36,12 +44,12 @@ impl KeyLayout {
     }
 
     /// Whether objects live in namespaces.
-    pub fn namespaced(&self) -> bool {
+    pub(crate) fn namespaced(&self) -> bool {
         self.namespaced
     }
 
     /// The key of one object. 400 if the name or the namespace cannot be part of a key.
-    pub fn key(&self, namespace: &str, name: &str) -> Result<String, Status> {
+    pub(crate) fn key(&self, namespace: &str, name: &str) -> Result<String, Status> {
         if self.namespaced && namespace.is_empty() {
             return Err(Status::bad_request("Namespace parameter required."));
         }
@@ -62,12 +70,12 @@ impl KeyLayout {
     }
 
     /// All keys of a namespace; of all namespaces (or of a cluster-scoped resource) if it is empty.
-    pub fn range(&self, namespace: &str) -> KeyRange {
+    pub(crate) fn range(&self, namespace: &str) -> KeyRange {
         KeyRange::prefix(Bytes::from(self.range_prefix(namespace)))
     }
 
     /// The prefix of the keys in [`range`](Self::range).
-    pub fn range_prefix(&self, namespace: &str) -> String {
+    pub(crate) fn range_prefix(&self, namespace: &str) -> String {
         if namespace.is_empty() || !self.namespaced {
             self.prefix.clone()
         } else {
@@ -76,7 +84,7 @@ impl KeyLayout {
     }
 
     /// Namespace and name of a key; the namespace is empty for cluster-scoped resources.
-    pub fn names<'k>(&self, key: &'k [u8]) -> (&'k str, &'k str) {
+    pub(crate) fn names<'k>(&self, key: &'k [u8]) -> (&'k str, &'k str) {
         let rest = key.strip_prefix(self.prefix.as_bytes()).unwrap_or_default();
         let rest = std::str::from_utf8(rest).unwrap_or_default();
         if self.namespaced {
@@ -106,16 +114,28 @@ mod tests {
             let layout = KeyLayout::built_in("/registry", group, plural, namespaced);
             layout.key("ns", "x").expect("both names are fine")
         };
-        assert_eq!(key("apps", "deployments", true), "/registry/deployments/ns/x");
+        assert_eq!(
+            key("apps", "deployments", true),
+            "/registry/deployments/ns/x"
+        );
         assert_eq!(key("", "services", true), "/registry/services/specs/ns/x");
         assert_eq!(key("", "nodes", false), "/registry/minions/x");
-        assert_eq!(key("networking.k8s.io", "ingresses", true), "/registry/ingress/ns/x");
+        assert_eq!(
+            key("networking.k8s.io", "ingresses", true),
+            "/registry/ingress/ns/x"
+        );
     }
 
     #[test]
     fn a_key_never_leaves_its_folder() {
         let layout = KeyLayout::built_in("/registry", "", "pods", true);
-        for (namespace, name) in [("", "x"), ("ns", ""), ("..", "x"), ("ns", "a/b"), ("ns", "%2e")] {
+        for (namespace, name) in [
+            ("", "x"),
+            ("ns", ""),
+            ("..", "x"),
+            ("ns", "a/b"),
+            ("ns", "%2e"),
+        ] {
             let status = layout.key(namespace, name).expect_err("not a key");
             assert_eq!(status.code, 400, "{namespace} {name}");
         }

@@ -35,38 +35,33 @@ impl Stored {
     /// A version as it came from storage: `raw` is the bare protobuf message, without resource
     /// version.
     pub fn from_raw(kind: &'static Kind, revision: u64, raw: Bytes) -> Self {
-        let stored = Self::empty(kind, revision);
-        // A fresh lock takes what it is given.
-        let _ = stored.0.raw.set(raw);
-        stored
+        Self::new(kind, revision, OnceLock::from(raw), OnceLock::new())
     }
 
     /// A version that is decoded already. Its resource version becomes `revision`; 0 clears it.
-    pub fn from_object(
-        kind: &'static Kind,
-        revision: u64,
-        mut object: Box<dyn AnyObject>,
-    ) -> Self {
+    pub fn from_object(kind: &'static Kind, revision: u64, mut object: Box<dyn AnyObject>) -> Self {
         object.meta_mut().resource_version = version_text(revision);
-        let stored = Self::empty(kind, revision);
-        let _ = stored.0.object.set(Ok(Arc::from(object)));
-        stored
+        let object = OnceLock::from(Ok(Arc::from(object)));
+        Self::new(kind, revision, OnceLock::new(), object)
     }
 
     /// A version that cannot be read.
     pub(crate) fn from_error(kind: &'static Kind, revision: u64, status: Status) -> Self {
-        let stored = Self::empty(kind, revision);
-        let _ = stored.0.object.set(Err(status));
-        stored
+        Self::new(kind, revision, OnceLock::new(), OnceLock::from(Err(status)))
     }
 
-    fn empty(kind: &'static Kind, revision: u64) -> Self {
+    fn new(
+        kind: &'static Kind,
+        revision: u64,
+        raw: OnceLock<Bytes>,
+        object: OnceLock<Result<Arc<dyn AnyObject>, Status>>,
+    ) -> Self {
         Self(Arc::new(Inner {
             kind,
             revision,
-            raw: OnceLock::new(),
+            raw,
             scan: OnceLock::new(),
-            object: OnceLock::new(),
+            object,
             json: OnceLock::new(),
             protobuf: OnceLock::new(),
             converted: Mutex::new(Vec::new()),

@@ -309,4 +309,3 @@ impl Strategy for PlainStrategy {
         crate::object_fields::text_at(object, field)
     }
 }
-

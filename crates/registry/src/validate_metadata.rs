@@ -30,7 +30,11 @@ pub(crate) fn validate_metadata(
         errors.push(FieldError::required(&path.child("name"), detail));
     } else {
         for problem in rule.check(&meta.name, false) {
-            errors.push(FieldError::invalid(&path.child("name"), &meta.name, problem));
+            errors.push(FieldError::invalid(
+                &path.child("name"),
+                &meta.name,
+                problem,
+            ));
         }
     }
     let namespace = path.child("namespace");
@@ -48,7 +52,11 @@ pub(crate) fn validate_metadata(
     }
     if meta.generation < 0 {
         let detail = "must be greater than or equal to 0";
-        errors.push(FieldError::invalid(&path.child("generation"), meta.generation, detail));
+        errors.push(FieldError::invalid(
+            &path.child("generation"),
+            meta.generation,
+            detail,
+        ));
     }
     errors.extend(common(meta, &path));
     errors.extend(finalizers(&meta.finalizers, &path.child("finalizers")));
@@ -81,10 +89,19 @@ pub(crate) fn validate_metadata_update(
     }
     if new.generation < old.generation {
         let detail = "must not be decremented";
-        errors.push(FieldError::invalid(&path.child("generation"), new.generation, detail));
+        errors.push(FieldError::invalid(
+            &path.child("generation"),
+            new.generation,
+            detail,
+        ));
     }
     immutable_text(&new.name, &old.name, &path.child("name"), &mut errors);
-    immutable_text(&new.namespace, &old.namespace, &path.child("namespace"), &mut errors);
+    immutable_text(
+        &new.namespace,
+        &old.namespace,
+        &path.child("namespace"),
+        &mut errors,
+    );
     immutable_text(&new.uid, &old.uid, &path.child("uid"), &mut errors);
     immutable_time(
         new.creation_timestamp,
@@ -98,7 +115,10 @@ pub(crate) fn validate_metadata_update(
         &path.child("deletionTimestamp"),
         &mut errors,
     );
-    let grace = (new.deletion_grace_period_seconds, old.deletion_grace_period_seconds);
+    let grace = (
+        new.deletion_grace_period_seconds,
+        old.deletion_grace_period_seconds,
+    );
     if grace.0 != grace.1 {
         let path = path.child("deletionGracePeriodSeconds");
         errors.push(match grace.0 {
@@ -147,7 +167,10 @@ fn common(meta: &ObjectMeta, path: &FieldPath) -> Vec<FieldError> {
     if bytes > ANNOTATIONS_BYTES_MAX {
         errors.push(FieldError::too_long(&annotations, ANNOTATIONS_BYTES_MAX));
     }
-    errors.extend(owners(&meta.owner_references, &path.child("ownerReferences")));
+    errors.extend(owners(
+        &meta.owner_references,
+        &path.child("ownerReferences"),
+    ));
     errors
 }
 
@@ -159,9 +182,17 @@ fn owners(owners: &[OwnerReference], path: &FieldPath) -> Vec<FieldError> {
         let version = owner.api_version.rsplit('/').next().unwrap_or_default();
         if version.is_empty() {
             let detail = "version must not be empty";
-            errors.push(FieldError::invalid(&at.child("apiVersion"), &owner.api_version, detail));
+            errors.push(FieldError::invalid(
+                &at.child("apiVersion"),
+                &owner.api_version,
+                detail,
+            ));
         }
-        for (name, value) in [("kind", &owner.kind), ("name", &owner.name), ("uid", &owner.uid)] {
+        for (name, value) in [
+            ("kind", &owner.kind),
+            ("name", &owner.name),
+            ("uid", &owner.uid),
+        ] {
             if value.is_empty() {
                 let detail = "must not be empty";
                 errors.push(FieldError::invalid(&at.child(name), value, detail));
@@ -257,8 +288,10 @@ mod tests {
         let errors = validate_metadata_update(&new, &old);
         assert_eq!(
             errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            ["metadata.finalizers: Forbidden: no new finalizers can be added if the object is \
-              being deleted, found new finalizers []string{\"example.com/g\"}"]
+            [
+                "metadata.finalizers: Forbidden: no new finalizers can be added if the object is \
+              being deleted, found new finalizers []string{\"example.com/g\"}"
+            ]
         );
         assert_eq!(validate_metadata_update(&old, &old), []);
     }

@@ -18,7 +18,6 @@ use std::fmt;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-
 /// A running watch. Dropping it ends it.
 pub struct EventStream {
     raw: RawStorage,
@@ -192,7 +191,10 @@ impl EventStream {
         for event in &batch.events {
             events.extend(self.rewrite(event)?);
         }
-        let owed = self.bookmarks.as_mut().is_some_and(|it| it.settle(batch.revision.0));
+        let owed = self
+            .bookmarks
+            .as_mut()
+            .is_some_and(|it| it.settle(batch.revision.0));
         if owed {
             events.push(self.bookmark(batch.revision.0, false));
         }

@@ -24,10 +24,13 @@ pub(super) fn to_v2(json: &mut Value) {
         let target = spec.remove("targetCPUUtilizationPercentage");
         let mut metrics = list(kept_metrics);
         if let Some(target) = target {
-            metrics.insert(0, json!({"type": "Resource", "resource": {
-                "name": "cpu",
-                "target": {"type": "Utilization", "averageUtilization": target},
-            }}));
+            metrics.insert(
+                0,
+                json!({"type": "Resource", "resource": {
+                    "name": "cpu",
+                    "target": {"type": "Utilization", "averageUtilization": target},
+                }}),
+            );
         }
         if !metrics.is_empty() {
             spec.insert("metrics".to_owned(), Value::Array(metrics));
@@ -40,10 +43,13 @@ pub(super) fn to_v2(json: &mut Value) {
         let current = status.remove("currentCPUUtilizationPercentage");
         let mut metrics = list(kept_current);
         if let Some(current) = current {
-            metrics.insert(0, json!({"type": "Resource", "resource": {
-                "name": "cpu",
-                "current": {"averageUtilization": current},
-            }}));
+            metrics.insert(
+                0,
+                json!({"type": "Resource", "resource": {
+                    "name": "cpu",
+                    "current": {"averageUtilization": current},
+                }}),
+            );
         }
         if !metrics.is_empty() {
             status.insert("currentMetrics".to_owned(), Value::Array(metrics));
@@ -57,7 +63,10 @@ pub(super) fn to_v2(json: &mut Value) {
 pub(super) fn to_v1(json: &mut Value) {
     let mut kept: Vec<(&str, Value)> = Vec::new();
     if let Some(spec) = member(json, "spec") {
-        let (cpu, others) = split(spec.remove("metrics"), "/resource/target/averageUtilization");
+        let (cpu, others) = split(
+            spec.remove("metrics"),
+            "/resource/target/averageUtilization",
+        );
         if let Some(cpu) = cpu {
             spec.insert("targetCPUUtilizationPercentage".to_owned(), cpu);
         }
@@ -130,7 +139,10 @@ mod tests {
         });
         let mut json = v2.clone();
         to_v1(&mut json);
-        assert_eq!(json["spec"], json!({"maxReplicas": 3, "targetCPUUtilizationPercentage": 80}));
+        assert_eq!(
+            json["spec"],
+            json!({"maxReplicas": 3, "targetCPUUtilizationPercentage": 80})
+        );
         assert_eq!(json["status"], json!({}));
         to_v2(&mut json);
         assert_eq!(json["spec"]["metrics"][1], v2["spec"]["metrics"][0]);

@@ -8,11 +8,26 @@ const WITH_GENERATION: [(&str, &str); 25] = [
     ("", "pods"),
     ("", "replicationcontrollers"),
     ("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
-    ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
-    ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicies"),
-    ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
-    ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingadmissionpolicybindings",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingwebhookconfigurations",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "validatingadmissionpolicies",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings",
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "validatingwebhookconfigurations",
+    ),
     ("apiextensions.k8s.io", "customresourcedefinitions"),
     ("apps", "daemonsets"),
     ("apps", "replicasets"),
@@ -21,7 +36,10 @@ const WITH_GENERATION: [(&str, &str); 25] = [
     ("batch", "jobs"),
     ("discovery.k8s.io", "endpointslices"),
     ("flowcontrol.apiserver.k8s.io", "flowschemas"),
-    ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"),
+    (
+        "flowcontrol.apiserver.k8s.io",
+        "prioritylevelconfigurations",
+    ),
     ("networking.k8s.io", "ingressclasses"),
     ("networking.k8s.io", "ingresses"),
     ("networking.k8s.io", "networkpolicies"),

@@ -50,9 +50,7 @@ impl RawStorage {
         predicate: &Predicate,
         options: &ListOptions,
     ) -> Result<Listed, Status> {
-        let position = options
-            .list_position()
-            .map_err(|error| error.to_status())?;
+        let position = options.list_position().map_err(|error| error.to_status())?;
         let Some(range) = self.narrow(scope, predicate) else {
             return self.nothing(resource).await;
         };
@@ -154,8 +152,7 @@ impl RawStorage {
 
     async fn nothing(&self, resource: &GroupResource) -> Result<Listed, Status> {
         let revision = self.revision().await;
-        let revision =
-            revision.map_err(|error| error.to_status(Operation::List, resource, ""))?;
+        let revision = revision.map_err(|error| error.to_status(Operation::List, resource, ""))?;
         Ok(Listed {
             items: Vec::new(),
             metadata: list_meta(revision),
@@ -264,7 +261,9 @@ fn list_meta(revision: u64) -> ListMeta {
 
 fn not_older(version: &ResourceVersion, current: u64) -> Result<(), StorageError> {
     match version.to_u64() {
-        Some(requested) if requested > current => Err(StorageError::TooLarge { requested, current }),
+        Some(requested) if requested > current => {
+            Err(StorageError::TooLarge { requested, current })
+        }
         _ => Ok(()),
     }
 }
@@ -279,7 +278,11 @@ pub(crate) fn parse_version(version: &ResourceVersion) -> Result<u64, Status> {
     let digits = text.bytes().all(|it| it.is_ascii_digit());
     let parsed = digits.then(|| text.parse().ok()).flatten();
     parsed.ok_or_else(|| {
-        let why = if digits { "value out of range" } else { "invalid syntax" };
+        let why = if digits {
+            "value out of range"
+        } else {
+            "invalid syntax"
+        };
         Status::bad_request(format!(
             "resourceVersion: Invalid value: {text:?}: strconv.ParseUint: parsing {text:?}: {why}"
         ))

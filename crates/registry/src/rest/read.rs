@@ -34,7 +34,11 @@ impl Rest {
         if self.subresource == Subresource::Scale {
             let scale = scale::of(&**stored.object()?).ok_or_else(|| self.has_no_scale())?;
             let kind = self.body_kind();
-            return Ok(Stored::from_object(kind, stored.revision(), Box::new(scale)));
+            return Ok(Stored::from_object(
+                kind,
+                stored.revision(),
+                Box::new(scale),
+            ));
         }
         self.serve(&stored)
     }
@@ -61,7 +65,10 @@ impl Rest {
         let store = self.store();
         let scope = Scope { namespace, name };
         let resource = self.group_resource();
-        let listed = store.raw.list(&resource, scope, &predicate, options).await?;
+        let listed = store
+            .raw
+            .list(&resource, scope, &predicate, options)
+            .await?;
         let items = if std::ptr::eq(store.kind(), self.kind) {
             listed.items
         } else {

@@ -1,6 +1,6 @@
 //! Create and update, of objects and of their subresources.
 
-use super::{Created, Rest, UpdatedObject, Updated, Verb};
+use super::{Created, Rest, Updated, UpdatedObject, Verb};
 use crate::raw::Outcome;
 use crate::store::{Part, UpdateRequest};
 use crate::subresource::Subresource;
@@ -31,8 +31,7 @@ impl Rest {
             _ => {
                 let object = self.to_storage(object)?;
                 let store = self.store();
-                let created =
-                    store.create(&self.shared, cx, namespace, object, options.dry_run);
+                let created = store.create(&self.shared, cx, namespace, object, options.dry_run);
                 Ok(Created::Object(self.serve(&created.await?)?))
             }
         }
@@ -146,7 +145,9 @@ impl UpdatedObject for Served<'_> {
         if std::ptr::eq(rest.kind, rest.store().kind()) {
             return self.object.updated(old);
         }
-        let old = old.map(|old| rest.to_served(old.boxed_clone())).transpose()?;
+        let old = old
+            .map(|old| rest.to_served(old.boxed_clone()))
+            .transpose()?;
         rest.to_storage(self.object.updated(old.as_deref())?)
     }
 }

@@ -76,7 +76,9 @@ fn take_over_node_ports(new: &mut Service, old: &Service) {
                 continue;
             }
             let before = old.spec.ports.iter().find(|it| {
-                it.port == port.port && it.protocol == port.protocol && !used.contains(&it.node_port)
+                it.port == port.port
+                    && it.protocol == port.protocol
+                    && !used.contains(&it.node_port)
             });
             if let Some(before) = before {
                 port.node_port = before.node_port;

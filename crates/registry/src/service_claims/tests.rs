@@ -65,7 +65,10 @@ fn an_address_is_given_to_one_service_only_until_it_is_released() {
 
     three.spec.cluster_ip = one.spec.cluster_ip.clone();
     let taken = claim(&claims, &mut three).expect_err("it is taken");
-    assert!(taken.contains("provided IP is already allocated"), "{taken}");
+    assert!(
+        taken.contains("provided IP is already allocated"),
+        "{taken}"
+    );
     let kind = kubist_api::find_kind("", "v1", "Service").expect("it is built in");
     claims.release(&Stored::from_object(kind, 1, Box::new(one)));
     claim(&claims, &mut three).expect("it is free again").keep();
@@ -90,10 +93,15 @@ fn node_ports_come_from_their_range() {
     assert!((30_000..=30_003).contains(&web.spec.ports[0].node_port));
     let mut other = service("other", "NodePort", &[30_001]);
     let message = claim(&claims, &mut other).expect_err("it is taken");
-    assert!(message.ends_with("spec.ports[0].nodePort: Invalid value: 30001: provided port is already allocated"));
+    assert!(message.ends_with(
+        "spec.ports[0].nodePort: Invalid value: 30001: provided port is already allocated"
+    ));
     let mut outside = service("outside", "NodePort", &[80]);
     let message = claim(&claims, &mut outside).expect_err("it is outside");
-    assert!(message.ends_with("The range of valid ports is 30000-30003"), "{message}");
+    assert!(
+        message.ends_with("The range of valid ports is 30000-30003"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -101,11 +109,18 @@ fn headless_and_external_services_get_no_address() {
     let claims = claims(16);
     let mut headless = service("h", "ClusterIP", &[]);
     headless.spec.cluster_ip = "None".into();
-    claim(&claims, &mut headless).expect("it needs nothing").keep();
+    claim(&claims, &mut headless)
+        .expect("it needs nothing")
+        .keep();
     assert_eq!(headless.spec.cluster_ips, ["None"]);
     let mut external = service("e", "ExternalName", &[]);
-    claim(&claims, &mut external).expect("it needs nothing").keep();
-    assert_eq!((&*external.spec.cluster_ip, external.spec.ip_families.len()), ("", 0));
+    claim(&claims, &mut external)
+        .expect("it needs nothing")
+        .keep();
+    assert_eq!(
+        (&*external.spec.cluster_ip, external.spec.ip_families.len()),
+        ("", 0)
+    );
     assert!(claims.taken.lock().addresses.is_empty());
 }
 
@@ -120,5 +135,8 @@ fn a_service_that_becomes_external_drops_its_address() {
         .claim(&mut external, Some(&web), &Random::new(1))
         .expect("it needs nothing")
         .keep();
-    assert_eq!((&*external.spec.cluster_ip, external.spec.ip_family_policy), ("", None));
+    assert_eq!(
+        (&*external.spec.cluster_ip, external.spec.ip_family_policy),
+        ("", None)
+    );
 }

@@ -81,7 +81,10 @@ impl Store {
             Default::default()
         };
         let object = self.begin_create(shared, cx, object)?;
-        let key = self.raw.keys.key(&object.meta().namespace, &object.meta().name)?;
+        let key = self
+            .raw
+            .keys
+            .key(&object.meta().namespace, &object.meta().name)?;
         let ttl = self.strategy.time_to_live(&*object);
         let stored = self.raw.create(key, object, ttl, dry_run).await?;
         if !dry_run {

@@ -32,7 +32,9 @@ pub(super) fn begin(
 ) -> Stage {
     // Negative periods mean a second, as upstream.
     let requested = requested.map(at_least_a_second);
-    let period = strategy.grace_seconds(object, requested).map(at_least_a_second);
+    let period = strategy
+        .grace_seconds(object, requested)
+        .map(at_least_a_second);
     let meta = object.meta_mut();
     meta.deletion_grace_period_seconds = meta.deletion_grace_period_seconds.map(at_least_a_second);
     let Some(period) = period else {
@@ -173,7 +175,7 @@ mod tests {
     use super::*;
     use crate::PlainStrategy;
     use kubist_api::core::v1::ConfigMap;
-    use proptest::prelude::*;
+    use proptest::{prop_assert, proptest};
 
     #[derive(Debug)]
     struct Graceful;
@@ -213,22 +215,41 @@ mod tests {
         assert_eq!(stages, [Stage::Graceful(30)]);
         let meta = &object.metadata;
         assert_eq!(meta.deletion_timestamp, Some(Time::from_unix(1030)));
-        assert_eq!((meta.deletion_grace_period_seconds, meta.generation), (Some(30), 2));
+        assert_eq!(
+            (meta.deletion_grace_period_seconds, meta.generation),
+            (Some(30), 2)
+        );
     }
 
     #[test]
     fn a_later_delete_only_shortens() {
-        let (object, stages) = deleted(&[(1000, None), (1003, Some(5)), (1004, Some(50)), (1004, None)]);
-        let expected = [Stage::Graceful(30), Stage::Graceful(5), Stage::Pending, Stage::Pending];
+        let (object, stages) = deleted(&[
+            (1000, None),
+            (1003, Some(5)),
+            (1004, Some(50)),
+            (1004, None),
+        ]);
+        let expected = [
+            Stage::Graceful(30),
+            Stage::Graceful(5),
+            Stage::Pending,
+            Stage::Pending,
+        ];
         assert_eq!(stages, expected);
-        assert_eq!(object.metadata.deletion_timestamp, Some(Time::from_unix(1005)));
+        assert_eq!(
+            object.metadata.deletion_timestamp,
+            Some(Time::from_unix(1005))
+        );
         assert_eq!(object.metadata.generation, 2);
     }
 
     #[test]
     fn the_end_never_moves_into_the_past() {
         let (object, _) = deleted(&[(1000, None), (1020, Some(5))]);
-        assert_eq!(object.metadata.deletion_timestamp, Some(Time::from_unix(1021)));
+        assert_eq!(
+            object.metadata.deletion_timestamp,
+            Some(Time::from_unix(1021))
+        );
         let (object, stages) = deleted(&[(1000, None), (1020, Some(0)), (1021, None)]);
         assert_eq!(stages[1..], [Stage::Graceful(0), Stage::Now]);
         assert_eq!(object.metadata.deletion_timestamp, Some(NOW));
@@ -240,7 +261,10 @@ mod tests {
     fn a_kind_without_grace_goes_now() {
         let mut object = ConfigMap::default();
         let stage = begin(&PlainStrategy::default(), &mut object, Some(30), NOW);
-        assert_eq!((stage, object.metadata.deletion_timestamp), (Stage::Now, None));
+        assert_eq!(
+            (stage, object.metadata.deletion_timestamp),
+            (Stage::Now, None)
+        );
     }
 
     #[test]
@@ -250,10 +274,25 @@ mod tests {
             (Dependents::Delete, &[][..], None, None),
             (Dependents::Delete, &[], Some(Background), None),
             (Dependents::Delete, &[], Some(Orphan), Some(vec![ORPHAN])),
-            (Dependents::Delete, &[], Some(Foreground), Some(vec![FOREGROUND])),
+            (
+                Dependents::Delete,
+                &[],
+                Some(Foreground),
+                Some(vec![FOREGROUND]),
+            ),
             (Dependents::Delete, &[ORPHAN], None, None),
-            (Dependents::Delete, &[FOREGROUND], Some(Orphan), Some(vec![ORPHAN])),
-            (Dependents::Delete, &["a/b", ORPHAN], Some(Background), Some(vec!["a/b"])),
+            (
+                Dependents::Delete,
+                &[FOREGROUND],
+                Some(Orphan),
+                Some(vec![ORPHAN]),
+            ),
+            (
+                Dependents::Delete,
+                &["a/b", ORPHAN],
+                Some(Background),
+                Some(vec!["a/b"]),
+            ),
             (Dependents::Orphan, &[], None, Some(vec![ORPHAN])),
             (Dependents::Orphan, &[FOREGROUND], None, None),
             (Dependents::Orphan, &[], Some(Background), None),

@@ -57,7 +57,13 @@ impl Store {
         };
         let outcome = self
             .raw
-            .update(key, &preconditions, creates, request.dry_run, &mut try_update)
+            .update(
+                key,
+                &preconditions,
+                creates,
+                request.dry_run,
+                &mut try_update,
+            )
             .await
             .map_err(self.failed(Operation::Update, request.name))?;
         let claim = try_update.claim;

@@ -22,7 +22,9 @@ pub(super) async fn begin(
     range: Option<&KeyRange>,
     options: &ListOptions,
 ) -> Result<Begin, Status> {
-    let position = options.watch_position().map_err(|error| error.to_status())?;
+    let position = options
+        .watch_position()
+        .map_err(|error| error.to_status())?;
     let version = match &position {
         WatchPosition::Initial { not_older_than, .. } => parse_version(not_older_than)?,
         WatchPosition::After(version) => parse_version(version)?,

@@ -1,0 +1,174 @@
+//! Creating objects.
+
+use crate::fixture::{Fixture, START, config_map};
+use kubist_api::apps::v1::Deployment;
+use kubist_api::core::v1::{ConfigMap, Node};
+use kubist_apimachinery::{OwnerReference, Time};
+
+#[tokio::test]
+async fn the_server_sets_uid_time_and_version() {
+    let fixture = Fixture::new().await;
+    let mut object = config_map("a", "");
+    object.metadata.uid = "mine".into();
+    object.metadata.generation = 9;
+    object.metadata.creation_timestamp = Some(Time::from_unix(1));
+    object.metadata.deletion_timestamp = Some(Time::from_unix(2));
+    object.metadata.deletion_grace_period_seconds = Some(3);
+    object.metadata.self_link = "x".into();
+    let created = fixture.create(object).await.metadata;
+    assert_eq!(created.uid.len(), 36);
+    assert_eq!(created.creation_timestamp, Some(Time::from_unix(START)));
+    assert_eq!((created.generation, &*created.self_link), (0, ""));
+    assert_eq!(
+        (
+            created.deletion_timestamp,
+            created.deletion_grace_period_seconds
+        ),
+        (None, None)
+    );
+    assert!(
+        created
+            .resource_version
+            .parse::<u64>()
+            .is_ok_and(|it| it > 1)
+    );
+    assert_eq!(created.namespace, "default");
+}
+
+#[tokio::test]
+async fn a_name_is_taken_once() {
+    let fixture = Fixture::new().await;
+    fixture.create(config_map("a", "")).await;
+    let status = fixture
+        .try_create(config_map("a", ""))
+        .await
+        .expect_err("it is taken");
+    assert_eq!(status.message, "configmaps \"a\" already exists");
+    assert!(status.is_already_exists());
+}
+
+#[tokio::test]
+async fn names_are_generated_on_demand() {
+    let fixture = Fixture::new().await;
+    let mut object = config_map("", "");
+    object.metadata.generate_name = "gen-".into();
+    let one = fixture.create(object.clone()).await.metadata.name;
+    let two = fixture.create(object.clone()).await.metadata.name;
+    assert!(one.starts_with("gen-") && one.len() == 9 && one != two);
+    object.metadata.name = "named".into();
+    assert_eq!(fixture.create(object).await.metadata.name, "named");
+}
+
+#[tokio::test]
+async fn a_name_is_required_and_must_be_valid() {
+    let fixture = Fixture::new().await;
+    let status = fixture
+        .try_create(config_map("", ""))
+        .await
+        .expect_err("no name");
+    assert_eq!(
+        status.message,
+        "ConfigMap \"\" is invalid: metadata.name: Required value: name or generateName is required"
+    );
+    assert_eq!((status.code, status.causes().len()), (422, 1));
+    let status = fixture
+        .try_create(config_map("A_", ""))
+        .await
+        .expect_err("bad name");
+    assert_eq!(&*status.causes()[0].field, "metadata.name");
+}
+
+#[tokio::test]
+async fn an_object_with_a_resource_version_is_not_new() {
+    let fixture = Fixture::new().await;
+    let mut object = config_map("a", "");
+    object.metadata.resource_version = "5".into();
+    let status = fixture
+        .try_create(object)
+        .await
+        .expect_err("it was stored before");
+    assert_eq!(status.code, 400);
+}
+
+#[tokio::test]
+async fn the_namespace_is_that_of_the_request() {
+    let fixture = Fixture::new().await;
+    let mut object = config_map("a", "");
+    object.metadata.namespace = "kube-system".into();
+    let status = fixture
+        .create_in("default", object, false)
+        .await
+        .expect_err("another one");
+    assert_eq!(
+        status.message,
+        "the namespace of the provided object does not match the namespace sent on the request"
+    );
+    let mut node = Node::default();
+    node.metadata.name = "n".into();
+    node.metadata.namespace = "default".into();
+    let node = fixture
+        .create_in("", node, false)
+        .await
+        .expect("it has none");
+    assert_eq!(node.object().expect("readable").meta().namespace, "");
+}
+
+#[tokio::test]
+async fn a_dry_run_checks_and_stores_nothing() {
+    let fixture = Fixture::new().await;
+    let before = fixture.kv.stats().revision;
+    let dry = fixture
+        .create_in("default", config_map("a", ""), true)
+        .await;
+    let dry = dry.expect("it is valid");
+    let meta = dry.object().expect("readable").meta().clone();
+    assert_eq!((&*meta.resource_version, meta.uid.len()), ("", 36));
+    assert_eq!(fixture.kv.stats().revision, before);
+    assert!(
+        fixture
+            .get::<ConfigMap>("a")
+            .await
+            .is_err_and(|it| it.is_not_found())
+    );
+    fixture.create(config_map("a", "")).await;
+    let dry = fixture
+        .create_in("default", config_map("a", ""), true)
+        .await;
+    assert!(dry.is_err_and(|it| it.is_already_exists()));
+}
+
+#[tokio::test]
+async fn the_status_of_a_new_object_is_not_the_users() {
+    let fixture = Fixture::new().await;
+    let mut object = crate::update::deployment("d");
+    object.status.replicas = 9;
+    let created: Deployment = fixture.create(object).await;
+    assert_eq!(
+        (created.status.replicas, created.metadata.generation),
+        (0, 1)
+    );
+}
+
+#[tokio::test]
+async fn an_owner_is_named_once() {
+    let fixture = Fixture::new().await;
+    let owner = OwnerReference {
+        api_version: "v1".into(),
+        kind: "ConfigMap".into(),
+        name: "o".into(),
+        uid: "u".into(),
+        ..OwnerReference::default()
+    };
+    let mut object = config_map("a", "");
+    object.metadata.owner_references = vec![owner.clone(), owner];
+    let cx = fixture.cx();
+    let rest = fixture.of::<ConfigMap>();
+    let options = kubist_apimachinery::PostOptions::default();
+    rest.create(&cx, "default", "", Box::new(object), &options)
+        .await
+        .expect("it is valid");
+    let warnings = cx.take_warnings();
+    assert!(warnings.len() == 1 && warnings[0].ends_with("duplicate UID(s) observed: u"));
+    let stored: ConfigMap = fixture.get("a").await.expect("it exists");
+    assert_eq!(stored.metadata.owner_references.len(), 1);
+}

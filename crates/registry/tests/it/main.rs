@@ -1,0 +1,12 @@
+//! Behaviours of the registry over the engine in memory.
+
+mod create;
+mod deletion;
+mod fixture;
+mod list;
+mod namespaces;
+mod services;
+mod subresources;
+mod update;
+mod versions;
+mod watch;
