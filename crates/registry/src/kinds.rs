@@ -1,11 +1,163 @@
 //! What each kind does differently: one module a kind, found by group and plural.
+//!
+//! Modules named `…_rules` check what users wrote, in upstream's order and words; `…_defaults`
+//! fill in what they left out; `table` prints rows. Kinds without a module are `plain`.
 
+mod address_rules;
+mod admission_policy;
+mod affinity_rules;
+mod annotation_rules;
+mod api_service;
+mod certificate_signing_request;
+mod config_map;
+mod container_rules;
+mod cron_job;
+mod cron_schedule;
+mod csi_driver;
+mod custom_resource_definition;
+mod daemon_set;
+mod deployment;
+mod endpoint_slice;
+mod endpoints;
+mod env_rules;
+mod event;
+mod fill;
+mod flow_control;
+mod go_struct;
+mod horizontal_pod_autoscaler;
+mod image;
+mod ingress;
+mod ingress_class;
+mod job;
+mod job_rules;
+mod lease;
+mod limit_range;
+mod namespace;
+mod network_policy;
+mod node;
+mod persistent_volume;
+mod persistent_volume_claim;
 mod plain;
+mod pod;
+mod pod_admission;
+mod pod_defaults;
+mod pod_disruption_budget;
+mod pod_security_rules;
+mod pod_spec_rules;
+mod pod_template;
+mod pod_template_rules;
+mod pod_update_rules;
+mod priority_class;
+mod probe_rules;
+mod quality_of_service;
+mod replica_set;
+mod replication_controller;
+mod resource_quota;
+mod resource_rules;
+mod role;
+mod role_binding;
+mod rules;
+mod runtime_class;
+mod secret;
+mod service;
+mod service_account;
+mod service_rules;
+mod stateful_set;
+mod storage_class;
+mod text_diff;
+mod volume_defaults;
+mod volume_rules;
+mod webhook_configuration;
 
-use crate::Strategy;
+use crate::{ForKind, KindStrategy, Strategy};
 use std::sync::Arc;
 
 /// The strategy of a resource, by the group and plural that it is stored under.
 pub(crate) fn strategy(group: &str, plural: &str) -> Arc<dyn Strategy> {
-    plain::strategy(group, plural)
+    let found = match group {
+        "" => of_core(plural),
+        "apps" | "batch" | "autoscaling" | "policy" => of_workloads(plural),
+        "networking.k8s.io" | "discovery.k8s.io" | "storage.k8s.io" => of_infrastructure(plural),
+        _ => of_cluster(plural),
+    };
+    found.unwrap_or_else(|| plain::strategy(group, plural))
+}
+
+fn typed<S: KindStrategy>(strategy: S) -> Option<Arc<dyn Strategy>> {
+    Some(Arc::new(ForKind(strategy)))
+}
+
+fn of_core(plural: &str) -> Option<Arc<dyn Strategy>> {
+    match plural {
+        "configmaps" => typed(config_map::ConfigMaps),
+        "endpoints" => typed(endpoints::EndpointsOfServices),
+        "events" => typed(event::Events),
+        "limitranges" => typed(limit_range::LimitRanges),
+        "namespaces" => typed(namespace::Namespaces),
+        "nodes" => typed(node::Nodes),
+        "persistentvolumeclaims" => typed(persistent_volume_claim::PersistentVolumeClaims),
+        "persistentvolumes" => typed(persistent_volume::PersistentVolumes),
+        "pods" => typed(pod::Pods),
+        "podtemplates" => typed(pod_template::PodTemplates),
+        "replicationcontrollers" => typed(replication_controller::ReplicationControllers),
+        "resourcequotas" => typed(resource_quota::ResourceQuotas),
+        "secrets" => typed(secret::Secrets),
+        "serviceaccounts" => typed(service_account::ServiceAccounts),
+        "services" => typed(service::Services),
+        _ => None,
+    }
+}
+
+fn of_workloads(plural: &str) -> Option<Arc<dyn Strategy>> {
+    match plural {
+        "cronjobs" => typed(cron_job::CronJobs),
+        "daemonsets" => typed(daemon_set::DaemonSets),
+        "deployments" => typed(deployment::Deployments),
+        "horizontalpodautoscalers" => typed(horizontal_pod_autoscaler::HorizontalPodAutoscalers),
+        "jobs" => typed(job::Jobs),
+        "poddisruptionbudgets" => typed(pod_disruption_budget::PodDisruptionBudgets),
+        "replicasets" => typed(replica_set::ReplicaSets),
+        "statefulsets" => typed(stateful_set::StatefulSets),
+        _ => None,
+    }
+}
+
+fn of_infrastructure(plural: &str) -> Option<Arc<dyn Strategy>> {
+    match plural {
+        "csidrivers" => typed(csi_driver::CsiDrivers),
+        "endpointslices" => typed(endpoint_slice::EndpointSlices),
+        "ingressclasses" => typed(ingress_class::IngressClasses),
+        "ingresses" => typed(ingress::Ingresses),
+        "networkpolicies" => typed(network_policy::NetworkPolicies),
+        "storageclasses" => typed(storage_class::StorageClasses),
+        _ => None,
+    }
+}
+
+fn of_cluster(plural: &str) -> Option<Arc<dyn Strategy>> {
+    match plural {
+        "apiservices" => typed(api_service::ApiServices),
+        "certificatesigningrequests" => {
+            typed(certificate_signing_request::CertificateSigningRequests)
+        }
+        "clusterrolebindings" => typed(role_binding::ClusterRoleBindings),
+        "clusterroles" => typed(role::ClusterRoles),
+        "customresourcedefinitions" => {
+            typed(custom_resource_definition::CustomResourceDefinitions)
+        }
+        "flowschemas" => typed(flow_control::FlowSchemas),
+        "leases" => typed(lease::Leases),
+        "mutatingadmissionpolicies" => typed(admission_policy::MutatingPolicies),
+        "mutatingadmissionpolicybindings" => typed(admission_policy::MutatingBindings),
+        "mutatingwebhookconfigurations" => typed(webhook_configuration::MutatingWebhooks),
+        "priorityclasses" => typed(priority_class::PriorityClasses),
+        "prioritylevelconfigurations" => typed(flow_control::PriorityLevelConfigurations),
+        "rolebindings" => typed(role_binding::RoleBindings),
+        "roles" => typed(role::Roles),
+        "runtimeclasses" => typed(runtime_class::RuntimeClasses),
+        "validatingadmissionpolicies" => typed(admission_policy::ValidatingPolicies),
+        "validatingadmissionpolicybindings" => typed(admission_policy::ValidatingBindings),
+        "validatingwebhookconfigurations" => typed(webhook_configuration::ValidatingWebhooks),
+        _ => None,
+    }
 }

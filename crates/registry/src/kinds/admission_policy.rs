@@ -1,0 +1,106 @@
+//! ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their bindings. They are kept, and
+//! nothing evaluates them.
+
+use crate::{Generation, KindStrategy, StatusKeeps};
+use kubist_api::admissionregistration::v1::{
+    MatchResources, MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding,
+    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
+};
+
+use super::fill;
+
+#[derive(Debug)]
+pub(super) struct ValidatingPolicies;
+
+#[derive(Debug)]
+pub(super) struct ValidatingBindings;
+
+#[derive(Debug)]
+pub(super) struct MutatingPolicies;
+
+#[derive(Debug)]
+pub(super) struct MutatingBindings;
+
+impl KindStrategy for ValidatingPolicies {
+    type Kind = ValidatingAdmissionPolicy;
+
+    fn apply_defaults(&self, object: &mut ValidatingAdmissionPolicy) {
+        fill::option(&mut object.spec.failure_policy, "Fail");
+        if let Some(matched) = &mut object.spec.match_constraints {
+            default_matched(matched);
+        }
+    }
+    fn status_keeps(&self) -> StatusKeeps {
+        StatusKeeps::Everything
+    }
+    fn generation(&self) -> Generation {
+        Generation::Spec
+    }
+    fn allow_unconditional_update(&self) -> bool {
+        false
+    }
+}
+
+impl KindStrategy for ValidatingBindings {
+    type Kind = ValidatingAdmissionPolicyBinding;
+
+    fn apply_defaults(&self, object: &mut ValidatingAdmissionPolicyBinding) {
+        if let Some(parameters) = &mut object.spec.param_ref {
+            fill::option(&mut parameters.parameter_not_found_action, "Deny");
+        }
+        if let Some(matched) = &mut object.spec.match_resources {
+            default_matched(matched);
+        }
+    }
+    fn generation(&self) -> Generation {
+        Generation::Spec
+    }
+    fn allow_unconditional_update(&self) -> bool {
+        false
+    }
+}
+
+impl KindStrategy for MutatingPolicies {
+    type Kind = MutatingAdmissionPolicy;
+
+    fn apply_defaults(&self, object: &mut MutatingAdmissionPolicy) {
+        fill::option(&mut object.spec.failure_policy, "Fail");
+        if let Some(matched) = &mut object.spec.match_constraints {
+            default_matched(matched);
+        }
+    }
+    fn generation(&self) -> Generation {
+        Generation::Spec
+    }
+    fn allow_unconditional_update(&self) -> bool {
+        false
+    }
+}
+
+impl KindStrategy for MutatingBindings {
+    type Kind = MutatingAdmissionPolicyBinding;
+
+    fn apply_defaults(&self, object: &mut MutatingAdmissionPolicyBinding) {
+        if let Some(parameters) = &mut object.spec.param_ref {
+            fill::option(&mut parameters.parameter_not_found_action, "Deny");
+        }
+        if let Some(matched) = &mut object.spec.match_resources {
+            default_matched(matched);
+        }
+    }
+    fn generation(&self) -> Generation {
+        Generation::Spec
+    }
+    fn allow_unconditional_update(&self) -> bool {
+        false
+    }
+}
+
+fn default_matched(matched: &mut MatchResources) {
+    fill::option(&mut matched.match_policy, "Equivalent");
+    matched.namespace_selector.get_or_insert_default();
+    matched.object_selector.get_or_insert_default();
+    for rule in matched.resource_rules.iter_mut().chain(&mut matched.exclude_resource_rules) {
+        fill::option(&mut rule.scope, "*");
+    }
+}

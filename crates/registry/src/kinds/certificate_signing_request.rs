@@ -1,0 +1,115 @@
+//! CertificateSigningRequests.
+
+use crate::{KindStrategy, RequestContext, StatusKeeps};
+use kubist_api::certificates::v1::{
+    CertificateSigningRequest, CertificateSigningRequestSpec, ExtraValue,
+};
+use kubist_apimachinery::{FieldError, FieldPath, validate_name};
+
+use super::rules::{self, Errors};
+
+#[derive(Debug)]
+pub(super) struct CertificateSigningRequests;
+
+const BEGIN: &str = "-----BEGIN CERTIFICATE REQUEST-----";
+const EXPIRATION_MIN: i32 = 600;
+const USAGES: [&str; 23] = [
+    "any",
+    "cert sign",
+    "client auth",
+    "code signing",
+    "content commitment",
+    "crl sign",
+    "data encipherment",
+    "decipher only",
+    "digital signature",
+    "email protection",
+    "encipher only",
+    "ipsec end system",
+    "ipsec tunnel",
+    "ipsec user",
+    "key agreement",
+    "key encipherment",
+    "microsoft sgc",
+    "netscape sgc",
+    "ocsp signing",
+    "s/mime",
+    "server auth",
+    "signing",
+    "timestamping",
+];
+
+impl KindStrategy for CertificateSigningRequests {
+    type Kind = CertificateSigningRequest;
+
+    fn prepare_for_create(&self, cx: &RequestContext, new: &mut CertificateSigningRequest) {
+        // Who asks is not theirs to say.
+        new.spec.username = cx.user.name.clone();
+        new.spec.uid = cx.user.uid.clone();
+        new.spec.groups.clone_from(&cx.user.groups);
+        let extra = cx.user.extra.iter();
+        new.spec.extra =
+            extra.map(|(key, items)| (key.clone(), ExtraValue { items: items.clone() })).collect();
+    }
+    fn prepare_for_update(
+        &self,
+        _: &RequestContext,
+        new: &mut CertificateSigningRequest,
+        old: &CertificateSigningRequest,
+    ) {
+        new.spec = old.spec.clone();
+    }
+    fn validate(&self, new: &CertificateSigningRequest) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        check(&mut errors, &new.spec, &FieldPath::new("spec"));
+        errors
+    }
+    fn status_keeps(&self) -> StatusKeeps {
+        StatusKeeps::Nothing
+    }
+    fn selectable_fields(&self) -> &'static [&'static str] {
+        &["spec.signerName"]
+    }
+}
+
+fn check(errors: &mut Errors, spec: &CertificateSigningRequestSpec, path: &FieldPath) {
+    if !spec.request.windows(BEGIN.len()).any(|part| part == BEGIN.as_bytes()) {
+        let detail = "PEM block type must be CERTIFICATE REQUEST";
+        let shown = spec.request.to_base64();
+        errors.push(FieldError::invalid(&path.child("request"), &shown, detail));
+    }
+    let usages = path.child("usages");
+    if spec.usages.is_empty() {
+        errors.push(FieldError::required(&usages, ""));
+    }
+    for (index, usage) in spec.usages.iter().enumerate() {
+        rules::one_of(errors, usage, &USAGES, &usages.index(index));
+        if spec.usages[..index].contains(usage) {
+            errors.push(FieldError::duplicate(&usages.index(index), usage));
+        }
+    }
+    check_signer(errors, &spec.signer_name, &path.child("signerName"));
+    if let Some(seconds) = spec.expiration_seconds.filter(|&it| it < EXPIRATION_MIN) {
+        let detail = "may not specify a duration less than 600 seconds (10 minutes)";
+        errors.push(FieldError::invalid(&path.child("expirationSeconds"), seconds, detail));
+    }
+}
+
+fn check_signer(errors: &mut Errors, name: &str, path: &FieldPath) {
+    if !rules::required(errors, name, path) {
+        return;
+    }
+    match name.split_once('/') {
+        Some((domain, rest)) if domain.contains('.') && !rest.is_empty() => {
+            rules::text(errors, domain, path, validate_name::dns1123_subdomain);
+            for part in rest.split('.') {
+                rules::text(errors, part, path, validate_name::dns1123_label);
+            }
+        }
+        _ => {
+            let detail =
+                "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+            errors.push(FieldError::invalid(path, name, detail));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! DaemonSets.
+
+use crate::{Generation, KindStrategy, RequestContext, StatusKeeps};
+use kubist_api::apps::v1::{DaemonSet, DaemonSetSpec};
+use kubist_apimachinery::{FieldError, FieldPath, IntOrString};
+
+use super::deployment::amount;
+use super::pod_defaults::default_pod_template;
+use super::pod_template_rules::{self, Workload};
+use super::rules::{self, Errors};
+use super::fill;
+
+#[derive(Debug)]
+pub(super) struct DaemonSets;
+
+/// Counts changes of the template; older than `metadata.generation`.
+const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
+impl KindStrategy for DaemonSets {
+    type Kind = DaemonSet;
+
+    fn apply_defaults(&self, object: &mut DaemonSet) {
+        let spec = &mut object.spec;
+        default_pod_template(&mut spec.template);
+        fill::text(&mut spec.update_strategy.type_, "RollingUpdate");
+        if spec.update_strategy.type_ == "RollingUpdate" {
+            let rolling = spec.update_strategy.rolling_update.get_or_insert_default();
+            rolling.max_unavailable.get_or_insert(IntOrString::Int(1));
+            rolling.max_surge.get_or_insert(IntOrString::Int(0));
+        }
+        spec.revision_history_limit.get_or_insert(10);
+    }
+    fn prepare_for_create(&self, _: &RequestContext, new: &mut DaemonSet) {
+        set_template_generation(new, 1);
+    }
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut DaemonSet, old: &DaemonSet) {
+        let changed = new.spec.template != old.spec.template;
+        set_template_generation(new, template_generation(old) + i64::from(changed));
+    }
+    fn validate(&self, new: &DaemonSet) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        check_spec(&mut errors, &new.spec, &FieldPath::new("spec"));
+        errors
+    }
+    fn validate_update(&self, new: &DaemonSet, old: &DaemonSet) -> Vec<FieldError> {
+        let mut errors = self.validate(new);
+        pod_template_rules::selector_is_immutable(
+            &mut errors,
+            new.spec.selector.as_deref(),
+            old.spec.selector.as_deref(),
+        );
+        errors
+    }
+    fn status_keeps(&self) -> StatusKeeps {
+        StatusKeeps::Nothing
+    }
+    fn generation(&self) -> Generation {
+        Generation::Spec
+    }
+}
+
+fn template_generation(object: &DaemonSet) -> i64 {
+    let text = object.metadata.annotations.get(TEMPLATE_GENERATION);
+    text.and_then(|it| it.parse().ok()).unwrap_or_default()
+}
+
+fn set_template_generation(object: &mut DaemonSet, generation: i64) {
+    let text = generation.to_string().into();
+    object.metadata.annotations.insert(TEMPLATE_GENERATION.into(), text);
+}
+
+fn check_spec(errors: &mut Errors, spec: &DaemonSetSpec, path: &FieldPath) {
+    let (selector, at) = (spec.selector.as_deref(), path.child("selector"));
+    rules::workload_selector(errors, selector, &at, "daemonset");
+    if let Some(selector) = rules::as_selector(errors, selector, &at) {
+        let workload = Workload::ALWAYS;
+        let path = path.child("template");
+        pod_template_rules::check(errors, &spec.template, &selector, &workload, &path);
+    }
+    rules::non_negative(errors, spec.min_ready_seconds.into(), &path.child("minReadySeconds"));
+    check_update_strategy(errors, spec, &path.child("updateStrategy"));
+    let limit = spec.revision_history_limit;
+    rules::optional_non_negative(errors, limit, &path.child("revisionHistoryLimit"));
+}
+
+fn check_update_strategy(errors: &mut Errors, spec: &DaemonSetSpec, path: &FieldPath) {
+    let strategy = &spec.update_strategy;
+    match strategy.type_.as_str() {
+        "OnDelete" => {}
+        "RollingUpdate" => {
+            let path = path.child("rollingUpdate");
+            let Some(rolling) = &strategy.rolling_update else {
+                errors.push(FieldError::required(&path, ""));
+                return;
+            };
+            let zero = IntOrString::default();
+            let unavailable = rolling.max_unavailable.as_ref().unwrap_or(&zero);
+            let surge = rolling.max_surge.as_ref().unwrap_or(&zero);
+            check_rolling_update(errors, unavailable, surge, &path);
+        }
+        other => {
+            let supported = ["OnDelete", "RollingUpdate"];
+            errors.push(FieldError::not_supported(&path.child("type"), other, &supported));
+        }
+    }
+}
+
+fn check_rolling_update(
+    errors: &mut Errors,
+    unavailable: &IntOrString,
+    surge: &IntOrString,
+    path: &FieldPath,
+) {
+    let (at, surge_at) = (path.child("maxUnavailable"), path.child("maxSurge"));
+    rules::count_or_percent(errors, unavailable, &at);
+    rules::at_most_all(errors, unavailable, &at);
+    rules::count_or_percent(errors, surge, &surge_at);
+    rules::at_most_all(errors, surge, &surge_at);
+    let has_unavailable = amount(unavailable) != 0;
+    let has_surge = amount(surge) != 0;
+    if has_unavailable && has_surge {
+        let shown = kubist_apimachinery::BadValue::json(surge);
+        let detail = "may not be set when maxUnavailable is non-zero";
+        errors.push(FieldError::invalid(&surge_at, shown, detail));
+    } else if !has_unavailable && !has_surge {
+        let detail = "cannot be 0 when maxSurge is 0";
+        errors.push(FieldError::required(&at, detail));
+    }
+}

@@ -1,0 +1,22 @@
+//! Fills fields that the user left empty.
+
+use kubist_apimachinery::Str;
+
+/// Sets a text that is empty.
+pub(super) fn text(field: &mut Str, value: &str) {
+    if field.is_empty() {
+        *field = value.into();
+    }
+}
+
+/// Sets an optional text that is absent.
+pub(super) fn option(field: &mut Option<Str>, value: &str) {
+    field.get_or_insert_with(|| value.into());
+}
+
+/// Sets a number that is zero.
+pub(super) fn number(field: &mut i32, value: i32) {
+    if *field == 0 {
+        *field = value;
+    }
+}

@@ -1,0 +1,279 @@
+//! Objects as upstream's messages show them: with the field names of its Go structs, and with
+//! every field, also those that are empty.
+//!
+//! Upstream's internal types are nearly those of the API. What differs and occurs in messages is
+//! the order of a Pod's fields, and that the host's namespaces are in its security context.
+
+use kubist_api::core::v1::{PodSpec, PodTemplateSpec};
+use kubist_apimachinery::wire::{JsonScalar, Message, View};
+use kubist_apimachinery::{BadValue, Str};
+use serde_json::value::RawValue;
+use std::fmt::Write as _;
+
+/// The fields of a Pod's spec in upstream's order.
+const POD_FIELDS: [&str; 36] = [
+    "volumes",
+    "initContainers",
+    "containers",
+    "ephemeralContainers",
+    "restartPolicy",
+    "terminationGracePeriodSeconds",
+    "activeDeadlineSeconds",
+    "dnsPolicy",
+    "nodeSelector",
+    "serviceAccountName",
+    "automountServiceAccountToken",
+    "nodeName",
+    "securityContext",
+    "imagePullSecrets",
+    "hostname",
+    "subdomain",
+    "setHostnameAsFQDN",
+    "affinity",
+    "schedulerName",
+    "tolerations",
+    "hostAliases",
+    "priorityClassName",
+    "priority",
+    "preemptionPolicy",
+    "dnsConfig",
+    "readinessGates",
+    "runtimeClassName",
+    "overhead",
+    "enableServiceLinks",
+    "topologySpreadConstraints",
+    "os",
+    "schedulingGates",
+    "resourceClaims",
+    "resources",
+    "hostnameOverride",
+    "schedulingGroup",
+];
+/// The fields of a Pod's security context in upstream's order; the first five are of the spec.
+const HOST_FIELDS: [&str; 5] =
+    ["hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"];
+const SECURITY_FIELDS: [&str; 13] = [
+    "seLinuxOptions",
+    "windowsOptions",
+    "runAsUser",
+    "runAsGroup",
+    "runAsNonRoot",
+    "supplementalGroups",
+    "supplementalGroupsPolicy",
+    "fsGroup",
+    "fsGroupChangePolicy",
+    "sysctls",
+    "seccompProfile",
+    "appArmorProfile",
+    "seLinuxChangePolicy",
+];
+/// Names whose first letters are an abbreviation.
+const ABBREVIATIONS: [(&str, &str); 14] = [
+    ("apiGroup", "APIGroup"),
+    ("apiVersion", "APIVersion"),
+    ("dnsConfig", "DNSConfig"),
+    ("dnsPolicy", "DNSPolicy"),
+    ("fsGroup", "FSGroup"),
+    ("fsGroupChangePolicy", "FSGroupChangePolicy"),
+    ("grpc", "GRPC"),
+    ("httpGet", "HTTPGet"),
+    ("os", "OS"),
+    ("seLinuxChangePolicy", "SELinuxChangePolicy"),
+    ("seLinuxOptions", "SELinuxOptions"),
+    ("tcpSocket", "TCPSocket"),
+    ("tty", "TTY"),
+    ("uid", "UID"),
+];
+
+/// A message, for an error.
+pub(super) fn shown(message: &dyn Message) -> BadValue {
+    as_bad_value(text(message))
+}
+
+/// A template, whose metadata has the names of the API.
+pub(super) fn pod_template(template: &PodTemplateSpec) -> BadValue {
+    let mut out = String::from("{");
+    let metadata = String::from_utf8(kubist_apimachinery::wire::to_json(&template.metadata));
+    let metadata = metadata.unwrap_or_default();
+    let fields = metadata.trim_start_matches('{').trim_end_matches('}');
+    if !fields.is_empty() {
+        out.push_str(fields);
+        out.push(',');
+    }
+    out.push_str("\"Spec\":");
+    out.push_str(&pod_spec(&template.spec));
+    out.push('}');
+    as_bad_value(out)
+}
+
+/// A Pod's spec as JSON.
+pub(super) fn pod_spec(spec: &PodSpec) -> String {
+    let mut out = String::from("{");
+    for name in POD_FIELDS {
+        let index = spec.schema().index_by_name(name, 0);
+        push_name(&mut out, name);
+        match index.and_then(|index| spec.view(index)) {
+            Some(_) if name == "securityContext" => push_pod_security(&mut out, spec),
+            Some(view) => push_view(&mut out, view),
+            None => out.push_str("null"),
+        }
+    }
+    out.push('}');
+    out
+}
+
+/// A message as JSON.
+pub(super) fn text(message: &dyn Message) -> String {
+    let mut out = String::new();
+    push_message(&mut out, message);
+    out
+}
+
+fn as_bad_value(json: String) -> BadValue {
+    RawValue::from_string(json).map_or_else(|_| BadValue::null(), |raw| BadValue::json(&raw))
+}
+
+fn push_pod_security(out: &mut String, spec: &PodSpec) {
+    let Some(context) = &spec.security_context else {
+        out.push_str("null");
+        return;
+    };
+    out.push('{');
+    let host = HOST_FIELDS.map(|name| (name, spec as &dyn Message));
+    let own = SECURITY_FIELDS.map(|name| (name, &**context as &dyn Message));
+    for (name, message) in host.into_iter().chain(own) {
+        push_name(out, name);
+        let index = message.schema().index_by_name(name, 0);
+        match index.and_then(|index| message.view(index)) {
+            Some(view) => push_view(out, view),
+            None => out.push_str("null"),
+        }
+    }
+    out.push('}');
+}
+
+fn push_name(out: &mut String, json: &str) {
+    if !out.ends_with('{') {
+        out.push(',');
+    }
+    let known = ABBREVIATIONS.iter().find(|(name, _)| *name == json);
+    let name = known.map_or_else(|| capitalized(json), |(_, name)| (*name).to_owned());
+    push_text(out, &name);
+    out.push(':');
+}
+
+fn capitalized(name: &str) -> String {
+    let mut chars = name.chars();
+    chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()
+}
+
+fn push_text(out: &mut String, text: &str) {
+    out.push_str(&serde_json::to_string(text).unwrap_or_default());
+}
+
+fn push_message(out: &mut String, message: &dyn Message) {
+    use kubist_apimachinery::wire::JsonForm;
+    match message.schema().form {
+        JsonForm::Object => {}
+        JsonForm::Scalar => {
+            match message.scalar() {
+                JsonScalar::Str(text) => push_text(out, &text),
+                // Writing to a String cannot fail.
+                JsonScalar::Int(value) => drop(write!(out, "{value}")),
+                JsonScalar::Bool(value) => drop(write!(out, "{value}")),
+                JsonScalar::Float(value) => drop(write!(out, "{value}")),
+                JsonScalar::Null => out.push_str("null"),
+            }
+            return;
+        }
+        _ => {
+            let json = kubist_apimachinery::wire::to_json(message);
+            out.push_str(&String::from_utf8_lossy(&json));
+            return;
+        }
+    }
+    // Selectors keep the names and the omissions of the API.
+    if message.schema().name == "LabelSelector" {
+        let json = kubist_apimachinery::wire::to_json(message);
+        out.push_str(&String::from_utf8_lossy(&json));
+        return;
+    }
+    out.push('{');
+    for (index, field) in message.schema().fields.iter().enumerate() {
+        if let Some(view) = message.view(index) {
+            push_name(out, field.json);
+            push_view(out, view);
+        }
+    }
+    out.push('}');
+}
+
+fn push_list<T>(out: &mut String, items: impl Iterator<Item = T>, push: impl Fn(&mut String, T)) {
+    let mut items = items.peekable();
+    if items.peek().is_none() {
+        out.push_str("null");
+        return;
+    }
+    out.push('[');
+    for (index, item) in items.enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        push(out, item);
+    }
+    out.push(']');
+}
+
+fn push_view(out: &mut String, view: View<'_>) {
+    let null = |out: &mut String| out.push_str("null");
+    // Writing to a String cannot fail.
+    let display = |out: &mut String, value: &dyn std::fmt::Display| drop(write!(out, "{value}"));
+    match view {
+        View::Bool(value) | View::OptBool(Some(value)) => display(out, &value),
+        View::I32(value) | View::OptI32(Some(value)) => display(out, &value),
+        View::I64(value) | View::OptI64(Some(value)) => display(out, &value),
+        View::F64(value) | View::OptF64(Some(value)) => display(out, &value),
+        View::Str(text) | View::OptStr(Some(text)) => push_text(out, text),
+        View::Bytes(bytes) | View::OptBytes(Some(bytes)) => push_text(out, &bytes.to_base64()),
+        View::Message(message) | View::OptMessage(Some(message)) => push_message(out, message),
+        View::StrList(list) => push_list(out, list.iter(), |out, it: &Str| push_text(out, it)),
+        View::BoolList(list) => push_list(out, list.iter(), |out, it| display(out, it)),
+        View::I32List(list) => push_list(out, list.iter(), |out, it| display(out, it)),
+        View::I64List(list) => push_list(out, list.iter(), |out, it| display(out, it)),
+        View::BytesList(list) => {
+            push_list(out, list.iter(), |out, it| push_text(out, &it.to_base64()));
+        }
+        View::MessageList(list) => {
+            let items = (0..list.len()).filter_map(|index| list.at(index));
+            push_list(out, items, push_message);
+        }
+        View::StrMap(map) => push_map(out, map.iter(), |out, it: &Str| push_text(out, it)),
+        View::BytesMap(map) => {
+            push_map(out, map.iter(), |out, it| push_text(out, &it.to_base64()));
+        }
+        View::MessageMap(map) => push_map(out, map.entries(), push_message),
+        _ => null(out),
+    }
+}
+
+fn push_map<'a, T>(
+    out: &mut String,
+    entries: impl Iterator<Item = (&'a Str, T)>,
+    push: impl Fn(&mut String, T),
+) {
+    let mut entries = entries.peekable();
+    if entries.peek().is_none() {
+        out.push_str("null");
+        return;
+    }
+    out.push('{');
+    for (index, (key, value)) in entries.enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        push_text(out, key);
+        out.push(':');
+        push(out, value);
+    }
+    out.push('}');
+}

@@ -1,0 +1,104 @@
+//! Jobs.
+
+use crate::{Dependents, Generation, KindStrategy, RequestContext, StatusKeeps};
+use kubist_api::batch::v1::Job;
+use kubist_apimachinery::{FieldError, Str};
+use std::borrow::Cow;
+
+use super::job_rules;
+use super::pod_defaults::{default_pod_template, labels_from_template};
+use super::fill;
+
+#[derive(Debug)]
+pub(super) struct Jobs;
+
+/// The labels by which a Job finds its Pods; the older ones are kept for older clients.
+const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
+const JOB_NAME: &str = "batch.kubernetes.io/job-name";
+const OLD_CONTROLLER_UID: &str = "controller-uid";
+const OLD_JOB_NAME: &str = "job-name";
+
+impl KindStrategy for Jobs {
+    type Kind = Job;
+
+    fn apply_defaults(&self, object: &mut Job) {
+        let spec = &mut object.spec;
+        default_pod_template(&mut spec.template);
+        if spec.completions.is_none() && spec.parallelism.is_none() {
+            spec.completions = Some(1);
+        }
+        spec.parallelism.get_or_insert(1);
+        let per_index = spec.backoff_limit_per_index.is_some();
+        spec.backoff_limit.get_or_insert(if per_index { i32::MAX } else { 6 });
+        fill::option(&mut spec.completion_mode, "NonIndexed");
+        spec.suspend.get_or_insert(false);
+        spec.manual_selector.get_or_insert(false);
+        let replacement = match &mut spec.pod_failure_policy {
+            None => "TerminatingOrFailed",
+            Some(policy) => {
+                let rules = policy.rules.iter_mut();
+                for pattern in rules.flat_map(|rule| &mut rule.on_pod_conditions) {
+                    fill::text(&mut pattern.status, "True");
+                }
+                "Failed"
+            }
+        };
+        fill::option(&mut spec.pod_replacement_policy, replacement);
+        labels_from_template(&mut object.metadata.labels, &object.spec.template);
+    }
+    fn prepare_for_create(&self, _: &RequestContext, new: &mut Job) {
+        if new.spec.manual_selector != Some(true) {
+            select_own_pods(new);
+        }
+        // As when it is read again.
+        labels_from_template(&mut new.metadata.labels, &new.spec.template);
+    }
+    fn validate(&self, new: &Job) -> Vec<FieldError> {
+        job_rules::check(new)
+    }
+    fn validate_update(&self, new: &Job, old: &Job) -> Vec<FieldError> {
+        job_rules::check_update(new, old)
+    }
+    fn status_keeps(&self) -> StatusKeeps {
+        StatusKeeps::Nothing
+    }
+    fn generation(&self) -> Generation {
+        Generation::Spec
+    }
+    fn default_dependents(&self) -> Dependents {
+        Dependents::Orphan
+    }
+    fn selectable_fields(&self) -> &'static [&'static str] {
+        &["status.successful"]
+    }
+    fn field<'a>(&self, object: &'a Job, _: &str) -> Cow<'a, str> {
+        Cow::Owned(object.status.succeeded.to_string())
+    }
+}
+
+/// Marks the template with the Job's uid and name, and selects by the uid.
+fn select_own_pods(job: &mut Job) {
+    let uid = job.metadata.uid.clone();
+    let name = job.metadata.name.clone();
+    let labels = &mut job.spec.template.metadata.labels;
+    let mut mark = |key: &str, value: &Str| {
+        labels.entry(key.into()).or_insert_with(|| value.clone());
+    };
+    mark(CONTROLLER_UID, &uid);
+    mark(JOB_NAME, &name);
+    mark(OLD_CONTROLLER_UID, &uid);
+    mark(OLD_JOB_NAME, &name);
+    let selector = job.spec.selector.get_or_insert_default();
+    selector.match_labels.entry(CONTROLLER_UID.into()).or_insert(uid);
+}
+
+/// Checks that a Job selects the Pods that it makes, and no others.
+pub(super) fn own_labels(job: &Job) -> [(&'static str, &Str); 4] {
+    let (uid, name) = (&job.metadata.uid, &job.metadata.name);
+    [
+        (OLD_CONTROLLER_UID, uid),
+        (OLD_JOB_NAME, name),
+        (CONTROLLER_UID, uid),
+        (JOB_NAME, name),
+    ]
+}

@@ -1,0 +1,32 @@
+//! Leases.
+
+use crate::KindStrategy;
+use kubist_api::coordination::v1::Lease;
+use kubist_apimachinery::{FieldError, FieldPath};
+
+use super::rules;
+
+#[derive(Debug)]
+pub(super) struct Leases;
+
+impl KindStrategy for Leases {
+    type Kind = Lease;
+
+    fn validate(&self, new: &Lease) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let path = FieldPath::new("spec");
+        if let Some(seconds) = new.spec.lease_duration_seconds.filter(|&it| it <= 0) {
+            let path = path.child("leaseDurationSeconds");
+            errors.push(FieldError::invalid(&path, seconds, "must be greater than 0"));
+        }
+        let path = path.child("leaseTransitions");
+        rules::optional_non_negative(&mut errors, new.spec.lease_transitions, &path);
+        errors
+    }
+    fn allow_create_on_update(&self) -> bool {
+        true
+    }
+    fn allow_unconditional_update(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,62 @@
+//! Namespaces. Their deletion is the store's business.
+
+use crate::{KindStrategy, NameRule, RequestContext, StatusKeeps};
+use kubist_api::core::v1::Namespace;
+use kubist_apimachinery::FieldError;
+
+use super::rules::Errors;
+
+#[derive(Debug)]
+pub(super) struct Namespaces;
+
+/// By it namespaces can be selected by name.
+const NAME_LABEL: &str = "kubernetes.io/metadata.name";
+/// What waits for the contents to be gone.
+const FINALIZER: &str = "kubernetes";
+
+impl KindStrategy for Namespaces {
+    type Kind = Namespace;
+
+    fn apply_defaults(&self, object: &mut Namespace) {
+        let name = object.metadata.name.clone();
+        // A name that is to be generated is not known yet.
+        if !name.is_empty() {
+            object.metadata.labels.insert(NAME_LABEL.into(), name);
+        }
+        super::fill::text(&mut object.status.phase, "Active");
+    }
+    fn prepare_for_create(&self, _: &RequestContext, new: &mut Namespace) {
+        new.status.phase = "Active".into();
+        let name = new.metadata.name.clone();
+        new.metadata.labels.insert(NAME_LABEL.into(), name);
+        if !new.spec.finalizers.iter().any(|it| it == FINALIZER) {
+            new.spec.finalizers.push(FINALIZER.into());
+        }
+    }
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut Namespace, old: &Namespace) {
+        new.spec.finalizers.clone_from(&old.spec.finalizers);
+        new.status = old.status.clone();
+    }
+    fn validate_status_update(&self, new: &Namespace, _: &Namespace) -> Vec<FieldError> {
+        let mut errors: Errors = Vec::new();
+        let path = kubist_apimachinery::FieldPath::new("status").child("phase");
+        let terminating = new.status.phase == "Terminating";
+        if new.metadata.deletion_timestamp.is_none() && terminating {
+            let detail = "may only have a Terminating phase if `metadata.deletionTimestamp` is set";
+            errors.push(FieldError::invalid(&path, &new.status.phase, detail));
+        } else if new.metadata.deletion_timestamp.is_some() && !terminating {
+            let detail = "may only have a Terminating phase if `metadata.deletionTimestamp` is set";
+            errors.push(FieldError::invalid(&path, &new.status.phase, detail));
+        }
+        errors
+    }
+    fn name_rule(&self) -> NameRule {
+        NameRule::DnsLabel
+    }
+    fn status_keeps(&self) -> StatusKeeps {
+        StatusKeeps::Nothing
+    }
+    fn selectable_fields(&self) -> &'static [&'static str] {
+        &["status.phase"]
+    }
+}

@@ -1,0 +1,134 @@
+//! Pods.
+
+use crate::{
+    Admission, BoxFuture, Generation, KindStrategy, RequestContext, StatusKeeps,
+};
+use kubist_api::core::v1::{Pod, PodCondition, PodStatus};
+use kubist_apimachinery::{FieldError, FieldPath, Status};
+use std::borrow::Cow;
+
+use super::pod_defaults::default_pod;
+use super::{pod_admission, pod_spec_rules, pod_update_rules, quality_of_service};
+
+#[derive(Debug)]
+pub(super) struct Pods;
+
+impl KindStrategy for Pods {
+    type Kind = Pod;
+
+    fn apply_defaults(&self, object: &mut Pod) {
+        default_pod(object);
+    }
+    fn admit<'a>(
+        &'a self,
+        cx: &'a Admission<'a>,
+        new: &'a mut Pod,
+        old: Option<&'a Pod>,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        Box::pin(pod_admission::admit(cx, new, old))
+    }
+    fn prepare_for_create(&self, _: &RequestContext, new: &mut Pod) {
+        let seconds = &mut new.spec.termination_grace_period_seconds;
+        // What is negative ends at once, but for one second.
+        if seconds.is_some_and(|seconds| seconds < 0) {
+            *seconds = Some(1);
+        }
+        new.status = PodStatus {
+            phase: "Pending".into(),
+            qos_class: quality_of_service::class(&new.spec).into(),
+            ..PodStatus::default()
+        };
+        if !new.spec.scheduling_gates.is_empty() {
+            new.status.conditions.push(PodCondition {
+                type_: "PodScheduled".into(),
+                status: "False".into(),
+                reason: "SchedulingGated".into(),
+                message: "Scheduling is blocked due to non-empty scheduling gates".into(),
+                ..PodCondition::default()
+            });
+        }
+    }
+    fn validate(&self, new: &Pod) -> Vec<FieldError> {
+        let path = FieldPath::new("spec");
+        let mut errors = Vec::new();
+        pod_spec_rules::check(&mut errors, &new.spec, &path);
+        if !new.spec.ephemeral_containers.is_empty() {
+            errors.push(FieldError::forbidden(
+                &path.child("ephemeralContainers"),
+                "cannot be set on create",
+            ));
+        }
+        check_images(&mut errors, new, &path);
+        errors
+    }
+    fn validate_update(&self, new: &Pod, old: &Pod) -> Vec<FieldError> {
+        pod_update_rules::check(new, old)
+    }
+    fn validate_status_update(&self, new: &Pod, old: &Pod) -> Vec<FieldError> {
+        pod_update_rules::check_status(new, old)
+    }
+    fn status_keeps(&self) -> StatusKeeps {
+        StatusKeeps::Owners
+    }
+    fn generation(&self) -> Generation {
+        Generation::Spec
+    }
+    fn grace_seconds(&self, object: &Pod, requested: Option<i64>) -> Option<i64> {
+        let of_spec = object.spec.termination_grace_period_seconds;
+        let seconds = requested.or(of_spec).unwrap_or_default();
+        let runs_nowhere = object.spec.node_name.is_empty();
+        let ended = matches!(object.status.phase.as_str(), "Failed" | "Succeeded");
+        Some(match seconds {
+            _ if runs_nowhere || ended => 0,
+            ..0 => 1,
+            _ => seconds,
+        })
+    }
+    fn returns_deleted(&self) -> bool {
+        true
+    }
+    fn selectable_fields(&self) -> &'static [&'static str] {
+        &[
+            "spec.nodeName",
+            "spec.restartPolicy",
+            "spec.schedulerName",
+            "spec.serviceAccountName",
+            "spec.hostNetwork",
+            "status.phase",
+            "status.podIP",
+            "status.nominatedNodeName",
+        ]
+    }
+    fn field<'a>(&self, object: &'a Pod, field: &str) -> Cow<'a, str> {
+        let (spec, status) = (&object.spec, &object.status);
+        Cow::Borrowed(match field {
+            "spec.nodeName" => &spec.node_name,
+            "spec.restartPolicy" => &spec.restart_policy,
+            "spec.schedulerName" => &spec.scheduler_name,
+            "spec.serviceAccountName" => &spec.service_account_name,
+            "status.phase" => &status.phase,
+            "status.podIP" => match status.pod_ips.first() {
+                Some(address) => &address.ip,
+                None => &status.pod_ip,
+            },
+            "status.nominatedNodeName" => &status.nominated_node_name,
+            "spec.hostNetwork" => return Cow::Owned(spec.host_network.to_string()),
+            _ => "",
+        })
+    }
+}
+
+/// Only new Pods are asked for this: older ones and templates may have it.
+fn check_images(errors: &mut Vec<FieldError>, pod: &Pod, path: &FieldPath) {
+    let lists =
+        [("containers", &pod.spec.containers), ("initContainers", &pod.spec.init_containers)];
+    for (name, containers) in lists {
+        for (index, container) in containers.iter().enumerate() {
+            if container.image.trim() != container.image.as_str() {
+                let path = path.child(name).index(index).child("image");
+                let detail = "must not have leading or trailing whitespace";
+                errors.push(FieldError::invalid(&path, &container.image, detail));
+            }
+        }
+    }
+}

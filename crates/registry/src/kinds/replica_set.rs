@@ -1,0 +1,65 @@
+//! ReplicaSets.
+
+use crate::{Generation, KindStrategy, StatusKeeps};
+use kubist_api::apps::v1::ReplicaSet;
+use kubist_apimachinery::{FieldError, FieldPath};
+
+use super::pod_defaults::default_pod_template;
+use super::pod_template_rules::{self, Workload};
+use super::rules;
+
+#[derive(Debug)]
+pub(super) struct ReplicaSets;
+
+impl KindStrategy for ReplicaSets {
+    type Kind = ReplicaSet;
+
+    fn apply_defaults(&self, object: &mut ReplicaSet) {
+        default_pod_template(&mut object.spec.template);
+        object.spec.replicas.get_or_insert(1);
+    }
+    fn validate(&self, new: &ReplicaSet) -> Vec<FieldError> {
+        let (path, spec) = (FieldPath::new("spec"), &new.spec);
+        let mut errors = Vec::new();
+        let replicas = spec.replicas.unwrap_or_default();
+        rules::non_negative(&mut errors, replicas.into(), &path.child("replicas"));
+        let seconds = spec.min_ready_seconds.into();
+        rules::non_negative(&mut errors, seconds, &path.child("minReadySeconds"));
+        let (selector, at) = (spec.selector.as_deref(), path.child("selector"));
+        rules::workload_selector(&mut errors, selector, &at, "deployment");
+        if let Some(selector) = rules::as_selector(&mut errors, selector, &at) {
+            let workload = Workload { replicas, ..Workload::ALWAYS };
+            let path = path.child("template");
+            pod_template_rules::check(&mut errors, &spec.template, &selector, &workload, &path);
+        }
+        errors
+    }
+    fn validate_update(&self, new: &ReplicaSet, old: &ReplicaSet) -> Vec<FieldError> {
+        let mut errors = self.validate(new);
+        pod_template_rules::selector_is_immutable(
+            &mut errors,
+            new.spec.selector.as_deref(),
+            old.spec.selector.as_deref(),
+        );
+        errors
+    }
+    fn validate_status_update(&self, new: &ReplicaSet, _: &ReplicaSet) -> Vec<FieldError> {
+        let status = &new.status;
+        pod_template_rules::replica_status(&pod_template_rules::ReplicaStatus {
+            replicas: status.replicas,
+            fully_labeled: status.fully_labeled_replicas,
+            ready: status.ready_replicas,
+            available: status.available_replicas,
+            observed_generation: status.observed_generation,
+        })
+    }
+    fn status_keeps(&self) -> StatusKeeps {
+        StatusKeeps::Nothing
+    }
+    fn generation(&self) -> Generation {
+        Generation::Spec
+    }
+    fn selectable_fields(&self) -> &'static [&'static str] {
+        &["status.replicas"]
+    }
+}

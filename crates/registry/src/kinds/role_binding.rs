@@ -1,0 +1,107 @@
+//! RoleBindings and ClusterRoleBindings.
+
+use crate::{KindStrategy, NameRule};
+use kubist_api::rbac::v1::{ClusterRoleBinding, RoleBinding, RoleRef, Subject};
+use kubist_apimachinery::{FieldError, FieldPath};
+
+use super::rules::{self, Errors};
+use super::{fill, go_struct};
+
+#[derive(Debug)]
+pub(super) struct RoleBindings;
+
+#[derive(Debug)]
+pub(super) struct ClusterRoleBindings;
+
+const GROUP: &str = "rbac.authorization.k8s.io";
+
+impl KindStrategy for RoleBindings {
+    type Kind = RoleBinding;
+
+    fn apply_defaults(&self, object: &mut RoleBinding) {
+        apply_defaults(&mut object.role_ref, &mut object.subjects);
+    }
+    fn validate(&self, new: &RoleBinding) -> Vec<FieldError> {
+        check(&new.role_ref, &new.subjects, &["Role", "ClusterRole"], false)
+    }
+    fn validate_update(&self, new: &RoleBinding, old: &RoleBinding) -> Vec<FieldError> {
+        let mut errors = self.validate(new);
+        check_update(&mut errors, &new.role_ref, &old.role_ref);
+        errors
+    }
+    fn name_rule(&self) -> NameRule {
+        NameRule::PathSegment
+    }
+    fn allow_create_on_update(&self) -> bool {
+        true
+    }
+}
+
+impl KindStrategy for ClusterRoleBindings {
+    type Kind = ClusterRoleBinding;
+
+    fn apply_defaults(&self, object: &mut ClusterRoleBinding) {
+        apply_defaults(&mut object.role_ref, &mut object.subjects);
+    }
+    fn validate(&self, new: &ClusterRoleBinding) -> Vec<FieldError> {
+        check(&new.role_ref, &new.subjects, &["ClusterRole"], true)
+    }
+    fn validate_update(
+        &self,
+        new: &ClusterRoleBinding,
+        old: &ClusterRoleBinding,
+    ) -> Vec<FieldError> {
+        let mut errors = self.validate(new);
+        check_update(&mut errors, &new.role_ref, &old.role_ref);
+        errors
+    }
+    fn name_rule(&self) -> NameRule {
+        NameRule::PathSegment
+    }
+    fn allow_create_on_update(&self) -> bool {
+        true
+    }
+}
+
+fn apply_defaults(role: &mut RoleRef, subjects: &mut [Subject]) {
+    fill::text(&mut role.api_group, GROUP);
+    for subject in subjects {
+        if matches!(subject.kind.as_str(), "User" | "Group") {
+            fill::text(&mut subject.api_group, GROUP);
+        }
+    }
+}
+
+fn check(role: &RoleRef, subjects: &[Subject], kinds: &[&str], namespaces: bool) -> Errors {
+    let mut errors = Vec::new();
+    let path = FieldPath::new("roleRef");
+    rules::one_of(&mut errors, &role.api_group, &[GROUP], &path.child("apiGroup"));
+    rules::one_of(&mut errors, &role.kind, kinds, &path.child("kind"));
+    rules::required(&mut errors, &role.name, &path.child("name"));
+    for (index, subject) in subjects.iter().enumerate() {
+        let path = FieldPath::new("subjects").index(index);
+        rules::required(&mut errors, &subject.name, &path.child("name"));
+        let group = match subject.kind.as_str() {
+            "ServiceAccount" => "",
+            "User" | "Group" => GROUP,
+            other => {
+                let supported = ["ServiceAccount", "User", "Group"];
+                errors.push(FieldError::not_supported(&path.child("kind"), other, &supported));
+                continue;
+            }
+        };
+        rules::one_of(&mut errors, &subject.api_group, &[group], &path.child("apiGroup"));
+        if subject.kind == "ServiceAccount" && namespaces {
+            rules::required(&mut errors, &subject.namespace, &path.child("namespace"));
+        }
+    }
+    errors
+}
+
+fn check_update(errors: &mut Errors, new: &RoleRef, old: &RoleRef) {
+    if new != old {
+        let detail = "cannot change roleRef";
+        let path = FieldPath::new("roleRef");
+        errors.push(FieldError::invalid(&path, go_struct::shown(new), detail));
+    }
+}

@@ -1,0 +1,188 @@
+//! Small checks that many kinds share; the words are upstream's.
+
+use kubist_api::core::v1::PodTemplateSpec;
+use kubist_apimachinery::wire::{Message, to_json_value};
+use kubist_apimachinery::{
+    BadValue, FieldError, FieldPath, IntOrString, LabelSelector, Selector, validate_label_selector,
+    validate_name,
+};
+
+/// What is wrong so far.
+pub(super) type Errors = Vec<FieldError>;
+
+const NON_NEGATIVE: &str = "must be greater than or equal to 0";
+const IMMUTABLE: &str = "field is immutable";
+
+/// A number must not be below 0.
+pub(super) fn non_negative(errors: &mut Errors, value: i64, path: &FieldPath) {
+    if value < 0 {
+        errors.push(FieldError::invalid(path, value, NON_NEGATIVE));
+    }
+}
+
+/// A number, if it is there, must not be below 0.
+pub(super) fn optional_non_negative(
+    errors: &mut Errors,
+    value: Option<impl Into<i64>>,
+    path: &FieldPath,
+) {
+    if let Some(value) = value {
+        non_negative(errors, value.into(), path);
+    }
+}
+
+/// A text must satisfy a rule of [`validate_name`].
+pub(super) fn text(
+    errors: &mut Errors,
+    value: &str,
+    path: &FieldPath,
+    rule: fn(&str) -> Vec<String>,
+) {
+    errors.extend(rule(value).into_iter().map(|it| FieldError::invalid(path, value, it)));
+}
+
+/// A port must be from 1 to 65535.
+pub(super) fn port_number(errors: &mut Errors, value: i32, path: &FieldPath) {
+    let problems = validate_name::port_number(value.into());
+    errors.extend(problems.into_iter().map(|it| FieldError::invalid(path, value, it)));
+}
+
+/// A port must be a number from 1 to 65535 or the name of a port.
+pub(super) fn port(errors: &mut Errors, port: &IntOrString, path: &FieldPath) {
+    match port {
+        IntOrString::Int(number) => port_number(errors, *number, path),
+        IntOrString::String(name) => text(errors, name, path, validate_name::port_name),
+    }
+}
+
+/// A text must be one of `supported`.
+pub(super) fn one_of(errors: &mut Errors, value: &str, supported: &[&str], path: &FieldPath) {
+    if !supported.contains(&value) {
+        errors.push(FieldError::not_supported(path, value, supported));
+    }
+}
+
+/// A text must be there. False if it is not.
+pub(super) fn required(errors: &mut Errors, value: &str, path: &FieldPath) -> bool {
+    if value.is_empty() {
+        errors.push(FieldError::required(path, ""));
+    }
+    !value.is_empty()
+}
+
+/// A part of an object must not change.
+pub(super) fn immutable<M: Message + PartialEq>(
+    errors: &mut Errors,
+    new: &M,
+    old: &M,
+    path: &FieldPath,
+) {
+    if new != old {
+        errors.push(FieldError::invalid(path, shown(new), IMMUTABLE));
+    }
+}
+
+/// A scalar must not change.
+pub(super) fn immutable_value<T: PartialEq>(
+    errors: &mut Errors,
+    new: T,
+    old: T,
+    path: &FieldPath,
+    shown: impl Fn(T) -> BadValue,
+) {
+    if new != old {
+        errors.push(FieldError::invalid(path, shown(new), IMMUTABLE));
+    }
+}
+
+/// A message as JSON, for [`FieldError`]s.
+pub(super) fn shown(message: &dyn Message) -> BadValue {
+    BadValue::json(&to_json_value(message))
+}
+
+/// A count must be a non-negative number or a percentage.
+pub(super) fn count_or_percent(errors: &mut Errors, value: &IntOrString, path: &FieldPath) {
+    match value {
+        IntOrString::Int(number) => non_negative(errors, (*number).into(), path),
+        IntOrString::String(percent) => text(errors, percent, path, validate_name::percent),
+    }
+}
+
+/// A percentage must not be over 100.
+pub(super) fn at_most_all(errors: &mut Errors, value: &IntOrString, path: &FieldPath) {
+    if let IntOrString::String(text) = value
+        && percent_of(value).is_some_and(|percent| percent > 100)
+    {
+        errors.push(FieldError::invalid(path, text, "must not be greater than 100%"));
+    }
+}
+
+/// The number before `%`, if the value is a percentage.
+pub(super) fn percent_of(value: &IntOrString) -> Option<i64> {
+    match value {
+        IntOrString::Int(_) => None,
+        IntOrString::String(text) if validate_name::percent(text).is_empty() => {
+            text.trim_end_matches('%').parse().ok()
+        }
+        IntOrString::String(_) => None,
+    }
+}
+
+/// A workload's selector: required, not empty, well formed. `None` if the template's labels can
+/// not be compared with it.
+pub(super) fn workload_selector(
+    errors: &mut Errors,
+    selector: Option<&LabelSelector>,
+    path: &FieldPath,
+    kind: &str,
+) {
+    let Some(selector) = selector else {
+        errors.push(FieldError::required(path, ""));
+        return;
+    };
+    errors.extend(validate_label_selector(selector, path, false));
+    if is_empty(selector) {
+        let detail = format!("empty selector is invalid for {kind}");
+        errors.push(FieldError::invalid(path, shown(selector), detail));
+    }
+}
+
+/// Whether a selector has no requirements.
+pub(super) fn is_empty(selector: &LabelSelector) -> bool {
+    selector.match_labels.is_empty() && selector.match_expressions.is_empty()
+}
+
+/// The selector as it matches; one that is absent matches nothing.
+pub(super) fn as_selector(
+    errors: &mut Errors,
+    selector: Option<&LabelSelector>,
+    path: &FieldPath,
+) -> Option<Selector> {
+    let Some(spec) = selector else {
+        return Some(Selector::nothing());
+    };
+    match Selector::try_from(spec) {
+        Ok(selector) => Some(selector),
+        Err(_) => {
+            errors.push(FieldError::invalid(path, shown(spec), "invalid label selector"));
+            None
+        }
+    }
+}
+
+/// The labels of a template must match the selector.
+pub(super) fn template_matches(
+    errors: &mut Errors,
+    selector: &Selector,
+    template: &PodTemplateSpec,
+    template_path: &FieldPath,
+) {
+    let labels = &template.metadata.labels;
+    if selector.is_everything() || selector.matches_labels(labels) {
+        return;
+    }
+    let shown = if labels.is_empty() { BadValue::null() } else { BadValue::json(labels) };
+    let path = template_path.child("metadata").child("labels");
+    let detail = "`selector` does not match template `labels`";
+    errors.push(FieldError::invalid(&path, shown, detail));
+}

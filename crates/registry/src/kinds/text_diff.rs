@@ -1,0 +1,172 @@
+//! What changed between two JSON texts, as upstream shows it: a unified diff of their lines.
+
+/// Lines shown around a change.
+const CONTEXT: usize = 3;
+/// Texts with more lines than this are not compared; the table of the comparison is quadratic.
+const LINES_MAX: usize = 4000;
+
+/// The hunks of the difference, without a header; empty if there is none.
+pub(super) fn json_diff(old: &str, new: &str) -> String {
+    let (old, new) = (indented(old), indented(new));
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    if old.len() > LINES_MAX || new.len() > LINES_MAX {
+        return String::new();
+    }
+    hunks(&edits(&old, &new))
+}
+
+/// JSON with one line for each value, and one space for each level.
+fn indented(json: &str) -> String {
+    let mut out = String::with_capacity(json.len() * 2);
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
+    let mut chars = json.chars().peekable();
+    while let Some(c) = chars.next() {
+        if quoted {
+            out.push(c);
+            quoted = escaped || c != '"';
+            escaped = c == '\\' && !escaped;
+            continue;
+        }
+        match c {
+            '"' => {
+                quoted = true;
+                out.push(c);
+            }
+            '{' | '[' if matches!(chars.peek(), Some('}' | ']')) => {
+                out.push(c);
+                out.extend(chars.next());
+            }
+            '{' | '[' => {
+                depth += 1;
+                out.push(c);
+                new_line(&mut out, depth);
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                new_line(&mut out, depth);
+                out.push(c);
+            }
+            ',' => {
+                out.push(c);
+                new_line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+fn new_line(out: &mut String, depth: usize) {
+    out.push('\n');
+    out.extend(std::iter::repeat_n(' ', depth));
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edit<'a> {
+    Same(&'a str),
+    Removed(&'a str),
+    Added(&'a str),
+}
+
+/// The shortest way from one list of lines to the other.
+fn edits<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Edit<'a>> {
+    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+    let (old_rest, new_rest) = (&old[head..], &new[head..]);
+    let pairs = old_rest.iter().rev().zip(new_rest.iter().rev());
+    let tail = pairs.take_while(|(a, b)| a == b).count();
+    let (a, b) = (&old_rest[..old_rest.len() - tail], &new_rest[..new_rest.len() - tail]);
+    let width = b.len() + 1;
+    // The length of the longest common part of what follows each pair of lines.
+    let mut common = vec![0_u32; (a.len() + 1) * width];
+    for i in (0..a.len()).rev() {
+        for j in (0..b.len()).rev() {
+            common[i * width + j] = if a[i] == b[j] {
+                common[(i + 1) * width + j + 1] + 1
+            } else {
+                common[(i + 1) * width + j].max(common[i * width + j + 1])
+            };
+        }
+    }
+    let mut edits: Vec<Edit<'a>> = old[..head].iter().map(|line| Edit::Same(line)).collect();
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        if i < a.len() && j < b.len() && a[i] == b[j] {
+            edits.push(Edit::Same(a[i]));
+            (i, j) = (i + 1, j + 1);
+        } else if j == b.len()
+            || i < a.len() && common[(i + 1) * width + j] >= common[i * width + j + 1]
+        {
+            edits.push(Edit::Removed(a[i]));
+            i += 1;
+        } else {
+            edits.push(Edit::Added(b[j]));
+            j += 1;
+        }
+    }
+    edits.extend(old[old.len() - tail..].iter().map(|line| Edit::Same(line)));
+    edits
+}
+
+fn hunks(edits: &[Edit<'_>]) -> String {
+    let mut out = String::new();
+    let changed = |edit: &Edit<'_>| !matches!(edit, Edit::Same(_));
+    let mut at = 0;
+    while let Some(first) = edits[at..].iter().position(changed).map(|it| it + at) {
+        let start = first.saturating_sub(CONTEXT);
+        let mut last = first;
+        while let Some(next) = edits[last + 1..].iter().position(changed) {
+            if next > 2 * CONTEXT {
+                break;
+            }
+            last += next + 1;
+        }
+        let end = (last + CONTEXT + 1).min(edits.len());
+        push_hunk(&mut out, edits, start, end);
+        at = end;
+    }
+    out
+}
+
+fn push_hunk(out: &mut String, edits: &[Edit<'_>], start: usize, end: usize) {
+    let olds = |part: &[Edit<'_>]| part.iter().filter(|it| !matches!(it, Edit::Added(_))).count();
+    let news = |part: &[Edit<'_>]| part.iter().filter(|it| !matches!(it, Edit::Removed(_))).count();
+    let (before, hunk) = (&edits[..start], &edits[start..end]);
+    let (old, new) = (olds(before) + 1, news(before) + 1);
+    out.push_str(&format!("@@ -{old},{} +{new},{} @@\n", olds(hunk), news(hunk)));
+    for edit in hunk {
+        let (mark, line) = match edit {
+            Edit::Same(line) => (' ', line),
+            Edit::Removed(line) => ('-', line),
+            Edit::Added(line) => ('+', line),
+        };
+        out.push(mark);
+        out.push_str(line);
+        out.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::json_diff;
+
+    #[test]
+    fn a_change_is_shown_among_its_neighbours() {
+        let old = r#"{"A":1,"B":null,"C":["x"],"D":{},"E":"a,\"b"}"#;
+        let new = r#"{"A":1,"B":2,"C":["x"],"D":{},"E":"a,\"b"}"#;
+        let expected = "@@ -1,6 +1,6 @@\n {\n  \"A\": 1,\n- \"B\": null,\n+ \"B\": 2,\n  \
+                        \"C\": [\n   \"x\"\n  ],\n";
+        assert_eq!(json_diff(old, new), expected);
+        assert_eq!(json_diff(old, old), "");
+    }
+
+    #[test]
+    fn changes_far_apart_are_shown_apart() {
+        let list = |first: &str, last: &str| {
+            let middle: Vec<String> = (0..20).map(|it| it.to_string()).collect();
+            format!("[{first},{},{last}]", middle.join(","))
+        };
+        let diff = json_diff(&list("1", "1"), &list("2", "2"));
+        assert_eq!(diff.matches("@@ -").count(), 2, "{diff}");
+    }
+}
