@@ -127,6 +127,9 @@ impl Unstructured {
     }
 
     /// `metadata`, to change it; made, or made an object, if it is none.
+    ///
+    /// # Panics
+    /// Never.
     pub fn metadata_mut(&mut self) -> &mut Map<String, Value> {
         let metadata = self.object.entry("metadata").or_insert(Value::Null);
         if !metadata.is_object() {

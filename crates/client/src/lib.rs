@@ -2,8 +2,8 @@
 //! discovery, and the lists and watches that informers live on.
 //!
 //! [`Client`] is a cheap handle on one API server; [`Api<K>`] is one resource of it, in one
-//! namespace or in all. `Client` also implements [`kubist_cache::Source`], so that a shared informer
-//! factory can be built on it.
+//! namespace or in all. `Client` also implements [`kubist_cache::Source`], so that a shared
+//! informer factory can be built on it.
 //!
 //! It is **not** a cache, retries nothing but what the server asks to retry, resolves no conflicts,
 //! and reads no configuration: `kubist-kubeconfig` makes the [`kubist_transport::Config`].
@@ -15,7 +15,8 @@
 //! use kubist_transport::Transport;
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let transport = Transport::new(kubist_transport::Config::new("https://127.0.0.1:6443".parse()?))?;
+//! let server = "https://127.0.0.1:6443".parse()?;
+//! let transport = Transport::new(kubist_transport::Config::new(server))?;
 //! let client = Client::new(transport, Config::default());
 //!
 //! let pods: Api<Pod> = Api::namespaced(client, "shop");

@@ -1,4 +1,5 @@
-//! Aggregated discovery (`apidiscovery.k8s.io/v2`): all groups in the answers of `/api` and `/apis`.
+//! Aggregated discovery (`apidiscovery.k8s.io/v2`): all groups in the answers of `/api` and
+//! `/apis`.
 
 use std::collections::BTreeMap;
 

@@ -20,7 +20,8 @@ fn figs() -> ApiResource {
     }
 }
 
-const FIG: &str = r#"{"apiVersion":"example.com/v1","kind":"Fig","metadata":{"name":"f","namespace":"n"},"spec":{"size":1}}"#;
+const FIG: &str = r#"{"apiVersion":"example.com/v1","kind":"Fig","metadata":
+    {"name":"f","namespace":"n"},"spec":{"size":1}}"#;
 
 #[tokio::test]
 async fn dynamic_objects_have_all_verbs_in_json() {
