@@ -6,7 +6,7 @@
 mod events;
 mod horizontal_pod_autoscaler;
 
-use kubist_api::{GROUPS, Kind, ResourceFacts, find_kind};
+use kubist_api::{GROUPS, Kind, ResourceFacts, VersionFacts, find_kind};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
 use kubist_apimachinery::{AnyObject, Status};
 use serde_json::Value;
@@ -37,23 +37,18 @@ pub(crate) fn convert(
     Ok(converted)
 }
 
-/// The version in which a resource is stored: the group's first that has it, which is the most
-/// stable. Where an older version is first or a newer one says more, that is named here.
+/// The version in which a resource is stored: the first of its group in which discovery lists it.
 pub(crate) fn storage_version(
     group: &'static str,
     facts: &'static ResourceFacts,
 ) -> Option<&'static Kind> {
-    let version = match (group, facts.plural) {
-        ("autoscaling", "horizontalpodautoscalers") => "v2",
-        _ => {
-            let group = GROUPS.iter().find(|it| it.name == group)?;
-            let has = |version: &&kubist_api::VersionFacts| {
-                version.resources.iter().any(|it| it.plural == facts.plural)
-            };
-            group.versions.iter().find(has)?.version
-        }
+    let group = GROUPS.iter().find(|it| it.name == group)?;
+    let has = |version: &&VersionFacts| {
+        let mut resources = version.resources.iter();
+        resources.any(|it| it.plural == facts.plural)
     };
-    find_kind(group, version, facts.kind)
+    let version = group.versions.iter().find(has)?.version;
+    find_kind(group.name, version, facts.kind)
 }
 
 fn rearrange(json: &mut Value, from: &Kind, to: &Kind) {

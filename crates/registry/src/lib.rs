@@ -41,6 +41,12 @@
 //! - A watch holds a position and one page of objects, however slowly it is read.
 //! - Each version of an object is decoded, and encoded in each form, at most once while in use.
 
+#![expect(
+    clippy::result_large_err,
+    reason = "the error is the answer itself; it is rare, and its callers match on it"
+)]
+#![allow(clippy::doc_markdown, reason = "kinds are names here, not code")]
+
 mod bootstrap;
 mod clock;
 mod continue_token;
@@ -66,6 +72,7 @@ mod stored;
 mod stored_cache;
 mod strategy;
 mod subresource;
+mod table;
 mod validate_metadata;
 mod watch;
 mod watch_event;
@@ -82,5 +89,6 @@ pub use stored::Stored;
 pub use strategy::{
     Admission, BoxFuture, Dependents, Generation, Lookup, PlainStrategy, StatusKeeps, Strategy,
 };
+pub use table::{table_cells, table_columns};
 pub use watch::EventStream;
 pub use watch_event::{INITIAL_EVENTS_END, WatchEvent};

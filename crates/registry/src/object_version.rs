@@ -60,11 +60,15 @@ fn position_of_empty_version(meta: &[u8]) -> Option<usize> {
 }
 
 fn push_varint(mut value: usize, out: &mut Vec<u8>) {
-    while value >= 0x80 {
-        out.push((value & 0x7f) as u8 | 0x80);
+    loop {
+        let low = u8::try_from(value & 0x7f).expect("seven bits");
         value >>= 7;
+        if value == 0 {
+            out.push(low);
+            return;
+        }
+        out.push(low | 0x80);
     }
-    out.push(value as u8);
 }
 
 #[cfg(test)]

@@ -68,8 +68,11 @@ impl RegistryConfig {
 #[derive(Clone)]
 pub struct Registry {
     shared: Arc<Shared>,
-    resources: Arc<HashMap<(&'static str, &'static str, &'static str), Arc<Rest>>>,
+    resources: Arc<HashMap<Path, Arc<Rest>>>,
 }
+
+/// Group, version and plural.
+type Path = (&'static str, &'static str, &'static str);
 
 /// What all resources share.
 pub(crate) struct Shared {
@@ -207,7 +210,8 @@ impl Shared {
     fn empty(config: &RegistryConfig) -> Self {
         let now = config.clock.now().as_nanos();
         // The low bits are those that differ.
-        let seed = config.seed.unwrap_or(now as u64);
+        let low = u64::try_from(now & u128::from(u64::MAX)).expect("64 bits");
+        let seed = config.seed.unwrap_or(low);
         let (network, prefix) = config.service_network;
         Self {
             stores: Vec::new(),

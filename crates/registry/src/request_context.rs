@@ -53,8 +53,7 @@ impl RequestContext {
 
     /// When the request came in, to the microsecond.
     pub fn now_micro(&self) -> MicroTime {
-        let nanos = self.received.subsec_micros() * 1000;
-        let nanos = i32::try_from(nanos).expect("less than a second");
+        let nanos = i32::try_from(self.received.subsec_micros() * 1000).unwrap_or_default();
         MicroTime::from_unix(self.now().unix(), nanos)
     }
 

@@ -164,16 +164,16 @@ impl EventStream {
         };
         let batch = match &self.bookmarks {
             None => watch.next().await,
-            Some(bookmarks) => match timeout_at(bookmarks.next_due(), watch.next()).await {
-                Ok(batch) => batch,
-                Err(_) => {
+            Some(bookmarks) => {
+                let Ok(batch) = timeout_at(bookmarks.next_due(), watch.next()).await else {
                     watch.request_progress();
                     if let Some(bookmarks) = &mut self.bookmarks {
                         bookmarks.ask(Instant::now());
                     }
                     return Ok(Vec::new());
-                }
-            },
+                };
+                batch
+            }
         };
         match batch {
             // The engine was closed.
@@ -219,8 +219,8 @@ impl EventStream {
             (Change::Put(kv), previous) => {
                 let new = self.raw.stored(kv);
                 let old = previous.as_ref().filter(|_| !kv.is_created());
-                let matched = old.is_some_and(|old| everything || matches(&self.raw.stored(old)));
-                match (matched, everything || matches(&new), old) {
+                let before = old.is_some_and(|old| everything || matches(&self.raw.stored(old)));
+                match (before, everything || matches(&new), old) {
                     (false, true, _) => Some(WatchEvent::Added(new)),
                     (true, true, _) => Some(WatchEvent::Modified(new)),
                     (true, false, Some(old)) => {

@@ -189,19 +189,14 @@ impl RawStorage {
                 let start = format!("{}{}", cursor.prefix, token.start);
                 cursor.range = cursor.range.resumed_at(start);
                 cursor.continued = true;
-                match token.revision {
-                    Some(revision) => {
-                        cursor.at = Some(Revision(revision));
-                        cursor.revision = Some(revision);
-                    }
-                    None => {
-                        let head = self.revision().await;
-                        let head =
-                            head.map_err(|error| error.to_status(Operation::List, resource, ""))?;
-                        cursor.revision = Some(head);
-                        cursor.at = Some(Revision(head));
-                    }
-                }
+                let revision = if let Some(revision) = token.revision {
+                    revision
+                } else {
+                    let head = self.revision().await;
+                    head.map_err(|error| error.to_status(Operation::List, resource, ""))?
+                };
+                cursor.at = Some(Revision(revision));
+                cursor.revision = Some(revision);
             }
         }
         Ok(cursor)

@@ -1,7 +1,6 @@
 //! Create and update, of objects and of their subresources.
 
 use super::{Created, Rest, Updated, UpdatedObject, Verb};
-use crate::raw::Outcome;
 use crate::store::{Part, UpdateRequest};
 use crate::subresource::Subresource;
 use crate::{RequestContext, Stored, pod_subresources, scale};
@@ -48,47 +47,45 @@ impl Rest {
     ) -> Result<Updated, Status> {
         self.check_verb(Verb::Update)?;
         let dry_run = options.dry_run;
-        let outcome = match self.subresource {
-            Subresource::Scale => {
-                let scaled = scale::Scaled {
-                    scale: object,
-                    name,
-                    missing: self.has_no_scale(),
-                };
-                let request = self.request(cx, namespace, name, &scaled, dry_run);
-                let outcome = self.store().update(request).await?;
-                let stored = &outcome.stored;
-                let scale = scale::of(&**stored.object()?).ok_or_else(|| self.has_no_scale())?;
-                let object =
-                    Stored::from_object(self.body_kind(), stored.revision(), Box::new(scale));
-                return Ok(Updated {
-                    object,
-                    created: false,
-                });
-            }
-            _ => {
-                let served = Served { rest: self, object };
-                self.update_stored(cx, namespace, name, &served, dry_run)
-                    .await?
-            }
-        };
+        if self.subresource == Subresource::Scale {
+            let object = self.rescale(cx, namespace, name, object, dry_run).await?;
+            return Ok(Updated {
+                object,
+                created: false,
+            });
+        }
+        let served = Served { rest: self, object };
+        let request = self.request(cx, namespace, name, &served, dry_run);
+        let outcome = self.store().update(request).await?;
         Ok(Updated {
             object: self.serve(&outcome.stored)?,
             created: outcome.created,
         })
     }
 
-    /// The same with an object of the storage version.
-    pub(crate) async fn update_stored(
+    /// An update of a scale is one of the workload.
+    async fn rescale(
         &self,
         cx: &RequestContext,
         namespace: &str,
         name: &str,
         object: &dyn UpdatedObject,
         dry_run: bool,
-    ) -> Result<Outcome, Status> {
-        let request = self.request(cx, namespace, name, object, dry_run);
-        self.store().update(request).await
+    ) -> Result<Stored, Status> {
+        let scaled = scale::Scaled {
+            scale: object,
+            name,
+            missing: self.has_no_scale(),
+        };
+        let request = self.request(cx, namespace, name, &scaled, dry_run);
+        let stored = self.store().update(request).await?.stored;
+        let scale = scale::of(&**stored.object()?).ok_or_else(|| self.has_no_scale())?;
+        let kind = self.body_kind();
+        Ok(Stored::from_object(
+            kind,
+            stored.revision(),
+            Box::new(scale),
+        ))
     }
 
     fn request<'a>(

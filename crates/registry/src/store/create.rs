@@ -4,6 +4,7 @@ use super::Store;
 use crate::object_fields::{self, equal_in};
 use crate::registry::Shared;
 use crate::rest::warn;
+use crate::service_claims::Claim;
 use crate::storage_error::{Operation, StorageError};
 use crate::strategy::{Admission, Generation};
 use crate::validate_metadata::validate_metadata;
@@ -78,7 +79,7 @@ impl Store {
         let claim = if self.is_services() {
             shared.services.claim(&mut *object, None, &shared.random)?
         } else {
-            Default::default()
+            Claim::default()
         };
         let object = self.begin_create(shared, cx, object)?;
         let key = self

@@ -182,7 +182,7 @@ impl Marking<'_> {
             return Changed::Keep;
         }
         let meta = object.meta_mut();
-        meta.deletion_timestamp.get_or_insert(self.cx.now());
+        meta.deletion_timestamp.get_or_insert_with(|| self.cx.now());
         namespaces::terminate(&mut *object);
         Changed::Write(object, None)
     }

@@ -108,14 +108,12 @@ pub(super) fn finalizers(
     let has = |name: &str| meta.finalizers.iter().any(|it| *it == name);
     let dependents = strategy.default_dependents();
     let (orphan, foreground) = match (dependents, policy) {
-        (Dependents::Unsupported, _) => (false, false),
+        (Dependents::Unsupported, _) | (_, Some(PropagationPolicy::Background)) => (false, false),
         (_, Some(PropagationPolicy::Orphan)) => (true, false),
         (_, Some(PropagationPolicy::Foreground)) => (false, true),
-        (_, Some(PropagationPolicy::Background)) => (false, false),
         (_, None) if has(ORPHAN) => (true, false),
         (_, None) if has(FOREGROUND) => (false, true),
-        (Dependents::Orphan, None) => (true, false),
-        (Dependents::Delete, None) => (false, false),
+        (by_default, None) => (by_default == Dependents::Orphan, false),
     };
     let mut finalizers: Vec<Str> = meta
         .finalizers
