@@ -3,6 +3,7 @@
 mod clock;
 mod convert;
 mod memory;
+mod serve;
 mod signal;
 mod units;
 mod watch;
@@ -19,6 +20,8 @@ pub(crate) type Outcome = Result<ExitCode, Box<dyn Error>>;
 pub(crate) enum Command {
     /// Convert built-in objects and lists between JSON, YAML and protobuf
     Convert(convert::Options),
+    /// Run an API server in this process, in memory
+    Serve(serve::Options),
     /// Follow the objects of a resource, of any cluster
     Watch(watch::Options),
 }
@@ -27,6 +30,7 @@ impl Command {
     pub(crate) fn run(self) -> Outcome {
         match self {
             Self::Convert(options) => convert::run(&options),
+            Self::Serve(options) => block_on(serve::run(options)),
             Self::Watch(options) => block_on(watch::run(options)),
         }
     }

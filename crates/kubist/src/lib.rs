@@ -1,6 +1,8 @@
 //! Kubernetes client and API machinery for Rust: the facade.
 
 mod infer;
+#[cfg(feature = "server")]
+mod server;
 
 pub use kubist_api as api;
 pub use kubist_apimachinery as apimachinery;
@@ -14,3 +16,5 @@ pub use kubist_transport as transport;
 pub use kubist_workqueue as workqueue;
 
 pub use infer::{InferError, infer, infer_with};
+#[cfg(feature = "server")]
+pub use server::{Controller, Server, ServerConfig, ServerError};

@@ -1,0 +1,126 @@
+//! `kubist serve`: an API server in this process, until it is told to stop.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use kubist::{Controller, Server, ServerConfig, ServerError};
+use tokio::time::Instant;
+
+use super::{Outcome, signal};
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+It serves the built-in resources of Kubernetes v1.36 from memory, over TLS, with certificates made
+at start. The kubeconfig holds the administrator's client certificate; it is replaced if it exists.
+One line on standard output says that it answers:
+  ready https://127.0.0.1:6443 kubeconfig=kubist.kubeconfig in 9 ms
+
+Examples:
+  kubist serve
+  kubist serve --listen 127.0.0.1:0 --kubeconfig /tmp/k.yaml --simulate
+  KUBECONFIG=kubist.kubeconfig kubectl get namespaces
+  kubist serve --token s3cret --controllers none
+  curl --insecure --header 'Authorization: Bearer s3cret' https://127.0.0.1:6443/version")]
+pub(crate) struct Options {
+    /// The address and port to listen on; port 0 takes a free one
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:6443")]
+    listen: SocketAddr,
+    /// The file to write for kubectl and other clients
+    #[arg(long, value_name = "FILE", default_value = "kubist.kubeconfig")]
+    kubeconfig: PathBuf,
+    /// What runs beside the server
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "gc,namespace"
+    )]
+    controllers: Vec<Choice>,
+    /// Run Deployments, ReplicaSets and Pods, as far as that goes without containers
+    #[arg(long)]
+    simulate: bool,
+    /// A bearer token that is the administrator's, beside the client certificate
+    #[arg(long, value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    token: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Choice {
+    /// The garbage collector
+    Gc,
+    /// Namespace deletion
+    Namespace,
+    /// Nothing
+    None,
+}
+
+pub(crate) async fn run(options: Options) -> Outcome {
+    let started = Instant::now();
+    let ended = signal::listen()?;
+    let config = ServerConfig {
+        listen: options.listen,
+        tokens: options.token.into_iter().collect(),
+        controllers: controllers(&options.controllers)?,
+        simulate: options.simulate,
+        seed: None,
+    };
+    let server = Server::start(config)
+        .await
+        .map_err(|error| explain(options.listen, error))?;
+    server.write_kubeconfig(&options.kubeconfig)?;
+    announce(&format!(
+        "ready {} kubeconfig={} in {} ms",
+        server.url(),
+        options.kubeconfig.display(),
+        started.elapsed().as_millis()
+    ))?;
+    ended.await;
+    server.shutdown().await;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn controllers(chosen: &[Choice]) -> Result<BTreeSet<Controller>, Box<dyn Error>> {
+    if chosen.contains(&Choice::None) {
+        if chosen.len() > 1 {
+            return Err("--controllers: none goes with no other".into());
+        }
+        return Ok(BTreeSet::new());
+    }
+    let named = chosen.iter().filter_map(|choice| match choice {
+        Choice::Gc => Some(Controller::GarbageCollector),
+        Choice::Namespace => Some(Controller::Namespace),
+        Choice::None => None,
+    });
+    Ok(named.collect())
+}
+
+/// Says what to do about it, where there is something.
+fn explain(listen: SocketAddr, error: ServerError) -> Box<dyn Error> {
+    let mut cause: Option<&dyn Error> = Some(&error);
+    let mut taken = false;
+    while let Some(error) = cause {
+        let io = error.downcast_ref::<std::io::Error>();
+        taken |= io.is_some_and(|io| io.kind() == std::io::ErrorKind::AddrInUse);
+        cause = error.source();
+    }
+    if taken {
+        return format!(
+            "{listen} is in use: stop what listens there, or choose another address with --listen \
+             ({}:0 takes a free port)",
+            listen.ip()
+        )
+        .into();
+    }
+    error.into()
+}
+
+fn announce(line: &str) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}")?;
+    out.flush()
+}

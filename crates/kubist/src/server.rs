@@ -1,0 +1,251 @@
+//! `Server`: an API server with its store and controllers, in this process.
+//!
+//! Puts together the memory engine, the registry and the HTTP server, and runs beside them, as
+//! asked, the controllers that a cluster cannot do without and a simulation of those that run
+//! workloads. All tasks belong to the server; nothing is left on disk but what
+//! [`Server::write_kubeconfig`] writes. It is gone with the process: no durability, no replicas.
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kubist_apimachinery::{Status, Str};
+use kubist_apiserver::{ApiServer, MASTERS_GROUP, RunningServer, StartError, StaticToken};
+use kubist_client::Client;
+use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
+use kubist_registry::{Registry, RegistryConfig, User};
+use kubist_storage::Kv;
+use kubist_storage::memory::MemoryKv;
+use kubist_transport::{ConfigError, Identity, Pem, Transport, Verify};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// How long controllers may take to end.
+const CONTROLLERS_DRAIN: Duration = Duration::from_secs(5);
+/// The name of the cluster, the context and (with `-admin`) the user in kubeconfig files.
+const CLUSTER_NAME: &str = "kubist";
+
+/// How a server is put together. Everything has a default.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
+pub struct ServerConfig {
+    /// Where to listen; nothing else is bound. Default: a free port of the IPv4 loopback address.
+    pub listen: SocketAddr,
+    /// Bearer tokens of the administrator. Default: none.
+    pub tokens: Vec<String>,
+    /// What runs beside the server. Default: all.
+    pub controllers: BTreeSet<Controller>,
+    /// Whether Deployments, ReplicaSets and Pods are brought to life by the sample controllers and
+    /// a stand-in for the kubelet. Default: no.
+    pub simulate: bool,
+    /// Makes uids and generated names the same in each run. Default: none, different ones.
+    pub seed: Option<u64>,
+}
+
+impl Default for ServerConfig {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            tokens: Vec::new(),
+            controllers: Controller::ALL.into(),
+            simulate: false,
+            seed: None,
+        }
+    }
+}
+
+/// A controller that can run beside the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Controller {
+    /// Deletes what has lost its owners.
+    GarbageCollector,
+    /// Empties namespaces that are being deleted.
+    Namespace,
+}
+
+impl Controller {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::GarbageCollector, Self::Namespace];
+
+    /// The name that `kubist serve --controllers` has for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GarbageCollector => "gc",
+            Self::Namespace => "namespace",
+        }
+    }
+}
+
+/// Why a server did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// It cannot listen, or its certificates cannot be made.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// What every cluster has cannot be created in the store.
+    #[error("cannot create the first objects")]
+    Registry(#[source] Status),
+    /// Its own client cannot be made.
+    #[error("cannot make a client for the server's own controllers")]
+    Client(#[from] ConfigError),
+}
+
+/// A server that answers. Dropping it ends everything at once; [`shutdown`](Self::shutdown) does
+/// it in order.
+#[derive(Debug)]
+pub struct Server {
+    api: RunningServer,
+    kv: MemoryKv,
+    client: Client,
+    stopping: CancellationToken,
+    /// What runs on the client half; ends before the server does.
+    controllers: JoinSet<()>,
+    /// The store's own time; ends last.
+    engine: JoinSet<()>,
+}
+
+impl Server {
+    /// Starts a server. It answers as soon as this returns. Needs a tokio runtime.
+    ///
+    /// # Errors
+    /// The address is taken, or certificates cannot be made.
+    pub async fn start(config: ServerConfig) -> Result<Self, ServerError> {
+        let kv = MemoryKv::default();
+        let mut engine = JoinSet::new();
+        let ticking = kv.clone();
+        engine.spawn(async move { ticking.run().await });
+        let registry = registry(Arc::new(kv.clone()), &config);
+        registry.start().await.map_err(ServerError::Registry)?;
+        let tokens = config.tokens.iter().map(|token| StaticToken {
+            token: token.clone(),
+            user: User {
+                name: Str::from("kubernetes-admin"),
+                groups: vec![Str::from(MASTERS_GROUP)],
+                ..User::default()
+            },
+        });
+        let http = kubist_apiserver::Config {
+            listen: Some(config.listen),
+            tokens: tokens.collect(),
+            ..kubist_apiserver::Config::default()
+        };
+        let api = ApiServer::bind(http, registry).await?;
+        Ok(Self {
+            client: client_of(&api)?,
+            api,
+            kv,
+            stopping: CancellationToken::new(),
+            controllers: JoinSet::new(),
+            engine,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        self.api.address().unwrap_or(nowhere)
+    }
+
+    /// `https://` and the address.
+    pub fn url(&self) -> String {
+        self.api.url()
+    }
+
+    /// The administrator's client, over TLS and the loopback device like any other. Clones share
+    /// its connections.
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// A further client of the administrator, with connections of its own.
+    ///
+    /// # Errors
+    /// The certificates cannot be used, which has not happened when the server started.
+    pub fn connect(&self) -> Result<Client, ServerError> {
+        Ok(client_of(&self.api)?)
+    }
+
+    /// The HTTP server.
+    pub fn api(&self) -> &RunningServer {
+        &self.api
+    }
+
+    /// How much its store holds.
+    pub fn storage_stats(&self) -> kubist_storage::memory::Stats {
+        self.kv.stats()
+    }
+
+    /// A kubeconfig for the administrator, with a client certificate.
+    pub fn kubeconfig(&self) -> String {
+        self.new_kubeconfig(|file| file.render())
+    }
+
+    /// Writes [`Self::kubeconfig`] to a file that its owner only can read.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write_kubeconfig(&self, path: &Path) -> Result<(), KubeconfigError> {
+        self.new_kubeconfig(|file| file.write(path))
+    }
+
+    fn new_kubeconfig<T>(&self, use_it: impl FnOnce(&NewKubeconfig<'_>) -> T) -> T {
+        let admin = self.api.admin();
+        use_it(&NewKubeconfig {
+            name: CLUSTER_NAME,
+            server: &self.api.url(),
+            certificate_authority: &self.api.ca_pem(),
+            user: NewUser::Certificate {
+                certificate: &admin.certificate_pem,
+                key: &admin.key_pem,
+            },
+            namespace: "",
+        })
+    }
+
+    /// Stops controllers, then ends watches, lets requests end, and returns when nothing runs any
+    /// more.
+    ///
+    /// Cancel safety: dropping the future ends everything at once.
+    pub async fn shutdown(mut self) {
+        self.stopping.cancel();
+        let controllers = &mut self.controllers;
+        let drained = async { while controllers.join_next().await.is_some() {} };
+        // What has not ended by then is dropped with the set.
+        drop(tokio::time::timeout(CONTROLLERS_DRAIN, drained).await);
+        self.controllers.shutdown().await;
+        self.api.shutdown().await;
+        self.engine.shutdown().await;
+    }
+}
+
+fn registry(kv: Arc<dyn Kv>, config: &ServerConfig) -> Registry {
+    let mut settings = RegistryConfig::new(kv);
+    settings.seed = config.seed;
+    if config.listen.port() != 0 {
+        settings.server_port = config.listen.port();
+    }
+    Registry::new(settings)
+}
+
+fn client_of(api: &RunningServer) -> Result<Client, ConfigError> {
+    let server = api
+        .url()
+        .parse()
+        .map_err(|_| ConfigError::Server { server: api.url() })?;
+    let mut config = kubist_transport::Config::new(server);
+    config.tls.verify = Verify::Authorities(Pem::Data(api.ca_pem().into()));
+    config.tls.identity = Some(Identity {
+        certificate: Pem::Data(api.admin().certificate_pem.clone().into()),
+        key: Pem::Data(api.admin().key_pem.clone().into()),
+    });
+    // Both ends are this process: compressing would cost twice and save nothing.
+    config.accept_gzip = false;
+    Ok(Client::new(
+        Transport::new(config)?,
+        kubist_client::Config::default(),
+    ))
+}
