@@ -1,7 +1,7 @@
 //! What each kind does differently: one module a kind, found by group and plural.
 //!
 //! Modules named `…_rules` check what users wrote, in upstream's order and words; `…_defaults`
-//! fill in what they left out; `table` prints rows. Kinds without a module are `plain`.
+//! fill in what they left out. Kinds without a module are `plain`.
 
 mod address_rules;
 mod admission_policy;
@@ -142,9 +142,7 @@ fn of_cluster(plural: &str) -> Option<Arc<dyn Strategy>> {
         }
         "clusterrolebindings" => typed(role_binding::ClusterRoleBindings),
         "clusterroles" => typed(role::ClusterRoles),
-        "customresourcedefinitions" => {
-            typed(custom_resource_definition::CustomResourceDefinitions)
-        }
+        "customresourcedefinitions" => typed(custom_resource_definition::CustomResourceDefinitions),
         "flowschemas" => typed(flow_control::FlowSchemas),
         "leases" => typed(lease::Leases),
         "mutatingadmissionpolicies" => typed(admission_policy::MutatingPolicies),

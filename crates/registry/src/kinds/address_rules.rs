@@ -23,12 +23,16 @@ pub(super) fn parse_ip(text: &str) -> Option<IpAddr> {
         return Some(address);
     }
     let octets: Vec<&str> = text.split('.').collect();
-    let plain = |it: &&str| !it.is_empty() && it.len() <= 3 && it.bytes().all(|b| b.is_ascii_digit());
+    let plain =
+        |it: &&str| !it.is_empty() && it.len() <= 3 && it.bytes().all(|b| b.is_ascii_digit());
     if octets.len() != 4 || !octets.iter().all(plain) {
         return None;
     }
-    let trimmed: Vec<&str> =
-        octets.iter().map(|it| it.trim_start_matches('0')).map(|it| if it.is_empty() { "0" } else { it }).collect();
+    let trimmed: Vec<&str> = octets
+        .iter()
+        .map(|it| it.trim_start_matches('0'))
+        .map(|it| if it.is_empty() { "0" } else { it })
+        .collect();
     trimmed.join(".").parse().ok()
 }
 
@@ -71,7 +75,10 @@ pub(super) fn not_special(errors: &mut Errors, address: IpAddr, shown: &str, pat
     }
     let (link_local, link_multicast) = match address {
         IpAddr::V4(it) => (it.is_link_local(), it.octets()[..3] == [224, 0, 0]),
-        IpAddr::V6(it) => (it.is_unicast_link_local(), it.segments()[0] & 0xff0f == 0xff02),
+        IpAddr::V6(it) => (
+            it.is_unicast_link_local(),
+            it.segments()[0] & 0xff0f == 0xff02,
+        ),
     };
     if link_local {
         wrong("may not be in the link-local range (169.254.0.0/16, fe80::/10)");
@@ -90,8 +97,14 @@ mod tests {
         assert_eq!(parse_ip("010.0.0.1"), "10.0.0.1".parse().ok());
         assert_eq!(parse_ip("1.2.3"), None);
         let range = parse_cidr("10.0.0.0/8").expect("it is a range");
-        assert!(contains(range, "10.9.8.7".parse().expect("it is an address")));
-        assert!(!contains(range, "11.0.0.1".parse().expect("it is an address")));
+        assert!(contains(
+            range,
+            "10.9.8.7".parse().expect("it is an address")
+        ));
+        assert!(!contains(
+            range,
+            "11.0.0.1".parse().expect("it is an address")
+        ));
         let all = parse_cidr("0.0.0.0/0").expect("it is a range");
         assert!(contains(all, "11.0.0.1".parse().expect("it is an address")));
         assert_eq!(parse_cidr("10.0.0.0/33"), None);

@@ -100,7 +100,11 @@ fn default_matched(matched: &mut MatchResources) {
     fill::option(&mut matched.match_policy, "Equivalent");
     matched.namespace_selector.get_or_insert_default();
     matched.object_selector.get_or_insert_default();
-    for rule in matched.resource_rules.iter_mut().chain(&mut matched.exclude_resource_rules) {
+    for rule in matched
+        .resource_rules
+        .iter_mut()
+        .chain(&mut matched.exclude_resource_rules)
+    {
         fill::option(&mut rule.scope, "*");
     }
 }

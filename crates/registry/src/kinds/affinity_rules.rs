@@ -57,21 +57,30 @@ fn check_pods(
     for (index, term) in preferred.iter().enumerate() {
         let path = path.child(PREFERRED).index(index);
         check_weight(errors, term.weight, &path);
-        check_pod_term(errors, &term.pod_affinity_term, &path.child("podAffinityTerm"));
+        check_pod_term(
+            errors,
+            &term.pod_affinity_term,
+            &path.child("podAffinityTerm"),
+        );
     }
 }
 
 fn check_weight(errors: &mut Errors, weight: i32, path: &FieldPath) {
     if !(1..=100).contains(&weight) {
         let path = path.child("weight");
-        errors.push(FieldError::invalid(&path, weight, "must be in the range 1-100"));
+        errors.push(FieldError::invalid(
+            &path,
+            weight,
+            "must be in the range 1-100",
+        ));
     }
 }
 
 fn check_pod_term(errors: &mut Errors, term: &PodAffinityTerm, path: &FieldPath) {
-    for (name, selector) in
-        [("labelSelector", &term.label_selector), ("namespaceSelector", &term.namespace_selector)]
-    {
+    for (name, selector) in [
+        ("labelSelector", &term.label_selector),
+        ("namespaceSelector", &term.namespace_selector),
+    ] {
         check_selector(errors, selector.as_deref(), &path.child(name));
     }
     for name in &term.namespaces {
@@ -82,7 +91,12 @@ fn check_pod_term(errors: &mut Errors, term: &PodAffinityTerm, path: &FieldPath)
     if term.topology_key.is_empty() {
         errors.push(FieldError::required(&path, "can not be empty"));
     }
-    rules::text(errors, &term.topology_key, &path, validate_name::qualified_name);
+    rules::text(
+        errors,
+        &term.topology_key,
+        &path,
+        validate_name::qualified_name,
+    );
 }
 
 fn check_selector(errors: &mut Errors, selector: Option<&LabelSelector>, path: &FieldPath) {
@@ -105,7 +119,11 @@ pub(super) fn check_node_selector(errors: &mut Errors, selector: &NodeSelector, 
 
 fn check_node_term(errors: &mut Errors, term: &NodeSelectorTerm, path: &FieldPath) {
     for (index, requirement) in term.match_expressions.iter().enumerate() {
-        check_requirement(errors, requirement, &path.child("matchExpressions").index(index));
+        check_requirement(
+            errors,
+            requirement,
+            &path.child("matchExpressions").index(index),
+        );
     }
     for (index, requirement) in term.match_fields.iter().enumerate() {
         let path = path.child("matchFields").index(index);
@@ -122,11 +140,7 @@ fn check_node_term(errors: &mut Errors, term: &NodeSelectorTerm, path: &FieldPat
     }
 }
 
-fn check_requirement(
-    errors: &mut Errors,
-    requirement: &NodeSelectorRequirement,
-    path: &FieldPath,
-) {
+fn check_requirement(errors: &mut Errors, requirement: &NodeSelectorRequirement, path: &FieldPath) {
     let values = path.child("values");
     match requirement.operator.as_str() {
         "In" | "NotIn" => {
@@ -153,7 +167,12 @@ fn check_requirement(
         }
     }
     let path = path.child("key");
-    rules::text(errors, &requirement.key, &path, validate_name::qualified_name);
+    rules::text(
+        errors,
+        &requirement.key,
+        &path,
+        validate_name::qualified_name,
+    );
 }
 
 /// Checks how Pods are to be spread.
@@ -166,13 +185,22 @@ pub(super) fn check_spread(
         let at = path.index(index);
         if constraint.max_skew <= 0 {
             let detail = "must be greater than zero";
-            errors.push(FieldError::invalid(&at.child("maxSkew"), constraint.max_skew, detail));
+            errors.push(FieldError::invalid(
+                &at.child("maxSkew"),
+                constraint.max_skew,
+                detail,
+            ));
         }
         let key_path = at.child("topologyKey");
         if constraint.topology_key.is_empty() {
             errors.push(FieldError::required(&key_path, "can not be empty"));
         } else {
-            rules::text(errors, &constraint.topology_key, &key_path, validate_name::qualified_name);
+            rules::text(
+                errors,
+                &constraint.topology_key,
+                &key_path,
+                validate_name::qualified_name,
+            );
         }
         let when = &constraint.when_unsatisfiable;
         let supported = ["DoNotSchedule", "ScheduleAnyway"];
@@ -185,6 +213,10 @@ pub(super) fn check_spread(
             let path = at.child("{topologyKey, whenUnsatisfiable}");
             errors.push(FieldError::duplicate(&path, &shown));
         }
-        check_selector(errors, constraint.label_selector.as_deref(), &at.child("labelSelector"));
+        check_selector(
+            errors,
+            constraint.label_selector.as_deref(),
+            &at.child("labelSelector"),
+        );
     }
 }

@@ -12,7 +12,11 @@ pub(super) fn check(annotations: &BTreeMap<Str, Str>, path: &FieldPath) -> Vec<F
     let mut size = 0;
     for (key, value) in annotations {
         let problems = validate_name::qualified_name(&key.to_lowercase());
-        errors.extend(problems.into_iter().map(|it| FieldError::invalid(path, key, it)));
+        errors.extend(
+            problems
+                .into_iter()
+                .map(|it| FieldError::invalid(path, key, it)),
+        );
         size += key.len() + value.len();
     }
     if size > SIZE_MAX {

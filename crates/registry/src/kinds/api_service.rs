@@ -44,12 +44,20 @@ impl KindStrategy for ApiServices {
         let priority = spec.group_priority_minimum;
         if !(1..=20_000).contains(&priority) {
             let detail = "must be positive and less than 20000";
-            errors.push(FieldError::invalid(&path.child("groupPriorityMinimum"), priority, detail));
+            errors.push(FieldError::invalid(
+                &path.child("groupPriorityMinimum"),
+                priority,
+                detail,
+            ));
         }
         let priority = spec.version_priority;
         if !(1..=1000).contains(&priority) {
             let detail = "must be positive and less than 1000";
-            errors.push(FieldError::invalid(&path.child("versionPriority"), priority, detail));
+            errors.push(FieldError::invalid(
+                &path.child("versionPriority"),
+                priority,
+                detail,
+            ));
         }
         if let Some(service) = &spec.service {
             let path = path.child("service");
@@ -58,7 +66,11 @@ impl KindStrategy for ApiServices {
         }
         if spec.insecure_skip_tls_verify && !spec.ca_bundle.is_empty() {
             let detail = "may not be true if caBundle is present";
-            errors.push(FieldError::invalid(&path.child("insecureSkipTLSVerify"), true, detail));
+            errors.push(FieldError::invalid(
+                &path.child("insecureSkipTLSVerify"),
+                true,
+                detail,
+            ));
         }
         errors
     }

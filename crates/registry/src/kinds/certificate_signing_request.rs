@@ -48,8 +48,16 @@ impl KindStrategy for CertificateSigningRequests {
         new.spec.uid = cx.user.uid.clone();
         new.spec.groups.clone_from(&cx.user.groups);
         let extra = cx.user.extra.iter();
-        new.spec.extra =
-            extra.map(|(key, items)| (key.clone(), ExtraValue { items: items.clone() })).collect();
+        new.spec.extra = extra
+            .map(|(key, items)| {
+                (
+                    key.clone(),
+                    ExtraValue {
+                        items: items.clone(),
+                    },
+                )
+            })
+            .collect();
     }
     fn prepare_for_update(
         &self,
@@ -73,7 +81,11 @@ impl KindStrategy for CertificateSigningRequests {
 }
 
 fn check(errors: &mut Errors, spec: &CertificateSigningRequestSpec, path: &FieldPath) {
-    if !spec.request.windows(BEGIN.len()).any(|part| part == BEGIN.as_bytes()) {
+    if !spec
+        .request
+        .windows(BEGIN.len())
+        .any(|part| part == BEGIN.as_bytes())
+    {
         let detail = "PEM block type must be CERTIFICATE REQUEST";
         let shown = spec.request.to_base64();
         errors.push(FieldError::invalid(&path.child("request"), &shown, detail));
@@ -91,7 +103,11 @@ fn check(errors: &mut Errors, spec: &CertificateSigningRequestSpec, path: &Field
     check_signer(errors, &spec.signer_name, &path.child("signerName"));
     if let Some(seconds) = spec.expiration_seconds.filter(|&it| it < EXPIRATION_MIN) {
         let detail = "may not specify a duration less than 600 seconds (10 minutes)";
-        errors.push(FieldError::invalid(&path.child("expirationSeconds"), seconds, detail));
+        errors.push(FieldError::invalid(
+            &path.child("expirationSeconds"),
+            seconds,
+            detail,
+        ));
     }
 }
 

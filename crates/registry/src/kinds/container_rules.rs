@@ -84,21 +84,44 @@ fn check(
         rules::text(errors, &container.name, &path, validate_name::dns1123_label);
     }
     rules::required(errors, &container.image, &path.child("image"));
-    check_ports(errors, &container.ports, spec.host_network, &path.child("ports"));
+    check_ports(
+        errors,
+        &container.ports,
+        spec.host_network,
+        &path.child("ports"),
+    );
     env_rules::check(errors, &container.env, volumes, &path.child("env"));
     check_env_from(errors, &container.env_from, &path.child("envFrom"));
-    check_mounts(errors, &container.volume_mounts, volumes, &path.child("volumeMounts"));
-    check_devices(errors, &container.volume_devices, volumes, &path.child("volumeDevices"));
+    check_mounts(
+        errors,
+        &container.volume_mounts,
+        volumes,
+        &path.child("volumeMounts"),
+    );
+    check_devices(
+        errors,
+        &container.volume_devices,
+        volumes,
+        &path.child("volumeDevices"),
+    );
     match container.image_pull_policy.as_str() {
         "" => errors.push(FieldError::required(&path.child("imagePullPolicy"), "")),
-        policy => rules::one_of(errors, policy, &PULL_POLICIES, &path.child("imagePullPolicy")),
+        policy => rules::one_of(
+            errors,
+            policy,
+            &PULL_POLICIES,
+            &path.child("imagePullPolicy"),
+        ),
     }
     resource_rules::check(errors, &container.resources, &path.child("resources"));
     if let Some(context) = &container.security_context {
         pod_security_rules::check_container(errors, context, spec, &path.child("securityContext"));
     }
     match container.termination_message_policy.as_str() {
-        "" => errors.push(FieldError::required(&path.child("terminationMessagePolicy"), "")),
+        "" => errors.push(FieldError::required(
+            &path.child("terminationMessagePolicy"),
+            "",
+        )),
         policy => {
             let path = path.child("terminationMessagePolicy");
             rules::one_of(errors, policy, &["FallbackToLogsOnError", "File"], &path);
@@ -148,7 +171,11 @@ fn host_ports_are_unique(errors: &mut Errors, containers: &[Container], path: &F
             }
             let key = format!("{}/{}/{}", port.protocol, port.host_ip, port.host_port);
             if !taken.insert(key.clone()) {
-                let path = path.index(index).child("ports").index(number).child("hostPort");
+                let path = path
+                    .index(index)
+                    .child("ports")
+                    .index(number)
+                    .child("hostPort");
                 errors.push(FieldError::duplicate(&path, &key));
             }
         }
@@ -160,9 +187,17 @@ fn check_env_from(errors: &mut Errors, sources: &[EnvFromSource], path: &FieldPa
         let path = path.index(index);
         if !source.prefix.is_empty() {
             let path = path.child("prefix");
-            rules::text(errors, &source.prefix, &path, validate_name::relaxed_env_var_name);
+            rules::text(
+                errors,
+                &source.prefix,
+                &path,
+                validate_name::relaxed_env_var_name,
+            );
         }
-        let map = source.config_map_ref.as_ref().map(|it| ("configMapRef", &it.name));
+        let map = source
+            .config_map_ref
+            .as_ref()
+            .map(|it| ("configMapRef", &it.name));
         let secret = source.secret_ref.as_ref().map(|it| ("secretRef", &it.name));
         for (name, value) in map.into_iter().chain(secret) {
             let path = path.child(name).child("name");
@@ -196,16 +231,27 @@ fn check_mounts(errors: &mut Errors, mounts: &[VolumeMount], volumes: &Volumes, 
         let at = path.child("mountPath");
         rules::required(errors, &mount.mount_path, &at);
         if !places.insert(&mount.mount_path) {
-            errors.push(FieldError::invalid(&at, &mount.mount_path, "must be unique"));
+            errors.push(FieldError::invalid(
+                &at,
+                &mount.mount_path,
+                "must be unique",
+            ));
         }
-        for (name, value) in [("subPath", &mount.sub_path), ("subPathExpr", &mount.sub_path_expr)] {
+        for (name, value) in [
+            ("subPath", &mount.sub_path),
+            ("subPathExpr", &mount.sub_path_expr),
+        ] {
             if !value.is_empty() {
                 relative_path(errors, value, &path.child(name));
             }
         }
         if !mount.sub_path.is_empty() && !mount.sub_path_expr.is_empty() {
             let detail = "subPathExpr and subPath are mutually exclusive";
-            errors.push(FieldError::invalid(&path.child("subPathExpr"), &mount.sub_path_expr, detail));
+            errors.push(FieldError::invalid(
+                &path.child("subPathExpr"),
+                &mount.sub_path_expr,
+                detail,
+            ));
         }
         if let Some(propagation) = &mount.mount_propagation {
             let supported = ["Bidirectional", "HostToContainer", "None"];
@@ -232,7 +278,11 @@ fn check_devices(
         let at = path.child("devicePath");
         rules::required(errors, &device.device_path, &at);
         if seen.insert(&device.device_path, ()).is_some() {
-            errors.push(FieldError::invalid(&at, &device.device_path, "must be unique"));
+            errors.push(FieldError::invalid(
+                &at,
+                &device.device_path,
+                "must be unique",
+            ));
         }
     }
 }

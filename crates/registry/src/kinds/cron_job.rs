@@ -5,10 +5,10 @@ use kubist_api::batch::v1::{CronJob, CronJobSpec};
 use kubist_apimachinery::{FieldError, FieldPath};
 
 use super::cron_schedule;
+use super::fill;
 use super::pod_defaults::default_pod_template;
 use super::pod_template_rules::check_template;
 use super::rules::{self, Errors};
-use super::fill;
 
 #[derive(Debug)]
 pub(super) struct CronJobs;
@@ -58,11 +58,19 @@ fn check_spec(errors: &mut Errors, spec: &CronJobSpec, path: &FieldPath) {
     let path_policy = path.child("concurrencyPolicy");
     match spec.concurrency_policy.as_str() {
         "" => errors.push(FieldError::required(&path_policy, "")),
-        policy => rules::one_of(errors, policy, &["Allow", "Forbid", "Replace"], &path_policy),
+        policy => rules::one_of(
+            errors,
+            policy,
+            &["Allow", "Forbid", "Replace"],
+            &path_policy,
+        ),
     }
     check_time_zone(errors, spec, &path.child("timeZone"));
     for (name, limit) in [
-        ("successfulJobsHistoryLimit", spec.successful_jobs_history_limit),
+        (
+            "successfulJobsHistoryLimit",
+            spec.successful_jobs_history_limit,
+        ),
         ("failedJobsHistoryLimit", spec.failed_jobs_history_limit),
     ] {
         rules::optional_non_negative(errors, limit, &path.child(name));
@@ -74,20 +82,30 @@ fn check_spec(errors: &mut Errors, spec: &CronJobSpec, path: &FieldPath) {
         ("completions", job.completions.map(i64::from)),
         ("activeDeadlineSeconds", job.active_deadline_seconds),
         ("backoffLimit", job.backoff_limit.map(i64::from)),
-        ("ttlSecondsAfterFinished", job.ttl_seconds_after_finished.map(i64::from)),
+        (
+            "ttlSecondsAfterFinished",
+            job.ttl_seconds_after_finished.map(i64::from),
+        ),
     ] {
         rules::optional_non_negative(errors, value, &path.child(name));
     }
     if job.selector.is_some() && job.manual_selector != Some(true) {
         let detail = "`selector` will be auto-generated";
-        let shown = job.selector.as_deref().map(|it| rules::shown(it)).unwrap_or_default();
+        let shown = job
+            .selector
+            .as_deref()
+            .map(|it| rules::shown(it))
+            .unwrap_or_default();
         errors.push(FieldError::invalid(&path.child("selector"), shown, detail));
     }
     check_template(errors, &job.template, &path.child("template"));
     let path = path.child("template").child("spec").child("restartPolicy");
     match job.template.spec.restart_policy.as_str() {
         "OnFailure" | "Never" => {}
-        _ => errors.push(FieldError::required(&path, "valid values: \"OnFailure\", \"Never\"")),
+        _ => errors.push(FieldError::required(
+            &path,
+            "valid values: \"OnFailure\", \"Never\"",
+        )),
     }
 }
 
@@ -115,6 +133,10 @@ fn check_time_zone(errors: &mut Errors, spec: &CronJobSpec, path: &FieldPath) {
                       https://www.iana.org/time-zones";
         errors.push(FieldError::invalid(path, zone, detail));
     } else if jiff::tz::TimeZone::get(zone).is_err() {
-        errors.push(FieldError::invalid(path, zone, format!("unknown time zone {zone}")));
+        errors.push(FieldError::invalid(
+            path,
+            zone,
+            format!("unknown time zone {zone}"),
+        ));
     }
 }

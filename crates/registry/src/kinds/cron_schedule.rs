@@ -9,16 +9,37 @@ struct Bounds {
     names: &'static [&'static str],
 }
 
-const MONTHS: &[&str] =
-    &["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: &[&str] = &[
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
 const DAYS: &[&str] = &["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 const FIELDS: [Bounds; 5] = [
-    Bounds { min: 0, max: 59, names: &[] },
-    Bounds { min: 0, max: 23, names: &[] },
-    Bounds { min: 1, max: 31, names: &[] },
-    Bounds { min: 1, max: 12, names: MONTHS },
-    Bounds { min: 0, max: 6, names: DAYS },
+    Bounds {
+        min: 0,
+        max: 59,
+        names: &[],
+    },
+    Bounds {
+        min: 0,
+        max: 23,
+        names: &[],
+    },
+    Bounds {
+        min: 1,
+        max: 31,
+        names: &[],
+    },
+    Bounds {
+        min: 1,
+        max: 12,
+        names: MONTHS,
+    },
+    Bounds {
+        min: 0,
+        max: 6,
+        names: DAYS,
+    },
 ];
 
 /// Fails with what is wrong.
@@ -30,7 +51,9 @@ pub(super) fn check(schedule: &str) -> Result<(), String> {
     if fields.len() != FIELDS.len() {
         let found = fields.len();
         let shown = fields.join(" ");
-        return Err(format!("expected exactly 5 fields, found {found}: [{shown}]"));
+        return Err(format!(
+            "expected exactly 5 fields, found {found}: [{shown}]"
+        ));
     }
     for (field, bounds) in fields.iter().zip(&FIELDS) {
         for range in field.split(',').filter(|it| !it.is_empty()) {
@@ -41,8 +64,9 @@ pub(super) fn check(schedule: &str) -> Result<(), String> {
 }
 
 fn check_descriptor(schedule: &str, descriptor: &str) -> Result<(), String> {
-    const KNOWN: [&str; 7] =
-        ["yearly", "annually", "monthly", "weekly", "daily", "midnight", "hourly"];
+    const KNOWN: [&str; 7] = [
+        "yearly", "annually", "monthly", "weekly", "daily", "midnight", "hourly",
+    ];
     if KNOWN.contains(&descriptor) {
         return Ok(());
     }
@@ -81,16 +105,24 @@ fn check_range(range: &str, bounds: &Bounds) -> Result<(), String> {
     };
     let (min, max) = (bounds.min, bounds.max);
     if start < min {
-        return Err(format!("beginning of range ({start}) below minimum ({min}): {range}"));
+        return Err(format!(
+            "beginning of range ({start}) below minimum ({min}): {range}"
+        ));
     }
     if end > max {
-        return Err(format!("end of range ({end}) above maximum ({max}): {range}"));
+        return Err(format!(
+            "end of range ({end}) above maximum ({max}): {range}"
+        ));
     }
     if start > end {
-        return Err(format!("beginning of range ({start}) beyond end of range ({end}): {range}"));
+        return Err(format!(
+            "beginning of range ({start}) beyond end of range ({end}): {range}"
+        ));
     }
     if step == 0 {
-        return Err(format!("step of range should be a positive number: {range}"));
+        return Err(format!(
+            "step of range should be a positive number: {range}"
+        ));
     }
     Ok(())
 }
@@ -117,15 +149,27 @@ mod tests {
 
     #[test]
     fn schedules_are_five_fields_or_a_descriptor() {
-        for good in ["*/5 * * * *", "0 0 1 jan mon-fri", "1,2-4/2 ? * * 0", "@daily", "@every 1h"] {
+        for good in [
+            "*/5 * * * *",
+            "0 0 1 jan mon-fri",
+            "1,2-4/2 ? * * 0",
+            "@daily",
+            "@every 1h",
+        ] {
             assert_eq!(check(good), Ok(()), "{good}");
         }
         for (bad, problem) in [
             ("* * * *", "expected exactly 5 fields, found 4: [* * * *]"),
             ("61 * * * *", "end of range (61) above maximum (59): 61"),
             ("* * 0 * *", "beginning of range (0) below minimum (1): 0"),
-            ("5-1 * * * *", "beginning of range (5) beyond end of range (1): 5-1"),
-            ("*/0 * * * *", "step of range should be a positive number: */0"),
+            (
+                "5-1 * * * *",
+                "beginning of range (5) beyond end of range (1): 5-1",
+            ),
+            (
+                "*/0 * * * *",
+                "step of range should be a positive number: */0",
+            ),
             ("@never", "unrecognized descriptor: @never"),
         ] {
             assert_eq!(check(bad), Err(problem.to_owned()), "{bad}");

@@ -29,7 +29,12 @@ impl KindStrategy for CsiDrivers {
         let path = FieldPath::new("spec");
         if let Some(policy) = &new.spec.fs_group_policy {
             let supported = ["File", "None", "ReadWriteOnceWithFSType"];
-            rules::one_of(&mut errors, policy, &supported, &path.child("fsGroupPolicy"));
+            rules::one_of(
+                &mut errors,
+                policy,
+                &supported,
+                &path.child("fsGroupPolicy"),
+            );
         }
         for mode in &new.spec.volume_lifecycle_modes {
             let path = path.child("volumeLifecycleModes");

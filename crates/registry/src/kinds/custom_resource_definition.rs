@@ -20,9 +20,15 @@ impl KindStrategy for CustomResourceDefinitions {
         }
         let conversion = object.spec.conversion.get_or_insert_with(|| {
             let strategy = "None".into();
-            Box::new(CustomResourceConversion { strategy, ..CustomResourceConversion::default() })
+            Box::new(CustomResourceConversion {
+                strategy,
+                ..CustomResourceConversion::default()
+            })
         });
-        let client = conversion.webhook.as_mut().and_then(|it| it.client_config.as_mut());
+        let client = conversion
+            .webhook
+            .as_mut()
+            .and_then(|it| it.client_config.as_mut());
         if let Some(service) = client.and_then(|it| it.service.as_mut()) {
             service.port.get_or_insert(443);
         }

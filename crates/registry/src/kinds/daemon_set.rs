@@ -5,10 +5,10 @@ use kubist_api::apps::v1::{DaemonSet, DaemonSetSpec};
 use kubist_apimachinery::{FieldError, FieldPath, IntOrString};
 
 use super::deployment::amount;
+use super::fill;
 use super::pod_defaults::default_pod_template;
 use super::pod_template_rules::{self, Workload};
 use super::rules::{self, Errors};
-use super::fill;
 
 #[derive(Debug)]
 pub(super) struct DaemonSets;
@@ -66,7 +66,10 @@ fn template_generation(object: &DaemonSet) -> i64 {
 
 fn set_template_generation(object: &mut DaemonSet, generation: i64) {
     let text = generation.to_string().into();
-    object.metadata.annotations.insert(TEMPLATE_GENERATION.into(), text);
+    object
+        .metadata
+        .annotations
+        .insert(TEMPLATE_GENERATION.into(), text);
 }
 
 fn check_spec(errors: &mut Errors, spec: &DaemonSetSpec, path: &FieldPath) {
@@ -77,7 +80,11 @@ fn check_spec(errors: &mut Errors, spec: &DaemonSetSpec, path: &FieldPath) {
         let path = path.child("template");
         pod_template_rules::check(errors, &spec.template, &selector, &workload, &path);
     }
-    rules::non_negative(errors, spec.min_ready_seconds.into(), &path.child("minReadySeconds"));
+    rules::non_negative(
+        errors,
+        spec.min_ready_seconds.into(),
+        &path.child("minReadySeconds"),
+    );
     check_update_strategy(errors, spec, &path.child("updateStrategy"));
     let limit = spec.revision_history_limit;
     rules::optional_non_negative(errors, limit, &path.child("revisionHistoryLimit"));
@@ -100,7 +107,11 @@ fn check_update_strategy(errors: &mut Errors, spec: &DaemonSetSpec, path: &Field
         }
         other => {
             let supported = ["OnDelete", "RollingUpdate"];
-            errors.push(FieldError::not_supported(&path.child("type"), other, &supported));
+            errors.push(FieldError::not_supported(
+                &path.child("type"),
+                other,
+                &supported,
+            ));
         }
     }
 }

@@ -5,10 +5,10 @@ use kubist_api::apps::v1::{Deployment, DeploymentSpec, DeploymentStrategy};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, IntOrString};
 use serde::Serialize;
 
+use super::fill;
 use super::pod_defaults::default_pod_template;
 use super::pod_template_rules::{self, Workload};
 use super::rules::{self, Errors};
-use super::fill;
 
 #[derive(Debug)]
 pub(super) struct Deployments;
@@ -56,14 +56,33 @@ impl KindStrategy for Deployments {
         ] {
             rules::non_negative(&mut errors, value, &path.child(name));
         }
-        rules::optional_non_negative(&mut errors, status.collision_count, &path.child("collisionCount"));
+        rules::optional_non_negative(
+            &mut errors,
+            status.collision_count,
+            &path.child("collisionCount"),
+        );
         let over = |value, of, name: &str, detail: &str| {
             (value > of).then(|| FieldError::invalid(&path.child(name), value, detail.to_owned()))
         };
         let total = status.replicas;
-        errors.extend(over(status.updated_replicas, total, "updatedReplicas", OVER_REPLICAS));
-        errors.extend(over(status.ready_replicas, total, "readyReplicas", OVER_REPLICAS));
-        errors.extend(over(status.available_replicas, total, "availableReplicas", OVER_REPLICAS));
+        errors.extend(over(
+            status.updated_replicas,
+            total,
+            "updatedReplicas",
+            OVER_REPLICAS,
+        ));
+        errors.extend(over(
+            status.ready_replicas,
+            total,
+            "readyReplicas",
+            OVER_REPLICAS,
+        ));
+        errors.extend(over(
+            status.available_replicas,
+            total,
+            "availableReplicas",
+            OVER_REPLICAS,
+        ));
         let ready = status.ready_replicas;
         errors.extend(over(
             status.available_replicas,
@@ -75,7 +94,9 @@ impl KindStrategy for Deployments {
             && status.collision_count.is_none_or(|now| now < before)
         {
             let path = path.child("collisionCount");
-            let shown = status.collision_count.map_or_else(BadValue::null, BadValue::from);
+            let shown = status
+                .collision_count
+                .map_or_else(BadValue::null, BadValue::from);
             errors.push(FieldError::invalid(&path, shown, "cannot be decremented"));
         }
         errors
@@ -93,17 +114,28 @@ const OVER_REPLICAS: &str = "cannot be greater than status.replicas";
 fn validate(new: &Deployment) -> Vec<FieldError> {
     let (path, spec) = (FieldPath::new("spec"), &new.spec);
     let mut errors = Vec::new();
-    rules::non_negative(&mut errors, spec.replicas.unwrap_or_default().into(), &path.child("replicas"));
+    rules::non_negative(
+        &mut errors,
+        spec.replicas.unwrap_or_default().into(),
+        &path.child("replicas"),
+    );
     let selector_path = path.child("selector");
     let selector = spec.selector.as_deref();
     rules::workload_selector(&mut errors, selector, &selector_path, "deployment");
     if let Some(selector) = rules::as_selector(&mut errors, selector, &selector_path) {
-        let workload = Workload { replicas: spec.replicas.unwrap_or(1), ..Workload::ALWAYS };
+        let workload = Workload {
+            replicas: spec.replicas.unwrap_or(1),
+            ..Workload::ALWAYS
+        };
         let path = path.child("template");
         pod_template_rules::check(&mut errors, &spec.template, &selector, &workload, &path);
     }
     check_strategy(&mut errors, &spec.strategy, &path.child("strategy"));
-    rules::non_negative(&mut errors, spec.min_ready_seconds.into(), &path.child("minReadySeconds"));
+    rules::non_negative(
+        &mut errors,
+        spec.min_ready_seconds.into(),
+        &path.child("minReadySeconds"),
+    );
     rules::optional_non_negative(
         &mut errors,
         spec.revision_history_limit,
@@ -171,7 +203,11 @@ fn check_strategy(errors: &mut Errors, strategy: &DeploymentStrategy, path: &Fie
                 }),
             };
             let supported = ["Recreate", "RollingUpdate"];
-            errors.push(FieldError::not_supported(path, BadValue::json(&shown), &supported));
+            errors.push(FieldError::not_supported(
+                path,
+                BadValue::json(&shown),
+                &supported,
+            ));
         }
     }
 }

@@ -14,7 +14,11 @@ impl KindStrategy for EndpointsOfServices {
     type Kind = Endpoints;
 
     fn apply_defaults(&self, object: &mut Endpoints) {
-        for port in object.subsets.iter_mut().flat_map(|subset| &mut subset.ports) {
+        for port in object
+            .subsets
+            .iter_mut()
+            .flat_map(|subset| &mut subset.ports)
+        {
             fill::text(&mut port.protocol, "TCP");
         }
     }
@@ -26,9 +30,10 @@ impl KindStrategy for EndpointsOfServices {
                 let detail = "must specify `addresses` or `notReadyAddresses`";
                 errors.push(FieldError::required(&path, detail));
             }
-            for (name, addresses) in
-                [("addresses", &subset.addresses), ("notReadyAddresses", &subset.not_ready_addresses)]
-            {
+            for (name, addresses) in [
+                ("addresses", &subset.addresses),
+                ("notReadyAddresses", &subset.not_ready_addresses),
+            ] {
                 for (index, address) in addresses.iter().enumerate() {
                     let path = path.child(name).index(index).child("ip");
                     match address_rules::ip(&mut errors, &address.ip, &path) {
@@ -55,7 +60,12 @@ impl KindStrategy for EndpointsOfServices {
                 }
                 rules::port_number(&mut errors, port.port, &path.child("port"));
                 let supported = ["SCTP", "TCP", "UDP"];
-                rules::one_of(&mut errors, &port.protocol, &supported, &path.child("protocol"));
+                rules::one_of(
+                    &mut errors,
+                    &port.protocol,
+                    &supported,
+                    &path.child("protocol"),
+                );
             }
         }
         errors

@@ -49,7 +49,12 @@ pub(super) fn check(errors: &mut Errors, all: &[EnvVar], volumes: &Volumes, path
         let path = path.index(index);
         if rules::required(errors, &variable.name, &path.child("name")) {
             let path = path.child("name");
-            rules::text(errors, &variable.name, &path, validate_name::relaxed_env_var_name);
+            rules::text(
+                errors,
+                &variable.name,
+                &path,
+                validate_name::relaxed_env_var_name,
+            );
         }
         if let Some(source) = &variable.value_from {
             let path = path.child("valueFrom");
@@ -74,16 +79,32 @@ fn check_source(
         count += 1;
         check_resource(errors, resource, &path.child("resourceFieldRef"));
     }
-    let map = source.config_map_key_ref.as_ref().map(|it| ("configMapKeyRef", &it.name, &it.key));
-    let secret = source.secret_key_ref.as_ref().map(|it| ("secretKeyRef", &it.name, &it.key));
+    let map = source
+        .config_map_key_ref
+        .as_ref()
+        .map(|it| ("configMapKeyRef", &it.name, &it.key));
+    let secret = source
+        .secret_key_ref
+        .as_ref()
+        .map(|it| ("secretKeyRef", &it.name, &it.key));
     for (field, name, key) in map.into_iter().chain(secret) {
         count += 1;
         let path = path.child(field);
         if rules::required(errors, name, &path.child("name")) {
-            rules::text(errors, name, &path.child("name"), validate_name::dns1123_subdomain);
+            rules::text(
+                errors,
+                name,
+                &path.child("name"),
+                validate_name::dns1123_subdomain,
+            );
         }
         if rules::required(errors, key, &path.child("key")) {
-            rules::text(errors, key, &path.child("key"), validate_name::config_map_key);
+            rules::text(
+                errors,
+                key,
+                &path.child("key"),
+                validate_name::config_map_key,
+            );
         }
     }
     if let Some(file) = &source.file_key_ref {
@@ -92,7 +113,10 @@ fn check_source(
         if rules::required(errors, &file.volume_name, &path.child("volumeName"))
             && !volumes.contains(&file.volume_name)
         {
-            errors.push(FieldError::not_found(&path.child("volumeName"), &file.volume_name));
+            errors.push(FieldError::not_found(
+                &path.child("volumeName"),
+                &file.volume_name,
+            ));
         }
         rules::required(errors, &file.path, &path.child("path"));
         rules::required(errors, &file.key, &path.child("key"));
@@ -125,7 +149,12 @@ pub(super) fn check_field(
     if let Some((map, key)) = subscript(&field.field_path) {
         match map {
             "metadata.annotations" => {
-                rules::text(errors, &key.to_lowercase(), &path, validate_name::qualified_name);
+                rules::text(
+                    errors,
+                    &key.to_lowercase(),
+                    &path,
+                    validate_name::qualified_name,
+                );
             }
             "metadata.labels" => rules::text(errors, key, &path, validate_name::qualified_name),
             other => {
@@ -136,7 +165,8 @@ pub(super) fn check_field(
         return;
     }
     let name = field.field_path.as_str();
-    let known = ENV_FIELDS.contains(&name) || OTHER_FIELDS.contains(&name) || name == "status.phase";
+    let known =
+        ENV_FIELDS.contains(&name) || OTHER_FIELDS.contains(&name) || name == "status.phase";
     if !known {
         let detail = format!("error converting fieldPath: field label not supported: {name}");
         errors.push(FieldError::invalid(&path, name, detail));
@@ -151,11 +181,7 @@ fn subscript(path: &str) -> Option<(&str, &str)> {
 }
 
 /// A reference to what a container may use.
-pub(super) fn check_resource(
-    errors: &mut Errors,
-    field: &ResourceFieldSelector,
-    path: &FieldPath,
-) {
+pub(super) fn check_resource(errors: &mut Errors, field: &ResourceFieldSelector, path: &FieldPath) {
     let path = path.child("resource");
     if !rules::required(errors, &field.resource, &path) {
         return;

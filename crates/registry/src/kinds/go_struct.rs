@@ -8,7 +8,6 @@ use kubist_api::core::v1::{PodSpec, PodTemplateSpec};
 use kubist_apimachinery::wire::{JsonScalar, Message, View};
 use kubist_apimachinery::{BadValue, Str};
 use serde_json::value::RawValue;
-use std::fmt::Write as _;
 
 /// The fields of a Pod's spec in upstream's order.
 const POD_FIELDS: [&str; 36] = [
@@ -50,8 +49,13 @@ const POD_FIELDS: [&str; 36] = [
     "schedulingGroup",
 ];
 /// The fields of a Pod's security context in upstream's order; the first five are of the spec.
-const HOST_FIELDS: [&str; 5] =
-    ["hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"];
+const HOST_FIELDS: [&str; 5] = [
+    "hostNetwork",
+    "hostPID",
+    "hostIPC",
+    "shareProcessNamespace",
+    "hostUsers",
+];
 const SECURITY_FIELDS: [&str; 13] = [
     "seLinuxOptions",
     "windowsOptions",
@@ -95,7 +99,10 @@ pub(super) fn pod_template(template: &PodTemplateSpec) -> BadValue {
     let mut out = String::from("{");
     let metadata = String::from_utf8(kubist_apimachinery::wire::to_json(&template.metadata));
     let metadata = metadata.unwrap_or_default();
-    let fields = metadata.trim_start_matches('{').trim_end_matches('}');
+    let fields = metadata
+        .strip_prefix('{')
+        .and_then(|it| it.strip_suffix('}'));
+    let fields = fields.unwrap_or_default();
     if !fields.is_empty() {
         out.push_str(fields);
         out.push(',');
@@ -164,7 +171,12 @@ fn push_name(out: &mut String, json: &str) {
 
 fn capitalized(name: &str) -> String {
     let mut chars = name.chars();
-    chars.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(chars).collect()
+    chars
+        .next()
+        .map(|first| first.to_ascii_uppercase())
+        .into_iter()
+        .chain(chars)
+        .collect()
 }
 
 fn push_text(out: &mut String, text: &str) {
@@ -178,10 +190,9 @@ fn push_message(out: &mut String, message: &dyn Message) {
         JsonForm::Scalar => {
             match message.scalar() {
                 JsonScalar::Str(text) => push_text(out, &text),
-                // Writing to a String cannot fail.
-                JsonScalar::Int(value) => drop(write!(out, "{value}")),
-                JsonScalar::Bool(value) => drop(write!(out, "{value}")),
-                JsonScalar::Float(value) => drop(write!(out, "{value}")),
+                JsonScalar::Int(value) => out.push_str(&value.to_string()),
+                JsonScalar::Bool(value) => out.push_str(&value.to_string()),
+                JsonScalar::Float(value) => out.push_str(&value.to_string()),
                 JsonScalar::Null => out.push_str("null"),
             }
             return;
@@ -226,20 +237,20 @@ fn push_list<T>(out: &mut String, items: impl Iterator<Item = T>, push: impl Fn(
 
 fn push_view(out: &mut String, view: View<'_>) {
     let null = |out: &mut String| out.push_str("null");
-    // Writing to a String cannot fail.
-    let display = |out: &mut String, value: &dyn std::fmt::Display| drop(write!(out, "{value}"));
     match view {
-        View::Bool(value) | View::OptBool(Some(value)) => display(out, &value),
-        View::I32(value) | View::OptI32(Some(value)) => display(out, &value),
-        View::I64(value) | View::OptI64(Some(value)) => display(out, &value),
-        View::F64(value) | View::OptF64(Some(value)) => display(out, &value),
+        View::Bool(value) | View::OptBool(Some(value)) => out.push_str(&value.to_string()),
+        View::I32(value) | View::OptI32(Some(value)) => out.push_str(&value.to_string()),
+        View::I64(value) | View::OptI64(Some(value)) => out.push_str(&value.to_string()),
+        View::F64(value) | View::OptF64(Some(value)) => out.push_str(&value.to_string()),
         View::Str(text) | View::OptStr(Some(text)) => push_text(out, text),
         View::Bytes(bytes) | View::OptBytes(Some(bytes)) => push_text(out, &bytes.to_base64()),
         View::Message(message) | View::OptMessage(Some(message)) => push_message(out, message),
         View::StrList(list) => push_list(out, list.iter(), |out, it: &Str| push_text(out, it)),
-        View::BoolList(list) => push_list(out, list.iter(), |out, it| display(out, it)),
-        View::I32List(list) => push_list(out, list.iter(), |out, it| display(out, it)),
-        View::I64List(list) => push_list(out, list.iter(), |out, it| display(out, it)),
+        View::BoolList(list) => {
+            push_list(out, list.iter(), |out, it| out.push_str(&it.to_string()))
+        }
+        View::I32List(list) => push_list(out, list.iter(), |out, it| out.push_str(&it.to_string())),
+        View::I64List(list) => push_list(out, list.iter(), |out, it| out.push_str(&it.to_string())),
         View::BytesList(list) => {
             push_list(out, list.iter(), |out, it| push_text(out, &it.to_base64()));
         }

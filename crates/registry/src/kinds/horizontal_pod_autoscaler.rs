@@ -7,8 +7,8 @@ use kubist_api::autoscaling::v2::{
 };
 use kubist_apimachinery::{FieldError, FieldPath};
 
-use super::rules::{self, Errors};
 use super::fill;
+use super::rules::{self, Errors};
 
 #[derive(Debug)]
 pub(super) struct HorizontalPodAutoscalers;
@@ -17,7 +17,13 @@ pub(super) struct HorizontalPodAutoscalers;
 const CPU_UTILIZATION: i32 = 80;
 /// Seconds over which a policy counts.
 const PERIOD: i32 = 15;
-const METRICS: [&str; 5] = ["ContainerResource", "External", "Object", "Pods", "Resource"];
+const METRICS: [&str; 5] = [
+    "ContainerResource",
+    "External",
+    "Object",
+    "Pods",
+    "Resource",
+];
 
 impl KindStrategy for HorizontalPodAutoscalers {
     type Kind = HorizontalPodAutoscaler;
@@ -68,11 +74,13 @@ fn cpu_metric() -> MetricSpec {
 fn fill_rules(rules: &mut HPAScalingRules, policies: &[(&str, i32)]) {
     fill::option(&mut rules.select_policy, "Max");
     if rules.policies.is_empty() {
-        rules.policies.extend(policies.iter().map(|(kind, value)| HPAScalingPolicy {
-            type_: (*kind).into(),
-            value: *value,
-            period_seconds: PERIOD,
-        }));
+        rules
+            .policies
+            .extend(policies.iter().map(|(kind, value)| HPAScalingPolicy {
+                type_: (*kind).into(),
+                value: *value,
+                period_seconds: PERIOD,
+            }));
     }
 }
 
@@ -80,7 +88,11 @@ fn check(errors: &mut Errors, spec: &HorizontalPodAutoscalerSpec, path: &FieldPa
     let min = spec.min_replicas.unwrap_or_default();
     if spec.min_replicas.is_some() && min < 1 {
         let path = path.child("minReplicas");
-        errors.push(FieldError::invalid(&path, min, "must be greater than or equal to 1"));
+        errors.push(FieldError::invalid(
+            &path,
+            min,
+            "must be greater than or equal to 1",
+        ));
     }
     let at = path.child("maxReplicas");
     if spec.max_replicas < 1 {
@@ -97,8 +109,10 @@ fn check(errors: &mut Errors, spec: &HorizontalPodAutoscalerSpec, path: &FieldPa
     }
     if let Some(behavior) = &spec.behavior {
         let path = path.child("behavior");
-        for (name, rules) in [("scaleUp", &behavior.scale_up), ("scaleDown", &behavior.scale_down)]
-        {
+        for (name, rules) in [
+            ("scaleUp", &behavior.scale_up),
+            ("scaleDown", &behavior.scale_down),
+        ] {
             if let Some(rules) = rules {
                 check_rules(errors, rules, &path.child(name));
             }
@@ -110,16 +124,25 @@ fn check_target(errors: &mut Errors, spec: &HorizontalPodAutoscalerSpec, path: &
     let target = &spec.scale_target_ref;
     rules::required(errors, &target.kind, &path.child("kind"));
     rules::required(errors, &target.name, &path.child("name"));
-    if target.api_version.is_empty() || !target.api_version.contains('/') && target.kind != "ReplicationController" {
+    if target.api_version.is_empty()
+        || !target.api_version.contains('/') && target.kind != "ReplicationController"
+    {
         let detail = "apiVersion must specify API group";
-        errors.push(FieldError::invalid(&path.child("apiVersion"), &target.api_version, detail));
+        errors.push(FieldError::invalid(
+            &path.child("apiVersion"),
+            &target.api_version,
+            detail,
+        ));
     }
 }
 
 fn check_metric(errors: &mut Errors, metric: &MetricSpec, path: &FieldPath) {
     let populated = match metric.type_.as_str() {
         "" => {
-            errors.push(FieldError::required(&path.child("type"), "must specify a metric source type"));
+            errors.push(FieldError::required(
+                &path.child("type"),
+                "must specify a metric source type",
+            ));
             return;
         }
         "Object" => ("object", metric.object.is_some()),
@@ -130,7 +153,11 @@ fn check_metric(errors: &mut Errors, metric: &MetricSpec, path: &FieldPath) {
         other => {
             // Upstream asks twice.
             for _ in 0..2 {
-                errors.push(FieldError::not_supported(&path.child("type"), other, &METRICS));
+                errors.push(FieldError::not_supported(
+                    &path.child("type"),
+                    other,
+                    &METRICS,
+                ));
             }
             return;
         }
@@ -153,7 +180,10 @@ fn check_metric(errors: &mut Errors, metric: &MetricSpec, path: &FieldPath) {
 fn check_metric_target(errors: &mut Errors, target: &MetricTarget, path: &FieldPath) {
     let at = path.child("type");
     match target.type_.as_str() {
-        "" => errors.push(FieldError::required(&at, "must specify a metric target type")),
+        "" => errors.push(FieldError::required(
+            &at,
+            "must specify a metric target type",
+        )),
         kind => {
             if !matches!(kind, "Utilization" | "Value" | "AverageValue") {
                 let detail = "must be either Utilization, Value, or AverageValue";
@@ -163,7 +193,11 @@ fn check_metric_target(errors: &mut Errors, target: &MetricTarget, path: &FieldP
     }
     if let Some(percent) = target.average_utilization.filter(|&it| it < 1) {
         let path = path.child("averageUtilization");
-        errors.push(FieldError::invalid(&path, percent, "must be greater than 0"));
+        errors.push(FieldError::invalid(
+            &path,
+            percent,
+            "must be greater than 0",
+        ));
     }
 }
 
@@ -182,11 +216,23 @@ fn check_rules(errors: &mut Errors, scaling: &HPAScalingRules, path: &FieldPath)
     }
     for (index, policy) in scaling.policies.iter().enumerate() {
         let path = path.child("policies").index(index);
-        rules::one_of(errors, &policy.type_, &["Percent", "Pods"], &path.child("type"));
-        for (name, value) in [("value", policy.value), ("periodSeconds", policy.period_seconds)] {
+        rules::one_of(
+            errors,
+            &policy.type_,
+            &["Percent", "Pods"],
+            &path.child("type"),
+        );
+        for (name, value) in [
+            ("value", policy.value),
+            ("periodSeconds", policy.period_seconds),
+        ] {
             if value <= 0 {
                 let path = path.child(name);
-                errors.push(FieldError::invalid(&path, value, "must be greater than zero"));
+                errors.push(FieldError::invalid(
+                    &path,
+                    value,
+                    "must be greater than zero",
+                ));
             }
         }
     }

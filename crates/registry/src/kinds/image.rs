@@ -78,7 +78,9 @@ fn is_part(part: &str) -> bool {
     alphanumeric(first)
         && alphanumeric(last)
         && part.bytes().all(inner)
-        && !["..", "___", "._", "_.", ".-", "-."].iter().any(|it| part.contains(it))
+        && !["..", "___", "._", "_.", ".-", "-."]
+            .iter()
+            .any(|it| part.contains(it))
 }
 
 #[cfg(test)]
@@ -87,11 +89,25 @@ mod tests {
 
     #[test]
     fn the_policy_follows_the_tag() {
-        for always in ["nginx", "nginx:latest", "host:5000/nginx", "a/b/c", "Host.io/x:latest"] {
+        for always in [
+            "nginx",
+            "nginx:latest",
+            "host:5000/nginx",
+            "a/b/c",
+            "Host.io/x:latest",
+        ] {
             assert_eq!(pull_policy(always), "Always", "{always}");
         }
         let digest = format!("nginx@sha256:{}", "a".repeat(64));
-        for seldom in ["nginx:1", "host:5000/nginx:v1", "", " x", "Nginx", "a//b", &digest] {
+        for seldom in [
+            "nginx:1",
+            "host:5000/nginx:v1",
+            "",
+            " x",
+            "Nginx",
+            "a//b",
+            &digest,
+        ] {
             assert_eq!(pull_policy(seldom), "IfNotPresent", "{seldom}");
         }
     }

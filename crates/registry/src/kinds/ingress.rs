@@ -2,9 +2,7 @@
 
 use crate::{Admission, BoxFuture, Generation, KindStrategy, StatusKeeps};
 use kubist_api::networking::v1::{HTTPIngressPath, Ingress, IngressBackend, IngressClass};
-use kubist_apimachinery::{
-    BadValue, FieldError, FieldPath, Status, validate_name,
-};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Status, validate_name};
 use std::any::Any;
 
 use super::rules::{self, Errors};
@@ -50,10 +48,19 @@ impl KindStrategy for Ingresses {
 }
 
 async fn set_default_class(cx: &Admission<'_>, ingress: &mut Ingress) -> Result<(), Status> {
-    let all = cx.objects.list("networking.k8s.io", "ingressclasses", "").await?;
-    let classes = all.iter().filter_map(|it| (&**it as &dyn Any).downcast_ref::<IngressClass>());
-    let defaults = classes
-        .filter(|it| it.metadata.annotations.get(DEFAULT_CLASS).is_some_and(|it| it == "true"));
+    let all = cx
+        .objects
+        .list("networking.k8s.io", "ingressclasses", "")
+        .await?;
+    let classes = all
+        .iter()
+        .filter_map(|it| (&**it as &dyn Any).downcast_ref::<IngressClass>());
+    let defaults = classes.filter(|it| {
+        it.metadata
+            .annotations
+            .get(DEFAULT_CLASS)
+            .is_some_and(|it| it == "true")
+    });
     let newest = defaults.min_by_key(|class| {
         let created = class.metadata.creation_timestamp.map_or(0, |it| it.unix());
         (std::cmp::Reverse(created), class.metadata.name.clone())
@@ -96,7 +103,12 @@ fn check(errors: &mut Errors, ingress: &Ingress, path: &FieldPath) {
         }
         if !tls.secret_name.is_empty() {
             let path = path.child("secretName");
-            rules::text(errors, &tls.secret_name, &path, validate_name::dns1123_subdomain);
+            rules::text(
+                errors,
+                &tls.secret_name,
+                &path,
+                validate_name::dns1123_subdomain,
+            );
         }
     }
     if let Some(class) = &spec.ingress_class_name {
@@ -110,7 +122,12 @@ fn check_host(errors: &mut Errors, host: &str, path: &FieldPath) {
         let detail = "must be a DNS name, not an IP address";
         errors.push(FieldError::invalid(path, host, detail));
     } else if host.contains('*') {
-        rules::text(errors, host, path, validate_name::wildcard_dns1123_subdomain);
+        rules::text(
+            errors,
+            host,
+            path,
+            validate_name::wildcard_dns1123_subdomain,
+        );
     } else {
         rules::text(errors, host, path, validate_name::dns1123_subdomain);
     }
@@ -127,11 +144,19 @@ fn check_path(errors: &mut Errors, route: &HTTPIngressPath, path: &FieldPath) {
         "Exact" | "Prefix" => check_exact_path(errors, &route.path, &at),
         "ImplementationSpecific" => {
             if !route.path.is_empty() && !route.path.starts_with('/') {
-                errors.push(FieldError::invalid(&at, &route.path, "must be an absolute path"));
+                errors.push(FieldError::invalid(
+                    &at,
+                    &route.path,
+                    "must be an absolute path",
+                ));
             }
         }
         other => {
-            errors.push(FieldError::not_supported(&path.child("pathType"), other, &PATH_TYPES));
+            errors.push(FieldError::not_supported(
+                &path.child("pathType"),
+                other,
+                &PATH_TYPES,
+            ));
         }
     }
     check_backend(errors, &route.backend, &path.child("backend"));

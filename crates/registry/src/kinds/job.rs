@@ -5,9 +5,9 @@ use kubist_api::batch::v1::Job;
 use kubist_apimachinery::{FieldError, Str};
 use std::borrow::Cow;
 
+use super::fill;
 use super::job_rules;
 use super::pod_defaults::{default_pod_template, labels_from_template};
-use super::fill;
 
 #[derive(Debug)]
 pub(super) struct Jobs;
@@ -29,7 +29,8 @@ impl KindStrategy for Jobs {
         }
         spec.parallelism.get_or_insert(1);
         let per_index = spec.backoff_limit_per_index.is_some();
-        spec.backoff_limit.get_or_insert(if per_index { i32::MAX } else { 6 });
+        spec.backoff_limit
+            .get_or_insert(if per_index { i32::MAX } else { 6 });
         fill::option(&mut spec.completion_mode, "NonIndexed");
         spec.suspend.get_or_insert(false);
         spec.manual_selector.get_or_insert(false);
@@ -89,7 +90,10 @@ fn select_own_pods(job: &mut Job) {
     mark(OLD_CONTROLLER_UID, &uid);
     mark(OLD_JOB_NAME, &name);
     let selector = job.spec.selector.get_or_insert_default();
-    selector.match_labels.entry(CONTROLLER_UID.into()).or_insert(uid);
+    selector
+        .match_labels
+        .entry(CONTROLLER_UID.into())
+        .or_insert(uid);
 }
 
 /// Checks that a Job selects the Pods that it makes, and no others.

@@ -18,7 +18,12 @@ pub(super) fn check(job: &Job) -> Errors {
     check_spec(&mut errors, &job.spec, &path);
     let selector = job.spec.selector.as_deref();
     if let Some(selector) = selector.and_then(|it| Selector::try_from(it).ok()) {
-        rules::template_matches(&mut errors, &selector, &job.spec.template, &path.child("template"));
+        rules::template_matches(
+            &mut errors,
+            &selector,
+            &job.spec.template,
+            &path.child("template"),
+        );
     }
     errors
 }
@@ -36,12 +41,25 @@ pub(super) fn check_update(new: &Job, old: &Job) -> Errors {
         && before.completions.is_some() == now.completions.is_some();
     if !elastic {
         let path = path.child("completions");
-        rules::immutable_value(&mut errors, now.completions, before.completions, &path, shown);
+        rules::immutable_value(
+            &mut errors,
+            now.completions,
+            before.completions,
+            &path,
+            shown,
+        );
     }
     let selector_path = path.child("selector");
     if now.selector != before.selector {
-        let shown = now.selector.as_deref().map_or_else(BadValue::null, |it| rules::shown(it));
-        errors.push(FieldError::invalid(&selector_path, shown, "field is immutable"));
+        let shown = now
+            .selector
+            .as_deref()
+            .map_or_else(BadValue::null, |it| rules::shown(it));
+        errors.push(FieldError::invalid(
+            &selector_path,
+            shown,
+            "field is immutable",
+        ));
     }
     template_stays(&mut errors, new, old, &path.child("template"));
     let mode = |spec: &JobSpec| spec.completion_mode.clone().unwrap_or_default();
@@ -53,8 +71,15 @@ pub(super) fn check_update(new: &Job, old: &Job) -> Errors {
     let path_limit = path.child("backoffLimitPerIndex");
     rules::immutable_value(&mut errors, limit.0, limit.1, &path_limit, shown);
     if now.managed_by != before.managed_by {
-        let shown = now.managed_by.as_ref().map_or_else(BadValue::null, BadValue::from);
-        errors.push(FieldError::invalid(&path.child("managedBy"), shown, "field is immutable"));
+        let shown = now
+            .managed_by
+            .as_ref()
+            .map_or_else(BadValue::null, BadValue::from);
+        errors.push(FieldError::invalid(
+            &path.child("managedBy"),
+            shown,
+            "field is immutable",
+        ));
     }
     errors
 }
@@ -65,12 +90,21 @@ fn template_stays(errors: &mut Errors, new: &Job, old: &Job, path: &FieldPath) {
     let mut before = old.spec.template.clone();
     let suspended = old.spec.suspend == Some(true) && old.status.start_time.is_none();
     if suspended {
-        before.metadata.annotations.clone_from(&now.metadata.annotations);
+        before
+            .metadata
+            .annotations
+            .clone_from(&now.metadata.annotations);
         before.metadata.labels.clone_from(&now.metadata.labels);
-        before.spec.node_selector.clone_from(&now.spec.node_selector);
+        before
+            .spec
+            .node_selector
+            .clone_from(&now.spec.node_selector);
         before.spec.affinity.clone_from(&now.spec.affinity);
         before.spec.tolerations.clone_from(&now.spec.tolerations);
-        before.spec.scheduling_gates.clone_from(&now.spec.scheduling_gates);
+        before
+            .spec
+            .scheduling_gates
+            .clone_from(&now.spec.scheduling_gates);
         let pairs = before.spec.containers.iter_mut().zip(&now.spec.containers);
         pairs.for_each(|(before, now)| before.resources = now.resources.clone());
     }
@@ -86,8 +120,14 @@ fn check_spec(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
         ("completions", spec.completions.map(i64::from)),
         ("activeDeadlineSeconds", spec.active_deadline_seconds),
         ("backoffLimit", spec.backoff_limit.map(i64::from)),
-        ("ttlSecondsAfterFinished", spec.ttl_seconds_after_finished.map(i64::from)),
-        ("backoffLimitPerIndex", spec.backoff_limit_per_index.map(i64::from)),
+        (
+            "ttlSecondsAfterFinished",
+            spec.ttl_seconds_after_finished.map(i64::from),
+        ),
+        (
+            "backoffLimitPerIndex",
+            spec.backoff_limit_per_index.map(i64::from),
+        ),
         ("maxFailedIndexes", spec.max_failed_indexes.map(i64::from)),
     ] {
         rules::optional_non_negative(errors, value, &path.child(name));
@@ -124,14 +164,21 @@ fn check_completion_mode(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) 
     };
     if mode != "NonIndexed" && mode != "Indexed" {
         let path = path.child("completionMode");
-        errors.push(FieldError::not_supported(&path, mode, &["NonIndexed", "Indexed"]));
+        errors.push(FieldError::not_supported(
+            &path,
+            mode,
+            &["NonIndexed", "Indexed"],
+        ));
     }
     if mode == "Indexed" {
         if spec.completions.is_none() {
             let detail = "when completion mode is Indexed";
             errors.push(FieldError::required(&path.child("completions"), detail));
         }
-        for (name, value) in [("completions", spec.completions), ("parallelism", spec.parallelism)] {
+        for (name, value) in [
+            ("completions", spec.completions),
+            ("parallelism", spec.parallelism),
+        ] {
             if let Some(value) = value.filter(|&it| it > INDEXED_MAX) {
                 let detail = format!("must be less than or equal to {INDEXED_MAX}");
                 errors.push(FieldError::invalid(&path.child(name), value, detail));
@@ -139,7 +186,10 @@ fn check_completion_mode(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) 
         }
     } else if spec.backoff_limit_per_index.is_some() {
         let path = path.child("backoffLimitPerIndex");
-        errors.push(FieldError::forbidden(&path, "requires indexed completion mode"));
+        errors.push(FieldError::forbidden(
+            &path,
+            "requires indexed completion mode",
+        ));
     }
 }
 
@@ -171,7 +221,11 @@ fn generated_selector(job: &Job) -> Errors {
         && selector.match_labels.get(expected.0) == Some(expected.1);
     if !generated {
         let detail = "`selector` not auto-generated";
-        errors.push(FieldError::invalid(&selector_path, rules::shown(selector), detail));
+        errors.push(FieldError::invalid(
+            &selector_path,
+            rules::shown(selector),
+            detail,
+        ));
     }
     errors
 }

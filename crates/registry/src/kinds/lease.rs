@@ -17,7 +17,11 @@ impl KindStrategy for Leases {
         let path = FieldPath::new("spec");
         if let Some(seconds) = new.spec.lease_duration_seconds.filter(|&it| it <= 0) {
             let path = path.child("leaseDurationSeconds");
-            errors.push(FieldError::invalid(&path, seconds, "must be greater than 0"));
+            errors.push(FieldError::invalid(
+                &path,
+                seconds,
+                "must be greater than 0",
+            ));
         }
         let path = path.child("leaseTransitions");
         rules::optional_non_negative(&mut errors, new.spec.lease_transitions, &path);

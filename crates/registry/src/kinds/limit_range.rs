@@ -43,7 +43,9 @@ type Amounts = BTreeMap<Str, Quantity>;
 
 fn add_missing(amounts: &mut Amounts, from: &Amounts) {
     for (name, amount) in from {
-        amounts.entry(name.clone()).or_insert_with(|| amount.clone());
+        amounts
+            .entry(name.clone())
+            .or_insert_with(|| amount.clone());
     }
 }
 
@@ -59,10 +61,31 @@ fn check_item(errors: &mut Errors, item: &LimitRangeItem, path: &FieldPath) {
         // always the one that is wrong.
         let rules = [
             ("min", min, max, min, "min value", "max value"),
-            ("defaultRequest", min, request, request, "min value", "default request value"),
+            (
+                "defaultRequest",
+                min,
+                request,
+                request,
+                "min value",
+                "default request value",
+            ),
             ("default", min, default, min, "min value", "default value"),
-            ("defaultRequest", request, max, request, "default request value", "max value"),
-            ("defaultRequest", request, default, request, "default request value", "default limit value"),
+            (
+                "defaultRequest",
+                request,
+                max,
+                request,
+                "default request value",
+                "max value",
+            ),
+            (
+                "defaultRequest",
+                request,
+                default,
+                request,
+                "default request value",
+                "default limit value",
+            ),
             ("default", default, max, max, "default value", "max value"),
         ];
         for (field, less, more, shown, less_name, more_name) in rules {

@@ -4,9 +4,7 @@ use crate::{Generation, KindStrategy};
 use kubist_api::networking::v1::{
     NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec,
 };
-use kubist_apimachinery::{
-    FieldError, FieldPath, IntOrString, Str, validate_label_selector,
-};
+use kubist_apimachinery::{FieldError, FieldPath, IntOrString, Str, validate_label_selector};
 
 use super::rules::{self, Errors};
 use super::{address_rules, fill};
@@ -81,7 +79,12 @@ fn check_rule(
 
 fn check_port(errors: &mut Errors, port: &NetworkPolicyPort, path: &FieldPath) {
     if let Some(protocol) = &port.protocol {
-        rules::one_of(errors, protocol, &["SCTP", "TCP", "UDP"], &path.child("protocol"));
+        rules::one_of(
+            errors,
+            protocol,
+            &["SCTP", "TCP", "UDP"],
+            &path.child("protocol"),
+        );
     }
     let end_path = path.child("endPort");
     match &port.port {
@@ -114,9 +117,10 @@ fn check_port(errors: &mut Errors, port: &NetworkPolicyPort, path: &FieldPath) {
 
 fn check_peer(errors: &mut Errors, peer: &NetworkPolicyPeer, path: &FieldPath) {
     let mut count = 0;
-    for (name, selector) in
-        [("podSelector", &peer.pod_selector), ("namespaceSelector", &peer.namespace_selector)]
-    {
+    for (name, selector) in [
+        ("podSelector", &peer.pod_selector),
+        ("namespaceSelector", &peer.namespace_selector),
+    ] {
         if let Some(selector) = selector {
             count += 1;
             errors.extend(validate_label_selector(selector, &path.child(name), false));

@@ -24,7 +24,10 @@ impl KindStrategy for Nodes {
             spec.pod_cidr = first.clone();
         }
         if object.status.allocatable.is_empty() {
-            object.status.allocatable.clone_from(&object.status.capacity);
+            object
+                .status
+                .allocatable
+                .clone_from(&object.status.capacity);
         }
     }
     /// Kubelets create their nodes with the status.

@@ -75,7 +75,11 @@ impl KindStrategy for PersistentVolumes {
         }
         if new.spec.volume_mode != old.spec.volume_mode {
             let path = FieldPath::new("volumeMode");
-            let shown = new.spec.volume_mode.as_ref().map_or_else(BadValue::null, BadValue::from);
+            let shown = new
+                .spec
+                .volume_mode
+                .as_ref()
+                .map_or_else(BadValue::null, BadValue::from);
             errors.push(FieldError::invalid(&path, shown, "field is immutable"));
         }
         errors
@@ -109,14 +113,27 @@ fn check(errors: &mut Errors, spec: &PersistentVolumeSpec, path: &FieldPath) {
     resource_rules::check_list(errors, &spec.capacity, &capacity);
     for (name, amount) in spec.capacity.iter().filter(|(_, it)| it.signum() == 0) {
         let detail = "must be greater than zero";
-        errors.push(FieldError::invalid(&capacity.key(name), amount.text(), detail));
+        errors.push(FieldError::invalid(
+            &capacity.key(name),
+            amount.text(),
+            detail,
+        ));
     }
     if !spec.persistent_volume_reclaim_policy.is_empty() {
         let supported = ["Delete", "Recycle", "Retain"];
         let path = path.child("persistentVolumeReclaimPolicy");
-        rules::one_of(errors, &spec.persistent_volume_reclaim_policy, &supported, &path);
+        rules::one_of(
+            errors,
+            &spec.persistent_volume_reclaim_policy,
+            &supported,
+            &path,
+        );
     }
-    if let Some(required) = spec.node_affinity.as_ref().and_then(|it| it.required.as_ref()) {
+    if let Some(required) = spec
+        .node_affinity
+        .as_ref()
+        .and_then(|it| it.required.as_ref())
+    {
         let path = path.child("nodeAffinity").child("required");
         affinity_rules::check_node_selector(errors, required, &path);
     }

@@ -6,7 +6,9 @@ use kubist_api::core::v1::{
     TypedObjectReference,
 };
 use kubist_api::storage::v1::StorageClass;
-use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta, Status, Str, validate_label_selector};
+use kubist_apimachinery::{
+    FieldError, FieldPath, ObjectMeta, Status, Str, validate_label_selector,
+};
 use std::any::Any;
 
 use super::rules::{self, Errors};
@@ -16,8 +18,12 @@ use super::{fill, go_struct, text_diff};
 #[derive(Debug)]
 pub(super) struct PersistentVolumeClaims;
 
-const ACCESS_MODES: [&str; 4] =
-    ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+const ACCESS_MODES: [&str; 4] = [
+    "ReadOnlyMany",
+    "ReadWriteMany",
+    "ReadWriteOnce",
+    "ReadWriteOncePod",
+];
 /// Marks the class of claims that name none.
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 const BETA_DEFAULT_CLASS: &str = "storageclass.beta.kubernetes.io/is-default-class";
@@ -96,10 +102,21 @@ async fn set_default_class(
     if claim.spec.storage_class_name.is_some() || annotated {
         return Ok(());
     }
-    let all = cx.objects.list("storage.k8s.io", "storageclasses", "").await?;
-    let classes = all.iter().filter_map(|it| (&**it as &dyn Any).downcast_ref::<StorageClass>());
+    let all = cx
+        .objects
+        .list("storage.k8s.io", "storageclasses", "")
+        .await?;
+    let classes = all
+        .iter()
+        .filter_map(|it| (&**it as &dyn Any).downcast_ref::<StorageClass>());
     let is_default = |class: &&StorageClass| {
-        let marked = |key: &str| class.metadata.annotations.get(key).is_some_and(|it| it == "true");
+        let marked = |key: &str| {
+            class
+                .metadata
+                .annotations
+                .get(key)
+                .is_some_and(|it| it == "true")
+        };
         marked(DEFAULT_CLASS) || marked(BETA_DEFAULT_CLASS)
     };
     // The newest, and of several the first by name.
@@ -153,14 +170,22 @@ fn check_claim_spec(errors: &mut Errors, spec: &PersistentVolumeClaimSpec, path:
         errors.push(FieldError::required(&modes, detail));
     }
     if let Some(selector) = &spec.selector {
-        errors.extend(validate_label_selector(selector, &path.child("selector"), false));
+        errors.extend(validate_label_selector(
+            selector,
+            &path.child("selector"),
+            false,
+        ));
     }
     check_modes(errors, &spec.access_modes, &modes);
     let at = path.child("resources").key("storage");
     match spec.resources.requests.get("storage") {
         None => errors.push(FieldError::required(&at, "")),
         Some(amount) if amount.signum() <= 0 => {
-            errors.push(FieldError::invalid(&at, amount.text(), "must be greater than zero"));
+            errors.push(FieldError::invalid(
+                &at,
+                amount.text(),
+                "must be greater than zero",
+            ));
         }
         Some(_) => {}
     }
@@ -184,8 +209,11 @@ fn check_update(errors: &mut Errors, new: &PersistentVolumeClaim, old: &Persiste
         rest.volume_name = old.spec.volume_name.clone();
     }
     if bound {
-        rest.resources.requests.clone_from(&old.spec.resources.requests);
-        rest.volume_attributes_class_name.clone_from(&old.spec.volume_attributes_class_name);
+        rest.resources
+            .requests
+            .clone_from(&old.spec.resources.requests);
+        rest.volume_attributes_class_name
+            .clone_from(&old.spec.volume_attributes_class_name);
     }
     // A class may be filled in later, and moved out of the annotation.
     if old.spec.storage_class_name.is_none() {
@@ -194,10 +222,14 @@ fn check_update(errors: &mut Errors, new: &PersistentVolumeClaim, old: &Persiste
     if rest != old.spec {
         let before = go_struct::text(&old.spec);
         let diff = text_diff::json_diff(&before, &go_struct::text(&rest));
-        errors.push(FieldError::forbidden(&path, format!("{ONLY_THESE}\n{diff}")));
+        errors.push(FieldError::forbidden(
+            &path,
+            format!("{ONLY_THESE}\n{diff}"),
+        ));
         return;
     }
-    let size = |claim: &PersistentVolumeClaim| claim.spec.resources.requests.get("storage").cloned();
+    let size =
+        |claim: &PersistentVolumeClaim| claim.spec.resources.requests.get("storage").cloned();
     if bound && size(new) < size(old) {
         let path = path.child("resources").child("requests").child("storage");
         let detail = "field can not be less than status.capacity";

@@ -1,8 +1,6 @@
 //! Pods.
 
-use crate::{
-    Admission, BoxFuture, Generation, KindStrategy, RequestContext, StatusKeeps,
-};
+use crate::{Admission, BoxFuture, Generation, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::core::v1::{Pod, PodCondition, PodStatus};
 use kubist_apimachinery::{FieldError, FieldPath, Status};
 use std::borrow::Cow;
@@ -120,8 +118,10 @@ impl KindStrategy for Pods {
 
 /// Only new Pods are asked for this: older ones and templates may have it.
 fn check_images(errors: &mut Vec<FieldError>, pod: &Pod, path: &FieldPath) {
-    let lists =
-        [("containers", &pod.spec.containers), ("initContainers", &pod.spec.init_containers)];
+    let lists = [
+        ("containers", &pod.spec.containers),
+        ("initContainers", &pod.spec.init_containers),
+    ];
     for (name, containers) in lists {
         for (index, container) in containers.iter().enumerate() {
             if container.image.trim() != container.image.as_str() {

@@ -11,10 +11,15 @@ use std::any::Any;
 /// How long a Pod stays on a node that is away.
 const TOLERATION_SECONDS: i64 = 300;
 /// The taints of such nodes.
-const AWAY: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+const AWAY: [&str; 2] = [
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+];
 /// Classes that upstream makes itself: name and value.
-const SYSTEM_CLASSES: [(&str, i32); 2] =
-    [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
+const SYSTEM_CLASSES: [(&str, i32); 2] = [
+    ("system-cluster-critical", 2_000_000_000),
+    ("system-node-critical", 2_000_001_000),
+];
 
 /// Admits a Pod that is created or changed.
 pub(super) async fn admit(
@@ -30,7 +35,8 @@ pub(super) async fn admit(
             let spec = &mut new.spec;
             spec.priority = spec.priority.or(old.spec.priority);
             if spec.preemption_policy.is_none() {
-                spec.preemption_policy.clone_from(&old.spec.preemption_policy);
+                spec.preemption_policy
+                    .clone_from(&old.spec.preemption_policy);
             }
         }
         None => {
@@ -44,8 +50,7 @@ pub(super) async fn admit(
 
 fn tolerate(pod: &mut Pod, taint: &str) {
     let tolerates = |it: &Toleration| {
-        (it.key == taint || it.key.is_empty())
-            && (it.effect == "NoExecute" || it.effect.is_empty())
+        (it.key == taint || it.key.is_empty()) && (it.effect == "NoExecute" || it.effect.is_empty())
     };
     if !pod.spec.tolerations.iter().any(tolerates) {
         pod.spec.tolerations.push(Toleration {
@@ -72,7 +77,11 @@ async fn set_priority(cx: &Admission<'_>, pod: &mut Pod) -> Result<(), Status> {
             forbidden(pod, &format!("no PriorityClass with name {name} was found"))
         })?,
     };
-    let Given { value, policy, class } = given;
+    let Given {
+        value,
+        policy,
+        class,
+    } = given;
     if let Some(own) = pod.spec.priority.filter(|&own| own != value) {
         return Err(forbidden(
             pod,
@@ -82,7 +91,12 @@ async fn set_priority(cx: &Admission<'_>, pod: &mut Pod) -> Result<(), Status> {
             ),
         ));
     }
-    if let Some(own) = pod.spec.preemption_policy.as_ref().filter(|&own| *own != policy) {
+    if let Some(own) = pod
+        .spec
+        .preemption_policy
+        .as_ref()
+        .filter(|&own| *own != policy)
+    {
         return Err(forbidden(
             pod,
             &format!(
@@ -99,17 +113,29 @@ async fn set_priority(cx: &Admission<'_>, pod: &mut Pod) -> Result<(), Status> {
 
 /// The class for Pods that name none: that with the lowest value among those marked as default.
 async fn default_class(cx: &Admission<'_>) -> Result<Given, Status> {
-    let all = cx.objects.list("scheduling.k8s.io", "priorityclasses", "").await?;
+    let all = cx
+        .objects
+        .list("scheduling.k8s.io", "priorityclasses", "")
+        .await?;
     let classes = all.iter().filter_map(|it| typed::<PriorityClass>(&**it));
-    let default = classes.filter(|it| it.global_default).min_by_key(|it| it.value);
+    let default = classes
+        .filter(|it| it.global_default)
+        .min_by_key(|it| it.value);
     Ok(default.map_or_else(
-        || Given { value: 0, policy: "PreemptLowerPriority".into(), class: Str::default() },
+        || Given {
+            value: 0,
+            policy: "PreemptLowerPriority".into(),
+            class: Str::default(),
+        },
         given,
     ))
 }
 
 async fn named_class(cx: &Admission<'_>, name: &str) -> Result<Option<Given>, Status> {
-    let found = cx.objects.get("scheduling.k8s.io", "priorityclasses", "", name).await?;
+    let found = cx
+        .objects
+        .get("scheduling.k8s.io", "priorityclasses", "", name)
+        .await?;
     if let Some(class) = found.as_deref().and_then(typed::<PriorityClass>) {
         return Ok(Some(given(class)));
     }
@@ -134,7 +160,10 @@ async fn set_runtime_class(cx: &Admission<'_>, pod: &mut Pod) -> Result<(), Stat
     let Some(name) = pod.spec.runtime_class_name.clone() else {
         return Ok(());
     };
-    let found = cx.objects.get("node.k8s.io", "runtimeclasses", "", &name).await?;
+    let found = cx
+        .objects
+        .get("node.k8s.io", "runtimeclasses", "", &name)
+        .await?;
     let Some(class) = found.as_deref().and_then(typed::<RuntimeClass>) else {
         let why = format!("pod rejected: RuntimeClass \"{name}\" not found");
         return Err(forbidden(pod, &why));
@@ -148,9 +177,15 @@ async fn set_runtime_class(cx: &Admission<'_>, pod: &mut Pod) -> Result<(), Stat
     }
     if let Some(scheduling) = &class.scheduling {
         for (key, value) in &scheduling.node_selector {
-            let own = pod.spec.node_selector.entry(key.clone()).or_insert_with(|| value.clone());
+            let own = pod
+                .spec
+                .node_selector
+                .entry(key.clone())
+                .or_insert_with(|| value.clone());
             if own != value {
-                let why = format!("pod rejected: conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {own}");
+                let why = format!(
+                    "pod rejected: conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {own}"
+                );
                 return Err(forbidden(pod, &why));
             }
         }

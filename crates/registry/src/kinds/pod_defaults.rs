@@ -41,7 +41,8 @@ fn default_pod_spec(spec: &mut PodSpec) {
     fill::text(&mut spec.dns_policy, "ClusterFirst");
     fill::text(&mut spec.restart_policy, "Always");
     fill::text(&mut spec.scheduler_name, "default-scheduler");
-    spec.termination_grace_period_seconds.get_or_insert(TERMINATION_GRACE_PERIOD);
+    spec.termination_grace_period_seconds
+        .get_or_insert(TERMINATION_GRACE_PERIOD);
     spec.security_context.get_or_insert_default();
     // The older name of the field mirrors the newer one.
     if spec.service_account_name.is_empty() {
@@ -63,8 +64,14 @@ fn default_pod_spec(spec: &mut PodSpec) {
 macro_rules! default_container {
     ($container:expr) => {{
         let container = $container;
-        fill::text(&mut container.image_pull_policy, image::pull_policy(&container.image));
-        fill::text(&mut container.termination_message_path, "/dev/termination-log");
+        fill::text(
+            &mut container.image_pull_policy,
+            image::pull_policy(&container.image),
+        );
+        fill::text(
+            &mut container.termination_message_path,
+            "/dev/termination-log",
+        );
         fill::text(&mut container.termination_message_policy, "File");
         for port in &mut container.ports {
             fill::text(&mut port.protocol, "TCP");
@@ -75,7 +82,10 @@ macro_rules! default_container {
             &mut container.readiness_probe,
             &mut container.startup_probe,
         ];
-        probes.into_iter().flatten().for_each(|probe| default_probe(probe));
+        probes
+            .into_iter()
+            .flatten()
+            .for_each(|probe| default_probe(probe));
         if let Some(lifecycle) = &mut container.lifecycle {
             default_lifecycle(lifecycle);
         }
@@ -118,7 +128,11 @@ fn default_probe(probe: &mut Probe) {
 fn default_lifecycle(lifecycle: &mut Lifecycle) {
     let handlers = [&mut lifecycle.post_start, &mut lifecycle.pre_stop];
     for handler in handlers.into_iter().flatten() {
-        let LifecycleHandler { http_get: Some(http), .. } = &mut **handler else {
+        let LifecycleHandler {
+            http_get: Some(http),
+            ..
+        } = &mut **handler
+        else {
             continue;
         };
         default_http_get(http);

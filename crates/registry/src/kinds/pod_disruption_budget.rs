@@ -32,20 +32,30 @@ impl KindStrategy for PodDisruptionBudgets {
             let detail = "minAvailable and maxUnavailable cannot be both set";
             errors.push(FieldError::invalid(&path, shown(spec), detail));
         }
-        for (name, value) in
-            [("minAvailable", &spec.min_available), ("maxUnavailable", &spec.max_unavailable)]
-        {
+        for (name, value) in [
+            ("minAvailable", &spec.min_available),
+            ("maxUnavailable", &spec.max_unavailable),
+        ] {
             if let Some(value) = value {
                 rules::count_or_percent(&mut errors, value, &path.child(name));
                 rules::at_most_all(&mut errors, value, &path.child(name));
             }
         }
         if let Some(selector) = &spec.selector {
-            errors.extend(validate_label_selector(selector, &path.child("selector"), false));
+            errors.extend(validate_label_selector(
+                selector,
+                &path.child("selector"),
+                false,
+            ));
         }
         if let Some(policy) = &spec.unhealthy_pod_eviction_policy {
             let path = path.child("unhealthyPodEvictionPolicy");
-            rules::one_of(&mut errors, policy, &["AlwaysAllow", "IfHealthyBudget"], &path);
+            rules::one_of(
+                &mut errors,
+                policy,
+                &["AlwaysAllow", "IfHealthyBudget"],
+                &path,
+            );
         }
         errors
     }

@@ -28,11 +28,20 @@ pub(super) fn check_pod(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
         check_id(errors, id, &path.child(name));
     }
     for (index, id) in context.supplemental_groups.iter().enumerate() {
-        check_id(errors, Some(*id), &path.child("supplementalGroups").index(index));
+        check_id(
+            errors,
+            Some(*id),
+            &path.child("supplementalGroups").index(index),
+        );
     }
     if let Some(policy) = &context.fs_group_change_policy {
         let supported = ["Always", "OnRootMismatch"];
-        super::rules::one_of(errors, policy, &supported, &path.child("fsGroupChangePolicy"));
+        super::rules::one_of(
+            errors,
+            policy,
+            &supported,
+            &path.child("fsGroupChangePolicy"),
+        );
     }
     if let Some(profile) = &context.seccomp_profile {
         check_seccomp(errors, &profile.type_, &path.child("seccompProfile"));
@@ -51,7 +60,10 @@ pub(super) fn check_container(
         let detail = "disallowed by cluster policy";
         errors.push(FieldError::forbidden(&path.child("privileged"), detail));
     }
-    for (name, id) in [("runAsUser", context.run_as_user), ("runAsGroup", context.run_as_group)] {
+    for (name, id) in [
+        ("runAsUser", context.run_as_user),
+        ("runAsGroup", context.run_as_group),
+    ] {
         check_id(errors, id, &path.child(name));
     }
     if let Some(mount) = &context.proc_mount {
@@ -73,8 +85,7 @@ pub(super) fn check_container(
         }
         let added = context.capabilities.iter().flat_map(|it| &it.add);
         if added.clone().any(|it| it == "CAP_SYS_ADMIN") {
-            let detail =
-                "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
+            let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
             errors.push(FieldError::invalid(path, shown(), detail));
         }
     }
@@ -83,7 +94,10 @@ pub(super) fn check_container(
 fn check_seccomp(errors: &mut Errors, kind: &str, path: &FieldPath) {
     let path = path.child("type");
     match kind {
-        "" => errors.push(FieldError::required(&path, "type is required when seccompProfile is set")),
+        "" => errors.push(FieldError::required(
+            &path,
+            "type is required when seccompProfile is set",
+        )),
         kind => {
             let supported = ["Localhost", "RuntimeDefault", "Unconfined"];
             super::rules::one_of(errors, kind, &supported, &path);
@@ -94,6 +108,10 @@ fn check_seccomp(errors: &mut Errors, kind: &str, path: &FieldPath) {
 fn check_id(errors: &mut Errors, id: Option<i64>, path: &FieldPath) {
     if let Some(id) = id {
         let problems = validate_name::in_range(id, 0, ID_MAX);
-        errors.extend(problems.into_iter().map(|it| FieldError::invalid(path, id, it)));
+        errors.extend(
+            problems
+                .into_iter()
+                .map(|it| FieldError::invalid(path, id, it)),
+        );
     }
 }

@@ -17,7 +17,10 @@ pub(super) fn check(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     container_rules::check_all(errors, spec, &volumes, path);
     check_restart_policy(errors, spec, &path.child("restartPolicy"));
     check_dns(errors, spec, path);
-    errors.extend(validate_labels(&spec.node_selector, &path.child("nodeSelector")));
+    errors.extend(validate_labels(
+        &spec.node_selector,
+        &path.child("nodeSelector"),
+    ));
     pod_security_rules::check_pod(errors, spec, path);
     for (index, secret) in spec.image_pull_secrets.iter().enumerate() {
         if secret.name.is_empty() {
@@ -37,7 +40,11 @@ pub(super) fn check(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     if let Some(seconds) = spec.active_deadline_seconds {
         let path = path.child("activeDeadlineSeconds");
         let problems = validate_name::in_range(seconds, 1, SECONDS_MAX);
-        errors.extend(problems.into_iter().map(|it| FieldError::invalid(&path, seconds, it)));
+        errors.extend(
+            problems
+                .into_iter()
+                .map(|it| FieldError::invalid(&path, seconds, it)),
+        );
     }
     check_tolerations(errors, &spec.tolerations, &path.child("tolerations"));
     check_host_aliases(errors, spec, &path.child("hostAliases"));
@@ -77,16 +84,29 @@ fn check_dns(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     if config.nameservers.len() > 3 {
         let detail = "must not have more than 3 nameservers";
         let shown = kubist_apimachinery::BadValue::json(&config.nameservers);
-        errors.push(FieldError::invalid(&path.child("nameservers"), shown, detail));
+        errors.push(FieldError::invalid(
+            &path.child("nameservers"),
+            shown,
+            detail,
+        ));
     }
     for (index, server) in config.nameservers.iter().enumerate() {
         super::address_rules::ip(errors, server, &path.child("nameservers").index(index));
     }
     for (index, search) in config.searches.iter().enumerate() {
-        let search = if search == "." { "" } else { search.trim_end_matches('.') };
+        let search = if search == "." {
+            ""
+        } else {
+            search.trim_end_matches('.')
+        };
         if !search.is_empty() {
             let path = path.child("searches").index(index);
-            rules::text(errors, &search.replace('_', "-"), &path, validate_name::dns1123_subdomain);
+            rules::text(
+                errors,
+                &search.replace('_', "-"),
+                &path,
+                validate_name::dns1123_subdomain,
+            );
         }
     }
     for (index, option) in config.options.iter().enumerate() {
@@ -102,8 +122,16 @@ fn check_names(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     let subdomain: Rule = validate_name::dns1123_subdomain;
     let label: Rule = validate_name::dns1123_label;
     for (index, gate) in spec.readiness_gates.iter().enumerate() {
-        let path = path.child("readinessGates").index(index).child("conditionType");
-        rules::text(errors, &gate.condition_type, &path, validate_name::qualified_name);
+        let path = path
+            .child("readinessGates")
+            .index(index)
+            .child("conditionType");
+        rules::text(
+            errors,
+            &gate.condition_type,
+            &path,
+            validate_name::qualified_name,
+        );
     }
     let mut gates = BTreeSet::new();
     for (index, gate) in spec.scheduling_gates.iter().enumerate() {
@@ -135,17 +163,30 @@ pub(super) fn check_tolerations(errors: &mut Errors, all: &[Toleration], path: &
         let path = path.index(index);
         if !toleration.key.is_empty() {
             let path = path.child("key");
-            rules::text(errors, &toleration.key, &path, validate_name::qualified_name);
+            rules::text(
+                errors,
+                &toleration.key,
+                &path,
+                validate_name::qualified_name,
+            );
         }
         let operator = &toleration.operator;
         if toleration.key.is_empty() && operator != "Exists" {
             let detail = "operator must be Exists when `key` is empty, which means \"match all \
                           values and all keys\"";
-            errors.push(FieldError::invalid(&path.child("operator"), operator, detail));
+            errors.push(FieldError::invalid(
+                &path.child("operator"),
+                operator,
+                detail,
+            ));
         }
         if toleration.toleration_seconds.is_some() && toleration.effect != "NoExecute" {
             let detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
-            errors.push(FieldError::invalid(&path.child("effect"), &toleration.effect, detail));
+            errors.push(FieldError::invalid(
+                &path.child("effect"),
+                &toleration.effect,
+                detail,
+            ));
         }
         let at = path.child("operator");
         match operator.as_str() {
@@ -162,7 +203,12 @@ pub(super) fn check_tolerations(errors: &mut Errors, all: &[Toleration], path: &
         }
         if !toleration.effect.is_empty() {
             let supported = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
-            rules::one_of(errors, &toleration.effect, &supported, &path.child("effect"));
+            rules::one_of(
+                errors,
+                &toleration.effect,
+                &supported,
+                &path.child("effect"),
+            );
         }
     }
 }

@@ -16,7 +16,10 @@ pub(super) struct Workload {
 
 impl Workload {
     /// Pods that are always restarted, any number of them.
-    pub(super) const ALWAYS: Self = Self { replicas: 1, checks_restart_policy: true };
+    pub(super) const ALWAYS: Self = Self {
+        replicas: 1,
+        checks_restart_policy: true,
+    };
 }
 
 /// Checks the template of a workload that selects its Pods with `selector`.
@@ -40,14 +43,20 @@ pub(super) fn check(
     rules::one_of(errors, policy, &["Always"], &path.child("restartPolicy"));
     if template.spec.active_deadline_seconds.is_some() {
         let path = path.child("activeDeadlineSeconds");
-        errors.push(FieldError::forbidden(&path, "activeDeadlineSeconds in ReplicaSet is not Supported"));
+        errors.push(FieldError::forbidden(
+            &path,
+            "activeDeadlineSeconds in ReplicaSet is not Supported",
+        ));
     }
 }
 
 /// Checks a template by itself.
 pub(super) fn check_template(errors: &mut Errors, template: &PodTemplateSpec, path: &FieldPath) {
     let metadata = path.child("metadata");
-    errors.extend(validate_labels(&template.metadata.labels, &metadata.child("labels")));
+    errors.extend(validate_labels(
+        &template.metadata.labels,
+        &metadata.child("labels"),
+    ));
     errors.extend(super::annotation_rules::check(
         &template.metadata.annotations,
         &metadata.child("annotations"),
@@ -76,7 +85,10 @@ fn single_writer_disks(errors: &mut Errors, template: &PodTemplateSpec, path: &F
         }
         if volume.aws_elastic_block_store.is_some() {
             let path = path.child("awsElasticBlockStore");
-            errors.push(FieldError::forbidden(&path, "ReplicationController with replicas > 1 cannot use it"));
+            errors.push(FieldError::forbidden(
+                &path,
+                "ReplicationController with replicas > 1 cannot use it",
+            ));
         }
     }
 }

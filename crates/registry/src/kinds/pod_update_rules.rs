@@ -6,8 +6,7 @@ use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str};
 use super::rules::Errors;
 use super::{go_struct, pod_spec_rules, text_diff};
 
-const ONLY_THESE: &str =
-    "pod updates may not change fields other than `spec.containers[*].image`,\
+const ONLY_THESE: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
      `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only \
      additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set \
      to 1 if it was previously negative)";
@@ -41,7 +40,10 @@ pub(super) fn check(new: &Pod, old: &Pod) -> Errors {
     if rest != old.spec {
         let before = go_struct::pod_spec(&old.spec);
         let diff = text_diff::json_diff(&before, &go_struct::pod_spec(&rest));
-        errors.push(FieldError::forbidden(&path, format!("{ONLY_THESE}\n{diff}")));
+        errors.push(FieldError::forbidden(
+            &path,
+            format!("{ONLY_THESE}\n{diff}"),
+        ));
     }
     errors
 }
@@ -57,15 +59,18 @@ fn without_changeable(new: &PodSpec, old: &PodSpec) -> PodSpec {
     rest.active_deadline_seconds = old.active_deadline_seconds;
     rest.tolerations.clone_from(&old.tolerations);
     rest.scheduling_gates.clone_from(&old.scheduling_gates);
-    let was_negative = old.termination_grace_period_seconds.is_some_and(|it| it < 0);
+    let was_negative = old
+        .termination_grace_period_seconds
+        .is_some_and(|it| it < 0);
     if was_negative && new.termination_grace_period_seconds == Some(1) {
         rest.termination_grace_period_seconds = old.termination_grace_period_seconds;
     }
     // Pods that wait for their gates may still be told where to run.
     if !old.scheduling_gates.is_empty() {
-        let keeps = old.node_selector.iter().all(|(key, value)| {
-            new.node_selector.get(key) == Some(value)
-        });
+        let keeps = old
+            .node_selector
+            .iter()
+            .all(|(key, value)| new.node_selector.get(key) == Some(value));
         if keeps {
             rest.node_selector.clone_from(&old.node_selector);
         }
@@ -77,7 +82,10 @@ fn without_changeable(new: &PodSpec, old: &PodSpec) -> PodSpec {
 }
 
 fn check_deadline(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
-    let (now, before) = (new.spec.active_deadline_seconds, old.spec.active_deadline_seconds);
+    let (now, before) = (
+        new.spec.active_deadline_seconds,
+        old.spec.active_deadline_seconds,
+    );
     match (now, before) {
         (Some(now), Some(before)) if now > before => {
             let detail = format!("must be less than or equal to previous value {before}");
@@ -113,7 +121,12 @@ fn check_tolerations(
 }
 
 fn check_gates(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
-    let had: Vec<&Str> = old.spec.scheduling_gates.iter().map(|it| &it.name).collect();
+    let had: Vec<&Str> = old
+        .spec
+        .scheduling_gates
+        .iter()
+        .map(|it| &it.name)
+        .collect();
     for gate in &new.spec.scheduling_gates {
         if !had.contains(&&gate.name) {
             let detail = "only deletion is allowed, but found new scheduling gate";

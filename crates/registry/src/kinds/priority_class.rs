@@ -12,8 +12,10 @@ pub(super) struct PriorityClasses;
 /// The highest value that users may give.
 const VALUE_MAX: i32 = 1_000_000_000;
 /// Upstream's own classes.
-const SYSTEM: [(&str, i32); 2] =
-    [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
+const SYSTEM: [(&str, i32); 2] = [
+    ("system-cluster-critical", 2_000_000_000),
+    ("system-node-critical", 2_000_001_000),
+];
 
 impl KindStrategy for PriorityClasses {
     type Kind = PriorityClass;
@@ -47,7 +49,12 @@ impl KindStrategy for PriorityClasses {
         }
         if let Some(policy) = &new.preemption_policy {
             let path = FieldPath::new("preemptionPolicy");
-            rules::one_of(&mut errors, policy, &["Never", "PreemptLowerPriority"], &path);
+            rules::one_of(
+                &mut errors,
+                policy,
+                &["Never", "PreemptLowerPriority"],
+                &path,
+            );
         }
         errors
     }
@@ -55,11 +62,17 @@ impl KindStrategy for PriorityClasses {
         let mut errors = Vec::new();
         if new.value != old.value {
             let path = FieldPath::new("value");
-            errors.push(FieldError::forbidden(&path, "may not be changed in an update."));
+            errors.push(FieldError::forbidden(
+                &path,
+                "may not be changed in an update.",
+            ));
         }
         if new.preemption_policy != old.preemption_policy {
             let path = FieldPath::new("preemptionPolicy");
-            let shown = new.preemption_policy.as_ref().map_or_else(BadValue::null, BadValue::from);
+            let shown = new
+                .preemption_policy
+                .as_ref()
+                .map_or_else(BadValue::null, BadValue::from);
             errors.push(FieldError::invalid(&path, shown, "field is immutable"));
         }
         errors

@@ -9,9 +9,10 @@ use super::rules::{self, Errors};
 pub(super) fn check_container(errors: &mut Errors, container: &Container, path: &FieldPath) {
     if let Some(lifecycle) = &container.lifecycle {
         let path = path.child("lifecycle");
-        for (name, handler) in
-            [("postStart", &lifecycle.post_start), ("preStop", &lifecycle.pre_stop)]
-        {
+        for (name, handler) in [
+            ("postStart", &lifecycle.post_start),
+            ("preStop", &lifecycle.pre_stop),
+        ] {
             if let Some(handler) = handler {
                 check_handler(errors, handler, &path.child(name));
             }
@@ -29,13 +30,21 @@ pub(super) fn check_container(errors: &mut Errors, container: &Container, path: 
         check_probe(errors, probe, &path);
         if once && probe.success_threshold != 1 {
             let path = path.child("successThreshold");
-            errors.push(FieldError::invalid(&path, probe.success_threshold, "must be 1"));
+            errors.push(FieldError::invalid(
+                &path,
+                probe.success_threshold,
+                "must be 1",
+            ));
         }
     }
 }
 
 fn check_probe(errors: &mut Errors, probe: &Probe, path: &FieldPath) {
-    let mut handlers = Handlers { errors, path, count: 0 };
+    let mut handlers = Handlers {
+        errors,
+        path,
+        count: 0,
+    };
     handlers.exec(probe.exec.as_deref());
     handlers.http_get(probe.http_get.as_deref());
     handlers.tcp_socket(probe.tcp_socket.as_deref());
@@ -57,12 +66,20 @@ fn check_probe(errors: &mut Errors, probe: &Probe, path: &FieldPath) {
     }
     if let Some(seconds) = probe.termination_grace_period_seconds.filter(|&it| it <= 0) {
         let path = path.child("terminationGracePeriodSeconds");
-        errors.push(FieldError::invalid(&path, seconds, "must be greater than 0"));
+        errors.push(FieldError::invalid(
+            &path,
+            seconds,
+            "must be greater than 0",
+        ));
     }
 }
 
 fn check_handler(errors: &mut Errors, handler: &LifecycleHandler, path: &FieldPath) {
-    let mut handlers = Handlers { errors, path, count: 0 };
+    let mut handlers = Handlers {
+        errors,
+        path,
+        count: 0,
+    };
     handlers.exec(handler.exec.as_deref());
     handlers.http_get(handler.http_get.as_deref());
     handlers.tcp_socket(handler.tcp_socket.as_deref());
@@ -85,7 +102,8 @@ impl Handlers<'_> {
         self.count += 1;
         if self.count > 1 {
             let detail = "may not specify more than 1 handler type";
-            self.errors.push(FieldError::forbidden(&self.path.child(name), detail));
+            self.errors
+                .push(FieldError::forbidden(&self.path.child(name), detail));
         }
         self.count == 1
     }
@@ -110,10 +128,20 @@ impl Handlers<'_> {
         let path = self.path.child("httpGet");
         rules::required(self.errors, &action.path, &path.child("path"));
         rules::port(self.errors, &action.port, &path.child("port"));
-        rules::one_of(self.errors, &action.scheme, &["HTTP", "HTTPS"], &path.child("scheme"));
+        rules::one_of(
+            self.errors,
+            &action.scheme,
+            &["HTTP", "HTTPS"],
+            &path.child("scheme"),
+        );
         for header in &action.http_headers {
             let path = path.child("httpHeaders");
-            rules::text(self.errors, &header.name, &path, validate_name::http_header_name);
+            rules::text(
+                self.errors,
+                &header.name,
+                &path,
+                validate_name::http_header_name,
+            );
         }
     }
 
@@ -128,7 +156,10 @@ impl Handlers<'_> {
 
     fn finish(self) {
         if self.count == 0 {
-            self.errors.push(FieldError::required(self.path, "must specify a handler type"));
+            self.errors.push(FieldError::required(
+                self.path,
+                "must specify a handler type",
+            ));
         }
     }
 }

@@ -14,7 +14,11 @@ pub(super) fn class(spec: &PodSpec) -> &'static str {
         && (!resources.requests.is_empty() || !resources.limits.is_empty())
     {
         let guaranteed = limits_all(&resources.limits);
-        return decide(&compute(&resources.requests), &compute(&resources.limits), guaranteed);
+        return decide(
+            &compute(&resources.requests),
+            &compute(&resources.limits),
+            guaranteed,
+        );
     }
     let (mut requests, mut limits) = (BTreeMap::new(), BTreeMap::new());
     let mut guaranteed = true;
@@ -57,5 +61,7 @@ fn add(sums: &mut Amounts, amounts: &Amounts) {
 }
 
 fn limits_all(limits: &Amounts) -> bool {
-    COMPUTE.iter().all(|&name| limits.get(name).is_some_and(|it| it.signum() > 0))
+    COMPUTE
+        .iter()
+        .all(|&name| limits.get(name).is_some_and(|it| it.signum() > 0))
 }

@@ -28,7 +28,10 @@ impl KindStrategy for ReplicaSets {
         let (selector, at) = (spec.selector.as_deref(), path.child("selector"));
         rules::workload_selector(&mut errors, selector, &at, "deployment");
         if let Some(selector) = rules::as_selector(&mut errors, selector, &at) {
-            let workload = Workload { replicas, ..Workload::ALWAYS };
+            let workload = Workload {
+                replicas,
+                ..Workload::ALWAYS
+            };
             let path = path.child("template");
             pod_template_rules::check(&mut errors, &spec.template, &selector, &workload, &path);
         }

@@ -39,7 +39,10 @@ impl KindStrategy for ReplicationControllers {
             None => errors.push(FieldError::required(&path, "")),
             Some(template) => {
                 let selector = Selector::from_labels(&spec.selector);
-                let workload = Workload { replicas, ..Workload::ALWAYS };
+                let workload = Workload {
+                    replicas,
+                    ..Workload::ALWAYS
+                };
                 pod_template_rules::check(&mut errors, template, &selector, &workload, &path);
             }
         }

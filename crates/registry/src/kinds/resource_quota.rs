@@ -26,9 +26,18 @@ impl KindStrategy for ResourceQuotas {
         let mut errors = Vec::new();
         let path = FieldPath::new("spec");
         resource_rules::check_list(&mut errors, &new.spec.hard, &path.child("hard"));
-        if new.spec.scopes.iter().any(|scope| !SCOPES.contains(&scope.as_str())) {
+        if new
+            .spec
+            .scopes
+            .iter()
+            .any(|scope| !SCOPES.contains(&scope.as_str()))
+        {
             let shown = BadValue::json(&new.spec.scopes);
-            errors.push(FieldError::invalid(&path.child("scopes"), shown, "unsupported scope"));
+            errors.push(FieldError::invalid(
+                &path.child("scopes"),
+                shown,
+                "unsupported scope",
+            ));
         }
         errors
     }
@@ -36,7 +45,9 @@ impl KindStrategy for ResourceQuotas {
         let mut errors = self.validate(new);
         let path = FieldPath::new("spec").child("scopes");
         let scopes = (&new.spec.scopes, &old.spec.scopes);
-        rules::immutable_value(&mut errors, scopes.0, scopes.1, &path, |it| BadValue::json(it));
+        rules::immutable_value(&mut errors, scopes.0, scopes.1, &path, |it| {
+            BadValue::json(it)
+        });
         errors
     }
     fn status_keeps(&self) -> StatusKeeps {

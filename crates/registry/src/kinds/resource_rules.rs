@@ -1,7 +1,7 @@
 //! What requests and limits must satisfy.
 
 use kubist_api::core::v1::ResourceRequirements;
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str, validate_name};
+use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str, validate_name};
 use std::collections::BTreeMap;
 
 use super::rules::Errors;
@@ -89,7 +89,11 @@ fn is_native(name: &str) -> bool {
 fn check_name(errors: &mut Errors, name: &str, path: &FieldPath) {
     let problems = validate_name::qualified_name(name);
     if !problems.is_empty() {
-        errors.extend(problems.into_iter().map(|it| FieldError::invalid(path, name, it)));
+        errors.extend(
+            problems
+                .into_iter()
+                .map(|it| FieldError::invalid(path, name, it)),
+        );
         return;
     }
     if name.contains('/') {
@@ -111,7 +115,11 @@ pub(super) fn check_amount(errors: &mut Errors, name: &str, amount: &Quantity, p
     non_negative(errors, amount, path);
     let counts = is_extended(name) || COUNTED.contains(&name);
     if counts && amount.milli_value() % 1000 != 0 {
-        errors.push(FieldError::invalid(path, amount.text(), "must be an integer"));
+        errors.push(FieldError::invalid(
+            path,
+            amount.text(),
+            "must be an integer",
+        ));
     }
 }
 
@@ -137,11 +145,7 @@ pub(super) fn non_negative(errors: &mut Errors, amount: &Quantity, path: &FieldP
 }
 
 /// Amounts of anything, as of capacities.
-pub(super) fn check_list(
-    errors: &mut Errors,
-    amounts: &BTreeMap<Str, Quantity>,
-    path: &FieldPath,
-) {
+pub(super) fn check_list(errors: &mut Errors, amounts: &BTreeMap<Str, Quantity>, path: &FieldPath) {
     for (name, amount) in amounts {
         let path = path.key(name);
         let problems = validate_name::qualified_name(name);
@@ -149,9 +153,4 @@ pub(super) fn check_list(
         errors.extend(problems.into_iter().map(wrong));
         check_amount(errors, name, amount, &path);
     }
-}
-
-/// How an amount is shown.
-pub(super) fn shown(amount: Option<&Quantity>) -> BadValue {
-    amount.map_or_else(BadValue::null, |it| BadValue::from(it.text()))
 }

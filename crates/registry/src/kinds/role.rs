@@ -37,7 +37,8 @@ impl KindStrategy for ClusterRoles {
         if let Some(aggregation) = &new.aggregation_rule {
             let path = FieldPath::new("aggregationRule").child("clusterRoleSelectors");
             if aggregation.cluster_role_selectors.is_empty() {
-                let detail = "at least one clusterRoleSelector required if aggregationRule is non-nil";
+                let detail =
+                    "at least one clusterRoleSelector required if aggregationRule is non-nil";
                 errors.push(FieldError::required(&path, detail));
             }
             for (index, selector) in aggregation.cluster_role_selectors.iter().enumerate() {
@@ -63,7 +64,12 @@ fn check_rules(errors: &mut Errors, rules: &[PolicyRule], namespaced: bool) {
             }
         };
         let no_verbs = rule.verbs.is_empty();
-        required(errors, "verbs", no_verbs, "verbs must contain at least one value");
+        required(
+            errors,
+            "verbs",
+            no_verbs,
+            "verbs must contain at least one value",
+        );
         if !rule.non_resource_urls.is_empty() {
             let path = path.child("nonResourceURLs");
             let shown = || BadValue::json(&rule.non_resource_urls);
@@ -79,7 +85,12 @@ fn check_rules(errors: &mut Errors, rules: &[PolicyRule], namespaced: bool) {
             continue;
         }
         let groups = rule.api_groups.is_empty();
-        required(errors, "apiGroups", groups, "resource rules must supply at least one api group");
+        required(
+            errors,
+            "apiGroups",
+            groups,
+            "resource rules must supply at least one api group",
+        );
         let resources = rule.resources.is_empty();
         let detail = "resource rules must supply at least one resource";
         required(errors, "resources", resources, detail);

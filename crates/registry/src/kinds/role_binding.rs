@@ -22,7 +22,12 @@ impl KindStrategy for RoleBindings {
         apply_defaults(&mut object.role_ref, &mut object.subjects);
     }
     fn validate(&self, new: &RoleBinding) -> Vec<FieldError> {
-        check(&new.role_ref, &new.subjects, &["Role", "ClusterRole"], false)
+        check(
+            &new.role_ref,
+            &new.subjects,
+            &["Role", "ClusterRole"],
+            false,
+        )
     }
     fn validate_update(&self, new: &RoleBinding, old: &RoleBinding) -> Vec<FieldError> {
         let mut errors = self.validate(new);
@@ -75,7 +80,12 @@ fn apply_defaults(role: &mut RoleRef, subjects: &mut [Subject]) {
 fn check(role: &RoleRef, subjects: &[Subject], kinds: &[&str], namespaces: bool) -> Errors {
     let mut errors = Vec::new();
     let path = FieldPath::new("roleRef");
-    rules::one_of(&mut errors, &role.api_group, &[GROUP], &path.child("apiGroup"));
+    rules::one_of(
+        &mut errors,
+        &role.api_group,
+        &[GROUP],
+        &path.child("apiGroup"),
+    );
     rules::one_of(&mut errors, &role.kind, kinds, &path.child("kind"));
     rules::required(&mut errors, &role.name, &path.child("name"));
     for (index, subject) in subjects.iter().enumerate() {
@@ -86,11 +96,20 @@ fn check(role: &RoleRef, subjects: &[Subject], kinds: &[&str], namespaces: bool)
             "User" | "Group" => GROUP,
             other => {
                 let supported = ["ServiceAccount", "User", "Group"];
-                errors.push(FieldError::not_supported(&path.child("kind"), other, &supported));
+                errors.push(FieldError::not_supported(
+                    &path.child("kind"),
+                    other,
+                    &supported,
+                ));
                 continue;
             }
         };
-        rules::one_of(&mut errors, &subject.api_group, &[group], &path.child("apiGroup"));
+        rules::one_of(
+            &mut errors,
+            &subject.api_group,
+            &[group],
+            &path.child("apiGroup"),
+        );
         if subject.kind == "ServiceAccount" && namespaces {
             rules::required(&mut errors, &subject.namespace, &path.child("namespace"));
         }

@@ -38,13 +38,21 @@ pub(super) fn text(
     path: &FieldPath,
     rule: fn(&str) -> Vec<String>,
 ) {
-    errors.extend(rule(value).into_iter().map(|it| FieldError::invalid(path, value, it)));
+    errors.extend(
+        rule(value)
+            .into_iter()
+            .map(|it| FieldError::invalid(path, value, it)),
+    );
 }
 
 /// A port must be from 1 to 65535.
 pub(super) fn port_number(errors: &mut Errors, value: i32, path: &FieldPath) {
     let problems = validate_name::port_number(value.into());
-    errors.extend(problems.into_iter().map(|it| FieldError::invalid(path, value, it)));
+    errors.extend(
+        problems
+            .into_iter()
+            .map(|it| FieldError::invalid(path, value, it)),
+    );
 }
 
 /// A port must be a number from 1 to 65535 or the name of a port.
@@ -68,18 +76,6 @@ pub(super) fn required(errors: &mut Errors, value: &str, path: &FieldPath) -> bo
         errors.push(FieldError::required(path, ""));
     }
     !value.is_empty()
-}
-
-/// A part of an object must not change.
-pub(super) fn immutable<M: Message + PartialEq>(
-    errors: &mut Errors,
-    new: &M,
-    old: &M,
-    path: &FieldPath,
-) {
-    if new != old {
-        errors.push(FieldError::invalid(path, shown(new), IMMUTABLE));
-    }
 }
 
 /// A scalar must not change.
@@ -113,7 +109,11 @@ pub(super) fn at_most_all(errors: &mut Errors, value: &IntOrString, path: &Field
     if let IntOrString::String(text) = value
         && percent_of(value).is_some_and(|percent| percent > 100)
     {
-        errors.push(FieldError::invalid(path, text, "must not be greater than 100%"));
+        errors.push(FieldError::invalid(
+            path,
+            text,
+            "must not be greater than 100%",
+        ));
     }
 }
 
@@ -164,7 +164,11 @@ pub(super) fn as_selector(
     match Selector::try_from(spec) {
         Ok(selector) => Some(selector),
         Err(_) => {
-            errors.push(FieldError::invalid(path, shown(spec), "invalid label selector"));
+            errors.push(FieldError::invalid(
+                path,
+                shown(spec),
+                "invalid label selector",
+            ));
             None
         }
     }
@@ -181,7 +185,11 @@ pub(super) fn template_matches(
     if selector.is_everything() || selector.matches_labels(labels) {
         return;
     }
-    let shown = if labels.is_empty() { BadValue::null() } else { BadValue::json(labels) };
+    let shown = if labels.is_empty() {
+        BadValue::null()
+    } else {
+        BadValue::json(labels)
+    };
     let path = template_path.child("metadata").child("labels");
     let detail = "`selector` does not match template `labels`";
     errors.push(FieldError::invalid(&path, shown, detail));

@@ -15,14 +15,22 @@ impl KindStrategy for RuntimeClasses {
     fn validate(&self, new: &RuntimeClass) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let path = FieldPath::new("handler");
-        rules::text(&mut errors, &new.handler, &path, validate_name::dns1123_label);
+        rules::text(
+            &mut errors,
+            &new.handler,
+            &path,
+            validate_name::dns1123_label,
+        );
         if let Some(overhead) = &new.overhead {
             let path = FieldPath::new("overhead").child("podFixed");
             super::resource_rules::check_list(&mut errors, &overhead.pod_fixed, &path);
         }
         if let Some(scheduling) = &new.scheduling {
             let path = FieldPath::new("scheduling");
-            errors.extend(validate_labels(&scheduling.node_selector, &path.child("nodeSelector")));
+            errors.extend(validate_labels(
+                &scheduling.node_selector,
+                &path.child("nodeSelector"),
+            ));
             let path = path.child("tolerations");
             pod_spec_rules::check_tolerations(&mut errors, &scheduling.tolerations, &path);
         }

@@ -5,8 +5,8 @@ use kubist_api::core::v1::Secret;
 use kubist_apimachinery::{ByteString, FieldError, FieldPath, validate_name};
 
 use super::config_map::{FROZEN, SIZE_MAX};
-use super::rules::{self, Errors};
 use super::fill;
+use super::rules::{self, Errors};
 
 #[derive(Debug)]
 pub(super) struct Secrets;
@@ -21,7 +21,9 @@ impl KindStrategy for Secrets {
         fill::text(&mut object.type_, "Opaque");
         // Only a way to write `data`.
         for (key, value) in std::mem::take(&mut object.string_data) {
-            object.data.insert(key, ByteString::from(value.as_bytes().to_vec()));
+            object
+                .data
+                .insert(key, ByteString::from(value.as_bytes().to_vec()));
         }
     }
     fn prepare_for_update(&self, _: &RequestContext, new: &mut Secret, old: &Secret) {
@@ -35,7 +37,12 @@ impl KindStrategy for Secrets {
         let path = FieldPath::new("data");
         let mut size = 0;
         for (key, value) in &new.data {
-            rules::text(&mut errors, key, &path.key(key), validate_name::config_map_key);
+            rules::text(
+                &mut errors,
+                key,
+                &path.key(key),
+                validate_name::config_map_key,
+            );
             size += value.len();
         }
         if size > SIZE_MAX {
@@ -93,7 +100,9 @@ fn check_type(errors: &mut Errors, secret: &Secret, path: &FieldPath) {
         "kubernetes.io/service-account-token" => {
             let name = secret.metadata.annotations.get(ACCOUNT_NAME);
             if name.is_none_or(|name| name.is_empty()) {
-                let path = FieldPath::new("metadata").child("annotations").key(ACCOUNT_NAME);
+                let path = FieldPath::new("metadata")
+                    .child("annotations")
+                    .key(ACCOUNT_NAME);
                 errors.push(FieldError::required(&path, ""));
             }
         }
@@ -149,7 +158,10 @@ fn json_problem(value: &[u8]) -> Option<String> {
             ))
         }
         Err(_) => {
-            let first = value.iter().copied().find(|byte| !byte.is_ascii_whitespace());
+            let first = value
+                .iter()
+                .copied()
+                .find(|byte| !byte.is_ascii_whitespace());
             Some(match first {
                 None => "unexpected end of JSON input".to_owned(),
                 Some(byte) if b"{[\"-tfn".contains(&byte) || byte.is_ascii_digit() => {

@@ -1,11 +1,11 @@
 //! Services. Addresses and ports of nodes are allotted elsewhere.
 
-use crate::{KindStrategy, NameRule, StatusKeeps};
+use crate::{Admission, BoxFuture, KindStrategy, NameRule, StatusKeeps};
 use kubist_api::core::v1::Service;
-use kubist_apimachinery::{FieldError, FieldPath, IntOrString};
+use kubist_apimachinery::{FieldError, FieldPath, GroupKind, IntOrString, Status};
 
-use super::service_rules;
 use super::fill;
+use super::service_rules;
 
 #[derive(Debug)]
 pub(super) struct Services;
@@ -42,12 +42,26 @@ impl KindStrategy for Services {
         if service_rules::is_external(spec) {
             fill::text(&mut spec.external_traffic_policy, "Cluster");
         }
-        if matches!(spec.type_.as_str(), "ClusterIP" | "NodePort" | "LoadBalancer") {
+        if matches!(
+            spec.type_.as_str(),
+            "ClusterIP" | "NodePort" | "LoadBalancer"
+        ) {
             fill::option(&mut spec.internal_traffic_policy, "Cluster");
         }
         if spec.type_ == "LoadBalancer" {
             spec.allocate_load_balancer_node_ports.get_or_insert(true);
         }
+    }
+    fn admit<'a>(
+        &'a self,
+        _: &'a Admission<'a>,
+        new: &'a mut Service,
+        old: Option<&'a Service>,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        if old.is_none() {
+            default_families(new);
+        }
+        Box::pin(std::future::ready(refuse_second_family(new)))
     }
     fn validate(&self, new: &Service) -> Vec<FieldError> {
         service_rules::check(new)
@@ -62,7 +76,9 @@ impl KindStrategy for Services {
     }
     fn validate_status_update(&self, new: &Service, _: &Service) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        let path = FieldPath::new("status").child("loadBalancer").child("ingress");
+        let path = FieldPath::new("status")
+            .child("loadBalancer")
+            .child("ingress");
         for (index, ingress) in new.status.load_balancer.ingress.iter().enumerate() {
             let path = path.index(index);
             if !ingress.ip.is_empty() {
@@ -98,8 +114,7 @@ fn drop_unused(new: &mut Service, old: &Service) {
     if !external && now.external_traffic_policy == before.external_traffic_policy {
         now.external_traffic_policy = kubist_apimachinery::Str::default();
     }
-    if now.type_ == "ExternalName"
-        && now.internal_traffic_policy == before.internal_traffic_policy
+    if now.type_ == "ExternalName" && now.internal_traffic_policy == before.internal_traffic_policy
     {
         now.internal_traffic_policy = None;
     }
@@ -115,4 +130,37 @@ fn drop_unused(new: &mut Service, old: &Service) {
     if now.type_ != "ExternalName" && now.external_name == before.external_name {
         now.external_name = kubist_apimachinery::Str::default();
     }
+}
+
+/// A service whose endpoints somebody else names may have some of both families, whatever the
+/// cluster has.
+fn default_families(service: &mut Service) {
+    if !is_headless_without_selector(service) || service.spec.ip_family_policy.is_some() {
+        return;
+    }
+    let spec = &mut service.spec;
+    spec.ip_family_policy = Some("RequireDualStack".into());
+    if spec.ip_families.is_empty() {
+        spec.ip_families = vec!["IPv4".into(), "IPv6".into()];
+    }
+}
+
+fn is_headless_without_selector(service: &Service) -> bool {
+    service.spec.cluster_ip == "None" && service.spec.selector.is_empty()
+}
+
+/// The cluster has one family of addresses. Upstream says so before it checks anything else.
+fn refuse_second_family(service: &Service) -> Result<(), Status> {
+    let policy = service.spec.ip_family_policy.as_deref();
+    if policy != Some("RequireDualStack") || is_headless_without_selector(service) {
+        return Ok(());
+    }
+    let path = FieldPath::new("spec").child("ipFamilyPolicy");
+    let detail = "this cluster is not configured for dual-stack services";
+    let error = FieldError::invalid(&path, "RequireDualStack", detail);
+    Err(Status::invalid(
+        &GroupKind::new("", "Service"),
+        &service.metadata.name,
+        &[error],
+    ))
 }

@@ -63,14 +63,21 @@ fn check_type(errors: &mut Errors, spec: &ServiceSpec, headless: bool, path: &Fi
         "LoadBalancer" | "NodePort" if headless => {
             let detail = format!("may not be set to 'None' for {} services", spec.type_);
             let shown = BadValue::json(&spec.cluster_ips);
-            errors.push(FieldError::invalid(&path.child("clusterIPs").index(0), shown, detail));
+            errors.push(FieldError::invalid(
+                &path.child("clusterIPs").index(0),
+                shown,
+                detail,
+            ));
         }
         "ExternalName" => {
             if !spec.cluster_ip.is_empty() {
                 let detail = "may not be set for ExternalName services";
                 errors.push(FieldError::forbidden(&path.child("clusterIP"), detail));
             }
-            let name = spec.external_name.strip_suffix('.').unwrap_or(&spec.external_name);
+            let name = spec
+                .external_name
+                .strip_suffix('.')
+                .unwrap_or(&spec.external_name);
             let path = path.child("externalName");
             if rules::required(errors, name, &path) {
                 rules::text(errors, name, &path, validate_name::dns1123_subdomain);
@@ -120,7 +127,9 @@ fn check_affinity(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
         let detail = "must not be set when session affinity is None";
         errors.push(FieldError::forbidden(&at, detail));
     }
-    let seconds = config.and_then(|it| it.client_ip.as_ref()).and_then(|it| it.timeout_seconds);
+    let seconds = config
+        .and_then(|it| it.client_ip.as_ref())
+        .and_then(|it| it.timeout_seconds);
     if let Some(seconds) = seconds.filter(|it| !(1..=AFFINITY_SECONDS_MAX).contains(it)) {
         let detail =
             format!("must be greater than 0 and less than or equal to {AFFINITY_SECONDS_MAX}");
@@ -159,7 +168,11 @@ fn check_uniqueness(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
     let (mut node_ports, mut ports) = (BTreeSet::new(), BTreeSet::new());
     for (index, port) in spec.ports.iter().enumerate() {
         let path = path.index(index);
-        let ServicePort { node_port, protocol, .. } = port;
+        let ServicePort {
+            node_port,
+            protocol,
+            ..
+        } = port;
         if *node_port != 0 {
             let at = path.child("nodePort");
             if spec.type_ == "ClusterIP" {
@@ -196,16 +209,21 @@ fn check_policies(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
         let detail = "may only be set for externally-accessible services";
         errors.push(FieldError::invalid(&at, policy, detail));
     }
-    if spec.health_check_node_port != 0
-        && !(spec.type_ == "LoadBalancer" && policy == "Local")
-    {
+    if spec.health_check_node_port != 0 && !(spec.type_ == "LoadBalancer" && policy == "Local") {
         let detail = "may only be set when `type` is 'LoadBalancer' and \
                       `externalTrafficPolicy` is 'Local'";
         let path = path.child("healthCheckNodePort");
-        errors.push(FieldError::invalid(&path, spec.health_check_node_port, detail));
+        errors.push(FieldError::invalid(
+            &path,
+            spec.health_check_node_port,
+            detail,
+        ));
     }
     let at = path.child("internalTrafficPolicy");
-    if matches!(spec.type_.as_str(), "ClusterIP" | "NodePort" | "LoadBalancer") {
+    if matches!(
+        spec.type_.as_str(),
+        "ClusterIP" | "NodePort" | "LoadBalancer"
+    ) {
         match spec.internal_traffic_policy.as_deref() {
             None => errors.push(FieldError::required(&at, "")),
             Some(policy) => rules::one_of(errors, policy, &["Cluster", "Local"], &at),
@@ -213,7 +231,12 @@ fn check_policies(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
     }
     if let Some(distribution) = &spec.traffic_distribution {
         let supported = ["PreferClose", "PreferSameNode", "PreferSameZone"];
-        rules::one_of(errors, distribution, &supported, &path.child("trafficDistribution"));
+        rules::one_of(
+            errors,
+            distribution,
+            &supported,
+            &path.child("trafficDistribution"),
+        );
     }
 }
 
@@ -238,9 +261,16 @@ pub(super) fn check_update(new: &Service, old: &Service) -> Errors {
         && before.type_ == "LoadBalancer"
         && now.load_balancer_class != before.load_balancer_class
     {
-        let shown = now.load_balancer_class.as_ref().map_or_else(BadValue::null, BadValue::from);
+        let shown = now
+            .load_balancer_class
+            .as_ref()
+            .map_or_else(BadValue::null, BadValue::from);
         let detail = "may not change once set";
-        errors.push(FieldError::invalid(&path.child("loadBalancerClass"), shown, detail));
+        errors.push(FieldError::invalid(
+            &path.child("loadBalancerClass"),
+            shown,
+            detail,
+        ));
     }
     errors
 }

@@ -5,11 +5,11 @@ use kubist_api::apps::v1::{StatefulSet, StatefulSetSpec};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
 use serde::Serialize;
 
+use super::fill;
 use super::pod_defaults::default_pod_template;
 use super::pod_template_rules::{self, Workload};
 use super::rules::{self, Errors};
 use super::volume_defaults::default_claim_spec;
-use super::fill;
 
 #[derive(Debug)]
 pub(super) struct StatefulSets;
@@ -30,7 +30,9 @@ impl KindStrategy for StatefulSets {
             let rolling = spec.update_strategy.rolling_update.get_or_insert_default();
             rolling.partition.get_or_insert(0);
         }
-        let retention = spec.persistent_volume_claim_retention_policy.get_or_insert_default();
+        let retention = spec
+            .persistent_volume_claim_retention_policy
+            .get_or_insert_default();
         fill::text(&mut retention.when_deleted, "Retain");
         fill::text(&mut retention.when_scaled, "Retain");
         spec.replicas.get_or_insert(1);
@@ -54,7 +56,10 @@ impl KindStrategy for StatefulSets {
             .persistent_volume_claim_retention_policy
             .clone_from(&new.spec.persistent_volume_claim_retention_policy);
         if before != new.spec {
-            errors.push(FieldError::forbidden(&FieldPath::new("spec"), ONLY_THESE_CHANGE));
+            errors.push(FieldError::forbidden(
+                &FieldPath::new("spec"),
+                ONLY_THESE_CHANGE,
+            ));
         }
         errors
     }
@@ -66,8 +71,7 @@ impl KindStrategy for StatefulSets {
     }
 }
 
-const ONLY_THESE_CHANGE: &str =
-    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', \
+const ONLY_THESE_CHANGE: &str = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', \
      'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and \
      'minReadySeconds' are forbidden";
 
@@ -89,10 +93,18 @@ struct ShownRollingUpdate<'a> {
 fn check_spec(errors: &mut Errors, spec: &StatefulSetSpec, path: &FieldPath) {
     check_pod_management(errors, spec, &path.child("podManagementPolicy"));
     check_update_strategy(errors, spec, &path.child("updateStrategy"));
-    check_retention(errors, spec, &path.child("persistentVolumeClaimRetentionPolicy"));
+    check_retention(
+        errors,
+        spec,
+        &path.child("persistentVolumeClaimRetentionPolicy"),
+    );
     let replicas = spec.replicas.unwrap_or_default();
     rules::non_negative(errors, replicas.into(), &path.child("replicas"));
-    rules::non_negative(errors, spec.min_ready_seconds.into(), &path.child("minReadySeconds"));
+    rules::non_negative(
+        errors,
+        spec.min_ready_seconds.into(),
+        &path.child("minReadySeconds"),
+    );
     if let Some(ordinals) = &spec.ordinals {
         let path = path.child("ordinals").child("start");
         rules::non_negative(errors, ordinals.start.into(), &path);
@@ -101,12 +113,20 @@ fn check_spec(errors: &mut Errors, spec: &StatefulSetSpec, path: &FieldPath) {
     rules::optional_non_negative(errors, limit, &path.child("revisionHistoryLimit"));
     if !spec.service_name.is_empty() {
         let path = path.child("serviceName");
-        rules::text(errors, &spec.service_name, &path, validate_name::dns1123_label);
+        rules::text(
+            errors,
+            &spec.service_name,
+            &path,
+            validate_name::dns1123_label,
+        );
     }
     let (selector, at) = (spec.selector.as_deref(), path.child("selector"));
     rules::workload_selector(errors, selector, &at, "statefulset");
     if let Some(selector) = rules::as_selector(errors, selector, &at) {
-        let workload = Workload { replicas: 1, ..Workload::ALWAYS };
+        let workload = Workload {
+            replicas: 1,
+            ..Workload::ALWAYS
+        };
         let path = path.child("template");
         pod_template_rules::check(errors, &spec.template, &selector, &workload, &path);
     }
@@ -135,7 +155,11 @@ fn check_update_strategy(errors: &mut Errors, spec: &StatefulSetSpec, path: &Fie
                     partition: it.partition.unwrap_or_default(),
                     max_unavailable: it.max_unavailable.as_ref(),
                 }));
-                errors.push(FieldError::invalid(&path.child("rollingUpdate"), shown, detail));
+                errors.push(FieldError::invalid(
+                    &path.child("rollingUpdate"),
+                    shown,
+                    detail,
+                ));
             }
         }
         "RollingUpdate" => {
@@ -167,8 +191,10 @@ fn check_retention(errors: &mut Errors, spec: &StatefulSetSpec, path: &FieldPath
     let Some(policy) = &spec.persistent_volume_claim_retention_policy else {
         return;
     };
-    for (name, value) in [("whenDeleted", &policy.when_deleted), ("whenScaled", &policy.when_scaled)]
-    {
+    for (name, value) in [
+        ("whenDeleted", &policy.when_deleted),
+        ("whenScaled", &policy.when_scaled),
+    ] {
         rules::one_of(errors, value, &["Delete", "Retain"], &path.child(name));
     }
 }

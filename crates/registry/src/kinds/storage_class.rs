@@ -29,7 +29,12 @@ impl KindStrategy for StorageClasses {
         }
         let policies = ["Delete", "Retain"];
         if let Some(policy) = new.reclaim_policy.as_ref().filter(|it| !it.is_empty()) {
-            rules::one_of(&mut errors, policy, &policies, &FieldPath::new("reclaimPolicy"));
+            rules::one_of(
+                &mut errors,
+                policy,
+                &policies,
+                &FieldPath::new("reclaimPolicy"),
+            );
         }
         let path = FieldPath::new("volumeBindingMode");
         match &new.volume_binding_mode {

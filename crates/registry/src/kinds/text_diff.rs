@@ -75,7 +75,10 @@ fn edits<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Edit<'a>> {
     let (old_rest, new_rest) = (&old[head..], &new[head..]);
     let pairs = old_rest.iter().rev().zip(new_rest.iter().rev());
     let tail = pairs.take_while(|(a, b)| a == b).count();
-    let (a, b) = (&old_rest[..old_rest.len() - tail], &new_rest[..new_rest.len() - tail]);
+    let (a, b) = (
+        &old_rest[..old_rest.len() - tail],
+        &new_rest[..new_rest.len() - tail],
+    );
     let width = b.len() + 1;
     // The length of the longest common part of what follows each pair of lines.
     let mut common = vec![0_u32; (a.len() + 1) * width];
@@ -129,11 +132,23 @@ fn hunks(edits: &[Edit<'_>]) -> String {
 }
 
 fn push_hunk(out: &mut String, edits: &[Edit<'_>], start: usize, end: usize) {
-    let olds = |part: &[Edit<'_>]| part.iter().filter(|it| !matches!(it, Edit::Added(_))).count();
-    let news = |part: &[Edit<'_>]| part.iter().filter(|it| !matches!(it, Edit::Removed(_))).count();
+    let olds = |part: &[Edit<'_>]| {
+        part.iter()
+            .filter(|it| !matches!(it, Edit::Added(_)))
+            .count()
+    };
+    let news = |part: &[Edit<'_>]| {
+        part.iter()
+            .filter(|it| !matches!(it, Edit::Removed(_)))
+            .count()
+    };
     let (before, hunk) = (&edits[..start], &edits[start..end]);
     let (old, new) = (olds(before) + 1, news(before) + 1);
-    out.push_str(&format!("@@ -{old},{} +{new},{} @@\n", olds(hunk), news(hunk)));
+    out.push_str(&format!(
+        "@@ -{old},{} +{new},{} @@\n",
+        olds(hunk),
+        news(hunk)
+    ));
     for edit in hunk {
         let (mark, line) = match edit {
             Edit::Same(line) => (' ', line),

@@ -46,12 +46,18 @@ pub(super) fn default_volume(volume: &mut Volume) {
     if let Some(scale_io) = &mut volume.scale_io {
         default_scale_io(&mut scale_io.storage_mode, &mut scale_io.fs_type);
     }
-    if let Some(claim) = volume.ephemeral.as_mut().and_then(|it| it.volume_claim_template.as_mut())
+    if let Some(claim) = volume
+        .ephemeral
+        .as_mut()
+        .and_then(|it| it.volume_claim_template.as_mut())
     {
         default_claim_spec(&mut claim.spec);
     }
     if let Some(source) = &mut volume.image {
-        fill::text(&mut source.pull_policy, image::pull_policy(&source.reference));
+        fill::text(
+            &mut source.pull_policy,
+            image::pull_policy(&source.reference),
+        );
     }
 }
 
@@ -84,7 +90,10 @@ pub(super) fn default_claim_spec(spec: &mut PersistentVolumeClaimSpec) {
 }
 
 fn has_source(volume: &Volume) -> bool {
-    let name = Volume { name: volume.name.clone(), ..Volume::default() };
+    let name = Volume {
+        name: volume.name.clone(),
+        ..Volume::default()
+    };
     *volume != name
 }
 

@@ -46,7 +46,9 @@ pub(super) fn check(errors: &mut Errors, all: &[Volume], path: &FieldPath) -> Vo
 
 /// There must be one source, which the schema knows as the fields other than the name.
 fn check_sources(errors: &mut Errors, volume: &Volume, path: &FieldPath) {
-    let sources = present_fields(volume).into_iter().filter(|&name| name != "name");
+    let sources = present_fields(volume)
+        .into_iter()
+        .filter(|&name| name != "name");
     for (index, source) in in_upstream_order(sources.collect()).into_iter().enumerate() {
         let path = path.child(source);
         if index > 0 {
@@ -64,7 +66,12 @@ fn check_sources(errors: &mut Errors, volume: &Volume, path: &FieldPath) {
 /// Upstream looks at directories before anything else.
 pub(super) fn in_upstream_order(mut names: Vec<&'static str>) -> Vec<&'static str> {
     const FIRST: [&str; 3] = ["emptyDir", "hostPath", "gitRepo"];
-    names.sort_by_key(|name| FIRST.iter().position(|it| it == name).unwrap_or(FIRST.len()));
+    names.sort_by_key(|name| {
+        FIRST
+            .iter()
+            .position(|it| it == name)
+            .unwrap_or(FIRST.len())
+    });
     names
 }
 
@@ -72,13 +79,19 @@ pub(super) fn in_upstream_order(mut names: Vec<&'static str>) -> Vec<&'static st
 pub(super) fn present_fields(message: &dyn Message) -> Vec<&'static str> {
     let fields = message.schema().fields;
     let there = |index: &usize| matches!(message.view(*index), Some(View::OptMessage(Some(_))));
-    (0..fields.len()).filter(there).map(|index| fields[index].json).collect()
+    (0..fields.len())
+        .filter(there)
+        .map(|index| fields[index].json)
+        .collect()
 }
 
 fn check_source(errors: &mut Errors, volume: &Volume, source: &str, path: &FieldPath) {
     if let Some(directory) = &volume.host_path {
         host_path(errors, &directory.path, directory.type_.as_deref(), path);
-    } else if let Some(size) = volume.empty_dir.as_ref().and_then(|it| it.size_limit.as_ref())
+    } else if let Some(size) = volume
+        .empty_dir
+        .as_ref()
+        .and_then(|it| it.size_limit.as_ref())
         && size.signum() < 0
     {
         errors.push(FieldError::forbidden(
@@ -110,7 +123,10 @@ fn check_source(errors: &mut Errors, volume: &Volume, source: &str, path: &Field
     } else if let Some(csi) = &volume.csi {
         rules::required(errors, &csi.driver, &path.child("driver"));
     } else if source == "ephemeral" {
-        let template = volume.ephemeral.as_ref().and_then(|it| it.volume_claim_template.as_ref());
+        let template = volume
+            .ephemeral
+            .as_ref()
+            .and_then(|it| it.volume_claim_template.as_ref());
         if template.is_none() {
             errors.push(FieldError::required(&path.child("volumeClaimTemplate"), ""));
         }
@@ -134,7 +150,11 @@ fn check_downward(
             }
             (None, Some(resource)) => {
                 let path = path.child("resourceFieldRef");
-                rules::required(errors, &resource.container_name, &path.child("containerName"));
+                rules::required(
+                    errors,
+                    &resource.container_name,
+                    &path.child("containerName"),
+                );
                 env_rules::check_resource(errors, resource, &path);
             }
             (None, None) => {
@@ -183,7 +203,11 @@ fn check_projected(errors: &mut Errors, projected: &ProjectedVolumeSource, path:
             let seconds = token.expiration_seconds.unwrap_or_default();
             if seconds < 600 {
                 let detail = "may not specify a duration less than 10 minutes";
-                errors.push(FieldError::invalid(&path.child("expirationSeconds"), seconds, detail));
+                errors.push(FieldError::invalid(
+                    &path.child("expirationSeconds"),
+                    seconds,
+                    detail,
+                ));
             }
             rules::required(errors, &token.path, &path.child("path"));
         }

@@ -62,12 +62,19 @@ impl KindStrategy for ValidatingWebhooks {
     type Kind = ValidatingWebhookConfiguration;
 
     fn apply_defaults(&self, object: &mut ValidatingWebhookConfiguration) {
-        object.webhooks.iter_mut().for_each(|webhook| default_webhook!(webhook));
+        object
+            .webhooks
+            .iter_mut()
+            .for_each(|webhook| default_webhook!(webhook));
     }
     fn validate(&self, new: &ValidatingWebhookConfiguration) -> Vec<FieldError> {
         let mut errors = Vec::new();
         for (index, webhook) in new.webhooks.iter().enumerate() {
-            check_webhook!(&mut errors, webhook, &FieldPath::new("webhooks").index(index));
+            check_webhook!(
+                &mut errors,
+                webhook,
+                &FieldPath::new("webhooks").index(index)
+            );
         }
         errors
     }
@@ -126,7 +133,11 @@ fn check(errors: &mut Errors, webhook: &Facts<'_>, path: &FieldPath) {
     }
     for (name, value, supported) in [
         ("failurePolicy", webhook.failure_policy, &["Fail", "Ignore"]),
-        ("matchPolicy", webhook.match_policy, &["Equivalent", "Exact"]),
+        (
+            "matchPolicy",
+            webhook.match_policy,
+            &["Equivalent", "Exact"],
+        ),
     ] {
         if let Some(value) = value {
             rules::one_of(errors, value, supported, &path.child(name));
@@ -143,14 +154,22 @@ fn check(errors: &mut Errors, webhook: &Facts<'_>, path: &FieldPath) {
     }
     if let Some(seconds) = webhook.timeout.filter(|it| !(1..=30).contains(it)) {
         let detail = "the timeout value must be between 1 and 30 seconds";
-        errors.push(FieldError::invalid(&path.child("timeoutSeconds"), seconds, detail));
+        errors.push(FieldError::invalid(
+            &path.child("timeoutSeconds"),
+            seconds,
+            detail,
+        ));
     }
     check_client(errors, webhook.client, &path.child("clientConfig"));
     let at = path.child("admissionReviewVersions");
     if webhook.versions.is_empty() {
         let detail = "must specify one of v1, v1beta1";
         errors.push(FieldError::required(&at, detail));
-    } else if !webhook.versions.iter().any(|it| it == "v1" || it == "v1beta1") {
+    } else if !webhook
+        .versions
+        .iter()
+        .any(|it| it == "v1" || it == "v1beta1")
+    {
         let detail = "must include at least one of v1, v1beta1";
         let shown = BadValue::json(webhook.versions);
         errors.push(FieldError::invalid(&at, shown, detail));
@@ -164,7 +183,11 @@ fn fully_qualified(errors: &mut Errors, name: &str, path: &FieldPath) {
     }
     let problems = validate_name::dns1123_subdomain(name);
     if !problems.is_empty() {
-        errors.extend(problems.into_iter().map(|it| FieldError::invalid(path, name, it)));
+        errors.extend(
+            problems
+                .into_iter()
+                .map(|it| FieldError::invalid(path, name, it)),
+        );
     } else if name.split('.').count() < 3 {
         let detail = "should be a domain with at least three segments separated by dots";
         errors.push(FieldError::invalid(path, name, detail));
@@ -178,7 +201,11 @@ fn check_rule(errors: &mut Errors, rule: &RuleWithOperations, path: &FieldPath) 
     }
     if rule.operations.len() > 1 && rule.operations.iter().any(|it| it == "*") {
         let detail = "if '*' is present, must not specify other operations";
-        errors.push(FieldError::invalid(&at, BadValue::json(&rule.operations), detail));
+        errors.push(FieldError::invalid(
+            &at,
+            BadValue::json(&rule.operations),
+            detail,
+        ));
     }
     for (index, operation) in rule.operations.iter().enumerate() {
         rules::one_of(errors, operation, &OPERATIONS, &at.index(index));

@@ -5,6 +5,7 @@ mod deletion;
 mod fixture;
 mod list;
 mod namespaces;
+mod recorded_defaulting;
 mod services;
 mod subresources;
 mod update;
