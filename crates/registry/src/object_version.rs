@@ -31,6 +31,13 @@ pub(crate) fn with_resource_version(raw: &[u8], version: &str, out: &mut Vec<u8>
     true
 }
 
+/// The metadata with its tag: a message that has only that. None if it does not come first, or
+/// not once.
+pub(crate) fn first_field(raw: &[u8]) -> Option<&[u8]> {
+    let (_, rest) = metadata(raw)?;
+    Some(&raw[..raw.len() - rest.len()])
+}
+
 fn metadata(raw: &[u8]) -> Option<(&[u8], &[u8])> {
     let (&tag, rest) = raw.split_first()?;
     if tag != METADATA {

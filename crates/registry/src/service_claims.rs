@@ -109,8 +109,8 @@ impl ServiceClaims {
                 random,
                 claim: Claim::default(),
             };
-            let result = claiming
-                .address(new)
+            let result = needs::check_families(new)
+                .and_then(|()| claiming.address(new))
                 .and_then(|()| claiming.node_ports(new))
                 .and_then(|()| claiming.health_check_port(new));
             (result, claiming.claim)

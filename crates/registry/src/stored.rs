@@ -3,7 +3,7 @@
 //! Cheap to clone and shared by all lists and watches that deliver it. The storage encoding is
 //! where it begins; metadata is scanned, and the object decoded, only when needed.
 
-use crate::object_version::with_resource_version;
+use crate::object_version::{first_field, with_resource_version};
 use bytes::Bytes;
 use kubist_api::Kind;
 use kubist_apimachinery::wire::scan::{self, Scan};
@@ -115,7 +115,9 @@ impl Stored {
 
     /// The name and the labels, without decoding the object if possible.
     pub fn with_labels<T>(&self, read: impl FnOnce(&str, KeyValues<'_>) -> T) -> Result<T, Status> {
-        if let (Some(raw), Some(Some(scan))) = (self.0.raw.get(), self.scan()) {
+        if self.0.object.get().is_none()
+            && let (Some(raw), Some(Some(scan))) = (self.0.raw.get(), self.scan())
+        {
             let spans = &scan.spans;
             return Ok(read(spans.name(raw), spans.labels(raw)));
         }
@@ -219,8 +221,10 @@ impl Stored {
     fn scan(&self) -> Option<&Option<Scan>> {
         let raw = self.0.raw.get()?;
         Some(self.0.scan.get_or_init(|| {
+            // The metadata is a message by itself, and what follows it need not be looked at.
+            let metadata = first_field(raw)?;
             let cx = &mut DecodeContext::new();
-            let scan = scan::scan(raw, Encoding::Protobuf, self.0.kind.schema(), cx).ok()?;
+            let scan = scan::scan(metadata, Encoding::Protobuf, self.0.kind.schema(), cx).ok()?;
             // Irregular metadata was written again behind the bytes; decoding is simpler then.
             scan.tail.is_empty().then_some(scan)
         }))

@@ -1,7 +1,8 @@
 //! HorizontalPodAutoscaler: v1 knows one metric, the CPU; v2 a list of them.
 //!
-//! Upstream carries what v1 cannot say in annotations; so does this, in v2's own spelling of the
-//! values, which is read back by the same server.
+//! Upstream carries what v1 cannot say in annotations: the behavior with the names of its Go
+//! fields, which this writes too. Metrics and conditions are written in v2's own spelling; the
+//! same server reads them back.
 
 use serde_json::{Map, Value, json};
 
@@ -17,7 +18,7 @@ pub(super) fn to_v2(json: &mut Value) {
         serde_json::from_str(text.as_str()?).ok()
     };
     let kept_metrics = annotation(METRICS);
-    let behavior = annotation(BEHAVIOR);
+    let behavior = annotation(BEHAVIOR).map(behavior_from_go);
     let conditions = annotation(CONDITIONS);
     let kept_current = annotation(CURRENT_METRICS);
     if let Some(spec) = member(json, "spec") {
@@ -71,7 +72,8 @@ pub(super) fn to_v1(json: &mut Value) {
             spec.insert("targetCPUUtilizationPercentage".to_owned(), cpu);
         }
         kept.extend(others.map(|others| (METRICS, others)));
-        kept.extend(spec.remove("behavior").map(|it| (BEHAVIOR, it)));
+        let behavior = spec.remove("behavior");
+        kept.extend(behavior.map(|it| (BEHAVIOR, Value::String(behavior_to_go(&it)))));
     }
     if let Some(status) = member(json, "status") {
         let current = status.remove("currentMetrics");
@@ -90,8 +92,61 @@ pub(super) fn to_v1(json: &mut Value) {
             .entry("annotations")
             .or_insert_with(|| Value::Object(Map::new()));
         for (key, value) in kept {
-            annotations[key] = Value::String(value.to_string());
+            annotations[key] = match value {
+                Value::String(text) => Value::String(text),
+                other => Value::String(other.to_string()),
+            };
         }
+    }
+}
+
+/// The behavior with the names of Go's fields, in their order, absent ones as null.
+fn behavior_to_go(behavior: &Value) -> String {
+    let rules = |name: &str| {
+        let Some(rules) = behavior.get(name) else {
+            return "null".to_owned();
+        };
+        let policy = |policy: &Value| {
+            let field = |name: &str| policy.get(name).unwrap_or(&Value::Null).to_string();
+            let (kind, value, period) = (field("type"), field("value"), field("periodSeconds"));
+            format!("{{\"Type\":{kind},\"Value\":{value},\"PeriodSeconds\":{period}}}")
+        };
+        let policies = rules.get("policies").and_then(Value::as_array);
+        let policies = policies.map_or_else(
+            || "null".to_owned(),
+            |list| {
+                let list: Vec<String> = list.iter().map(policy).collect();
+                format!("[{}]", list.join(","))
+            },
+        );
+        let field = |name: &str| rules.get(name).unwrap_or(&Value::Null).to_string();
+        let (window, select) = (field("stabilizationWindowSeconds"), field("selectPolicy"));
+        let tolerance = field("tolerance");
+        format!(
+            "{{\"StabilizationWindowSeconds\":{window},\"SelectPolicy\":{select},\
+             \"Policies\":{policies},\"Tolerance\":{tolerance}}}"
+        )
+    };
+    let (up, down) = (rules("scaleUp"), rules("scaleDown"));
+    format!("{{\"ScaleUp\":{up},\"ScaleDown\":{down}}}")
+}
+
+/// Names in Go, which begin with a capital, as names in JSON; nulls are left out.
+fn behavior_from_go(behavior: Value) -> Value {
+    match behavior {
+        Value::Object(members) => {
+            let members = members.into_iter().filter(|(_, value)| !value.is_null());
+            let renamed = members.map(|(name, value)| {
+                let mut name = name;
+                if let Some(first) = name.get_mut(..1) {
+                    first.make_ascii_lowercase();
+                }
+                (name, behavior_from_go(value))
+            });
+            Value::Object(renamed.collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(behavior_from_go).collect()),
+        other => other,
     }
 }
 

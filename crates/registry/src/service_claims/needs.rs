@@ -1,7 +1,7 @@
 //! What a service needs, by its type, and what it takes over from its former self.
 
 use kubist_api::core::v1::Service;
-use kubist_apimachinery::Str;
+use kubist_apimachinery::{FieldError, FieldPath, Str};
 
 const NONE: &str = "None";
 
@@ -101,6 +101,17 @@ fn take_over_node_ports(new: &mut Service, old: &Service) {
     } else if health_check_port(old) && !health_check_port(new) && same_check {
         new.spec.health_check_node_port = 0;
     }
+}
+
+/// There is one family of addresses only.
+pub(super) fn check_families(service: &Service) -> Result<(), Box<FieldError>> {
+    const DUAL: &str = "RequireDualStack";
+    if has_cluster_type(service) && service.spec.ip_family_policy.as_deref() == Some(DUAL) {
+        let path = FieldPath::new("spec").child("ipFamilyPolicy");
+        let detail = "this cluster is not configured for dual-stack services";
+        return Err(Box::new(FieldError::invalid(&path, DUAL, detail)));
+    }
+    Ok(())
 }
 
 /// Says which family the addresses are of: there is one only.

@@ -80,3 +80,16 @@ async fn a_dry_run_takes_nothing() {
     web.metadata.name = "other".into();
     fixture.try_create(web).await.expect("it is still free");
 }
+
+#[tokio::test]
+async fn there_is_one_family_of_addresses() {
+    let fixture = Fixture::new().await;
+    let mut web = service("web", "ClusterIP");
+    web.spec.ip_family_policy = Some("RequireDualStack".into());
+    let status = fixture.try_create(web).await.expect_err("there is no second");
+    assert_eq!(
+        status.message,
+        "Service \"web\" is invalid: spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": \
+         this cluster is not configured for dual-stack services"
+    );
+}
