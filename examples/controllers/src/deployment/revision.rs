@@ -1,0 +1,163 @@
+//! Which ReplicaSet is of which template: hashes, names, revisions and the annotations for them.
+
+use std::collections::BTreeMap;
+
+use kubist_api::apps::v1::{Deployment, ReplicaSet};
+use kubist_api::core::v1::PodTemplateSpec;
+use kubist_apimachinery::Str;
+use kubist_apimachinery::wire::Wire as _;
+
+use super::sizes;
+
+/// The label that keeps the Pods of a Deployment's ReplicaSets apart.
+pub(super) const HASH_LABEL: &str = "pod-template-hash";
+/// The number of a template, counted up by each change.
+pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
+/// Former numbers of a template that came back.
+const HISTORY: &str = "deployment.kubernetes.io/revision-history";
+/// The Deployment's replicas when the ReplicaSet was last scaled.
+pub(super) const DESIRED_REPLICAS: &str = "deployment.kubernetes.io/desired-replicas";
+/// The same with surge.
+pub(super) const MAX_REPLICAS: &str = "deployment.kubernetes.io/max-replicas";
+/// Annotations of a Deployment that say nothing about its ReplicaSets.
+const NOT_COPIED: [&str; 6] = [
+    "kubectl.kubernetes.io/last-applied-configuration",
+    "deprecated.deployment.rollback.to",
+    REVISION,
+    HISTORY,
+    DESIRED_REPLICAS,
+    MAX_REPLICAS,
+];
+
+/// A short hash of a template, in characters that are no vowels, so that no words come out. The
+/// function is FNV-1a over our protobuf; upstream hashes a Go dump, so its names are others.
+pub(super) fn template_hash(template: &PodTemplateSpec, collisions: i32) -> String {
+    const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+    let mut hash: u32 = 0x811c_9dc5;
+    for byte in template
+        .to_protobuf()
+        .iter()
+        .chain(&collisions.to_le_bytes())
+    {
+        hash = (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    }
+    let letter = |digit: u8| char::from(ALPHABET[usize::from(digit) % ALPHABET.len()]);
+    hash.to_string().bytes().map(letter).collect()
+}
+
+/// Whether a ReplicaSet was made from this template. The hash label does not count.
+pub(super) fn is_of(set: &ReplicaSet, template: &PodTemplateSpec) -> bool {
+    fn without_hash(template: &PodTemplateSpec) -> BTreeMap<&Str, &Str> {
+        let labels = template.metadata.labels.iter();
+        labels.filter(|(key, _)| **key != HASH_LABEL).collect()
+    }
+    let own = &set.spec.template;
+    own.spec == template.spec
+        && own.metadata.annotations == template.metadata.annotations
+        && without_hash(own) == without_hash(template)
+}
+
+/// The revision of a ReplicaSet; 0 if it has none.
+pub(super) fn revision(annotations: &BTreeMap<Str, Str>) -> i64 {
+    number(annotations, REVISION).unwrap_or(0)
+}
+
+pub(super) fn max_replicas_annotation(set: &ReplicaSet) -> Option<i32> {
+    number(&set.metadata.annotations, MAX_REPLICAS)
+}
+
+/// Whether the Deployment was scaled since this ReplicaSet was.
+pub(super) fn was_scaled(deployment: &Deployment, set: &ReplicaSet) -> bool {
+    number(&set.metadata.annotations, DESIRED_REPLICAS)
+        .is_some_and(|desired: i32| desired != sizes::wanted(deployment))
+}
+
+fn number<T: std::str::FromStr>(annotations: &BTreeMap<Str, Str>, key: &str) -> Option<T> {
+    annotations.get(key)?.parse().ok()
+}
+
+/// Notes on a ReplicaSet what the Deployment wants; says whether that is news.
+pub(super) fn annotate_sizes(deployment: &Deployment, set: &mut ReplicaSet) -> bool {
+    let desired = sizes::wanted(deployment).to_string().into();
+    let most = sizes::most(deployment).to_string().into();
+    put(set, DESIRED_REPLICAS, desired) | put(set, MAX_REPLICAS, most)
+}
+
+/// Gives the newest ReplicaSet its revision (never a lower one), and the Deployment's annotations;
+/// says whether anything changed.
+pub(super) fn annotate_revision(
+    deployment: &Deployment,
+    set: &mut ReplicaSet,
+    newest: i64,
+) -> bool {
+    let mut changed = false;
+    for (key, value) in &deployment.metadata.annotations {
+        if !NOT_COPIED.contains(&&**key) {
+            changed |= put(set, key, value.clone());
+        }
+    }
+    let before = revision(&set.metadata.annotations);
+    if before < newest {
+        changed |= put(set, REVISION, newest.to_string().into());
+        if before > 0 {
+            let history = set.metadata.annotations.get(HISTORY);
+            let history = history.map_or_else(|| before.to_string(), |it| format!("{it},{before}"));
+            changed |= put(set, HISTORY, history.into());
+        }
+    }
+    changed
+}
+
+fn put(set: &mut ReplicaSet, key: &str, value: Str) -> bool {
+    let annotations = &mut set.metadata.annotations;
+    let changed = annotations.get(key) != Some(&value);
+    if changed {
+        annotations.insert(key.into(), value);
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_follow_the_template_and_the_collision_count() {
+        let mut template = PodTemplateSpec::default();
+        let before = template_hash(&template, 0);
+        assert_eq!(before, template_hash(&template, 0));
+        assert_ne!(before, template_hash(&template, 1));
+        template.spec.node_name = "elsewhere".into();
+        assert_ne!(before, template_hash(&template, 0));
+        assert!(before.len() <= 10 && before.bytes().all(|it| it.is_ascii_alphanumeric()));
+    }
+
+    #[test]
+    fn a_set_is_of_a_template_whatever_its_hash_label() {
+        let mut set = ReplicaSet::default();
+        let template = PodTemplateSpec::default();
+        let labels = &mut set.spec.template.metadata.labels;
+        labels.insert(HASH_LABEL.into(), "bcdf".into());
+        assert!(is_of(&set, &template));
+        set.spec
+            .template
+            .metadata
+            .labels
+            .insert("app".into(), "web".into());
+        assert!(!is_of(&set, &template));
+    }
+
+    #[test]
+    fn a_template_that_comes_back_gets_a_new_revision_and_remembers_the_old() {
+        let (mut deployment, mut set) = (Deployment::default(), ReplicaSet::default());
+        let own = [("note", "a"), (NOT_COPIED[0], "{}")];
+        let pair = |(key, value): (&str, &str)| (Str::from(key), Str::from(value));
+        deployment.metadata.annotations = own.map(pair).into();
+        assert!(annotate_revision(&deployment, &mut set, 1));
+        assert!(!annotate_revision(&deployment, &mut set, 1));
+        assert!(annotate_revision(&deployment, &mut set, 3));
+        assert!(annotate_revision(&deployment, &mut set, 7));
+        let expected = [("note", "a"), (REVISION, "7"), (HISTORY, "1,3")].map(pair);
+        assert_eq!(set.metadata.annotations, expected.into());
+    }
+}
