@@ -92,7 +92,7 @@ async fn follow<F: Ingest<Kind = Pod> + FieldLookup>(
     let run = informer.run(token.clone());
     let measure = async {
         let lister = informer.synced().await?;
-        handler.synced().await?;
+        handler.synced().await;
         let synced = Usage::now();
         println!("{}", meter::phase("sync", lister.len(), before, synced));
         while lister.find("default", &arguments.marker).is_none() {
