@@ -2,6 +2,7 @@
 
 mod clock;
 mod convert;
+mod demo;
 mod memory;
 mod serve;
 mod signal;
@@ -20,6 +21,8 @@ pub(crate) type Outcome = Result<ExitCode, Box<dyn Error>>;
 pub(crate) enum Command {
     /// Convert built-in objects and lists between JSON, YAML and protobuf
     Convert(convert::Options),
+    /// Bring an application to life, and break, scale, update and remove it
+    Demo(demo::Options),
     /// Run an API server in this process, in memory
     Serve(serve::Options),
     /// Follow the objects of a resource, of any cluster
@@ -30,6 +33,7 @@ impl Command {
     pub(crate) fn run(self) -> Outcome {
         match self {
             Self::Convert(options) => convert::run(&options),
+            Self::Demo(options) => block_on(demo::run(options)),
             Self::Serve(options) => block_on(serve::run(options)),
             Self::Watch(options) => block_on(watch::run(options)),
         }

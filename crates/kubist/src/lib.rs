@@ -1,4 +1,71 @@
 //! Kubernetes client and API machinery for Rust: the facade.
+//!
+//! One dependency in place of many: the crates of the project under short names, [`infer`] for a
+//! client of the cluster that kubectl would talk to, and, with the feature `server`, [`Server`]: an
+//! API server in this process. The crates can be used one by one; this one adds nothing else.
+//!
+//! It is **not** a framework: nothing is installed globally, nothing is spawned that its caller
+//! does not own, and no environment variable is read but those that `kubeconfig` names.
+//!
+//! A controller that labels every Pod with the number of its containers:
+//!
+//! ```no_run
+//! use kubist::api::core::v1::Pod;
+//! use kubist::apimachinery::ObjectName;
+//! use kubist::client::{Api, ApiError, Patch};
+//! use kubist::controller::{Action, Controller, Manager};
+//! use kubist::informers::SharedInformerFactory;
+//! use tokio_util::sync::CancellationToken;
+//!
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let client = kubist::infer()?;
+//! let factory = SharedInformerFactory::new(client.clone());
+//! let pods = factory.informer::<Pod>();
+//! let lister = pods.lister_before_sync(); // complete before the first reconcile
+//!
+//! let reconcile = move |key: ObjectName| {
+//!     let (pod, client) = (lister.get(&key), client.clone());
+//!     async move {
+//!         let Some(pod) = pod else { return Ok(Action::done()) }; // it is gone
+//!         let count = pod.spec.containers.len().to_string();
+//!         if pod.metadata.labels.get("example.com/containers").map(|it| &**it) != Some(&*count) {
+//!             let labels = serde_json::json!({"example.com/containers": count});
+//!             let patch = Patch::Merge(serde_json::json!({"metadata": {"labels": labels}}));
+//!             let pods: Api<Pod> = Api::namespaced(client, key.namespace.clone());
+//!             pods.patch(&key.name, &patch).await?; // an error brings the key back, ever later
+//!         }
+//!         Ok::<_, ApiError>(Action::done())
+//!     }
+//! };
+//! let controller = Controller::new("containers", &pods).workers(4);
+//! Manager::new(factory).with(controller, reconcile).run(CancellationToken::new()).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! And the server it can be tried on:
+//!
+//! ```
+//! # #[cfg(feature = "server")]
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = kubist::Server::start(kubist::ServerConfig::default()).await?;
+//! let version = server.client().server_version().await?;
+//! assert_eq!(version.minor.as_str(), "36");
+//! server.shutdown().await;
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "server"))]
+//! # fn main() {}
+//! ```
+//!
+//! # Contracts
+//!
+//! - Features only add: `server` the [`Server`], `cli` (on by default, off for libraries) the
+//!   command `kubist`.
+//! - Dropping a [`Server`] ends all that it started; it leaves nothing on disk but a kubeconfig
+//!   that was asked for.
 
 mod infer;
 #[cfg(feature = "server")]
@@ -9,11 +76,14 @@ pub use kubist_apimachinery as apimachinery;
 pub use kubist_cache as cache;
 pub use kubist_client as client;
 pub use kubist_codec as codec;
+pub use kubist_controller as controller;
 pub use kubist_informers as informers;
 pub use kubist_kubeconfig as kubeconfig;
 pub use kubist_reflector as reflector;
 pub use kubist_transport as transport;
 pub use kubist_workqueue as workqueue;
+#[cfg(feature = "server")]
+pub use {kubist_apiserver as apiserver, kubist_registry as registry, kubist_storage as storage};
 
 pub use infer::{InferError, infer, infer_with};
 #[cfg(feature = "server")]

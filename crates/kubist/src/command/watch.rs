@@ -5,6 +5,7 @@
 
 mod arrivals;
 mod lines;
+mod problems;
 mod summary;
 mod table;
 
@@ -17,9 +18,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use futures_util::FutureExt as _;
-use kubist_apimachinery::{ApiResource, FieldSelector, Selector, Unstructured};
+use kubist_apimachinery::{ApiResource, FieldSelector, ListOptions, Selector, Unstructured};
 use kubist_cache::{Change, IngestAny, Metadata, Selection, Source as _};
-use kubist_client::{Client, Discovery};
+use kubist_client::{Api, Client, Discovery};
 use kubist_informers::{
     Delivery, HandlerConfig, HandlerState, InformerConfig, Overflow, Problem, SharedInformer,
 };
@@ -29,6 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::arrivals::Arrivals;
 use self::lines::{JsonLines, TableLines};
+use self::problems::Problems;
 use self::summary::Summary;
 use self::table::LiveTable;
 use super::{Outcome, memory, signal};
@@ -166,10 +168,33 @@ impl Target {
             labels: options.selector.to_string().into(),
             fields: options.field_selector.to_string().into(),
         };
-        Ok(Self {
+        let target = Self {
             client,
             resource,
             selection,
+        };
+        target.check(options).await?;
+        Ok(target)
+    }
+
+    /// Asks for one object, so that what the server refuses (a field that cannot be selected, a
+    /// right that is missing) ends the command, where an informer would try for ever.
+    async fn check(&self, options: &Options) -> Result<(), Box<dyn Error>> {
+        let all = Api::<Metadata<()>>::dynamic(self.client.clone(), &self.resource);
+        let api = match &self.selection.namespace {
+            Some(namespace) => all.in_namespace(namespace.clone()),
+            None => all,
+        };
+        let one = ListOptions {
+            label_selector: options.selector.clone(),
+            field_selector: options.field_selector.clone(),
+            limit: 1,
+            ..ListOptions::default()
+        };
+        api.list(&one).await.map(drop).map_err(|error| {
+            let text = format!("cannot list {}", self.resource.plural);
+            let error = error.into();
+            Explained { text, error }.into()
         })
     }
 }
@@ -223,9 +248,10 @@ impl Follower {
         let mut summary = Summary::start(resource, client, memory::resident());
         let arrivals = Arrivals::default();
         let source = client.dynamic_lister_watcher::<K>(resource, selection);
+        let problems = Problems::default();
         let config = InformerConfig {
             name: resource.plural.clone(),
-            on_problem: Some(Arc::new(|problem: &Problem| warn(problem))),
+            on_problem: Some(Arc::new(move |problem: &Problem| problems.tell(problem))),
             ..InformerConfig::default()
         };
         let informer = SharedInformer::new(arrivals.stamp(source), config);
@@ -296,10 +322,4 @@ impl Follower {
             None => std::future::pending().await,
         }
     }
-}
-
-/// Problems are told, and the informer goes on by itself.
-#[expect(clippy::print_stderr, reason = "this is the command's own output")]
-fn warn(problem: &Problem) {
-    eprintln!("kubist: {problem:?}");
 }

@@ -1,0 +1,156 @@
+//! `kubist demo`: an application brought up, broken, scaled, updated and removed, by controllers
+//! that are written with the client half alone, on a server in this process.
+
+mod application;
+mod availability;
+mod error;
+mod fill;
+mod play;
+mod pods;
+mod progress;
+mod report;
+mod simulation;
+mod stage;
+mod steps;
+mod verify;
+
+use std::error::Error;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use kubist::{Server, ServerConfig};
+use tokio::time::Instant;
+
+use self::error::DemoError;
+use self::play::Play;
+use self::progress::Progress;
+use self::report::Report;
+use super::{Outcome, signal};
+
+#[derive(Args, Debug)]
+#[command(after_help = "\
+It needs nothing but this program: the server runs in process, on a free port of the loopback
+address, and is gone afterwards. Each step is verified through the API; the exit code is 0 only if
+all were.
+
+Examples:
+  kubist demo
+  kubist demo --objects 20000
+  kubist demo --output json | tail -1 | jq .eventToReconcileMs
+  kubist demo --keep        # then, elsewhere: kubectl get pods -n shop")]
+pub(crate) struct Options {
+    /// Fill the server with N Pods first, so that caches are big
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    objects: u32,
+    /// Go on serving afterwards, until Ctrl-C
+    #[arg(long)]
+    keep: bool,
+    /// The file that --keep writes for kubectl
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "kubist.kubeconfig",
+        requires = "keep"
+    )]
+    kubeconfig: PathBuf,
+    /// What to write at the end
+    #[arg(short, long, value_enum, default_value = "text")]
+    output: Output,
+    /// How long a Pod takes to start, in milliseconds; half of it to stop
+    #[arg(long, value_name = "MS", default_value_t = 250)]
+    pod_start: u64,
+    /// What the Pods of --objects are made from
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+}
+
+impl Options {
+    fn pod_start(&self) -> Duration {
+        Duration::from_millis(self.pod_start)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Output {
+    /// A summary
+    Text,
+    /// One JSON object on the last line; progress goes to standard error
+    Json,
+}
+
+pub(crate) async fn run(options: Options) -> Outcome {
+    let started = Instant::now();
+    let ended = signal::listen()?;
+    tokio::pin!(ended);
+    let progress = Progress::new(options.output == Output::Json);
+    let mut report = Report::default();
+    let server = Server::start(ServerConfig::default()).await?;
+    let mut play = Play::new(&server, &progress, &mut report, &options);
+    let played = tokio::select! {
+        played = play.run() => played,
+        () = &mut ended => Err(DemoError::Interrupted),
+    };
+    play.figures();
+    let simulation = play.into_simulation();
+    report.ok = played.is_ok();
+    report.error = played.as_ref().err().map(|error| chain(error));
+    report.wall_seconds = started.elapsed().as_secs_f64();
+    finish(&report, &progress, options.output)?;
+    if options.keep && report.ok {
+        keep(&server, &options, &progress)?;
+        ended.await;
+    }
+    if let Some(simulation) = simulation {
+        simulation.stop().await;
+    }
+    server.shutdown().await;
+    played?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn finish(report: &Report, progress: &Progress, output: Output) -> std::io::Result<()> {
+    let verdict = if report.ok {
+        "Every step was verified."
+    } else {
+        "Not every step came out."
+    };
+    progress.line("");
+    progress.line(verdict);
+    for line in report.lines() {
+        progress.line(&line);
+    }
+    if output == Output::Json {
+        let mut out = std::io::stdout().lock();
+        serde_json::to_writer(&mut out, report)?;
+        out.write_all(b"\n")?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+fn keep(server: &Server, options: &Options, progress: &Progress) -> Result<(), Box<dyn Error>> {
+    server.write_kubeconfig(&options.kubeconfig)?;
+    let path = std::path::absolute(&options.kubeconfig)?;
+    progress.line("");
+    progress.line(&format!(
+        "The server at {} goes on until Ctrl-C:",
+        server.url()
+    ));
+    progress.line(&format!("export KUBECONFIG={}", path.display()));
+    Ok(())
+}
+
+/// An error and its causes as one line.
+fn chain(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,163 @@
+//! `Progress`: bars on a terminal, lines elsewhere.
+//!
+//! Bars go to standard error, where they disturb nobody. Lines go to standard output, or to standard
+//! error if that is to hold the JSON object alone.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use tokio::time::Instant;
+
+use super::super::units;
+
+/// How often a bar is redrawn, per second.
+const REDRAWS: u8 = 15;
+/// How often the spinner of a step turns.
+const SPIN: Duration = Duration::from_millis(100);
+
+/// Shows how far the demonstration is.
+#[derive(Debug)]
+pub(super) struct Progress {
+    bars: Option<MultiProgress>,
+    /// Whether standard output is for the JSON object.
+    json: bool,
+}
+
+impl Progress {
+    pub(super) fn new(json: bool) -> Self {
+        let terminal = std::io::stderr().is_terminal() && std::io::stdout().is_terminal();
+        let target = || ProgressDrawTarget::stderr_with_hz(REDRAWS);
+        let bars = terminal.then(|| MultiProgress::with_draw_target(target()));
+        Self { bars, json }
+    }
+
+    /// A step begins.
+    pub(super) fn step(&self, title: &str) -> Step<'_> {
+        let spinner = self.bars.as_ref().map(|bars| {
+            let style = ProgressStyle::with_template("{spinner:.cyan} {wide_msg}");
+            let bar = bars.add(ProgressBar::new_spinner());
+            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+            bar.set_message(title.to_owned());
+            bar.enable_steady_tick(SPIN);
+            bar
+        });
+        Step {
+            progress: self,
+            title: title.to_owned(),
+            started: Instant::now(),
+            spinner,
+        }
+    }
+
+    /// A bar below the running step; nothing where there is no terminal.
+    pub(super) fn bar(&self, name: &str, total: u64) -> Bar {
+        Bar(self.bars.as_ref().map(|bars| {
+            let template = "  {prefix:<14} {bar:24.green/dim} {pos}/{len} {msg:.dim}";
+            let style = ProgressStyle::with_template(template);
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+            let bar = bars.add(ProgressBar::new(total));
+            bar.set_style(style.progress_chars("━━─"));
+            bar.set_prefix(name.to_owned());
+            bar.tick();
+            bar
+        }))
+    }
+
+    /// A line that stays.
+    pub(super) fn line(&self, text: &str) {
+        match &self.bars {
+            // A terminal that went away is no reason to stop.
+            Some(bars) => drop(bars.println(text)),
+            None if self.json => drop(writeln!(std::io::stderr(), "{text}")),
+            None => drop(writeln!(std::io::stdout(), "{text}")),
+        }
+    }
+}
+
+/// A step under way.
+#[derive(Debug)]
+pub(super) struct Step<'a> {
+    progress: &'a Progress,
+    title: String,
+    started: Instant,
+    spinner: Option<ProgressBar>,
+}
+
+impl Step<'_> {
+    pub(super) fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// What it is doing now; for terminals.
+    pub(super) fn note(&self, text: &str) {
+        if let Some(spinner) = &self.spinner {
+            spinner.set_message(format!("{}: {text}", self.title));
+        }
+    }
+
+    /// It is done and verified; what came of it. Answers how long it took.
+    pub(super) fn done(self, result: &str) -> Duration {
+        let took = self.started.elapsed();
+        let mark = self.mark("✓", |text| console::style(text).green().to_string());
+        self.end(&format!(
+            "{mark} {}: {result} ({})",
+            self.title,
+            units::duration(took)
+        ));
+        took
+    }
+
+    /// It failed. Answers how long it took.
+    pub(super) fn failed(self) -> Duration {
+        let took = self.started.elapsed();
+        let mark = self.mark("✗", |text| console::style(text).red().to_string());
+        self.end(&format!(
+            "{mark} {}: failed ({})",
+            self.title,
+            units::duration(took)
+        ));
+        took
+    }
+
+    fn mark(&self, text: &str, colour: impl Fn(&str) -> String) -> String {
+        match &self.spinner {
+            Some(_) => colour(text),
+            None => text.to_owned(),
+        }
+    }
+
+    fn end(&self, line: &str) {
+        if let Some(spinner) = &self.spinner {
+            spinner.finish_and_clear();
+        }
+        self.progress.line(line);
+    }
+}
+
+/// A bar, or nothing.
+#[derive(Debug)]
+pub(super) struct Bar(Option<ProgressBar>);
+
+impl Bar {
+    pub(super) fn set(&self, position: u64, note: &str) {
+        if let Some(bar) = &self.0 {
+            bar.set_position(position);
+            bar.set_message(note.to_owned());
+        }
+    }
+
+    pub(super) fn set_total(&self, total: u64) {
+        if let Some(bar) = &self.0 {
+            bar.set_length(total);
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

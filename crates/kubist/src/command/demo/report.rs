@@ -1,0 +1,234 @@
+//! `Report`: what happened, for people and for programs.
+
+use std::time::Duration;
+
+use kubist_apimachinery::Str;
+use kubist_controller::{Histogram, Stats};
+use serde::Serialize;
+
+use super::super::units;
+
+/// The outcome of a demonstration. Times are seconds, latencies milliseconds.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Report {
+    /// Whether every step was verified.
+    pub(super) ok: bool,
+    /// What went wrong, with all causes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<String>,
+    pub(super) steps: Vec<StepReport>,
+    /// Changes that informers told controllers.
+    pub(super) events: u64,
+    pub(super) reconciles: u64,
+    /// Reconciles that failed and were tried again.
+    pub(super) retries: u64,
+    pub(super) controllers: Vec<ControllerReport>,
+    pub(super) event_to_reconcile_ms: Quantiles,
+    pub(super) caches: Caches,
+    pub(super) wire: Wire,
+    pub(super) server: Server,
+    pub(super) wall_seconds: f64,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StepReport {
+    pub(super) name: String,
+    pub(super) ok: bool,
+    pub(super) seconds: f64,
+    /// What came of it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(super) result: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ControllerReport {
+    pub(super) name: Str,
+    pub(super) events: u64,
+    pub(super) reconciles: u64,
+    pub(super) retries: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(super) struct Quantiles {
+    pub(super) p50: f64,
+    pub(super) p99: f64,
+    pub(super) max: f64,
+}
+
+/// What the controllers' informers hold.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(super) struct Caches {
+    pub(super) objects: u64,
+    /// What encoded objects occupy; decoded ones count as their protobuf.
+    pub(super) bytes: u64,
+}
+
+/// Between the controllers and the server.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Wire {
+    pub(super) bytes_received: u64,
+    pub(super) bytes_sent: u64,
+    pub(super) requests: u64,
+    pub(super) connections: u64,
+}
+
+/// What the server holds.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(super) struct Server {
+    pub(super) objects: u64,
+    pub(super) writes: u64,
+}
+
+impl Caches {
+    /// Adds what others hold.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.objects += other.objects;
+        self.bytes += other.bytes;
+    }
+}
+
+impl Report {
+    /// Adds up what the controllers did.
+    pub(super) fn add_controllers(&mut self, controllers: Vec<(Str, Stats)>) {
+        let mut latency = Histogram::default();
+        for (name, stats) in controllers {
+            latency.merge(&stats.latency);
+            self.events += stats.events;
+            self.reconciles += stats.reconciles;
+            self.retries += stats.retries;
+            self.controllers.push(ControllerReport {
+                name,
+                events: stats.events,
+                reconciles: stats.reconciles,
+                retries: stats.retries,
+            });
+        }
+        let millis = |duration: Duration| duration.as_secs_f64() * 1e3;
+        self.event_to_reconcile_ms = Quantiles {
+            p50: millis(latency.percentile(50)),
+            p99: millis(latency.percentile(99)),
+            max: millis(latency.max()),
+        };
+    }
+
+    /// The report as lines of text.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let latency = self.event_to_reconcile_ms;
+        let millis = |millis: f64| units::duration(Duration::from_secs_f64(millis / 1e3));
+        let per_controller: Vec<String> = self
+            .controllers
+            .iter()
+            .map(|it| format!("{} {}", it.name, units::count(it.reconciles)))
+            .collect();
+        let verified = self.steps.iter().filter(|step| step.ok).count();
+        let rows = [
+            (
+                "steps",
+                format!(
+                    "{verified} of {} verified through the API",
+                    self.steps.len()
+                ),
+            ),
+            (
+                "events",
+                format!("{} told to controllers", units::count(self.events)),
+            ),
+            (
+                "reconciles",
+                format!(
+                    "{} ({}), {} retries",
+                    units::count(self.reconciles),
+                    per_controller.join(", "),
+                    units::count(self.retries)
+                ),
+            ),
+            (
+                "latency",
+                format!(
+                    "p50 {}, p99 {}, max {} from event to reconcile",
+                    millis(latency.p50),
+                    millis(latency.p99),
+                    millis(latency.max)
+                ),
+            ),
+            (
+                "caches",
+                format!(
+                    "{} objects, {}",
+                    units::count(self.caches.objects),
+                    units::bytes(self.caches.bytes)
+                ),
+            ),
+            (
+                "wire",
+                format!(
+                    "{} received, {} sent in {} requests on {} connections",
+                    units::bytes(self.wire.bytes_received),
+                    units::bytes(self.wire.bytes_sent),
+                    units::count(self.wire.requests),
+                    self.wire.connections
+                ),
+            ),
+            (
+                "server",
+                format!(
+                    "{} objects after {} writes",
+                    units::count(self.server.objects),
+                    units::count(self.server.writes)
+                ),
+            ),
+            (
+                "wall time",
+                units::duration(Duration::from_secs_f64(self.wall_seconds)),
+            ),
+        ];
+        rows.iter()
+            .map(|(name, text)| format!("  {name:<11} {text}"))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_one_line_of_json() {
+        let report = Report {
+            ok: true,
+            wall_seconds: 1.5,
+            ..Report::default()
+        };
+        let json = serde_json::to_string(&report).unwrap();
+        assert!(json.starts_with(r#"{"ok":true,"steps":[]"#), "{json}");
+        assert!(
+            json.contains(r#""eventToReconcileMs":{"p50":0.0"#),
+            "{json}"
+        );
+        assert!(!json.contains('\n') && !json.contains("error"), "{json}");
+    }
+
+    #[test]
+    fn figures_of_controllers_are_added_up() {
+        let mut stats = Stats::default();
+        (stats.events, stats.reconciles, stats.retries) = (5, 3, 1);
+        stats.latency.record(Duration::from_millis(2));
+        let mut report = Report::default();
+        report.add_controllers(vec![("a".into(), stats.clone()), ("b".into(), stats)]);
+        assert_eq!(
+            (report.events, report.reconciles, report.retries),
+            (10, 6, 2)
+        );
+        assert!((report.event_to_reconcile_ms.max - 2.0).abs() < 1e-9);
+        assert!(
+            report
+                .lines()
+                .iter()
+                .any(|line| line.contains("6 (a 3, b 3), 2 retries"))
+        );
+    }
+}

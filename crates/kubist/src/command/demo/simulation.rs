@@ -1,0 +1,152 @@
+//! `Simulation`: the sample controllers, running beside the demonstration, with what they tell.
+
+use std::time::Duration;
+
+use kubist_api::apps::v1::{Deployment, ReplicaSet};
+use kubist_api::core::v1::Pod;
+use kubist_apimachinery::wire::{Ingest, Wire};
+use kubist_apimachinery::{Resource, Str};
+use kubist_cache::Encoded;
+use kubist_client::Client;
+use kubist_controller::{Manager, ManagerError, Monitor, Stats, Summary};
+use kubist_example_controllers::{Options, kubelet, manager};
+use kubist_informers::SharedInformerFactory;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::super::units;
+use super::chain;
+use super::error::DemoError;
+use super::report::Caches;
+
+/// How long the first lists may take, whatever was filled in.
+const SYNC_DEADLINE: Duration = Duration::from_secs(120);
+/// How long controllers may take to stop.
+const STOP_DEADLINE: Duration = Duration::from_secs(5);
+
+/// The controllers, in a task of their own.
+pub(super) struct Simulation {
+    client: Client,
+    factory: SharedInformerFactory<Client>,
+    monitors: Vec<Monitor>,
+    token: CancellationToken,
+    running: JoinSet<Result<Summary, ManagerError>>,
+}
+
+impl Simulation {
+    /// Starts them; a Pod takes `start_delay` to be ready.
+    pub(super) fn start(client: Client, start_delay: Duration) -> Self {
+        let kubelet = kubelet::Options {
+            start_delay,
+            stop_delay: start_delay / 2,
+            ..kubelet::Options::default()
+        };
+        let options = Options {
+            kubelet: Some(kubelet),
+            ..Options::default()
+        };
+        let manager: Manager<Client> = manager(&client, &options);
+        let (factory, monitors) = (manager.factory().clone(), manager.monitors());
+        let token = CancellationToken::new();
+        let mut running = JoinSet::new();
+        running.spawn(manager.run(token.clone()));
+        Self {
+            client,
+            factory,
+            monitors,
+            token,
+            running,
+        }
+    }
+
+    /// Waits for the first lists of all informers.
+    pub(super) async fn synced(&self) -> Result<String, DemoError> {
+        let names: Vec<&str> = self.monitors.iter().map(|it| it.name().as_str()).collect();
+        match timeout(SYNC_DEADLINE, self.factory.wait_for_sync()).await {
+            Ok(Ok(())) => {
+                let objects = self.caches().objects;
+                let objects = units::count(objects);
+                Ok(format!("{} know {objects} objects", names.join(", ")))
+            }
+            Ok(Err(error)) => Err(DemoError::Controllers {
+                reason: chain(&error),
+            }),
+            Err(_) => Err(DemoError::Deadline {
+                what: format!("{} have their first lists", names.join(", ")),
+                waited: SYNC_DEADLINE,
+                seen: format!("{:?}", self.factory.summary()),
+            }),
+        }
+    }
+
+    /// Waits until they end, which they should not.
+    ///
+    /// Cancel safety: nothing is lost.
+    pub(super) async fn ended(&mut self) -> DemoError {
+        let reason = match self.running.join_next().await {
+            Some(Ok(Ok(_))) | None => "they were stopped".to_owned(),
+            Some(Ok(Err(error))) => chain(&error),
+            Some(Err(error)) => describe(&error),
+        };
+        DemoError::Controllers { reason }
+    }
+
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Each controller's figures.
+    pub(super) fn stats(&self) -> Vec<(Str, Stats)> {
+        self.monitors
+            .iter()
+            .map(|it| (it.name().clone(), it.stats()))
+            .collect()
+    }
+
+    /// What their informers hold.
+    pub(super) fn caches(&self) -> Caches {
+        let encoded = self
+            .factory
+            .informer::<Encoded<Pod>>()
+            .lister_before_sync()
+            .list();
+        let bytes = encoded.iter().map(|it| it.heap_size() as u64).sum();
+        let mut caches = Caches {
+            objects: encoded.len() as u64,
+            bytes,
+        };
+        caches.add(&decoded::<Deployment>(&self.factory));
+        caches.add(&decoded::<ReplicaSet>(&self.factory));
+        caches
+    }
+
+    /// Stops them in order.
+    pub(super) async fn stop(mut self) {
+        self.token.cancel();
+        let running = &mut self.running;
+        let stopped = async { while running.join_next().await.is_some() {} };
+        // What has not ended by then is dropped with the set.
+        drop(timeout(STOP_DEADLINE, stopped).await);
+    }
+}
+
+/// Objects that are held decoded: how many, and their size in protobuf.
+fn decoded<K: Ingest<Kind = K> + Wire + Resource>(
+    factory: &SharedInformerFactory<Client>,
+) -> Caches {
+    let objects = factory.informer::<K>().lister_before_sync().list();
+    let bytes = objects.iter().map(|it| it.to_protobuf().len() as u64).sum();
+    Caches {
+        objects: objects.len() as u64,
+        bytes,
+    }
+}
+
+fn describe(error: &JoinError) -> String {
+    if error.is_panic() {
+        "one panicked".to_owned()
+    } else {
+        "they were stopped".to_owned()
+    }
+}

@@ -1,0 +1,219 @@
+//! `Stage`: the application's namespace as the demonstration sees it.
+//!
+//! Shared informers of its own follow the namespace, so that waiting costs no requests. Whether a
+//! step came out is read from the API (`verify`), not from here.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kubist_api::apps::v1::{Deployment, ReplicaSet};
+use kubist_api::core::v1::Pod;
+use kubist_apimachinery::wire::Ingest;
+use kubist_apimachinery::{Namespaced, Resource, Str};
+use kubist_cache::{Change, Lister, Selection};
+use kubist_client::{Api, Client};
+use kubist_informers::{
+    Delivery, FactoryConfig, HandlerConfig, SharedInformer, SharedInformerFactory,
+};
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::availability::{APP_LABEL, Availability, is_live, is_ready};
+use super::error::DemoError;
+
+/// The namespace of the application.
+pub(super) const NAMESPACE: &str = "shop";
+/// How long anything that a step waits for may take.
+const DEADLINE: Duration = Duration::from_secs(60);
+/// Pod changes that may wait to be counted; more than the whole demonstration makes.
+const POD_EVENTS_MAX: usize = 65_536;
+
+/// The namespace and what is in it.
+#[derive(Debug)]
+pub(super) struct Stage {
+    client: Client,
+    factory: SharedInformerFactory<Client>,
+    deployments: Lister<Deployment>,
+    replica_sets: Lister<ReplicaSet>,
+    pods: Lister<Pod>,
+    pod_informer: SharedInformer<Pod>,
+    /// Counts changes of anything.
+    changed: watch::Sender<u64>,
+}
+
+impl Stage {
+    /// Follows the namespace from here on.
+    pub(super) async fn open(client: Client) -> Result<Self, DemoError> {
+        let factory = SharedInformerFactory::with_config(
+            client.clone(),
+            FactoryConfig {
+                selection: Selection::all().in_namespace(NAMESPACE),
+                ..FactoryConfig::default()
+            },
+        );
+        let changed = watch::Sender::new(0);
+        let pod_informer = factory.informer::<Pod>();
+        let stage = Self {
+            deployments: lister(&factory.informer(), &changed),
+            replica_sets: lister(&factory.informer(), &changed),
+            pods: lister(&pod_informer, &changed),
+            pod_informer,
+            client,
+            factory,
+            changed,
+        };
+        stage.factory.start();
+        let synced = timeout(DEADLINE, stage.factory.wait_for_sync()).await;
+        if matches!(synced, Ok(Ok(()))) {
+            return Ok(stage);
+        }
+        Err(DemoError::Deadline {
+            what: format!("the informers of namespace {NAMESPACE} have their first lists"),
+            waited: DEADLINE,
+            seen: format!("{:?}", stage.factory.summary()),
+        })
+    }
+
+    /// A kind in the namespace.
+    pub(super) fn api<K>(&self) -> Api<K>
+    where
+        K: Ingest,
+        K::Kind: Resource<Scope = Namespaced>,
+    {
+        Api::namespaced(self.client.clone(), NAMESPACE)
+    }
+
+    pub(super) fn deployment(&self, name: &str) -> Option<Arc<Deployment>> {
+        self.deployments.find(NAMESPACE, name)
+    }
+
+    /// Ready replicas of a Deployment as its status has it.
+    pub(super) fn available(&self, name: &str) -> u64 {
+        let status = self.deployment(name).map(|it| it.status.available_replicas);
+        status.and_then(|it| u64::try_from(it).ok()).unwrap_or(0)
+    }
+
+    /// ReplicaSets of an application.
+    pub(super) fn replica_sets(&self, app: &str) -> Vec<Arc<ReplicaSet>> {
+        let mut all = self.replica_sets.list();
+        all.retain(|it| {
+            it.metadata
+                .labels
+                .get(APP_LABEL)
+                .is_some_and(|it| it.as_str() == app)
+        });
+        all
+    }
+
+    /// Pods of an application, those being deleted included.
+    pub(super) fn pods(&self, app: &str) -> Vec<Arc<Pod>> {
+        let mut all = self.pods.list();
+        all.retain(|it| {
+            it.metadata
+                .labels
+                .get(APP_LABEL)
+                .is_some_and(|it| it.as_str() == app)
+        });
+        all
+    }
+
+    /// Waits until the application has `replicas` ready Pods, all of its Deployment's present
+    /// template, and no others.
+    pub(super) async fn until_rolled_out(
+        &self,
+        app: &str,
+        replicas: u64,
+        mut progress: impl FnMut(u64),
+    ) -> Result<(), DemoError> {
+        let what = format!("{app} has {replicas} available replicas and no others");
+        self.until(&what, |stage| {
+            let Some(deployment) = stage.deployment(app) else {
+                return Err(format!("no Deployment {app}"));
+            };
+            let status = &deployment.status;
+            progress(stage.available(app));
+            let seen = format!(
+                "generation {} of {}, {} replicas, {} updated, {} available",
+                status.observed_generation,
+                deployment.metadata.generation,
+                status.replicas,
+                status.updated_replicas,
+                status.available_replicas
+            );
+            let counts = [
+                status.replicas,
+                status.updated_replicas,
+                status.available_replicas,
+            ];
+            let reached = counts.iter().all(|it| u64::try_from(*it) == Ok(replicas));
+            let observed = status.observed_generation >= deployment.metadata.generation;
+            let pods = stage.pods(app);
+            let ready = pods
+                .iter()
+                .filter(|pod| is_live(pod) && is_ready(pod))
+                .count() as u64;
+            if reached && observed && ready == replicas && pods.len() as u64 == replicas {
+                return Ok(());
+            }
+            Err(format!("{seen}; {ready} of {} Pods ready", pods.len()))
+        })
+        .await
+    }
+
+    /// Waits until `look` is content; what it says otherwise is for the error.
+    pub(super) async fn until(
+        &self,
+        what: &str,
+        mut look: impl FnMut(&Self) -> Result<(), String>,
+    ) -> Result<(), DemoError> {
+        let deadline = Instant::now() + DEADLINE;
+        let mut changes = self.changed.subscribe();
+        loop {
+            changes.mark_unchanged();
+            let Err(seen) = look(self) else { return Ok(()) };
+            if timeout_at(deadline, changes.changed()).await.is_err() {
+                return Err(DemoError::Deadline {
+                    what: what.to_owned(),
+                    waited: DEADLINE,
+                    seen,
+                });
+            }
+        }
+    }
+
+    /// Follows the Pods of an application, event by event. Ready when it counts what is there.
+    pub(super) async fn follow(&self, app: &str) -> Result<Availability, DemoError> {
+        let availability = Availability::of(app);
+        let noting = availability.clone();
+        let config = HandlerConfig {
+            delivery: Delivery::EveryEvent {
+                pending_max: POD_EVENTS_MAX,
+            },
+            name: Str::from("availability"),
+            ..HandlerConfig::default()
+        };
+        let handler = move |change: Change<Pod>| noting.note(&change);
+        let registration = self.pod_informer.add_handler_with(handler, config);
+        if timeout(DEADLINE, registration.synced()).await.is_err() {
+            return Err(DemoError::Deadline {
+                what: format!("the Pods of {app} were counted"),
+                waited: DEADLINE,
+                seen: format!("{} waiting", registration.waiting()),
+            });
+        }
+        Ok(availability)
+    }
+
+    /// Stops its informers.
+    pub(super) async fn close(&self) {
+        self.factory.shutdown().await;
+    }
+}
+
+fn lister<K: Ingest>(informer: &SharedInformer<K>, changed: &watch::Sender<u64>) -> Lister<K> {
+    let changed = changed.clone();
+    informer.add_handler(move |_: Change<K>| {
+        changed.send_modify(|count| *count = count.wrapping_add(1));
+    });
+    informer.lister_before_sync()
+}

@@ -1,0 +1,24 @@
+//! A Deployment is deleted, and the garbage collector removes what it owned.
+
+use kubist_api::apps::v1::Deployment;
+
+use super::super::error::{DemoError, Doing as _};
+use super::super::stage::Stage;
+use super::super::verify;
+
+pub(in super::super) async fn run(stage: &Stage, app: &str) -> Result<String, DemoError> {
+    let pods = verify::pods(stage, app).await?.len();
+    let deleted = stage.api::<Deployment>().delete(app).await;
+    deleted.doing(|| format!("delete Deployment {app}"))?;
+    stage
+        .until(&format!("nothing of {app} is left"), |stage| {
+            let (sets, pods) = (stage.replica_sets(app).len(), stage.pods(app).len());
+            if stage.deployment(app).is_none() && sets == 0 && pods == 0 {
+                return Ok(());
+            }
+            Err(format!("{sets} ReplicaSets and {pods} Pods"))
+        })
+        .await?;
+    verify::gone(stage, app).await?;
+    Ok(format!("{app}, its ReplicaSet and {pods} Pods are gone"))
+}

@@ -1,0 +1,147 @@
+//! Running the binary, with deadlines.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How long anything may take, on a machine that is busy with other tests.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The command, in `folder`, with no configuration but what the arguments say.
+pub(crate) fn kubist(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kubist"));
+    command
+        .current_dir(folder)
+        .args(arguments)
+        .env("HOME", folder)
+        .env_remove("KUBECONFIG");
+    command
+}
+
+/// Runs it to its end with `input` on standard input.
+pub(crate) fn run(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = kubist(folder, arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary was built");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let input = input.to_vec();
+    let writer = std::thread::spawn(move || {
+        // A command that fails early reads nothing; that is for the test to judge.
+        drop(stdin.write_all(&input));
+    });
+    let output = child.wait_with_output().expect("it ends");
+    writer.join().expect("writing does not panic");
+    output
+}
+
+/// Standard output of a run that must succeed.
+pub(crate) fn succeed(folder: &Path, arguments: &[&str], input: &[u8]) -> Vec<u8> {
+    let output = run(folder, arguments, input);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}: {errors}",
+        output.status
+    );
+    output.stdout
+}
+
+/// The one line of standard error of a run that must fail.
+pub(crate) fn fail(folder: &Path, arguments: &[&str], input: &[u8]) -> String {
+    let output = run(folder, arguments, input);
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert!(errors.starts_with("kubist: "), "{errors}");
+    errors
+}
+
+/// A command that goes on. Killed when dropped.
+pub(crate) struct Running {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Running {
+    pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
+        let mut child = kubist(folder, arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary was built");
+        let stdout = child.stdout.take().expect("it is piped");
+        Self {
+            child,
+            lines: read_lines(stdout),
+        }
+    }
+
+    /// The next line of its standard output; none if it has ended.
+    pub(crate) fn line(&self) -> Option<String> {
+        match self.lines.recv_timeout(DEADLINE) {
+            Ok(line) => Some(line),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("no line within {DEADLINE:?}"),
+        }
+    }
+
+    /// Sends SIGTERM, and waits for its end. Answers the exit status and standard error.
+    pub(crate) fn terminate(mut self) -> (ExitStatus, String) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &pid]).status();
+        assert!(sent.expect("there is a kill").success());
+        let mut errors = String::new();
+        let mut stderr = self.child.stderr.take().expect("it is piped");
+        stderr.read_to_string(&mut errors).expect("it is text");
+        (self.child.wait().expect("it ends"), errors)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn read_lines(stdout: ChildStdout) -> Receiver<String> {
+    let (sender, lines) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}
+
+/// `kubist serve` on a free port.
+pub(crate) struct Served {
+    pub(crate) running: Running,
+    pub(crate) ready: String,
+    pub(crate) kubeconfig: PathBuf,
+}
+
+impl Served {
+    pub(crate) fn start(folder: &Path, further: &[&str]) -> Self {
+        let kubeconfig = folder.join("admin.kubeconfig");
+        let file = kubeconfig.to_str().expect("it is text");
+        let mut arguments = vec!["serve", "--listen", "127.0.0.1:0", "--kubeconfig", file];
+        arguments.extend(further);
+        let running = Running::start(folder, &arguments);
+        let ready = running.line().expect("it says that it is ready");
+        Self {
+            running,
+            ready,
+            kubeconfig,
+        }
+    }
+}

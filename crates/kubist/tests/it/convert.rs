@@ -1,0 +1,99 @@
+//! `kubist convert`.
+
+use serde_json::Value;
+
+use crate::command::{fail, succeed};
+
+const DEPLOYMENT: &str = "\
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  labels: {app: web}
+spec:
+  replicas: 3
+  selector:
+    matchLabels: {app: web}
+  template:
+    metadata:
+      labels: {app: web}
+    spec:
+      containers:
+      - name: web
+        image: registry.example.com/web:1
+        ports: [{containerPort: 8080}]
+        resources: {requests: {cpu: 250m, memory: 64Mi}}
+";
+
+#[test]
+fn every_encoding_converts_to_every_other_without_loss() {
+    let folder = tempfile::tempdir().unwrap();
+    let convert = |input: &[u8], output| succeed(folder.path(), &["convert", "-o", output], input);
+    let json = convert(DEPLOYMENT.as_bytes(), "json");
+    let value: Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(
+        value["spec"]["template"]["spec"]["containers"][0]["name"],
+        "web"
+    );
+
+    let protobuf = convert(DEPLOYMENT.as_bytes(), "protobuf");
+    assert!(protobuf.starts_with(b"k8s\0"));
+    let yaml = convert(&protobuf, "yaml");
+    for input in [&json, &protobuf, &yaml] {
+        assert_eq!(convert(input, "json"), json);
+        assert_eq!(convert(input, "protobuf"), protobuf);
+        assert_eq!(convert(input, "yaml"), yaml);
+    }
+}
+
+#[test]
+fn a_file_of_several_documents_becomes_several() {
+    let folder = tempfile::tempdir().unwrap();
+    let documents = format!("{DEPLOYMENT}---\n{DEPLOYMENT}");
+    std::fs::write(folder.path().join("two.yaml"), documents).unwrap();
+    let out = succeed(
+        folder.path(),
+        &["convert", "-f", "two.yaml", "-o", "json"],
+        b"",
+    );
+    let values = serde_json::Deserializer::from_slice(&out).into_iter::<Value>();
+    assert_eq!(
+        values
+            .map(Result::unwrap)
+            .filter(|it| it["kind"] == "Deployment")
+            .count(),
+        2
+    );
+    let error = fail(
+        folder.path(),
+        &["convert", "-f", "two.yaml", "-o", "protobuf"],
+        b"",
+    );
+    assert!(error.contains("wrap them in a v1 List"), "{error}");
+}
+
+#[test]
+fn bad_input_is_one_line_that_names_place_and_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases: [(&[u8], &str); 6] = [
+        (b"", "nothing to convert"),
+        (b"{\"kind\": \"Pod\",", "EOF"),
+        (
+            b"apiVersion: v1\nkind: Nonsense\n",
+            "\"Nonsense\" is not a built-in kind",
+        ),
+        (b"apiVersion: v1\nkind: Pod\nspec: [1]\n", "spec"),
+        (b"kind: Pod\n", "apiVersion is missing"),
+        (b"k8s\0\xff\xff\xff", "standard input"),
+    ];
+    for (input, part) in cases {
+        let error = fail(folder.path(), &["convert", "-o", "json"], input);
+        assert!(error.contains(part), "{error}");
+    }
+    let error = fail(
+        folder.path(),
+        &["convert", "-f", "absent.yaml", "-o", "json"],
+        b"",
+    );
+    assert!(error.contains("absent.yaml"), "{error}");
+}

@@ -1,0 +1,8 @@
+//! The command as its users run it: arguments in; output, exit code and files out.
+
+mod command;
+mod convert;
+mod demo;
+mod serve;
+mod server;
+mod watch;

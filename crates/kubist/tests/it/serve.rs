@@ -1,0 +1,56 @@
+//! `kubist serve`.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::command::{Served, fail, succeed};
+
+#[test]
+fn one_line_says_that_it_answers_and_a_signal_ends_it_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path(), &[]);
+    let words: Vec<&str> = served.ready.split(' ').collect();
+    let ["ready", url, file, "in", millis, "ms"] = words[..] else {
+        panic!("{}", served.ready)
+    };
+    assert!(url.starts_with("https://127.0.0.1:"), "{url}");
+    assert_eq!(file, format!("kubeconfig={}", served.kubeconfig.display()));
+    assert!(millis.parse::<u32>().is_ok(), "{millis}");
+    let mode = std::fs::metadata(&served.kubeconfig)
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600, "it holds a key");
+
+    let (status, errors) = served.running.terminate();
+    assert_eq!((status.code(), errors.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn an_address_in_use_is_named_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let error = fail(folder.path(), &["serve", "--listen", &address], b"");
+    assert!(
+        error.contains(&address) && error.contains("--listen"),
+        "{error}"
+    );
+}
+
+#[test]
+fn choices_that_make_no_sense_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = fail(folder.path(), &["serve", "--controllers", "none,gc"], b"");
+    assert!(error.contains("--controllers"), "{error}");
+}
+
+#[test]
+fn help_has_examples() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in ["serve", "watch", "demo", "convert"] {
+        let help = succeed(folder.path(), &[command, "--help"], b"");
+        let help = String::from_utf8(help).unwrap();
+        assert!(help.contains(&format!("kubist {command} ")), "{help}");
+        assert!(help.contains("Examples:"), "{help}");
+    }
+}

@@ -1,0 +1,73 @@
+//! `kubist::Server`, as a program that embeds it sees it.
+
+use std::time::Duration;
+
+use kubist::api::core::v1::{ConfigMap, Namespace};
+use kubist::apimachinery::wire::Wire as _;
+use kubist::client::Api;
+use kubist::{Controller, Server, ServerConfig};
+
+fn namespace(name: &str) -> Namespace {
+    let mut namespace = Namespace::default();
+    namespace.metadata.name = name.into();
+    namespace
+}
+
+#[tokio::test]
+async fn a_server_serves_its_client_and_ends_with_nothing_left() {
+    let server = Server::start(ServerConfig::default()).await.unwrap();
+    let namespaces: Api<Namespace> = Api::all(server.client());
+    let created = namespaces.create(&namespace("shop")).await.unwrap();
+    assert!(!created.metadata.uid.is_empty());
+    assert!(server.storage_stats().keys > 4);
+    let (address, client) = (server.address(), server.client());
+    server.shutdown().await;
+    assert!(
+        tokio::net::TcpStream::connect(address).await.is_err(),
+        "nobody listens"
+    );
+    assert!(client.server_version().await.is_err());
+}
+
+#[tokio::test]
+async fn deleting_a_namespace_removes_what_is_in_it() {
+    let server = Server::start(ServerConfig::default()).await.unwrap();
+    let namespaces: Api<Namespace> = Api::all(server.client());
+    namespaces.create(&namespace("gone")).await.unwrap();
+    let maps: Api<ConfigMap> = Api::namespaced(server.client(), "gone");
+    let mut map = ConfigMap::default();
+    map.metadata.name = "settings".into();
+    maps.create(&map).await.unwrap();
+
+    namespaces.delete("gone").await.unwrap();
+    let gone = async {
+        while namespaces.get_opt("gone").await.unwrap().is_some() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), gone)
+        .await
+        .expect("the namespace is removed");
+    assert!(maps.get_opt("settings").await.unwrap().is_none());
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn two_servers_with_one_seed_give_the_same_uids() {
+    let mut uids = Vec::new();
+    for _ in 0..2 {
+        let config = ServerConfig {
+            seed: Some(7),
+            controllers: [].into(),
+            ..Default::default()
+        };
+        let server = Server::start(config).await.unwrap();
+        let namespaces: Api<Namespace> = Api::all(server.client());
+        let created = namespaces.create(&namespace("shop")).await.unwrap();
+        uids.push(created.metadata.uid.clone());
+        assert!(!created.to_json().is_empty());
+        server.shutdown().await;
+    }
+    assert_eq!(uids[0], uids[1]);
+    assert_eq!(Controller::ALL.map(Controller::name), ["gc", "namespace"]);
+}
