@@ -83,12 +83,12 @@ pub(crate) fn strategy(group: &str, plural: &str) -> Arc<dyn Strategy> {
     found.unwrap_or_else(|| plain::strategy(group, plural))
 }
 
-fn typed<S: KindStrategy>(strategy: S) -> Option<Arc<dyn Strategy>> {
-    Some(Arc::new(ForKind(strategy)))
+fn typed<S: KindStrategy>(strategy: S) -> Arc<dyn Strategy> {
+    Arc::new(ForKind(strategy))
 }
 
 fn of_core(plural: &str) -> Option<Arc<dyn Strategy>> {
-    match plural {
+    Some(match plural {
         "configmaps" => typed(config_map::ConfigMaps),
         "endpoints" => typed(endpoints::EndpointsOfServices),
         "events" => typed(event::Events),
@@ -104,12 +104,12 @@ fn of_core(plural: &str) -> Option<Arc<dyn Strategy>> {
         "secrets" => typed(secret::Secrets),
         "serviceaccounts" => typed(service_account::ServiceAccounts),
         "services" => typed(service::Services),
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 fn of_workloads(plural: &str) -> Option<Arc<dyn Strategy>> {
-    match plural {
+    Some(match plural {
         "cronjobs" => typed(cron_job::CronJobs),
         "daemonsets" => typed(daemon_set::DaemonSets),
         "deployments" => typed(deployment::Deployments),
@@ -118,24 +118,24 @@ fn of_workloads(plural: &str) -> Option<Arc<dyn Strategy>> {
         "poddisruptionbudgets" => typed(pod_disruption_budget::PodDisruptionBudgets),
         "replicasets" => typed(replica_set::ReplicaSets),
         "statefulsets" => typed(stateful_set::StatefulSets),
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 fn of_infrastructure(plural: &str) -> Option<Arc<dyn Strategy>> {
-    match plural {
+    Some(match plural {
         "csidrivers" => typed(csi_driver::CsiDrivers),
         "endpointslices" => typed(endpoint_slice::EndpointSlices),
         "ingressclasses" => typed(ingress_class::IngressClasses),
         "ingresses" => typed(ingress::Ingresses),
         "networkpolicies" => typed(network_policy::NetworkPolicies),
         "storageclasses" => typed(storage_class::StorageClasses),
-        _ => None,
-    }
+        _ => return None,
+    })
 }
 
 fn of_cluster(plural: &str) -> Option<Arc<dyn Strategy>> {
-    match plural {
+    Some(match plural {
         "apiservices" => typed(api_service::ApiServices),
         "certificatesigningrequests" => {
             typed(certificate_signing_request::CertificateSigningRequests)
@@ -156,6 +156,6 @@ fn of_cluster(plural: &str) -> Option<Arc<dyn Strategy>> {
         "validatingadmissionpolicies" => typed(admission_policy::ValidatingPolicies),
         "validatingadmissionpolicybindings" => typed(admission_policy::ValidatingBindings),
         "validatingwebhookconfigurations" => typed(webhook_configuration::ValidatingWebhooks),
-        _ => None,
-    }
+        _ => return None,
+    })
 }

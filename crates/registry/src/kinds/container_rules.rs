@@ -3,8 +3,8 @@
 use kubist_api::core::v1::{
     Container, ContainerPort, EnvFromSource, PodSpec, VolumeDevice, VolumeMount,
 };
-use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
-use std::collections::{BTreeMap, BTreeSet};
+use kubist_apimachinery::{FieldError, FieldPath, validate_name};
+use std::collections::BTreeSet;
 
 use super::rules::{self, Errors};
 use super::volume_rules::{Volumes, relative_path};
@@ -267,7 +267,7 @@ fn check_devices(
     volumes: &Volumes,
     path: &FieldPath,
 ) {
-    let mut seen: BTreeMap<&Str, ()> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
     for (index, device) in devices.iter().enumerate() {
         let path = path.index(index);
         if rules::required(errors, &device.name, &path.child("name"))
@@ -277,7 +277,7 @@ fn check_devices(
         }
         let at = path.child("devicePath");
         rules::required(errors, &device.device_path, &at);
-        if seen.insert(&device.device_path, ()).is_some() {
+        if !seen.insert(&device.device_path) {
             errors.push(FieldError::invalid(
                 &at,
                 &device.device_path,

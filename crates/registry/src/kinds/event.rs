@@ -10,7 +10,7 @@ use std::time::Duration;
 pub(super) struct Events;
 
 /// How long upstream keeps them.
-const TIME_TO_LIVE: Duration = Duration::from_secs(3600);
+const TIME_TO_LIVE: Duration = Duration::from_hours(1);
 
 impl KindStrategy for Events {
     type Kind = Event;

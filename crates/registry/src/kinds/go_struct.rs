@@ -247,7 +247,7 @@ fn push_view(out: &mut String, view: View<'_>) {
         View::Message(message) | View::OptMessage(Some(message)) => push_message(out, message),
         View::StrList(list) => push_list(out, list.iter(), |out, it: &Str| push_text(out, it)),
         View::BoolList(list) => {
-            push_list(out, list.iter(), |out, it| out.push_str(&it.to_string()))
+            push_list(out, list.iter(), |out, it| out.push_str(&it.to_string()));
         }
         View::I32List(list) => push_list(out, list.iter(), |out, it| out.push_str(&it.to_string())),
         View::I64List(list) => push_list(out, list.iter(), |out, it| out.push_str(&it.to_string())),

@@ -2,7 +2,7 @@
 
 use crate::{Admission, BoxFuture, Generation, KindStrategy, StatusKeeps};
 use kubist_api::networking::v1::{HTTPIngressPath, Ingress, IngressBackend, IngressClass};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Status, validate_name};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Status, Time, validate_name};
 use std::any::Any;
 
 use super::rules::{self, Errors};
@@ -62,7 +62,7 @@ async fn set_default_class(cx: &Admission<'_>, ingress: &mut Ingress) -> Result<
             .is_some_and(|it| it == "true")
     });
     let newest = defaults.min_by_key(|class| {
-        let created = class.metadata.creation_timestamp.map_or(0, |it| it.unix());
+        let created = class.metadata.creation_timestamp.map_or(0, Time::unix);
         (std::cmp::Reverse(created), class.metadata.name.clone())
     });
     if let Some(class) = newest {

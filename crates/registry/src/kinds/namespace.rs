@@ -41,11 +41,10 @@ impl KindStrategy for Namespaces {
         let mut errors: Errors = Vec::new();
         let path = kubist_apimachinery::FieldPath::new("status").child("phase");
         let terminating = new.status.phase == "Terminating";
-        if new.metadata.deletion_timestamp.is_none() && terminating {
-            let detail = "may only have a Terminating phase if `metadata.deletionTimestamp` is set";
-            errors.push(FieldError::invalid(&path, &new.status.phase, detail));
-        } else if new.metadata.deletion_timestamp.is_some() && !terminating {
-            let detail = "may only have a Terminating phase if `metadata.deletionTimestamp` is set";
+        if terminating != new.metadata.is_terminating() {
+            let word = if terminating { "may only" } else { "must" };
+            let detail =
+                format!("{word} have a Terminating phase if `metadata.deletionTimestamp` is set");
             errors.push(FieldError::invalid(&path, &new.status.phase, detail));
         }
         errors

@@ -1,8 +1,8 @@
 //! PersistentVolumes.
 
 use crate::{Admission, BoxFuture, KindStrategy, RequestContext, StatusKeeps};
-use kubist_api::core::v1::{PersistentVolume, PersistentVolumeSpec};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Status};
+use kubist_api::core::v1::{PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Status, Str};
 
 use super::persistent_volume_claim::{add_finalizer, check_modes};
 use super::rules::{self, Errors};
@@ -31,7 +31,7 @@ impl KindStrategy for PersistentVolumes {
         Box::pin(std::future::ready(Ok(())))
     }
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut PersistentVolume) {
-        new.status = Default::default();
+        new.status = PersistentVolumeStatus::default();
         new.status.phase = "Pending".into();
         new.status.last_phase_transition_time = Some(cx.now());
     }
@@ -61,8 +61,8 @@ impl KindStrategy for PersistentVolumes {
             only.access_modes.clear();
             only.capacity.clear();
             only.claim_ref = None;
-            only.persistent_volume_reclaim_policy = Default::default();
-            only.storage_class_name = Default::default();
+            only.persistent_volume_reclaim_policy = Str::default();
+            only.storage_class_name = Str::default();
             only.mount_options.clear();
             only.volume_mode = None;
             only.node_affinity = None;

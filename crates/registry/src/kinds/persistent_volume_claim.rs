@@ -2,12 +2,12 @@
 
 use crate::{Admission, BoxFuture, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::core::v1::{
-    PersistentVolumeClaim, PersistentVolumeClaimSpec, TypedLocalObjectReference,
-    TypedObjectReference,
+    PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus,
+    TypedLocalObjectReference, TypedObjectReference,
 };
 use kubist_api::storage::v1::StorageClass;
 use kubist_apimachinery::{
-    FieldError, FieldPath, ObjectMeta, Status, Str, validate_label_selector,
+    FieldError, FieldPath, ObjectMeta, Status, Str, Time, validate_label_selector,
 };
 use std::any::Any;
 
@@ -53,7 +53,7 @@ impl KindStrategy for PersistentVolumeClaims {
         })
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut PersistentVolumeClaim) {
-        new.status = Default::default();
+        new.status = PersistentVolumeClaimStatus::default();
         new.status.phase = "Pending".into();
         level_sources(&mut new.spec);
     }
@@ -121,7 +121,7 @@ async fn set_default_class(
     };
     // The newest, and of several the first by name.
     let newest = classes.filter(is_default).min_by_key(|class| {
-        let created = class.metadata.creation_timestamp.map_or(0, |it| it.unix());
+        let created = class.metadata.creation_timestamp.map_or(0, Time::unix);
         (std::cmp::Reverse(created), class.metadata.name.clone())
     });
     if let Some(class) = newest {

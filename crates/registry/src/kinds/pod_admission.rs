@@ -30,21 +30,20 @@ pub(super) async fn admit(
     if !cx.subresource.is_empty() {
         return Ok(());
     }
-    match old {
-        Some(old) => {
-            let spec = &mut new.spec;
-            spec.priority = spec.priority.or(old.spec.priority);
-            if spec.preemption_policy.is_none() {
-                spec.preemption_policy
-                    .clone_from(&old.spec.preemption_policy);
-            }
+    if let Some(old) = old {
+        let spec = &mut new.spec;
+        spec.priority = spec.priority.or(old.spec.priority);
+        if spec.preemption_policy.is_none() {
+            spec.preemption_policy
+                .clone_from(&old.spec.preemption_policy);
         }
-        None => {
-            set_priority(cx, new).await?;
-            set_runtime_class(cx, new).await?;
-        }
+    } else {
+        set_priority(cx, new).await?;
+        set_runtime_class(cx, new).await?;
     }
-    AWAY.iter().for_each(|taint| tolerate(new, taint));
+    for taint in AWAY {
+        tolerate(new, taint);
+    }
     Ok(())
 }
 

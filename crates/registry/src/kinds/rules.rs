@@ -120,11 +120,10 @@ pub(super) fn at_most_all(errors: &mut Errors, value: &IntOrString, path: &Field
 /// The number before `%`, if the value is a percentage.
 pub(super) fn percent_of(value: &IntOrString) -> Option<i64> {
     match value {
-        IntOrString::Int(_) => None,
         IntOrString::String(text) if validate_name::percent(text).is_empty() => {
             text.trim_end_matches('%').parse().ok()
         }
-        IntOrString::String(_) => None,
+        IntOrString::String(_) | IntOrString::Int(_) => None,
     }
 }
 
@@ -161,17 +160,12 @@ pub(super) fn as_selector(
     let Some(spec) = selector else {
         return Some(Selector::nothing());
     };
-    match Selector::try_from(spec) {
-        Ok(selector) => Some(selector),
-        Err(_) => {
-            errors.push(FieldError::invalid(
-                path,
-                shown(spec),
-                "invalid label selector",
-            ));
-            None
-        }
+    let selector = Selector::try_from(spec).ok();
+    if selector.is_none() {
+        let detail = "invalid label selector";
+        errors.push(FieldError::invalid(path, shown(spec), detail));
     }
+    selector
 }
 
 /// The labels of a template must match the selector.

@@ -94,7 +94,6 @@ fn check_type(errors: &mut Errors, secret: &Secret, path: &FieldPath) {
         if !there {
             errors.push(FieldError::required(&path.key(key), ""));
         }
-        there
     };
     match secret.type_.as_str() {
         "kubernetes.io/service-account-token" => {
@@ -111,9 +110,9 @@ fn check_type(errors: &mut Errors, secret: &Secret, path: &FieldPath) {
         "kubernetes.io/basic-auth" => {
             let keys = ["username", "password"];
             if keys.iter().all(|key| !secret.data.contains_key(*key)) {
-                keys.iter().for_each(|key| {
+                for key in keys {
                     needs(key);
-                });
+                }
             }
         }
         "kubernetes.io/ssh-auth" => {

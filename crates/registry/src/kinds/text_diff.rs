@@ -1,5 +1,7 @@
 //! What changed between two JSON texts, as upstream shows it: a unified diff of their lines.
 
+use std::fmt::Write as _;
+
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
 /// Texts with more lines than this are not compared; the table of the comparison is quadratic.
@@ -144,11 +146,9 @@ fn push_hunk(out: &mut String, edits: &[Edit<'_>], start: usize, end: usize) {
     };
     let (before, hunk) = (&edits[..start], &edits[start..end]);
     let (old, new) = (olds(before) + 1, news(before) + 1);
-    out.push_str(&format!(
-        "@@ -{old},{} +{new},{} @@\n",
-        olds(hunk),
-        news(hunk)
-    ));
+    let (old_count, new_count) = (olds(hunk), news(hunk));
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "@@ -{old},{old_count} +{new},{new_count} @@");
     for edit in hunk {
         let (mark, line) = match edit {
             Edit::Same(line) => (' ', line),

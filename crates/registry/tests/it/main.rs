@@ -3,6 +3,7 @@
 mod create;
 mod deletion;
 mod fixture;
+mod kinds;
 mod list;
 mod namespaces;
 mod recorded_defaulting;
