@@ -57,7 +57,10 @@ pub struct List<K> {
 
 impl<K> Default for List<K> {
     fn default() -> Self {
-        Self { metadata: ListMeta::default(), items: Vec::new() }
+        Self {
+            metadata: ListMeta::default(),
+            items: Vec::new(),
+        }
     }
 }
 

@@ -42,8 +42,15 @@ pub struct ObjectMeta {
     pub managed_fields: Vec<ManagedFieldsEntry>,
 }
 
-const MERGE_BY_UID: Merge = Merge { merge: true, key: "uid", ..Merge::NONE };
-const MERGE_SET: Merge = Merge { merge: true, ..Merge::NONE };
+const MERGE_BY_UID: Merge = Merge {
+    merge: true,
+    key: "uid",
+    ..Merge::NONE
+};
+const MERGE_SET: Merge = Merge {
+    merge: true,
+    ..Merge::NONE
+};
 
 schema!(pub OBJECT_META = "ObjectMeta", "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
     JsonForm::Object, None, [
@@ -78,7 +85,9 @@ message!(ObjectMeta, OBJECT_META, [
 impl ObjectMeta {
     /// The owner that is the controller.
     pub fn controller(&self) -> Option<&OwnerReference> {
-        self.owner_references.iter().find(|owner| owner.controller == Some(true))
+        self.owner_references
+            .iter()
+            .find(|owner| owner.controller == Some(true))
     }
 
     /// Whether deletion was requested.

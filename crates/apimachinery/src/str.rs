@@ -58,7 +58,11 @@ impl Borrow<str> for Str {
 
 impl From<&str> for Str {
     fn from(text: &str) -> Self {
-        if text.is_empty() { Self::default() } else { Self(Arc::from(text)) }
+        if text.is_empty() {
+            Self::default()
+        } else {
+            Self(Arc::from(text))
+        }
     }
 }
 

@@ -1,1 +1,67 @@
-//! An in-process Kubernetes API server
+//! An in-process Kubernetes API server: HTTP over a [`Registry`](kubist_registry::Registry).
+//!
+//! TLS with its own certificate authority, HTTP/2 and HTTP/1.1, authentication by client
+//! certificate or bearer token, the verbs of the API with content negotiation, watches, discovery
+//! and OpenAPI. It starts in milliseconds and listens on the loopback address unless told
+//! otherwise.
+//!
+//! It is not a store (`kubist-registry` is), runs no controllers, and authorizes nothing: whoever
+//! is authenticated may do everything. There is no server-side apply, no custom resource, no
+//! aggregation, no admission webhook yet.
+//!
+//! ```
+//! use kubist_apiserver::{ApiServer, Config};
+//! use kubist_registry::{Registry, RegistryConfig};
+//! use kubist_storage::memory::MemoryKv;
+//! use std::sync::Arc;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let registry = Registry::new(RegistryConfig::new(Arc::new(MemoryKv::default())));
+//! registry.start().await?;
+//! let server = ApiServer::bind(Config::default(), registry).await?;
+//! assert!(server.url().starts_with("https://127.0.0.1:"));
+//! server.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Contracts
+//! - Nothing is listened on but [`Config::listen`].
+//! - Every answer to a failed request is a Status, in the encoding that the client accepts.
+//! - Bodies over [`Config::body_bytes_max`] are refused. Answers are made as they are read, so a
+//!   slow client costs one chunk, and one that stops reading loses its connection.
+//! - [`RunningServer::shutdown`] ends watches, waits for other requests, and leaves no task.
+
+mod answer;
+mod authn;
+mod body;
+mod certificates;
+mod config;
+mod decode;
+mod discovery;
+mod go_json;
+mod gzip;
+mod handler;
+mod hash;
+mod health;
+mod openapi;
+mod pretty;
+mod query;
+mod random;
+mod represent;
+mod request;
+mod route;
+mod server;
+mod service;
+mod table;
+mod version;
+mod warning;
+
+pub use authn::{
+    ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,
+};
+pub use certificates::{CertificateAuthority, CertificateError, Identity, SERVING_NAMES};
+pub use config::{BODY_BYTES_MAX, CONNECTIONS_MAX, Config, STREAMS_MAX};
+pub use server::{ApiServer, RunningServer, ServerEnded, StartError};
+pub use version::API_MINOR;

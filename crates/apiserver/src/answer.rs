@@ -1,0 +1,107 @@
+//! `Answer`: what a handler answers, before it becomes an HTTP response.
+
+use crate::body::Body;
+use bytes::Bytes;
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{Response, StatusCode};
+use kubist_apimachinery::Status;
+use kubist_apimachinery::wire::Wire;
+use kubist_codec::{Format, envelope, yaml};
+use serde_json::Value;
+
+/// Plain text, as `/healthz` answers.
+pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) code: StatusCode,
+    pub(crate) content_type: &'static str,
+    pub(crate) body: Body,
+    pub(crate) headers: HeaderMap,
+    /// Whether it is sent as things happen: it must not wait for a compressor.
+    pub(crate) live: bool,
+}
+
+impl Answer {
+    pub(crate) fn new(code: StatusCode, content_type: &'static str, body: Body) -> Self {
+        Self {
+            code,
+            content_type,
+            body,
+            headers: HeaderMap::new(),
+            live: false,
+        }
+    }
+
+    /// 200 with all of its bytes.
+    pub(crate) fn whole(content_type: &'static str, bytes: impl Into<Bytes>) -> Self {
+        Self::new(StatusCode::OK, content_type, Body::Whole(bytes.into()))
+    }
+
+    /// Plain text.
+    pub(crate) fn text(code: StatusCode, text: impl Into<Bytes>) -> Self {
+        let mut answer = Self::new(code, TEXT, Body::Whole(text.into()));
+        let nosniff = HeaderValue::from_static("nosniff");
+        answer
+            .headers
+            .insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
+        answer
+    }
+
+    /// Upstream's answer to paths that nobody serves.
+    pub(crate) fn page_not_found() -> Self {
+        Self::text(StatusCode::NOT_FOUND, "404 page not found\n")
+    }
+
+    /// 304.
+    pub(crate) fn not_modified() -> Self {
+        Self::new(StatusCode::NOT_MODIFIED, TEXT, Body::empty())
+    }
+
+    /// A Status, as the answer and in its HTTP code.
+    pub(crate) fn status(status: &Status, format: Format) -> Self {
+        let code = u16::try_from(status.code).ok();
+        let code = code.and_then(|code| StatusCode::from_u16(code).ok());
+        let code = code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let bytes = encode_status(status, format);
+        let mut answer = Self::new(code, format.media_type(), Body::Whole(bytes.into()));
+        if let Some(after) = status.retry_after().filter(|after| !after.is_zero()) {
+            let seconds = HeaderValue::from(after.as_secs());
+            answer.headers.insert(header::RETRY_AFTER, seconds);
+        }
+        answer
+    }
+
+    pub(crate) fn with_header(mut self, name: HeaderName, value: &'static str) -> Self {
+        self.headers.insert(name, HeaderValue::from_static(value));
+        self
+    }
+
+    pub(crate) fn into_response(self) -> Response<Body> {
+        let mut response = Response::new(self.body);
+        *response.status_mut() = self.code;
+        *response.headers_mut() = self.headers;
+        let content_type = HeaderValue::from_static(self.content_type);
+        response
+            .headers_mut()
+            .insert(header::CONTENT_TYPE, content_type);
+        response
+    }
+}
+
+/// A Status in a format, as bodies and events carry it.
+pub(crate) fn encode_status(status: &Status, format: Format) -> Vec<u8> {
+    match format {
+        Format::Protobuf => envelope::encode(status),
+        Format::Yaml => {
+            let value = serde_json::from_slice(&status.to_json()).unwrap_or(Value::Null);
+            yaml::to_yaml(&value).into_bytes()
+        }
+        Format::Json => {
+            let mut bytes = status.to_json();
+            bytes.push(b'\n');
+            bytes
+        }
+    }
+}

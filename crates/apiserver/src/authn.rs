@@ -1,0 +1,288 @@
+//! `Authenticator`: who sent a request.
+//!
+//! A client certificate that the server's authority signed (common name is the user, organisations
+//! are the groups), or a static bearer token. Whoever has neither gets 401 as a Status, as does
+//! one whose credentials are wrong. It does not decide what a user may do.
+
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+use kubist_apimachinery::{Status, Str};
+use kubist_registry::User;
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{DigitallySignedStruct, DistinguishedName, RootCertStore, SignatureScheme};
+use rustls_pki_types::{CertificateDer, UnixTime};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+/// The group of everybody who is authenticated.
+pub const AUTHENTICATED_GROUP: &str = "system:authenticated";
+/// The user of requests without credentials, where those are allowed.
+pub const ANONYMOUS_USER: &str = "system:anonymous";
+/// The group of [`ANONYMOUS_USER`].
+pub const UNAUTHENTICATED_GROUP: &str = "system:unauthenticated";
+/// The group whose members may do anything.
+pub const MASTERS_GROUP: &str = "system:masters";
+
+/// A bearer token and whom it belongs to.
+#[derive(Clone)]
+#[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
+pub struct StaticToken {
+    /// The token, which is a secret.
+    pub token: String,
+    /// The user; `system:authenticated` is added to the groups.
+    pub user: User,
+}
+
+/// Without the token.
+impl fmt::Debug for StaticToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StaticToken")
+            .field("user", &self.user)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a connection says about its client.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Peer {
+    /// TLS without client certificate, or no TLS.
+    #[default]
+    Unknown,
+    /// The certificate chain that the client proved to own the key of; not yet verified.
+    Certificates(Arc<[CertificateDer<'static>]>),
+    /// An in-process connection of this user.
+    Trusted(Arc<User>),
+}
+
+/// Finds out who sent a request.
+#[derive(Debug)]
+pub(crate) struct Authenticator {
+    tokens: Vec<StaticToken>,
+    verifier: Arc<dyn ClientCertVerifier>,
+}
+
+impl Authenticator {
+    pub(crate) fn new(tokens: Vec<StaticToken>, verifier: Arc<dyn ClientCertVerifier>) -> Self {
+        Self { tokens, verifier }
+    }
+
+    /// The user, or 401. `now` is the time since the Unix epoch.
+    pub(crate) fn authenticate(
+        &self,
+        peer: &Peer,
+        headers: &HeaderMap,
+        now: Duration,
+    ) -> Result<User, Status> {
+        if let Some(user) = self.by_certificate(peer, now)? {
+            return Ok(user);
+        }
+        let Some(header) = headers.get(AUTHORIZATION) else {
+            return match peer {
+                Peer::Trusted(user) => Ok(User::clone(user)),
+                _ => Err(Status::unauthorized()),
+            };
+        };
+        let token = header.to_str().ok().and_then(bearer);
+        let token = token.ok_or_else(Status::unauthorized)?;
+        self.by_token(token).ok_or_else(Status::unauthorized)
+    }
+
+    /// The user of a static token.
+    pub(crate) fn by_token(&self, token: &str) -> Option<User> {
+        // All tokens are compared in full, so that the time says nothing about them.
+        let matching = self.tokens.iter().fold(None, |found, it| {
+            if same(it.token.as_bytes(), token.as_bytes()) {
+                Some(&it.user)
+            } else {
+                found
+            }
+        })?;
+        Some(authenticated(matching.clone()))
+    }
+
+    fn by_certificate(&self, peer: &Peer, now: Duration) -> Result<Option<User>, Status> {
+        let Peer::Certificates(chain) = peer else {
+            return Ok(None);
+        };
+        let Some((end_entity, intermediates)) = chain.split_first() else {
+            return Ok(None);
+        };
+        let now = UnixTime::since_unix_epoch(now);
+        self.verifier
+            .verify_client_cert(end_entity, intermediates, now)
+            .map_err(|_| Status::unauthorized())?;
+        user_of(end_entity)
+            .map(Some)
+            .ok_or_else(Status::unauthorized)
+    }
+}
+
+fn bearer(header: &str) -> Option<&str> {
+    let (scheme, token) = header.trim().split_once(' ')?;
+    let token = token.trim();
+    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}
+
+/// Compares without stopping at the first difference.
+fn same(left: &[u8], right: &[u8]) -> bool {
+    left.len() == right.len()
+        && left
+            .iter()
+            .zip(right)
+            .fold(0, |difference, (left, right)| difference | (left ^ right))
+            == 0
+}
+
+fn authenticated(mut user: User) -> User {
+    let group = Str::from(AUTHENTICATED_GROUP);
+    if !user.groups.contains(&group) {
+        user.groups.push(group);
+    }
+    user
+}
+
+/// The user that a certificate names.
+fn user_of(certificate: &CertificateDer<'_>) -> Option<User> {
+    let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
+    let subject = parsed.subject();
+    let name = subject.iter_common_name().next()?.as_str().ok()?;
+    if name.is_empty() {
+        return None;
+    }
+    let groups = subject.iter_organization();
+    let groups = groups.filter_map(|group| group.as_str().ok().map(Str::from));
+    Some(authenticated(User {
+        name: name.into(),
+        uid: Str::default(),
+        groups: groups.collect(),
+        extra: BTreeMap::new(),
+    }))
+}
+
+/// Asks every client for a certificate and lets any in whose key it owns: whether the chain can
+/// be trusted is decided per request, so that a wrong certificate is a 401 and not a broken
+/// connection.
+#[derive(Debug)]
+pub(crate) struct RequestClientCertificate(pub(crate) Arc<dyn ClientCertVerifier>);
+
+impl ClientCertVerifier for RequestClientCertificate {
+    fn client_auth_mandatory(&self) -> bool {
+        false
+    }
+
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        self.0.root_hint_subjects()
+    }
+
+    fn verify_client_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> Result<ClientCertVerified, rustls::Error> {
+        Ok(ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_verify_schemes()
+    }
+}
+
+/// Verifies chains that end at `root`.
+pub(crate) fn chain_verifier(
+    root: CertificateDer<'static>,
+) -> Result<Arc<dyn ClientCertVerifier>, rustls::Error> {
+    let mut roots = RootCertStore::empty();
+    roots.add(root)?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+        .build()
+        .map_err(|error| rustls::Error::General(error.to_string()))?;
+    Ok(verifier)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificates::CertificateAuthority;
+
+    const NOW: Duration = Duration::from_secs(1_800_000_000);
+
+    fn authenticator(authority: &CertificateAuthority) -> Authenticator {
+        let user = User {
+            name: "alice".into(),
+            groups: vec!["admins".into()],
+            ..User::default()
+        };
+        let token = StaticToken {
+            token: "secret".to_owned(),
+            user,
+        };
+        let verifier = chain_verifier(authority.certificate()).expect("it is a certificate");
+        Authenticator::new(vec![token], verifier)
+    }
+
+    fn header(value: &'static str) -> HeaderMap {
+        let value = http::HeaderValue::from_static(value);
+        HeaderMap::from_iter([(AUTHORIZATION, value)])
+    }
+
+    #[test]
+    fn tokens_name_their_user_and_anything_else_is_unauthorized() {
+        let authority = CertificateAuthority::new("test").expect("keys can be made");
+        let it = authenticator(&authority);
+        let ask = |value| {
+            it.authenticate(&Peer::Unknown, &header(value), NOW)
+                .map_err(|status| status.code)
+        };
+        let user = ask("Bearer secret").expect("it is alice's token");
+        assert_eq!(user.name, "alice");
+        assert_eq!(user.groups, ["admins", AUTHENTICATED_GROUP]);
+        for wrong in ["Bearer secre", "Bearer secret2", "Basic eDp5", "Bearer", ""] {
+            assert_eq!(ask(wrong), Err(401), "{wrong:?}");
+        }
+        let none = it.authenticate(&Peer::Unknown, &HeaderMap::new(), NOW);
+        assert_eq!(none, Err(Status::unauthorized()));
+    }
+
+    #[test]
+    fn certificates_of_the_own_authority_name_user_and_group() {
+        let authority = CertificateAuthority::new("test").expect("keys can be made");
+        let it = authenticator(&authority);
+        let ask = |authority: &CertificateAuthority| {
+            let identity = authority
+                .client_identity("admin", Some(MASTERS_GROUP))
+                .expect("keys can be made");
+            let peer = Peer::Certificates(vec![identity.certificate()].into());
+            it.authenticate(&peer, &HeaderMap::new(), NOW)
+        };
+        let user = ask(&authority).expect("it is signed by the authority");
+        assert_eq!(user.name, "admin");
+        assert_eq!(user.groups, [MASTERS_GROUP, AUTHENTICATED_GROUP]);
+        let stranger = CertificateAuthority::new("test").expect("keys can be made");
+        assert_eq!(ask(&stranger), Err(Status::unauthorized()));
+    }
+}

@@ -1,0 +1,131 @@
+//! Bodies: of requests, read up to a limit; of answers, whole or made while they are sent.
+
+use bytes::{Bytes, BytesMut};
+use futures_core::Stream;
+use http_body::{Body as HttpBody, Frame, SizeHint};
+use http_body_util::BodyExt;
+use kubist_apimachinery::{Status, StatusReason};
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Chunks that are made when HTTP asks for them. An error breaks the answer off.
+pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, BrokenOff>> + Send>>;
+
+/// An answer could not be made to its end. The client sees a body that breaks off.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("the answer broke off: {0}")]
+pub(crate) struct BrokenOff(pub(crate) Status);
+
+/// The body of an answer.
+pub(crate) enum Body {
+    /// All of it.
+    Whole(Bytes),
+    /// Made while it is sent: large lists and watches. Nothing is held but the present chunk.
+    Chunks(Chunks),
+}
+
+impl Body {
+    /// Nothing.
+    pub(crate) fn empty() -> Self {
+        Self::Whole(Bytes::new())
+    }
+}
+
+impl HttpBody for Body {
+    type Data = Bytes;
+    type Error = BrokenOff;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        match self.get_mut() {
+            Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Self::Chunks(chunks) => chunks
+                .as_mut()
+                .poll_next(cx)
+                .map(|chunk| chunk.map(|chunk| chunk.map(Frame::data))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(bytes) if bytes.is_empty())
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Self::Chunks(_) => SizeHint::default(),
+        }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Whole(bytes) => write!(f, "Body of {} bytes", bytes.len()),
+            Self::Chunks(_) => f.write_str("Body made while it is sent"),
+        }
+    }
+}
+
+/// Reads a request's body of at most `max` bytes.
+pub(crate) async fn read<B>(body: B, max: usize) -> Result<Bytes, Status>
+where
+    B: HttpBody<Data = Bytes>,
+    B::Error: fmt::Display,
+{
+    if body.size_hint().lower() > max as u64 {
+        return Err(Status::body_too_large(max));
+    }
+    let mut body = std::pin::pin!(body);
+    let mut first = Bytes::new();
+    let mut rest = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|error| broken(&error))?.into_data() else {
+            continue;
+        };
+        if first.len() + rest.len() + data.len() > max {
+            return Err(Status::body_too_large(max));
+        }
+        if first.is_empty() {
+            first = data;
+        } else {
+            rest.extend_from_slice(&data);
+        }
+    }
+    if rest.is_empty() {
+        return Ok(first);
+    }
+    let mut whole = BytesMut::with_capacity(first.len() + rest.len());
+    whole.extend_from_slice(&first);
+    whole.extend_from_slice(&rest);
+    Ok(whole.freeze())
+}
+
+fn broken(error: &dyn fmt::Display) -> Status {
+    let message = format!("the body of the request broke off: {error}");
+    Status::failure(400, StatusReason::BadRequest, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http_body_util::{Full, StreamBody};
+
+    #[tokio::test]
+    async fn bodies_are_read_up_to_the_limit() {
+        let chunks = |count: usize| {
+            let chunk = || Ok::<_, std::io::Error>(Frame::data(Bytes::from_static(b"abc")));
+            StreamBody::new(futures_util::stream::iter((0..count).map(move |_| chunk())))
+        };
+        assert_eq!(read(chunks(3), 9).await.unwrap(), "abcabcabc");
+        assert_eq!(read(chunks(0), 9).await.unwrap(), "");
+        let error = read(chunks(4), 9).await.unwrap_err();
+        assert_eq!(error.message, "Request entity too large: limit is 9");
+        let error = read(Full::new(Bytes::from_static(b"0123456789")), 9).await;
+        assert_eq!(error.unwrap_err().code, 413);
+    }
+}

@@ -1,0 +1,71 @@
+//! `Config`: how a server listens and whom it lets in.
+
+use crate::authn::StaticToken;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+/// Bytes of a request's body, as upstream: 3 MiB. Longer ones are answered by 413.
+pub const BODY_BYTES_MAX: usize = 3 << 20;
+/// Streams that one HTTP/2 connection may have at a time, as upstream.
+pub const STREAMS_MAX: u32 = 250;
+/// Connections that are served at a time by default.
+pub const CONNECTIONS_MAX: usize = 4_096;
+
+/// How a server listens and whom it lets in. Everything has a default.
+#[derive(Clone, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
+pub struct Config {
+    /// Where to listen. Nothing else is ever bound. None: only connections handed over by
+    /// [`RunningServer::serve_stream`](crate::RunningServer::serve_stream) are served. Default:
+    /// a free port of the IPv4 loopback address.
+    pub listen: Option<SocketAddr>,
+    /// DNS names and IP addresses in the serving certificate, beyond the usual ones and the
+    /// address that is listened on. Default: none.
+    pub serving_names: Vec<String>,
+    /// The user of the client certificate that is made at start. Default: `kubernetes-admin`.
+    pub admin_user: String,
+    /// Bearer tokens. Default: none.
+    pub tokens: Vec<StaticToken>,
+    /// Whether `/healthz`, `/livez`, `/readyz` and `/version` answer without credentials.
+    /// Default: no, as upstream when everybody is allowed everything.
+    pub anonymous_health: bool,
+    /// Bytes of a request's body. Default: [`BODY_BYTES_MAX`].
+    pub body_bytes_max: usize,
+    /// Streams per HTTP/2 connection. Default: [`STREAMS_MAX`].
+    pub streams_max: u32,
+    /// Connections at a time; more wait to be accepted. Default: [`CONNECTIONS_MAX`].
+    pub connections_max: usize,
+    /// How long the TLS handshake, and how long the head of a request may take. Default: 32 s, as
+    /// upstream.
+    pub header_timeout: Duration,
+    /// How long a client may take to accept any byte of an answer; then its connection ends.
+    /// Default: 60 s.
+    pub write_timeout: Duration,
+    /// How often a silent HTTP/2 connection is asked whether it is alive. Default: 30 s.
+    pub ping_interval: Duration,
+    /// How long requests may go on after shutdown began. Default: 5 s.
+    pub drain_timeout: Duration,
+    /// Watches without `timeoutSeconds` end after this long or up to twice as long, by chance.
+    /// Default: 30 min, as upstream.
+    pub watch_timeout_min: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
+            serving_names: Vec::new(),
+            admin_user: "kubernetes-admin".to_owned(),
+            tokens: Vec::new(),
+            anonymous_health: false,
+            body_bytes_max: BODY_BYTES_MAX,
+            streams_max: STREAMS_MAX,
+            connections_max: CONNECTIONS_MAX,
+            header_timeout: Duration::from_secs(32),
+            write_timeout: Duration::from_secs(60),
+            ping_interval: Duration::from_secs(30),
+            drain_timeout: Duration::from_secs(5),
+            watch_timeout_min: Duration::from_secs(1_800),
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Request bodies into objects, with upstream's checks and texts.
+//!
+//! A body may leave out `apiVersion` and `kind`; if it names them, they must be those of the
+//! resource. What to do about unknown and duplicate fields is the request's `fieldValidation`.
+
+use crate::go_json;
+use kubist_api::{GROUPS, Kind, find_kind, find_kind_by_api_version};
+use kubist_apimachinery::wire::{
+    DecodeContext, Message, WireError, WireErrorKind, merge_json, merge_protobuf,
+};
+use kubist_apimachinery::{AnyObject, FieldValidation, Status};
+use kubist_codec::envelope::{Envelope, EnvelopeError};
+use kubist_codec::{Format, yaml};
+use serde::Deserialize;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// Bytes of a malformed body that an error shows.
+const SHOWN_BYTES_MAX: usize = 30;
+/// What upstream calls the table of its kinds, in texts that clients compare.
+const SCHEME: &str = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30";
+/// Go's name for what it reads first.
+const TYPE_META: &str = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind \
+                         string \"json:\\\"kind,omitempty\\\"\" }";
+
+/// What a body says it is.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TypeMeta<'a> {
+    #[serde(default, borrow)]
+    api_version: Option<Cow<'a, str>>,
+    #[serde(default, borrow)]
+    kind: Option<Cow<'a, str>>,
+}
+
+/// A decoded body.
+#[derive(Debug)]
+pub(crate) struct Decoded<T> {
+    pub(crate) value: T,
+    /// What `fieldValidation=Warn` tells the client.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Decodes a body as an object with metadata.
+pub(crate) fn object(
+    body: &[u8],
+    format: Format,
+    kind: &'static Kind,
+    validation: FieldValidation,
+) -> Result<Decoded<Box<dyn AnyObject>>, Status> {
+    let mut object = kind.new_object().ok_or_else(|| {
+        let name = kind.facts().kind;
+        Status::internal_error(format_args!("{name} is no object"))
+    })?;
+    let warnings = into_message(&mut *object, body, format, kind, validation)?;
+    Ok(Decoded {
+        value: object,
+        warnings,
+    })
+}
+
+/// Decodes a body as a message of a kind.
+pub(crate) fn into_message(
+    message: &mut dyn Message,
+    body: &[u8],
+    format: Format,
+    kind: &'static Kind,
+    validation: FieldValidation,
+) -> Result<Vec<String>, Status> {
+    match format {
+        Format::Json => {
+            let meta = json_type_meta(body).map_err(|why| unrecognized(kind, &why, body))?;
+            check_kind(kind, meta.0.as_deref(), meta.1.as_deref())?;
+            from_json(message, body, kind, validation, &[])
+        }
+        Format::Yaml => {
+            let document = yaml_document(body).map_err(|why| unrecognized(kind, &why, body))?;
+            let text = |key: &str| document.value.get(key).and_then(Value::as_str);
+            check_kind(kind, text("apiVersion"), text("kind"))?;
+            let json = serde_json::to_vec(&document.value).map_err(Status::internal_error)?;
+            from_json(message, &json, kind, validation, &document.duplicates)
+        }
+        Format::Protobuf => {
+            let envelope = open(body, kind)?;
+            check_kind(kind, Some(envelope.api_version), Some(envelope.kind))?;
+            merge_protobuf(message, envelope.raw, &mut DecodeContext::new())
+                .map_err(|error| refused(kind, &error.to_string()))?;
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// `apiVersion` and `kind` of a JSON text, or Go's words about it.
+pub(crate) fn json_type_meta(
+    body: &[u8],
+) -> Result<(Option<Cow<'_, str>>, Option<Cow<'_, str>>), String> {
+    let why = match serde_json::from_slice::<TypeMeta<'_>>(body) {
+        Ok(meta) => return Ok((meta.api_version, meta.kind)),
+        Err(error) => error,
+    };
+    let words = go_json::mistake(body).unwrap_or_else(|| type_meta_mistake(body, &why));
+    Err(format!(
+        "couldn't get version/kind; json parse error: {words}"
+    ))
+}
+
+/// Well-formed JSON that is no object, or whose kind is no string.
+fn type_meta_mistake(body: &[u8], error: &serde_json::Error) -> String {
+    let Ok(value) = serde_json::from_slice::<Value>(body) else {
+        return error.to_string();
+    };
+    if !value.is_object() {
+        let found = json_type(&value);
+        return format!("json: cannot unmarshal {found} into Go value of type {TYPE_META}");
+    }
+    for (key, field) in [("apiVersion", "apiVersion"), ("kind", "kind")] {
+        if let Some(found) = value.get(key).filter(|it| !it.is_string()) {
+            let found = json_type(found);
+            return format!(
+                "json: cannot unmarshal {found} into Go struct field .{field} of type string"
+            );
+        }
+    }
+    error.to_string()
+}
+
+fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// The one document of a YAML text. Its parser's words, if it is none.
+pub(crate) fn yaml_document(body: &[u8]) -> Result<yaml::Document, String> {
+    yaml::parse(body).map_err(|error| format!("yaml: {}", go_yaml(&error)))
+}
+
+/// Upstream's parser names the line of some mistakes only; ours knows all.
+fn go_yaml(error: &yaml::YamlError) -> String {
+    error.kind.to_string()
+}
+
+fn open<'a>(body: &'a [u8], kind: &'static Kind) -> Result<Envelope<'a>, Status> {
+    Envelope::open(body).map_err(|error| {
+        let why = match error {
+            EnvelopeError::NoMagic => "provided data does not appear to be a protobuf message, \
+                                       expected prefix [107 56 115 0]"
+                .to_owned(),
+            other => other.to_string(),
+        };
+        unrecognized(kind, &why, body)
+    })
+}
+
+fn from_json(
+    message: &mut dyn Message,
+    json: &[u8],
+    kind: &'static Kind,
+    validation: FieldValidation,
+    duplicates: &[yaml::DuplicateKey],
+) -> Result<Vec<String>, Status> {
+    let mut cx = DecodeContext::new();
+    if validation != FieldValidation::Ignore {
+        cx = cx.strict();
+    }
+    merge_json(message, json, &mut cx).map_err(|error| refused(kind, &decode_text(&error)))?;
+    let unknown = cx.take_problems();
+    let unknown = unknown.iter().map(ToString::to_string);
+    match validation {
+        FieldValidation::Ignore => Ok(Vec::new()),
+        FieldValidation::Warn => {
+            let duplicates = duplicates.iter().map(ToString::to_string);
+            Ok(duplicates.chain(unknown).collect())
+        }
+        FieldValidation::Strict => {
+            let mut problems: Vec<String> = unknown.collect();
+            if !duplicates.is_empty() {
+                let mut text = "yaml: unmarshal errors:".to_owned();
+                for duplicate in duplicates {
+                    // Writing to a string cannot fail.
+                    let _ = write!(text, "\n  {duplicate}");
+                }
+                problems.insert(0, text);
+            }
+            if problems.is_empty() {
+                return Ok(Vec::new());
+            }
+            let problems = problems.join(", ");
+            Err(refused(kind, &format!("strict decoding error: {problems}")))
+        }
+    }
+}
+
+/// What Go says about JSON of the wrong type.
+pub(crate) fn decode_text(error: &WireError) -> String {
+    match &error.kind {
+        WireErrorKind::TypeMismatch {
+            found,
+            expected,
+            message,
+        } => {
+            let path = without_indexes(&error.path);
+            format!(
+                "json: cannot unmarshal {found} into Go struct field {message}.{path} of type \
+                 {expected}"
+            )
+        }
+        WireErrorKind::Invalid { reason } => reason.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Go's paths name neither items of lists nor keys of maps.
+fn without_indexes(path: &str) -> String {
+    let mut depth = 0;
+    let outside = |letter: &char| {
+        match letter {
+            '[' => depth += 1,
+            ']' => {
+                depth -= 1;
+                return false;
+            }
+            _ => {}
+        }
+        depth == 0
+    };
+    path.chars().filter(outside).collect()
+}
+
+/// Compares what a body says it is with what the resource has. Absent names are fine.
+fn check_kind(
+    expected: &'static Kind,
+    api_version: Option<&str>,
+    kind: Option<&str>,
+) -> Result<(), Status> {
+    let facts = expected.facts();
+    let api_version = api_version
+        .filter(|it| !it.is_empty())
+        .unwrap_or(facts.api_version);
+    let kind = kind.filter(|it| !it.is_empty()).unwrap_or(facts.kind);
+    if (api_version, kind) == (facts.api_version, facts.kind) {
+        return Ok(());
+    }
+    let version = api_version.rsplit('/').next().unwrap_or_default();
+    let text = match find_kind_by_api_version(api_version, kind) {
+        Some(found) if kind == facts.kind && found.facts().group == facts.group => {
+            return Err(Status::bad_request(format!(
+                "the API version in the data ({api_version}) does not match the expected API \
+                 version ({})",
+                facts.api_version
+            )));
+        }
+        Some(_) => format!(
+            "converting ({version}.{kind}) to ({}.{}): unknown conversion",
+            internal_package(facts.group),
+            facts.kind
+        ),
+        None => not_registered(api_version, kind, SCHEME),
+    };
+    let expected = facts.kind;
+    Err(Status::bad_request(format!(
+        "{kind} in version \"{version}\" cannot be handled as a {expected}: {text}"
+    )))
+}
+
+/// That a scheme does not know a kind.
+pub(crate) fn not_registered(api_version: &str, kind: &str, scheme: &str) -> String {
+    format!("no kind \"{kind}\" is registered for version \"{api_version}\" in scheme \"{scheme}\"")
+}
+
+/// The Go package of upstream's internal types of a group.
+pub(crate) fn internal_package(group: &str) -> &str {
+    match group {
+        "" | "events.k8s.io" => "core",
+        "internal.apiserver.k8s.io" => "apiserverinternal",
+        _ => group.split('.').next().unwrap_or_default(),
+    }
+}
+
+fn refused(kind: &'static Kind, why: &str) -> Status {
+    let facts = kind.facts();
+    let (kind, version) = (facts.kind, facts.version);
+    Status::bad_request(format!(
+        "{kind} in version \"{version}\" cannot be handled as a {kind}: {why}"
+    ))
+}
+
+fn unrecognized(kind: &'static Kind, why: &str, body: &[u8]) -> Status {
+    let kind = kind.facts().kind;
+    let shown = shown(body);
+    Status::bad_request(format!(
+        "the object provided is unrecognized (must be of type {kind}): {why} ({shown})"
+    ))
+}
+
+/// The beginning of a body: as text if it may be JSON, in hexadecimal otherwise.
+fn shown(body: &[u8]) -> String {
+    let (start, dots) = match body.get(..SHOWN_BYTES_MAX) {
+        Some(start) if body.len() > SHOWN_BYTES_MAX => (start, " ..."),
+        _ => (body, ""),
+    };
+    match body.first() {
+        None => "<empty>".to_owned(),
+        Some(b'{') => format!("{}{dots}", String::from_utf8_lossy(start)),
+        Some(_) => {
+            let hex = start.iter().fold(String::new(), |mut hex, byte| {
+                // Writing to a string cannot fail.
+                let _ = write!(hex, "{byte:02x}");
+                hex
+            });
+            format!("{hex}{dots}")
+        }
+    }
+}
+
+/// The kind of a group and version that is served, whatever resource it belongs to.
+pub(crate) fn served_kind(group: &str, version: &str, kind: &str) -> Option<&'static Kind> {
+    GROUPS
+        .iter()
+        .any(|it| it.name == group)
+        .then(|| find_kind(group, version, kind))
+        .flatten()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! Bodies that upstream was asked about.
+
+use super::*;
+
+fn decode(body: &str, format: Format, validation: FieldValidation) -> Result<Vec<String>, String> {
+    let kind = find_kind("", "v1", "ConfigMap").expect("it is built in");
+    object(body.as_bytes(), format, kind, validation)
+        .map(|it| it.warnings)
+        .map_err(|status| {
+            assert_eq!(status.code, 400);
+            status.message.to_string()
+        })
+}
+
+#[track_caller]
+fn refused_with(body: &str, format: Format, expected: &str) {
+    let error = decode(body, format, FieldValidation::Strict);
+    assert_eq!(error, Err(expected.to_owned()), "{body}");
+}
+
+#[test]
+fn malformed_bodies_are_shown() {
+    let head = "the object provided is unrecognized (must be of type ConfigMap): ";
+    let json = format!("{head}couldn't get version/kind; json parse error: ");
+    for (body, expected) in [
+        ("", "unexpected end of JSON input (<empty>)"),
+        (
+            r#"{"apiVersion":"v1","#,
+            r#"unexpected end of JSON input ({"apiVersion":"v1",)"#,
+        ),
+        (
+            r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"t"}} x"#,
+            r#"invalid character 'x' after top-level value ({"apiVersion":"v1","kind":"Con ...)"#,
+        ),
+        (
+            "[]",
+            "json: cannot unmarshal array into Go value of type struct { APIVersion string \
+             \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" } \
+             (5b5d)",
+        ),
+    ] {
+        refused_with(body, Format::Json, &format!("{json}{expected}"));
+    }
+    let yaml = "yaml: mapping values are not allowed in this context (613a20623a20630a092d2078)";
+    refused_with("a: b: c\n\t- x", Format::Yaml, &format!("{head}{yaml}"));
+}
+
+#[test]
+fn other_kinds_are_refused_by_name() {
+    let body = |api_version: &str, kind: &str| {
+        format!(r#"{{"apiVersion":"{api_version}","kind":"{kind}","metadata":{{"name":"x"}}}}"#)
+    };
+    let tail = "cannot be handled as a ConfigMap:";
+    let secret = format!(
+        "Secret in version \"v1\" {tail} converting (v1.Secret) to (core.ConfigMap): unknown \
+         conversion"
+    );
+    refused_with(&body("v1", "Secret"), Format::Json, &secret);
+    let foo = format!(
+        "Foo in version \"v1\" {tail} no kind \"Foo\" is registered for version \"v1\" in scheme \
+         \"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30\""
+    );
+    refused_with(&body("v1", "Foo"), Format::Json, &foo);
+    let other = format!(
+        "ConfigMap in version \"v9\" {tail} no kind \"ConfigMap\" is registered for version \
+         \"x/v9\" in scheme \"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30\""
+    );
+    refused_with(&body("x/v9", "ConfigMap"), Format::Json, &other);
+    for fine in [r#"{"metadata":{}}"#, r#"{"kind":"ConfigMap"}"#, r#"{"apiVersion":"v1"}"#] {
+        assert_eq!(decode(fine, Format::Json, FieldValidation::Strict), Ok(Vec::new()));
+    }
+}
+
+#[test]
+fn wrong_types_are_named_with_their_go_field() {
+    let head = "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot \
+                unmarshal ";
+    refused_with(
+        "metadata: {name: y}",
+        Format::Yaml,
+        &format!("{head}bool into Go struct field ObjectMeta.metadata.name of type string"),
+    );
+    refused_with(
+        r#"{"data":{"a":1}}"#,
+        Format::Json,
+        &format!("{head}number into Go struct field ConfigMap.data of type string"),
+    );
+}
+
+#[test]
+fn unknown_and_duplicate_fields_are_refused_told_or_dropped() {
+    let body = r#"{"metadata":{"name":"a","x":1},"data":{},"data":{},"y":{"z":1}}"#;
+    let problems = [
+        "unknown field \"metadata.x\"",
+        "duplicate field \"data\"",
+        "unknown field \"y\"",
+    ];
+    let warned = decode(body, Format::Json, FieldValidation::Warn);
+    assert_eq!(warned, Ok(problems.map(str::to_owned).to_vec()));
+    assert_eq!(decode(body, Format::Json, FieldValidation::Ignore), Ok(Vec::new()));
+    let head = "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding \
+                error: ";
+    refused_with(body, Format::Json, &format!("{head}{}", problems.join(", ")));
+    let twice = "metadata:\n  name: a\n  name: b\n";
+    let line = "line 3: key \"name\" already set in map";
+    let warned = decode(twice, Format::Yaml, FieldValidation::Warn);
+    assert_eq!(warned, Ok(vec![line.to_owned()]));
+    let expected = format!("{head}yaml: unmarshal errors:\n  {line}");
+    refused_with(twice, Format::Yaml, &expected);
+}
+
+#[test]
+fn indexes_and_keys_are_not_in_go_paths() {
+    assert_eq!(without_indexes("spec.containers[0].ports[12].name"), "spec.containers.ports.name");
+    assert_eq!(without_indexes("data[a.b[c]]"), "data");
+}

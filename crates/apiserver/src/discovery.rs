@@ -1,0 +1,116 @@
+//! Discovery: which groups, versions and resources there are.
+//!
+//! Two forms from one table (`kubist_api::GROUPS`): a document per group and version, and the
+//! aggregated one, which has everything and an entity tag. Documents are JSON trees, made once.
+
+mod aggregated;
+mod legacy;
+
+use crate::answer::Answer;
+use http::HeaderValue;
+use http::header::{CACHE_CONTROL, ETAG, VARY};
+use kubist_api::{GROUPS, GroupFacts, VersionFacts};
+use kubist_apimachinery::wire::{DecodeContext, merge_json};
+use kubist_apimachinery::{Status, wire};
+use kubist_codec::negotiate::{Negotiated, Transform};
+use kubist_codec::{Format, envelope, yaml};
+use serde_json::Value;
+use std::net::SocketAddr;
+
+pub(crate) use aggregated::aggregated;
+pub(crate) use legacy::{api_group, api_groups, api_versions, resource_list};
+
+/// The facts of a group that is served.
+pub(crate) fn group(name: &str) -> Option<&'static GroupFacts> {
+    GROUPS.iter().find(|group| group.name == name)
+}
+
+/// The facts of a version of a group.
+pub(crate) fn version(group: &'static GroupFacts, name: &str) -> Option<&'static VersionFacts> {
+    group.versions.iter().find(|it| it.version == name)
+}
+
+/// `/api` in the form that was negotiated.
+pub(crate) fn core_versions(
+    chosen: &Negotiated,
+    address: Option<SocketAddr>,
+    if_none_match: Option<&str>,
+) -> Result<Answer, Status> {
+    match chosen.transform {
+        Transform::ApiGroupDiscoveryList => tagged(chosen, &aggregated(true), if_none_match),
+        _ => document(chosen, &api_versions(address)),
+    }
+}
+
+/// `/apis` in the form that was negotiated.
+pub(crate) fn groups(
+    chosen: &Negotiated,
+    if_none_match: Option<&str>,
+) -> Result<Answer, Status> {
+    match chosen.transform {
+        Transform::ApiGroupDiscoveryList => tagged(chosen, &aggregated(false), if_none_match),
+        _ => document(chosen, &api_groups()),
+    }
+}
+
+/// A document, in the format that was negotiated.
+pub(crate) fn document(chosen: &Negotiated, document: &Value) -> Result<Answer, Status> {
+    let bytes = encode(chosen, document)?;
+    Ok(Answer::whole(chosen.content_type(), bytes))
+}
+
+fn tagged(
+    chosen: &Negotiated,
+    document: &Value,
+    if_none_match: Option<&str>,
+) -> Result<Answer, Status> {
+    let bytes = encode(chosen, document)?;
+    let tag = format!("\"{:016X}\"", crate::hash::of_bytes(&bytes));
+    let mut answer = if if_none_match == Some(tag.as_str()) {
+        Answer::not_modified()
+    } else {
+        Answer::whole(chosen.content_type(), bytes)
+    };
+    answer = answer
+        .with_header(VARY, "Accept")
+        .with_header(CACHE_CONTROL, "public");
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        answer.headers.insert(ETAG, tag);
+    }
+    Ok(answer)
+}
+
+fn encode(chosen: &Negotiated, document: &Value) -> Result<Vec<u8>, Status> {
+    match chosen.format {
+        Format::Json => {
+            let bytes = if chosen.pretty {
+                serde_json::to_vec_pretty(document)
+            } else {
+                serde_json::to_vec(document)
+            };
+            let mut bytes = bytes.map_err(Status::internal_error)?;
+            bytes.push(b'\n');
+            Ok(bytes)
+        }
+        Format::Yaml => Ok(yaml::to_yaml(document).into_bytes()),
+        Format::Protobuf => protobuf(document),
+    }
+}
+
+/// The document as the message that its kind names.
+fn protobuf(document: &Value) -> Result<Vec<u8>, Status> {
+    let text = |key: &str| document.get(key).and_then(Value::as_str);
+    let kind = text("kind").unwrap_or_default();
+    let api_version = text("apiVersion").unwrap_or("v1");
+    let found = kubist_api::find_kind_by_api_version(api_version, kind)
+        .or_else(|| kubist_api::find_kind_by_api_version("meta.k8s.io/v1", kind))
+        .ok_or_else(|| Status::internal_error(format_args!("{kind} has no protobuf form")))?;
+    let json = serde_json::to_vec(document).map_err(Status::internal_error)?;
+    let mut message = found.new_message();
+    merge_json(&mut *message, &json, &mut DecodeContext::new()).map_err(Status::internal_error)?;
+    let raw = wire::to_protobuf(&*message);
+    Ok(envelope::wrap(api_version, kind, &raw))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! What Go's JSON scanner says about malformed text. Clients and tests compare these messages.
+//!
+//! It runs only after a real parser has refused the text.
+
+/// Arrays and objects inside one another, as Go's scanner.
+const DEPTH_MAX: usize = 10_000;
+
+/// Go's message about the first mistake; none if the text is one JSON value.
+pub(crate) fn mistake(text: &[u8]) -> Option<String> {
+    let mut scanner = Scanner { text, at: 0 };
+    scanner.document().err()
+}
+
+struct Scanner<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+type Scan = Result<(), String>;
+
+/// What is open, innermost last.
+#[derive(Clone, Copy, PartialEq)]
+enum Open {
+    Array,
+    Object,
+}
+
+impl Scanner<'_> {
+    fn document(&mut self) -> Scan {
+        let mut open: Vec<Open> = Vec::new();
+        self.begin_value(&mut open)?;
+        while let Some(&innermost) = open.last() {
+            let after = match innermost {
+                Open::Array => "after array element",
+                Open::Object => "after object key:value pair",
+            };
+            match (innermost, self.peek()?) {
+                (Open::Array, b']') | (Open::Object, b'}') => {
+                    self.at += 1;
+                    open.pop();
+                }
+                (_, b',') => {
+                    self.at += 1;
+                    if innermost == Open::Object {
+                        self.key()?;
+                    }
+                    self.begin_value(&mut open)?;
+                }
+                (_, byte) => return Err(invalid(byte, after)),
+            }
+        }
+        self.space();
+        match self.text.get(self.at) {
+            None => Ok(()),
+            Some(&byte) => Err(invalid(byte, "after top-level value")),
+        }
+    }
+
+    /// Scans values and openings until the innermost value is complete.
+    fn begin_value(&mut self, open: &mut Vec<Open>) -> Scan {
+        loop {
+            if open.len() > DEPTH_MAX {
+                return Err("exceeded max depth".to_owned());
+            }
+            let byte = self.peek()?;
+            self.at += 1;
+            match byte {
+                b'[' if self.peek()? == b']' => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                b'[' => open.push(Open::Array),
+                b'{' if self.peek()? == b'}' => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                b'{' => {
+                    self.key()?;
+                    open.push(Open::Object);
+                }
+                b'"' => return self.string(),
+                b'-' | b'0'..=b'9' => return self.number(byte),
+                b't' => return self.literal("true"),
+                b'f' => return self.literal("false"),
+                b'n' => return self.literal("null"),
+                _ => return Err(invalid(byte, "looking for beginning of value")),
+            }
+        }
+    }
+
+    fn key(&mut self) -> Scan {
+        let byte = self.peek()?;
+        if byte != b'"' {
+            return Err(invalid(byte, "looking for beginning of object key string"));
+        }
+        self.at += 1;
+        self.string()?;
+        let byte = self.peek()?;
+        if byte != b':' {
+            return Err(invalid(byte, "after object key"));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    /// The rest of a string.
+    fn string(&mut self) -> Scan {
+        loop {
+            match self.next()? {
+                b'"' => return Ok(()),
+                b'\\' => match self.next()? {
+                    b'u' => {
+                        for _ in 0..4 {
+                            let byte = self.next()?;
+                            if !byte.is_ascii_hexdigit() {
+                                return Err(invalid(byte, "in \\u hexadecimal character escape"));
+                            }
+                        }
+                    }
+                    b'b' | b'f' | b'n' | b'r' | b't' | b'\\' | b'/' | b'"' => {}
+                    byte => return Err(invalid(byte, "in string escape code")),
+                },
+                byte if byte < 0x20 => return Err(invalid(byte, "in string literal")),
+                _ => {}
+            }
+        }
+    }
+
+    /// The rest of a literal, after its first letter.
+    fn literal(&mut self, word: &str) -> Scan {
+        for &expected in &word.as_bytes()[1..] {
+            let byte = self.next()?;
+            if byte != expected {
+                let expected = char::from(expected);
+                let context = format!("in literal {word} (expecting '{expected}')");
+                return Err(invalid(byte, &context));
+            }
+        }
+        Ok(())
+    }
+
+    /// The rest of a number.
+    fn number(&mut self, first: u8) -> Scan {
+        let mut digit = first;
+        if first == b'-' {
+            digit = self.next()?;
+            if !digit.is_ascii_digit() {
+                return Err(invalid(digit, "in numeric literal"));
+            }
+        }
+        if digit != b'0' {
+            self.digits();
+        }
+        if self.text.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.some_digits("after decimal point in numeric literal")?;
+        }
+        if matches!(self.text.get(self.at), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.text.get(self.at), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.some_digits("in exponent of numeric literal")?;
+        }
+        Ok(())
+    }
+
+    fn some_digits(&mut self, context: &str) -> Scan {
+        let byte = self.next()?;
+        if !byte.is_ascii_digit() {
+            return Err(invalid(byte, context));
+        }
+        self.digits();
+        Ok(())
+    }
+
+    fn digits(&mut self) {
+        while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
+            self.at += 1;
+        }
+    }
+
+    fn space(&mut self) {
+        while matches!(self.text.get(self.at), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+    }
+
+    /// The next byte that is not white space, which stays.
+    fn peek(&mut self) -> Result<u8, String> {
+        self.space();
+        self.text.get(self.at).copied().ok_or_else(end)
+    }
+
+    fn next(&mut self) -> Result<u8, String> {
+        let byte = self.text.get(self.at).copied().ok_or_else(end)?;
+        self.at += 1;
+        Ok(byte)
+    }
+}
+
+fn end() -> String {
+    "unexpected end of JSON input".to_owned()
+}
+
+fn invalid(byte: u8, context: &str) -> String {
+    let shown = match byte {
+        b'\'' => r"'\''".to_owned(),
+        b'"' => "'\"'".to_owned(),
+        b'\n' => r"'\n'".to_owned(),
+        b'\t' => r"'\t'".to_owned(),
+        b'\r' => r"'\r'".to_owned(),
+        _ if char::from(byte).is_control() => format!("'\\x{byte:02x}'"),
+        _ => format!("'{}'", char::from(byte)),
+    };
+    format!("invalid character {shown} {context}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_are_named_as_go_does() {
+        for (text, expected) in [
+            ("", "unexpected end of JSON input"),
+            (r#"{"a":"#, "unexpected end of JSON input"),
+            (r#"{"a":1} x"#, "invalid character 'x' after top-level value"),
+            ("{a:1}", "invalid character 'a' looking for beginning of object key string"),
+            (r#"{"a" 1}"#, "invalid character '1' after object key"),
+            (r#"{"a":1 2}"#, "invalid character '2' after object key:value pair"),
+            ("[1 2]", "invalid character '2' after array element"),
+            ("[1,]", "invalid character ']' looking for beginning of value"),
+            ("nul!", "invalid character '!' in literal null (expecting 'l')"),
+            ("-x", "invalid character 'x' in numeric literal"),
+            ("01", "invalid character '1' after top-level value"),
+            ("1.x", "invalid character 'x' after decimal point in numeric literal"),
+            (r#""\q""#, "invalid character 'q' in string escape code"),
+            ("\"\n\"", "invalid character '\\n' in string literal"),
+            ("\u{c7}", "invalid character 'Ã' looking for beginning of value"),
+        ] {
+            assert_eq!(mistake(text.as_bytes()).as_deref(), Some(expected), "{text}");
+        }
+        for fine in [r#" {"a":[1,-0.5e+7,{}],"b":[]} "#, "null", "[[],[true]]", r#""\u00e9""#] {
+            assert_eq!(mistake(fine.as_bytes()), None, "{fine}");
+        }
+        let deep = "[".repeat(DEPTH_MAX + 5);
+        assert_eq!(mistake(deep.as_bytes()).as_deref(), Some("exceeded max depth"));
+    }
+}

@@ -1,0 +1,242 @@
+//! Requests about resources: which one, which verb, and the handler of that verb.
+
+mod componentstatuses;
+mod create;
+mod delete;
+mod delete_collection;
+mod get;
+mod list;
+mod patch;
+mod review;
+mod update;
+mod watch;
+
+use crate::answer::Answer;
+use crate::body;
+use crate::decode::Decoded;
+use crate::represent::Form;
+use crate::request::Request;
+use crate::route::ResourcePath;
+use crate::service::{Service, method_not_allowed, not_found};
+use crate::discovery;
+use bytes::Bytes;
+use hyper::body::Incoming;
+use kubist_api::{ResourceFacts, VersionFacts};
+use kubist_apimachinery::{AnyObject, Status};
+use kubist_codec::Format;
+use kubist_codec::negotiate::{Offer, body_format};
+use kubist_registry::{RequestContext, Rest, Verb};
+
+/// One request, and what it is answered with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call<'a> {
+    pub(crate) service: &'a Service,
+    pub(crate) cx: &'a RequestContext,
+    pub(crate) request: &'a Request,
+}
+
+/// What a request is about: a resource that exists, and maybe one object.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) rest: Rest,
+    /// Empty for cluster-scoped resources, and for all namespaces.
+    pub(crate) namespace: String,
+    /// Empty for collections.
+    pub(crate) name: String,
+}
+
+/// Answers a request about a resource.
+pub(crate) async fn answer(
+    call: Call<'_>,
+    path: ResourcePath,
+    body: Incoming,
+) -> Result<Answer, Status> {
+    let Some(group) = discovery::group(&path.group) else {
+        return Ok(Answer::page_not_found());
+    };
+    let version = discovery::version(group, &path.version).ok_or_else(not_found)?;
+    let facts = resource(version, &path.plural).ok_or_else(not_found)?;
+    check_scope(facts, &path)?;
+    warn_of_deprecation(call.cx, facts);
+    let registry = &call.service.registry;
+    let rest = registry.resource(facts.group, facts.version, facts.plural);
+    let Some(rest) = rest else {
+        return made_up(call, facts, &path, body).await;
+    };
+    let rest = match &path.subresource {
+        None => Rest::clone(&rest),
+        Some(name) if !path.more => rest.subresource(name).ok_or_else(not_found)?,
+        Some(_) => return Err(not_found()),
+    };
+    let target = Target {
+        rest,
+        namespace: path.namespace.clone().unwrap_or_default(),
+        name: path.name.clone().unwrap_or_default(),
+    };
+    dispatch(call, target, &path, body).await
+}
+
+fn resource(version: &'static VersionFacts, plural: &str) -> Option<&'static ResourceFacts> {
+    version.resources.iter().find(|it| it.plural == plural)
+}
+
+/// Paths with a namespace are for namespaced resources, and objects of those have one.
+fn check_scope(facts: &ResourceFacts, path: &ResourcePath) -> Result<(), Status> {
+    let fits = match &path.namespace {
+        Some(_) => facts.namespaced,
+        None => !facts.namespaced || path.name.is_none(),
+    };
+    if fits { Ok(()) } else { Err(not_found()) }
+}
+
+/// Kinds whose use is told to be a mistake, with what to use.
+const DEPRECATED: [(&str, &str, &str, &str); 2] = [
+    (
+        "",
+        "v1",
+        "Endpoints",
+        "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+    ),
+    (
+        "",
+        "v1",
+        "ComponentStatus",
+        "v1 ComponentStatus is deprecated in v1.19+",
+    ),
+];
+
+fn warn_of_deprecation(cx: &RequestContext, facts: &ResourceFacts) {
+    let names = (facts.group, facts.version, facts.kind);
+    let found = DEPRECATED
+        .iter()
+        .find(|(group, version, kind, _)| (*group, *version, *kind) == names);
+    if let Some((_, _, _, warning)) = found {
+        cx.warn(*warning);
+    }
+}
+
+/// Resources that are not stored.
+async fn made_up(
+    call: Call<'_>,
+    facts: &'static ResourceFacts,
+    path: &ResourcePath,
+    body: Incoming,
+) -> Result<Answer, Status> {
+    if path.subresource.is_some() {
+        return Err(not_found());
+    }
+    let method = call.request.method.as_str();
+    match (method, facts.plural) {
+        ("GET", "componentstatuses") => componentstatuses::answer(call, facts, path.name.as_deref()),
+        ("POST", "bindings") if path.name.is_none() => create::binding(call, path, body).await,
+        ("POST", _) if path.name.is_none() && facts.verbs.contains(&"create") => {
+            review::answer(call, facts, path.namespace.as_deref(), body).await
+        }
+        _ => Err(method_not_allowed(method)),
+    }
+}
+
+async fn dispatch(
+    call: Call<'_>,
+    target: Target,
+    path: &ResourcePath,
+    body: Incoming,
+) -> Result<Answer, Status> {
+    let method = call.request.method.as_str();
+    let one = path.name.is_some();
+    let everywhere = target.rest.facts().namespaced && path.namespace.is_none();
+    let verb = match (method, one) {
+        ("GET", true) => Verb::Get,
+        ("GET", false) => Verb::List,
+        ("POST", true) if path.subresource.is_some() => Verb::Create,
+        ("POST", false) if !everywhere => Verb::Create,
+        ("PUT", true) => Verb::Update,
+        ("PATCH", true) => Verb::Patch,
+        ("DELETE", true) if path.subresource.is_none() => Verb::Delete,
+        ("DELETE", false) if !everywhere => Verb::DeleteCollection,
+        _ => return Err(method_not_allowed(method)),
+    };
+    if !target.rest.has(verb) || (path.watch && method != "GET") {
+        return Err(method_not_allowed(method));
+    }
+    match verb {
+        Verb::Get | Verb::List if path.watch => watch::answer(call, target).await,
+        Verb::List if call.request.query.flag("watch") => watch::answer(call, target).await,
+        Verb::Get => get::answer(call, target).await,
+        Verb::List | Verb::Watch => list::answer(call, target).await,
+        Verb::Create => create::answer(call, target, body).await,
+        Verb::Update => update::answer(call, target, body).await,
+        Verb::Patch => patch::answer(call, target, body).await,
+        Verb::Delete => delete::answer(call, target, body).await,
+        Verb::DeleteCollection => delete_collection::answer(call, target, body).await,
+    }
+}
+
+impl Call<'_> {
+    /// The form of the answer about a target.
+    fn form(&self, target: &Target, offer: &Offer) -> Result<Form, Status> {
+        // What a subresource of another kind shows has no columns.
+        let offer = Offer {
+            table: offer.table && std::ptr::eq(target.rest.body_kind(), target.rest.kind()),
+            ..*offer
+        };
+        Form::of(self.request, &offer, target.rest.facts(), self.cx.now())
+    }
+
+    /// The format and the bytes of a body that is an object.
+    async fn body(&self, body: Incoming) -> Result<(Format, Bytes), Status> {
+        let format = body_format(self.request.content_type(), Format::ALL);
+        let format = format.map_err(|refusal| {
+            let message = refusal.message();
+            Status::failure(415, kubist_apimachinery::StatusReason::UnsupportedMediaType, message)
+        })?;
+        Ok((format, self.bytes(body).await?))
+    }
+
+    /// The bytes of a body.
+    async fn bytes(&self, body: Incoming) -> Result<Bytes, Status> {
+        body::read(body, self.service.body_bytes_max).await
+    }
+
+    /// What was decoded; its warnings go to the client, whatever comes of the request.
+    fn told<T>(&self, decoded: Decoded<T>) -> T {
+        for warning in decoded.warnings {
+            self.cx.warn(warning);
+        }
+        decoded.value
+    }
+}
+
+impl Target {
+    /// Gives an object the namespace of the path, or refuses another.
+    fn place(&self, object: &mut dyn AnyObject) -> Result<(), Status> {
+        let own = &mut object.meta_mut().namespace;
+        if *own == *self.namespace {
+            return Ok(());
+        }
+        if own.is_empty() || self.namespace.is_empty() {
+            *own = self.namespace.as_str().into();
+            return Ok(());
+        }
+        Err(Status::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ))
+    }
+
+    /// Refuses an object of another name than the path's.
+    fn check_name(&self, object: &dyn AnyObject) -> Result<(), Status> {
+        let (own, name) = (&object.meta().name, &self.name);
+        if own.is_empty() {
+            return Err(Status::bad_request(format!(
+                "the name of the object ({name} based on URL) was undeterminable: name must be \
+                 provided"
+            )));
+        }
+        if own != name.as_str() {
+            return Err(Status::bad_request(format!(
+                "the name of the object ({own}) does not match the name on the URL ({name})"
+            )));
+        }
+        Ok(())
+    }
+}

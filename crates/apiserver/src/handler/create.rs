@@ -1,0 +1,76 @@
+//! POST: new objects, and actions on objects that are posted (bindings, evictions).
+
+use super::{Call, Target};
+use crate::answer::Answer;
+use crate::decode;
+use crate::represent::Form;
+use crate::request::validation_of;
+use crate::route::ResourcePath;
+use crate::service::not_found;
+use http::StatusCode;
+use hyper::body::Incoming;
+use kubist_apimachinery::{PostOptions, Status, WriteVerb};
+use kubist_codec::negotiate::Offer;
+use kubist_registry::Created;
+
+pub(super) async fn answer(
+    call: Call<'_>,
+    target: Target,
+    body: Incoming,
+) -> Result<Answer, Status> {
+    let form = call.form(&target, &Offer::BUILT_IN)?;
+    let (format, bytes) = call.body(body).await?;
+    let options = options(call)?;
+    let kind = target.rest.body_kind();
+    let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
+    let mut object = call.told(decoded);
+    target.place(&mut *object)?;
+    let rest = &target.rest;
+    let created = rest
+        .create(call.cx, &target.namespace, &target.name, object, &options)
+        .await?;
+    represent(&form, created)
+}
+
+/// POST to `bindings`, which is POST to the `binding` of the pod that the body names.
+pub(super) async fn binding(
+    call: Call<'_>,
+    path: &ResourcePath,
+    body: Incoming,
+) -> Result<Answer, Status> {
+    let pods = call.service.registry.resource("", "v1", "pods");
+    let rest = pods.and_then(|pods| pods.subresource("binding"));
+    let mut target = Target {
+        rest: rest.ok_or_else(not_found)?,
+        namespace: path.namespace.clone().unwrap_or_default(),
+        name: String::new(),
+    };
+    let form = call.form(&target, &Offer::BUILT_IN)?;
+    let (format, bytes) = call.body(body).await?;
+    let options = options(call)?;
+    let kind = target.rest.body_kind();
+    let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
+    let mut object = call.told(decoded);
+    target.place(&mut *object)?;
+    target.name = object.meta().name.to_string();
+    let rest = &target.rest;
+    let created = rest
+        .create(call.cx, &target.namespace, &target.name, object, &options)
+        .await?;
+    represent(&form, created)
+}
+
+fn options(call: Call<'_>) -> Result<PostOptions, Status> {
+    let pairs = call.request.query.pairs();
+    PostOptions::from_query(WriteVerb::Create, pairs).map_err(|error| error.to_status())
+}
+
+fn represent(form: &Form, created: Created) -> Result<Answer, Status> {
+    match created {
+        Created::Object(stored) => form.object(StatusCode::CREATED, &stored),
+        Created::Status(mut status) => {
+            status.code = 201;
+            Ok(form.message(StatusCode::CREATED, &*status))
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! DELETE of a collection: everything that the selectors select.
+
+use super::{Call, Target, delete, list};
+use crate::answer::Answer;
+use hyper::body::Incoming;
+use kubist_apimachinery::Status;
+use kubist_codec::negotiate::Offer;
+
+pub(super) async fn answer(
+    call: Call<'_>,
+    target: Target,
+    body: Incoming,
+) -> Result<Answer, Status> {
+    let form = call.form(&target, &Offer::BUILT_IN)?;
+    let selected = list::options(call)?;
+    let options = delete::options(call, body).await?;
+    let page = target
+        .rest
+        .delete_collection(call.cx, &target.namespace, &selected, &options)
+        .await?;
+    list::represent(&form, &target, page)
+}

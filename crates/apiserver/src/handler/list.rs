@@ -1,0 +1,33 @@
+//! GET of a collection.
+
+use super::{Call, Target};
+use crate::answer::Answer;
+use crate::represent::{Form, ListParts};
+use kubist_apimachinery::{ListOptions, Status};
+use kubist_codec::negotiate::Offer;
+use kubist_registry::ListPage;
+
+pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {
+    let form = call.form(&target, &Offer::BUILT_IN.with_watch())?;
+    let options = options(call)?;
+    let page = target
+        .rest
+        .list(call.cx, &target.namespace, &options)
+        .await?;
+    represent(&form, &target, page)
+}
+
+/// The options of a list or a watch.
+pub(super) fn options(call: Call<'_>) -> Result<ListOptions, Status> {
+    ListOptions::from_query(call.request.query.pairs()).map_err(|error| error.to_status())
+}
+
+/// A page of a list in its form.
+pub(super) fn represent(form: &Form, target: &Target, page: ListPage) -> Result<Answer, Status> {
+    form.list(ListParts {
+        api_version: target.rest.kind().facts().api_version,
+        kind: target.rest.list_kind(),
+        metadata: page.metadata,
+        items: page.items,
+    })
+}

@@ -1,0 +1,183 @@
+//! PATCH: JSON patch, merge patch, strategic merge patch.
+//!
+//! A patch is applied to the object as it is stored, again if somebody else writes in between.
+//! Server-side apply is refused: 415.
+
+use super::{Call, Target, update};
+use crate::answer::Answer;
+use crate::decode::decode_text;
+use bytes::Bytes;
+use hyper::body::Incoming;
+use kubist_api::Kind;
+use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
+use kubist_apimachinery::{
+    AnyObject, BadValue, FieldError, FieldPath, FieldValidation, GenericResponse, GroupKind,
+    GroupResource, PatchOptions, Status, StatusReason, WriteVerb,
+};
+use kubist_codec::negotiate::{Offer, PatchType};
+use kubist_codec::patch::{self, PatchClass, PatchError};
+use kubist_registry::{RequestContext, UpdatedObject};
+use serde_json::Value;
+use std::fmt::Write;
+
+/// The patches that are served.
+const SERVED: &[PatchType] = &[PatchType::Json, PatchType::Merge, PatchType::Strategic];
+
+pub(super) async fn answer(
+    call: Call<'_>,
+    target: Target,
+    body: Incoming,
+) -> Result<Answer, Status> {
+    let patch_type = patch_type(call.request.content_type())?;
+    let form = call.form(&target, &Offer::BUILT_IN)?;
+    let bytes = call.bytes(body).await?;
+    let pairs = call.request.query.pairs();
+    let options = PatchOptions::from_query(WriteVerb::Patch, pairs);
+    let options = options.map_err(|error| error.to_status())?.post;
+    let patched = Patched {
+        cx: call.cx,
+        target: &target,
+        kind: target.rest.body_kind(),
+        resource: target.rest.group_resource(),
+        patch_type,
+        bytes,
+        validation: crate::request::validation_of(&options),
+    };
+    let (namespace, name) = (&target.namespace, &target.name);
+    let updated = target
+        .rest
+        .update(call.cx, namespace, name, &patched, &options)
+        .await?;
+    update::represent(&form, &updated)
+}
+
+fn patch_type(content_type: Option<&str>) -> Result<PatchType, Status> {
+    if PatchType::parse(content_type, &[PatchType::Apply]).is_ok() {
+        let accepted: Vec<&str> = SERVED.iter().map(|it| it.media_type()).collect();
+        return Err(Status::unsupported_media_type(&accepted));
+    }
+    PatchType::parse(content_type, SERVED).map_err(|_| {
+        let message = "415: Unsupported Media Type";
+        Status::failure(415, StatusReason::UnsupportedMediaType, message)
+            .with_details(Default::default())
+    })
+}
+
+/// The update that a patch is.
+struct Patched<'a> {
+    cx: &'a RequestContext,
+    target: &'a Target,
+    kind: &'static Kind,
+    resource: GroupResource,
+    patch_type: PatchType,
+    bytes: Bytes,
+    validation: FieldValidation,
+}
+
+impl UpdatedObject for Patched<'_> {
+    fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
+        let old = old.ok_or_else(|| Status::not_found(&self.resource, &self.target.name))?;
+        let schema = Some(self.kind.schema());
+        let patched = patch::apply(self.patch_type, to_json_value(old), &self.bytes, schema)
+            .map_err(|error| refusal(&error))?;
+        let mut object = self.decode(&patched)?;
+        self.target.check_name(&*object)?;
+        self.target.place(&mut *object)?;
+        Ok(object)
+    }
+}
+
+impl Patched<'_> {
+    /// The patched tree as an object of the kind.
+    fn decode(&self, patched: &Value) -> Result<Box<dyn AnyObject>, Status> {
+        let facts = self.kind.facts();
+        let text = |key: &str| patched.get(key).and_then(Value::as_str).unwrap_or_default();
+        let (api_version, kind) = (text("apiVersion"), text("kind"));
+        if (api_version, kind) != (facts.api_version, facts.kind) {
+            let why = "the patch changes apiVersion or kind";
+            return Err(self.unfit(patched, why));
+        }
+        let mut cx = DecodeContext::new();
+        if self.validation != FieldValidation::Ignore {
+            cx = cx.strict();
+        }
+        let json = serde_json::to_vec(patched).map_err(Status::internal_error)?;
+        let mut object = self.kind.new_object().ok_or_else(|| {
+            Status::internal_error(format_args!("{} is no object", facts.kind))
+        })?;
+        merge_json(&mut *object, &json, &mut cx)
+            .map_err(|error| self.unfit(patched, &decode_text(&error)))?;
+        let problems = cx.take_problems();
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        if self.validation == FieldValidation::Strict && !problems.is_empty() {
+            let why = format!("strict decoding error: {}", problems.join(", "));
+            return Err(self.unfit(patched, &why));
+        }
+        for problem in problems {
+            self.cx.warn(problem);
+        }
+        Ok(object)
+    }
+
+    /// 422: what comes out is no object of the kind. A strategic patch is shown as Go prints it,
+    /// the others by their outcome, as upstream does.
+    fn unfit(&self, patched: &Value, why: &str) -> Status {
+        let shown = match (self.patch_type, serde_json::from_slice(&self.bytes)) {
+            (PatchType::Strategic, Ok(patch)) => {
+                let mut text = String::new();
+                go_print(&patch, &mut text);
+                text
+            }
+            _ => patched.to_string(),
+        };
+        let error = FieldError::invalid(&FieldPath::new("patch"), BadValue::json(&shown), why);
+        Status::invalid(&GroupKind::new("", ""), "", &[error])
+    }
+}
+
+/// The answer to a patch that cannot be applied.
+fn refusal(error: &PatchError) -> Status {
+    match error.class() {
+        PatchClass::Malformed | PatchClass::Internal => Status::bad_request(error.to_string()),
+        PatchClass::TooLarge => Status::request_entity_too_large(error),
+        PatchClass::Unsupported => Status::unsupported_media_type(&[]),
+        PatchClass::Unprocessable => Status::generic(&GenericResponse {
+            code: 422,
+            ..GenericResponse::default()
+        }),
+    }
+}
+
+/// A tree as Go prints maps and slices: `map[a:[1 2] b:x]`.
+fn go_print(value: &Value, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("<nil>"),
+        Value::String(text) => out.push_str(text),
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(' ');
+                }
+                go_print(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            out.push_str("map[");
+            let mut keys: Vec<&String> = map.keys().collect();
+            keys.sort();
+            for (index, key) in keys.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(' ');
+                }
+                out.push_str(key);
+                out.push(':');
+                go_print(&map[key], out);
+            }
+            out.push(']');
+        }
+        // Writing to a string cannot fail.
+        other => drop(write!(out, "{other}")),
+    }
+}

@@ -1,0 +1,46 @@
+//! PUT: an object in place of what is there.
+
+use super::{Call, Target};
+use crate::answer::Answer;
+use crate::decode;
+use crate::represent::Form;
+use crate::request::validation_of;
+use http::StatusCode;
+use hyper::body::Incoming;
+use kubist_apimachinery::{PostOptions, Status, WriteVerb};
+use kubist_codec::negotiate::Offer;
+use kubist_registry::{Replacement, Updated};
+
+pub(super) async fn answer(
+    call: Call<'_>,
+    target: Target,
+    body: Incoming,
+) -> Result<Answer, Status> {
+    let form = call.form(&target, &Offer::BUILT_IN)?;
+    let (format, bytes) = call.body(body).await?;
+    let pairs = call.request.query.pairs();
+    let options = PostOptions::from_query(WriteVerb::Update, pairs);
+    let options = options.map_err(|error| error.to_status())?;
+    let kind = target.rest.body_kind();
+    let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
+    let mut object = call.told(decoded);
+    target.place(&mut *object)?;
+    target.check_name(&*object)?;
+    let replacement = Replacement(object);
+    let (namespace, name) = (&target.namespace, &target.name);
+    let updated = target
+        .rest
+        .update(call.cx, namespace, name, &replacement, &options)
+        .await?;
+    represent(&form, &updated)
+}
+
+/// What an update answers.
+pub(super) fn represent(form: &Form, updated: &Updated) -> Result<Answer, Status> {
+    let code = if updated.created {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    form.object(code, &updated.object)
+}

@@ -1,0 +1,172 @@
+//! GET with `watch`: events as they happen.
+//!
+//! The body is pulled: the next batch of events is encoded when HTTP has room for it, so a client
+//! that reads slowly costs one batch. What goes wrong after the first byte is an `ERROR` event.
+
+use super::{Call, Target, list};
+use crate::answer::{Answer, encode_status};
+use crate::body::{Body, BrokenOff, Chunks};
+use crate::random;
+use crate::represent::{Form, partial_json};
+use crate::table::metadata_of;
+use bytes::Bytes;
+use http::StatusCode;
+use kubist_api::meta::v1::PartialObjectMetadata;
+use kubist_apimachinery::Status;
+use kubist_apimachinery::wire::to_protobuf;
+use kubist_codec::negotiate::{Offer, Transform, negotiate_watch};
+use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
+use kubist_codec::Format;
+use kubist_registry::{EventStream, Stored, WatchEvent};
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::time::Sleep;
+use tokio_util::sync::CancellationToken;
+
+pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {
+    let offer = Offer::BUILT_IN.with_watch();
+    let chosen = negotiate_watch(call.request.accept(), &offer);
+    let chosen = chosen.map_err(|refusal| {
+        crate::represent::not_acceptable(&refusal.message())
+    })?;
+    let form = Form::chosen(call.request, chosen, target.rest.facts(), call.cx.now())?;
+    let options = list::options(call)?;
+    let timeout = match options.timeout_seconds.and_then(|it| u64::try_from(it).ok()) {
+        Some(seconds) if seconds > 0 => Duration::from_secs(seconds),
+        _ => any_timeout(call.service.watch_timeout_min),
+    };
+    let name = Some(target.name.as_str()).filter(|name| !name.is_empty());
+    let events = target
+        .rest
+        .watch(call.cx, &target.namespace, name, &options, Some(timeout))
+        .await?;
+    let content_type = form.chosen.watch_content_type();
+    let body = Watching {
+        events,
+        form,
+        first_table: true,
+        deadline: Box::pin(tokio::time::sleep(timeout)),
+        ending: call.service.ending.clone(),
+    };
+    let mut answer = Answer::new(StatusCode::OK, content_type, Body::Chunks(body.chunks()));
+    answer.live = true;
+    Ok(answer)
+}
+
+/// Between the shortest time and twice as long, so that watches do not all end together.
+fn any_timeout(min: Duration) -> Duration {
+    let millis = u64::try_from(min.as_millis()).unwrap_or(u64::MAX).max(1);
+    min + Duration::from_millis(random::number() % millis)
+}
+
+/// A watch that is being delivered.
+struct Watching {
+    events: EventStream,
+    form: Form,
+    /// Whether the next table names its columns.
+    first_table: bool,
+    deadline: Pin<Box<Sleep>>,
+    ending: CancellationToken,
+}
+
+impl Watching {
+    fn chunks(self) -> Chunks {
+        let chunks = futures_util::stream::unfold(Some(self), |watching| async move {
+            let mut watching = watching?;
+            let events = tokio::select! {
+                biased;
+                () = watching.ending.cancelled() => None,
+                events = watching.events.next() => events,
+                () = &mut watching.deadline => None,
+            }?;
+            let mut chunk = Vec::new();
+            let more = watching.encode(events, &mut chunk);
+            let chunk = Ok::<Bytes, BrokenOff>(chunk.into());
+            Some((chunk, more.then_some(watching)))
+        });
+        Box::pin(chunks)
+    }
+
+    /// Appends events. False if the last of them ends the watch.
+    fn encode(&mut self, events: Vec<WatchEvent>, out: &mut Vec<u8>) -> bool {
+        for event in events {
+            let encoded = match &event {
+                WatchEvent::Added(stored) => self.frame(EventKind::Added, stored, out),
+                WatchEvent::Modified(stored) => self.frame(EventKind::Modified, stored, out),
+                WatchEvent::Deleted(stored) => self.frame(EventKind::Deleted, stored, out),
+                WatchEvent::Bookmark(stored) => self.frame(EventKind::Bookmark, stored, out),
+                WatchEvent::Error(status) => Err(Status::clone(status)),
+            };
+            if let Err(status) = encoded {
+                self.error(&status, out);
+                return false;
+            }
+        }
+        true
+    }
+
+    fn error(&self, status: &Status, out: &mut Vec<u8>) {
+        let format = self.form.chosen.format;
+        let bytes = encode_status(status, format);
+        let object = match format {
+            Format::Protobuf => FrameObject::Enveloped(&bytes),
+            _ => FrameObject::Json(&bytes),
+        };
+        encode_frame(EventKind::Error, object, out);
+    }
+
+    fn frame(&mut self, kind: EventKind, stored: &Stored, out: &mut Vec<u8>) -> Result<(), Status> {
+        if let Some(table) = self.form.table {
+            let columns = std::mem::take(&mut self.first_table);
+            let objects = std::slice::from_ref(stored);
+            let tree = table.table(&metadata_of(stored), objects, columns)?;
+            encode_frame(kind, FrameObject::Json(tree.to_string().as_bytes()), out);
+            return Ok(());
+        }
+        let format = self.form.chosen.format;
+        match (self.form.chosen.transform, format) {
+            (
+                Transform::PartialObjectMetadata { version }
+                | Transform::PartialObjectMetadataList { version },
+                _,
+            ) => {
+                let partial = PartialObjectMetadata {
+                    metadata: stored.object()?.meta().clone(),
+                };
+                if format == Format::Protobuf {
+                    let object = FrameObject::Protobuf {
+                        api_version: version.api_version(),
+                        kind: "PartialObjectMetadata",
+                        raw: &to_protobuf(&partial),
+                    };
+                    encode_frame(kind, object, out);
+                } else {
+                    let tree = partial_json(&partial, version);
+                    encode_frame(kind, FrameObject::Json(tree.to_string().as_bytes()), out);
+                }
+            }
+            (_, Format::Protobuf) => {
+                let facts = stored.kind().facts();
+                let object = FrameObject::Protobuf {
+                    api_version: facts.api_version,
+                    kind: facts.kind,
+                    raw: stored.protobuf()?,
+                };
+                encode_frame(kind, object, out);
+            }
+            _ => json_frame(kind, stored, out)?,
+        }
+        Ok(())
+    }
+}
+
+/// A JSON event around the shared text of its object.
+fn json_frame(kind: EventKind, stored: &Stored, out: &mut Vec<u8>) -> Result<(), Status> {
+    let tail = stored.json_tail()?;
+    for part in ["{\"type\":\"", kind.as_str(), "\",\"object\":", &stored.json_head()] {
+        out.extend_from_slice(part.as_bytes());
+    }
+    out.extend_from_slice(&tail);
+    out.extend_from_slice(b"}\n");
+    Ok(())
+}

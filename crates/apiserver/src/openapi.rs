@@ -1,0 +1,103 @@
+//! `/openapi/v3`: an index, and a document for each group and version.
+//!
+//! Documents say what clients ask them: schemas with their types, list keys and patch strategies
+//! (`kubectl explain`, strategic merge), and operations with their media types and parameters
+//! (`kubectl apply` looks for `fieldValidation`). They have no prose. Each is made when it is
+//! first asked for, and kept; the index makes all of them once, to know their hashes.
+
+mod operations;
+mod schemas;
+
+use crate::answer::{Answer, TEXT};
+use bytes::Bytes;
+use http::HeaderValue;
+use http::header::{CACHE_CONTROL, ETAG};
+use kubist_api::{GROUPS, GroupFacts, VersionFacts};
+use serde_json::{Map, Value, json};
+use std::sync::OnceLock;
+
+/// The documents that were asked for.
+#[derive(Debug, Default)]
+pub(crate) struct OpenApi {
+    index: OnceLock<Bytes>,
+    documents: Vec<(String, OnceLock<Bytes>)>,
+}
+
+impl OpenApi {
+    pub(crate) fn new() -> Self {
+        let paths = group_versions().map(|(group, version)| path(group, version));
+        Self {
+            index: OnceLock::new(),
+            documents: paths.map(|path| (path, OnceLock::new())).collect(),
+        }
+    }
+
+    /// The index.
+    pub(crate) fn index(&self) -> Answer {
+        let bytes = self.index.get_or_init(|| {
+            let paths: Map<String, Value> = group_versions()
+                .map(|(group, version)| {
+                    let path = path(group, version);
+                    let hash = tag(&document(group, version));
+                    let url = format!("/openapi/v3/{path}?hash={hash}");
+                    (path, json!({"serverRelativeURL": url}))
+                })
+                .collect();
+            json!({"paths": paths}).to_string().into()
+        });
+        // Upstream's index says that it is text.
+        Answer::whole(TEXT, bytes.clone())
+    }
+
+    /// The document of a path below `/openapi/v3/`.
+    pub(crate) fn document(&self, path: &str, if_none_match: Option<&str>) -> Option<Answer> {
+        let found = self.documents.iter().position(|(it, _)| it == path)?;
+        let (group, version) = group_versions().nth(found)?;
+        let made = &self.documents[found].1;
+        let bytes = made.get_or_init(|| document(group, version).into());
+        let tag = format!("\"{}\"", tag(bytes));
+        let mut answer = if if_none_match == Some(tag.as_str()) {
+            Answer::not_modified()
+        } else {
+            Answer::whole("application/json", bytes.clone())
+        };
+        answer = answer.with_header(CACHE_CONTROL, "public, immutable");
+        if let Ok(tag) = HeaderValue::from_str(&tag) {
+            answer.headers.insert(ETAG, tag);
+        }
+        Some(answer)
+    }
+}
+
+fn group_versions() -> impl Iterator<Item = (&'static GroupFacts, &'static VersionFacts)> {
+    let versions = |group: &'static GroupFacts| group.versions.iter().map(move |it| (group, it));
+    GROUPS.iter().flat_map(versions)
+}
+
+/// `api/v1`, `apis/apps/v1`.
+fn path(group: &GroupFacts, version: &VersionFacts) -> String {
+    if group.name.is_empty() {
+        format!("api/{}", version.version)
+    } else {
+        format!("apis/{}", version.api_version)
+    }
+}
+
+fn tag(bytes: &[u8]) -> String {
+    format!("{:016X}", crate::hash::of_bytes(bytes))
+}
+
+/// The document of a version of a group, as JSON.
+fn document(group: &'static GroupFacts, version: &'static VersionFacts) -> Vec<u8> {
+    let (paths, roots) = operations::paths(&path(group, version), version);
+    let document = json!({
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": "unversioned"},
+        "paths": paths,
+        "components": {"schemas": schemas::reachable(roots)},
+    });
+    document.to_string().into_bytes()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! Schemas of messages, from the static facts that also encode them.
+
+use kubist_apimachinery::wire::{
+    Field, FieldFlags, FieldType, JsonForm, ListType, Message, Schema, Wire,
+};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// Where schemas stand in a document.
+const PREFIX: &str = "#/components/schemas/";
+
+/// A reference to a schema, or the schema itself where it has no name in documents.
+pub(super) fn reference(schema: &'static Schema) -> Value {
+    match (schema.form, schema.fields.first()) {
+        (JsonForm::Transparent, Some(field)) => typed(&field.ty),
+        _ => json!({"$ref": format!("{PREFIX}{}", full_name(schema))}),
+    }
+}
+
+/// The name in documents. Lists are generic here, and named after their items.
+fn full_name(schema: &'static Schema) -> Cow<'static, str> {
+    let items = schema.field("items").and_then(|items| items.ty.schema());
+    match items {
+        Some(item) if !schema.full_name.contains('.') => format!("{}List", item.full_name).into(),
+        _ => schema.full_name.into(),
+    }
+}
+
+/// The schemas of `roots` and of everything that they refer to, by full name.
+pub(super) fn reachable(roots: Vec<&'static Schema>) -> Value {
+    let mut schemas: BTreeMap<Cow<'static, str>, Value> = BTreeMap::new();
+    let mut pending = roots;
+    while let Some(schema) = pending.pop() {
+        let name = full_name(schema);
+        if schemas.contains_key(&name) {
+            continue;
+        }
+        if schema.form != JsonForm::Transparent {
+            schemas.insert(name, describe(schema));
+        }
+        pending.extend(schema.fields.iter().filter_map(|field| field.ty.schema()));
+    }
+    let schemas = schemas.into_iter().map(|(name, it)| (name.into_owned(), it));
+    Value::Object(schemas.collect())
+}
+
+fn describe(schema: &'static Schema) -> Value {
+    if let Some(known) = scalar(schema) {
+        return known;
+    }
+    match schema.form {
+        JsonForm::Object => object(schema),
+        _ => json!({}),
+    }
+}
+
+/// Types that are one JSON value, or that only the published schema knows.
+fn scalar(schema: &Schema) -> Option<Value> {
+    let suffix = schema.full_name.strip_prefix("io.k8s.apimachinery.pkg.")?;
+    Some(match suffix {
+        "util.intstr.IntOrString" => json!({
+            "format": "int-or-string",
+            "oneOf": [{"type": "integer"}, {"type": "string"}],
+        }),
+        "api.resource.Quantity" => json!({"oneOf": [{"type": "string"}, {"type": "number"}]}),
+        "apis.meta.v1.Time" | "apis.meta.v1.MicroTime" => {
+            json!({"format": "date-time", "type": "string"})
+        }
+        "apis.meta.v1.Duration" => json!({"type": "string"}),
+        "apis.meta.v1.FieldsV1" | "runtime.RawExtension" | "apis.meta.v1.Patch" => {
+            json!({"type": "object"})
+        }
+        _ => return None,
+    })
+}
+
+fn object(schema: &'static Schema) -> Value {
+    let mut properties = Map::new();
+    if schema.kind.is_some() {
+        properties.insert("apiVersion".to_owned(), json!({"type": "string"}));
+        properties.insert("kind".to_owned(), json!({"type": "string"}));
+    }
+    for field in schema.fields {
+        properties.insert(field.json.to_owned(), property(field));
+    }
+    let mut object = Map::new();
+    object.insert("type".to_owned(), json!("object"));
+    if !properties.is_empty() {
+        object.insert("properties".to_owned(), Value::Object(properties));
+    }
+    let is_required = |field: &&Field| field.flags.has(FieldFlags::REQUIRED);
+    let required = schema.fields.iter().filter(is_required);
+    let required: Vec<&str> = required.map(|field| field.json).collect();
+    if !required.is_empty() {
+        object.insert("required".to_owned(), json!(required));
+    }
+    if let Some(kind) = schema.kind {
+        let names = json!({"group": kind.group, "version": kind.version, "kind": kind.kind});
+        object.insert("x-kubernetes-group-version-kind".to_owned(), json!([names]));
+    }
+    Value::Object(object)
+}
+
+fn property(field: &Field) -> Value {
+    let mut property = match field.ty {
+        FieldType::Message(schema) if schema.form != JsonForm::Transparent => {
+            let mut value = json!({"allOf": [reference(schema)]});
+            let pointer = field.flags.has(FieldFlags::POINTER);
+            if !pointer && schema.form == JsonForm::Object && scalar(schema).is_none() {
+                value["default"] = json!({});
+            }
+            value
+        }
+        _ => typed(&field.ty),
+    };
+    extend(&mut property, field);
+    property
+}
+
+fn typed(ty: &FieldType) -> Value {
+    let list = |items: Value| json!({"type": "array", "items": items});
+    let map = |values: Value| json!({"type": "object", "additionalProperties": values});
+    let string = || json!({"type": "string"});
+    let bytes = || json!({"type": "string", "format": "byte"});
+    let integer = |format: &str| json!({"type": "integer", "format": format});
+    match ty {
+        FieldType::Bool => json!({"type": "boolean"}),
+        FieldType::I32 => integer("int32"),
+        FieldType::I64 => integer("int64"),
+        FieldType::F64 => json!({"type": "number", "format": "double"}),
+        FieldType::Str => string(),
+        FieldType::Bytes => bytes(),
+        FieldType::Message(schema) => reference(schema),
+        FieldType::StrList => list(string()),
+        FieldType::BoolList => list(json!({"type": "boolean"})),
+        FieldType::I32List => list(integer("int32")),
+        FieldType::I64List => list(integer("int64")),
+        FieldType::BytesList => list(bytes()),
+        FieldType::MessageList(schema) => list(reference(schema)),
+        FieldType::StrMap => map(string()),
+        FieldType::BytesMap => map(bytes()),
+        FieldType::MessageMap(schema) => map(reference(schema)),
+    }
+}
+
+/// How patches and server-side apply treat the field.
+fn extend(property: &mut Value, field: &Field) {
+    let mut set = |key: &str, value: Value| property[format!("x-kubernetes-{key}")] = value;
+    match field.list {
+        ListType::Unset => {}
+        ListType::Atomic if matches!(field.ty, FieldType::StrMap | FieldType::MessageMap(_)) => {
+            set("map-type", json!("atomic"));
+        }
+        ListType::Atomic => set("list-type", json!("atomic")),
+        ListType::Set => set("list-type", json!("set")),
+        ListType::Map(keys) => {
+            set("list-type", json!("map"));
+            set("list-map-keys", json!(keys));
+        }
+        _ => {}
+    }
+    let strategies: Vec<&str> = [
+        (field.merge.merge, "merge"),
+        (field.merge.retain_keys, "retainKeys"),
+        (field.merge.replace, "replace"),
+    ]
+    .into_iter()
+    .filter_map(|(has, name)| has.then_some(name))
+    .collect();
+    if !strategies.is_empty() {
+        set("patch-strategy", json!(strategies.join(",")));
+    }
+    if !field.merge.key.is_empty() {
+        set("patch-merge-key", json!(field.merge.key));
+    }
+}
+
+/// The schema of a type.
+pub(super) fn of<M: Message + Wire>() -> &'static Schema {
+    M::SCHEMA
+}

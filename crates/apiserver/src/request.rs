@@ -1,0 +1,68 @@
+//! `Request`: the head of an HTTP request, with what handlers ask it.
+
+use crate::query::Query;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, IF_NONE_MATCH, USER_AGENT};
+use http::request::Parts;
+use kubist_apimachinery::{FieldValidation, PostOptions};
+
+/// The head of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    /// Upper case.
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: Query,
+    pub(crate) headers: HeaderMap,
+}
+
+impl Request {
+    pub(crate) fn new(parts: Parts) -> Self {
+        Self {
+            method: parts.method.as_str().to_owned(),
+            path: parts.uri.path().to_owned(),
+            query: Query::parse(parts.uri.query()),
+            headers: parts.headers,
+        }
+    }
+
+    fn header(&self, name: HeaderName) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The first `Accept`.
+    pub(crate) fn accept(&self) -> Option<&str> {
+        self.header(ACCEPT)
+    }
+
+    /// `Content-Type`.
+    pub(crate) fn content_type(&self) -> Option<&str> {
+        self.header(CONTENT_TYPE)
+    }
+
+    /// `If-None-Match`.
+    pub(crate) fn if_none_match(&self) -> Option<&str> {
+        self.header(IF_NONE_MATCH)
+    }
+
+    /// Whether JSON is to be indented: the query says so, or a person seems to read it.
+    pub(crate) fn wants_pretty(&self) -> bool {
+        if self.query.has("pretty") {
+            return self.query.flag("pretty");
+        }
+        let agent = self.header(USER_AGENT).unwrap_or_default();
+        ["curl", "Wget", "Mozilla/5.0"]
+            .iter()
+            .any(|reader| agent.starts_with(reader))
+    }
+
+    /// Who writes, if the query does not say: the program's name in `User-Agent`.
+    pub(crate) fn field_manager(&self) -> &str {
+        let agent = self.header(USER_AGENT).unwrap_or_default();
+        agent.split('/').next().unwrap_or_default()
+    }
+}
+
+/// What to do about unknown fields; upstream warns by default.
+pub(crate) fn validation_of(options: &PostOptions) -> FieldValidation {
+    options.field_validation.unwrap_or(FieldValidation::Warn)
+}

@@ -1,0 +1,177 @@
+//! What a path is about: group, version, namespace, resource, name, subresource.
+//!
+//! Pure: it knows the form of paths, not which resources exist.
+
+use percent_encoding::percent_decode_str;
+
+/// What a path is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// `/api`.
+    CoreVersions,
+    /// `/apis`.
+    Groups,
+    /// `/apis/<group>`.
+    Group(String),
+    /// `/api/<version>` or `/apis/<group>/<version>`.
+    GroupVersion {
+        /// The group; empty for core.
+        group: String,
+        /// The version.
+        version: String,
+    },
+    /// Anything below.
+    Resource(ResourcePath),
+    /// Anything else.
+    Other,
+}
+
+/// The path of a resource or an object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ResourcePath {
+    /// The group; empty for core.
+    pub(crate) group: String,
+    /// The version.
+    pub(crate) version: String,
+    /// Whether it has the deprecated prefix `watch/`.
+    pub(crate) watch: bool,
+    /// The namespace, if the path names one.
+    pub(crate) namespace: Option<String>,
+    /// The plural name.
+    pub(crate) plural: String,
+    /// The object's name, if the path names one.
+    pub(crate) name: Option<String>,
+    /// The subresource, if the path names one.
+    pub(crate) subresource: Option<String>,
+    /// Whether there is more behind the subresource.
+    pub(crate) more: bool,
+}
+
+impl Route {
+    /// At most this many segments are looked at.
+    const SEGMENTS_MAX: usize = 16;
+
+    pub(crate) fn parse(path: &str) -> Self {
+        let path = path.strip_prefix('/').unwrap_or(path);
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let segments: Option<Vec<String>> = path
+            .splitn(Self::SEGMENTS_MAX, '/')
+            .map(|segment| {
+                let text = percent_decode_str(segment).decode_utf8().ok()?;
+                (!text.is_empty()).then(|| text.into_owned())
+            })
+            .collect();
+        let Some(segments) = segments else {
+            return Self::Other;
+        };
+        let words: Vec<&str> = segments.iter().map(String::as_str).collect();
+        match words[..] {
+            ["api"] => Self::CoreVersions,
+            ["apis"] => Self::Groups,
+            ["apis", group] => Self::Group(group.to_owned()),
+            ["api", version] => Self::GroupVersion {
+                group: String::new(),
+                version: version.to_owned(),
+            },
+            ["apis", group, version] => Self::GroupVersion {
+                group: group.to_owned(),
+                version: version.to_owned(),
+            },
+            ["api", version, ref rest @ ..] => Self::Resource(below("", version, rest)),
+            ["apis", group, version, ref rest @ ..] => Self::Resource(below(group, version, rest)),
+            _ => Self::Other,
+        }
+    }
+}
+
+/// Subresources of namespaces, which look like resources in a namespace.
+const NAMESPACE_SUBRESOURCES: [&str; 2] = ["status", "finalize"];
+
+fn below(group: &str, version: &str, rest: &[&str]) -> ResourcePath {
+    let (watch, rest) = match rest {
+        ["watch", rest @ ..] if !rest.is_empty() => (true, rest),
+        _ => (false, rest),
+    };
+    let (namespace, rest) = match rest {
+        ["namespaces", _, subresource]
+            if group.is_empty() && NAMESPACE_SUBRESOURCES.contains(subresource) =>
+        {
+            (None, rest)
+        }
+        ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (Some(*namespace), rest),
+        _ => (None, rest),
+    };
+    let part = |index: usize| rest.get(index).map(|part| (*part).to_owned());
+    ResourcePath {
+        group: group.to_owned(),
+        version: version.to_owned(),
+        watch,
+        namespace: namespace.map(str::to_owned),
+        plural: part(0).unwrap_or_default(),
+        name: part(1),
+        subresource: part(2),
+        more: rest.len() > 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resource(path: &str) -> String {
+        let Route::Resource(it) = Route::parse(path) else {
+            return "none".to_owned();
+        };
+        let none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        format!(
+            "{}/{} {} {} {} {}{}{}",
+            it.group,
+            it.version,
+            none(it.namespace),
+            it.plural,
+            none(it.name),
+            none(it.subresource),
+            if it.watch { " watch" } else { "" },
+            if it.more { " more" } else { "" }
+        )
+    }
+
+    #[test]
+    fn paths_are_taken_apart() {
+        for (path, expected) in [
+            ("/api/v1/pods", "/v1 - pods - -"),
+            ("/api/v1/pods/", "/v1 - pods - -"),
+            ("/api/v1/nodes/n1/status", "/v1 - nodes n1 status"),
+            ("/api/v1/namespaces", "/v1 - namespaces - -"),
+            ("/api/v1/namespaces/a", "/v1 - namespaces a -"),
+            ("/api/v1/namespaces/a/finalize", "/v1 - namespaces a finalize"),
+            ("/api/v1/namespaces/a/status", "/v1 - namespaces a status"),
+            ("/api/v1/namespaces/a/pods", "/v1 a pods - -"),
+            ("/api/v1/namespaces/a/pods/p/log", "/v1 a pods p log"),
+            ("/api/v1/namespaces/a/pods/p/proxy/x/y", "/v1 a pods p proxy more"),
+            ("/api/v1/watch/namespaces/a/pods", "/v1 a pods - - watch"),
+            (
+                "/apis/apps/v1/namespaces/a/deployments/d",
+                "apps/v1 a deployments d -",
+            ),
+            ("/api/v1/namespaces/a/pods/a%20b", "/v1 a pods a b -"),
+        ] {
+            assert_eq!(resource(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn discovery_and_other_paths_are_told_apart() {
+        assert_eq!(Route::parse("/api"), Route::CoreVersions);
+        assert_eq!(Route::parse("/apis/"), Route::Groups);
+        assert_eq!(Route::parse("/apis/apps"), Route::Group("apps".to_owned()));
+        let version = Route::GroupVersion {
+            group: "apps".to_owned(),
+            version: "v1".to_owned(),
+        };
+        assert_eq!(Route::parse("/apis/apps/v1/"), version);
+        for other in ["/", "", "/nope", "/api//v1", "/version", "/api/v1/%ff"] {
+            assert_eq!(Route::parse(other), Route::Other, "{other:?}");
+        }
+    }
+}

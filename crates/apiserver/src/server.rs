@@ -1,0 +1,291 @@
+//! `ApiServer`: listens, speaks TLS and HTTP, and shuts down in order.
+//!
+//! One task accepts, one task per connection serves it; both belong to the running server and end
+//! with it. Bodies of answers are pulled by HTTP's flow control, so a slow client holds one chunk.
+//! A client that accepts nothing for the write timeout, or answers no ping, loses its connection.
+
+mod connection;
+mod timed_stream;
+mod tls;
+
+use crate::authn::{AUTHENTICATED_GROUP, Authenticator, MASTERS_GROUP, Peer};
+use crate::certificates::{CertificateAuthority, CertificateError, Identity, SERVING_NAMES};
+use crate::config::Config;
+use crate::service::Service;
+use connection::Connections;
+use kubist_registry::{Registry, User};
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+/// Streams handed over by [`RunningServer::serve_stream`] that wait to be served.
+const WAITING_STREAMS_MAX: usize = 64;
+/// How long to wait after the system refused to accept, as when it has no more file descriptors.
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
+
+/// A server could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// A certificate could not be made.
+    #[error("cannot make the server's certificates")]
+    Certificate(#[from] CertificateError),
+    /// TLS does not take the certificates.
+    #[error("cannot set up TLS")]
+    Tls(#[from] rustls::Error),
+}
+
+/// The way to a [`RunningServer`].
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "it has no values")]
+pub enum ApiServer {}
+
+impl ApiServer {
+    /// Makes certificates, listens, and serves `registry` until shut down. It answers as soon as
+    /// this returns. Must be called within a tokio runtime.
+    ///
+    /// # Errors
+    /// The address is taken, or certificates cannot be made.
+    pub async fn bind(
+        config: Config,
+        registry: Registry,
+    ) -> Result<RunningServer, StartError> {
+        let listener = match config.listen {
+            Some(address) => Some(listen(address).await?),
+            None => None,
+        };
+        let address = listener.as_ref().map(|(_, address)| *address);
+        let authority = CertificateAuthority::new("kubist-ca")?;
+        let serving = authority.serving_identity(serving_names(&config, address))?;
+        let admin = authority.client_identity(&config.admin_user, Some(MASTERS_GROUP))?;
+        let (tls, verifier) = tls::server_config(&authority, &serving)?;
+
+        let ending = CancellationToken::new();
+        let authenticator = Authenticator::new(config.tokens.clone(), verifier);
+        let service = Service::new(&config, registry, authenticator, address, ending.clone());
+        let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
+        let drain_timeout = config.drain_timeout;
+        let acceptor = Acceptor {
+            listener: listener.map(|(listener, _)| listener),
+            tls: TlsAcceptor::from(Arc::new(tls)),
+            connections_max: config.connections_max.max(1),
+            connections: Arc::new(Connections::new(&config, service, ending.clone())),
+            waiting,
+            tasks: JoinSet::new(),
+        };
+        let mut tasks = JoinSet::new();
+        let stopping = ending.clone();
+        tasks.spawn(acceptor.run(stopping, drain_timeout));
+        Ok(RunningServer {
+            address,
+            authority,
+            admin,
+            admin_user: config.admin_user,
+            streams,
+            ending,
+            tasks,
+        })
+    }
+}
+
+async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartError> {
+    let fail = |source| StartError::Listen { address, source };
+    let listener = TcpListener::bind(address).await.map_err(fail)?;
+    let bound = listener.local_addr().map_err(fail)?;
+    Ok((listener, bound))
+}
+
+fn serving_names(config: &Config, address: Option<SocketAddr>) -> Vec<String> {
+    let mut names: Vec<String> = SERVING_NAMES.iter().map(ToString::to_string).collect();
+    names.extend(config.serving_names.iter().cloned());
+    names.extend(address.map(|address| address.ip().to_string()));
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// A server that answers. Dropping it ends it at once; [`shutdown`](Self::shutdown) lets requests
+/// end first.
+pub struct RunningServer {
+    address: Option<SocketAddr>,
+    authority: CertificateAuthority,
+    admin: Identity,
+    admin_user: String,
+    streams: mpsc::Sender<Handover>,
+    ending: CancellationToken,
+    tasks: JoinSet<()>,
+}
+
+impl RunningServer {
+    /// Where it listens; none if it does not.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    /// `https://` and the address; empty if it does not listen.
+    pub fn url(&self) -> String {
+        self.address
+            .map_or_else(String::new, |address| format!("https://{address}"))
+    }
+
+    /// The certificate of its authority, as PEM: what clients trust.
+    pub fn ca_pem(&self) -> String {
+        self.authority.certificate_pem()
+    }
+
+    /// The administrator's client certificate and key.
+    pub fn admin(&self) -> &Identity {
+        &self.admin
+    }
+
+    /// A client certificate for another user.
+    pub fn client_identity(
+        &self,
+        user: &str,
+        group: Option<&str>,
+    ) -> Result<Identity, CertificateError> {
+        self.authority.client_identity(user, group)
+    }
+
+    /// Serves a connection without TLS that is already there, such as one half of
+    /// [`tokio::io::duplex`]: HTTP/1.1 or HTTP/2, as the client begins. Requests on it are the
+    /// administrator's, unless they carry a bearer token.
+    ///
+    /// Cancel safe: dropping the future leaves the stream unserved.
+    ///
+    /// # Errors
+    /// The server has ended; the stream is dropped.
+    pub async fn serve_stream<S>(&self, stream: S) -> Result<(), ServerEnded>
+    where
+        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        let user = User {
+            name: self.admin_user.as_str().into(),
+            groups: vec![MASTERS_GROUP.into(), AUTHENTICATED_GROUP.into()],
+            ..User::default()
+        };
+        let handover = Handover {
+            stream: Box::new(stream),
+            user,
+        };
+        self.streams.send(handover).await.map_err(|_| ServerEnded)
+    }
+
+    /// Stops accepting, ends watches, lets other requests end for the drain timeout, and returns
+    /// when everything has ended.
+    ///
+    /// Cancel safe: dropping the future ends the server at once.
+    pub async fn shutdown(mut self) {
+        self.ending.cancel();
+        while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+impl fmt::Debug for RunningServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunningServer")
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The server has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the server has ended")]
+#[expect(clippy::exhaustive_structs, reason = "there is nothing more to say")]
+pub struct ServerEnded;
+
+/// A connection without TLS.
+trait PlainStream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> PlainStream for S {}
+
+struct Handover {
+    stream: Box<dyn PlainStream>,
+    user: User,
+}
+
+struct Acceptor {
+    listener: Option<TcpListener>,
+    tls: TlsAcceptor,
+    connections_max: usize,
+    connections: Arc<Connections>,
+    waiting: mpsc::Receiver<Handover>,
+    tasks: JoinSet<()>,
+}
+
+impl Acceptor {
+    async fn run(mut self, ending: CancellationToken, drain_timeout: Duration) {
+        loop {
+            let room = self.tasks.len() < self.connections_max;
+            tokio::select! {
+                () = ending.cancelled() => break,
+                Some(_) = self.tasks.join_next() => {}
+                accepted = accept(self.listener.as_ref()), if room => self.serve_tls(accepted),
+                Some(handover) = self.waiting.recv(), if room => {
+                    let connections = Arc::clone(&self.connections);
+                    let peer = Peer::Trusted(Arc::new(handover.user));
+                    self.tasks.spawn(async move {
+                        connections.serve(handover.stream, peer).await;
+                    });
+                }
+            }
+        }
+        drop(self.listener);
+        let tasks = &mut self.tasks;
+        let drained = async { while tasks.join_next().await.is_some() {} };
+        // What has not ended by then is dropped with the set.
+        drop(tokio::time::timeout(drain_timeout, drained).await);
+    }
+
+    fn serve_tls(&mut self, stream: TcpStream) {
+        let (connections, tls) = (Arc::clone(&self.connections), self.tls.clone());
+        self.tasks.spawn(async move {
+            // A delayed segment is a delayed event; a socket that refuses this works anyway.
+            drop(stream.set_nodelay(true));
+            let handshake = tokio::time::timeout(connections.header_timeout(), tls.accept(stream));
+            // A client that speaks no TLS, or hangs, is nobody's error but its own.
+            let Ok(Ok(stream)) = handshake.await else {
+                return;
+            };
+            let peer = match stream.get_ref().1.peer_certificates() {
+                Some(chain) if !chain.is_empty() => Peer::Certificates(
+                    chain
+                        .iter()
+                        .map(|certificate| certificate.clone().into_owned())
+                        .collect(),
+                ),
+                _ => Peer::Unknown,
+            };
+            connections.serve(stream, peer).await;
+        });
+    }
+}
+
+/// The next connection; never, if nothing is listened on.
+async fn accept(listener: Option<&TcpListener>) -> TcpStream {
+    let Some(listener) = listener else {
+        return std::future::pending().await;
+    };
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return stream,
+            Err(_) => tokio::time::sleep(ACCEPT_RETRY).await,
+        }
+    }
+}

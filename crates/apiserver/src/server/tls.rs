@@ -1,0 +1,28 @@
+//! TLS for the server: one certificate, client certificates asked for, HTTP/2 before HTTP/1.1.
+
+use crate::authn::{RequestClientCertificate, chain_verifier};
+use crate::certificates::{CertificateAuthority, Identity};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::{ServerConfig, SupportedProtocolVersion};
+use std::sync::Arc;
+
+/// TLS 1.2 and 1.3, as upstream.
+static VERSIONS: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13, &rustls::version::TLS12];
+
+/// The server's half of TLS, and what verifies the chains of clients.
+pub(super) fn server_config(
+    authority: &CertificateAuthority,
+    serving: &Identity,
+) -> Result<(ServerConfig, Arc<dyn ClientCertVerifier>), rustls::Error> {
+    let verifier = chain_verifier(authority.certificate())?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(VERSIONS)?
+        .with_client_cert_verifier(Arc::new(RequestClientCertificate(Arc::clone(&verifier))))
+        .with_single_cert(
+            vec![serving.certificate(), authority.certificate()],
+            serving.key(),
+        )?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok((config, verifier))
+}

@@ -1,0 +1,288 @@
+//! `Service`: one request in, one response out.
+//!
+//! In upstream's order: audit id, authentication, deadline, what the path is about, the handler,
+//! and then what every response has (warnings, cache control, compression). Whatever a handler
+//! does, one request cannot end another.
+
+use crate::answer::Answer;
+use crate::authn::{ANONYMOUS_USER, Authenticator, Peer, UNAUTHENTICATED_GROUP};
+use crate::body::Body;
+use crate::config::Config;
+use crate::handler::{self, Call};
+use crate::health::Health;
+use crate::openapi::OpenApi;
+use crate::represent::not_acceptable;
+use crate::request::Request;
+use crate::route::Route;
+use crate::warning::add_warnings;
+use crate::{discovery, gzip, random, version};
+use futures_util::FutureExt;
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, HeaderName, HeaderValue, VARY};
+use http::{Response, StatusCode};
+use hyper::body::Incoming;
+use kubist_apimachinery::{GenericResponse, Status};
+use kubist_codec::Format;
+use kubist_codec::negotiate::{Offer, negotiate};
+use kubist_registry::{Registry, RequestContext, User};
+use serde_json::json;
+use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// How long a request may take that is no watch, as upstream.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+/// The id of a request, in and out.
+const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+
+/// Answers requests.
+#[derive(Debug)]
+pub(crate) struct Service {
+    pub(crate) registry: Registry,
+    pub(crate) authenticator: Authenticator,
+    pub(crate) body_bytes_max: usize,
+    pub(crate) watch_timeout_min: Duration,
+    /// Ends watches.
+    pub(crate) ending: CancellationToken,
+    open_api: OpenApi,
+    address: Option<SocketAddr>,
+    anonymous_health: bool,
+}
+
+impl Service {
+    pub(crate) fn new(
+        config: &Config,
+        registry: Registry,
+        authenticator: Authenticator,
+        address: Option<SocketAddr>,
+        ending: CancellationToken,
+    ) -> Self {
+        Self {
+            registry,
+            authenticator,
+            body_bytes_max: config.body_bytes_max,
+            watch_timeout_min: config.watch_timeout_min,
+            ending,
+            open_api: OpenApi::new(),
+            address,
+            anonymous_health: config.anonymous_health,
+        }
+    }
+
+    /// Answers one request.
+    pub(crate) async fn answer(
+        &self,
+        peer: Peer,
+        request: http::Request<Incoming>,
+    ) -> Response<Body> {
+        let (parts, body) = request.into_parts();
+        let request = Request::new(parts);
+        let mut cx = self.registry.request(User::default());
+        let answered = self.authenticated(&mut cx, &peer, &request, body);
+        let answered = AssertUnwindSafe(Box::pin(answered)).catch_unwind().await;
+        let answer = answered.unwrap_or_else(|_| {
+            Err(Status::internal_error(
+                "this request ran into a mistake of the server",
+            ))
+        });
+        let answer = answer.unwrap_or_else(|status| {
+            let chosen = negotiate(request.accept(), &Offer::BUILT_IN);
+            Answer::status(&status, chosen.map_or(Format::Json, |chosen| chosen.format))
+        });
+        finish(&request, &cx, answer)
+    }
+
+    async fn authenticated(
+        &self,
+        cx: &mut RequestContext,
+        peer: &Peer,
+        request: &Request,
+        body: Incoming,
+    ) -> Result<Answer, Status> {
+        let user = self
+            .authenticator
+            .authenticate(peer, &request.headers, cx.received);
+        cx.user = match user {
+            Err(_) if self.anonymous_health && is_public(&request.path) => User {
+                name: ANONYMOUS_USER.into(),
+                groups: vec![UNAUTHENTICATED_GROUP.into()],
+                ..User::default()
+            },
+            other => other?,
+        };
+        // A watch has its own end; what else takes that long is given up.
+        let deadline = deadline(request)?;
+        tokio::time::timeout(deadline, self.route(cx, request, body))
+            .await
+            .unwrap_or_else(|_| {
+                let why = "request did not complete within the allotted timeout";
+                Err(Status::timeout(why, 0))
+            })
+    }
+
+    async fn route(
+        &self,
+        cx: &RequestContext,
+        request: &Request,
+        body: Incoming,
+    ) -> Result<Answer, Status> {
+        match Route::parse(&request.path) {
+            Route::Resource(path) => {
+                let call = Call {
+                    service: self,
+                    cx,
+                    request,
+                };
+                handler::answer(call, path, body).await
+            }
+            Route::Other => self.other(request),
+            route => self.discovery(route, request),
+        }
+    }
+
+    fn discovery(&self, route: Route, request: &Request) -> Result<Answer, Status> {
+        if request.method != "GET" {
+            return Err(method_not_allowed(&request.method));
+        }
+        let offer = match route {
+            Route::CoreVersions | Route::Groups => Offer::DISCOVERY,
+            _ => Offer {
+                discovery: false,
+                ..Offer::DISCOVERY
+            },
+        };
+        let chosen = negotiate(request.accept(), &offer);
+        let mut chosen = chosen.map_err(|refusal| not_acceptable(&refusal.message()))?;
+        chosen.pretty |= request.wants_pretty();
+        let if_none_match = request.if_none_match();
+        match route {
+            Route::CoreVersions => discovery::core_versions(&chosen, self.address, if_none_match),
+            Route::Groups => discovery::groups(&chosen, if_none_match),
+            Route::Group(name) => match discovery::group(&name) {
+                Some(group) => discovery::document(&chosen, &discovery::api_group(group)),
+                None => Ok(Answer::page_not_found()),
+            },
+            Route::GroupVersion { group, version } => {
+                let Some(facts) = discovery::group(&group) else {
+                    return Ok(Answer::page_not_found());
+                };
+                let version = discovery::version(facts, &version).ok_or_else(not_found)?;
+                discovery::document(&chosen, &discovery::resource_list(&group, version))
+            }
+            Route::Resource(_) | Route::Other => Ok(Answer::page_not_found()),
+        }
+    }
+
+    /// Paths that are no part of the API proper.
+    fn other(&self, request: &Request) -> Result<Answer, Status> {
+        let path = request.path.as_str();
+        if let Some((health, check)) = Health::of_path(path) {
+            let ending = self.ending.is_cancelled();
+            return Ok(health.answer(check, &request.query, true, ending));
+        }
+        if request.method != "GET" && request.method != "HEAD" {
+            return Ok(Answer::page_not_found());
+        }
+        let json = |tree: serde_json::Value| {
+            let text = serde_json::to_vec_pretty(&tree).map_err(Status::internal_error)?;
+            Ok(Answer::whole("application/json", text))
+        };
+        match path.strip_suffix('/').unwrap_or(path) {
+            "" => json(json!({"paths": root_paths()})),
+            "/version" => json(version::version()),
+            "/openapi/v3" => Ok(self.open_api.index()),
+            path => Ok(path
+                .strip_prefix("/openapi/v3/")
+                .and_then(|path| self.open_api.document(path, request.if_none_match()))
+                .unwrap_or_else(Answer::page_not_found)),
+        }
+    }
+}
+
+/// Paths that may be open to everybody.
+fn is_public(path: &str) -> bool {
+    Health::of_path(path).is_some() || path.trim_end_matches('/') == "/version"
+}
+
+/// How long a request may take.
+fn deadline(request: &Request) -> Result<Duration, Status> {
+    let Some(text) = request.query.first("timeout").filter(|it| !it.is_empty()) else {
+        return Ok(REQUEST_TIMEOUT);
+    };
+    let asked: kubist_apimachinery::Duration = text.parse().map_err(|error| {
+        let message = format!("invalid timeout specified in the request URL - {error}");
+        Status::bad_request(message)
+    })?;
+    let asked = u64::try_from(asked.as_nanos()).unwrap_or_default();
+    Ok(match asked {
+        0 => REQUEST_TIMEOUT,
+        _ => REQUEST_TIMEOUT.min(Duration::from_nanos(asked)),
+    })
+}
+
+fn root_paths() -> Vec<String> {
+    let groups = kubist_api::GROUPS.iter().flat_map(|group| {
+        let root = match group.name {
+            "" => "/api".to_owned(),
+            name => format!("/apis/{name}"),
+        };
+        let versions = group.versions.iter();
+        let versions: Vec<String> = versions
+            .map(|version| format!("{root}/{}", version.version))
+            .collect();
+        std::iter::once(root).chain(versions)
+    });
+    let mut paths: Vec<String> = groups.collect();
+    paths.push("/apis".to_owned());
+    for path in ["/healthz", "/livez", "/openapi/v3", "/readyz", "/version"] {
+        paths.push(path.to_owned());
+    }
+    paths.sort();
+    paths
+}
+
+/// 404 for a path below a known group.
+pub(crate) fn not_found() -> Status {
+    Status::generic(&GenericResponse {
+        code: 404,
+        ..GenericResponse::default()
+    })
+}
+
+/// 405.
+pub(crate) fn method_not_allowed(method: &str) -> Status {
+    Status::generic(&GenericResponse {
+        code: 405,
+        method,
+        ..GenericResponse::default()
+    })
+}
+
+/// Adds what every response has.
+fn finish(request: &Request, cx: &RequestContext, mut answer: Answer) -> Response<Body> {
+    if request.method == "HEAD" {
+        answer.body = Body::empty();
+    }
+    if !answer.live && answer.code != StatusCode::NOT_MODIFIED && gzip::is_accepted(&request.headers)
+    {
+        answer.body = match gzip::compress(answer.body) {
+            Ok(compressed) => {
+                let headers = &mut answer.headers;
+                headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+                headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
+                compressed
+            }
+            Err(body) => body,
+        };
+    }
+    let mut response = answer.into_response();
+    let headers = response.headers_mut();
+    add_warnings(headers, &cx.take_warnings());
+    let given = request.headers.get(&AUDIT_ID).cloned();
+    let audit_id = given.or_else(|| HeaderValue::from_str(&random::uid()).ok());
+    headers.extend(audit_id.map(|id| (AUDIT_ID, id)));
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-cache, private"));
+    response
+}
