@@ -1,10 +1,11 @@
 //! Deleting objects.
 
 use crate::fixture::{Fixture, config_map, names, options};
+use crate::fixture::{START, typed};
 use crate::update::deployment;
 use kubist_api::apps::v1::Deployment;
-use kubist_api::core::v1::ConfigMap;
-use kubist_apimachinery::{DeleteOptions, PropagationPolicy, Status};
+use kubist_api::core::v1::{ConfigMap, Pod};
+use kubist_apimachinery::{DeleteOptions, PropagationPolicy, Status, Time};
 use kubist_registry::{Created, Deleted};
 
 fn success(deleted: Result<Deleted, Status>) -> Status {
@@ -166,4 +167,77 @@ async fn a_collection_with_a_limit_is_deleted_page_by_page() {
     assert_eq!(names(&deleted), ["a", "b"]);
     assert!(!deleted.metadata.continue_.is_empty());
     assert_eq!(fixture.names::<ConfigMap>("labelSelector=k").await, ["c"]);
+}
+
+fn after(seconds: i64) -> Option<DeleteOptions> {
+    Some(DeleteOptions {
+        grace_period_seconds: Some(seconds),
+        ..DeleteOptions::default()
+    })
+}
+
+#[tokio::test]
+async fn a_running_pod_gets_time_to_end() {
+    let fixture = Fixture::new().await;
+    let mut pod = crate::subresources::pod("p");
+    pod.spec.node_name = "n".into();
+    fixture.create(pod).await;
+    let mut seen = Vec::new();
+    for (passed, options) in [
+        (0, None),
+        (3, after(5)),
+        (1, after(50)),
+        (0, None),
+        (0, after(0)),
+    ] {
+        fixture.clock.advance(passed);
+        let deleted = fixture
+            .delete::<Pod>("p", options.unwrap_or_default())
+            .await;
+        let deleted = deleted.expect("it can be deleted");
+        let Created::Object(stored) = &deleted.answer else {
+            panic!("pods are shown: {deleted:?}");
+        };
+        let meta = typed::<Pod>(stored).metadata;
+        let end = meta.deletion_timestamp.map_or(0, Time::unix) - START;
+        seen.push((
+            deleted.gone,
+            end,
+            meta.deletion_grace_period_seconds,
+            meta.generation,
+        ));
+    }
+    let expected = [
+        (false, 30, Some(30), 2),
+        (false, 5, Some(5), 2),
+        (false, 5, Some(5), 2),
+        (false, 5, Some(5), 2),
+        (true, 0, Some(0), 2),
+    ];
+    assert_eq!(seen, expected);
+    assert!(
+        fixture
+            .get::<Pod>("p")
+            .await
+            .is_err_and(|it| it.is_not_found())
+    );
+}
+
+#[tokio::test]
+async fn a_pod_without_a_node_goes_at_once() {
+    let fixture = Fixture::new().await;
+    let created: Pod = fixture.create(crate::subresources::pod("p")).await;
+    let deleted = fixture
+        .delete::<Pod>("p", DeleteOptions::default())
+        .await
+        .expect("fine");
+    let Created::Object(stored) = &deleted.answer else {
+        panic!("pods are shown: {deleted:?}");
+    };
+    let meta = typed::<Pod>(stored).metadata;
+    assert!(deleted.gone && meta.resource_version != created.metadata.resource_version);
+    assert_eq!(
+        (meta.generation, meta.deletion_grace_period_seconds),
+        (2, Some(0))
+    );
 }

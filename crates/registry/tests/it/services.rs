@@ -86,7 +86,10 @@ async fn there_is_one_family_of_addresses() {
     let fixture = Fixture::new().await;
     let mut web = service("web", "ClusterIP");
     web.spec.ip_family_policy = Some("RequireDualStack".into());
-    let status = fixture.try_create(web).await.expect_err("there is no second");
+    let status = fixture
+        .try_create(web)
+        .await
+        .expect_err("there is no second");
     assert_eq!(
         status.message,
         "Service \"web\" is invalid: spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": \

@@ -9,7 +9,7 @@ use kubist_api::policy::v1::{Eviction, PodDisruptionBudget};
 use kubist_apimachinery::{AnyObject, IntOrString, PostOptions, ResourceVersion, Status};
 use kubist_registry::{Created, Replacement};
 
-fn pod(name: &str) -> Pod {
+pub(crate) fn pod(name: &str) -> Pod {
     let mut pod = Pod::default();
     pod.metadata.name = name.into();
     pod.metadata.labels.insert("app".into(), "web".into());
@@ -116,7 +116,7 @@ async fn budget(fixture: &Fixture, allowed: i32) {
     budget.spec.min_available = Some(IntOrString::Int(1));
     let selector = budget.spec.selector.get_or_insert_default();
     selector.match_labels.insert("app".into(), "web".into());
-    fixture.create(budget.clone()).await;
+    let mut budget = fixture.create(budget).await;
     budget.status.observed_generation = 1;
     budget.status.disruptions_allowed = allowed;
     budget.status.desired_healthy = 1;

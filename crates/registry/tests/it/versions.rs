@@ -47,6 +47,7 @@ async fn an_old_version_of_an_autoscaler_loses_nothing() {
     old.metadata.name = "h".into();
     old.spec.max_replicas = 3;
     old.spec.target_cpu_utilization_percentage = Some(80);
+    old.spec.scale_target_ref.api_version = "apps/v1".into();
     old.spec.scale_target_ref.kind = "Deployment".into();
     old.spec.scale_target_ref.name = "d".into();
     let created: v1::HorizontalPodAutoscaler = fixture.create(old).await;
