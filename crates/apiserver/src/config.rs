@@ -35,8 +35,8 @@ pub struct Config {
     pub streams_max: u32,
     /// Connections at a time; more wait to be accepted. Default: [`CONNECTIONS_MAX`].
     pub connections_max: usize,
-    /// How long the TLS handshake, and how long the head of a request may take. Default: 32 s, as
-    /// upstream.
+    /// How long the TLS handshake, the head of a request, and the pause between two requests of an
+    /// HTTP/1.1 connection may take. Default: 90 s, upstream's limit for pauses.
     pub header_timeout: Duration,
     /// How long a client may take to accept any byte of an answer; then its connection ends.
     /// Default: 60 s.
@@ -61,7 +61,7 @@ impl Default for Config {
             body_bytes_max: BODY_BYTES_MAX,
             streams_max: STREAMS_MAX,
             connections_max: CONNECTIONS_MAX,
-            header_timeout: Duration::from_secs(32),
+            header_timeout: Duration::from_secs(90),
             write_timeout: Duration::from_secs(60),
             ping_interval: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(5),

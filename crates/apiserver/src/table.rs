@@ -2,9 +2,9 @@
 
 use kubist_api::{Column, ResourceFacts};
 use kubist_apimachinery::wire::to_json_value;
-use kubist_apimachinery::{AnyObject, ListMeta, Status, Time};
+use kubist_apimachinery::{ListMeta, Status, Time};
 use kubist_codec::negotiate::MetaVersion;
-use kubist_registry::Stored;
+use kubist_registry::{Stored, table_cells, table_columns};
 use serde_json::{Value, json};
 
 /// What each row says about its object, beside the cells.
@@ -41,23 +41,6 @@ pub(crate) struct TableStyle {
     pub(crate) facts: &'static ResourceFacts,
     pub(crate) now: Time,
 }
-
-/// The columns of kinds that have none of their own.
-static DEFAULT_COLUMNS: [Column; 2] = [
-    Column {
-        name: "Name",
-        type_: "string",
-        format: "name",
-        priority: 0,
-    },
-    Column {
-        name: "Created At",
-        type_: "date",
-        format: "",
-        priority: 0,
-    },
-];
-
 impl TableStyle {
     /// A table of these objects. In a watch, only the first table names its columns.
     pub(crate) fn table(
@@ -81,23 +64,12 @@ impl TableStyle {
     }
 
     fn columns(&self) -> &'static [Column] {
-        match self.facts.columns {
-            [] => &DEFAULT_COLUMNS,
-            columns => columns,
-        }
+        table_columns(self.facts)
     }
 
     fn row(&self, stored: &Stored) -> Result<Value, Status> {
         let object = stored.object()?;
-        let mut cells = match self.facts.columns {
-            [] => vec![
-                json!(object.meta().name),
-                json!(object.meta().creation_timestamp),
-            ],
-            _ => cells(self.facts, &**object, self.now),
-        };
-        // Each column has a cell, whatever a kind's function forgot.
-        cells.resize(self.columns().len(), Value::Null);
+        let cells = table_cells(self.facts, &**object, self.now);
         let shown = match self.include {
             Include::None => Value::Null,
             Include::Object => {
@@ -129,16 +101,4 @@ pub(crate) fn metadata_of(stored: &Stored) -> ListMeta {
         resource_version: stored.resource_version().to_string().into(),
         ..ListMeta::default()
     }
-}
-
-/// Name and age, where a kind has no function for its cells.
-fn cells(facts: &ResourceFacts, object: &dyn AnyObject, now: Time) -> Vec<Value> {
-    let columns = facts.columns.iter();
-    columns
-        .map(|column| match column.name {
-            "Name" => json!(object.meta().name),
-            "Age" | "Created At" => json!(object.meta().creation_timestamp),
-            _ => Value::Null,
-        })
-        .collect()
 }
