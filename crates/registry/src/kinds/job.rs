@@ -96,7 +96,7 @@ fn select_own_pods(job: &mut Job) {
         .or_insert(uid);
 }
 
-/// Checks that a Job selects the Pods that it makes, and no others.
+/// The labels that a Job's template must have; the third is what it selects by.
 pub(super) fn own_labels(job: &Job) -> [(&'static str, &Str); 4] {
     let (uid, name) = (&job.metadata.uid, &job.metadata.name);
     [

@@ -80,10 +80,10 @@ async fn play(scenario: &Value, score: &mut Score) {
         };
         let entry = score.equal.entry(area.to_owned()).or_default();
         entry.1 += 1;
-        let difference = if step["response"]["status"] != code {
-            Some(format!("code {code}: {got}"))
-        } else {
+        let difference = if step["response"]["status"] == code {
             difference("", &expected, &got)
+        } else {
+            Some(format!("code {code}: {got}"))
         };
         match difference {
             None => entry.0 += 1,
