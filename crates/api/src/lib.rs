@@ -20,7 +20,7 @@
 
 mod facts;
 #[allow(missing_docs, reason = "generated from names and types; the fields are the API's own")]
-#[allow(clippy::all, clippy::pedantic, reason = "generated")]
+#[allow(clippy::all, clippy::pedantic, clippy::use_self, reason = "generated")]
 mod generated;
 
 pub use facts::{

@@ -236,10 +236,6 @@ scalar_message!(IntOrString, INT_OR_STRING, {
         clippy::cast_possible_truncation,
         reason = "protobuf defines int32 as truncation"
     )]
-    #[expect(
-        clippy::cast_possible_wrap,
-        reason = "protobuf stores negative numbers so"
-    )]
     fn merge_scalar(&mut self, bytes: &[u8], cx: &mut DecodeContext) -> Result<(), WireError> {
         let (mut is_string, mut value) = (false, 0);
         each_field(bytes, |number, found, _| match number {

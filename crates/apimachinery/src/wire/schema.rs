@@ -188,7 +188,7 @@ pub enum Entry {
         /// Its protobuf number.
         number: u32,
         /// Its own entries, by their number.
-        entries: &'static [Entry],
+        entries: &'static [Self],
     },
 }
 

@@ -19,7 +19,7 @@ struct Everything {
     port: Option<IntOrString>,
     limits: BTreeMap<Str, Quantity>,
     raw: RawExtension,
-    children: Vec<Everything>,
+    children: Vec<Self>,
     always: Vec<Str>,
 }
 
