@@ -3,7 +3,8 @@
 //! Upstream's form, so that a client may change servers between two pages.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::alphabet::URL_SAFE;
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 use kubist_apimachinery::{Status, Str};
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,9 @@ struct Wire {
 }
 
 const VERSION: &str = "meta.k8s.io/v1";
+/// As lenient as Go's: the last character may carry bits that mean nothing.
+const BASE64: GeneralPurpose =
+    GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
 impl ContinueToken {
     /// The token as clients get it.
@@ -38,7 +42,7 @@ impl ContinueToken {
             start: self.start.clone(),
         };
         let json = serde_json::to_vec(&wire).expect("numbers and strings are JSON");
-        URL_SAFE_NO_PAD.encode(json).into()
+        BASE64.encode(json).into()
     }
 
     /// Reads what a client sent. 400 if it is none of ours.
@@ -48,7 +52,7 @@ impl ContinueToken {
                 "invalid continue token: continue key is not valid: {why}"
             ))
         };
-        let json = URL_SAFE_NO_PAD
+        let json = BASE64
             .decode(token)
             .map_err(|_| invalid("illegal base64 data"))?;
         if let Some(&first) = json.first()
@@ -94,7 +98,7 @@ mod tests {
     use super::*;
 
     fn decode(json: &str) -> Result<ContinueToken, i32> {
-        ContinueToken::decode(&URL_SAFE_NO_PAD.encode(json)).map_err(|status| status.code)
+        ContinueToken::decode(&BASE64.encode(json)).map_err(|status| status.code)
     }
 
     #[test]
@@ -122,5 +126,11 @@ mod tests {
             assert_eq!(decode(json), Err(400), "{json}");
         }
         assert_eq!(ContinueToken::decode("?").map_err(|it| it.code), Err(400));
+        let status = ContinueToken::decode("xx").expect_err("it is no JSON");
+        assert_eq!(
+            status.message,
+            "invalid continue token: continue key is not valid: invalid character 'Ç' looking for \
+             beginning of value"
+        );
     }
 }

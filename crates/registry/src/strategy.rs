@@ -188,7 +188,7 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the store must handle each")]
 pub enum Generation {
-    /// Nothing; it stays 0.
+    /// Nothing; it stays what it was on create.
     None,
     /// 1 on create; any change of the object outside of metadata and status moves it.
     Spec,

@@ -1,9 +1,11 @@
 //! HorizontalPodAutoscaler: v1 knows one metric, the CPU; v2 a list of them.
 //!
-//! Upstream carries what v1 cannot say in annotations: the behavior with the names of its Go
-//! fields, which this writes too. Metrics and conditions are written in v2's own spelling; the
-//! same server reads them back.
+//! What v1 cannot say goes into annotations, in upstream's forms: metrics and conditions in v1's
+//! own messages for them, the behavior with the names of its Go fields.
 
+mod metrics;
+
+use kubist_api::autoscaling::v1::{MetricSpec, MetricStatus};
 use serde_json::{Map, Value, json};
 
 const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
@@ -23,7 +25,7 @@ pub(super) fn to_v2(json: &mut Value) {
     let kept_current = annotation(CURRENT_METRICS);
     if let Some(spec) = member(json, "spec") {
         let target = spec.remove("targetCPUUtilizationPercentage");
-        let mut metrics = list(kept_metrics);
+        let mut metrics = metrics::to_v2(list(kept_metrics), "target");
         if let Some(target) = target {
             metrics.insert(
                 0,
@@ -42,7 +44,7 @@ pub(super) fn to_v2(json: &mut Value) {
     }
     if let Some(status) = member(json, "status") {
         let current = status.remove("currentCPUUtilizationPercentage");
-        let mut metrics = list(kept_current);
+        let mut metrics = metrics::to_v2(list(kept_current), "current");
         if let Some(current) = current {
             metrics.insert(
                 0,
@@ -62,7 +64,7 @@ pub(super) fn to_v2(json: &mut Value) {
 }
 
 pub(super) fn to_v1(json: &mut Value) {
-    let mut kept: Vec<(&str, Value)> = Vec::new();
+    let mut kept: Vec<(&str, String)> = Vec::new();
     if let Some(spec) = member(json, "spec") {
         let (cpu, others) = split(
             spec.remove("metrics"),
@@ -71,9 +73,9 @@ pub(super) fn to_v1(json: &mut Value) {
         if let Some(cpu) = cpu {
             spec.insert("targetCPUUtilizationPercentage".to_owned(), cpu);
         }
-        kept.extend(others.map(|others| (METRICS, others)));
+        kept.extend(others.map(|it| (METRICS, metrics::to_v1::<MetricSpec>(it, "target"))));
         let behavior = spec.remove("behavior");
-        kept.extend(behavior.map(|it| (BEHAVIOR, Value::String(behavior_to_go(&it)))));
+        kept.extend(behavior.map(|it| (BEHAVIOR, behavior_to_go(&it))));
     }
     if let Some(status) = member(json, "status") {
         let current = status.remove("currentMetrics");
@@ -81,8 +83,10 @@ pub(super) fn to_v1(json: &mut Value) {
         if let Some(cpu) = cpu {
             status.insert("currentCPUUtilizationPercentage".to_owned(), cpu);
         }
-        kept.extend(others.map(|others| (CURRENT_METRICS, others)));
-        kept.extend(status.remove("conditions").map(|it| (CONDITIONS, it)));
+        let current = others.map(|it| metrics::to_v1::<MetricStatus>(it, "current"));
+        kept.extend(current.map(|it| (CURRENT_METRICS, it)));
+        let conditions = status.remove("conditions");
+        kept.extend(conditions.map(|it| (CONDITIONS, it.to_string())));
     }
     if kept.is_empty() {
         return;
@@ -92,10 +96,7 @@ pub(super) fn to_v1(json: &mut Value) {
             .entry("annotations")
             .or_insert_with(|| Value::Object(Map::new()));
         for (key, value) in kept {
-            annotations[key] = match value {
-                Value::String(text) => Value::String(text),
-                other => Value::String(other.to_string()),
-            };
+            annotations[key] = Value::String(value);
         }
     }
 }
@@ -162,14 +163,14 @@ fn list(value: Option<Value>) -> Vec<Value> {
 }
 
 /// The utilization of the first metric about the CPU that has one, and all other metrics.
-fn split(metrics: Option<Value>, utilization: &str) -> (Option<Value>, Option<Value>) {
+fn split(metrics: Option<Value>, utilization: &str) -> (Option<Value>, Option<Vec<Value>>) {
     let mut metrics = list(metrics);
     let cpu = metrics.iter().position(|metric| {
         metric.pointer("/resource/name") == Some(&json!("cpu"))
             && metric.pointer(utilization).is_some_and(Value::is_number)
     });
     let cpu = cpu.and_then(|index| metrics.remove(index).pointer(utilization).cloned());
-    let others = (!metrics.is_empty()).then_some(Value::Array(metrics));
+    let others = (!metrics.is_empty()).then_some(metrics);
     (cpu, others)
 }
 
@@ -184,7 +185,8 @@ mod tests {
             "spec": {
                 "maxReplicas": 3,
                 "metrics": [
-                    {"type": "Pods", "pods": {"metric": {"name": "m"}}},
+                    {"type": "Pods", "pods": {"metric": {"name": "m"},
+                        "target": {"type": "AverageValue", "averageValue": "5"}}},
                     {"type": "Resource", "resource": {"name": "cpu",
                         "target": {"type": "Utilization", "averageUtilization": 80}}},
                 ],

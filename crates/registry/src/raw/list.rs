@@ -7,7 +7,7 @@ use crate::predicate::Predicate;
 use crate::storage_error::{Operation, StorageError};
 use bytes::Bytes;
 use kubist_apimachinery::{
-    GroupResource, ListMeta, ListOptions, ListPosition, ResourceVersion, Status, Str,
+    GroupResource, ListMeta, ListOptions, ListPosition, OptionsError, ResourceVersion, Status, Str,
 };
 use kubist_storage::{KeyRange, KeyValue, RangeRequest, RangeResponse, ReadError, Revision};
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl RawStorage {
         predicate: &Predicate,
         options: &ListOptions,
     ) -> Result<Listed, Status> {
-        let position = options.list_position().map_err(|error| error.to_status())?;
+        let position = position(options)?;
         let Some(range) = self.narrow(scope, predicate) else {
             return self.nothing(resource).await;
         };
@@ -177,10 +177,10 @@ impl RawStorage {
         match position {
             ListPosition::MostRecent | ListPosition::Any => {}
             ListPosition::NotOlderThan(version) => {
-                parse_version(version)?;
+                list_version(version)?;
             }
             ListPosition::Exact { version, .. } => {
-                let revision = parse_version(version)?;
+                let revision = list_version(version)?;
                 cursor.at = Some(Revision(revision));
                 cursor.revision = Some(revision);
             }
@@ -261,6 +261,25 @@ fn not_older(version: &ResourceVersion, current: u64) -> Result<(), StorageError
         }
         _ => Ok(()),
     }
+}
+
+/// Where to read. What is wrong with a token is said before what is wrong beside it, as upstream.
+fn position(options: &ListOptions) -> Result<ListPosition, Status> {
+    options.list_position().map_err(|error| {
+        if matches!(error, OptionsError::ContinueWithVersion)
+            && let Err(status) = ContinueToken::decode(&options.continue_)
+        {
+            return status;
+        }
+        error.to_status()
+    })
+}
+
+/// The version of a list as a number. 400 if it is none.
+fn list_version(version: &ResourceVersion) -> Result<u64, Status> {
+    parse_version(version).map_err(|status| {
+        Status::bad_request(format!("invalid resource version: {}", status.message))
+    })
 }
 
 /// A resource version as a number. 400 if it is none.

@@ -110,10 +110,9 @@ impl Store {
         meta.self_link = Str::default();
         meta.managed_fields.clear();
         meta.resource_version = Str::default();
-        meta.generation = match self.strategy.generation() {
-            Generation::None => 0,
-            _ => 1,
-        };
+        if self.strategy.generation() != Generation::None {
+            meta.generation = 1;
+        }
         remove_duplicate_owners(cx, &mut *object);
         if self.has_status && !self.strategy.keeps_status_on_create() {
             object = self.without_status(object)?;

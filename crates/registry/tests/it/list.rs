@@ -220,8 +220,18 @@ async fn options_that_contradict_each_other_are_refused() {
         status.message,
         "specifying resource version is not allowed when using continue"
     );
+    let status = fixture
+        .list::<ConfigMap>("resourceVersion=x")
+        .await
+        .expect_err("no version");
+    assert_eq!(
+        status.message,
+        "invalid resource version: resourceVersion: Invalid value: \"x\": strconv.ParseUint: \
+         parsing \"x\": invalid syntax"
+    );
     for (query, code) in [
         ("continue=garbage", 400),
+        ("continue=abc&resourceVersion=5", 400),
         ("resourceVersionMatch=Exact", 422),
         ("resourceVersion=abc", 400),
     ] {
