@@ -65,7 +65,7 @@ impl Default for Config {
             write_timeout: Duration::from_secs(60),
             ping_interval: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(5),
-            watch_timeout_min: Duration::from_secs(1_800),
+            watch_timeout_min: Duration::from_mins(30),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! resource. What to do about unknown and duplicate fields is the request's `fieldValidation`.
 
 use crate::go_json;
-use kubist_api::{GROUPS, Kind, find_kind, find_kind_by_api_version};
+use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{
     DecodeContext, Message, WireError, WireErrorKind, merge_json, merge_protobuf,
 };
@@ -91,10 +91,11 @@ pub(crate) fn into_message(
     }
 }
 
+/// What a body says of itself, if it does.
+type ApiVersionAndKind<'a> = (Option<Cow<'a, str>>, Option<Cow<'a, str>>);
+
 /// `apiVersion` and `kind` of a JSON text, or Go's words about it.
-pub(crate) fn json_type_meta(
-    body: &[u8],
-) -> Result<(Option<Cow<'_, str>>, Option<Cow<'_, str>>), String> {
+pub(crate) fn json_type_meta(body: &[u8]) -> Result<ApiVersionAndKind<'_>, String> {
     let why = match serde_json::from_slice::<TypeMeta<'_>>(body) {
         Ok(meta) => return Ok((meta.api_version, meta.kind)),
         Err(error) => error,
@@ -317,15 +318,6 @@ fn shown(body: &[u8]) -> String {
             format!("{hex}{dots}")
         }
     }
-}
-
-/// The kind of a group and version that is served, whatever resource it belongs to.
-pub(crate) fn served_kind(group: &str, version: &str, kind: &str) -> Option<&'static Kind> {
-    GROUPS
-        .iter()
-        .any(|it| it.name == group)
-        .then(|| find_kind(group, version, kind))
-        .flatten()
 }
 
 #[cfg(test)]

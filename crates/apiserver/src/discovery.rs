@@ -43,10 +43,7 @@ pub(crate) fn core_versions(
 }
 
 /// `/apis` in the form that was negotiated.
-pub(crate) fn groups(
-    chosen: &Negotiated,
-    if_none_match: Option<&str>,
-) -> Result<Answer, Status> {
+pub(crate) fn groups(chosen: &Negotiated, if_none_match: Option<&str>) -> Result<Answer, Status> {
     match chosen.transform {
         Transform::ApiGroupDiscoveryList => tagged(chosen, &aggregated(false), if_none_match),
         _ => document(chosen, &api_groups()),

@@ -225,26 +225,59 @@ mod tests {
         for (text, expected) in [
             ("", "unexpected end of JSON input"),
             (r#"{"a":"#, "unexpected end of JSON input"),
-            (r#"{"a":1} x"#, "invalid character 'x' after top-level value"),
-            ("{a:1}", "invalid character 'a' looking for beginning of object key string"),
+            (
+                r#"{"a":1} x"#,
+                "invalid character 'x' after top-level value",
+            ),
+            (
+                "{a:1}",
+                "invalid character 'a' looking for beginning of object key string",
+            ),
             (r#"{"a" 1}"#, "invalid character '1' after object key"),
-            (r#"{"a":1 2}"#, "invalid character '2' after object key:value pair"),
+            (
+                r#"{"a":1 2}"#,
+                "invalid character '2' after object key:value pair",
+            ),
             ("[1 2]", "invalid character '2' after array element"),
-            ("[1,]", "invalid character ']' looking for beginning of value"),
-            ("nul!", "invalid character '!' in literal null (expecting 'l')"),
+            (
+                "[1,]",
+                "invalid character ']' looking for beginning of value",
+            ),
+            (
+                "nul!",
+                "invalid character '!' in literal null (expecting 'l')",
+            ),
             ("-x", "invalid character 'x' in numeric literal"),
             ("01", "invalid character '1' after top-level value"),
-            ("1.x", "invalid character 'x' after decimal point in numeric literal"),
+            (
+                "1.x",
+                "invalid character 'x' after decimal point in numeric literal",
+            ),
             (r#""\q""#, "invalid character 'q' in string escape code"),
             ("\"\n\"", "invalid character '\\n' in string literal"),
-            ("\u{c7}", "invalid character 'Ã' looking for beginning of value"),
+            (
+                "\u{c7}",
+                "invalid character 'Ã' looking for beginning of value",
+            ),
         ] {
-            assert_eq!(mistake(text.as_bytes()).as_deref(), Some(expected), "{text}");
+            assert_eq!(
+                mistake(text.as_bytes()).as_deref(),
+                Some(expected),
+                "{text}"
+            );
         }
-        for fine in [r#" {"a":[1,-0.5e+7,{}],"b":[]} "#, "null", "[[],[true]]", r#""\u00e9""#] {
+        for fine in [
+            r#" {"a":[1,-0.5e+7,{}],"b":[]} "#,
+            "null",
+            "[[],[true]]",
+            r#""\u00e9""#,
+        ] {
             assert_eq!(mistake(fine.as_bytes()), None, "{fine}");
         }
         let deep = "[".repeat(DEPTH_MAX + 5);
-        assert_eq!(mistake(deep.as_bytes()).as_deref(), Some("exceeded max depth"));
+        assert_eq!(
+            mistake(deep.as_bytes()).as_deref(),
+            Some("exceeded max depth")
+        );
     }
 }

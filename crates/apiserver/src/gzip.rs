@@ -54,7 +54,9 @@ fn stream(chunks: Chunks) -> Chunks {
                         encoder = written.is_ok().then_some(running);
                         out
                     }
-                    Some(Err(error)) => return Some((Err::<Bytes, BrokenOff>(error), (chunks, None))),
+                    Some(Err(error)) => {
+                        return Some((Err::<Bytes, BrokenOff>(error), (chunks, None)));
+                    }
                     None => running.finish().unwrap_or_default(),
                 };
                 if !compressed.is_empty() {
@@ -74,7 +76,9 @@ mod tests {
 
     fn plain(compressed: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
-        GzDecoder::new(compressed).read_to_end(&mut out).expect("it is gzip");
+        GzDecoder::new(compressed)
+            .read_to_end(&mut out)
+            .expect("it is gzip");
         out
     }
 
@@ -103,13 +107,19 @@ mod tests {
         assert!(bytes.len() < text.len() / 10);
         assert!(compress(Body::Whole(text.slice(..100))).is_err());
 
-        let parts: Vec<_> = text.chunks(30_000).map(|it| Ok(text.slice_ref(it))).collect();
+        let parts: Vec<_> = text
+            .chunks(30_000)
+            .map(|it| Ok(text.slice_ref(it)))
+            .collect();
         let chunks: Chunks = Box::pin(futures_util::stream::iter(parts));
         let Ok(Body::Chunks(chunks)) = compress(Body::Chunks(chunks)) else {
             panic!("chunks are always compressed");
         };
         let parts: Vec<_> = chunks.collect().await;
-        let joined: Vec<u8> = parts.into_iter().flat_map(|it| it.expect("it is fine")).collect();
+        let joined: Vec<u8> = parts
+            .into_iter()
+            .flat_map(|it| it.expect("it is fine"))
+            .collect();
         assert_eq!(plain(&joined), text);
     }
 }

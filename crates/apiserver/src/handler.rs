@@ -14,11 +14,11 @@ mod watch;
 use crate::answer::Answer;
 use crate::body;
 use crate::decode::Decoded;
+use crate::discovery;
 use crate::represent::Form;
 use crate::request::Request;
 use crate::route::ResourcePath;
 use crate::service::{Service, method_not_allowed, not_found};
-use crate::discovery;
 use bytes::Bytes;
 use hyper::body::Incoming;
 use kubist_api::{ResourceFacts, VersionFacts};
@@ -127,7 +127,9 @@ async fn made_up(
     }
     let method = call.request.method.as_str();
     match (method, facts.plural) {
-        ("GET", "componentstatuses") => componentstatuses::answer(call, facts, path.name.as_deref()),
+        ("GET", "componentstatuses") => {
+            componentstatuses::answer(call, facts, path.name.as_deref())
+        }
         ("POST", "bindings") if path.name.is_none() => create::binding(call, path, body).await,
         ("POST", _) if path.name.is_none() && facts.verbs.contains(&"create") => {
             review::answer(call, facts, path.namespace.as_deref(), body).await
@@ -188,7 +190,11 @@ impl Call<'_> {
         let format = body_format(self.request.content_type(), Format::ALL);
         let format = format.map_err(|refusal| {
             let message = refusal.message();
-            Status::failure(415, kubist_apimachinery::StatusReason::UnsupportedMediaType, message)
+            Status::failure(
+                415,
+                kubist_apimachinery::StatusReason::UnsupportedMediaType,
+                message,
+            )
         })?;
         Ok((format, self.bytes(body).await?))
     }

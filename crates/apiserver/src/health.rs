@@ -96,7 +96,13 @@ mod tests {
     #[test]
     fn checks_are_answered_alone_and_together() {
         let ok = Some((200, "ok".to_owned()));
-        for path in ["/healthz", "/livez/", "/readyz", "/livez/ping", "/livez?exclude=nope"] {
+        for path in [
+            "/healthz",
+            "/livez/",
+            "/readyz",
+            "/livez/ping",
+            "/livez?exclude=nope",
+        ] {
             assert_eq!(ask(path, true), ok, "{path}");
         }
         let verbose = "[+]ping ok\n[+]log ok\n[+]etcd ok\nlivez check passed\n".to_owned();

@@ -33,6 +33,11 @@
 //!   slow client costs one chunk, and one that stops reading loses its connection.
 //! - [`RunningServer::shutdown`] ends watches, waits for other requests, and leaves no task.
 
+#![expect(
+    clippy::result_large_err,
+    reason = "the error of the server side is the Status that the client gets"
+)]
+
 mod answer;
 mod authn;
 mod body;

@@ -53,11 +53,6 @@ impl Query {
         self.first(key)
             .is_some_and(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
     }
-
-    /// Adds a pair.
-    pub(crate) fn push(&mut self, key: &str, value: &str) {
-        self.0.push((key.to_owned(), value.to_owned()));
-    }
 }
 
 fn decode(text: &str) -> Option<String> {

@@ -136,7 +136,9 @@ impl Form {
         }
         if self.chosen.format == Format::Yaml || (self.chosen.format == Format::Json && self.pretty)
         {
-            let json = ListChunks::json(list).collect::<Result<Vec<_>, _>>()?.concat();
+            let json = ListChunks::json(list)
+                .collect::<Result<Vec<_>, _>>()?
+                .concat();
             let bytes = match self.chosen.format {
                 Format::Yaml => yaml_of(&json)?,
                 _ => self.text(json),
@@ -255,9 +257,8 @@ fn group_of(api_version: &str) -> &str {
 /// 406 about one form asked of the other.
 fn mismatch(asked: &str, is: &str, group: &str, kind: &str) -> Status {
     let package = internal_package(group);
-    let message = format!(
-        "you requested {asked}, but the requested object is {is} (*{package}.{kind})"
-    );
+    let message =
+        format!("you requested {asked}, but the requested object is {is} (*{package}.{kind})");
     Status::failure(406, StatusReason::NotAcceptable, message)
 }
 

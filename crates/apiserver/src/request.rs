@@ -54,12 +54,6 @@ impl Request {
             .iter()
             .any(|reader| agent.starts_with(reader))
     }
-
-    /// Who writes, if the query does not say: the program's name in `User-Agent`.
-    pub(crate) fn field_manager(&self) -> &str {
-        let agent = self.header(USER_AGENT).unwrap_or_default();
-        agent.split('/').next().unwrap_or_default()
-    }
 }
 
 /// What to do about unknown fields; upstream warns by default.

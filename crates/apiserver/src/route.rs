@@ -144,11 +144,17 @@ mod tests {
             ("/api/v1/nodes/n1/status", "/v1 - nodes n1 status"),
             ("/api/v1/namespaces", "/v1 - namespaces - -"),
             ("/api/v1/namespaces/a", "/v1 - namespaces a -"),
-            ("/api/v1/namespaces/a/finalize", "/v1 - namespaces a finalize"),
+            (
+                "/api/v1/namespaces/a/finalize",
+                "/v1 - namespaces a finalize",
+            ),
             ("/api/v1/namespaces/a/status", "/v1 - namespaces a status"),
             ("/api/v1/namespaces/a/pods", "/v1 a pods - -"),
             ("/api/v1/namespaces/a/pods/p/log", "/v1 a pods p log"),
-            ("/api/v1/namespaces/a/pods/p/proxy/x/y", "/v1 a pods p proxy more"),
+            (
+                "/api/v1/namespaces/a/pods/p/proxy/x/y",
+                "/v1 a pods p proxy more",
+            ),
             ("/api/v1/watch/namespaces/a/pods", "/v1 a pods - - watch"),
             (
                 "/apis/apps/v1/namespaces/a/deployments/d",

@@ -62,10 +62,7 @@ impl ApiServer {
     ///
     /// # Errors
     /// The address is taken, or certificates cannot be made.
-    pub async fn bind(
-        config: Config,
-        registry: Registry,
-    ) -> Result<RunningServer, StartError> {
+    pub async fn bind(config: Config, registry: Registry) -> Result<RunningServer, StartError> {
         let listener = match config.listen {
             Some(address) => Some(listen(address).await?),
             None => None,

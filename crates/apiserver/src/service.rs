@@ -263,7 +263,9 @@ fn finish(request: &Request, cx: &RequestContext, mut answer: Answer) -> Respons
     if request.method == "HEAD" {
         answer.body = Body::empty();
     }
-    if !answer.live && answer.code != StatusCode::NOT_MODIFIED && gzip::is_accepted(&request.headers)
+    if !answer.live
+        && answer.code != StatusCode::NOT_MODIFIED
+        && gzip::is_accepted(&request.headers)
     {
         answer.body = match gzip::compress(answer.body) {
             Ok(compressed) => {

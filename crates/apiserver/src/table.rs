@@ -50,9 +50,10 @@ impl TableStyle {
         with_columns: bool,
     ) -> Result<Value, Status> {
         let rows: Result<Vec<Value>, Status> = objects.iter().map(|it| self.row(it)).collect();
-        let columns = match with_columns {
-            true => self.columns().iter().map(column).collect(),
-            false => Value::Null,
+        let columns = if with_columns {
+            self.columns().iter().map(column).collect()
+        } else {
+            Value::Null
         };
         Ok(json!({
             "kind": "Table",

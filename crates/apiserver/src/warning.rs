@@ -68,6 +68,9 @@ mod tests {
         let warnings = vec!["x".repeat(1_000); 100];
         let headers = headers(&warnings);
         assert_eq!(headers.len(), WARNINGS_BYTES_MAX / WARNING_CHARACTERS_MAX);
-        assert_eq!(headers[0].len(), WARNING_CHARACTERS_MAX + "299 - \"\"".len());
+        assert_eq!(
+            headers[0].len(),
+            WARNING_CHARACTERS_MAX + "299 - \"\"".len()
+        );
     }
 }

@@ -5,6 +5,7 @@
 
 mod events;
 mod horizontal_pod_autoscaler;
+mod resource_claims;
 
 use kubist_api::{GROUPS, Kind, ResourceFacts, VersionFacts, find_kind};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
@@ -58,6 +59,8 @@ fn rearrange(json: &mut Value, from: &Kind, to: &Kind) {
         ("Event", "events.k8s.io", "", ..) => events::to_core_group(json),
         ("HorizontalPodAutoscaler", _, _, "v1", "v2") => horizontal_pod_autoscaler::to_v2(json),
         ("HorizontalPodAutoscaler", _, _, "v2", "v1") => horizontal_pod_autoscaler::to_v1(json),
+        (kind, "resource.k8s.io", _, "v1beta1", "v1") => resource_claims::to_v1(kind, json),
+        (kind, "resource.k8s.io", _, "v1", "v1beta1") => resource_claims::to_v1beta1(kind, json),
         _ => {}
     }
 }

@@ -120,10 +120,8 @@ macro_rules! over {
 
 fn printer(facts: &ResourceFacts) -> Option<Printer> {
     match facts.group {
-        "" => core_printer(facts.plural),
-        "events.k8s.io" => core_printer(facts.plural),
-        "apps" => workload_printer(facts.plural),
-        "batch" => workload_printer(facts.plural),
+        "" | "events.k8s.io" => core_printer(facts.plural),
+        "apps" | "batch" => workload_printer(facts.plural),
         "networking.k8s.io" | "discovery.k8s.io" => network_printer(facts.plural),
         "storage.k8s.io" => storage_printer(facts.plural),
         "admissionregistration.k8s.io" => admission_printer(facts.plural),

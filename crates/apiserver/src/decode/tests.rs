@@ -1,6 +1,7 @@
 //! Bodies that upstream was asked about.
 
 use super::*;
+use kubist_api::find_kind;
 
 fn decode(body: &str, format: Format, validation: FieldValidation) -> Result<Vec<String>, String> {
     let kind = find_kind("", "v1", "ConfigMap").expect("it is built in");
@@ -66,8 +67,15 @@ fn other_kinds_are_refused_by_name() {
          \"x/v9\" in scheme \"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30\""
     );
     refused_with(&body("x/v9", "ConfigMap"), Format::Json, &other);
-    for fine in [r#"{"metadata":{}}"#, r#"{"kind":"ConfigMap"}"#, r#"{"apiVersion":"v1"}"#] {
-        assert_eq!(decode(fine, Format::Json, FieldValidation::Strict), Ok(Vec::new()));
+    for fine in [
+        r#"{"metadata":{}}"#,
+        r#"{"kind":"ConfigMap"}"#,
+        r#"{"apiVersion":"v1"}"#,
+    ] {
+        assert_eq!(
+            decode(fine, Format::Json, FieldValidation::Strict),
+            Ok(Vec::new())
+        );
     }
 }
 
@@ -97,10 +105,17 @@ fn unknown_and_duplicate_fields_are_refused_told_or_dropped() {
     ];
     let warned = decode(body, Format::Json, FieldValidation::Warn);
     assert_eq!(warned, Ok(problems.map(str::to_owned).to_vec()));
-    assert_eq!(decode(body, Format::Json, FieldValidation::Ignore), Ok(Vec::new()));
+    assert_eq!(
+        decode(body, Format::Json, FieldValidation::Ignore),
+        Ok(Vec::new())
+    );
     let head = "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding \
                 error: ";
-    refused_with(body, Format::Json, &format!("{head}{}", problems.join(", ")));
+    refused_with(
+        body,
+        Format::Json,
+        &format!("{head}{}", problems.join(", ")),
+    );
     let twice = "metadata:\n  name: a\n  name: b\n";
     let line = "line 3: key \"name\" already set in map";
     let warned = decode(twice, Format::Yaml, FieldValidation::Warn);
@@ -111,6 +126,9 @@ fn unknown_and_duplicate_fields_are_refused_told_or_dropped() {
 
 #[test]
 fn indexes_and_keys_are_not_in_go_paths() {
-    assert_eq!(without_indexes("spec.containers[0].ports[12].name"), "spec.containers.ports.name");
+    assert_eq!(
+        without_indexes("spec.containers[0].ports[12].name"),
+        "spec.containers.ports.name"
+    );
     assert_eq!(without_indexes("data[a.b[c]]"), "data");
 }

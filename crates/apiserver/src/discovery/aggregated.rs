@@ -56,7 +56,11 @@ fn resource(facts: &ResourceFacts) -> Value {
 /// Names of the own group and version are left empty.
 fn subresource(resource: &ResourceFacts, facts: &SubresourceFacts) -> Value {
     let own = (facts.group, facts.version) == (resource.group, resource.version);
-    let (group, version) = if own { ("", "") } else { (facts.group, facts.version) };
+    let (group, version) = if own {
+        ("", "")
+    } else {
+        (facts.group, facts.version)
+    };
     json!({
         "subresource": facts.name,
         "responseKind": {"group": group, "version": version, "kind": facts.kind},

@@ -32,9 +32,7 @@ pub(crate) fn api_group(facts: &GroupFacts) -> Value {
 }
 
 fn group(facts: &GroupFacts) -> Map<String, Value> {
-    let version = |version: &VersionFacts| {
-        json!({"groupVersion": version.api_version, "version": version.version})
-    };
+    let version = |version: &VersionFacts| json!({"groupVersion": version.api_version, "version": version.version});
     let preferred = facts
         .versions
         .iter()

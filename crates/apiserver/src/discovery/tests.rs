@@ -53,12 +53,18 @@ fn the_aggregated_form_is_tagged_and_not_sent_twice() {
     assert_eq!(first.content_type, accept);
     let tag = first.headers[ETAG].to_str().expect("it is text").to_owned();
     assert_eq!(groups(&chosen, Some(&tag)).expect("it is made").code, 304);
-    assert_eq!(groups(&chosen, Some("\"x\"")).expect("it is made").code, 200);
+    assert_eq!(
+        groups(&chosen, Some("\"x\"")).expect("it is made").code,
+        200
+    );
 }
 
 #[test]
 fn every_document_has_a_protobuf_form() {
-    let chosen = negotiate(Some("application/vnd.kubernetes.protobuf"), &Offer::DISCOVERY);
+    let chosen = negotiate(
+        Some("application/vnd.kubernetes.protobuf"),
+        &Offer::DISCOVERY,
+    );
     let chosen = chosen.expect("it is served");
     let core = group("").and_then(|group| version(group, "v1"));
     let core = core.expect("there is a core group");

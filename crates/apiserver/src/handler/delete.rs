@@ -30,7 +30,11 @@ pub(super) async fn answer(
         .await?;
     // Only the oldest form of the option says that there is more to come.
     let pending = !deleted.gone && options.orphan_dependents == Some(false);
-    let code = if pending { StatusCode::ACCEPTED } else { StatusCode::OK };
+    let code = if pending {
+        StatusCode::ACCEPTED
+    } else {
+        StatusCode::OK
+    };
     match deleted.answer {
         Created::Object(stored) => form.object(code, &stored),
         Created::Status(status) => Ok(form.message(code, &*status)),
@@ -84,5 +88,9 @@ fn check(api_version: Option<&str>, kind: Option<&str>) -> Result<(), Status> {
     if kind == "DeleteOptions" && is_known {
         return Ok(());
     }
-    Err(Status::bad_request(not_registered(api_version, kind, SCHEME)))
+    Err(Status::bad_request(not_registered(
+        api_version,
+        kind,
+        SCHEME,
+    )))
 }

@@ -102,9 +102,10 @@ impl Patched<'_> {
             cx = cx.strict();
         }
         let json = serde_json::to_vec(patched).map_err(Status::internal_error)?;
-        let mut object = self.kind.new_object().ok_or_else(|| {
-            Status::internal_error(format_args!("{} is no object", facts.kind))
-        })?;
+        let mut object = self
+            .kind
+            .new_object()
+            .ok_or_else(|| Status::internal_error(format_args!("{} is no object", facts.kind)))?;
         merge_json(&mut *object, &json, &mut cx)
             .map_err(|error| self.unfit(patched, &decode_text(&error)))?;
         let problems = cx.take_problems();

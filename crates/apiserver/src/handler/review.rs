@@ -61,7 +61,10 @@ fn fill(
     let review: &mut dyn Any = review;
     if let Some(it) = review.downcast_mut::<authorization::SelfSubjectAccessReview>() {
         let spec = &it.spec;
-        check(about(&spec.resource_attributes, &spec.non_resource_attributes))?;
+        check(about(
+            &spec.resource_attributes,
+            &spec.non_resource_attributes,
+        ))?;
         it.status = allowed();
     } else if let Some(it) = review.downcast_mut::<authorization::SubjectAccessReview>() {
         check(of_somebody(&it.spec))?;

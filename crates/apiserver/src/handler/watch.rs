@@ -14,9 +14,9 @@ use http::StatusCode;
 use kubist_api::meta::v1::PartialObjectMetadata;
 use kubist_apimachinery::Status;
 use kubist_apimachinery::wire::to_protobuf;
+use kubist_codec::Format;
 use kubist_codec::negotiate::{Offer, Transform, negotiate_watch};
 use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
-use kubist_codec::Format;
 use kubist_registry::{EventStream, Stored, WatchEvent};
 use std::pin::Pin;
 use std::time::Duration;
@@ -26,12 +26,13 @@ use tokio_util::sync::CancellationToken;
 pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {
     let offer = Offer::BUILT_IN.with_watch();
     let chosen = negotiate_watch(call.request.accept(), &offer);
-    let chosen = chosen.map_err(|refusal| {
-        crate::represent::not_acceptable(&refusal.message())
-    })?;
+    let chosen = chosen.map_err(|refusal| crate::represent::not_acceptable(&refusal.message()))?;
     let form = Form::chosen(call.request, chosen, target.rest.facts(), call.cx.now())?;
     let options = list::options(call)?;
-    let timeout = match options.timeout_seconds.and_then(|it| u64::try_from(it).ok()) {
+    let timeout = match options
+        .timeout_seconds
+        .and_then(|it| u64::try_from(it).ok())
+    {
         Some(seconds) if seconds > 0 => Duration::from_secs(seconds),
         _ => any_timeout(call.service.watch_timeout_min),
     };
@@ -163,7 +164,12 @@ impl Watching {
 /// A JSON event around the shared text of its object.
 fn json_frame(kind: EventKind, stored: &Stored, out: &mut Vec<u8>) -> Result<(), Status> {
     let tail = stored.json_tail()?;
-    for part in ["{\"type\":\"", kind.as_str(), "\",\"object\":", &stored.json_head()] {
+    for part in [
+        "{\"type\":\"",
+        kind.as_str(),
+        "\",\"object\":",
+        &stored.json_head(),
+    ] {
         out.extend_from_slice(part.as_bytes());
     }
     out.extend_from_slice(&tail);

@@ -27,10 +27,7 @@ impl Gvk<'_> {
 }
 
 /// The paths below `prefix`, and the schemas that they mention.
-pub(super) fn paths(
-    prefix: &str,
-    version: &'static VersionFacts,
-) -> (Value, Vec<&'static Schema>) {
+pub(super) fn paths(prefix: &str, version: &'static VersionFacts) -> (Value, Vec<&'static Schema>) {
     let mut paths = Map::new();
     let mut roots = vec![
         of::<meta::v1::APIResourceList>(),
@@ -71,7 +68,11 @@ fn add_resource(
     }
     .schema();
     roots.extend([Some(object), list].into_iter().flatten());
-    let scope = if facts.namespaced { "namespaces/{namespace}/" } else { "" };
+    let scope = if facts.namespaced {
+        "namespaces/{namespace}/"
+    } else {
+        ""
+    };
     let collection = format!("/{prefix}/{scope}{}", facts.plural);
     let of_path = |path: &str, operations: &[(&str, &str)]| {
         let mut item = Map::new();
@@ -92,7 +93,11 @@ fn add_resource(
     insert(paths, &collection, of_path(&collection, &on_collection));
     if facts.namespaced {
         let everywhere = format!("/{prefix}/{}", facts.plural);
-        insert(paths, &everywhere, of_path(&everywhere, &[("list", "list")]));
+        insert(
+            paths,
+            &everywhere,
+            of_path(&everywhere, &[("list", "list")]),
+        );
     }
     let on_object = [
         ("get", "get"),
@@ -104,7 +109,11 @@ fn add_resource(
     insert(paths, &one, of_path(&one, &on_object));
     for subresource in facts.subresources {
         let path = format!("{one}/{}", subresource.name);
-        insert(paths, &path, subresource_operations(&path, subresource, roots));
+        insert(
+            paths,
+            &path,
+            subresource_operations(&path, subresource, roots),
+        );
     }
 }
 
@@ -129,7 +138,10 @@ fn subresource_operations(
     ] {
         if facts.verbs.contains(&verb) {
             let (method, operation) = operation(action, gvk, schema, schema);
-            item.insert(method.to_owned(), with_id(operation, &operation_id(path, method)));
+            item.insert(
+                method.to_owned(),
+                with_id(operation, &operation_id(path, method)),
+            );
         }
     }
     item
@@ -158,7 +170,11 @@ fn operation(
     object: &'static Schema,
     list: &'static Schema,
 ) -> (&'static str, Value) {
-    let write = [("dryRun", "string"), ("fieldManager", "string"), ("fieldValidation", "string")];
+    let write = [
+        ("dryRun", "string"),
+        ("fieldManager", "string"),
+        ("fieldValidation", "string"),
+    ];
     let (method, answer_schema, parameters, body) = match action {
         "list" => ("get", list, list_parameters(true), None),
         "get" => ("get", object, Vec::new(), None),
@@ -174,7 +190,12 @@ fn operation(
             parameters.extend(list_parameters(false));
             ("delete", of::<Status>(), parameters, Some(delete_body()))
         }
-        _ => ("delete", of::<Status>(), delete_parameters(), Some(delete_body())),
+        _ => (
+            "delete",
+            of::<Status>(),
+            delete_parameters(),
+            Some(delete_body()),
+        ),
     };
     let mut operation = json!({
         "responses": answer(answer_schema),
@@ -234,7 +255,10 @@ fn list_parameters(watch: bool) -> Vec<Value> {
         ("timeoutSeconds", "integer"),
     ]);
     if watch {
-        parameters.extend(query(&[("allowWatchBookmarks", "boolean"), ("watch", "boolean")]));
+        parameters.extend(query(&[
+            ("allowWatchBookmarks", "boolean"),
+            ("watch", "boolean"),
+        ]));
     }
     parameters
 }

@@ -41,7 +41,9 @@ pub(super) fn reachable(roots: Vec<&'static Schema>) -> Value {
         }
         pending.extend(schema.fields.iter().filter_map(|field| field.ty.schema()));
     }
-    let schemas = schemas.into_iter().map(|(name, it)| (name.into_owned(), it));
+    let schemas = schemas
+        .into_iter()
+        .map(|(name, it)| (name.into_owned(), it));
     Value::Object(schemas.collect())
 }
 
@@ -148,7 +150,6 @@ fn typed(ty: &FieldType) -> Value {
 fn extend(property: &mut Value, field: &Field) {
     let mut set = |key: &str, value: Value| property[format!("x-kubernetes-{key}")] = value;
     match field.list {
-        ListType::Unset => {}
         ListType::Atomic if matches!(field.ty, FieldType::StrMap | FieldType::MessageMap(_)) => {
             set("map-type", json!("atomic"));
         }

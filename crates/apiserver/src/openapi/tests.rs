@@ -21,7 +21,10 @@ fn schemas_say_types_lists_and_patch_strategies() {
     assert_eq!(containers["x-kubernetes-patch-strategy"], "merge");
     let item = "#/components/schemas/io.k8s.api.core.v1.Container";
     assert_eq!(containers["items"]["$ref"], item);
-    assert_eq!(schemas["io.k8s.api.core.v1.PodSpec"]["required"], json!(["containers"]));
+    assert_eq!(
+        schemas["io.k8s.api.core.v1.PodSpec"]["required"],
+        json!(["containers"])
+    );
 }
 
 #[test]
@@ -46,7 +49,11 @@ fn every_reference_leads_to_a_schema() {
         for reference in text.split("\"$ref\":\"").skip(1) {
             let name = reference.split('"').next().unwrap_or_default();
             let name = name.rsplit('/').next().unwrap_or_default();
-            assert!(schemas.contains_key(name), "{name} of {}", version.api_version);
+            assert!(
+                schemas.contains_key(name),
+                "{name} of {}",
+                version.api_version
+            );
         }
     }
 }
@@ -81,8 +88,15 @@ const DIFFERING: [&str; 5] = [
 
 /// Facts that the generated types do not carry, or that this server does not serve.
 fn is_left_out(key: &str) -> bool {
-    ["default", "enum", "format", "nullable", "x-kubernetes-map-type", "x-kubernetes-unions"]
-        .contains(&key)
+    [
+        "default",
+        "enum",
+        "format",
+        "nullable",
+        "x-kubernetes-map-type",
+        "x-kubernetes-unions",
+    ]
+    .contains(&key)
 }
 
 fn stripped(value: &Value) -> Value {

@@ -37,12 +37,8 @@ enum Items {
 impl ListChunks {
     pub(super) fn json(list: ListParts) -> Self {
         let mut chunk = Vec::new();
-        let encoder = ListEncoder::start(
-            Encoding::Json,
-            head(&list),
-            std::iter::empty(),
-            &mut chunk,
-        );
+        let encoder =
+            ListEncoder::start(Encoding::Json, head(&list), std::iter::empty(), &mut chunk);
         Self {
             chunk,
             encoder: Some(encoder),

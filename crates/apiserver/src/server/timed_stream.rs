@@ -102,7 +102,7 @@ mod tests {
         let slow = async {
             let mut bytes = [0; 16];
             for at in (0..16).step_by(4) {
-                tokio::time::sleep(Duration::from_secs(50)).await;
+                sleep(Duration::from_secs(50)).await;
                 client.read_exact(&mut bytes[at..at + 4]).await.unwrap();
             }
         };

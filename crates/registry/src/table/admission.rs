@@ -2,6 +2,7 @@
 
 use super::age::age;
 use super::cells;
+use super::listing::selector;
 use kubist_api::admissionregistration::v1::{
     MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration,
     ParamKind, ParamRef, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
@@ -83,10 +84,15 @@ pub(super) fn mutating_binding(object: &MutatingAdmissionPolicyBinding, now: Tim
 }
 
 fn binding(meta: &ObjectMeta, policy: &str, of: Option<&ParamRef>, now: Time) -> Vec<Value> {
-    let reference = of.map(|it| match &*it.namespace {
-        "" => it.name.to_string(),
-        namespace => format!("{namespace}/{}", it.name),
-    });
+    let reference = of.map(
+        |it| match (&*it.namespace, &*it.name, it.selector.as_deref()) {
+            (_, "", Some(_)) => selector(it.selector.as_deref()),
+            (_, "", None) => "<unset>".to_owned(),
+            // Whether parameters are in namespaces cannot be told from here.
+            ("", name, _) => format!("*/{name}"),
+            (namespace, name, _) => format!("{namespace}/{name}"),
+        },
+    );
     let reference = reference.unwrap_or_else(|| "<unset>".to_owned());
     cells![&*meta.name, policy, reference, age(meta, now)]
 }

@@ -27,9 +27,10 @@ pub(super) fn endpoints(object: &Endpoints, now: Time) -> Vec<Value> {
             }
         }
     }
-    let shown = match object.subsets.is_empty() {
-        true => "<none>".to_owned(),
-        false => list.cell(","),
+    let shown = if object.subsets.is_empty() {
+        "<none>".to_owned()
+    } else {
+        list.cell(",")
     };
     cells![&*object.metadata.name, shown, age(&object.metadata, now)]
 }

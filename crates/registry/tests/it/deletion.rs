@@ -169,6 +169,7 @@ async fn a_collection_with_a_limit_is_deleted_page_by_page() {
     assert_eq!(fixture.names::<ConfigMap>("labelSelector=k").await, ["c"]);
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is what `delete` takes")]
 fn after(seconds: i64) -> Option<DeleteOptions> {
     Some(DeleteOptions {
         grace_period_seconds: Some(seconds),

@@ -40,13 +40,11 @@ fn each_source(metric: &mut Value, mut change: impl FnMut(&str, &mut Members)) {
 
 /// v1's name of one of v2's values.
 fn value_name(kind: &str, value: &str, word: &str) -> String {
-    match (kind, value) {
-        ("object", "averageValue") => value.to_owned(),
-        _ => {
-            let (first, rest) = value.split_at(1);
-            format!("{word}{}{rest}", first.to_uppercase())
-        }
+    if (kind, value) == ("object", "averageValue") {
+        return value.to_owned();
     }
+    let (first, rest) = value.split_at(1);
+    format!("{word}{}{rest}", first.to_uppercase())
 }
 
 fn selector_name(kind: &str) -> &'static str {
