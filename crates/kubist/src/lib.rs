@@ -67,6 +67,8 @@
 //! - Dropping a [`Server`] ends all that it started; it leaves nothing on disk but a kubeconfig
 //!   that was asked for.
 
+#[cfg(feature = "server")]
+pub mod controllers;
 mod infer;
 #[cfg(feature = "server")]
 mod server;

@@ -1,6 +1,7 @@
 //! The command as its users run it: arguments in; output, exit code and files out.
 
 mod command;
+mod controllers;
 mod convert;
 mod demo;
 mod serve;

@@ -1,0 +1,365 @@
+//! `OwnerGraph`: who owns whom, by uid, and what follows from that.
+//!
+//! It is told what informers saw, and answers which objects are to be looked at and what is to be
+//! done about one. It does no I/O, and never says by itself that an owner is absent: that takes a
+//! look at the server.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use kubist_apimachinery::{ApiResource, ObjectMeta, ObjectName, OwnerReference, Str};
+
+/// The finalizer of an object that goes after its dependents.
+pub(super) const FOREGROUND: &str = "foregroundDeletion";
+/// The finalizer of an object that leaves its dependents behind.
+pub(super) const ORPHAN: &str = "orphan";
+
+/// What is known of one object.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Node {
+    pub(super) resource: Arc<ApiResource>,
+    pub(super) name: ObjectName,
+    pub(super) owners: Vec<OwnerReference>,
+    pub(super) phase: Phase,
+}
+
+/// How far the deletion of an object has come, as far as others are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Alive,
+    /// Being deleted, waiting for others than the garbage collector.
+    Terminating,
+    /// Being deleted, after its dependents.
+    Foreground,
+    /// Being deleted, without its dependents.
+    Orphaning,
+}
+
+impl Phase {
+    pub(super) fn of(metadata: &ObjectMeta) -> Self {
+        let has = |finalizer: &str| metadata.finalizers.iter().any(|it| *it == *finalizer);
+        if !metadata.is_terminating() {
+            Self::Alive
+        } else if has(ORPHAN) {
+            Self::Orphaning
+        } else if has(FOREGROUND) {
+            Self::Foreground
+        } else {
+            Self::Terminating
+        }
+    }
+}
+
+impl Node {
+    pub(super) fn new(resource: &Arc<ApiResource>, metadata: &ObjectMeta) -> Self {
+        Self {
+            resource: Arc::clone(resource),
+            name: ObjectName::new(metadata.namespace.clone(), metadata.name.clone()),
+            owners: metadata.owner_references.clone(),
+            phase: Phase::of(metadata),
+        }
+    }
+}
+
+/// What is to be done about an object.
+#[derive(Debug, PartialEq)]
+pub(super) enum Plan {
+    Nothing,
+    /// It may have lost its owners.
+    Judge,
+    /// Its dependents must lose it as their owner, then it may go.
+    Orphan {
+        dependents: Vec<Str>,
+    },
+    /// These dependents must be looked at, because it waits for some of them.
+    Wait {
+        dependents: Vec<Str>,
+    },
+    /// No dependent keeps it any more.
+    Release,
+}
+
+/// What an owner is to its dependents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OwnerState {
+    Present,
+    /// It waits for its dependents to go.
+    Waiting,
+    /// Not seen: absent, or not yet here.
+    Unseen,
+}
+
+/// All objects and their dependents.
+#[derive(Debug, Default)]
+pub(super) struct OwnerGraph {
+    nodes: BTreeMap<Str, Node>,
+    /// By the uid of the owner, seen or not. Bounded by the references in `nodes`.
+    dependents: BTreeMap<Str, BTreeSet<Str>>,
+}
+
+impl OwnerGraph {
+    /// An object is new, or changed. Returns what is to be looked at.
+    pub(super) fn observe(&mut self, uid: &Str, node: Node) -> Vec<Str> {
+        let before = self.nodes.get(uid);
+        if before == Some(&node) {
+            return Vec::new();
+        }
+        let old_owners = before.map(|it| it.owners.clone()).unwrap_or_default();
+        let phase_before = before.map_or(Phase::Alive, |it| it.phase);
+        for owner in &old_owners {
+            self.unlink(&owner.uid, uid);
+        }
+        for owner in &node.owners {
+            let dependents = self.dependents.entry(owner.uid.clone()).or_default();
+            dependents.insert(uid.clone());
+        }
+        let mut look = self.waiting(old_owners.iter().chain(&node.owners));
+        if node.phase == Phase::Foreground && phase_before != Phase::Foreground {
+            look.extend(self.dependents_of(uid));
+        }
+        self.nodes.insert(uid.clone(), node);
+        if self.plan(uid) != Plan::Nothing {
+            look.push(uid.clone());
+        }
+        look
+    }
+
+    /// An object is gone. Returns what is to be looked at.
+    pub(super) fn remove(&mut self, uid: &Str) -> Vec<Str> {
+        let Some(node) = self.nodes.remove(uid) else {
+            return Vec::new();
+        };
+        for owner in &node.owners {
+            self.unlink(&owner.uid, uid);
+        }
+        let mut look = self.waiting(&node.owners);
+        look.extend(self.dependents_of(uid));
+        look
+    }
+
+    /// What is to be done about an object, as far as the graph can tell.
+    pub(super) fn plan(&self, uid: &str) -> Plan {
+        let Some(node) = self.nodes.get(uid) else {
+            return Plan::Nothing;
+        };
+        match node.phase {
+            Phase::Terminating => Plan::Nothing,
+            Phase::Orphaning => Plan::Orphan {
+                dependents: self.dependents_of(uid).collect(),
+            },
+            Phase::Foreground if !self.is_blocked(uid) => Plan::Release,
+            Phase::Foreground => Plan::Wait {
+                dependents: self
+                    .dependents_of(uid)
+                    .filter(|it| {
+                        self.nodes
+                            .get(it)
+                            .is_some_and(|it| it.phase == Phase::Alive)
+                    })
+                    .collect(),
+            },
+            Phase::Alive => {
+                let mut owners = node.owners.iter();
+                let settled = owners.all(|it| self.owner_state(&it.uid) == OwnerState::Present);
+                if settled { Plan::Nothing } else { Plan::Judge }
+            }
+        }
+    }
+
+    pub(super) fn owner_state(&self, uid: &str) -> OwnerState {
+        match self.nodes.get(uid).map(|it| it.phase) {
+            None => OwnerState::Unseen,
+            Some(Phase::Foreground) => OwnerState::Waiting,
+            Some(_) => OwnerState::Present,
+        }
+    }
+
+    pub(super) fn node(&self, uid: &str) -> Option<&Node> {
+        self.nodes.get(uid)
+    }
+
+    pub(super) fn has_dependents(&self, uid: &str) -> bool {
+        self.dependents.contains_key(uid)
+    }
+
+    /// Whether a dependent of it waits for its own dependents: then both may wait for each other.
+    pub(super) fn has_waiting_dependent(&self, uid: &str) -> bool {
+        self.dependents_of(uid)
+            .any(|it| self.owner_state(&it) == OwnerState::Waiting)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    fn dependents_of(&self, uid: &str) -> impl Iterator<Item = Str> + '_ {
+        self.dependents.get(uid).into_iter().flatten().cloned()
+    }
+
+    /// Whether a dependent says that its owner must wait for it.
+    fn is_blocked(&self, uid: &str) -> bool {
+        let blocks =
+            |owner: &OwnerReference| *owner.uid == *uid && owner.block_owner_deletion == Some(true);
+        self.dependents_of(uid)
+            .filter_map(|it| self.nodes.get(&it))
+            .any(|it| it.owners.iter().any(blocks))
+    }
+
+    fn waiting<'a>(&self, owners: impl IntoIterator<Item = &'a OwnerReference>) -> Vec<Str> {
+        let uids = owners.into_iter().map(|it| &it.uid);
+        let waiting = uids.filter(|it| self.owner_state(it) == OwnerState::Waiting);
+        waiting.cloned().collect()
+    }
+
+    fn unlink(&mut self, owner: &str, uid: &str) {
+        if let Some(dependents) = self.dependents.get_mut(owner) {
+            dependents.remove(uid);
+            if dependents.is_empty() {
+                self.dependents.remove(owner);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Default)]
+    struct Graph(OwnerGraph);
+
+    impl Graph {
+        /// Observes an object with these owners; a `!` before one says that it blocks it.
+        fn put(&mut self, uid: &str, owners: &[&str], phase: Phase) -> Vec<String> {
+            let owner = |it: &&str| OwnerReference {
+                uid: it.trim_start_matches('!').into(),
+                block_owner_deletion: Some(it.starts_with('!')),
+                ..OwnerReference::default()
+            };
+            let node = Node {
+                resource: Arc::default(),
+                name: ObjectName::new("shop", uid),
+                owners: owners.iter().map(owner).collect(),
+                phase,
+            };
+            sorted(self.0.observe(&uid.into(), node))
+        }
+
+        fn remove(&mut self, uid: &str) -> Vec<String> {
+            sorted(self.0.remove(&uid.into()))
+        }
+    }
+
+    fn sorted(uids: Vec<Str>) -> Vec<String> {
+        let mut uids: Vec<_> = uids.iter().map(ToString::to_string).collect();
+        uids.sort();
+        uids
+    }
+
+    fn none() -> Vec<String> {
+        Vec::new()
+    }
+
+    #[test]
+    fn dependents_are_looked_at_when_their_owner_goes() {
+        let mut graph = Graph::default();
+        assert_eq!(graph.put("owner", &[], Phase::Alive), none());
+        assert_eq!(graph.put("a", &["owner"], Phase::Alive), none());
+        assert_eq!(
+            graph.put("b", &["owner", "other"], Phase::Alive),
+            ["b"],
+            "an unseen owner"
+        );
+        assert_eq!(graph.0.plan("a"), Plan::Nothing);
+        assert_eq!(graph.remove("owner"), ["a", "b"]);
+        assert_eq!(graph.0.plan("a"), Plan::Judge);
+        assert_eq!(graph.0.owner_state("owner"), OwnerState::Unseen);
+        assert_eq!((graph.remove("a"), graph.remove("b")), (none(), none()));
+        assert!(graph.0.dependents.is_empty() && graph.0.len() == 0);
+    }
+
+    #[test]
+    fn dependents_may_be_seen_before_their_owner() {
+        let mut graph = Graph::default();
+        assert_eq!(graph.put("a", &["owner"], Phase::Alive), ["a"]);
+        graph.put("owner", &[], Phase::Alive);
+        assert_eq!(graph.0.plan("a"), Plan::Nothing);
+    }
+
+    #[test]
+    fn a_foreground_deletion_waits_for_the_dependents_that_block_it() {
+        let mut graph = Graph::default();
+        graph.put("owner", &[], Phase::Alive);
+        graph.put("a", &["!owner"], Phase::Alive);
+        graph.put("b", &["owner"], Phase::Alive);
+        assert_eq!(
+            graph.put("owner", &[], Phase::Foreground),
+            ["a", "b", "owner"]
+        );
+        let both = vec!["a".into(), "b".into()];
+        assert_eq!(graph.0.plan("owner"), Plan::Wait { dependents: both });
+        assert_eq!(graph.0.plan("a"), Plan::Judge);
+        assert_eq!(graph.put("a", &["!owner"], Phase::Terminating), ["owner"]);
+        let rest = vec!["b".into()];
+        assert_eq!(graph.0.plan("owner"), Plan::Wait { dependents: rest });
+        assert_eq!(graph.remove("a"), ["owner"]);
+        assert_eq!(graph.0.plan("owner"), Plan::Release, "b does not block it");
+        assert_eq!(graph.put("owner", &[], Phase::Terminating), none());
+    }
+
+    #[test]
+    fn a_dependent_that_no_longer_blocks_releases_its_owner() {
+        let mut graph = Graph::default();
+        graph.put("owner", &[], Phase::Foreground);
+        graph.put("a", &["!owner"], Phase::Alive);
+        assert_eq!(graph.put("a", &["owner"], Phase::Alive), ["a", "owner"]);
+        assert_eq!(graph.0.plan("owner"), Plan::Release);
+        assert_eq!(graph.put("a", &[], Phase::Alive), ["owner"]);
+    }
+
+    #[test]
+    fn an_orphaning_deletion_names_all_dependents() {
+        let mut graph = Graph::default();
+        graph.put("owner", &[], Phase::Alive);
+        graph.put("a", &["!owner"], Phase::Alive);
+        assert_eq!(graph.put("owner", &[], Phase::Orphaning), ["owner"]);
+        let dependents = vec!["a".into()];
+        assert_eq!(graph.0.plan("owner"), Plan::Orphan { dependents });
+        assert_eq!(
+            graph.0.plan("a"),
+            Plan::Nothing,
+            "not before it lost its owner"
+        );
+    }
+
+    #[test]
+    fn objects_that_own_each_other_are_noticed() {
+        let mut graph = Graph::default();
+        graph.put("a", &["!b"], Phase::Alive);
+        graph.put("b", &["!a"], Phase::Alive);
+        assert_eq!(graph.0.plan("a"), Plan::Nothing);
+        assert_eq!(graph.put("a", &["!b"], Phase::Foreground), ["a", "b"]);
+        assert!(graph.0.has_waiting_dependent("b") && graph.0.has_dependents("b"));
+        assert!(!graph.0.has_waiting_dependent("a"));
+    }
+
+    #[test]
+    fn what_did_not_change_is_not_looked_at() {
+        let mut graph = Graph::default();
+        assert_eq!(graph.put("a", &["gone"], Phase::Alive), ["a"]);
+        assert_eq!(graph.put("a", &["gone"], Phase::Alive), none());
+    }
+
+    #[test]
+    fn the_phase_follows_from_the_metadata() {
+        let mut metadata = ObjectMeta::default();
+        metadata.finalizers = vec![FOREGROUND.into(), "example.com/x".into()];
+        assert_eq!(Phase::of(&metadata), Phase::Alive);
+        metadata.deletion_timestamp = Some(kubist_apimachinery::Time::from_unix(1));
+        assert_eq!(Phase::of(&metadata), Phase::Foreground);
+        metadata.finalizers.push(ORPHAN.into());
+        assert_eq!(Phase::of(&metadata), Phase::Orphaning);
+        metadata.finalizers.clear();
+        assert_eq!(Phase::of(&metadata), Phase::Terminating);
+    }
+}

@@ -1,0 +1,177 @@
+//! `Watched`: an informer of the metadata of each resource, as the server comes to serve them.
+//!
+//! Objects are held without labels, annotations and managed fields: the graph needs none of them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kubist_apimachinery::{ApiResource, GroupKind, Object as _, ObjectMeta, Str};
+use kubist_cache::{Change, Metadata, Selection, Source as _};
+use kubist_client::{Client, Discovery};
+use kubist_informers::{InformerConfig, Registration, SharedInformer};
+use kubist_workqueue::{Lane, WorkQueue};
+use parking_lot::Mutex;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::graph::{Node, OwnerGraph};
+use crate::controllers::resources::with_verbs;
+
+/// Events come in numbers, own nothing and end by themselves; upstream ignores them too.
+const IGNORED: (&str, &str) = ("", "events");
+
+/// The resources that are watched.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    /// All that are served, watched or not: an owner may be of any kind.
+    by_kind: Mutex<BTreeMap<GroupKind, Arc<ApiResource>>>,
+}
+
+impl Watched {
+    pub(super) fn resource_of(&self, kind: &GroupKind) -> Option<Arc<ApiResource>> {
+        self.by_kind.lock().get(kind).cloned()
+    }
+
+    fn learn(&self, discovery: &Discovery) {
+        let mut by_kind = self.by_kind.lock();
+        for served in with_verbs(discovery, &["get"]) {
+            let kind = served.resource.gvk().group_kind();
+            let known = by_kind.get(&kind).is_some_and(|it| **it == served.resource);
+            if !known {
+                by_kind.insert(kind, Arc::new(served.resource.clone()));
+            }
+        }
+    }
+}
+
+/// Runs the informers, and tells the graph what they hear.
+pub(super) struct Watcher {
+    pub(super) client: Client,
+    pub(super) watched: Arc<Watched>,
+    pub(super) graph: Arc<Mutex<OwnerGraph>>,
+    pub(super) queue: WorkQueue<Str>,
+    pub(super) token: CancellationToken,
+    informers: BTreeMap<ApiResource, Registration<Metadata<()>>>,
+    tasks: JoinSet<()>,
+}
+
+impl Watcher {
+    pub(super) fn new(
+        client: Client,
+        watched: Arc<Watched>,
+        graph: Arc<Mutex<OwnerGraph>>,
+        queue: WorkQueue<Str>,
+        token: CancellationToken,
+    ) -> Self {
+        Self {
+            client,
+            watched,
+            graph,
+            queue,
+            token,
+            informers: BTreeMap::new(),
+            tasks: JoinSet::new(),
+        }
+    }
+
+    /// Watches what the server has come to serve since the last time. What it no longer serves
+    /// stays in the graph: its absence must not delete anything.
+    pub(super) fn follow(&mut self, discovery: &Discovery) {
+        self.watched.learn(discovery);
+        for served in with_verbs(discovery, &["delete", "list", "watch"]) {
+            let resource = &served.resource;
+            let ignored = (&*resource.group, &*resource.plural) == IGNORED;
+            if !ignored && !self.informers.contains_key(resource) {
+                let registration = self.start(resource);
+                self.informers.insert(resource.clone(), registration);
+            }
+        }
+    }
+
+    fn start(&mut self, resource: &ApiResource) -> Registration<Metadata<()>> {
+        let source = self
+            .client
+            .dynamic_lister_watcher(resource, &Selection::all());
+        let informer = SharedInformer::new(
+            source,
+            InformerConfig {
+                name: resource.gvr().to_string().into(),
+                transform: Some(Arc::new(|object: &mut Metadata<()>| {
+                    strip(&mut object.metadata)
+                })),
+                ..InformerConfig::default()
+            },
+        );
+        let (graph, queue) = (Arc::clone(&self.graph), self.queue.clone());
+        let resource = Arc::new(resource.clone());
+        let registration = informer.add_handler(move |change: Change<Metadata<()>>| {
+            let look = note(&mut graph.lock(), &resource, &change);
+            look.into_iter()
+                .for_each(|uid| queue.add_to(Lane::Normal, uid));
+        });
+        let token = self.token.child_token();
+        self.tasks.spawn(async move {
+            // An informer of our own runs once.
+            informer.run(token).await.unwrap_or(());
+        });
+        registration
+    }
+
+    /// Waits until the first list of each is in the graph.
+    pub(super) async fn synced(&self) {
+        for registration in self.informers.values() {
+            registration.synced().await;
+        }
+    }
+
+    /// Those whose first list has not come.
+    pub(super) fn behind(&self) -> Vec<String> {
+        let behind = |it: &Registration<_>| it.state() == kubist_informers::HandlerState::Syncing;
+        let informers = self.informers.iter().filter(|(_, it)| behind(it));
+        informers
+            .map(|(resource, _)| resource.gvr().to_string())
+            .collect()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.informers.len()
+    }
+
+    /// Waits until the informers have stopped; the token must be cancelled.
+    pub(super) async fn stopped(mut self) {
+        while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+fn note(
+    graph: &mut OwnerGraph,
+    resource: &Arc<ApiResource>,
+    change: &Change<Metadata<()>>,
+) -> Vec<Str> {
+    let observe =
+        |graph: &mut OwnerGraph, it: &ObjectMeta| graph.observe(&it.uid, Node::new(resource, it));
+    match change {
+        Change::Added { object, .. } => observe(graph, object),
+        Change::Updated { old, new } => {
+            let mut look = Vec::new();
+            if old.uid() != new.uid() {
+                look = graph.remove(&old.metadata.uid);
+            }
+            look.extend(observe(graph, new));
+            look
+        }
+        Change::Deleted(deleted) => {
+            let object = deleted.object();
+            object
+                .map(|it| graph.remove(&it.metadata.uid))
+                .unwrap_or_default()
+        }
+        Change::Resynced(_) => Vec::new(),
+    }
+}
+
+fn strip(metadata: &mut ObjectMeta) {
+    metadata.labels.clear();
+    metadata.annotations.clear();
+    metadata.managed_fields = Vec::new();
+}

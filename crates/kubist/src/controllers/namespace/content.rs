@@ -1,0 +1,91 @@
+//! What is left in a namespace, and its deletion.
+
+use std::collections::BTreeMap;
+
+use kubist_apimachinery::{DeleteOptions, ListOptions, PropagationPolicy, Str};
+use kubist_cache::Metadata;
+use kubist_client::{Api, ApiError, Client, DiscoveredResource, Discovery};
+
+use crate::controllers::resources::with_verbs;
+
+/// What was found after everything was told to go.
+#[derive(Debug, Default)]
+pub(super) struct Remains {
+    /// Objects of each resource.
+    pub(super) objects: BTreeMap<String, usize>,
+    /// Objects that wait for each finalizer.
+    pub(super) finalizers: BTreeMap<Str, usize>,
+    /// What could not be deleted or listed.
+    pub(super) failures: Vec<(String, ApiError)>,
+}
+
+impl Remains {
+    pub(super) fn is_empty(&self) -> bool {
+        self.objects.is_empty() && self.failures.is_empty()
+    }
+}
+
+/// Deletes everything in the namespace, Pods before all else: what they use must outlive them.
+pub(super) async fn delete_all(client: &Client, discovery: &Discovery, namespace: &str) -> Remains {
+    let mut remains = Remains::default();
+    let resources = with_verbs(discovery, &["list", "delete"]);
+    let namespaced = resources.into_iter().filter(|it| it.resource.namespaced);
+    let (pods, others): (Vec<_>, Vec<_>) =
+        namespaced.partition(|it| it.resource.group.is_empty() && it.resource.plural == "pods");
+    for group in [pods, others] {
+        for resource in group {
+            empty(client, resource, namespace, &mut remains).await;
+        }
+        if !remains.is_empty() {
+            break;
+        }
+    }
+    remains
+}
+
+async fn empty(
+    client: &Client,
+    resource: &DiscoveredResource,
+    namespace: &str,
+    remains: &mut Remains,
+) {
+    let api: Api<Metadata<()>> =
+        Api::dynamic_namespaced(client.clone(), &resource.resource, namespace);
+    let name = resource.resource.gvr().group_resource().to_string();
+    match empty_one(&api, resource.has_verb("deletecollection")).await {
+        Ok(left) if left.is_empty() => {}
+        Ok(left) => {
+            remains.objects.insert(name, left.len());
+            for finalizer in left.iter().flat_map(|it| &it.metadata.finalizers) {
+                *remains.finalizers.entry(finalizer.clone()).or_default() += 1;
+            }
+        }
+        // It was served when we asked, and is no longer: nothing of it can be left.
+        Err(error) if error.is_not_found() => {}
+        Err(error) => remains.failures.push((name, error)),
+    }
+}
+
+/// What is left of one resource after it was told to go.
+async fn empty_one(
+    api: &Api<Metadata<()>>,
+    collection: bool,
+) -> Result<Vec<Metadata<()>>, ApiError> {
+    let all = ListOptions::default();
+    let found = api.list(&all).await?.items;
+    if found.is_empty() {
+        return Ok(found);
+    }
+    let options = DeleteOptions::default().with_propagation(PropagationPolicy::Background);
+    if collection {
+        api.delete_collection(&all, &options).await?;
+    } else {
+        for object in found {
+            match api.delete_with(&object.metadata.name, &options).await {
+                Err(error) if error.is_not_found() => {}
+                answer => drop(answer?),
+            }
+        }
+    }
+    Ok(api.list(&all).await?.items)
+}
