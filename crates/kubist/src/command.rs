@@ -3,6 +3,7 @@
 mod clock;
 mod convert;
 mod demo;
+mod log;
 mod memory;
 mod serve;
 mod signal;

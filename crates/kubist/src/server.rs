@@ -14,6 +14,7 @@ use std::time::Duration;
 use kubist_apimachinery::{Status, Str};
 use kubist_apiserver::{ApiServer, MASTERS_GROUP, RunningServer, StartError, StaticToken};
 use kubist_client::Client;
+use kubist_controller::ManagerError;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::{Registry, RegistryConfig, User};
 use kubist_storage::Kv;
@@ -21,6 +22,8 @@ use kubist_storage::memory::MemoryKv;
 use kubist_transport::{ConfigError, Identity, Pem, Transport, Verify};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+
+use crate::controllers::{garbage_collector, namespace};
 
 /// How long controllers may take to end.
 const CONTROLLERS_DRAIN: Duration = Duration::from_secs(5);
@@ -37,7 +40,7 @@ pub struct ServerConfig {
     pub tokens: Vec<String>,
     /// What runs beside the server. Default: all.
     pub controllers: BTreeSet<Controller>,
-    /// Whether Deployments, ReplicaSets and Pods are brought to life by the sample controllers and
+    /// Whether Deployments and Pods are brought to life by the sample controllers and
     /// a stand-in for the kubelet. Default: no.
     pub simulate: bool,
     /// Makes uids and generated names the same in each run. Default: none, different ones.
@@ -88,7 +91,7 @@ pub enum ServerError {
     Start(#[from] StartError),
     /// What every cluster has cannot be created in the store.
     #[error("cannot create the first objects")]
-    Registry(#[source] Status),
+    Registry(#[source] Box<Status>),
     /// Its own client cannot be made.
     #[error("cannot make a client for the server's own controllers")]
     Client(#[from] ConfigError),
@@ -119,7 +122,10 @@ impl Server {
         let ticking = kv.clone();
         engine.spawn(async move { ticking.run().await });
         let registry = registry(Arc::new(kv.clone()), &config);
-        registry.start().await.map_err(ServerError::Registry)?;
+        registry
+            .start()
+            .await
+            .map_err(|status| ServerError::Registry(Box::new(status)))?;
         let tokens = config.tokens.iter().map(|token| StaticToken {
             token: token.clone(),
             user: User {
@@ -134,14 +140,43 @@ impl Server {
             ..kubist_apiserver::Config::default()
         };
         let api = ApiServer::bind(http, registry).await?;
-        Ok(Self {
+        let mut server = Self {
             client: client_of(&api)?,
             api,
             kv,
             stopping: CancellationToken::new(),
             controllers: JoinSet::new(),
             engine,
-        })
+        };
+        server.start_controllers(&config)?;
+        Ok(server)
+    }
+
+    /// Each with its own connections: one that is behind holds up nobody else.
+    fn start_controllers(&mut self, config: &ServerConfig) -> Result<(), ServerError> {
+        for controller in &config.controllers {
+            let (client, token) = (self.connect()?, self.stopping.clone());
+            match controller {
+                Controller::GarbageCollector => {
+                    let options = garbage_collector::Options::default();
+                    let run = garbage_collector::run(client, options, token);
+                    self.controllers.spawn(async move {
+                        let _stats = run.await;
+                    });
+                }
+                Controller::Namespace => {
+                    let run = namespace::run(client, namespace::Options::default(), token);
+                    self.controllers.spawn(watch_over(controller.name(), run));
+                }
+            }
+        }
+        if config.simulate {
+            let options = kubist_example_controllers::Options::default();
+            let (client, token) = (self.connect()?, self.stopping.clone());
+            let run = kubist_example_controllers::run(client, options, token);
+            self.controllers.spawn(watch_over("simulation", run));
+        }
+        Ok(())
     }
 
     /// Where it listens.
@@ -181,7 +216,8 @@ impl Server {
 
     /// A kubeconfig for the administrator, with a client certificate.
     pub fn kubeconfig(&self) -> String {
-        self.new_kubeconfig(|file| file.render())
+        let (url, authority) = (self.api.url(), self.api.ca_pem());
+        self.new_kubeconfig(&url, &authority).render()
     }
 
     /// Writes [`Self::kubeconfig`] to a file that its owner only can read.
@@ -189,21 +225,22 @@ impl Server {
     /// # Errors
     /// The file cannot be written.
     pub fn write_kubeconfig(&self, path: &Path) -> Result<(), KubeconfigError> {
-        self.new_kubeconfig(|file| file.write(path))
+        let (url, authority) = (self.api.url(), self.api.ca_pem());
+        self.new_kubeconfig(&url, &authority).write(path)
     }
 
-    fn new_kubeconfig<T>(&self, use_it: impl FnOnce(&NewKubeconfig<'_>) -> T) -> T {
+    fn new_kubeconfig<'a>(&'a self, url: &'a str, authority: &'a str) -> NewKubeconfig<'a> {
         let admin = self.api.admin();
-        use_it(&NewKubeconfig {
+        NewKubeconfig {
             name: CLUSTER_NAME,
-            server: &self.api.url(),
-            certificate_authority: &self.api.ca_pem(),
+            server: url,
+            certificate_authority: authority,
             user: NewUser::Certificate {
                 certificate: &admin.certificate_pem,
                 key: &admin.key_pem,
             },
             namespace: "",
-        })
+        }
     }
 
     /// Stops controllers, then ends watches, lets requests end, and returns when nothing runs any
@@ -219,6 +256,14 @@ impl Server {
         self.controllers.shutdown().await;
         self.api.shutdown().await;
         self.engine.shutdown().await;
+    }
+}
+
+/// The server goes on without a controller that fails; whoever reads the log must know.
+async fn watch_over<T>(name: &'static str, run: impl Future<Output = Result<T, ManagerError>>) {
+    if let Err(error) = run.await {
+        let error: &dyn std::error::Error = &error;
+        tracing::error!(controller = name, error, "a controller ended");
     }
 }
 

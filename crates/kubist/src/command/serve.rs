@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use kubist::{Controller, Server, ServerConfig, ServerError};
 use tokio::time::Instant;
 
-use super::{Outcome, signal};
+use super::{Outcome, log, signal};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -62,6 +62,7 @@ enum Choice {
 pub(crate) async fn run(options: Options) -> Outcome {
     let started = Instant::now();
     let ended = signal::listen()?;
+    log::warnings_to_stderr();
     let config = ServerConfig {
         listen: options.listen,
         tokens: options.token.into_iter().collect(),
