@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use kubist_apimachinery::wire::{Field, FieldFlags, FieldType, KindFacts, Merge, Message, Schema, Wire};
+use kubist_apimachinery::wire::{
+    Field, FieldFlags, FieldType, KindFacts, Merge, Message, Schema, Wire,
+};
 use kubist_apimachinery::{AnyObject, KubeObject, List};
 
 /// A field of a generated schema; `flags` are the bits of [`FieldFlags`].
@@ -17,7 +19,12 @@ pub(crate) const fn merge(
     replace: bool,
     key: &'static str,
 ) -> Merge {
-    Merge { merge, retain_keys, replace, key }
+    Merge {
+        merge,
+        retain_keys,
+        replace,
+        key,
+    }
 }
 
 /// A kind that can be made and decoded by its name.
@@ -49,7 +56,12 @@ impl Kind {
     }
 
     pub(crate) const fn message<M: Wire>() -> Self {
-        Self { schema: M::SCHEMA, new: || Box::new(M::default()), object: None, is_list: false }
+        Self {
+            schema: M::SCHEMA,
+            new: || Box::new(M::default()),
+            object: None,
+            is_list: false,
+        }
     }
 
     /// Group, version and kind.
@@ -57,7 +69,10 @@ impl Kind {
     /// # Panics
     /// Never: the table holds kinds only.
     pub fn facts(&self) -> &'static KindFacts {
-        self.schema.kind.as_ref().expect("only kinds are in the table")
+        self.schema
+            .kind
+            .as_ref()
+            .expect("only kinds are in the table")
     }
 
     /// The schema.
@@ -105,7 +120,10 @@ pub fn find_kind_by_api_version(api_version: &str, kind: &str) -> Option<&'stati
 
 /// An API group as discovery lists it.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "only the generated table builds it")]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "only the generated table builds it"
+)]
 pub struct GroupFacts {
     /// The name; empty for core.
     pub name: &'static str,
@@ -117,7 +135,10 @@ pub struct GroupFacts {
 
 /// A version of a group.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "only the generated table builds it")]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "only the generated table builds it"
+)]
 pub struct VersionFacts {
     /// The version.
     pub version: &'static str,
@@ -129,7 +150,10 @@ pub struct VersionFacts {
 
 /// A served resource.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "only the generated table builds it")]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "only the generated table builds it"
+)]
 pub struct ResourceFacts {
     /// The group; empty for core.
     pub group: &'static str,
@@ -159,7 +183,10 @@ pub struct ResourceFacts {
 
 /// A path below an object.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "only the generated table builds it")]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "only the generated table builds it"
+)]
 pub struct SubresourceFacts {
     /// The last part of the path.
     pub name: &'static str,
@@ -175,7 +202,10 @@ pub struct SubresourceFacts {
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "only the generated table builds it")]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "only the generated table builds it"
+)]
 pub struct Column {
     /// The heading.
     pub name: &'static str,

@@ -19,7 +19,10 @@
 //! ```
 
 mod facts;
-#[allow(missing_docs, reason = "generated from names and types; the fields are the API's own")]
+#[allow(
+    missing_docs,
+    reason = "generated from names and types; the fields are the API's own"
+)]
 #[allow(clippy::all, clippy::pedantic, clippy::use_self, reason = "generated")]
 mod generated;
 

@@ -40,7 +40,11 @@ mod shared_informer;
 mod subscription;
 
 pub use factory::{FactoryConfig, InformerSummary, NotSynced, SharedInformerFactory};
-#[allow(unused_imports, unreachable_pub, reason = "it is empty without features")]
+#[allow(
+    unused_imports,
+    unreachable_pub,
+    reason = "it is empty without features"
+)]
 pub use generated::*;
 pub use handler::{Delivery, EventHandler, HandlerConfig, Overflow, RESYNC_MIN};
 pub use kubist_reflector::{Config, InitialSync, Report, Transform};

@@ -90,7 +90,7 @@ impl<T> Group<T> {
     /// Groups items by what `key` returns.
     ///
     /// It is called each time an item becomes ready, under the queue's lock: it must not use the
-    /// queue, must not panic and should not allocate. Groups whose hashes collide share their turns.
+    /// queue, must not panic and should not allocate. Groups whose hashes collide share turns.
     pub fn by<G: Hash>(key: impl Fn(&T) -> G + Send + 'static) -> Self {
         let hasher = DefaultHashBuilder::default();
         Self(Box::new(move |item| hasher.hash_one(key(item))))

@@ -1,6 +1,7 @@
 //! `Encode`: an object as the body of a write.
 //!
-//! The counterpart of `Ingest`, for clients: typed objects and [`Unstructured`](crate::Unstructured)
+//! The counterpart of `Ingest`, for clients: typed and
+//! [`Unstructured`](crate::Unstructured)
 //! ones are written by the same verbs. It makes no envelope.
 
 use super::Encoding;

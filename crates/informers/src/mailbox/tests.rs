@@ -1,3 +1,5 @@
+//! What a mailbox keeps, merges and forgets.
+
 use std::collections::BTreeMap;
 
 use kubist_apimachinery::ObjectMeta;

@@ -18,7 +18,11 @@ async fn the_server_sets_uid_time_and_version() {
     let created = fixture.create(object).await.metadata;
     assert_eq!(created.uid.len(), 36);
     assert_eq!(created.creation_timestamp, Some(Time::from_unix(START)));
-    assert_eq!((created.generation, &*created.self_link), (9, ""), "nobody counts here");
+    assert_eq!(
+        (created.generation, &*created.self_link),
+        (9, ""),
+        "nobody counts here"
+    );
     assert_eq!(
         (
             created.deletion_timestamp,

@@ -1,3 +1,5 @@
+//! Scans of both encodings against full decodes.
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
