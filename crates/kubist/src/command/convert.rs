@@ -193,16 +193,16 @@ fn encode(documents: &[Document], output: Output) -> Result<Vec<u8>, Box<dyn Err
                 out.extend_from_slice(yaml::to_yaml(&to_value(document)).as_bytes());
             }
         }
-        Output::Protobuf => match documents {
-            [document] => out = to_envelope(document),
-            _ => {
+        Output::Protobuf => {
+            let [document] = documents else {
                 let count = documents.len();
                 return Err(format!(
                     "{count} documents cannot be one protobuf message; wrap them in a v1 List"
                 )
                 .into());
-            }
-        },
+            };
+            out = to_envelope(document);
+        }
     }
     Ok(out)
 }

@@ -41,7 +41,7 @@ pub(crate) struct Options {
         default_value = "gc,namespace"
     )]
     controllers: Vec<Choice>,
-    /// Run Deployments, ReplicaSets and Pods, as far as that goes without containers
+    /// Bring Deployments and Pods to life, as far as that goes without containers
     #[arg(long)]
     simulate: bool,
     /// A bearer token that is the administrator's, beside the client certificate

@@ -4,41 +4,29 @@
 //! event. The table needs names and times alone, so it asks for, and holds, metadata only.
 
 mod arrivals;
+mod follow;
 mod lines;
 mod problems;
 mod summary;
 mod table;
 
 use std::error::Error;
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use futures_util::FutureExt as _;
 use kubist_apimachinery::{ApiResource, FieldSelector, ListOptions, Selector, Unstructured};
-use kubist_cache::{Change, IngestAny, Metadata, Selection, Source as _};
+use kubist_cache::{Change, Metadata, Selection};
 use kubist_client::{Api, Client, Discovery};
-use kubist_informers::{
-    Delivery, HandlerConfig, HandlerState, InformerConfig, Overflow, Problem, SharedInformer,
-};
 use kubist_kubeconfig::Selection as KubeconfigSelection;
-use tokio::time::{MissedTickBehavior, interval};
-use tokio_util::sync::CancellationToken;
 
-use self::arrivals::Arrivals;
+use self::follow::{Until, follow};
 use self::lines::{JsonLines, TableLines};
-use self::problems::Problems;
-use self::summary::Summary;
 use self::table::LiveTable;
-use super::{Outcome, memory, signal};
+use super::Outcome;
 
-/// Events that may wait for output in order; beyond it, what concerns one object is merged.
-const WAITING_MAX: usize = 65_536;
-/// Events that are shown before the command looks up.
-const TURN_MAX: usize = 1024;
 /// How often the table is redrawn, if anything changed or time passes.
 const REDRAW: Duration = Duration::from_millis(200);
 
@@ -96,35 +84,43 @@ enum Output {
 
 /// Where changes are shown.
 trait View<K> {
-    fn show(&mut self, change: &Change<K>) -> std::io::Result<()>;
+    fn show(&mut self, change: &Change<K>) -> io::Result<()>;
     /// Nothing more waits to be shown.
-    fn idle(&mut self) -> std::io::Result<()>;
+    fn idle(&mut self) -> io::Result<()>;
     /// Time has passed.
-    fn tick(&mut self) -> std::io::Result<()> {
+    fn tick(&mut self) -> io::Result<()> {
         Ok(())
     }
     /// No more will be shown.
-    fn end(&mut self) -> std::io::Result<()> {
+    fn end(&mut self) -> io::Result<()> {
         self.idle()
     }
 }
 
 pub(crate) async fn run(options: Options) -> Outcome {
-    let terminal = std::io::stdout().is_terminal();
+    let terminal = io::stdout().is_terminal();
     let default = if terminal {
         Output::Table
     } else {
         Output::Json
     };
     let target = Target::find(&options).await?;
-    let follower = Follower { target, options };
-    match follower.options.output.unwrap_or(default) {
-        Output::Json => follower.follow::<Unstructured>(JsonLines::new()).await,
+    let until = Until {
+        synced: options.exit_after_sync,
+        passed: options.seconds.map(Duration::from_secs),
+    };
+    let shown = match options.output.unwrap_or(default) {
+        Output::Json => follow::<Unstructured>(&target, JsonLines::new(), until).await,
         Output::Table if terminal => {
-            let table = LiveTable::new(&follower.target.resource);
-            follower.follow::<Metadata<()>>(table).await
+            let table = LiveTable::new(&target.resource);
+            follow::<Metadata<()>>(&target, table, until).await
         }
-        Output::Table => follower.follow::<Metadata<()>>(TableLines::new()).await,
+        Output::Table => follow::<Metadata<()>>(&target, TableLines::new(), until).await,
+    };
+    match shown {
+        // Whoever read the output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        shown => Ok(shown.map(|()| ExitCode::SUCCESS)?),
     }
 }
 
@@ -230,96 +226,4 @@ struct Explained {
     text: String,
     #[source]
     error: Box<dyn Error + Send + Sync>,
-}
-
-struct Follower {
-    target: Target,
-    options: Options,
-}
-
-impl Follower {
-    async fn follow<K: IngestAny>(&self, mut view: impl View<K>) -> Outcome {
-        let Target {
-            client,
-            resource,
-            selection,
-        } = &self.target;
-        let ended = signal::listen()?;
-        let mut summary = Summary::start(resource, client, memory::resident());
-        let arrivals = Arrivals::default();
-        let source = client.dynamic_lister_watcher::<K>(resource, selection);
-        let problems = Problems::default();
-        let config = InformerConfig {
-            name: resource.plural.clone(),
-            on_problem: Some(Arc::new(move |problem: &Problem| problems.tell(problem))),
-            ..InformerConfig::default()
-        };
-        let informer = SharedInformer::new(arrivals.stamp(source), config);
-        let mut changes = informer.subscribe(HandlerConfig {
-            delivery: Delivery::Bounded {
-                pending_max: WAITING_MAX,
-                on_overflow: Overflow::Snapshot,
-            },
-            ..HandlerConfig::default()
-        });
-        let registration = changes.registration();
-        let token = CancellationToken::new();
-        let running = informer.run(token.clone());
-        let shown = async {
-            let mut ticks = interval(REDRAW);
-            ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
-            let deadline = self.deadline();
-            tokio::pin!(ended, deadline);
-            loop {
-                if registration.state() == HandlerState::Synced {
-                    summary.synced();
-                    if self.options.exit_after_sync {
-                        return Ok(());
-                    }
-                }
-                tokio::select! {
-                    biased;
-                    () = &mut ended => return Ok(()),
-                    () = &mut deadline => return Ok(()),
-                    _ = ticks.tick() => view.tick()?,
-                    change = changes.next() => {
-                        let mut next = change;
-                        if next.is_none() {
-                            return Ok(());
-                        }
-                        let mut shown = 0;
-                        while let Some(change) = next.take() {
-                            view.show(&change)?;
-                            summary.count(&change, arrivals.age(&change));
-                            shown += 1;
-                            // Signals must be heard while events pour in.
-                            if shown < TURN_MAX {
-                                next = changes.next().now_or_never().flatten();
-                            }
-                        }
-                        view.idle()?;
-                    }
-                }
-            }
-        };
-        let shown: std::io::Result<()> = tokio::select! {
-            shown = shown => shown,
-            _ = running => Ok(()),
-        };
-        let shown = shown.and_then(|()| view.end());
-        summary.finish(&informer);
-        match shown {
-            // Whoever read the output has seen enough.
-            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-            Err(error) => Err(error.into()),
-            Ok(()) => Ok(ExitCode::SUCCESS),
-        }
-    }
-
-    async fn deadline(&self) {
-        match self.options.seconds {
-            Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
-            None => std::future::pending().await,
-        }
-    }
 }

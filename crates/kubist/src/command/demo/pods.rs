@@ -150,9 +150,8 @@ fn container(name: &str, image: &str, random: &mut Random) -> Value {
 
 fn container_status(container: &Value, random: &mut Random) -> Value {
     let digest = |random: &mut Random| {
-        (0..4)
-            .map(|_| format!("{:016x}", random.next()))
-            .collect::<String>()
+        let parts = [random.next(), random.next(), random.next(), random.next()];
+        parts.map(|part| format!("{part:016x}")).concat()
     };
     json!({
         "name": container["name"],
@@ -179,7 +178,7 @@ fn conditions() -> Vec<Value> {
     types.iter().map(condition).collect()
 }
 
-/// SplitMix64.
+/// Vigna's splitmix64: any seed is as good as another.
 struct Random(u64);
 
 impl Random {

@@ -1,7 +1,7 @@
 //! `Progress`: bars on a terminal, lines elsewhere.
 //!
-//! Bars go to standard error, where they disturb nobody. Lines go to standard output, or to standard
-//! error if that is to hold the JSON object alone.
+//! Bars go to standard error, where they disturb nobody. Lines go to standard output, or to
+//! standard error if that is to hold the JSON object alone.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::Duration;

@@ -117,78 +117,61 @@ impl Report {
 
     /// The report as lines of text.
     pub(super) fn lines(&self) -> Vec<String> {
-        let latency = self.event_to_reconcile_ms;
-        let millis = |millis: f64| units::duration(Duration::from_secs_f64(millis / 1e3));
-        let per_controller: Vec<String> = self
-            .controllers
-            .iter()
-            .map(|it| format!("{} {}", it.name, units::count(it.reconciles)))
-            .collect();
         let verified = self.steps.iter().filter(|step| step.ok).count();
+        let steps = format!(
+            "{verified} of {} verified through the API",
+            self.steps.len()
+        );
+        let events = format!("{} told to controllers", units::count(self.events));
+        let wall = units::duration(Duration::from_secs_f64(self.wall_seconds));
+        let Caches { objects, bytes } = self.caches;
+        let caches = format!("{} objects, {}", units::count(objects), units::bytes(bytes));
         let rows = [
-            (
-                "steps",
-                format!(
-                    "{verified} of {} verified through the API",
-                    self.steps.len()
-                ),
-            ),
-            (
-                "events",
-                format!("{} told to controllers", units::count(self.events)),
-            ),
-            (
-                "reconciles",
-                format!(
-                    "{} ({}), {} retries",
-                    units::count(self.reconciles),
-                    per_controller.join(", "),
-                    units::count(self.retries)
-                ),
-            ),
-            (
-                "latency",
-                format!(
-                    "p50 {}, p99 {}, max {} from event to reconcile",
-                    millis(latency.p50),
-                    millis(latency.p99),
-                    millis(latency.max)
-                ),
-            ),
-            (
-                "caches",
-                format!(
-                    "{} objects, {}",
-                    units::count(self.caches.objects),
-                    units::bytes(self.caches.bytes)
-                ),
-            ),
-            (
-                "wire",
-                format!(
-                    "{} received, {} sent in {} requests on {} connections",
-                    units::bytes(self.wire.bytes_received),
-                    units::bytes(self.wire.bytes_sent),
-                    units::count(self.wire.requests),
-                    self.wire.connections
-                ),
-            ),
-            (
-                "server",
-                format!(
-                    "{} objects after {} writes",
-                    units::count(self.server.objects),
-                    units::count(self.server.writes)
-                ),
-            ),
-            (
-                "wall time",
-                units::duration(Duration::from_secs_f64(self.wall_seconds)),
-            ),
+            ("steps", steps),
+            ("events", events),
+            ("reconciles", self.reconciles_text()),
+            ("latency", self.event_to_reconcile_ms.text()),
+            ("caches", caches),
+            ("wire", self.wire.text()),
+            ("server", self.server.text()),
+            ("wall time", wall),
         ];
         rows.iter()
             .map(|(name, text)| format!("  {name:<11} {text}"))
             .collect()
+    }
+
+    fn reconciles_text(&self) -> String {
+        let each = |it: &ControllerReport| format!("{} {}", it.name, units::count(it.reconciles));
+        let each: Vec<String> = self.controllers.iter().map(each).collect();
+        let (all, retries) = (units::count(self.reconciles), units::count(self.retries));
+        format!("{all} ({}), {retries} retries", each.join(", "))
+    }
+}
+
+impl Quantiles {
+    fn text(self) -> String {
+        let millis = |millis: f64| units::duration(Duration::from_secs_f64(millis / 1e3));
+        let (p50, p99, max) = (millis(self.p50), millis(self.p99), millis(self.max));
+        format!("p50 {p50}, p99 {p99}, max {max} from event to reconcile")
+    }
+}
+
+impl Wire {
+    fn text(self) -> String {
+        let (received, sent) = (
+            units::bytes(self.bytes_received),
+            units::bytes(self.bytes_sent),
+        );
+        let (requests, connections) = (units::count(self.requests), self.connections);
+        format!("{received} received, {sent} sent; {requests} requests, {connections} connections")
+    }
+}
+
+impl Server {
+    fn text(self) -> String {
+        let (objects, writes) = (units::count(self.objects), units::count(self.writes));
+        format!("{objects} objects after {writes} writes")
     }
 }
 

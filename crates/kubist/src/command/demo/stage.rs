@@ -93,7 +93,7 @@ impl Stage {
         status.and_then(|it| u64::try_from(it).ok()).unwrap_or(0)
     }
 
-    /// ReplicaSets of an application.
+    /// The replica sets of an application.
     pub(super) fn replica_sets(&self, app: &str) -> Vec<Arc<ReplicaSet>> {
         let mut all = self.replica_sets.list();
         all.retain(|it| {

@@ -9,7 +9,7 @@ use super::error::{DemoError, Doing as _, check};
 use super::stage::Stage;
 
 /// The Deployment says that it has `replicas`, and they are there: Pods that are ready and belong,
-/// through a ReplicaSet, to it. Answers the Pods.
+/// through a replica set, to it. Answers the Pods.
 pub(super) async fn rolled_out(
     stage: &Stage,
     app: &str,
@@ -78,7 +78,7 @@ pub(super) async fn pods(stage: &Stage, app: &str) -> Result<Vec<Pod>, DemoError
     Ok(list.doing(|| format!("list the Pods of {app}"))?.items)
 }
 
-/// The ReplicaSets of an application.
+/// The replica sets of an application.
 pub(super) async fn replica_sets(stage: &Stage, app: &str) -> Result<Vec<ReplicaSet>, DemoError> {
     let list = stage.api::<ReplicaSet>().list(&of(app)?).await;
     Ok(list

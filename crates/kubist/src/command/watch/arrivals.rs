@@ -1,4 +1,4 @@
-//! `Arrivals`: when events came, so that it can be told how long they took from there to the output.
+//! `Arrivals`: when events came, to tell how long they took from there to the output.
 //!
 //! It stands between an informer and its source and notes the time of each batch of a watch. What
 //! a list brings is not timed.
@@ -41,14 +41,14 @@ impl Arrivals {
 
     /// How long ago it came that this changed; unknown for what a list brought.
     pub(super) fn age<K: Object>(&self, change: &Change<K>) -> Option<Duration> {
-        let object = match change {
-            Change::Added {
-                object,
-                initial: false,
-            }
-            | Change::Updated { new: object, .. } => object,
-            Change::Deleted(Deleted::Known(object)) => object,
-            _ => return None,
+        let (Change::Added {
+            object,
+            initial: false,
+        }
+        | Change::Updated { new: object, .. }
+        | Change::Deleted(Deleted::Known(object))) = change
+        else {
+            return None;
         };
         let version = ResourceVersion::from(object.resource_version()).to_u64()?;
         let mut batches = self.batches.lock();

@@ -93,9 +93,10 @@ pub(super) fn type_of<K>(change: &Change<K>) -> &'static str {
 /// The object as it is now, or was last if that is known.
 pub(super) fn object_of<K>(change: &Change<K>) -> Option<&K> {
     match change {
-        Change::Added { object, .. } | Change::Updated { new: object, .. } => Some(object),
-        Change::Deleted(Deleted::Known(object)) => Some(object),
+        Change::Added { object, .. }
+        | Change::Updated { new: object, .. }
+        | Change::Deleted(Deleted::Known(object))
+        | Change::Resynced(object) => Some(object),
         Change::Deleted(Deleted::FinalStateUnknown { last_known, .. }) => last_known.as_deref(),
-        Change::Resynced(object) => Some(object),
     }
 }

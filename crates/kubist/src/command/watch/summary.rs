@@ -58,13 +58,13 @@ impl Summary {
 
     /// Writes it to standard error.
     #[expect(clippy::print_stderr, reason = "this is the command's own output")]
-    pub(super) fn finish<K: Object>(&mut self, informer: &SharedInformer<K>) {
+    pub(super) fn finish<K: Object>(&self, informer: &SharedInformer<K>) {
         for line in self.lines(informer) {
             eprintln!("{line}");
         }
     }
 
-    fn lines<K: Object>(&mut self, informer: &SharedInformer<K>) -> Vec<String> {
+    fn lines<K: Object>(&self, informer: &SharedInformer<K>) -> Vec<String> {
         let (stats, wire) = (informer.stats(), self.client.transport().stats());
         let objects = stats.objects as u64;
         let ran = self.started.elapsed();

@@ -1,7 +1,7 @@
 //! `LiveTable`: the last changes on a terminal, redrawn in place.
 //!
-//! As many rows as the terminal has room for; what changed last is on top. What was deleted stays for
-//! a moment.
+//! As many rows as the terminal has room for; what changed last is on top. What was deleted stays
+//! for a moment.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

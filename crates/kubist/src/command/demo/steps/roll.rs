@@ -1,10 +1,12 @@
 //! A new image is rolled out, with no more Pods missing at any moment than the strategy allows.
 
 use kubist_api::apps::v1::Deployment;
+use kubist_api::core::v1::PodSpec;
 use kubist_apimachinery::{IntOrString, Rounding};
-use kubist_client::Patch;
+use kubist_client::{Api, Patch};
 use serde_json::json;
 
+use super::super::availability::Extremes;
 use super::super::error::{DemoError, Doing as _, check};
 use super::super::progress::{Progress, Step};
 use super::super::stage::Stage;
@@ -43,73 +45,67 @@ pub(in super::super) async fn run(
     availability.begin();
     let bar = progress.bar(app, replicas);
     step.note(&image);
-    let patch = json!({"spec": {"template": {"spec": {"containers": [
-        {"name": container.name, "image": image},
-    ]}}}});
-    let patched = deployments.patch(app, &Patch::Strategic(patch)).await;
-    let patched = patched.doing(|| format!("set the image of {app}"))?;
-    stage
-        .until(&format!("the rollout of {image} is seen"), |stage| {
-            let status = stage
-                .deployment(app)
-                .map_or(0, |it| it.status.observed_generation);
-            let wanted = patched.metadata.generation;
-            if status >= wanted {
-                Ok(())
-            } else {
-                Err(format!("generation {status} of {wanted}"))
-            }
-        })
-        .await?;
+    let generation = set_image(&deployments, app, &container.name, &image).await?;
+    let what = format!("the rollout of {image} is seen");
+    let seen = |stage: &Stage| {
+        let seen = stage
+            .deployment(app)
+            .map_or(0, |it| it.status.observed_generation);
+        if seen >= generation {
+            Ok(())
+        } else {
+            Err(format!("generation {seen} of {generation}"))
+        }
+    };
+    stage.until(&what, seen).await?;
     stage
         .until_rolled_out(app, replicas, |available| bar.set(available, "available"))
         .await?;
 
+    check_image(stage, app, replicas, &image).await?;
+    let extremes = availability.extremes();
+    bounds.check(app, extremes)?;
+    let (least, allowed) = (extremes.ready_least, bounds.ready_least);
+    Ok(format!(
+        "{app} {old} → {TAG}, never below {least} ready of {replicas} ({allowed} allowed)"
+    ))
+}
+
+/// Answers the generation that the Deployment has then.
+async fn set_image(
+    deployments: &Api<Deployment>,
+    app: &str,
+    container: &str,
+    image: &str,
+) -> Result<i64, DemoError> {
+    let containers = json!([{"name": container, "image": image}]);
+    let patch = json!({"spec": {"template": {"spec": {"containers": containers}}}});
+    let patched = deployments.patch(app, &Patch::Strategic(patch)).await;
+    Ok(patched
+        .doing(|| format!("set the image of {app}"))?
+        .metadata
+        .generation)
+}
+
+/// All Pods run the image, and the old replica set is there without any.
+async fn check_image(
+    stage: &Stage,
+    app: &str,
+    replicas: u64,
+    image: &str,
+) -> Result<(), DemoError> {
+    let runs = |spec: &PodSpec| spec.containers.iter().any(|it| it.image.as_str() == image);
     let pods = verify::rolled_out(stage, app, replicas).await?;
-    let updated = |pod: &&kubist_api::core::v1::Pod| {
-        pod.spec
-            .containers
-            .iter()
-            .any(|it| it.image.as_str() == image)
-    };
-    check(
-        "every Pod runs the new image",
-        pods.iter().filter(updated).count(),
-        pods.len(),
-    )?;
+    let updated = pods.iter().filter(|pod| runs(&pod.spec)).count();
+    check("every Pod runs the new image", updated, pods.len())?;
     let sets = verify::replica_sets(stage, app).await?;
-    let old_pods: i32 = sets
-        .iter()
-        .filter(|set| {
-            !set.spec
-                .template
-                .spec
-                .containers
-                .iter()
-                .any(|it| it.image.as_str() == image)
-        })
-        .map(|set| set.status.replicas)
-        .sum();
+    let old = sets.iter().filter(|set| !runs(&set.spec.template.spec));
+    let left: i32 = old.map(|set| set.status.replicas).sum();
     check(
         "the old ReplicaSet has no Pods",
-        (sets.len() >= 2, old_pods),
+        (sets.len() >= 2, left),
         (true, 0),
-    )?;
-    let extremes = availability.extremes();
-    let (least, most) = (extremes.ready_least as u64, extremes.live_most as u64);
-    if least < bounds.ready_least || most > bounds.live_most {
-        return Err(DemoError::Check {
-            what: format!(
-                "{app} always had {} ready Pods and never over {}",
-                bounds.ready_least, bounds.live_most
-            ),
-            found: format!("at worst {least} ready, at most {most} Pods"),
-        });
-    }
-    Ok(format!(
-        "{app} {old} → {TAG}, never below {least} ready of {replicas} ({} allowed)",
-        bounds.ready_least
-    ))
+    )
 }
 
 /// What the strategy allows.
@@ -153,10 +149,47 @@ impl Bounds {
     }
 }
 
+impl Bounds {
+    fn check(&self, app: &str, extremes: Extremes) -> Result<(), DemoError> {
+        let (least, most) = (extremes.ready_least as u64, extremes.live_most as u64);
+        let Self {
+            ready_least,
+            live_most,
+        } = self;
+        if least >= *ready_least && most <= *live_most {
+            return Ok(());
+        }
+        let what = format!("{app} always had {ready_least} ready Pods and never over {live_most}");
+        let found = format!("at worst {least} ready, at most {most} Pods");
+        Err(DemoError::Check { what, found })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use kubist_api::apps::v1::RollingUpdateDeployment;
+
+    #[test]
+    fn a_pod_too_few_or_too_many_fails_the_step() {
+        let bounds = Bounds {
+            ready_least: 3,
+            live_most: 5,
+        };
+        let passes = |ready_least, live_most| {
+            bounds
+                .check(
+                    "web",
+                    Extremes {
+                        ready_least,
+                        live_most,
+                    },
+                )
+                .is_ok()
+        };
+        assert!(passes(3, 5) && passes(4, 4));
+        assert!(!passes(2, 5) && !passes(3, 6));
+    }
 
     #[test]
     fn missing_pods_are_rounded_down_and_surplus_up() {

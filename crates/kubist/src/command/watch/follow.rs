@@ -1,0 +1,136 @@
+//! Following: an informer runs, and what it tells is shown until something ends it.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use kubist_cache::{IngestAny, Source as _};
+use kubist_informers::{
+    Delivery, HandlerConfig, HandlerState, InformerConfig, Overflow, Problem, SharedInformer,
+    Subscription,
+};
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval};
+use tokio_util::sync::CancellationToken;
+
+use super::super::{memory, signal};
+use super::arrivals::Arrivals;
+use super::problems::Problems;
+use super::summary::Summary;
+use super::{REDRAW, Target, View};
+
+/// Events that may wait for output in order; beyond it, what concerns one object is merged.
+const WAITING_MAX: usize = 65_536;
+/// Events that are shown before signals are looked at.
+const TURN_MAX: usize = 1024;
+
+/// What ends a watch, beside signals.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Until {
+    /// Everything that is there now was shown.
+    pub(super) synced: bool,
+    /// So much time has passed.
+    pub(super) passed: Option<Duration>,
+}
+
+/// Shows what happens in `target`, and sums it up on standard error.
+pub(super) async fn follow<K: IngestAny>(
+    target: &Target,
+    mut view: impl View<K>,
+    until: Until,
+) -> io::Result<()> {
+    let ended = signal::listen()?;
+    let mut summary = Summary::start(&target.resource, &target.client, memory::resident());
+    let arrivals = Arrivals::default();
+    let informer = informer::<K>(target, &arrivals);
+    let changes = informer.subscribe(HandlerConfig {
+        delivery: Delivery::Bounded {
+            pending_max: WAITING_MAX,
+            on_overflow: Overflow::Snapshot,
+        },
+        ..HandlerConfig::default()
+    });
+    // A task of its own: whoever reads the output slowly must not hold up the watch.
+    let mut running = JoinSet::new();
+    let (runs, token) = (informer.clone(), CancellationToken::new());
+    let stop = token.clone().drop_guard();
+    running.spawn(async move { runs.run(token).await });
+    let shown = tokio::select! {
+        biased;
+        () = ended => Ok(()),
+        () = passed(until.passed) => Ok(()),
+        shown = show(changes, &mut view, &mut summary, &arrivals, until) => shown,
+    };
+    let shown = shown.and_then(|()| view.end());
+    summary.finish(&informer);
+    drop(stop);
+    while running.join_next().await.is_some() {}
+    shown
+}
+
+fn informer<K: IngestAny>(target: &Target, arrivals: &Arrivals) -> SharedInformer<K> {
+    let Target {
+        client,
+        resource,
+        selection,
+    } = target;
+    let source = client.dynamic_lister_watcher::<K>(resource, selection);
+    let problems = Problems::default();
+    let config = InformerConfig {
+        name: resource.plural.clone(),
+        on_problem: Some(Arc::new(move |problem: &Problem| problems.tell(problem))),
+        ..InformerConfig::default()
+    };
+    SharedInformer::new(arrivals.stamp(source), config)
+}
+
+async fn show<K: IngestAny>(
+    mut changes: Subscription<K>,
+    view: &mut impl View<K>,
+    summary: &mut Summary,
+    arrivals: &Arrivals,
+    until: Until,
+) -> io::Result<()> {
+    let registration = changes.registration();
+    let mut ticks = interval(REDRAW);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+    loop {
+        if registration.state() == HandlerState::Synced {
+            summary.synced();
+            if until.synced {
+                return Ok(());
+            }
+        }
+        let mut next = tokio::select! {
+            biased;
+            _ = ticks.tick() => {
+                view.tick()?;
+                continue;
+            }
+            change = changes.next() => change,
+        };
+        if next.is_none() {
+            return Ok(());
+        }
+        let mut shown = 0;
+        while let Some(change) = next.take() {
+            view.show(&change)?;
+            summary.count(&change, arrivals.age(&change));
+            shown += 1;
+            if shown < TURN_MAX {
+                next = changes.next().now_or_never().flatten();
+            }
+        }
+        view.idle()?;
+        // Signals must be heard while events pour in.
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn passed(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => std::future::pending().await,
+    }
+}
