@@ -8,6 +8,7 @@ use kubist_apimachinery::{Status, StatusReason};
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// Chunks that are made when HTTP asks for them. An error breaks the answer off.
 pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, BrokenOff>> + Send>>;
@@ -105,6 +106,35 @@ where
     Ok(whole.freeze())
 }
 
+/// Bytes of a body that are read although nobody wants them, as upstream.
+const DRAINED_BYTES_MAX: usize = 256 << 10;
+/// How long that may take.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Reads what is left of a body and throws it away, if it is short and comes at once. Whether
+/// nothing is left.
+pub(crate) async fn drain<B>(body: &mut B) -> bool
+where
+    B: HttpBody<Data = Bytes> + Unpin,
+{
+    let drained = async {
+        let mut read = 0;
+        while let Some(frame) = body.frame().await {
+            let Ok(frame) = frame else {
+                return false;
+            };
+            read += frame.data_ref().map_or(0, Bytes::len);
+            if read > DRAINED_BYTES_MAX {
+                return false;
+            }
+        }
+        true
+    };
+    tokio::time::timeout(DRAIN_TIMEOUT, drained)
+        .await
+        .unwrap_or(false)
+}
+
 fn broken(error: &dyn fmt::Display) -> Status {
     let message = format!("the body of the request broke off: {error}");
     Status::failure(400, StatusReason::BadRequest, message)
@@ -125,6 +155,8 @@ mod tests {
         assert_eq!(read(chunks(0), 9).await.unwrap(), "");
         let error = read(chunks(4), 9).await.unwrap_err();
         assert_eq!(error.message, "Request entity too large: limit is 9");
+        assert!(drain(&mut chunks(1_000)).await);
+        assert!(!drain(&mut chunks(1_000_000)).await);
         let error = read(Full::new(Bytes::from_static(b"0123456789")), 9).await;
         assert_eq!(error.unwrap_err().code, 413);
     }

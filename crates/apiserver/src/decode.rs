@@ -6,7 +6,8 @@
 use crate::go_json;
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{
-    DecodeContext, Message, WireError, WireErrorKind, merge_json, merge_protobuf,
+    DecodeContext, Field, FieldType, Message, Schema, WireError, WireErrorKind, merge_json,
+    merge_protobuf,
 };
 use kubist_apimachinery::{AnyObject, FieldValidation, Status};
 use kubist_codec::envelope::{Envelope, EnvelopeError};
@@ -96,20 +97,24 @@ type ApiVersionAndKind<'a> = (Option<Cow<'a, str>>, Option<Cow<'a, str>>);
 
 /// `apiVersion` and `kind` of a JSON text, or Go's words about it.
 pub(crate) fn json_type_meta(body: &[u8]) -> Result<ApiVersionAndKind<'_>, String> {
+    // serde would take an array for the fields of the struct, in their order.
+    let array = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
     let why = match serde_json::from_slice::<TypeMeta<'_>>(body) {
-        Ok(meta) => return Ok((meta.api_version, meta.kind)),
-        Err(error) => error,
+        Ok(meta) if !array => return Ok((meta.api_version, meta.kind)),
+        Ok(_) => None,
+        Err(error) => Some(error),
     };
-    let words = go_json::mistake(body).unwrap_or_else(|| type_meta_mistake(body, &why));
+    let words = go_json::mistake(body).unwrap_or_else(|| type_meta_mistake(body, why.as_ref()));
     Err(format!(
         "couldn't get version/kind; json parse error: {words}"
     ))
 }
 
 /// Well-formed JSON that is no object, or whose kind is no string.
-fn type_meta_mistake(body: &[u8], error: &serde_json::Error) -> String {
+fn type_meta_mistake(body: &[u8], error: Option<&serde_json::Error>) -> String {
+    let error = error.map_or_else(String::new, ToString::to_string);
     let Ok(value) = serde_json::from_slice::<Value>(body) else {
-        return error.to_string();
+        return error;
     };
     if !value.is_object() {
         let found = json_type(&value);
@@ -123,7 +128,7 @@ fn type_meta_mistake(body: &[u8], error: &serde_json::Error) -> String {
             );
         }
     }
-    error.to_string()
+    error
 }
 
 fn json_type(value: &Value) -> &'static str {
@@ -170,7 +175,8 @@ fn from_json(
     if validation != FieldValidation::Ignore {
         cx = cx.strict();
     }
-    merge_json(message, json, &mut cx).map_err(|error| refused(kind, &decode_text(&error)))?;
+    merge_json(message, json, &mut cx)
+        .map_err(|error| refused(kind, &decode_text(&error, kind.schema())))?;
     let unknown = cx.take_problems();
     let unknown = unknown.iter().map(ToString::to_string);
     match validation {
@@ -198,15 +204,22 @@ fn from_json(
     }
 }
 
-/// What Go says about JSON of the wrong type.
-pub(crate) fn decode_text(error: &WireError) -> String {
+/// What Go says about JSON that is no message of a schema.
+pub(crate) fn decode_text(error: &WireError, schema: &'static Schema) -> String {
     match &error.kind {
         WireErrorKind::TypeMismatch {
             found,
             expected,
             message,
         } => {
-            let path = without_indexes(&error.path);
+            let (path, field) = go_field(&error.path, schema);
+            let expected = match field.and_then(|field| field.ty.schema()) {
+                Some(item) if expected == item.name => go_type(item),
+                Some(item) if expected.strip_prefix("[]") == Some(item.name) => {
+                    format!("[]{}", go_type(item))
+                }
+                _ => expected.clone(),
+            };
             format!(
                 "json: cannot unmarshal {found} into Go struct field {message}.{path} of type \
                  {expected}"
@@ -217,21 +230,30 @@ pub(crate) fn decode_text(error: &WireError) -> String {
     }
 }
 
-/// Go's paths name neither items of lists nor keys of maps.
-fn without_indexes(path: &str) -> String {
-    let mut depth = 0;
-    let outside = |letter: &char| {
-        match letter {
-            '[' => depth += 1,
-            ']' => {
-                depth -= 1;
-                return false;
-            }
-            _ => {}
+/// A type with its package, which is named after the version.
+fn go_type(schema: &Schema) -> String {
+    let package = schema.full_name.rsplit('.').nth(1).unwrap_or_default();
+    format!("{package}.{}", schema.name)
+}
+
+/// Go's name of a place, which has neither indexes of lists nor keys of maps, and the field there.
+fn go_field(path: &str, root: &'static Schema) -> (String, Option<&'static Field>) {
+    let mut schema = Some(root);
+    let (mut names, mut last) = (Vec::new(), None);
+    let mut segments = path.split('.');
+    while let (Some(within), Some(segment)) = (schema, segments.next()) {
+        let name = segment.split('[').next().unwrap_or_default();
+        let Some(field) = within.field(name) else {
+            break;
+        };
+        names.push(name);
+        last = Some(field);
+        if let FieldType::MessageMap(_) = field.ty {
+            segments.next();
         }
-        depth == 0
-    };
-    path.chars().filter(outside).collect()
+        schema = field.ty.schema();
+    }
+    (names.join("."), last)
 }
 
 /// Compares what a body says it is with what the resource has. Absent names are fine.

@@ -49,7 +49,7 @@ pub(crate) struct Target {
 pub(crate) async fn answer(
     call: Call<'_>,
     path: ResourcePath,
-    body: Incoming,
+    body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let Some(group) = discovery::group(&path.group) else {
         return Ok(Answer::page_not_found());
@@ -120,7 +120,7 @@ async fn made_up(
     call: Call<'_>,
     facts: &'static ResourceFacts,
     path: &ResourcePath,
-    body: Incoming,
+    body: &mut Incoming,
 ) -> Result<Answer, Status> {
     if path.subresource.is_some() {
         return Err(not_found());
@@ -142,7 +142,7 @@ async fn dispatch(
     call: Call<'_>,
     target: Target,
     path: &ResourcePath,
-    body: Incoming,
+    body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let method = call.request.method.as_str();
     let one = path.name.is_some();
@@ -186,7 +186,7 @@ impl Call<'_> {
     }
 
     /// The format and the bytes of a body that is an object.
-    async fn body(&self, body: Incoming) -> Result<(Format, Bytes), Status> {
+    async fn body(&self, body: &mut Incoming) -> Result<(Format, Bytes), Status> {
         let format = body_format(self.request.content_type(), Format::ALL);
         let format = format.map_err(|refusal| {
             let message = refusal.message();
@@ -200,7 +200,7 @@ impl Call<'_> {
     }
 
     /// The bytes of a body.
-    async fn bytes(&self, body: Incoming) -> Result<Bytes, Status> {
+    async fn bytes(&self, body: &mut Incoming) -> Result<Bytes, Status> {
         body::read(body, self.service.body_bytes_max).await
     }
 

@@ -6,7 +6,7 @@
 
 use crate::answer::Answer;
 use crate::authn::{ANONYMOUS_USER, Authenticator, Peer, UNAUTHENTICATED_GROUP};
-use crate::body::Body;
+use crate::body::{self, Body};
 use crate::config::Config;
 use crate::handler::{self, Call};
 use crate::health::Health;
@@ -17,8 +17,8 @@ use crate::route::Route;
 use crate::warning::add_warnings;
 use crate::{discovery, gzip, random, version};
 use futures_util::FutureExt;
-use http::header::{CACHE_CONTROL, CONTENT_ENCODING, HeaderName, HeaderValue, VARY};
-use http::{Response, StatusCode};
+use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderName, HeaderValue, VARY};
+use http::{Response, StatusCode, Version};
 use hyper::body::Incoming;
 use kubist_apimachinery::{GenericResponse, Status};
 use kubist_codec::Format;
@@ -75,10 +75,11 @@ impl Service {
         peer: Peer,
         request: http::Request<Incoming>,
     ) -> Response<Body> {
-        let (parts, body) = request.into_parts();
+        let (parts, mut body) = request.into_parts();
+        let is_http_1 = parts.version < Version::HTTP_2;
         let request = Request::new(parts);
         let mut cx = self.registry.request(User::default());
-        let answered = self.authenticated(&mut cx, &peer, &request, body);
+        let answered = self.authenticated(&mut cx, &peer, &request, &mut body);
         let answered = AssertUnwindSafe(Box::pin(answered)).catch_unwind().await;
         let answer = answered.unwrap_or_else(|_| {
             Err(Status::internal_error(
@@ -89,7 +90,13 @@ impl Service {
             let chosen = negotiate(request.accept(), &Offer::BUILT_IN);
             Answer::status(&status, chosen.map_or(Format::Json, |chosen| chosen.format))
         });
-        finish(&request, &cx, answer)
+        let mut response = finish(&request, &cx, answer);
+        // On HTTP/1.1 the next request comes after whatever nobody read of this one.
+        if is_http_1 && !body::drain(&mut body).await {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(CONNECTION, close);
+        }
+        response
     }
 
     async fn authenticated(
@@ -97,7 +104,7 @@ impl Service {
         cx: &mut RequestContext,
         peer: &Peer,
         request: &Request,
-        body: Incoming,
+        body: &mut Incoming,
     ) -> Result<Answer, Status> {
         let user = self
             .authenticator
@@ -124,7 +131,7 @@ impl Service {
         &self,
         cx: &RequestContext,
         request: &Request,
-        body: Incoming,
+        body: &mut Incoming,
     ) -> Result<Answer, Status> {
         match Route::parse(&request.path) {
             Route::Resource(path) => {

@@ -139,10 +139,16 @@ fn mismatch<E: de::Error>(
     expected: impl Into<String>,
     message: &'static str,
 ) -> E {
+    let key = match cx.path.last() {
+        // Upstream names the field that has the map, not the key.
+        Some(super::Segment::Key(_)) => cx.path.pop(),
+        _ => None,
+    };
     let error = cx.fail(WireErrorKind::TypeMismatch {
         found: found.into(),
         expected: expected.into(),
         message,
     });
+    cx.path.extend(key);
     stop(cx, error)
 }

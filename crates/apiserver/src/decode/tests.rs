@@ -125,10 +125,30 @@ fn unknown_and_duplicate_fields_are_refused_told_or_dropped() {
 }
 
 #[test]
-fn indexes_and_keys_are_not_in_go_paths() {
+fn places_are_named_as_go_does() {
+    let schema = find_kind("", "v1", "Pod").expect("it is built in").schema();
+    for (path, expected) in [
+        (
+            "spec.containers[0].ports[12].name",
+            "spec.containers.ports.name",
+        ),
+        ("metadata.labels.a.b", "metadata.labels"),
+        (
+            "spec.containers[1].resources.limits.cpu",
+            "spec.containers.resources.limits",
+        ),
+        ("", ""),
+    ] {
+        assert_eq!(go_field(path, schema).0, expected);
+    }
+    let json = br#"{"spec":{"containers":{}}}"#;
+    let mut pod = find_kind("", "v1", "Pod")
+        .expect("it is built in")
+        .new_message();
+    let error = merge_json(&mut *pod, json, &mut DecodeContext::new()).unwrap_err();
     assert_eq!(
-        without_indexes("spec.containers[0].ports[12].name"),
-        "spec.containers.ports.name"
+        decode_text(&error, schema),
+        "json: cannot unmarshal object into Go struct field PodSpec.spec.containers of type \
+         []v1.Container"
     );
-    assert_eq!(without_indexes("data[a.b[c]]"), "data");
 }

@@ -16,7 +16,7 @@ use kubist_registry::Created;
 pub(super) async fn answer(
     call: Call<'_>,
     target: Target,
-    body: Incoming,
+    body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let form = call.form(&target, &Offer::BUILT_IN)?;
     let (format, bytes) = call.body(body).await?;
@@ -36,7 +36,7 @@ pub(super) async fn answer(
 pub(super) async fn binding(
     call: Call<'_>,
     path: &ResourcePath,
-    body: Incoming,
+    body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let pods = call.service.registry.resource("", "v1", "pods");
     let rest = pods.and_then(|pods| pods.subresource("binding"));

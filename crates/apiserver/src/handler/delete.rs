@@ -20,7 +20,7 @@ const SCHEME: &str = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/r
 pub(super) async fn answer(
     call: Call<'_>,
     target: Target,
-    body: Incoming,
+    body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let form = call.form(&target, &Offer::BUILT_IN)?;
     let options = options(call, body).await?;
@@ -42,7 +42,7 @@ pub(super) async fn answer(
 }
 
 /// The options of a deletion: the body, or the query if there is none.
-pub(super) async fn options(call: Call<'_>, body: Incoming) -> Result<DeleteOptions, Status> {
+pub(super) async fn options(call: Call<'_>, body: &mut Incoming) -> Result<DeleteOptions, Status> {
     let (format, bytes) = call.body(body).await?;
     let options = if bytes.is_empty() {
         DeleteOptions::from_query(call.request.query.pairs()).map_err(|error| error.to_status())?
@@ -74,7 +74,9 @@ fn decode(bytes: &[u8], format: Format) -> Result<DeleteOptions, Status> {
             DeleteOptions::from_protobuf(envelope.raw, &mut cx)
         }
     };
-    decoded.map_err(|error| Status::bad_request(crate::decode::decode_text(&error)))
+    decoded.map_err(|error| {
+        Status::bad_request(crate::decode::decode_text(&error, DeleteOptions::SCHEMA))
+    })
 }
 
 /// Options are registered in every group; older clients name that of the object.

@@ -9,7 +9,7 @@ use kubist_codec::negotiate::Offer;
 pub(super) async fn answer(
     call: Call<'_>,
     target: Target,
-    body: Incoming,
+    body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let form = call.form(&target, &Offer::BUILT_IN)?;
     let selected = list::options(call)?;

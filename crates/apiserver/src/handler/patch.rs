@@ -26,7 +26,7 @@ const SERVED: &[PatchType] = &[PatchType::Json, PatchType::Merge, PatchType::Str
 pub(super) async fn answer(
     call: Call<'_>,
     target: Target,
-    body: Incoming,
+    body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let patch_type = patch_type(call.request.content_type())?;
     let form = call.form(&target, &Offer::BUILT_IN)?;
@@ -107,7 +107,7 @@ impl Patched<'_> {
             .new_object()
             .ok_or_else(|| Status::internal_error(format_args!("{} is no object", facts.kind)))?;
         merge_json(&mut *object, &json, &mut cx)
-            .map_err(|error| self.unfit(patched, &decode_text(&error)))?;
+            .map_err(|error| self.unfit(patched, &decode_text(&error, self.kind.schema())))?;
         let problems = cx.take_problems();
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         if self.validation == FieldValidation::Strict && !problems.is_empty() {

@@ -36,7 +36,7 @@ pub(super) async fn answer(
     call: Call<'_>,
     facts: &'static ResourceFacts,
     namespace: Option<&str>,
-    body: Incoming,
+    body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let form = Form::of(call.request, &OFFER, facts, call.cx.now())?;
     let (format, bytes) = call.body(body).await?;

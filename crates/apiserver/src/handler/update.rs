@@ -14,7 +14,7 @@ use kubist_registry::{Replacement, Updated};
 pub(super) async fn answer(
     call: Call<'_>,
     target: Target,
-    body: Incoming,
+    body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let form = call.form(&target, &Offer::BUILT_IN)?;
     let (format, bytes) = call.body(body).await?;
