@@ -169,12 +169,11 @@ async fn a_collection_with_a_limit_is_deleted_page_by_page() {
     assert_eq!(fixture.names::<ConfigMap>("labelSelector=k").await, ["c"]);
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "it is what `delete` takes")]
-fn after(seconds: i64) -> Option<DeleteOptions> {
-    Some(DeleteOptions {
+fn after(seconds: i64) -> DeleteOptions {
+    DeleteOptions {
         grace_period_seconds: Some(seconds),
         ..DeleteOptions::default()
-    })
+    }
 }
 
 #[tokio::test]
@@ -185,16 +184,14 @@ async fn a_running_pod_gets_time_to_end() {
     fixture.create(pod).await;
     let mut seen = Vec::new();
     for (passed, options) in [
-        (0, None),
+        (0, DeleteOptions::default()),
         (3, after(5)),
         (1, after(50)),
-        (0, None),
+        (0, DeleteOptions::default()),
         (0, after(0)),
     ] {
         fixture.clock.advance(passed);
-        let deleted = fixture
-            .delete::<Pod>("p", options.unwrap_or_default())
-            .await;
+        let deleted = fixture.delete::<Pod>("p", options).await;
         let deleted = deleted.expect("it can be deleted");
         let Created::Object(stored) = &deleted.answer else {
             panic!("pods are shown: {deleted:?}");
