@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use kubist_apimachinery::{DeleteOptions, ListOptions, PropagationPolicy, Str};
-use kubist_cache::Metadata;
+use kubist_apimachinery::{DeleteOptions, ListOptions, PropagationPolicy, Str, Unstructured};
+use kubist_cache::{IngestAny, Metadata};
 use kubist_client::{Api, ApiError, Client, DiscoveredResource, Discovery};
 
 use crate::controllers::resources::with_verbs;
@@ -49,10 +49,13 @@ async fn empty(
     namespace: &str,
     remains: &mut Remains,
 ) {
-    let api: Api<Metadata<()>> =
-        Api::dynamic_namespaced(client.clone(), &resource.resource, namespace);
+    let place = Place {
+        client,
+        resource,
+        namespace,
+    };
     let name = resource.resource.gvr().group_resource().to_string();
-    match empty_one(&api, resource.has_verb("deletecollection")).await {
+    match place.empty().await {
         Ok(left) if left.is_empty() => {}
         Ok(left) => {
             remains.objects.insert(name, left.len());
@@ -66,26 +69,39 @@ async fn empty(
     }
 }
 
-/// What is left of one resource after it was told to go.
-async fn empty_one(
-    api: &Api<Metadata<()>>,
-    collection: bool,
-) -> Result<Vec<Metadata<()>>, ApiError> {
-    let all = ListOptions::default();
-    let found = api.list(&all).await?.items;
-    if found.is_empty() {
-        return Ok(found);
+/// One resource in one namespace.
+struct Place<'a> {
+    client: &'a Client,
+    resource: &'a DiscoveredResource,
+    namespace: &'a str,
+}
+
+impl Place<'_> {
+    fn api<K: IngestAny>(&self) -> Api<K> {
+        Api::dynamic_namespaced(self.client.clone(), &self.resource.resource, self.namespace)
     }
-    let options = DeleteOptions::default().with_propagation(PropagationPolicy::Background);
-    if collection {
-        api.delete_collection(&all, &options).await?;
-    } else {
-        for object in found {
-            match api.delete_with(&object.metadata.name, &options).await {
-                Err(error) if error.is_not_found() => {}
-                answer => drop(answer?),
+
+    /// Tells everything to go; what is left then.
+    async fn empty(&self) -> Result<Vec<Metadata<()>>, ApiError> {
+        let (api, all) = (self.api::<Metadata<()>>(), ListOptions::default());
+        let found = api.list(&all).await?.items;
+        if found.is_empty() {
+            return Ok(found);
+        }
+        let options = DeleteOptions::default().with_propagation(PropagationPolicy::Background);
+        if self.resource.has_verb("deletecollection") {
+            // Servers refuse to answer this one with metadata alone.
+            self.api::<Unstructured>()
+                .delete_collection(&all, &options)
+                .await?;
+        } else {
+            for object in found {
+                match api.delete_with(&object.metadata.name, &options).await {
+                    Err(error) if error.is_not_found() => {}
+                    answer => drop(answer?),
+                }
             }
         }
+        Ok(api.list(&all).await?.items)
     }
-    Ok(api.list(&all).await?.items)
 }
