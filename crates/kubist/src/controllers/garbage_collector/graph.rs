@@ -354,8 +354,10 @@ mod tests {
 
     #[test]
     fn the_phase_follows_from_the_metadata() {
-        let mut metadata = ObjectMeta::default();
-        metadata.finalizers = vec![FOREGROUND.into(), "example.com/x".into()];
+        let mut metadata = ObjectMeta {
+            finalizers: vec![FOREGROUND.into(), "example.com/x".into()],
+            ..ObjectMeta::default()
+        };
         assert_eq!(Phase::of(&metadata), Phase::Alive);
         metadata.deletion_timestamp = Some(kubist_apimachinery::Time::from_unix(1));
         assert_eq!(Phase::of(&metadata), Phase::Foreground);

@@ -97,7 +97,7 @@ impl Watcher {
             InformerConfig {
                 name: resource.gvr().to_string().into(),
                 transform: Some(Arc::new(|object: &mut Metadata<()>| {
-                    strip(&mut object.metadata)
+                    strip(&mut object.metadata);
                 })),
                 ..InformerConfig::default()
             },
@@ -106,8 +106,9 @@ impl Watcher {
         let resource = Arc::new(resource.clone());
         let registration = informer.add_handler(move |change: Change<Metadata<()>>| {
             let look = note(&mut graph.lock(), &resource, &change);
-            look.into_iter()
-                .for_each(|uid| queue.add_to(Lane::Normal, uid));
+            for uid in look {
+                queue.add_to(Lane::Normal, uid);
+            }
         });
         let token = self.token.child_token();
         self.tasks.spawn(async move {

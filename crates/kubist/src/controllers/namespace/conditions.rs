@@ -73,9 +73,11 @@ pub(super) fn judge(
             ),
         ),
     ];
-    judged
-        .into_iter()
-        .fold(false, |changed, it| it.apply(status, now) || changed)
+    let mut changed = false;
+    for it in judged {
+        changed |= it.apply(status, now);
+    }
+    changed
 }
 
 /// A reason and a message.
