@@ -83,9 +83,12 @@ impl Answer {
         *response.status_mut() = self.code;
         *response.headers_mut() = self.headers;
         let content_type = HeaderValue::from_static(self.content_type);
-        response
-            .headers_mut()
-            .insert(header::CONTENT_TYPE, content_type);
+        // A 304 that names a type would change that of what the client holds.
+        if response.status() != StatusCode::NOT_MODIFIED {
+            response
+                .headers_mut()
+                .insert(header::CONTENT_TYPE, content_type);
+        }
         response
     }
 }
