@@ -6,10 +6,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use kubist_api::core::v1::Pod;
+use kubist_apimachinery::Object as _;
 use kubist_apimachinery::wire::{Encoding, Ingest};
 use kubist_cache::{Change, Encoded, FieldLookup, Index, Source as _};
 use kubist_client::{Client, Config};
@@ -17,10 +17,8 @@ use kubist_informers::{InformerConfig, Problem, SharedInformer};
 use kubist_kubeconfig::{Environment, Options, infer};
 use kubist_transport::Transport;
 use meter::Usage;
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-
-/// How often the store is asked for the marker.
-const POLL: Duration = Duration::from_millis(2);
 
 #[derive(Parser)]
 struct Arguments {
@@ -84,9 +82,16 @@ async fn follow<F: Ingest<Kind = Pod> + FieldLookup>(
     informer.add_index(Index::namespace());
     informer.add_index(Index::field("spec.nodeName"));
     let changes = Arc::new(AtomicU64::new(0));
-    let counted = Arc::clone(&changes);
-    let handler = informer.add_handler(move |_: Change<F>| {
+    let marked = Arc::new(Notify::new());
+    let (counted, found) = (Arc::clone(&changes), Arc::clone(&marked));
+    let marker = arguments.marker.clone();
+    let handler = informer.add_handler(move |change: Change<F>| {
         counted.fetch_add(1, Ordering::Relaxed);
+        if let Change::Added { object, .. } = change
+            && object.name() == marker
+        {
+            found.notify_one();
+        }
     });
     let token = CancellationToken::new();
     let run = informer.run(token.clone());
@@ -95,9 +100,7 @@ async fn follow<F: Ingest<Kind = Pod> + FieldLookup>(
         handler.synced().await;
         let synced = Usage::now();
         println!("{}", meter::phase("sync", lister.len(), before, synced));
-        while lister.find("default", &arguments.marker).is_none() {
-            tokio::time::sleep(POLL).await;
-        }
+        marked.notified().await;
         let updated = Usage::now();
         println!("{}", meter::phase("updates", lister.len(), synced, updated));
         eprintln!(

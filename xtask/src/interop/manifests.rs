@@ -46,6 +46,7 @@ fn application(namespace: &'static str, folder: &Path) -> Outcome<Application> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)?
         .map(|it| Ok(it?.path()))
         .collect::<Outcome<_>>()?;
+    paths.retain(|path| path.extension().is_some_and(|it| it == "yaml"));
     paths.sort();
     for path in paths {
         let documents = documents(&path)?;

@@ -9,35 +9,49 @@ use crate::process::Outcome;
 
 /// The project's own applications.
 pub(super) fn apply(shell: &Shell) -> Outcome {
-    manifests::own()?
-        .iter()
-        .try_for_each(|it| apply_one(shell, it))
+    each(&manifests::own()?, |it| apply_one(shell, it, true))
 }
 
 /// They are held as they were applied.
 pub(super) fn held(shell: &Shell) -> Outcome {
     let fields = ServerFields::read()?;
-    manifests::own()?
-        .iter()
-        .try_for_each(|it| held_one(shell, &fields, it))
+    each(&manifests::own()?, |it| held_one(shell, &fields, it))
 }
 
 /// The larger ones, where they are, from `apply` to `get -o yaml`.
 pub(super) fn shared(shell: &Shell) -> Outcome {
     let fields = ServerFields::read()?;
-    for application in manifests::shared()? {
+    each(&manifests::shared()?, |application| {
         for namespace in &application.namespaces {
             if shell.run(&format!("get namespace {namespace}")).is_err() {
                 shell.run(&format!("create namespace {namespace}"))?;
             }
         }
-        apply_one(shell, &application)?;
-        held_one(shell, &fields, &application)?;
-    }
-    Ok(())
+        // Their authors write quantities and strategies in forms that kubectl finds to differ from
+        // the stored ones for ever, so the second apply may send a patch.
+        apply_one(shell, application, false)?;
+        held_one(shell, &fields, application)
+    })
 }
 
-fn apply_one(shell: &Shell, application: &Application) -> Outcome {
+/// Goes over all applications, and then fails if one of them did.
+fn each(all: &[Application], step: impl Fn(&Application) -> Outcome) -> Outcome {
+    let failures: Vec<String> = all
+        .iter()
+        .filter_map(|it| {
+            step(it)
+                .err()
+                .map(|error| format!("{}: {error}", it.namespace))
+        })
+        .collect();
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        Err(failures.join("; ").into())
+    }
+}
+
+fn apply_one(shell: &Shell, application: &Application, strict: bool) -> Outcome {
     let command = format!("apply -n {}{}", application.namespace, files(application));
     let first = shell.send(&command)?;
     let wrong: Vec<&str> = first
@@ -50,7 +64,7 @@ fn apply_one(shell: &Shell, application: &Application) -> Outcome {
     let second = shell.send(&command)?;
     let changed: Vec<&str> = second
         .lines()
-        .filter(|it| !it.ends_with(" unchanged"))
+        .filter(|it| !it.ends_with(" unchanged") && (strict || !it.ends_with(" configured")))
         .collect();
     if changed.is_empty() {
         return Ok(());

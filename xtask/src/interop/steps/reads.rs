@@ -133,11 +133,11 @@ pub(super) fn select(shell: &Shell) -> Outcome {
         "-n",
         "guestbook",
         "-l",
-        "role in (leader, reader)",
+        "role in (leader, nobody),tier",
         "-o",
         "name",
     ])?;
-    if by_set.lines().count() != 2 {
+    if by_set.trim() != "deployment.apps/store-leader" {
         return Err(format!("the set selector gives {by_set:?}").into());
     }
     let by_field = "get services -n shop --field-selector metadata.name=cart -o name";
@@ -181,8 +181,7 @@ pub(super) fn watch(shell: &Shell) -> Outcome {
     watch.until("MODIFIED")?;
     shell.run("delete configmap watched -n default")?;
     watch.until("DELETED")?;
-    let mut selected =
-        shell.follow("get configmaps -l selected=yes -w --output-watch-events -o name")?;
+    let mut selected = shell.follow("get configmaps -l selected=yes -w --output-watch-events")?;
     shell.run("create configmap moving --from-literal=a=1")?;
     shell.run("label configmap moving selected=yes")?;
     selected.until("ADDED")?;

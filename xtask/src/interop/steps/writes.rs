@@ -118,7 +118,8 @@ pub(super) fn patch(shell: &Shell) -> Outcome {
     let remove = r#"[{"op":"remove","path":"/nothing"}]"#;
     match patch("json", remove) {
         Ok(printed) => Err(format!("removing what is not there succeeded: {printed}").into()),
-        // The texts of two generations of kubectl.
+        // Which text it is depends on the version of kubectl and on the causes in the Status.
+        Err(error) if error.to_string().contains("rejected our request") => Ok(()),
         Err(error) if error.to_string().contains("nonexistent key") => Ok(()),
         Err(error) if error.to_string().contains("Unable to remove") => Ok(()),
         Err(error) => Err(error),

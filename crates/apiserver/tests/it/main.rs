@@ -1,0 +1,7 @@
+//! The server as clients see it: over TLS with HTTP/1.1 and HTTP/2, and over in-memory streams.
+
+mod client;
+mod connections;
+mod credentials;
+mod objects;
+mod watches;
