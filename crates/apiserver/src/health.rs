@@ -6,7 +6,9 @@ use http::StatusCode;
 use std::fmt::Write;
 
 /// The names of the checks, in the order in which they are shown.
-const CHECKS: [&str; 3] = ["ping", "log", "etcd"];
+const CHECKS: [&str; 3] = ["ping", "log", STORAGE_CHECK];
+/// The check of the store, which has upstream's name whatever the engine is.
+const STORAGE_CHECK: &str = "etcd";
 
 /// One of the three groups of checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,11 @@ impl Health {
         })
     }
 
+    /// Whether the answer depends on storage.
+    pub(crate) fn asks_storage(self, check: Option<&str>) -> bool {
+        check.is_none_or(|check| check == STORAGE_CHECK)
+    }
+
     /// The answer. `storage` is whether storage answers; `ending` whether the server shuts down.
     pub(crate) fn answer(
         self,
@@ -36,7 +43,7 @@ impl Health {
         storage: bool,
         ending: bool,
     ) -> Answer {
-        let passes = |check: &str| check != "etcd" || storage;
+        let passes = |check: &str| check != STORAGE_CHECK || storage;
         if let Some(check) = check {
             return match CHECKS.contains(&check) {
                 true if passes(check) => Answer::text(StatusCode::OK, "ok"),
@@ -50,6 +57,8 @@ impl Health {
         }
         let excluded: Vec<&str> = query.all("exclude").collect();
         let (mut text, mut healthy) = (String::new(), true);
+        let mut unknown: Vec<&str> = excluded.clone();
+        unknown.retain(|name| checks.iter().all(|(check, _)| check != name));
         for (check, passed) in checks {
             let excluded = excluded.contains(&check);
             healthy &= passed || excluded;
@@ -59,6 +68,14 @@ impl Health {
                 (_, true) => writeln!(text, "[+]{check} ok"),
                 (_, false) => writeln!(text, "[-]{check} failed: reason withheld"),
             };
+        }
+        if !unknown.is_empty() {
+            unknown.sort_unstable();
+            unknown.dedup();
+            let quoted: Vec<String> = unknown.iter().map(|name| format!("{name:?}")).collect();
+            let quoted = quoted.join(", ");
+            let warning = "warn: some health checks cannot be excluded: no matches for";
+            let _ = writeln!(text, "{warning} {quoted}");
         }
         match (healthy, query.has("verbose")) {
             (true, false) => Answer::text(StatusCode::OK, "ok"),
@@ -107,6 +124,13 @@ mod tests {
         }
         let verbose = "[+]ping ok\n[+]log ok\n[+]etcd ok\nlivez check passed\n".to_owned();
         assert_eq!(ask("/livez?verbose", true), Some((200, verbose)));
+        let unknown = "[+]ping ok\n[+]log ok\n[+]etcd ok\nwarn: some health checks cannot be \
+                       excluded: no matches for \"a\", \"b\"\nlivez check passed\n";
+        let path = "/livez?verbose&exclude=b&exclude=a";
+        assert_eq!(ask(path, true), Some((200, unknown.to_owned())));
+        let excluded = "[+]ping ok\n[+]log ok\n[+]etcd excluded: ok\nlivez check passed\n";
+        let path = "/livez?verbose&exclude=etcd";
+        assert_eq!(ask(path, false), Some((200, excluded.to_owned())));
         assert_eq!(ask("/livez?exclude=etcd", false), ok);
         assert_eq!(ask("/livez", false).map(|(code, _)| code), Some(500));
         assert_eq!(ask("/readyz/etcd", false).map(|(code, _)| code), Some(500));

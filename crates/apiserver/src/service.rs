@@ -32,6 +32,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a request may take that is no watch, as upstream.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long storage may take to say that it is well, as upstream waits for etcd.
+const STORAGE_TIMEOUT: Duration = Duration::from_secs(2);
 /// The id of a request, in and out.
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
@@ -142,7 +144,7 @@ impl Service {
                 };
                 handler::answer(call, path, body).await
             }
-            Route::Other => self.other(request),
+            Route::Other => self.other(request).await,
             route => self.discovery(route, request),
         }
     }
@@ -180,12 +182,18 @@ impl Service {
         }
     }
 
+    async fn storage_answers(&self) -> bool {
+        let asked = tokio::time::timeout(STORAGE_TIMEOUT, self.registry.storage_health()).await;
+        matches!(asked, Ok(Ok(())))
+    }
+
     /// Paths that are no part of the API proper.
-    fn other(&self, request: &Request) -> Result<Answer, Status> {
+    async fn other(&self, request: &Request) -> Result<Answer, Status> {
         let path = request.path.as_str();
         if let Some((health, check)) = Health::of_path(path) {
             let ending = self.ending.is_cancelled();
-            return Ok(health.answer(check, &request.query, true, ending));
+            let storage = health.asks_storage(check) && self.storage_answers().await;
+            return Ok(health.answer(check, &request.query, storage, ending));
         }
         if request.method != "GET" && request.method != "HEAD" {
             return Ok(Answer::page_not_found());

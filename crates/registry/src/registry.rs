@@ -19,7 +19,7 @@ use crate::{RequestContext, Stored, User};
 use hashbrown::HashMap;
 use kubist_api::{GROUPS, ResourceFacts, find_kind};
 use kubist_apimachinery::{AnyObject, Status};
-use kubist_storage::{KeyRange, Kv, RangeRequest};
+use kubist_storage::{KeyRange, Kv, RangeRequest, ReadError};
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
@@ -67,6 +67,7 @@ impl RegistryConfig {
 /// Every served resource. A clone is another handle.
 #[derive(Clone)]
 pub struct Registry {
+    kv: Arc<dyn Kv>,
     shared: Arc<Shared>,
     resources: Arc<HashMap<Path, Arc<Rest>>>,
 }
@@ -121,6 +122,7 @@ impl Registry {
         };
         let resources = resources.into_iter().filter_map(rest).collect();
         Self {
+            kv: config.kv,
             shared,
             resources: Arc::new(resources),
         }
@@ -147,6 +149,14 @@ impl Registry {
     /// The context of a request by `user` that comes in now.
     pub fn request(&self, user: User) -> RequestContext {
         RequestContext::new(user, self.shared.clock.now())
+    }
+
+    /// Asks storage where it stands, which it answers as long as it is well.
+    ///
+    /// # Errors
+    /// It is closed, or cannot be reached. It may as well take long: the caller sets the limit.
+    pub async fn storage_health(&self) -> Result<(), ReadError> {
+        self.kv.revision().await.map(drop)
     }
 
     /// Reads objects of all resources by group and plural, in their storage versions.

@@ -2,6 +2,7 @@
 
 use crate::{Generation, KindStrategy, StatusKeeps};
 use kubist_api::apps::v1::{StatefulSet, StatefulSetSpec};
+use kubist_api::core::v1::{PersistentVolumeClaimVolumeSource, PodTemplateSpec, Volume};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
 use serde::Serialize;
 
@@ -128,8 +129,31 @@ fn check_spec(errors: &mut Errors, spec: &StatefulSetSpec, path: &FieldPath) {
             ..Workload::ALWAYS
         };
         let path = path.child("template");
-        pod_template_rules::check(errors, &spec.template, &selector, &workload, &path);
+        let template = with_claims(spec);
+        pod_template_rules::check(errors, &template, &selector, &workload, &path);
     }
+}
+
+/// The template as the controller completes it: each claim is a volume that containers may mount.
+fn with_claims(spec: &StatefulSetSpec) -> PodTemplateSpec {
+    let mut template = spec.template.clone();
+    for claim in &spec.volume_claim_templates {
+        let name = &claim.metadata.name;
+        let volumes = &mut template.spec.volumes;
+        let fits = validate_name::dns1123_label(name).is_empty();
+        if fits && volumes.iter().all(|it| it.name != *name) {
+            let source = PersistentVolumeClaimVolumeSource {
+                claim_name: name.clone(),
+                ..Default::default()
+            };
+            volumes.push(Volume {
+                name: name.clone(),
+                persistent_volume_claim: Some(Box::new(source)),
+                ..Default::default()
+            });
+        }
+    }
+    template
 }
 
 fn check_pod_management(errors: &mut Errors, spec: &StatefulSetSpec, path: &FieldPath) {

@@ -360,3 +360,59 @@ async fn a_second_run_of_defaults_changes_nothing() {
         assert_eq!(first, second, "{resource}");
     }
 }
+
+#[tokio::test]
+async fn containers_of_a_stateful_set_mount_what_it_claims() {
+    let kinds = Kinds::new().await;
+    let mut template = template();
+    template["spec"]["containers"][0]["volumeMounts"] =
+        json!([{"name": "data", "mountPath": "/d"}]);
+    let mut set = json!({
+        "metadata": {"name": "s"},
+        "spec": {
+            "selector": {"matchLabels": {"app": "a"}},
+            "template": template,
+            "volumeClaimTemplates": [{
+                "metadata": {"name": "data"},
+                "spec": {
+                    "accessModes": ["ReadWriteOnce"],
+                    "resources": {"requests": {"storage": "1Gi"}},
+                },
+            }],
+        },
+    });
+    let created = kinds.create("apps/statefulsets", set.clone()).await;
+    let spec = &created["spec"]["template"]["spec"];
+    assert_eq!(spec.get("volumes"), None, "the claims stay where they are");
+    assert_eq!(
+        created["spec"]["volumeClaimTemplates"][0]["status"]["phase"],
+        "Pending"
+    );
+
+    set["metadata"]["name"] = json!("t");
+    set["spec"]["volumeClaimTemplates"] = json!([]);
+    let path = "spec.template.spec.containers[0].volumeMounts[0].name";
+    assert_eq!(
+        kinds.causes("apps/statefulsets", set).await,
+        [format!("{path}: Not found: \"data\"")]
+    );
+}
+
+#[tokio::test]
+async fn containers_may_be_privileged_but_not_without_escalation() {
+    let kinds = Kinds::new().await;
+    let pod_of = |context: Value| {
+        pod(json!({"containers": [{"name": "c", "image": "i", "securityContext": context}]}))
+    };
+    kinds
+        .create("/pods", pod_of(json!({"privileged": true})))
+        .await;
+    let context = json!({"privileged": true, "allowPrivilegeEscalation": false});
+    let causes = kinds.causes("/pods", pod_of(context)).await;
+    assert_eq!(causes.len(), 1);
+    assert!(
+        causes[0]
+            .ends_with("cannot set `allowPrivilegeEscalation` to false and `privileged` to true"),
+        "{causes:?}"
+    );
+}
