@@ -57,26 +57,32 @@ impl Options {
 
 /// Runs everything that the machine has the programs for.
 pub(crate) fn run(options: &Options) -> Outcome {
+    // Before the server is built: that takes minutes.
+    let (kubectls, missing) = kubectl::find(options.required)?;
+    let go = go_informer::is_here(options.required)?;
     let binary = server::binary(options.kubist.as_deref())?;
     let scratch = root().join("target/interop");
     std::fs::create_dir_all(&scratch)?;
     let mut report = Report::default();
-    for kubectl in kubectl::find(options.required)? {
-        let part = format!("kubectl {}", kubectl.version);
+    for kubectl in kubectls {
+        let part = format!("kubectl {}", kubectl.version());
         if options.wants(&part) {
-            report.part(&part);
-            run_kubectl(&kubectl, options.long, &binary, &scratch, &mut report)?;
+            report.part(&part, |report| {
+                run_kubectl(&kubectl, options.long, &binary, &scratch, report)
+            })?;
         }
     }
+    for part in missing.iter().filter(|it| options.wants(it)) {
+        report.missing(part);
+    }
     if options.wants("client-go") {
-        report.part("client-go");
-        go_informer::run(
-            options.required,
-            options.long,
-            &binary,
-            &scratch,
-            &mut report,
-        )?;
+        if go {
+            report.part("client-go", |report| {
+                go_informer::run(options.long, &binary, &scratch, report)
+            })?;
+        } else {
+            report.missing("client-go");
+        }
     }
     report.end()
 }
@@ -89,7 +95,7 @@ fn run_kubectl(
     scratch: &std::path::Path,
     report: &mut Report,
 ) -> Outcome {
-    let folder = scratch.join(format!("kubectl-{}", kubectl.version));
+    let folder = scratch.join(format!("kubectl-{}", kubectl.version()));
     if folder.exists() {
         std::fs::remove_dir_all(&folder)?;
     }

@@ -1,4 +1,4 @@
-//! Whether the server holds what was applied, plus fields that it is listed to add.
+//! Whether the server holds what was applied, but for fields that it is listed to add or drop.
 
 use serde_json::{Map, Value};
 
@@ -8,6 +8,8 @@ use crate::process::{Outcome, root};
 pub(super) struct ServerFields(Vec<Rule>);
 
 struct Rule {
+    /// Whether such a field may be missing, rather than be there.
+    drops: bool,
     kind: String,
     path: String,
     value: Option<Value>,
@@ -44,8 +46,16 @@ impl ServerFields {
     }
 
     fn adds(&self, kind: &str, path: &str, value: &Value) -> bool {
+        self.lists(false, kind, path, value)
+    }
+
+    fn drops(&self, kind: &str, path: &str, value: &Value) -> bool {
+        self.lists(true, kind, path, value)
+    }
+
+    fn lists(&self, drops: bool, kind: &str, path: &str, value: &Value) -> bool {
         let pod = pod_path(kind, path);
-        self.0.iter().any(|rule| {
+        self.0.iter().filter(|it| it.drops == drops).any(|rule| {
             let path = match (rule.kind.as_str(), pod) {
                 ("PodSpec", Some(path)) => path,
                 ("*", _) => path,
@@ -62,13 +72,18 @@ impl ServerFields {
 }
 
 fn rule(line: &str) -> Outcome<Rule> {
-    let bad = || format!("server-fields.txt: {line:?} is not KIND PATH [= VALUE]");
-    let (field, value) = match line.split_once(" = ") {
+    let bad = || format!("server-fields.txt: {line:?} is not [-] KIND PATH [= VALUE]");
+    let (drops, rest) = match line.strip_prefix("- ") {
+        Some(rest) => (true, rest),
+        None => (false, line),
+    };
+    let (field, value) = match rest.split_once(" = ") {
         Some((field, value)) => (field, Some(serde_json::from_str(value)?)),
-        None => (line, None),
+        None => (rest, None),
     };
     let (kind, path) = field.split_once(' ').ok_or_else(bad)?;
     Ok(Rule {
+        drops,
         kind: kind.to_owned(),
         path: path.to_owned(),
         value,
@@ -182,10 +197,12 @@ impl Comparison<'_> {
         for (key, value) in applied {
             // Null means absent, and empty lists and texts are not printed.
             let nothing = value.is_null() || value == "" || value == &Value::Array(Vec::new());
-            if !got.contains_key(key) && !nothing {
-                self.found
-                    .push(format!("{} was applied, is missing", place.key(key).shown));
+            let place = place.key(key);
+            if got.contains_key(key) || nothing || self.rules.drops(self.kind, &place.rule, value) {
+                continue;
             }
+            self.found
+                .push(format!("{} was applied, is missing", place.shown));
         }
     }
 
@@ -262,6 +279,7 @@ mod tests {
             "* metadata.uid",
             "PodSpec restartPolicy = \"Always\"",
             "Job metadata.labels.*",
+            "- PodSpec hostNetwork = false",
         ];
         ServerFields(
             lines
@@ -298,6 +316,19 @@ mod tests {
                 "Job : a[1].b was applied as 2, is 3",
                 "Job : c was applied, is missing"
             ]
+        );
+    }
+
+    #[test]
+    fn only_listed_fields_may_be_dropped() {
+        let applied =
+            |value: bool| json!({"kind": "Pod", "spec": {"hostNetwork": value, "hostPID": false}});
+        let got = json!({"kind": "Pod", "spec": {}});
+        let pid = "Pod : spec.hostPID was applied, is missing";
+        assert_eq!(fields().differences(&applied(false), &got), [pid]);
+        assert_eq!(
+            fields().differences(&applied(true), &got),
+            ["Pod : spec.hostNetwork was applied, is missing", pid]
         );
     }
 

@@ -11,9 +11,10 @@ use serde_json::Value;
 use super::server::Server;
 use crate::process::Outcome;
 
-/// The minor versions of Kubernetes 1 that are tried, and which of them run all steps.
+/// The minor versions of Kubernetes 1 that are tried.
 const MINORS: [u32; 7] = [27, 28, 29, 30, 31, 32, 33];
-const FULL_FROM: u32 = 33;
+/// Which of them runs all steps, and must be there where kubectl is required.
+const FULL: u32 = 33;
 /// From here on `apply` validates with OpenAPI v3; earlier ones need `--validate=false`.
 const VALIDATES_FROM: u32 = 29;
 /// Seconds that one call may take.
@@ -23,15 +24,13 @@ const LINES_MAX: usize = 1_000;
 
 /// A kubectl on this machine.
 pub(super) struct Kubectl {
-    /// `1.33`.
-    pub(super) version: String,
     minor: u32,
     path: PathBuf,
 }
 
-/// All that there are: `kubectl.1.N` in `KUBIST_KUBECTL_DIR` or beside the `kubectl` on PATH, else
-/// that one alone. Says what is skipped.
-pub(super) fn find(required: bool) -> Outcome<Vec<Kubectl>> {
+/// All that there are: `kubectl.1.N` in `KUBIST_KUBECTL_DIR` or beside the `kubectl` on PATH, and
+/// that one. Those that are missing come second; the one that runs all steps may be required.
+pub(super) fn find(required: bool) -> Outcome<(Vec<Kubectl>, Vec<String>)> {
     let on_path = std::env::var_os("PATH").and_then(|paths| {
         std::env::split_paths(&paths)
             .map(|it| it.join("kubectl"))
@@ -39,55 +38,58 @@ pub(super) fn find(required: bool) -> Outcome<Vec<Kubectl>> {
     });
     let beside = on_path
         .as_ref()
-        .and_then(|path| std::fs::canonicalize(path).ok());
-    let mut folders: Vec<PathBuf> = Vec::new();
-    folders.extend(std::env::var_os("KUBIST_KUBECTL_DIR").map(PathBuf::from));
-    folders.extend(
-        beside
-            .as_deref()
-            .and_then(Path::parent)
-            .map(Path::to_path_buf),
-    );
+        .and_then(|path| std::fs::canonicalize(path).ok())
+        .and_then(|path| path.parent().map(Path::to_path_buf));
+    let named = std::env::var_os("KUBIST_KUBECTL_DIR").map(PathBuf::from);
+    let folders: Vec<PathBuf> = named.into_iter().chain(beside).collect();
+    find_in(&folders, on_path.as_deref(), required)
+}
+
+fn find_in(
+    folders: &[PathBuf],
+    on_path: Option<&Path>,
+    required: bool,
+) -> Outcome<(Vec<Kubectl>, Vec<String>)> {
+    let minor_on_path = on_path.map(minor_of).transpose()?;
     let mut found = Vec::new();
+    let mut missing = Vec::new();
     for minor in MINORS.into_iter().rev() {
-        let version = format!("1.{minor}");
-        let name = format!("kubectl.{version}");
+        let name = format!("kubectl.1.{minor}");
         let path = folders
             .iter()
             .map(|it| it.join(&name))
             .find(|path| path.is_file());
-        match path {
-            Some(path) => found.push(Kubectl {
-                version,
-                minor,
-                path,
-            }),
-            None => eprintln!("skipped: kubectl {version} is not on this machine"),
+        if let Some(path) = path {
+            let says = minor_of(&path)?;
+            if says != minor {
+                return Err(format!("{} is kubectl 1.{says}", path.display()).into());
+            }
+            found.push(Kubectl { minor, path });
+        } else if let Some(path) = on_path.filter(|_| minor_on_path == Some(minor)) {
+            let path = path.to_path_buf();
+            found.push(Kubectl { minor, path });
+        } else {
+            missing.push(format!("kubectl 1.{minor}"));
         }
     }
-    if found.is_empty()
-        && let Some(path) = on_path
-    {
-        let minor = minor_of(&path)?;
-        eprintln!("only kubectl 1.{minor} is here, from PATH");
-        found.push(Kubectl {
-            version: format!("1.{minor}"),
-            minor,
-            path,
-        });
+    if required && !found.iter().any(Kubectl::full) {
+        return Err(format!(
+            "no kubectl 1.{FULL}: it is looked for on PATH, and as kubectl.1.{FULL} beside that or \
+             in KUBIST_KUBECTL_DIR"
+        )
+        .into());
     }
-    if found.is_empty() && required {
-        return Err("no kubectl: set KUBIST_KUBECTL_DIR to a folder with kubectl.1.33".into());
-    }
-    Ok(found)
+    Ok((found, missing))
 }
 
 /// What a kubectl says of itself.
 fn minor_of(path: &Path) -> Outcome<u32> {
     let output = Command::new(path)
         .args(["version", "--client", "-o", "json"])
-        .output()?;
-    let version: Value = serde_json::from_slice(&output.stdout)?;
+        .output()
+        .map_err(|error| format!("{}: {error}", path.display()))?;
+    let version: Value = serde_json::from_slice(&output.stdout)
+        .map_err(|error| format!("{} version: {error}", path.display()))?;
     let minor = version["clientVersion"]["minor"]
         .as_str()
         .unwrap_or_default();
@@ -98,9 +100,14 @@ fn minor_of(path: &Path) -> Outcome<u32> {
 }
 
 impl Kubectl {
+    /// `1.33`.
+    pub(super) fn version(&self) -> String {
+        format!("1.{}", self.minor)
+    }
+
     /// Whether it runs every step.
     pub(super) fn full(&self) -> bool {
-        self.minor >= FULL_FROM
+        self.minor == FULL
     }
 
     /// It, against a server, with a home folder of its own.
@@ -243,13 +250,15 @@ pub(super) struct Followed {
 }
 
 impl Followed {
-    /// Waits for a line that contains this.
-    pub(super) fn until(&mut self, text: &str) -> Outcome {
+    /// Waits for a line of these words.
+    pub(super) fn until(&mut self, words: &[&str]) -> Outcome {
         loop {
             let Ok(line) = self.lines.recv_timeout(Duration::from_secs(15)) else {
-                return Err(format!("no line with {text:?}; saw {:?}", self.seen).into());
+                return Err(format!("no line with {words:?}; saw {:?}", self.seen).into());
             };
-            let hit = line.contains(text);
+            let hit = words
+                .iter()
+                .all(|word| line.split_whitespace().any(|it| it == *word));
             self.seen.push(line);
             if hit {
                 return Ok(());
@@ -266,5 +275,19 @@ impl Drop for Followed {
             .status()
             .ok();
         self.child.wait().ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_version_that_runs_all_steps_is_required() {
+        let nowhere = [PathBuf::from("/nonexistent")];
+        let error = find_in(&nowhere, None, true).err().expect("an error");
+        assert!(error.to_string().starts_with("no kubectl 1.33:"), "{error}");
+        let (found, missing) = find_in(&nowhere, None, false).expect("nothing is required");
+        assert_eq!((found.len(), missing.len()), (0, MINORS.len()));
     }
 }

@@ -6,11 +6,14 @@ use serde_json::Value;
 
 use crate::process::{Outcome, root};
 
-/// A folder of manifests and the namespace it goes into.
+/// A folder of manifests.
 pub(super) struct Application {
-    pub(super) namespace: &'static str,
-    pub(super) files: Vec<PathBuf>,
-    /// Namespaces that its objects name themselves.
+    /// What failures call it.
+    pub(super) name: &'static str,
+    /// The namespace it goes into, where its objects do not say.
+    pub(super) namespace: Option<&'static str>,
+    files: Vec<PathBuf>,
+    /// Namespaces that must be there.
     pub(super) namespaces: Vec<String>,
 }
 
@@ -19,31 +22,44 @@ pub(super) fn own() -> Outcome<Vec<Application>> {
     let folder = root().join("tests/interop/manifests");
     ["guestbook", "shop", "platform"]
         .into_iter()
-        .map(|name| application(name, &folder.join(name)))
+        .map(|name| application(name, Some(name), &folder.join(name)))
         .collect()
 }
 
-/// Larger ones from `../shared/data/manifests`; none where that folder is missing.
+/// Whether the larger ones of [`shared`] are here.
+pub(super) fn has_shared() -> bool {
+    shared_folder().is_dir()
+}
+
+/// Larger ones from `../shared/data/manifests`.
 pub(super) fn shared() -> Outcome<Vec<Application>> {
-    let folder = root().join("../shared/data/manifests");
-    if !folder.is_dir() {
-        eprintln!("  skipped: ../shared/data/manifests is not here");
-        return Ok(Vec::new());
-    }
     [
-        ("shared-guestbook", "guestbook"),
-        ("microservices", "microservices-demo"),
-        ("monitoring", "kube-prometheus"),
+        ("guestbook", Some("shared-guestbook")),
+        ("microservices-demo", Some("shared-microservices")),
+        // Its objects lie in several namespaces, and all say in which.
+        ("kube-prometheus", None),
     ]
     .into_iter()
-    .map(|(namespace, name)| application(namespace, &folder.join(name)))
+    .map(|(folder, namespace)| {
+        let name = namespace.unwrap_or(folder);
+        application(name, namespace, &shared_folder().join(folder))
+    })
     .collect()
 }
 
-fn application(namespace: &'static str, folder: &Path) -> Outcome<Application> {
+fn shared_folder() -> PathBuf {
+    root().join("../shared/data/manifests")
+}
+
+fn application(
+    name: &'static str,
+    namespace: Option<&'static str>,
+    folder: &Path,
+) -> Outcome<Application> {
     let mut files = Vec::new();
-    let mut namespaces = Vec::new();
-    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)?
+    let mut namespaces: Vec<String> = namespace.map(str::to_owned).into_iter().collect();
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .map_err(|error| format!("{}: {error}", folder.display()))?
         .map(|it| Ok(it?.path()))
         .collect::<Outcome<_>>()?;
     paths.retain(|path| path.extension().is_some_and(|it| it == "yaml"));
@@ -54,20 +70,61 @@ fn application(namespace: &'static str, folder: &Path) -> Outcome<Application> {
             continue;
         }
         for object in &documents {
-            let named = object["metadata"]["namespace"]
-                .as_str()
-                .unwrap_or(namespace);
-            if !namespaces.iter().any(|it| it == named) {
+            if let Some(named) = object["metadata"]["namespace"].as_str()
+                && !namespaces.iter().any(|it| it == named)
+            {
                 namespaces.push(named.to_owned());
             }
         }
         files.push(path);
     }
+    if files.is_empty() {
+        return Err(format!("{} has no manifests", folder.display()).into());
+    }
     Ok(Application {
+        name,
         namespace,
         files,
         namespaces,
     })
+}
+
+impl Application {
+    /// Its objects, in the order in which kubectl takes them.
+    pub(super) fn objects(&self) -> Outcome<Vec<Value>> {
+        let mut objects = Vec::new();
+        for path in &self.files {
+            objects.extend(documents(path)?);
+        }
+        Ok(objects)
+    }
+
+    /// Writes its manifests into a folder of their own below `home`, which commands can name in
+    /// place of every file, and returns that folder.
+    pub(super) fn stage(&self, home: &Path) -> Outcome<PathBuf> {
+        let folder = home.join("manifests").join(self.name);
+        std::fs::create_dir_all(&folder)?;
+        for path in &self.files {
+            let name = path.file_name().ok_or("a manifest has no name")?;
+            let text = std::fs::read_to_string(path)?;
+            std::fs::write(folder.join(name), without_typed_lists(text)?)?;
+        }
+        Ok(folder)
+    }
+}
+
+/// Takes lists of one kind (`RoleList`, not `List`) apart: kubectl looks for what a list of one
+/// kind may hold in OpenAPI v2 alone, and the server has v3.
+fn without_typed_lists(text: String) -> Outcome<String> {
+    let typed = |document: &Value| {
+        document["items"].is_array() && document["kind"].as_str().is_some_and(|it| it != "List")
+    };
+    let documents = serde_saphyr::from_multiple::<Value>(&text)?;
+    if !documents.iter().any(typed) {
+        return Ok(text);
+    }
+    let items: Vec<String> = objects(&text)?.iter().map(Value::to_string).collect();
+    Ok(items.join("\n---\n"))
 }
 
 /// Whether an object is of a kind that is not built in.
@@ -78,7 +135,7 @@ fn is_custom(object: &Value) -> bool {
 }
 
 /// The objects of a YAML file, those in lists one by one.
-pub(super) fn documents(path: &Path) -> Outcome<Vec<Value>> {
+fn documents(path: &Path) -> Outcome<Vec<Value>> {
     objects(&std::fs::read_to_string(path)?)
         .map_err(|error| format!("{}: {error}", path.display()).into())
 }
@@ -99,4 +156,21 @@ pub(super) fn objects(text: &str) -> Outcome<Vec<Value>> {
         }
     }
     Ok(objects)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_lists_of_one_kind_are_taken_apart() {
+        let list = |kind: &str| format!("kind: {kind}\nitems:\n- kind: Role\n- kind: Role\n");
+        let apart = without_typed_lists(list("RoleList")).expect("it is YAML");
+        assert_eq!(apart, "{\"kind\":\"Role\"}\n---\n{\"kind\":\"Role\"}");
+        let plain = list("List");
+        assert_eq!(
+            without_typed_lists(plain.clone()).expect("it is YAML"),
+            plain
+        );
+    }
 }

@@ -7,6 +7,7 @@ mod workloads;
 mod writes;
 
 use super::kubectl::Shell;
+use super::manifests;
 use crate::process::Outcome;
 
 /// A step: passes, or says what it found.
@@ -21,6 +22,12 @@ pub(super) fn all(full: bool) -> Vec<(&'static str, Step)> {
     steps.extend_from_slice(SHORT);
     if full {
         steps.extend_from_slice(FULL);
+        if manifests::has_shared() {
+            steps.extend_from_slice(SHARED);
+        } else {
+            eprintln!("  skipped: ../shared/data/manifests is not here");
+        }
+        steps.extend_from_slice(LAST);
     }
     steps
 }
@@ -69,6 +76,8 @@ const FULL: &[(&str, Step)] = &[
     ("events", typed::events),
     ("run, and a pod that runs", workloads::run),
     ("refusals", writes::refusals),
-    ("applications from beside the repo", applications::shared),
-    ("delete namespace", workloads::delete_namespace),
 ];
+
+const SHARED: &[(&str, Step)] = &[("applications from beside the repo", applications::shared)];
+
+const LAST: &[(&str, Step)] = &[("delete namespace", workloads::delete_namespace)];

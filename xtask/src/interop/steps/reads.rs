@@ -110,14 +110,18 @@ pub(super) fn describe(shell: &Shell) -> Outcome {
         &["Welcome.", "CURRENCY"],
     )?;
     shell.print("describe namespace shop", &["Status:       Active"])?;
-    for kind in [
-        "daemonset agent",
-        "cronjob report",
-        "job migrate",
-        "ingress dashboard",
-        "pvc archive",
+    for (object, says) in [
+        ("daemonset agent", "Node-Selector:"),
+        ("cronjob report", "Schedule:"),
+        ("job migrate", "Parallelism:"),
+        ("ingress dashboard", "dashboard.example.com"),
+        ("pvc archive", "Access Modes:"),
     ] {
-        shell.print(&format!("describe {kind} -n platform"), &["Name:"])?;
+        let (_, name) = object.split_once(' ').unwrap_or_default();
+        shell.print(
+            &format!("describe {object} -n platform"),
+            &["Name:", name, says],
+        )?;
     }
     shell.print("describe pv archive", &["Reclaim Policy:", "Retain"])?;
     shell.print("describe clusterrole metrics-reader", &["nodes/metrics"])?;
@@ -163,14 +167,15 @@ pub(super) fn select(shell: &Shell) -> Outcome {
         "get deployments -n shop --sort-by=.metadata.name -o custom-columns=N:.metadata.name",
         &["cart\ncatalog\ncheckout\nfrontend"],
     )?;
-    let path = "get deployment cart -n shop -o jsonpath={.spec.template.spec.containers[0].image}";
-    shell.print_exactly(path, "registry.example.com/shop/cart:v2.3.0")
+    let path = "get deployment catalog -n shop \
+                -o jsonpath={.spec.template.spec.containers[0].image}";
+    shell.print_exactly(path, "registry.example.com/shop/catalog:v1.9.2")
 }
 
 pub(super) fn watch(shell: &Shell) -> Outcome {
     let mut watch = shell.follow("get configmaps -n default -w --output-watch-events")?;
     shell.run("create configmap watched -n default --from-literal=a=1")?;
-    watch.until("ADDED")?;
+    watch.until(&["ADDED", "watched"])?;
     shell.run_arguments(&[
         "patch",
         "configmap",
@@ -178,14 +183,14 @@ pub(super) fn watch(shell: &Shell) -> Outcome {
         "-p",
         r#"{"data":{"b":"2"}}"#,
     ])?;
-    watch.until("MODIFIED")?;
+    watch.until(&["MODIFIED", "watched"])?;
     shell.run("delete configmap watched -n default")?;
-    watch.until("DELETED")?;
+    watch.until(&["DELETED", "watched"])?;
     let mut selected = shell.follow("get configmaps -l selected=yes -w --output-watch-events")?;
     shell.run("create configmap moving --from-literal=a=1")?;
     shell.run("label configmap moving selected=yes")?;
-    selected.until("ADDED")?;
+    selected.until(&["ADDED", "moving"])?;
     shell.run("label configmap moving selected=no --overwrite")?;
-    selected.until("DELETED")?;
+    selected.until(&["DELETED", "moving"])?;
     shell.run("delete configmap moving").map(drop)
 }

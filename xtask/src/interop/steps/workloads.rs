@@ -21,7 +21,15 @@ pub(super) fn rollout(shell: &Shell) -> Outcome {
     if pods.lines().count() != 3 {
         return Err(format!("three frontends are {pods:?}").into());
     }
-    shell.print("get pods -n guestbook", &["1/1", "Running"])
+    shell.print("get pods -n guestbook", &["1/1", "Running"])?;
+    shell.refuse(
+        "rollout status deployment/nothing -n guestbook --timeout=5s",
+        "(NotFound)",
+    )?;
+    shell.refuse(
+        "wait deployment/frontend -n guestbook --for=condition=Nonsense --timeout=1s",
+        "timed out waiting for the condition",
+    )
 }
 
 pub(super) fn scale(shell: &Shell) -> Outcome {
@@ -45,12 +53,21 @@ pub(super) fn scale(shell: &Shell) -> Outcome {
     shell.print_exactly(
         &format!("get {frontend} -o jsonpath={{.spec.replicas}}"),
         "2",
+    )?;
+    // Nobody reconciles this one; its scale is a subresource all the same.
+    shell.run("scale statefulset/session -n shop --replicas=3")?;
+    shell.print_exactly(
+        "get statefulset session -n shop -o jsonpath={.spec.replicas}",
+        "3",
     )
 }
 
 pub(super) fn new_image(shell: &Shell) -> Outcome {
     let frontend = "deployment/frontend -n guestbook";
     let image = "registry.example.com/guestbook/frontend:1.5.0";
+    let before = shell.run(&format!(
+        "get {frontend} -o jsonpath={{.spec.template.spec.containers[0].env[*].name}}"
+    ))?;
     shell.run(&format!("set image {frontend} web={image}"))?;
     shell.print(
         &format!("rollout status {frontend} --timeout=60s"),
@@ -59,7 +76,7 @@ pub(super) fn new_image(shell: &Shell) -> Outcome {
     let pods =
         "get pods -n guestbook -l tier=frontend -o jsonpath={.items[*].spec.containers[0].image}";
     let images = shell.run(pods)?;
-    if images.split_whitespace().any(|it| it != image) {
+    if images != [image, image].join(" ") {
         return Err(format!("after the roll-out the images are {images:?}").into());
     }
     shell.run(&format!("set env {frontend} MODE=fast"))?;
@@ -68,9 +85,26 @@ pub(super) fn new_image(shell: &Shell) -> Outcome {
         &format!("rollout status {frontend} --timeout=60s"),
         &["successfully"],
     )?;
+    // The image, the variable and the restart each made one.
+    let history = shell.run(&format!("rollout history {frontend}"))?;
+    let revisions = history
+        .lines()
+        .filter_map(|line| line.split_whitespace().next()?.parse::<u32>().ok());
+    if revisions.collect::<Vec<_>>() != [1, 2, 3, 4] {
+        return Err(format!("the revisions are not 1 to 4: {history}").into());
+    }
     shell.print(
-        &format!("rollout history {frontend}"),
-        &["REVISION", "CHANGE-CAUSE"],
+        &format!("rollout history {frontend} --revision=4"),
+        &[image, "MODE:", "fast", "restartedAt"],
+    )?;
+    shell.run(&format!("rollout undo {frontend} --to-revision=1"))?;
+    shell.print(
+        &format!("rollout status {frontend} --timeout=60s"),
+        &["successfully"],
+    )?;
+    shell.print_exactly(
+        &format!("get {frontend} -o jsonpath={{.spec.template.spec.containers[0].env[*].name}}"),
+        before.trim(),
     )
 }
 
@@ -92,7 +126,8 @@ pub(super) fn delete(shell: &Shell) -> Outcome {
     shell.run("delete service store-reader -n guestbook --ignore-not-found")?;
     shell.run("create configmap one")?;
     shell.run("create configmap two")?;
-    shell.run("delete configmap one two --wait=false").map(drop)
+    shell.run("delete configmap one two --wait=false")?;
+    shell.refuse("get configmap one two", "(NotFound)")
 }
 
 pub(super) fn orphan(shell: &Shell) -> Outcome {
