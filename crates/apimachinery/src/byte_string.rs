@@ -1,5 +1,6 @@
 //! `ByteString`: arbitrary bytes; base64 (standard alphabet, padded) in JSON.
 
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use std::ops::Deref;
 
 /// Bytes of a `Secret`, a `ConfigMap`'s `binaryData` or a CA bundle.
@@ -15,14 +16,56 @@ impl ByteString {
 
     /// Reads the JSON form; line breaks are skipped, as Go's decoder does.
     pub fn from_base64(text: &str) -> Option<Self> {
-        use base64::Engine as _;
-        let engine = base64::engine::general_purpose::STANDARD;
-        if text.contains(['\n', '\r']) {
-            let text: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
-            return engine.decode(text).ok().map(Self);
-        }
-        engine.decode(text).ok().map(Self)
+        Self::parse_base64(text).ok()
     }
+
+    /// The same, or the index of the first byte that is wrong, as Go's decoder counts it.
+    pub(crate) fn parse_base64(text: &str) -> Result<Self, usize> {
+        use base64::Engine as _;
+        let engine = GeneralPurpose::new(
+            &base64::alphabet::STANDARD,
+            GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+        );
+        let decoded = if text.contains(['\n', '\r']) {
+            let text: String = text.chars().filter(|c| !matches!(c, '\n' | '\r')).collect();
+            engine.decode(text)
+        } else {
+            engine.decode(text)
+        };
+        decoded
+            .map(Self)
+            .map_err(|_| first_wrong_byte(text.as_bytes()))
+    }
+}
+
+/// Where text stops being base64: at the first byte that does not belong where it is, or at the
+/// end if there it breaks off.
+fn first_wrong_byte(text: &[u8]) -> usize {
+    let in_alphabet = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let (mut place, mut padding) = (0, 0);
+    for (index, &byte) in text.iter().enumerate() {
+        match byte {
+            b'\n' | b'\r' => continue,
+            b'=' if place % 4 >= 2 && padding < 2 => padding += 1,
+            _ if padding == 0 && in_alphabet(byte) => {}
+            // Of two signs of padding the first is blamed if the second is another.
+            _ if padding == 1 => return index - 1,
+            _ => return index,
+        }
+        place += 1;
+        if padding > 0 && place % 4 == 0 {
+            let rest = text[index + 1..].iter();
+            let after = rest
+                .take_while(|byte| matches!(byte, b'\n' | b'\r'))
+                .count();
+            return index + 1 + after;
+        }
+    }
+    if padding > 0 {
+        return text.len();
+    }
+    // The beginning of a quantum that is not whole.
+    text.len().saturating_sub(place % 4)
 }
 
 impl Deref for ByteString {
@@ -41,5 +84,33 @@ impl From<Vec<u8>> for ByteString {
 impl From<&[u8]> for ByteString {
     fn from(bytes: &[u8]) -> Self {
         Self(bytes.to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_wrong_byte_is_named() {
+        for (text, index) in [
+            ("***", 0),
+            ("ab*d", 2),
+            ("YWJj*", 4),
+            ("YW==YQ", 4),
+            ("Y===", 1),
+            ("YW=x", 2),
+            ("YW=", 3),
+            ("YWJjY", 4),
+            ("YW\n", 1),
+        ] {
+            assert_eq!(ByteString::parse_base64(text), Err(index), "{text}");
+        }
+        assert_eq!(
+            ByteString::parse_base64("YR=="),
+            Ok(ByteString(b"a".to_vec()))
+        );
+        let parsed = ByteString::parse_base64("YW\r\nJj\n");
+        assert_eq!(parsed, Ok(ByteString(b"abc".to_vec())));
     }
 }

@@ -1,20 +1,22 @@
 //! `Authenticator`: who sent a request.
 //!
 //! A client certificate that the server's authority signed (common name is the user, organisations
-//! are the groups), or a static bearer token. Whoever has neither gets 401 as a Status, as does
+//! are the groups), a static bearer token, or the token of a service account. Whoever has neither gets 401 as a Status, as does
 //! one whose credentials are wrong. It does not decide what a user may do.
 
+use crate::token_issuer::{Claims, ISSUER, TokenIssuer};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use kubist_apimachinery::{Status, Str};
 use kubist_registry::User;
+use ring::digest;
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{DigitallySignedStruct, DistinguishedName, RootCertStore, SignatureScheme};
 use rustls_pki_types::{CertificateDer, UnixTime};
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 use x509_parser::prelude::{FromDer, X509Certificate};
@@ -27,6 +29,9 @@ pub const ANONYMOUS_USER: &str = "system:anonymous";
 pub const UNAUTHENTICATED_GROUP: &str = "system:unauthenticated";
 /// The group whose members may do anything.
 pub const MASTERS_GROUP: &str = "system:masters";
+
+/// In the extras of a user: which credential was used.
+pub(crate) const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
 
 /// A bearer token and whom it belongs to.
 #[derive(Clone)]
@@ -64,14 +69,40 @@ pub(crate) enum Peer {
 pub(crate) struct Authenticator {
     tokens: Vec<StaticToken>,
     verifier: Arc<dyn ClientCertVerifier>,
+    issuer: TokenIssuer,
 }
 
 impl Authenticator {
-    pub(crate) fn new(tokens: Vec<StaticToken>, verifier: Arc<dyn ClientCertVerifier>) -> Self {
-        Self { tokens, verifier }
+    pub(crate) fn new(
+        tokens: Vec<StaticToken>,
+        verifier: Arc<dyn ClientCertVerifier>,
+        issuer: TokenIssuer,
+    ) -> Self {
+        Self {
+            tokens,
+            verifier,
+            issuer,
+        }
     }
 
-    /// The user, or 401. `now` is the time since the Unix epoch.
+    /// Signs and verifies the tokens of service accounts.
+    pub(crate) fn issuer(&self) -> &TokenIssuer {
+        &self.issuer
+    }
+
+    /// What the token of a service account says that a request has, if it is for this server.
+    pub(crate) fn service_account(&self, headers: &HeaderMap, now: Duration) -> Option<Claims> {
+        let token = headers.get(AUTHORIZATION)?.to_str().ok().and_then(bearer)?;
+        let claims = self.issuer.verify(token, now)?;
+        claims
+            .audiences
+            .iter()
+            .any(|it| it == ISSUER)
+            .then_some(claims)
+    }
+
+    /// The user, or 401. `now` is the time since the Unix epoch. Of tokens it knows the static
+    /// ones.
     pub(crate) fn authenticate(
         &self,
         peer: &Peer,
@@ -156,11 +187,17 @@ fn user_of(certificate: &CertificateDer<'_>) -> Option<User> {
     }
     let groups = subject.iter_organization();
     let groups = groups.filter_map(|group| group.as_str().ok().map(Str::from));
+    let fingerprint = digest::digest(&digest::SHA256, certificate);
+    let mut credential = "X509SHA256=".to_owned();
+    for byte in fingerprint.as_ref() {
+        // Writing to a string cannot fail.
+        let _ = write!(credential, "{byte:02x}");
+    }
     Some(authenticated(User {
         name: name.into(),
         uid: Str::default(),
         groups: groups.collect(),
-        extra: BTreeMap::new(),
+        extra: BTreeMap::from([(CREDENTIAL_ID.into(), vec![credential.into()])]),
     }))
 }
 
@@ -242,7 +279,8 @@ mod tests {
             user,
         };
         let verifier = chain_verifier(authority.certificate()).expect("it is a certificate");
-        Authenticator::new(vec![token], verifier)
+        let issuer = TokenIssuer::new().expect("keys can be made");
+        Authenticator::new(vec![token], verifier, issuer)
     }
 
     fn header(value: &'static str) -> HeaderMap {
@@ -282,6 +320,8 @@ mod tests {
         let user = ask(&authority).expect("it is signed by the authority");
         assert_eq!(user.name, "admin");
         assert_eq!(user.groups, [MASTERS_GROUP, AUTHENTICATED_GROUP]);
+        let credential = user.extra[CREDENTIAL_ID][0].strip_prefix("X509SHA256=");
+        assert_eq!(credential.map(str::len), Some(64));
         let stranger = CertificateAuthority::new("test").expect("keys can be made");
         assert_eq!(ask(&stranger), Err(Status::unauthorized()));
     }

@@ -78,24 +78,32 @@ where
     B: HttpBody<Data = Bytes>,
     B::Error: fmt::Display,
 {
-    if body.size_hint().lower() > max as u64 {
-        return Err(Status::body_too_large(max));
-    }
+    // One that says that it is too large is read up to the limit all the same, and thrown away:
+    // a client that still writes would not hear the answer.
+    let refused = body.size_hint().lower() > max as u64;
     let mut body = std::pin::pin!(body);
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
+    let mut length = 0;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|error| broken(&error))?.into_data() else {
             continue;
         };
-        if first.len() + rest.len() + data.len() > max {
+        length += data.len();
+        if length > max {
             return Err(Status::body_too_large(max));
+        }
+        if refused {
+            continue;
         }
         if first.is_empty() {
             first = data;
         } else {
             rest.extend_from_slice(&data);
         }
+    }
+    if refused {
+        return Err(Status::body_too_large(max));
     }
     if rest.is_empty() {
         return Ok(first);

@@ -8,6 +8,7 @@ mod get;
 mod list;
 mod patch;
 mod review;
+mod token_request;
 mod update;
 mod watch;
 
@@ -63,6 +64,9 @@ pub(crate) async fn answer(
     let Some(rest) = rest else {
         return made_up(call, facts, &path, body).await;
     };
+    if is_token_request(facts, &path) {
+        return token_request::answer(call, facts, &path, body).await;
+    }
     let rest = match &path.subresource {
         None => Rest::clone(&rest),
         Some(name) if !path.more => rest.subresource(name).ok_or_else(not_found)?,
@@ -78,6 +82,13 @@ pub(crate) async fn answer(
 
 fn resource(version: &'static VersionFacts, plural: &str) -> Option<&'static ResourceFacts> {
     version.resources.iter().find(|it| it.plural == plural)
+}
+
+fn is_token_request(facts: &ResourceFacts, path: &ResourcePath) -> bool {
+    facts.group.is_empty()
+        && facts.plural == "serviceaccounts"
+        && path.subresource.as_deref() == Some("token")
+        && !path.more
 }
 
 /// Paths with a namespace are for namespaced resources, and objects of those have one.

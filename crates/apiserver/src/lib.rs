@@ -59,7 +59,9 @@ mod request;
 mod route;
 mod server;
 mod service;
+mod service_accounts;
 mod table;
+mod token_issuer;
 mod version;
 mod warning;
 

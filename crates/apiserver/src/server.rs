@@ -12,6 +12,7 @@ use crate::authn::{AUTHENTICATED_GROUP, Authenticator, MASTERS_GROUP, Peer};
 use crate::certificates::{CertificateAuthority, CertificateError, Identity, SERVING_NAMES};
 use crate::config::Config;
 use crate::service::Service;
+use crate::token_issuer::{KeyError, TokenIssuer};
 use connection::Connections;
 use kubist_registry::{Registry, User};
 use std::fmt;
@@ -46,6 +47,9 @@ pub enum StartError {
     /// A certificate could not be made.
     #[error("cannot make the server's certificates")]
     Certificate(#[from] CertificateError),
+    /// The key that signs the tokens of service accounts could not be made.
+    #[error("cannot make the key that signs tokens")]
+    TokenKey,
     /// TLS does not take the certificates.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
@@ -73,8 +77,9 @@ impl ApiServer {
         let admin = authority.client_identity(&config.admin_user, Some(MASTERS_GROUP))?;
         let (tls, verifier) = tls::server_config(&authority, &serving)?;
 
+        let issuer = TokenIssuer::new().map_err(|KeyError| StartError::TokenKey)?;
         let ending = CancellationToken::new();
-        let authenticator = Authenticator::new(config.tokens.clone(), verifier);
+        let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let service = Service::new(&config, registry, authenticator, address, ending.clone());
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
         let drain_timeout = config.drain_timeout;

@@ -15,7 +15,7 @@ use crate::represent::not_acceptable;
 use crate::request::Request;
 use crate::route::Route;
 use crate::warning::add_warnings;
-use crate::{discovery, gzip, random, version};
+use crate::{discovery, gzip, random, service_accounts, version};
 use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderName, HeaderValue, VARY};
 use http::{Response, StatusCode, Version};
@@ -112,12 +112,12 @@ impl Service {
             .authenticator
             .authenticate(peer, &request.headers, cx.received);
         cx.user = match user {
-            Err(_) if self.anonymous_health && is_public(&request.path) => User {
-                name: ANONYMOUS_USER.into(),
-                groups: vec![UNAUTHENTICATED_GROUP.into()],
-                ..User::default()
+            Ok(user) => user,
+            Err(refused) => match self.service_account(cx, request).await {
+                Some(user) => user,
+                None if self.anonymous_health && is_public(&request.path) => anonymous(),
+                None => return Err(refused),
             },
-            other => other?,
         };
         // A watch has its own end; what else takes that long is given up.
         let deadline = deadline(request)?;
@@ -127,6 +127,13 @@ impl Service {
                 let why = "request did not complete within the allotted timeout";
                 Err(Status::timeout(why, 0))
             })
+    }
+
+    /// The service account whose token a request has.
+    async fn service_account(&self, cx: &RequestContext, request: &Request) -> Option<User> {
+        let authenticator = &self.authenticator;
+        let claims = authenticator.service_account(&request.headers, cx.received)?;
+        service_accounts::user_of(&self.registry, &claims).await
     }
 
     async fn route(
@@ -211,6 +218,14 @@ impl Service {
                 .and_then(|path| self.open_api.document(path, request.if_none_match()))
                 .unwrap_or_else(Answer::page_not_found)),
         }
+    }
+}
+
+fn anonymous() -> User {
+    User {
+        name: ANONYMOUS_USER.into(),
+        groups: vec![UNAUTHENTICATED_GROUP.into()],
+        ..User::default()
     }
 }
 

@@ -27,6 +27,8 @@ use crate::controllers::{garbage_collector, namespace};
 
 /// How long controllers may take to end.
 const CONTROLLERS_DRAIN: Duration = Duration::from_secs(5);
+/// The administrator, to whom tokens belong; upstream's files of tokens name a uid too.
+const ADMIN: &str = "kubernetes-admin";
 /// The name of the cluster, the context and (with `-admin`) the user in kubeconfig files.
 const CLUSTER_NAME: &str = "kubist";
 
@@ -129,7 +131,8 @@ impl Server {
         let tokens = config.tokens.iter().map(|token| StaticToken {
             token: token.clone(),
             user: User {
-                name: Str::from("kubernetes-admin"),
+                name: Str::from(ADMIN),
+                uid: Str::from(ADMIN),
                 groups: vec![Str::from(MASTERS_GROUP)],
                 ..User::default()
             },
@@ -141,7 +144,7 @@ impl Server {
         };
         let api = ApiServer::bind(http, registry).await?;
         let mut server = Self {
-            client: client_of(&api)?,
+            client: client_of(&api, kubist_client::Config::default())?,
             api,
             kv,
             stopping: CancellationToken::new(),
@@ -155,7 +158,7 @@ impl Server {
     /// Each with its own connections: one that is behind holds up nobody else.
     fn start_controllers(&mut self, config: &ServerConfig) -> Result<(), ServerError> {
         for controller in &config.controllers {
-            let (client, token) = (self.connect()?, self.stopping.clone());
+            let (client, token) = (self.quiet_client()?, self.stopping.clone());
             match controller {
                 Controller::GarbageCollector => {
                     let options = garbage_collector::Options::default();
@@ -172,7 +175,7 @@ impl Server {
         }
         if config.simulate {
             let options = kubist_example_controllers::Options::default();
-            let (client, token) = (self.connect()?, self.stopping.clone());
+            let (client, token) = (self.quiet_client()?, self.stopping.clone());
             let run = kubist_example_controllers::run(client, options, token);
             self.controllers.spawn(watch_over("simulation", run));
         }
@@ -201,7 +204,17 @@ impl Server {
     /// # Errors
     /// The certificates cannot be used, which has not happened when the server started.
     pub fn connect(&self) -> Result<Client, ServerError> {
-        Ok(client_of(&self.api)?)
+        Ok(client_of(&self.api, kubist_client::Config::default())?)
+    }
+
+    /// A client of the server's own controllers: what they watch is not their choice, so nobody
+    /// wants to be warned that it is deprecated.
+    fn quiet_client(&self) -> Result<Client, ServerError> {
+        let config = kubist_client::Config {
+            warnings: Arc::new(|_: &str| {}),
+            ..kubist_client::Config::default()
+        };
+        Ok(client_of(&self.api, config)?)
     }
 
     /// The HTTP server.
@@ -276,7 +289,7 @@ fn registry(kv: Arc<dyn Kv>, config: &ServerConfig) -> Registry {
     Registry::new(settings)
 }
 
-fn client_of(api: &RunningServer) -> Result<Client, ConfigError> {
+fn client_of(api: &RunningServer, client: kubist_client::Config) -> Result<Client, ConfigError> {
     let server = api
         .url()
         .parse()
@@ -289,8 +302,5 @@ fn client_of(api: &RunningServer) -> Result<Client, ConfigError> {
     });
     // Both ends are this process: compressing would cost twice and save nothing.
     config.accept_gzip = false;
-    Ok(Client::new(
-        Transport::new(config)?,
-        kubist_client::Config::default(),
-    ))
+    Ok(Client::new(Transport::new(config)?, client))
 }

@@ -21,6 +21,7 @@ mod endpoint_slice;
 mod endpoints;
 mod env_rules;
 mod event;
+pub(crate) mod event_rules;
 mod fill;
 mod flow_control;
 mod go_struct;

@@ -68,7 +68,7 @@ impl Store {
         move |error| error.to_status(operation, &resource, &name)
     }
 
-    fn invalid(&self, name: &str, errors: &[FieldError]) -> Result<(), Status> {
+    pub(crate) fn invalid(&self, name: &str, errors: &[FieldError]) -> Result<(), Status> {
         if errors.is_empty() {
             Ok(())
         } else {
@@ -77,7 +77,11 @@ impl Store {
     }
 
     /// Puts an object into the namespace of its request. 400 if it says another.
-    fn settle_namespace(&self, object: &mut dyn AnyObject, namespace: &str) -> Result<(), Status> {
+    pub(crate) fn settle_namespace(
+        &self,
+        object: &mut dyn AnyObject,
+        namespace: &str,
+    ) -> Result<(), Status> {
         let meta = object.meta_mut();
         if !self.namespaced {
             meta.namespace = kubist_apimachinery::Str::default();

@@ -10,13 +10,15 @@ use crate::decode;
 use crate::represent::Form;
 use crate::request::validation_of;
 use crate::service::not_found;
+use crate::service_accounts;
+use crate::token_issuer::ISSUER;
 use http::StatusCode;
 use hyper::body::Incoming;
 use kubist_api::authentication::v1 as authentication;
 use kubist_api::authorization::v1 as authorization;
 use kubist_api::{ResourceFacts, find_kind};
 use kubist_apimachinery::{
-    AnyObject, BadValue, FieldError, FieldPath, GroupKind, PostOptions, Status, WriteVerb,
+    AnyObject, BadValue, FieldError, FieldPath, GroupKind, PostOptions, Status, Str, WriteVerb,
 };
 use kubist_codec::negotiate::Offer;
 use kubist_registry::User;
@@ -46,14 +48,14 @@ pub(super) async fn answer(
     let kind = find_kind(facts.group, facts.version, facts.kind).ok_or_else(not_found)?;
     let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
     let mut review = call.told(decoded);
-    if !fill(call, &mut *review, namespace)? {
+    if !fill(call, &mut *review, namespace).await? {
         return Err(not_found());
     }
     Ok(form.message(StatusCode::CREATED, &*review))
 }
 
 /// Writes the answer into a review. False if it is no kind of review that is known.
-fn fill(
+async fn fill(
     call: Call<'_>,
     review: &mut dyn AnyObject,
     namespace: Option<&str>,
@@ -82,7 +84,7 @@ fn fill(
         it.metadata.creation_timestamp = Some(call.cx.now());
         it.status.user_info = user_info(&call.cx.user);
     } else if let Some(it) = review.downcast_mut::<authentication::TokenReview>() {
-        token(call, it)?;
+        token(call, it).await?;
     } else {
         return Ok(false);
     }
@@ -198,22 +200,50 @@ fn in_namespace(
     })
 }
 
-fn token(call: Call<'_>, review: &mut authentication::TokenReview) -> Result<(), Status> {
-    if review.spec.token.is_empty() {
+/// Whose token it is. A token of a service account is good for the audiences that it names, a
+/// static one for this server.
+async fn token(call: Call<'_>, review: &mut authentication::TokenReview) -> Result<(), Status> {
+    let spec = &review.spec;
+    if spec.token.is_empty() {
         let message = "token is required for TokenReview in authentication";
         return Err(Status::bad_request(message));
     }
-    let found = call.service.authenticator.by_token(&review.spec.token);
-    review.status = match found {
-        Some(user) => authentication::TokenReviewStatus {
+    let own = [Str::from(ISSUER)];
+    let wanted = match spec.audiences.as_slice() {
+        [] => &own,
+        wanted => wanted,
+    };
+    let (user, audiences) = whose(call, &spec.token).await;
+    let audiences: Vec<Str> = wanted
+        .iter()
+        .filter(|wanted| audiences.contains(wanted))
+        .cloned()
+        .collect();
+    review.status = match user {
+        Some(user) if !audiences.is_empty() => authentication::TokenReviewStatus {
             authenticated: true,
             user: user_info(&user),
+            audiences,
             ..Default::default()
         },
-        None => authentication::TokenReviewStatus {
+        _ => authentication::TokenReviewStatus {
             error: "invalid bearer token".into(),
             ..Default::default()
         },
     };
     Ok(())
+}
+
+/// The user of a token, and the audiences that it is for.
+async fn whose(call: Call<'_>, token: &str) -> (Option<User>, Vec<Str>) {
+    let authenticator = &call.service.authenticator;
+    if let Some(user) = authenticator.by_token(token) {
+        return (Some(user), vec![ISSUER.into()]);
+    }
+    let Some(claims) = authenticator.issuer().verify(token, call.cx.received) else {
+        return (None, Vec::new());
+    };
+    let user = service_accounts::user_of(&call.service.registry, &claims).await;
+    let audiences = claims.audiences.iter().map(|it| it.as_str().into());
+    (user, audiences.collect())
 }

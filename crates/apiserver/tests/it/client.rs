@@ -192,6 +192,10 @@ impl Client {
         self.ask("GET", path, "", "").await
     }
 
+    pub(crate) async fn delete(&mut self, path: &str) -> Answer {
+        self.ask("DELETE", path, "", "").await
+    }
+
     /// POSTs JSON.
     pub(crate) async fn post(&mut self, path: &str, body: &Value) -> Answer {
         let body = body.to_string();

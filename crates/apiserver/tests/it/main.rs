@@ -3,5 +3,7 @@
 mod client;
 mod connections;
 mod credentials;
+mod health;
 mod objects;
+mod service_accounts;
 mod watches;

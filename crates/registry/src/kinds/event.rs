@@ -1,8 +1,9 @@
 //! Events, of both groups; they are stored as those of the core group.
 
+use super::event_rules;
 use crate::{Dependents, KindStrategy};
 use kubist_api::core::v1::Event;
-use kubist_apimachinery::{FieldError, FieldPath, Str};
+use kubist_apimachinery::FieldError;
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -16,20 +17,7 @@ impl KindStrategy for Events {
     type Kind = Event;
 
     fn validate(&self, new: &Event) -> Vec<FieldError> {
-        let mut errors = Vec::new();
-        let namespace = &new.involved_object.namespace;
-        let own = &new.metadata.namespace;
-        let path = FieldPath::new("involvedObject").child("namespace");
-        // What is about cluster-scoped objects is in the default namespace.
-        let fits = match namespace.as_str() {
-            "" => own == "default" || *own == Str::default(),
-            namespace => own == namespace,
-        };
-        if !fits {
-            let detail = "does not match event.namespace";
-            errors.push(FieldError::invalid(&path, namespace, detail));
-        }
-        errors
+        event_rules::check(new)
     }
     fn allow_create_on_update(&self) -> bool {
         true

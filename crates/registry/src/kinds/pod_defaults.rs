@@ -1,8 +1,8 @@
 //! What upstream fills in for Pods and Pod templates.
 
 use kubist_api::core::v1::{
-    Container, EnvVar, EphemeralContainer, HTTPGetAction, Lifecycle, LifecycleHandler, Pod,
-    PodSpec, PodTemplateSpec, Probe, ResourceRequirements,
+    Container, EnvVar, EphemeralContainer, HTTPGetAction, Lifecycle, LifecycleHandler, Pod, PodIP,
+    PodSpec, PodStatus, PodTemplateSpec, Probe, ResourceRequirements,
 };
 use kubist_apimachinery::Str;
 use std::collections::BTreeMap;
@@ -15,6 +15,7 @@ const TERMINATION_GRACE_PERIOD: i64 = 30;
 /// Fills in a Pod: its spec, and what upstream fills in for Pods but not for templates.
 pub(super) fn default_pod(pod: &mut Pod) {
     default_pod_spec(&mut pod.spec);
+    agree_on_addresses(&mut pod.status);
     let spec = &mut pod.spec;
     spec.enable_service_links.get_or_insert(true);
     for container in spec.init_containers.iter_mut().chain(&mut spec.containers) {
@@ -29,6 +30,18 @@ pub(super) fn default_pod(pod: &mut Pod) {
                 fill::number(&mut port.host_port, port.container_port);
             }
         }
+    }
+}
+
+/// The one address of older clients and the list of newer ones agree; the one wins.
+fn agree_on_addresses(status: &mut PodStatus) {
+    let first = status.pod_ips.first().map(|it| it.ip.clone());
+    if status.pod_ip.is_empty() {
+        status.pod_ip = first.unwrap_or_default();
+    } else if first.as_ref() != Some(&status.pod_ip) {
+        status.pod_ips = vec![PodIP {
+            ip: status.pod_ip.clone(),
+        }];
     }
 }
 

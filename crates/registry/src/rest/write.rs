@@ -1,6 +1,7 @@
 //! Create and update, of objects and of their subresources.
 
 use super::{Created, Rest, Updated, UpdatedObject, Verb};
+use crate::kinds::event_rules;
 use crate::store::{Part, UpdateRequest};
 use crate::subresource::Subresource;
 use crate::{RequestContext, Stored, pod_subresources, scale};
@@ -28,8 +29,12 @@ impl Rest {
                 pod_subresources::evict(self, cx, namespace, name, &*object, dry_run).await
             }
             _ => {
-                let object = self.to_storage(object)?;
+                let mut object = self.to_storage(object)?;
                 let store = self.store();
+                if self.facts.group == "events.k8s.io" {
+                    store.settle_namespace(&mut *object, namespace)?;
+                    store.invalid(&object.meta().name, &event_rules::check_new(&*object))?;
+                }
                 let created = store.create(&self.shared, cx, namespace, object, options.dry_run);
                 Ok(Created::Object(self.serve(&created.await?)?))
             }

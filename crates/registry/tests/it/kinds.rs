@@ -416,3 +416,69 @@ async fn containers_may_be_privileged_but_not_without_escalation() {
         "{causes:?}"
     );
 }
+
+#[tokio::test]
+async fn new_events_say_when_by_whom_and_why() {
+    let kinds = Kinds::new().await;
+    let about = json!({"kind": "Pod", "namespace": "default", "name": "p"});
+    let mut event = json!({"metadata": {"name": "e"}, "regarding": about});
+    assert_eq!(
+        kinds.causes("events.k8s.io/events", event.clone()).await,
+        [
+            "eventTime: Required value",
+            "type: Invalid value: \"\": has invalid value: ",
+        ]
+    );
+    event["eventTime"] = json!("2024-01-02T03:04:05.123456Z");
+    event["type"] = json!("Normal");
+    event["note"] = json!("n".repeat(1025));
+    event["deprecatedCount"] = json!(1);
+    assert_eq!(
+        kinds.causes("events.k8s.io/events", event.clone()).await,
+        [
+            "reportingController: Required value",
+            "reportingInstance: Required value",
+            "action: Required value",
+            "reason: Required value",
+            "message: Invalid value: \"\": can have at most 1024 characters",
+            "count: Invalid value: \"\": needs to be unset",
+        ]
+    );
+    for (key, value) in [
+        ("reportingController", "example.com/c"),
+        ("reportingInstance", "c-0"),
+        ("action", "Started"),
+        ("reason", "Started"),
+        ("note", "n"),
+    ] {
+        event[key] = json!(value);
+    }
+    event["deprecatedCount"] = json!(0);
+    kinds.create("events.k8s.io/events", event).await;
+    let old = json!({"metadata": {"name": "old"}, "involvedObject": about});
+    kinds.create("/events", old).await;
+}
+
+#[tokio::test]
+async fn the_address_of_a_pod_is_the_first_of_its_addresses() {
+    let kinds = Kinds::new().await;
+    let mut pod = kinds.create("/pods", pod(json!({}))).await;
+    pod["status"]["podIP"] = json!("10.0.0.9");
+    let (rest, _) = kinds.rest("/pods");
+    let status = rest.subresource("status").expect("pods have a status");
+    let object = Kinds::decode(&rest, &pod);
+    let object = status
+        .apply_defaults(object)
+        .expect("it is of this version");
+    let update = Replacement(object);
+    let (cx, options) = (kinds.0.cx(), PostOptions::default());
+    let updated = status.update(&cx, "default", "p", &update, &options);
+    let updated = updated
+        .await
+        .expect("it is valid")
+        .object
+        .json()
+        .expect("it is readable");
+    let updated: Value = serde_json::from_slice(&updated).expect("it is JSON");
+    assert_eq!(updated["status"]["podIPs"], json!([{"ip": "10.0.0.9"}]));
+}

@@ -208,9 +208,9 @@ impl<'de> Visitor<'de> for SlotSeed<'_> {
 }
 
 pub(super) fn base64<E: de::Error>(text: &str, cx: &mut DecodeContext) -> Result<ByteString, E> {
-    ByteString::from_base64(text).ok_or_else(|| {
+    ByteString::parse_base64(text).map_err(|index| {
         let error = cx.fail(WireErrorKind::Invalid {
-            reason: "illegal base64 data".into(),
+            reason: format!("illegal base64 data at input byte {index}").into(),
         });
         stop(cx, error)
     })

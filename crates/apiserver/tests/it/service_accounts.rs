@@ -1,0 +1,142 @@
+//! Tokens of service accounts: asked for, used, reviewed, and dead with their account.
+
+use crate::client::{Client, silent_server};
+use http::Version;
+use kubist_apiserver::RunningServer;
+use serde_json::{Value, json};
+
+const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
+const TOKEN: &str = "/api/v1/namespaces/default/serviceaccounts/robot/token";
+const REVIEWS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
+const SELF: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+
+async fn admin(server: &RunningServer) -> Client {
+    let mut admin = Client::in_memory(server, Version::HTTP_2).await;
+    let account = json!({"metadata": {"name": "robot"}});
+    assert_eq!(admin.post(ACCOUNTS, &account).await.code, 201);
+    admin
+}
+
+async fn review(client: &mut Client, token: &Value, audiences: Value) -> Value {
+    let spec = json!({"token": token, "audiences": audiences});
+    let review = json!({"kind": "TokenReview", "spec": spec});
+    let answer = client.post(REVIEWS, &review).await;
+    assert_eq!(answer.code, 201);
+    answer.json()["status"].clone()
+}
+
+#[tokio::test]
+async fn the_token_of_a_service_account_lets_it_in_until_the_account_is_gone() {
+    let server = silent_server().await;
+    let mut admin = admin(&server).await;
+    let answer = admin.post(TOKEN, &json!({"kind": "TokenRequest"})).await;
+    assert_eq!(answer.code, 201);
+    let request = answer.json();
+    assert_eq!(request["metadata"]["name"], "robot");
+    assert_eq!(request["spec"]["expirationSeconds"], 3600);
+    let token = request["status"]["token"].as_str().expect("there is one");
+    assert_eq!(token.split('.').count(), 3);
+
+    let robot = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut robot = robot.header("authorization", &format!("Bearer {token}"));
+    let answer = robot
+        .post(SELF, &json!({"kind": "SelfSubjectReview"}))
+        .await;
+    let user = answer.json()["status"]["userInfo"].clone();
+    assert_eq!(user["username"], "system:serviceaccount:default:robot");
+    assert_eq!(user["uid"], request["metadata"]["uid"]);
+    assert_eq!(
+        user["groups"],
+        json!([
+            "system:serviceaccounts",
+            "system:serviceaccounts:default",
+            "system:authenticated",
+        ])
+    );
+
+    assert_eq!(admin.delete(&format!("{ACCOUNTS}/robot")).await.code, 200);
+    assert_eq!(robot.get(ACCOUNTS).await.code, 401);
+    let account = json!({"metadata": {"name": "robot"}});
+    assert_eq!(admin.post(ACCOUNTS, &account).await.code, 201);
+    assert_eq!(robot.get(ACCOUNTS).await.code, 401, "it is another account");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_token_for_somebody_else_does_not_let_in_here() {
+    let server = silent_server().await;
+    let mut admin = admin(&server).await;
+    let request = json!({"kind": "TokenRequest", "spec": {"audiences": ["vault"]}});
+    let answer = admin.post(TOKEN, &request).await.json();
+    let token = &answer["status"]["token"];
+    let text = token.as_str().expect("there is one");
+    let robot = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut robot = robot.header("authorization", &format!("Bearer {text}"));
+    assert_eq!(robot.get(ACCOUNTS).await.code, 401);
+
+    let status = review(&mut admin, token, json!(["vault", "bank"])).await;
+    assert_eq!(status["authenticated"], true);
+    assert_eq!(status["audiences"], json!(["vault"]));
+    for audiences in [json!([]), json!(["bank"])] {
+        let status = review(&mut admin, token, audiences).await;
+        assert_eq!(status.get("authenticated"), None);
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_token_ends_with_the_pod_that_it_is_bound_to() {
+    let server = silent_server().await;
+    let mut admin = admin(&server).await;
+    let pods = "/api/v1/namespaces/default/pods";
+    let spec = json!({"serviceAccountName": "robot", "containers": [{"name": "c", "image": "i"}]});
+    let pod = json!({"metadata": {"name": "p"}, "spec": spec});
+    assert_eq!(admin.post(pods, &pod).await.code, 201);
+    let bound = |kind: &str, name: &str| {
+        let object = json!({"apiVersion": "v1", "kind": kind, "name": name});
+        json!({"kind": "TokenRequest", "spec": {"boundObjectRef": object}})
+    };
+    let answer = admin.post(TOKEN, &bound("Pod", "p")).await.json();
+    let token = &answer["status"]["token"];
+    let status = review(&mut admin, token, json!([])).await;
+    let extra = &status["user"]["extra"];
+    assert_eq!(extra["authentication.kubernetes.io/pod-name"], json!(["p"]));
+
+    let path = format!("{pods}/p?gracePeriodSeconds=0");
+    assert_eq!(admin.delete(&path).await.code, 200);
+    let status = review(&mut admin, token, json!([])).await;
+    assert_eq!(status["error"], "invalid bearer token");
+    assert_eq!(admin.post(TOKEN, &bound("Pod", "p")).await.code, 404);
+    let answer = admin.post(TOKEN, &bound("ConfigMap", "p")).await;
+    assert_eq!(
+        answer.json()["message"],
+        "cannot bind token to object of type /v1, Kind=ConfigMap"
+    );
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn requests_for_tokens_that_make_no_sense_are_refused() {
+    let server = silent_server().await;
+    let mut admin = admin(&server).await;
+    for (spec, message) in [
+        (5_i64, "may not specify a duration less than 10 minutes"),
+        (
+            1 << 33,
+            "may not specify a duration larger than 2^32 seconds",
+        ),
+    ] {
+        let request = json!({"kind": "TokenRequest", "spec": {"expirationSeconds": spec}});
+        let answer = admin.post(TOKEN, &request).await;
+        assert_eq!(answer.code, 422);
+        let text = answer.json()["message"].to_string();
+        assert!(text.contains(message), "{text}");
+    }
+    let other = json!({"kind": "TokenRequest", "metadata": {"name": "other"}});
+    assert_eq!(admin.post(TOKEN, &other).await.code, 422);
+    let missing = format!("{ACCOUNTS}/none/token");
+    let request = json!({"kind": "TokenRequest"});
+    assert_eq!(admin.post(&missing, &request).await.code, 404);
+    assert_eq!(admin.get(TOKEN).await.code, 405);
+    server.shutdown().await;
+}
