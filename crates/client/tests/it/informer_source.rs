@@ -67,19 +67,45 @@ async fn requests_are_those_of_a_reflector() {
     );
 }
 
-/// 1,000 objects of which number 500 is corrupt in a way that every form must notice.
-fn thousand(encoding: Encoding) -> Vec<Vec<u8>> {
+/// 1,000 objects of which number 500 is `corrupt`.
+fn thousand(encoding: Encoding, corrupt: &[u8]) -> Vec<Vec<u8>> {
     let item = |index: usize| {
         let pod = pod(&format!("p{index}"));
         match (encoding, index) {
-            // The spec says that it is longer than the object.
-            (Encoding::Protobuf, 500) => b"\x0a\x06\x0a\x04p500\x12\x7f\x0a".to_vec(),
+            (_, 500) => corrupt.to_vec(),
             (Encoding::Protobuf, _) => pod.to_protobuf(),
-            (_, 500) => br#"{"metadata":{"name":"p500","uid":7},"spec":tru}"#.to_vec(),
             (_, _) => pod.to_json(),
         }
     };
     (0..1000).map(item).collect()
+}
+
+/// An object p500 that every form must notice to be corrupt.
+fn corrupt(encoding: Encoding) -> &'static [u8] {
+    match encoding {
+        // The spec says that it is longer than the object.
+        Encoding::Protobuf => b"\x0a\x06\x0a\x04p500\x12\x7f\x0a",
+        _ => br#"{"metadata":{"name":"p500","uid":7},"spec":tru}"#,
+    }
+}
+
+/// Objects p500 that are corrupt below their metadata, which concerns forms that hold more.
+fn corrupt_inside(encoding: Encoding) -> &'static [&'static [u8]] {
+    match encoding {
+        Encoding::Protobuf => &[
+            // A container's name is cut; a container is a number; a status has field number 0.
+            b"\x0a\x06\x0a\x04p500\x12\x05\x12\x03\x0a\x09a",
+            b"\x0a\x06\x0a\x04p500\x12\x02\x10\x01",
+            b"\x0a\x06\x0a\x04p500\x1a\x02\x00\x01",
+        ],
+        _ => &[
+            br#"{"metadata":{"name":"p500"},"spec":"none"}"#,
+            br#"{"metadata":{"name":"p500"},"spec":{"containers":{"name":"a"}}}"#,
+            br#"{"metadata":{"name":"p500"},"spec":{"containers":[{"name":["a"]}]}}"#,
+            br#"{"metadata":{"name":"p500"},"spec":{},"status":{"phase":7}}"#,
+            br#"{"metadata":{"name":"p500"},"spec":{"hostNetwork":"yes"}}"#,
+        ],
+    }
 }
 
 #[derive(Default)]
@@ -138,10 +164,10 @@ async fn watch_of<F: Object>(watcher: Arc<dyn ListerWatcher<F>>) {
     count.check();
 }
 
-fn watch_body(encoding: Encoding) -> Vec<u8> {
+fn watch_body(encoding: Encoding, corrupt: &[u8]) -> Vec<u8> {
     use kubist_codec::watch_stream::{FrameObject, encode_frame};
     let mut out = Vec::new();
-    for raw in thousand(encoding) {
+    for raw in thousand(encoding, corrupt) {
         let object = match encoding {
             Encoding::Protobuf => FrameObject::Protobuf {
                 api_version: "v1",
@@ -165,8 +191,8 @@ fn any<F: kubist_cache::IngestAny>(server: &Server) -> Arc<dyn ListerWatcher<F>>
 #[tokio::test]
 async fn one_corrupt_item_of_a_thousand_costs_itself_only() {
     for encoding in [Encoding::Json, Encoding::Protobuf] {
-        let listed = list::<Pod>(encoding, "", &thousand(encoding));
-        let watched = watch_body(encoding);
+        let listed = list::<Pod>(encoding, "", &thousand(encoding, corrupt(encoding)));
+        let watched = watch_body(encoding, corrupt(encoding));
         for size in [100, 4096] {
             let server = || Server::new([reply(encoding, listed.clone()).split(size)]);
             list_of::<Pod>(source(&server())).await;
@@ -183,12 +209,29 @@ async fn one_corrupt_item_of_a_thousand_costs_itself_only() {
 }
 
 #[tokio::test]
+async fn one_item_of_a_thousand_that_is_corrupt_inside_costs_itself_only() {
+    for encoding in [Encoding::Json, Encoding::Protobuf] {
+        for corrupt in corrupt_inside(encoding) {
+            let listed = list::<Pod>(encoding, "", &thousand(encoding, corrupt));
+            let server = || Server::new([reply(encoding, listed.clone()).split(4096)]);
+            list_of::<Pod>(source(&server())).await;
+            list_of::<Encoded<Pod>>(source(&server())).await;
+            let watched = watch_body(encoding, corrupt);
+            let server = || Server::new([reply(encoding, watched.clone()).split(4096)]);
+            watch_of::<Pod>(source(&server())).await;
+            watch_of::<Encoded<Pod>>(source(&server())).await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn one_corrupt_item_of_a_thousand_costs_itself_only_where_no_kind_is_known() {
-    let listed = list::<Pod>(Encoding::Json, "", &thousand(Encoding::Json));
+    let corrupt = corrupt(Encoding::Json);
+    let listed = list::<Pod>(Encoding::Json, "", &thousand(Encoding::Json, corrupt));
     let server = Server::new([Reply::json(listed).split(999)]);
     list_of::<Unstructured>(any(&server)).await;
     assert_eq!(server.asked()[0].header("accept"), "application/json");
-    let server = Server::new([Reply::json(watch_body(Encoding::Json)).split(999)]);
+    let server = Server::new([Reply::json(watch_body(Encoding::Json, corrupt)).split(999)]);
     watch_of::<Unstructured>(any(&server)).await;
 }
 

@@ -94,6 +94,10 @@ impl Rollout {
         sizes::total(self.old.iter().map(|it| &**it))
     }
 
+    fn present_old(&self) -> i32 {
+        sizes::present(self.old.iter().map(|it| &**it))
+    }
+
     fn was_scaled(&self) -> bool {
         let mut active = self.sets().filter(|it| sizes::size(it) > 0);
         active.any(|it| revision::was_scaled(&self.deployment, it))
@@ -103,7 +107,8 @@ impl Rollout {
     async fn roll(&mut self) -> Result<(), Halt> {
         let new = self.ensure_new().await?;
         let before = sizes::size(&new);
-        let size = sizes::of_new(&self.deployment, before, self.total_old() + before);
+        let present = self.present_old().saturating_add(sizes::present([&*new]));
+        let size = sizes::of_new(&self.deployment, before, present);
         let new = self.resize(new, size).await?;
         if size == before {
             let old: Vec<_> = self.old.iter().map(|it| &**it).collect();
@@ -174,7 +179,7 @@ impl Rollout {
 
     async fn create_new(&mut self, newest: i64) -> Result<Arc<ReplicaSet>, Halt> {
         let collisions = self.deployment.status.collision_count.unwrap_or(0);
-        let set = new_set(&self.deployment, collisions, newest, self.total_old());
+        let set = new_set(&self.deployment, collisions, newest, self.present_old());
         let name = &set.metadata.name;
         match self.replica_sets.create(&set).await {
             Ok(set) => {

@@ -1,7 +1,7 @@
 //! How many replicas each ReplicaSet of a Deployment should have now. Arithmetic only.
 //!
-//! Rolling updates keep two promises: never more than `replicas + maxSurge` Pods wanted, never
-//! fewer than `replicas - maxUnavailable` available. Follows upstream's deployment controller.
+//! Rolling updates keep two promises: never more than `replicas + maxSurge` Pods, never fewer than
+//! `replicas - maxUnavailable` available. Follows upstream's deployment controller.
 
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_apimachinery::{IntOrString, Rounding};
@@ -21,6 +21,14 @@ pub(super) fn size(set: &ReplicaSet) -> i32 {
 /// The sum of the sizes.
 pub(super) fn total<'a>(sets: impl IntoIterator<Item = &'a ReplicaSet>) -> i32 {
     sets.into_iter().map(size).fold(0, i32::saturating_add)
+}
+
+/// The Pods that there may be now: those wanted, or where a set has yet to remove some, those that
+/// it still counts. Upstream looks at the sizes alone, and so may exceed `maxSurge` for as long as
+/// a ReplicaSet takes to shrink.
+pub(super) fn present<'a>(sets: impl IntoIterator<Item = &'a ReplicaSet>) -> i32 {
+    let of_one = |set: &ReplicaSet| size(set).max(set.status.replicas);
+    sets.into_iter().map(of_one).fold(0, i32::saturating_add)
 }
 
 /// Whether the Deployment replaces Pods step by step.
@@ -55,13 +63,13 @@ pub(super) fn most(deployment: &Deployment) -> i32 {
     wanted(deployment).saturating_add(limits(deployment).0)
 }
 
-/// The size of the newest ReplicaSet, of `current` replicas, while all sets have `total`.
-pub(super) fn of_new(deployment: &Deployment, current: i32, total: i32) -> i32 {
+/// The size of the newest ReplicaSet, of `current` replicas, while all sets have `present` Pods.
+pub(super) fn of_new(deployment: &Deployment, current: i32, present: i32) -> i32 {
     let wanted = wanted(deployment);
     if current >= wanted || !is_rolling(deployment) {
         return wanted;
     }
-    let room = most(deployment).saturating_sub(total).max(0);
+    let room = most(deployment).saturating_sub(present).max(0);
     current + room.min(wanted - current)
 }
 
@@ -193,6 +201,22 @@ mod tests {
         assert_eq!(of_new(&it, 3, 8), 8);
         assert_eq!(of_new(&it, 9, 9), 10);
         assert_eq!(of_new(&it, 12, 12), 10);
+    }
+
+    #[test]
+    fn pods_that_a_set_has_yet_to_remove_leave_no_room() {
+        let it = deployment(4, "1", "1");
+        let (mut old, mut new) = (set(3, 3), set(1, 1));
+        (old.status.replicas, new.status.replicas) = (4, 1);
+        assert_eq!(of_new(&it, 1, present([&old, &new])), 1);
+        old.status.replicas = 3;
+        assert_eq!(of_new(&it, 1, present([&old, &new])), 2);
+        new.spec.replicas = Some(2);
+        assert_eq!(
+            present([&old, &new]),
+            5,
+            "those that are still to be made count"
+        );
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! Scanning JSON: one pass of the library's parser for well-formedness, then a cursor that relies
-//! on it.
+//! Scanning JSON: one pass of the library's parser for structure, then a cursor that relies on it.
 
 use std::borrow::Cow;
 
-use super::{Irregular, Scan, Span, within};
-use crate::wire::{DecodeContext, WireError, WireErrorKind, merge_json};
+use serde::de::IgnoredAny;
+
+use super::{Irregular, Scan, Span, json_shape, within};
+use crate::wire::{DecodeContext, Schema, WireError, WireErrorKind, merge_json};
 use crate::{ObjectMeta, ObjectName};
 
 /// Walks the members of an object or the items of an array, in text known to be well-formed. On
@@ -156,25 +157,21 @@ fn mismatch(path: &str, value: &[u8], expected: &str) -> WireError {
     }
 }
 
-/// The metadata object of well-formed text; empty if there is none.
-fn metadata_object(bytes: &[u8]) -> Result<&[u8], WireError> {
+/// The metadata object of text of the right structure (well-formed, if no kind is known); empty if
+/// there is none.
+fn metadata_object<'b>(
+    bytes: &'b [u8],
+    schema: Option<&'static Schema>,
+) -> Result<&'b [u8], WireError> {
     if std::str::from_utf8(bytes).is_err() {
         return Err(WireErrorKind::NotUtf8.into());
     }
-    if let Err(error) = serde_json::from_slice::<serde::de::IgnoredAny>(bytes) {
-        let (line, column) = (error.line(), error.column());
-        let text = error.to_string();
-        let reason = text
-            .split(" at line ")
-            .next()
-            .unwrap_or_default()
-            .to_owned();
-        return Err(WireErrorKind::Syntax {
-            reason,
-            line,
-            column,
+    match schema {
+        Some(schema) => json_shape::check(bytes, schema)?,
+        None => {
+            serde_json::from_slice::<IgnoredAny>(bytes)
+                .map_err(|error| json_shape::syntax(&error))?;
         }
-        .into());
     }
     let object = bytes.trim_ascii();
     if object.first() != Some(&b'{') {
@@ -188,8 +185,12 @@ fn metadata_object(bytes: &[u8]) -> Result<&[u8], WireError> {
     }
 }
 
-pub(super) fn scan(bytes: &[u8], cx: &mut DecodeContext) -> Result<Scan, WireError> {
-    let metadata = metadata_object(bytes)?;
+pub(super) fn scan(
+    bytes: &[u8],
+    schema: &'static Schema,
+    cx: &mut DecodeContext,
+) -> Result<Scan, WireError> {
+    let metadata = metadata_object(bytes, Some(schema))?;
     let mut scan = Scan::default();
     let mut irregular = Irregular::default();
     scan.spans.body = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
@@ -284,7 +285,7 @@ fn regular_pairs(object: &[u8], name: &str) -> Result<bool, WireError> {
 }
 
 pub(super) fn metadata(bytes: &[u8], cx: &mut DecodeContext) -> Result<ObjectMeta, WireError> {
-    meta(metadata_object(bytes)?, cx)
+    meta(metadata_object(bytes, None)?, cx)
 }
 
 fn meta(object: &[u8], cx: &mut DecodeContext) -> Result<ObjectMeta, WireError> {

@@ -182,6 +182,22 @@ fn broken_objects_are_refused_with_the_place() {
             "metadata.ownerReferences",
         ),
         ("{\"a\":\"\u{1}\"}", ""),
+        (r#"{"spec":"text"}"#, "spec"),
+        (r#"{"spec":[]}"#, "spec"),
+        (r#"{"spec":{"nodeName":7}}"#, "spec.nodeName"),
+        (r#"{"spec":{"replicas":{}}}"#, "spec.replicas"),
+        (
+            r#"{"metadata":{"finalizers":["a",{}]}}"#,
+            "metadata.finalizers[1]",
+        ),
+        (
+            r#"{"metadata":{"ownerReferences":[{},{"name":[]}]}}"#,
+            "metadata.ownerReferences[1].name",
+        ),
+        (
+            r#"{"metadata":{"deletionTimestamp":[]}}"#,
+            "metadata.deletionTimestamp",
+        ),
     ] {
         let error = scanned(text.as_bytes(), Encoding::Json).expect_err(text);
         assert_eq!(error.path, path, "{text}");
