@@ -1,6 +1,7 @@
 //! Requests about resources: which one, which verb, and the handler of that verb.
 
 mod componentstatuses;
+mod connect;
 mod create;
 mod delete;
 mod delete_collection;
@@ -66,6 +67,9 @@ pub(crate) async fn answer(
     };
     if is_token_request(facts, &path) {
         return token_request::answer(call, facts, &path, body).await;
+    }
+    if let Some(subresource) = connect::subresource(facts, &path) {
+        return connect::answer(call, facts, subresource, &path).await;
     }
     let rest = match &path.subresource {
         None => Rest::clone(&rest),

@@ -48,6 +48,7 @@
 #![allow(clippy::doc_markdown, reason = "kinds are names here, not code")]
 
 mod bootstrap;
+mod claim_templates;
 mod clock;
 mod continue_token;
 mod convert;

@@ -3,6 +3,7 @@
 //! Cheap to clone and shared by all lists and watches that deliver it. The storage encoding is
 //! where it begins; metadata is scanned, and the object decoded, only when needed.
 
+use crate::claim_templates;
 use crate::object_version::{first_field, with_resource_version};
 use bytes::Bytes;
 use kubist_api::Kind;
@@ -131,9 +132,9 @@ impl Stored {
             .json
             .get_or_init(|| {
                 let object = self.object()?;
-                serde_json::to_vec(&Json::part(&**object))
-                    .map(Bytes::from)
-                    .map_err(Status::internal_error)
+                let json = serde_json::to_vec(&Json::part(&**object));
+                let json = json.map_err(Status::internal_error)?;
+                Ok(claim_templates::with_kinds(json, &**object)?.into())
             })
             .as_ref()
             .map_err(Clone::clone)

@@ -6,4 +6,5 @@ mod credentials;
 mod health;
 mod objects;
 mod service_accounts;
+mod subresources;
 mod watches;

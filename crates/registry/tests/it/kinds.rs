@@ -389,6 +389,27 @@ async fn containers_of_a_stateful_set_mount_what_it_claims() {
         "Pending"
     );
 
+    set["metadata"]["name"] = json!("two");
+    set["spec"]["volumeClaimTemplates"][0]["kind"] = json!("PersistentVolumeClaim");
+    let mut second = set["spec"]["volumeClaimTemplates"][0].clone();
+    second["metadata"] = json!({"name": "b", "annotations": {"a": r#""volumeClaimTemplates":["#}});
+    let claims = set["spec"]["volumeClaimTemplates"].as_array_mut();
+    claims.expect("it is a list").push(second);
+    let two = kinds.create("apps/statefulsets", set.clone()).await;
+    let claims = two["spec"]["volumeClaimTemplates"].as_array();
+    for (claim, name) in claims.expect("it is a list").iter().zip(["data", "b"]) {
+        assert_eq!(claim["kind"], "PersistentVolumeClaim");
+        assert_eq!(claim["apiVersion"], "v1");
+        assert_eq!(claim["metadata"]["name"], name);
+        assert_eq!(claim["status"]["phase"], "Pending");
+    }
+    let same = kinds.try_update("apps/statefulsets", &two).await;
+    let same = same.expect("it is what was read");
+    assert_eq!(
+        same["metadata"]["resourceVersion"],
+        two["metadata"]["resourceVersion"]
+    );
+
     set["metadata"]["name"] = json!("t");
     set["spec"]["volumeClaimTemplates"] = json!([]);
     let path = "spec.template.spec.containers[0].volumeMounts[0].name";

@@ -1,0 +1,105 @@
+//! Every subresource that discovery lists is there, also those that lead out of this server.
+
+use crate::client::{Client, silent_server};
+use http::Version;
+use kubist_api::GROUPS;
+use serde_json::json;
+
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+#[tokio::test]
+async fn each_subresource_that_discovery_lists_is_served() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let versions = GROUPS.iter().flat_map(|group| group.versions);
+    let mut asked = 0;
+    for facts in versions.flat_map(|version| version.resources) {
+        for subresource in facts.subresources {
+            let root = match facts.group {
+                "" => "/api".to_owned(),
+                group => format!("/apis/{group}"),
+            };
+            let namespace = if facts.namespaced {
+                "/namespaces/default"
+            } else {
+                ""
+            };
+            let path = format!(
+                "{root}/{}{namespace}/{}/nobody/{}",
+                facts.version, facts.plural, subresource.name
+            );
+            let has = |verb| subresource.verbs.contains(&verb);
+            let method = if has("get") {
+                "GET"
+            } else if has("create") {
+                "POST"
+            } else {
+                "PUT"
+            };
+            let answer = client.ask(method, &path, "application/json", "{}").await;
+            let message = answer.json()["message"].to_string();
+            let is_missing = "the server could not find the requested resource";
+            assert!(!message.contains(is_missing), "{method} {path}: {message}");
+            assert_ne!(answer.code, 405, "{method} {path}");
+            asked += 1;
+        }
+    }
+    assert!(asked > 40, "{asked} subresources");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_needs_a_node_says_how_far_it_came() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let containers = json!([{"name": "a", "image": "i"}, {"name": "b", "image": "i"}]);
+    let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": containers}});
+    assert_eq!(client.post(PODS, &pod).await.code, 201);
+    let logs = client.get(&format!("{PODS}/p/log?container=a")).await;
+    assert_eq!((logs.code, logs.bytes.len()), (200, 0));
+    let node = json!({"target": {"name": "n"}, "metadata": {"name": "p"}});
+    for (path, code, message) in [
+        (
+            "/p/log",
+            400,
+            "a container name must be specified for pod p, choose one of: [a b]",
+        ),
+        (
+            "/p/log?container=c",
+            400,
+            "container c is not valid for pod p",
+        ),
+        ("/q/log", 404, "pods \"q\" not found"),
+        (
+            "/p/exec?container=a",
+            400,
+            "pod p does not have a host assigned",
+        ),
+        ("/p/binding", 201, ""),
+        ("/p/log?container=b", 404, "nodes \"n\" not found"),
+    ] {
+        let path = format!("{PODS}{path}");
+        let answer = match message {
+            "" => client.post(&path, &node).await,
+            _ => client.get(&path).await,
+        };
+        assert_eq!(answer.code, code, "{path}");
+        if !message.is_empty() {
+            assert_eq!(answer.json()["message"], message);
+        }
+    }
+    let node = json!({"metadata": {"name": "n"}});
+    assert_eq!(client.post("/api/v1/nodes", &node).await.code, 201);
+    for path in [
+        "/p/log?container=b",
+        "/p/exec?container=b",
+        "/p/portforward",
+        "/p/proxy/x/y",
+    ] {
+        let answer = client.get(&format!("{PODS}{path}")).await;
+        assert_eq!(answer.code, 500, "{path}");
+    }
+    let service = "/api/v1/namespaces/default/services/https:kubernetes:443/proxy/healthz";
+    assert_eq!(client.get(service).await.code, 503);
+    server.shutdown().await;
+}
