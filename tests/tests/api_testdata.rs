@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use kubist_api::Kind;
-use kubist_apimachinery::wire::{DecodeContext, ReverseWriter, merge_json, merge_protobuf};
-use kubist_apimachinery::wire::{to_json_value, to_protobuf};
+use kubist_apimachinery::wire::{
+    DecodeContext, Encoding, ReverseWriter, merge_json, merge_protobuf, scan, to_json_value,
+    to_protobuf,
+};
 use serde_json::Value;
 
 /// The envelope as upstream writes it around a message.
@@ -39,6 +41,14 @@ fn check(kind: &Kind, json: &[u8], protobuf: &[u8], want: &[u8]) -> Result<(), S
             "other protobuf bytes: {}",
             first_difference(kind, &raw, protobuf)
         ));
+    }
+    let schema = message.schema();
+    let metadata = schema.field("metadata").and_then(|field| field.ty.schema());
+    if metadata.is_some_and(|metadata| metadata.name == "ObjectMeta") {
+        for (bytes, encoding) in [(json, Encoding::Json), (&raw, Encoding::Protobuf)] {
+            scan::scan(bytes, encoding, schema, &mut DecodeContext::new())
+                .map_err(|error| format!("scan of {encoding:?}: {error}"))?;
+        }
     }
     let mut again = kind.new_message();
     merge_protobuf(&mut *again, &raw, &mut cx)

@@ -8,6 +8,7 @@ mod memory;
 mod serve;
 mod signal;
 mod units;
+mod usage;
 mod watch;
 
 use std::error::Error;
@@ -15,19 +16,21 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 
+pub(crate) use usage::refuse;
+
 /// The outcome of a command: its exit code, or an error to print.
 pub(crate) type Outcome = Result<ExitCode, Box<dyn Error>>;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Convert built-in objects and lists between JSON, YAML and protobuf
-    Convert(convert::Options),
     /// Bring an application to life, and break, scale, update and remove it
     Demo(demo::Options),
     /// Run an API server in this process, in memory
     Serve(serve::Options),
     /// Follow the objects of a resource, of any cluster
     Watch(watch::Options),
+    /// Convert built-in objects and lists between JSON, YAML and protobuf
+    Convert(convert::Options),
 }
 
 impl Command {

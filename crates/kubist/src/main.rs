@@ -8,16 +8,31 @@ use clap::Parser;
 
 use crate::command::Command;
 
-/// Kubernetes API machinery in Rust: serve it, watch it, convert it, see it work.
+/// Kubernetes API machinery in Rust: see it work, serve it, watch it, convert it.
 #[derive(Debug, Parser)]
-#[command(name = "kubist", version, about, propagate_version = true)]
+#[command(
+    name = "kubist",
+    version,
+    propagate_version = true,
+    after_help = "\
+Examples:
+  kubist demo                          # needs nothing else
+  kubist serve --simulate              # then: KUBECONFIG=kubist.kubeconfig kubectl get nodes
+  kubist watch pods -A                 # any cluster
+  kubist convert -f pod.yaml -o json
+`kubist help COMMAND` has more."
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
 
 fn main() -> ExitCode {
-    match Arguments::parse().command.run() {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return command::refuse(&error),
+    };
+    match arguments.command.run() {
         Ok(code) => code,
         Err(error) => {
             command::report(&*error);

@@ -3,8 +3,9 @@
 //! What comes in is recognised by its content: JSON, YAML (also several documents), the protobuf
 //! envelope, and values as a server keeps them in etcd.
 
+use std::borrow::Cow;
 use std::error::Error;
-use std::io::{Read as _, Write as _};
+use std::io::{self, IsTerminal as _, Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -16,6 +17,7 @@ use kubist_apimachinery::wire::{
 };
 use kubist_codec::envelope::{self, Envelope};
 use kubist_codec::list_stream::ListStream;
+use kubist_codec::yaml::{YamlError, YamlErrorKind};
 use kubist_codec::{Content, yaml};
 use serde_json::Value;
 
@@ -35,7 +37,7 @@ pub(crate) struct Options {
     output: Output,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Output {
     Json,
     Yaml,
@@ -44,12 +46,19 @@ enum Output {
 
 /// The most that is read, in bytes.
 const INPUT_MAX: u64 = 256 << 20;
+/// What is said of input without any object.
+const NOTHING: &str = "nothing to convert: no object in it";
 
 pub(crate) fn run(options: &Options) -> Outcome {
+    if options.output == Output::Protobuf && io::stdout().is_terminal() {
+        return Err(
+            "protobuf is no text for a terminal: write it to a file, as in > pod.pb".into(),
+        );
+    }
     let (name, bytes) = read(options)?;
     let documents = decode(&bytes).map_err(|error| format!("{name}: {error}"))?;
     let out = encode(&documents, options.output).map_err(|error| format!("{name}: {error}"))?;
-    std::io::stdout().lock().write_all(&out)?;
+    io::stdout().lock().write_all(&out)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -59,11 +68,13 @@ fn read(options: &Options) -> Result<(String, Vec<u8>), Box<dyn Error>> {
         Some(path) if path.as_os_str() != "-" => {
             let name = path.display().to_string();
             let file = std::fs::File::open(path).map_err(|error| format!("{name}: {error}"))?;
-            file.take(INPUT_MAX + 1).read_to_end(&mut bytes)?;
+            file.take(INPUT_MAX + 1)
+                .read_to_end(&mut bytes)
+                .map_err(|error| format!("{name}: {error}"))?;
             name
         }
         _ => {
-            std::io::stdin()
+            io::stdin()
                 .lock()
                 .take(INPUT_MAX + 1)
                 .read_to_end(&mut bytes)?;
@@ -90,29 +101,63 @@ fn decode(bytes: &[u8]) -> Result<Vec<Document>, Box<dyn Error>> {
         Content::Json => {
             let mut stream = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
             let mut found = Vec::new();
-            while let Some(value) = stream.next().transpose()? {
-                found.push(decode_value(&value)?);
+            loop {
+                let begun = stream.byte_offset();
+                let value = stream.next().transpose();
+                let Some(value) = value.map_err(|error| format!("not valid JSON: {error}"))? else {
+                    return Ok(found);
+                };
+                // As it was written, so that keys that repeat are seen.
+                let text = bytes.get(begun..stream.byte_offset()).unwrap_or_default();
+                found.push(decode_value(&value, Some(text))?);
             }
-            Ok(found)
         }
         Content::Yaml => {
             let mut found = Vec::new();
-            for document in yaml::parse_all(bytes)? {
-                let decoded = decode_value(&document.value)
-                    .map_err(|error| format!("line {}: {error}", document.line))?;
+            for document in yaml::parse_all(bytes).map_err(|error| not_yaml(&error))? {
+                for key in &document.duplicates {
+                    warn(&format!("{key}; the last one counts"));
+                }
+                let decoded = decode_value(&document.value, None)
+                    .map_err(|error| format!("document at line {}: {error}", document.line))?;
                 found.push(decoded);
+            }
+            if found.is_empty() {
+                return Err(NOTHING.into());
             }
             Ok(found)
         }
-        Content::Empty => Err("nothing to convert".into()),
-        Content::Encrypted => Err("the value is encrypted by the server that stored it".into()),
+        Content::Empty => Err(NOTHING.into()),
+        Content::Encrypted => Err(
+            "encrypted by the server that stored it; only that server, or \
+                                   who has its keys, can read it"
+                .into(),
+        ),
         other => Err(format!("{other:?} cannot be converted").into()),
     }
 }
 
+/// The place, also where upstream's text names none; and what it is if it is no text at all.
+fn not_yaml(error: &YamlError) -> String {
+    if error.kind == YamlErrorKind::NotUtf8 {
+        return "neither JSON nor YAML nor protobuf of Kubernetes (which begins with k8s and a zero \
+                byte)"
+            .to_owned();
+    }
+    let YamlError {
+        line, column, kind, ..
+    } = error;
+    format!("not valid YAML: line {line} column {column}: {kind}")
+}
+
 fn kind_of(api_version: &str, kind: &str) -> Result<&'static Kind, Box<dyn Error>> {
-    find_kind_by_api_version(api_version, kind)
-        .ok_or_else(|| format!("{api_version:?} {kind:?} is not a built-in kind").into())
+    find_kind_by_api_version(api_version, kind).ok_or_else(|| {
+        format!(
+            "{kind} of {api_version} is not a built-in kind of Kubernetes v1.36, and others \
+                 cannot be converted"
+        )
+        .into()
+    })
 }
 
 fn decode_protobuf(bytes: &[u8]) -> Result<Document, Box<dyn Error>> {
@@ -137,36 +182,51 @@ fn decode_mixed(bytes: &[u8]) -> Result<Document, Box<dyn Error>> {
     Ok(Document::Mixed(items))
 }
 
-fn decode_value(value: &Value) -> Result<Document, Box<dyn Error>> {
-    let text = |name: &str| {
-        value
-            .get(name)
-            .and_then(Value::as_str)
-            .ok_or_else(|| format!("{name} is missing"))
+/// `text` is the JSON of the value, if it is at hand.
+fn decode_value(value: &Value, text: Option<&[u8]>) -> Result<Document, Box<dyn Error>> {
+    let Value::Object(members) = value else {
+        return Err("expected an object with apiVersion and kind".into());
     };
-    let (api_version, kind) = (text("apiVersion")?, text("kind")?);
+    let word = |name: &str| match members.get(name) {
+        Some(Value::String(word)) => Ok(word.as_str()),
+        Some(_) => Err(format!("{name} must be a string")),
+        None => Err(format!("{name} is missing")),
+    };
+    let (api_version, kind) = (word("apiVersion")?, word("kind")?);
     if (api_version, kind) == ("v1", "List") {
-        let items = value
-            .get("items")
-            .and_then(Value::as_array)
-            .map_or(&[][..], Vec::as_slice);
-        return Ok(Document::Mixed(
-            items.iter().map(decode_value).collect::<Result<_, _>>()?,
-        ));
+        return decode_items(members.get("items")).map(Document::Mixed);
     }
     let mut message = kind_of(api_version, kind)?.new_message();
     let mut cx = DecodeContext::new().strict();
-    merge_json(&mut *message, &serde_json::to_vec(value)?, &mut cx)
-        .map_err(|error| format!("{kind}: {error}"))?;
-    warn(kind, &cx.take_problems());
+    let text = text.map_or_else(
+        || serde_json::to_vec(value).map(Cow::Owned),
+        |it| Ok(it.into()),
+    )?;
+    merge_json(&mut *message, &text, &mut cx).map_err(|error| format!("{kind}: {error}"))?;
+    for problem in cx.take_problems() {
+        warn(&match problem {
+            StrictProblem::Duplicate(_) => format!("{kind}: {problem}; the last one counts"),
+            _ => format!("{kind}: {problem}, which is left out"),
+        });
+    }
     Ok(Document::Message(message))
 }
 
+fn decode_items(items: Option<&Value>) -> Result<Vec<Document>, Box<dyn Error>> {
+    let items = match items {
+        None | Some(Value::Null) => &[][..],
+        Some(Value::Array(items)) => items,
+        Some(_) => return Err("List: items must be an array".into()),
+    };
+    let decode = |(index, item)| {
+        decode_value(item, None).map_err(|error| format!("items[{index}]: {error}").into())
+    };
+    items.iter().enumerate().map(decode).collect()
+}
+
 #[expect(clippy::print_stderr, reason = "this is the command's own output")]
-fn warn(kind: &str, problems: &[StrictProblem]) {
-    for problem in problems {
-        eprintln!("kubist: warning: {kind}: {problem}, which is left out");
-    }
+fn warn(text: &str) {
+    eprintln!("kubist: warning: {text}");
 }
 
 fn encode(documents: &[Document], output: Output) -> Result<Vec<u8>, Box<dyn Error>> {

@@ -28,7 +28,7 @@ use self::error::DemoError;
 use self::play::Play;
 use self::progress::Progress;
 use self::report::Report;
-use super::{Outcome, signal};
+use super::{Outcome, signal, units};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\

@@ -19,8 +19,11 @@ struct Lines;
 
 impl Subscriber for Lines {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        // Libraries of others say things that their users can do nothing about.
-        *metadata.level() <= Level::WARN && metadata.target().starts_with("kubist")
+        // Libraries of others say things that their users can do nothing about. What a server says
+        // of requests concerns those who write requests; here the program's own controllers do.
+        *metadata.level() <= Level::WARN
+            && metadata.target().starts_with("kubist")
+            && metadata.target() != "kubist_client::warning"
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
@@ -125,6 +128,7 @@ mod tests {
             tracing::error!(target: "kubist", "stopped");
             tracing::info!(target: "kubist", "not told");
             tracing::warn!(target: "h2", "not told");
+            tracing::warn!(target: "kubist_client::warning", "v1 Endpoints is deprecated");
         });
         assert_eq!(
             *lines.lock(),

@@ -33,6 +33,12 @@ pub(super) fn count(number: u64) -> String {
     text
 }
 
+/// `1 object`, `2,000 objects`.
+pub(super) fn of(number: u64, one: &str) -> String {
+    let more = if number == 1 { "" } else { "s" };
+    format!("{} {one}{more}", count(number))
+}
+
 /// `0.34 ms`, `1.24 s`.
 pub(super) fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
@@ -78,6 +84,9 @@ mod tests {
         assert_eq!(count(7), "7");
         assert_eq!(count(1_000), "1,000");
         assert_eq!(count(12_345_678), "12,345,678");
+        assert_eq!(of(0, "Pod"), "0 Pods");
+        assert_eq!(of(1, "Pod"), "1 Pod");
+        assert_eq!(of(2_000, "object"), "2,000 objects");
     }
 
     #[test]

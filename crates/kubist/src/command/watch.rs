@@ -14,16 +14,19 @@ use std::error::Error;
 use std::io::{self, IsTerminal as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use kubist::InferError;
 use kubist_apimachinery::{ApiResource, FieldSelector, ListOptions, Selector, Unstructured};
 use kubist_cache::{Change, Metadata, Selection};
 use kubist_client::{Api, Client, Discovery};
-use kubist_kubeconfig::Selection as KubeconfigSelection;
+use kubist_kubeconfig::{KubeconfigError, Selection as KubeconfigSelection};
 
 use self::follow::{Until, follow};
 use self::lines::{JsonLines, TableLines};
+use self::problems::Problems;
 use self::table::LiveTable;
 use super::Outcome;
 
@@ -110,12 +113,19 @@ pub(crate) async fn run(options: Options) -> Outcome {
         passed: options.seconds.map(Duration::from_secs),
     };
     let shown = match options.output.unwrap_or(default) {
-        Output::Json => follow::<Unstructured>(&target, JsonLines::new(), until).await,
-        Output::Table if terminal => {
-            let table = LiveTable::new(&target.resource);
-            follow::<Metadata<()>>(&target, table, until).await
+        Output::Json => {
+            let problems = Arc::new(Problems::on_stderr());
+            follow::<Unstructured>(&target, JsonLines::new(), problems, until).await
         }
-        Output::Table => follow::<Metadata<()>>(&target, TableLines::new(), until).await,
+        Output::Table if terminal => {
+            let problems = Arc::new(Problems::kept());
+            let table = LiveTable::new(&target.resource, Arc::clone(&problems));
+            follow::<Metadata<()>>(&target, table, problems, until).await
+        }
+        Output::Table => {
+            let problems = Arc::new(Problems::on_stderr());
+            follow::<Metadata<()>>(&target, TableLines::new(), problems, until).await
+        }
     };
     match shown {
         // Whoever read the output has seen enough.
@@ -133,19 +143,16 @@ struct Target {
 
 impl Target {
     async fn find(options: &Options) -> Result<Self, Box<dyn Error>> {
-        let client = kubist::infer_with(&kubist_kubeconfig::Options {
-            file: options.kubeconfig.clone(),
-            selection: KubeconfigSelection {
-                context: options.context.clone(),
-                ..KubeconfigSelection::default()
-            },
-        })?;
+        let client = connect(options)?;
         let discovery = client.discover().await.map_err(|error| {
             let server = client.transport().server();
-            Explained {
-                text: format!("cannot ask {server} what it serves"),
-                error: error.into(),
-            }
+            let text = if error.is_unauthorized() {
+                format!("{server} does not accept the credentials of this kubeconfig and context")
+            } else {
+                format!("cannot ask {server} what it serves")
+            };
+            let error = error.into();
+            Explained { text, error }
         })?;
         let found = discovery
             .resolve(&options.resource)
@@ -193,6 +200,27 @@ impl Target {
             Explained { text, error }.into()
         })
     }
+}
+
+/// A client of the cluster that the options and the environment name.
+fn connect(options: &Options) -> Result<Client, Box<dyn Error>> {
+    let found = kubist::infer_with(&kubist_kubeconfig::Options {
+        file: options.kubeconfig.clone(),
+        selection: KubeconfigSelection {
+            context: options.context.clone(),
+            ..KubeconfigSelection::default()
+        },
+    });
+    const ADVICE: &str = "name a file with --kubeconfig or KUBECONFIG (`kubist serve` writes one)";
+    found.map_err(|error| match &error {
+        InferError::Kubeconfig(KubeconfigError::NotFound { .. }) => {
+            format!("{error}; {ADVICE}").into()
+        }
+        InferError::Kubeconfig(KubeconfigError::NoContext { known }) if known.is_empty() => {
+            format!("the kubeconfig has no contexts; {ADVICE}").into()
+        }
+        _ => error.into(),
+    })
 }
 
 /// Names what could have been meant.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::command::{fail, succeed};
+use crate::command::{fail, run, succeed};
 
 const DEPLOYMENT: &str = "\
 apiVersion: apps/v1
@@ -75,12 +75,22 @@ fn a_file_of_several_documents_becomes_several() {
 #[test]
 fn bad_input_is_one_line_that_names_place_and_cause() {
     let folder = tempfile::tempdir().unwrap();
-    let cases: [(&[u8], &str); 6] = [
+    let cases: [(&[u8], &str); 13] = [
         (b"", "nothing to convert"),
+        (b"# only a comment\n", "nothing to convert"),
+        (b"---\n---\n", "nothing to convert"),
         (b"{\"kind\": \"Pod\",", "EOF"),
+        (b"\xff\xfe\x00\x01", "neither JSON nor YAML nor protobuf"),
+        (b"a: 1\nb: [2\n", "not valid YAML: line"),
+        (b"[1, 2]", "expected an object"),
+        (b"hello", "expected an object"),
+        (
+            b"{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[{\"apiVersion\":\"v1\",\"kind\":\"P\"}]}",
+            "items[0]: P of v1",
+        ),
         (
             b"apiVersion: v1\nkind: Nonsense\n",
-            "\"Nonsense\" is not a built-in kind",
+            "Nonsense of v1 is not a built-in kind",
         ),
         (b"apiVersion: v1\nkind: Pod\nspec: [1]\n", "spec"),
         (b"kind: Pod\n", "apiVersion is missing"),
@@ -96,4 +106,31 @@ fn bad_input_is_one_line_that_names_place_and_cause() {
         b"",
     );
     assert!(error.contains("absent.yaml"), "{error}");
+    let error = fail(folder.path(), &["convert", "-f", ".", "-o", "json"], b"");
+    assert!(error.contains("directory"), "{error}");
+}
+
+#[test]
+fn what_is_left_out_or_given_twice_is_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases: [(&[u8], &str); 4] = [
+        (
+            b"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"speck\":{}}",
+            "unknown field \"speck\"",
+        ),
+        (
+            b"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"spec\":{\"nodeName\":\"a\",\"nodeName\":\"b\"}}",
+            "duplicate field \"spec.nodeName\"",
+        ),
+        (b"apiVersion: v1\nkind: Pod\nspeck: 1\n", "unknown field"),
+        (b"apiVersion: v1\nkind: Pod\nkind: Pod\n", "line 3"),
+    ];
+    for (input, part) in cases {
+        let output = run(folder.path(), &["convert", "-o", "yaml"], input);
+        let warnings = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            output.status.success() && warnings.contains(part),
+            "{warnings}"
+        );
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::command::{Served, fail, succeed};
+use crate::command::{Served, fail, run, succeed};
 
 #[test]
 fn one_line_says_that_it_answers_and_a_signal_ends_it_in_order() {
@@ -52,5 +52,33 @@ fn help_has_examples() {
         let help = String::from_utf8(help).unwrap();
         assert!(help.contains(&format!("kubist {command} ")), "{help}");
         assert!(help.contains("Examples:"), "{help}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_one_line_too() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, part) in [
+        (&["watch"][..], "<RESOURCE>"),
+        (&["watch", "pods", "-l", "a in (b"], "--selector"),
+        (
+            &["watch", "pods", "--field-selector", "nonsense"],
+            "nonsense",
+        ),
+        (&["watch", "pods", "-o", "yaml"], "table, json"),
+        (&["watch", "pods", "-n", "a", "-A"], "--all-namespaces"),
+        (&["serve", "--listen", "nowhere"], "nowhere"),
+        (&["demo", "--objects", "many"], "many"),
+        (&["convert"], "--output"),
+        (&["frobnicate"], "frobnicate"),
+    ] {
+        let output = run(folder.path(), arguments, b"");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+        assert!(
+            errors.contains(part) && errors.contains("--help"),
+            "{errors}"
+        );
     }
 }

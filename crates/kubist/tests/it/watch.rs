@@ -95,7 +95,14 @@ async fn changes_come_as_lines_in_order_and_a_signal_ends_it() {
 fn what_cannot_be_watched_is_one_line_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let error = fail(folder.path(), &["watch", "pods"], b"");
-    assert!(error.contains("config"), "no configuration: {error}");
+    assert!(error.contains("--kubeconfig"), "no configuration: {error}");
+    std::fs::write(folder.path().join("empty"), "").unwrap();
+    let error = fail(
+        folder.path(),
+        &["watch", "pods", "--kubeconfig", "empty"],
+        b"",
+    );
+    assert!(error.contains("no contexts"), "{error}");
 
     let served = Served::start(folder.path(), &["--controllers", "none"]);
     let file = served.kubeconfig.to_str().unwrap();
@@ -110,8 +117,19 @@ fn what_cannot_be_watched_is_one_line_with_what_to_do() {
     );
     let error = fails(&["pods", "--field-selector", "spec.nonsense=1"]);
     assert!(error.contains("spec.nonsense"), "{error}");
+    let error = fails(&["tokenreviews"]);
+    assert!(error.contains("cannot be watched"), "{error}");
     let error = fails(&["pods", "--context", "absent"]);
     assert!(error.contains("absent"), "{error}");
+    let text = std::fs::read_to_string(file).unwrap();
+    let anonymous: Vec<&str> = text.lines().filter(|it| !it.contains("client-")).collect();
+    std::fs::write(folder.path().join("anonymous"), anonymous.join("\n")).unwrap();
+    let error = fail(
+        folder.path(),
+        &["watch", "pods", "--kubeconfig", "anonymous"],
+        b"",
+    );
+    assert!(error.contains("does not accept the credentials"), "{error}");
     let _stopped = served.running.terminate();
     let error = fails(&["pods"]);
     assert!(error.contains("127.0.0.1"), "nobody answers: {error}");

@@ -210,7 +210,7 @@ impl<'de> Visitor<'de> for SlotSeed<'_> {
 pub(super) fn base64<E: de::Error>(text: &str, cx: &mut DecodeContext) -> Result<ByteString, E> {
     ByteString::parse_base64(text).map_err(|index| {
         let error = cx.fail(WireErrorKind::Invalid {
-            reason: format!("illegal base64 data at input byte {index}").into(),
+            reason: format!("illegal base64 data at input byte {index}"),
         });
         stop(cx, error)
     })

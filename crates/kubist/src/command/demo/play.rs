@@ -11,7 +11,7 @@ use super::report::{Report, Server as ServerReport, StepReport, Wire};
 use super::simulation::Simulation;
 use super::stage::{NAMESPACE, Stage};
 use super::steps::{bring_up, kill, remove, roll, scale};
-use super::{Options, verify};
+use super::{Options, units, verify};
 
 /// The Deployment that loses a Pod, and later gets a new image.
 const FRONTEND: &str = "frontend";
@@ -58,7 +58,7 @@ impl<'a> Play<'a> {
             let body = async |_: &Step<'_>| {
                 let bar = progress.bar("Pods", count.into());
                 fill::fill(&client, seed, count, &bar).await?;
-                Ok(format!("{count} Pods"))
+                Ok(units::of(count.into(), "Pod"))
             };
             self.step("filling", body).await?;
         }

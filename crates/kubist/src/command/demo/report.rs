@@ -163,15 +163,19 @@ impl Wire {
             units::bytes(self.bytes_received),
             units::bytes(self.bytes_sent),
         );
-        let (requests, connections) = (units::count(self.requests), self.connections);
-        format!("{received} received, {sent} sent; {requests} requests, {connections} connections")
+        let requests = units::of(self.requests, "request");
+        let connections = units::of(self.connections, "connection");
+        format!("{received} received, {sent} sent; {requests}, {connections}")
     }
 }
 
 impl Server {
     fn text(self) -> String {
-        let (objects, writes) = (units::count(self.objects), units::count(self.writes));
-        format!("{objects} objects after {writes} writes")
+        let (objects, writes) = (
+            units::of(self.objects, "object"),
+            units::of(self.writes, "write"),
+        );
+        format!("{objects} after {writes}")
     }
 }
 

@@ -66,8 +66,8 @@ impl Simulation {
         match timeout(SYNC_DEADLINE, self.factory.wait_for_sync()).await {
             Ok(Ok(())) => {
                 let objects = self.caches().objects;
-                let objects = units::count(objects);
-                Ok(format!("{} know {objects} objects", names.join(", ")))
+                let objects = units::of(objects, "object");
+                Ok(format!("{} know {objects}", names.join(", ")))
             }
             Ok(Err(error)) => Err(DemoError::Controllers {
                 reason: chain(&error),

@@ -38,12 +38,13 @@ pub(super) struct Until {
 pub(super) async fn follow<K: IngestAny>(
     target: &Target,
     mut view: impl View<K>,
+    problems: Arc<Problems>,
     until: Until,
 ) -> io::Result<()> {
     let ended = signal::listen()?;
     let mut summary = Summary::start(&target.resource, &target.client, memory::resident());
     let arrivals = Arrivals::default();
-    let informer = informer::<K>(target, &arrivals);
+    let informer = informer::<K>(target, &arrivals, problems);
     let changes = informer.subscribe(HandlerConfig {
         delivery: Delivery::Bounded {
             pending_max: WAITING_MAX,
@@ -69,14 +70,17 @@ pub(super) async fn follow<K: IngestAny>(
     shown
 }
 
-fn informer<K: IngestAny>(target: &Target, arrivals: &Arrivals) -> SharedInformer<K> {
+fn informer<K: IngestAny>(
+    target: &Target,
+    arrivals: &Arrivals,
+    problems: Arc<Problems>,
+) -> SharedInformer<K> {
     let Target {
         client,
         resource,
         selection,
     } = target;
     let source = client.dynamic_lister_watcher::<K>(resource, selection);
-    let problems = Problems::default();
     let config = InformerConfig {
         name: resource.plural.clone(),
         on_problem: Some(Arc::new(move |problem: &Problem| problems.tell(problem))),

@@ -1,25 +1,52 @@
-//! What goes wrong in a watch, as sentences on standard error.
+//! What goes wrong in a watch, as sentences: on standard error, or kept for whoever draws the
+//! screen, which lines in between would tear.
 
 use std::error::Error;
+use std::time::Duration;
 
 use kubist_informers::{Problem, Report};
 use parking_lot::Mutex;
+use tokio::time::Instant;
 
 /// Tells problems; one that repeats is told once.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Problems {
-    last: Mutex<String>,
+    last: Mutex<Option<(String, Instant)>>,
+    on_stderr: bool,
 }
 
 impl Problems {
+    /// Tells them on standard error.
+    pub(super) fn on_stderr() -> Self {
+        Self {
+            last: Mutex::default(),
+            on_stderr: true,
+        }
+    }
+
+    /// Keeps the last one.
+    pub(super) fn kept() -> Self {
+        Self {
+            last: Mutex::default(),
+            on_stderr: false,
+        }
+    }
+
     #[expect(clippy::print_stderr, reason = "this is the command's own output")]
     pub(super) fn tell(&self, problem: &Problem) {
         let text = describe(problem);
         let mut last = self.last.lock();
-        if *last != text {
+        let repeats = last.as_ref().is_some_and(|(before, _)| *before == text);
+        if self.on_stderr && !repeats {
             eprintln!("kubist: {text}");
-            *last = text;
         }
+        *last = Some((text, Instant::now()));
+    }
+
+    /// The last one, and how long ago it came.
+    pub(super) fn last(&self) -> Option<(String, Duration)> {
+        let last = self.last.lock();
+        last.as_ref().map(|(text, at)| (text.clone(), at.elapsed()))
     }
 }
 
@@ -71,6 +98,16 @@ mod tests {
     use kubist_apimachinery::ObjectName;
     use kubist_apimachinery::wire::WireErrorKind;
     use kubist_cache::InvalidItem;
+
+    #[test]
+    fn the_last_problem_is_kept_for_the_screen() {
+        let problems = Problems::kept();
+        assert!(problems.last().is_none());
+        problems.tell(&Problem::Fetch(Report::WatchTooShort));
+        let (text, age) = problems.last().unwrap();
+        assert!(text.contains("trying again"), "{text}");
+        assert!(age < Duration::from_secs(60));
+    }
 
     #[test]
     fn an_object_that_cannot_be_read_is_named_with_the_reason() {

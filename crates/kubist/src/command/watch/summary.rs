@@ -11,6 +11,9 @@ use tokio::time::Instant;
 
 use super::super::{memory, units};
 
+/// With fewer objects, what they occupy is lost in what the program itself allocates.
+const OBJECTS_MIN: u64 = 1000;
+
 /// Counts while the watch goes on.
 pub(super) struct Summary {
     name: String,
@@ -79,9 +82,9 @@ impl Summary {
         let rate = self.events as f64 / after.as_secs_f64().max(0.001);
         let mut lines = vec![
             format!(
-                "{}: {} objects after {}",
+                "{}: {} after {}",
                 self.name,
-                units::count(objects),
+                units::of(objects, "object"),
                 units::duration(listed - self.started)
             ),
             format!(
@@ -92,15 +95,20 @@ impl Summary {
                 stats.reflector.failures
             ),
             format!(
-                "wire: {} received over {} connections",
+                "wire: {} received over {}",
                 units::bytes(wire.bytes_received - self.bytes_before),
-                wire.connections_opened
+                units::of(wire.connections_opened, "connection")
             ),
         ];
         if let (Some(now), Some(before)) = (resident, self.resident_before) {
             let grown = now.saturating_sub(before);
+            let rough = if objects < OBJECTS_MIN {
+                " (rough: with so few, most of it is the program's own)"
+            } else {
+                ""
+            };
             let each = grown.checked_div(objects).map_or_else(String::new, |each| {
-                format!(", {} per object", units::bytes(each))
+                format!(", {} per object{rough}", units::bytes(each))
             });
             lines.push(format!(
                 "memory: {} grown by the list{each}",

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use console::{Term, style, truncate_str};
@@ -15,12 +16,15 @@ use tokio::time::Instant;
 
 use super::super::{clock, units};
 use super::lines::{object_of, type_of};
+use super::problems::Problems;
 use super::{REDRAW, View};
 
-/// Lines that are not rows: the title, the header, and the one where the cursor rests.
-const OTHER_LINES: usize = 3;
+/// Lines that are not rows: the title, the header, a problem, and the one where the cursor rests.
+const OTHER_LINES: usize = 4;
 /// How long a deleted object is shown.
 const DELETED_SHOWN: Duration = Duration::from_secs(5);
+/// How long a problem is shown after it came last.
+const PROBLEM_SHOWN: Duration = Duration::from_secs(60);
 /// A table is drawn anew at least this often, since ages grow.
 const AGES_GROW: Duration = Duration::from_secs(1);
 
@@ -28,6 +32,7 @@ const AGES_GROW: Duration = Duration::from_secs(1);
 pub(super) struct LiveTable {
     term: Term,
     title: String,
+    problems: Arc<Problems>,
     namespaced: bool,
     rows: BTreeMap<ObjectName, Row>,
     /// The rows by the number of their last change.
@@ -47,10 +52,11 @@ struct Row {
 }
 
 impl LiveTable {
-    pub(super) fn new(resource: &ApiResource) -> Self {
+    pub(super) fn new(resource: &ApiResource, problems: Arc<Problems>) -> Self {
         Self {
             term: Term::buffered_stdout(),
-            title: resource.gvr().to_string(),
+            title: title(resource),
+            problems,
             namespaced: resource.namespaced,
             rows: BTreeMap::new(),
             order: BTreeMap::new(),
@@ -79,7 +85,7 @@ impl LiveTable {
         let (height, width) = (usize::from(height), usize::from(width));
         let shown = height.saturating_sub(OTHER_LINES);
         self.term.clear_last_lines(self.drawn_lines)?;
-        let mut lines = vec![self.heading(shown)];
+        let mut lines = vec![truncate_str(&self.heading(shown), width, "…").into_owned()];
         let names = self.order.values().rev().take(shown);
         let rows: Vec<_> = names
             .filter_map(|name| Some((name, self.rows.get(name)?)))
@@ -110,6 +116,7 @@ impl LiveTable {
             let _ = write!(line, "{:<names$}  {age:<7}  {}", name.name, row.event());
             lines.push(truncate_str(&line, width, "…").into_owned());
         }
+        lines.extend(self.problem(width));
         for line in &lines {
             self.term.write_line(line)?;
         }
@@ -128,10 +135,28 @@ impl LiveTable {
             String::new()
         };
         format!(
-            "{}: {} objects, {changes} changes{more}",
+            "{}: {}, {changes} changes{more}",
             self.title,
-            units::count(all as u64)
+            units::of(all as u64, "object")
         )
+    }
+
+    /// What went wrong lately.
+    fn problem(&self, width: usize) -> Option<String> {
+        let (text, age) = self
+            .problems
+            .last()
+            .filter(|(_, age)| *age < PROBLEM_SHOWN)?;
+        let line = format!("{} ago: {text}", units::age(age));
+        Some(style(truncate_str(&line, width, "…")).red().to_string())
+    }
+}
+
+/// `pods`, `deployments.apps`.
+fn title(resource: &ApiResource) -> String {
+    match resource.group.as_str() {
+        "" => resource.plural.to_string(),
+        group => format!("{}.{group}", resource.plural),
     }
 }
 

@@ -4,7 +4,7 @@ use kubist_api::apps::v1::Deployment;
 
 use super::super::error::{DemoError, Doing as _};
 use super::super::stage::Stage;
-use super::super::verify;
+use super::super::{units, verify};
 
 pub(in super::super) async fn run(stage: &Stage, app: &str) -> Result<String, DemoError> {
     let pods = verify::pods(stage, app).await?.len();
@@ -20,5 +20,6 @@ pub(in super::super) async fn run(stage: &Stage, app: &str) -> Result<String, De
         })
         .await?;
     verify::gone(stage, app).await?;
-    Ok(format!("{app}, its ReplicaSet and {pods} Pods are gone"))
+    let pods = units::of(pods as u64, "Pod");
+    Ok(format!("{app}, its ReplicaSet and {pods} are gone"))
 }
