@@ -31,7 +31,7 @@ impl Health {
     }
 
     /// Whether the answer depends on storage.
-    pub(crate) fn asks_storage(self, check: Option<&str>) -> bool {
+    pub(crate) fn asks_storage(check: Option<&str>) -> bool {
         check.is_none_or(|check| check == STORAGE_CHECK)
     }
 

@@ -199,7 +199,7 @@ impl Service {
         let path = request.path.as_str();
         if let Some((health, check)) = Health::of_path(path) {
             let ending = self.ending.is_cancelled();
-            let storage = health.asks_storage(check) && self.storage_answers().await;
+            let storage = Health::asks_storage(check) && self.storage_answers().await;
             return Ok(health.answer(check, &request.query, storage, ending));
         }
         if request.method != "GET" && request.method != "HEAD" {

@@ -5,7 +5,6 @@
 
 use crate::authn::{AUTHENTICATED_GROUP, CREDENTIAL_ID};
 use crate::token_issuer::{Claims, Reference};
-use kubist_apimachinery::Str;
 use kubist_registry::{Registry, User};
 
 /// The group of all service accounts; that of one namespace has its name behind a colon.
@@ -25,7 +24,7 @@ pub(crate) async fn user_of(registry: &Registry, claims: &Claims) -> Option<User
     let account = &claims.account;
     let namespace = account.namespace.as_str();
     let bound = [
-        ("serviceaccounts", namespace, Some(&account.service_account)),
+        ("serviceaccounts", namespace, Some(&account.own)),
         ("pods", namespace, account.pod.as_ref()),
         ("secrets", namespace, account.secret.as_ref()),
     ];
@@ -39,8 +38,8 @@ pub(crate) async fn user_of(registry: &Registry, claims: &Claims) -> Option<User
         exists(registry, "nodes", "", node).await?;
     }
     let mut user = User {
-        name: user_name(namespace, &account.service_account.name).into(),
-        uid: account.service_account.uid.as_str().into(),
+        name: user_name(namespace, &account.own.name).into(),
+        uid: account.own.uid.as_str().into(),
         groups: vec![
             GROUP.into(),
             format!("{GROUP}:{namespace}").into(),
@@ -73,5 +72,5 @@ async fn exists(
     let lookup = registry.lookup();
     let found = lookup.get("", plural, namespace, &reference.name).await;
     let found = found.ok().flatten()?;
-    (found.meta().uid == Str::from(reference.uid.as_str())).then_some(())
+    (found.meta().uid == reference.uid.as_str()).then_some(())
 }

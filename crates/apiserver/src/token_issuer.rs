@@ -76,7 +76,7 @@ pub(crate) struct Account {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) secret: Option<Reference>,
     #[serde(rename = "serviceaccount")]
-    pub(crate) service_account: Reference,
+    pub(crate) own: Reference,
 }
 
 /// An object that must still be the same one.

@@ -79,7 +79,7 @@ async fn fill(
     check_lifetime(lifetime)?;
     let mut bound = Account {
         namespace: namespace.to_owned(),
-        service_account: reference(&*account),
+        own: reference(&*account),
         ..Account::default()
     };
     if let Some(object) = &spec.bound_object_ref {
@@ -175,7 +175,7 @@ async fn bind(
         "pods" => {
             let any: &dyn Any = &*found;
             let pod = any.downcast_ref::<Pod>().ok_or_else(not_found)?;
-            let own = &account.service_account.name;
+            let own = &account.own.name;
             if pod.spec.service_account_name != own.as_str() {
                 let message = format!(
                     "cannot bind token for serviceaccount {own:?} to pod running with different \
