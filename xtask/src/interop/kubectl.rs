@@ -110,13 +110,18 @@ impl Kubectl {
         self.minor == FULL
     }
 
+    /// Whether it can have the server check what it applies.
+    pub(super) fn validates(&self) -> bool {
+        self.minor >= VALIDATES_FROM
+    }
+
     /// It, against a server, with a home folder of its own.
     pub(super) fn shell(&self, server: &Server, home: &Path) -> Shell {
         Shell {
             path: self.path.clone(),
             kubeconfig: server.kubeconfig.clone(),
             home: home.to_path_buf(),
-            validates: self.minor >= VALIDATES_FROM,
+            validates: self.validates(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::process::{Outcome, root};
 
@@ -113,7 +113,7 @@ impl Application {
     }
 }
 
-/// Takes lists of one kind (`RoleList`, not `List`) apart: kubectl looks for what a list of one
+/// Makes lists of one kind (`RoleList`) plain ones (`List`): kubectl looks for what a list of one
 /// kind may hold in OpenAPI v2 alone, and the server has v3.
 fn without_typed_lists(text: String) -> Outcome<String> {
     let typed = |document: &Value| {
@@ -123,8 +123,7 @@ fn without_typed_lists(text: String) -> Outcome<String> {
     if !documents.iter().any(typed) {
         return Ok(text);
     }
-    let items: Vec<String> = objects(&text)?.iter().map(Value::to_string).collect();
-    Ok(items.join("\n---\n"))
+    Ok(json!({"apiVersion": "v1", "kind": "List", "items": objects(&text)?}).to_string())
 }
 
 /// Whether an object is of a kind that is not built in.
@@ -163,14 +162,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_lists_of_one_kind_are_taken_apart() {
+    fn only_lists_of_one_kind_become_plain_ones() {
         let list = |kind: &str| format!("kind: {kind}\nitems:\n- kind: Role\n- kind: Role\n");
-        let apart = without_typed_lists(list("RoleList")).expect("it is YAML");
-        assert_eq!(apart, "{\"kind\":\"Role\"}\n---\n{\"kind\":\"Role\"}");
-        let plain = list("List");
-        assert_eq!(
-            without_typed_lists(plain.clone()).expect("it is YAML"),
-            plain
-        );
+        let plain = without_typed_lists(list("RoleList")).expect("it is YAML");
+        let plain: Value = serde_json::from_str(&plain).expect("it is JSON");
+        assert_eq!(plain["kind"], "List");
+        assert_eq!(plain["items"], json!([{"kind": "Role"}, {"kind": "Role"}]));
+        let same = list("List");
+        assert_eq!(without_typed_lists(same.clone()).expect("it is YAML"), same);
     }
 }

@@ -15,30 +15,25 @@ pub(super) type Step = fn(&Shell) -> Outcome;
 
 /// The steps with their names; `full` adds those that one version is enough for.
 pub(super) fn all(full: bool) -> Vec<(&'static str, Step)> {
-    let mut steps = Vec::new();
-    if full {
-        steps.extend_from_slice(FIRST);
-    }
-    steps.extend_from_slice(SHORT);
+    let mut steps = SHORT.to_vec();
     if full {
         steps.extend_from_slice(FULL);
-        if manifests::has_shared() {
-            steps.extend_from_slice(SHARED);
-        } else {
-            eprintln!("  skipped: ../shared/data/manifests is not here");
-        }
+    }
+    if manifests::has_shared() {
+        steps.extend_from_slice(SHARED);
+    } else {
+        eprintln!("  skipped: ../shared/data/manifests is not here");
+    }
+    if full {
         steps.extend_from_slice(LAST);
     }
     steps
 }
 
-const FIRST: &[(&str, Step)] = &[
+const SHORT: &[(&str, Step)] = &[
     ("version, healthz, readyz", reads::server),
     ("api-versions, api-resources", super::tables::discovery),
     ("explain", reads::explain),
-];
-
-const SHORT: &[(&str, Step)] = &[
     ("create namespace", typed::namespaces),
     ("apply, then apply unchanged", applications::apply),
     ("get -o yaml is what was applied", applications::held),
