@@ -3,7 +3,8 @@
 //! A cache that decodes late needs to know of each object its name, version, labels and owners,
 //! and that the rest is worth keeping. [`scan`] finds these as [`Span`]s, in one pass, and checks
 //! the structure of the whole object on the way (protobuf: lengths, wire types and nesting by the
-//! schema; JSON: the type of each field). [`FieldPath`] looks up one further field in the same bytes.
+//! schema; JSON: the type of each field). [`FieldPath`] looks up one further field in the same
+//! bytes.
 //!
 //! Usually nothing is allocated. Where metadata cannot be borrowed from the bytes (JSON strings
 //! with escapes, keys that are not sorted, labels spread over two `metadata` fields), that part is

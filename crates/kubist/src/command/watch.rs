@@ -32,6 +32,8 @@ use super::Outcome;
 
 /// How often the table is redrawn, if anything changed or time passes.
 const REDRAW: Duration = Duration::from_millis(200);
+/// What to do where there is no cluster.
+const ADVICE: &str = "name a file with --kubeconfig or KUBECONFIG (`kubist serve` writes one)";
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -211,7 +213,6 @@ fn connect(options: &Options) -> Result<Client, Box<dyn Error>> {
             ..KubeconfigSelection::default()
         },
     });
-    const ADVICE: &str = "name a file with --kubeconfig or KUBECONFIG (`kubist serve` writes one)";
     found.map_err(|error| match &error {
         InferError::Kubeconfig(KubeconfigError::NotFound { .. }) => {
             format!("{error}; {ADVICE}").into()
