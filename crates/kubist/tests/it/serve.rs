@@ -27,7 +27,10 @@ fn one_line_says_that_it_answers_and_a_signal_ends_it_in_order() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the other process has its own clock")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the other process has its own clock"
+)]
 fn its_own_controllers_are_not_warned_of_what_they_watch() {
     let folder = tempfile::tempdir().unwrap();
     let served = Served::start(folder.path(), &["--controllers", "gc,namespace"]);
