@@ -103,7 +103,7 @@ fn run_kubectl(
     let server = Server::start(binary, &folder.join("kubeconfig"), &["--simulate"])?;
     let shell = kubectl.shell(&server, &folder);
     let full = kubectl.full() || long && kubectl.validates();
-    for (name, step) in steps::all(full) {
+    for (name, step) in steps::all(kubectl.validates(), full) {
         report.step(name, || step(&shell));
     }
     report.step("SIGTERM ends the server", || server.stop());

@@ -15,7 +15,7 @@ use crate::process::Outcome;
 const MINORS: [u32; 7] = [27, 28, 29, 30, 31, 32, 33];
 /// Which of them runs all steps, and must be there where kubectl is required.
 const FULL: u32 = 33;
-/// From here on `apply` validates with OpenAPI v3; earlier ones need `--validate=false`.
+/// From here on `explain` and `apply` read OpenAPI v3; earlier ones need `--validate=false`.
 const VALIDATES_FROM: u32 = 29;
 /// Seconds that one call may take.
 const SECONDS_MAX: &str = "120";
@@ -110,7 +110,7 @@ impl Kubectl {
         self.minor == FULL
     }
 
-    /// Whether it can have the server check what it applies.
+    /// Whether it makes do with OpenAPI v3, to explain and to have the server check what it sends.
     pub(super) fn validates(&self) -> bool {
         self.minor >= VALIDATES_FROM
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::process::{Outcome, root};
 
@@ -107,23 +107,23 @@ impl Application {
         for path in &self.files {
             let name = path.file_name().ok_or("a manifest has no name")?;
             let text = std::fs::read_to_string(path)?;
-            std::fs::write(folder.join(name), without_typed_lists(text)?)?;
+            std::fs::write(folder.join(name), without_lists(text)?)?;
         }
         Ok(folder)
     }
 }
 
-/// Makes lists of one kind (`RoleList`) plain ones (`List`): kubectl looks for what a list of one
-/// kind may hold in OpenAPI v2 alone, and the server has v3.
-fn without_typed_lists(text: String) -> Outcome<String> {
-    let typed = |document: &Value| {
-        document["items"].is_array() && document["kind"].as_str().is_some_and(|it| it != "List")
-    };
+/// Takes lists apart: kubectl looks for what a list may hold in OpenAPI v2 alone, and the server
+/// has v3.
+fn without_lists(text: String) -> Outcome<String> {
     let documents = serde_saphyr::from_multiple::<Value>(&text)?;
-    if !documents.iter().any(typed) {
+    if !documents.iter().any(|it| it["items"].is_array()) {
         return Ok(text);
     }
-    Ok(json!({"apiVersion": "v1", "kind": "List", "items": objects(&text)?}).to_string())
+    // The first separator says that this is YAML; kubectl takes one JSON object from a file that
+    // begins with a brace.
+    let items = objects(&text)?.into_iter();
+    Ok(items.map(|it| format!("---\n{it}\n")).collect())
 }
 
 /// Whether an object is of a kind that is not built in.
@@ -162,13 +162,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_lists_of_one_kind_become_plain_ones() {
-        let list = |kind: &str| format!("kind: {kind}\nitems:\n- kind: Role\n- kind: Role\n");
-        let plain = without_typed_lists(list("RoleList")).expect("it is YAML");
-        let plain: Value = serde_json::from_str(&plain).expect("it is JSON");
-        assert_eq!(plain["kind"], "List");
-        assert_eq!(plain["items"], json!([{"kind": "Role"}, {"kind": "Role"}]));
-        let same = list("List");
-        assert_eq!(without_typed_lists(same.clone()).expect("it is YAML"), same);
+    fn lists_are_taken_apart() {
+        let list = "kind: RoleList\nitems:\n- kind: Role\n- kind: Role\n";
+        let apart = without_lists(list.to_owned()).expect("it is YAML");
+        assert_eq!(
+            apart,
+            "---\n{\"kind\":\"Role\"}\n---\n{\"kind\":\"Role\"}\n"
+        );
+        let one = "kind: Role\n";
+        assert_eq!(without_lists(one.to_owned()).expect("it is YAML"), one);
     }
 }
