@@ -88,13 +88,17 @@ fn a_broken_object_is_an_error_of_ingest_and_a_wrong_value_one_of_decode() {
     let cut = Bytes::copy_from_slice(&whole[..whole.len() - 2]);
     let mut cx = DecodeContext::new();
     assert!(Encoded::<Pod>::ingest(cut, Encoding::Json, &mut cx).is_err());
-    let wrong = br#"{"metadata":{"name":"x"},"spec":{"nodeName":7}}"#;
-    let wrong = Encoded::<Pod>::ingest(Bytes::from_static(wrong), Encoding::Json, &mut cx);
+    let mut ingest = |json: &'static str| {
+        Encoded::<Pod>::ingest(Bytes::from_static(json.as_bytes()), Encoding::Json, &mut cx)
+    };
+    let error = ingest(r#"{"metadata":{"name":"x"},"spec":{"nodeName":7}}"#);
+    assert_eq!(error.expect_err("no text").path, "spec.nodeName");
+    let wrong = ingest(r#"{"metadata":{"name":"x"},"spec":{"overhead":{"cpu":"much"}}}"#);
     let error = wrong
         .expect("its structure is whole")
         .decode()
-        .expect_err("no node name");
-    assert_eq!(error.path, "spec.nodeName");
+        .expect_err("no quantity");
+    assert!(error.path.starts_with("spec.overhead"), "{error}");
 }
 
 #[test]
