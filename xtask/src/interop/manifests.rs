@@ -122,8 +122,8 @@ fn without_lists(text: String) -> Outcome<String> {
     }
     // The first separator says that this is YAML; kubectl takes one JSON object from a file that
     // begins with a brace.
-    let items = objects(&text)?.into_iter();
-    Ok(items.map(|it| format!("---\n{it}\n")).collect())
+    let items: Vec<String> = objects(&text)?.iter().map(Value::to_string).collect();
+    Ok(format!("---\n{}\n", items.join("\n---\n")))
 }
 
 /// Whether an object is of a kind that is not built in.
