@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Parser, ValueEnum};
 use kubist_api::core::v1::Pod;
-use kubist_apimachinery::Object as _;
 use kubist_apimachinery::wire::{Encoding, Ingest};
 use kubist_cache::{Change, Encoded, FieldLookup, Index, Source as _};
 use kubist_client::{Client, Config};

@@ -1,8 +1,8 @@
 //! `Authenticator`: who sent a request.
 //!
 //! A client certificate that the server's authority signed (common name is the user, organisations
-//! are the groups), a static bearer token, or the token of a service account. Whoever has neither gets 401 as a Status, as does
-//! one whose credentials are wrong. It does not decide what a user may do.
+//! are the groups), a static bearer token, or the token of a service account. Whoever has none gets
+//! 401 as a Status, as does one whose credentials are wrong. It does not decide what a user may do.
 
 use crate::token_issuer::{Claims, ISSUER, TokenIssuer};
 use http::HeaderMap;

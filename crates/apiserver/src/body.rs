@@ -72,38 +72,38 @@ impl fmt::Debug for Body {
     }
 }
 
+/// Bytes of a body that is too large which are read after the limit, and thrown away: a client that
+/// still writes would not hear the answer, and over HTTP/2 the reset of the stream can overtake it.
+const REFUSED_BYTES_MAX: u64 = 32 << 20;
+/// How long that may take.
+const REFUSED_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Reads a request's body of at most `max` bytes.
 pub(crate) async fn read<B>(body: B, max: usize) -> Result<Bytes, Status>
 where
     B: HttpBody<Data = Bytes>,
     B::Error: fmt::Display,
 {
-    // One that says that it is too large is read up to the limit all the same, and thrown away:
-    // a client that still writes would not hear the answer.
-    let refused = body.size_hint().lower() > max as u64;
     let mut body = std::pin::pin!(body);
+    if body.size_hint().lower() > max as u64 {
+        discard(body, REFUSED_BYTES_MAX, REFUSED_TIMEOUT).await;
+        return Err(Status::body_too_large(max));
+    }
     let mut first = Bytes::new();
     let mut rest = BytesMut::new();
-    let mut length = 0;
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|error| broken(&error))?.into_data() else {
             continue;
         };
-        length += data.len();
-        if length > max {
+        if first.len() + rest.len() + data.len() > max {
+            discard(body, REFUSED_BYTES_MAX, REFUSED_TIMEOUT).await;
             return Err(Status::body_too_large(max));
-        }
-        if refused {
-            continue;
         }
         if first.is_empty() {
             first = data;
         } else {
             rest.extend_from_slice(&data);
         }
-    }
-    if refused {
-        return Err(Status::body_too_large(max));
     }
     if rest.is_empty() {
         return Ok(first);
@@ -115,7 +115,7 @@ where
 }
 
 /// Bytes of a body that are read although nobody wants them, as upstream.
-const DRAINED_BYTES_MAX: usize = 256 << 10;
+const DRAINED_BYTES_MAX: u64 = 256 << 10;
 /// How long that may take.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -125,20 +125,28 @@ pub(crate) async fn drain<B>(body: &mut B) -> bool
 where
     B: HttpBody<Data = Bytes> + Unpin,
 {
-    let drained = async {
+    discard(Pin::new(body), DRAINED_BYTES_MAX, DRAIN_TIMEOUT).await
+}
+
+/// Reads at most `max` bytes of a body and throws them away. Whether that was all.
+async fn discard<B>(mut body: Pin<&mut B>, max: u64, timeout: Duration) -> bool
+where
+    B: HttpBody<Data = Bytes>,
+{
+    let discarded = async {
         let mut read = 0;
         while let Some(frame) = body.frame().await {
             let Ok(frame) = frame else {
                 return false;
             };
-            read += frame.data_ref().map_or(0, Bytes::len);
-            if read > DRAINED_BYTES_MAX {
+            read += frame.data_ref().map_or(0, Bytes::len) as u64;
+            if read > max {
                 return false;
             }
         }
         true
     };
-    tokio::time::timeout(DRAIN_TIMEOUT, drained)
+    tokio::time::timeout(timeout, discarded)
         .await
         .unwrap_or(false)
 }

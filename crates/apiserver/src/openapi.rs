@@ -1,4 +1,4 @@
-//! `/openapi/v3`: an index, and a document for each group and version.
+//! `/openapi/v3`: an index, and a document for each group and version. `/openapi/v2`: one.
 //!
 //! Documents say what clients ask them: schemas with their types, list keys and patch strategies
 //! (`kubectl explain`, strategic merge), and operations with their media types and parameters
@@ -7,6 +7,7 @@
 
 mod operations;
 mod schemas;
+mod v2;
 
 use crate::answer::{Answer, TEXT};
 use bytes::Bytes;
@@ -21,6 +22,7 @@ use std::sync::OnceLock;
 pub(crate) struct OpenApi {
     index: OnceLock<Bytes>,
     documents: Vec<(String, OnceLock<Bytes>)>,
+    old: [OnceLock<Bytes>; 2],
 }
 
 impl OpenApi {
@@ -29,7 +31,24 @@ impl OpenApi {
         Self {
             index: OnceLock::new(),
             documents: paths.map(|path| (path, OnceLock::new())).collect(),
+            old: Default::default(),
         }
+    }
+
+    /// The document of `/openapi/v2`, in the form that an Accept header asks for.
+    pub(crate) fn old_document(&self, accept: Option<&str>) -> Answer {
+        let form = v2::Form::of(accept);
+        let [json, protobuf] = &self.old;
+        let made = match form {
+            v2::Form::Json => json,
+            v2::Form::Protobuf => protobuf,
+        };
+        let bytes = made.get_or_init(|| {
+            let roots = group_versions()
+                .flat_map(|(group, version)| operations::paths(&path(group, version), version).1);
+            v2::document(&schemas::reachable(roots.collect()), form).into()
+        });
+        Answer::whole(form.media_type(), bytes.clone())
     }
 
     /// The index.

@@ -212,6 +212,7 @@ impl Service {
         match path.strip_suffix('/').unwrap_or(path) {
             "" => json(json!({"paths": root_paths()})),
             "/version" => json(version::version()),
+            "/openapi/v2" => Ok(self.open_api.old_document(request.accept())),
             "/openapi/v3" => Ok(self.open_api.index()),
             path => Ok(path
                 .strip_prefix("/openapi/v3/")
@@ -264,7 +265,14 @@ fn root_paths() -> Vec<String> {
     });
     let mut paths: Vec<String> = groups.collect();
     paths.push("/apis".to_owned());
-    for path in ["/healthz", "/livez", "/openapi/v3", "/readyz", "/version"] {
+    for path in [
+        "/healthz",
+        "/livez",
+        "/openapi/v2",
+        "/openapi/v3",
+        "/readyz",
+        "/version",
+    ] {
         paths.push(path.to_owned());
     }
     paths.sort();

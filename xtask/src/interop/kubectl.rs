@@ -15,8 +15,6 @@ use crate::process::Outcome;
 const MINORS: [u32; 7] = [27, 28, 29, 30, 31, 32, 33];
 /// Which of them runs all steps, and must be there where kubectl is required.
 const FULL: u32 = 33;
-/// From here on `explain` and `apply` read OpenAPI v3; earlier ones need `--validate=false`.
-const VALIDATES_FROM: u32 = 29;
 /// Seconds that one call may take.
 const SECONDS_MAX: &str = "120";
 /// Lines of a watch that may wait to be read.
@@ -110,18 +108,12 @@ impl Kubectl {
         self.minor == FULL
     }
 
-    /// Whether it makes do with OpenAPI v3, to explain and to have the server check what it sends.
-    pub(super) fn validates(&self) -> bool {
-        self.minor >= VALIDATES_FROM
-    }
-
     /// It, against a server, with a home folder of its own.
     pub(super) fn shell(&self, server: &Server, home: &Path) -> Shell {
         Shell {
             path: self.path.clone(),
             kubeconfig: server.kubeconfig.clone(),
             home: home.to_path_buf(),
-            validates: self.validates(),
         }
     }
 }
@@ -132,7 +124,6 @@ pub(super) struct Shell {
     kubeconfig: PathBuf,
     /// Caches and scratch files of this run.
     pub(super) home: PathBuf,
-    validates: bool,
 }
 
 impl Shell {
@@ -191,14 +182,6 @@ impl Shell {
         Ok(serde_json::from_str(
             &self.run(&format!("{words} -o json"))?,
         )?)
-    }
-
-    /// As [`Self::run`], for commands that send files, with what old versions need.
-    pub(super) fn send(&self, words: &str) -> Outcome<String> {
-        if self.validates {
-            return self.run(words);
-        }
-        self.run(&format!("{words} --validate=false"))
     }
 
     /// Writes a scratch file and returns its path.

@@ -106,24 +106,10 @@ impl Application {
         std::fs::create_dir_all(&folder)?;
         for path in &self.files {
             let name = path.file_name().ok_or("a manifest has no name")?;
-            let text = std::fs::read_to_string(path)?;
-            std::fs::write(folder.join(name), without_lists(text)?)?;
+            std::fs::copy(path, folder.join(name))?;
         }
         Ok(folder)
     }
-}
-
-/// Takes lists apart: kubectl looks for what a list may hold in OpenAPI v2 alone, and the server
-/// has v3.
-fn without_lists(text: String) -> Outcome<String> {
-    let documents = serde_saphyr::from_multiple::<Value>(&text)?;
-    if !documents.iter().any(|it| it["items"].is_array()) {
-        return Ok(text);
-    }
-    // The first separator says that this is YAML; kubectl takes one JSON object from a file that
-    // begins with a brace.
-    let items: Vec<String> = objects(&text)?.iter().map(Value::to_string).collect();
-    Ok(format!("---\n{}\n", items.join("\n---\n")))
 }
 
 /// Whether an object is of a kind that is not built in.
@@ -163,13 +149,9 @@ mod tests {
 
     #[test]
     fn lists_are_taken_apart() {
-        let list = "kind: RoleList\nitems:\n- kind: Role\n- kind: Role\n";
-        let apart = without_lists(list.to_owned()).expect("it is YAML");
-        assert_eq!(
-            apart,
-            "---\n{\"kind\":\"Role\"}\n---\n{\"kind\":\"Role\"}\n"
-        );
-        let one = "kind: Role\n";
-        assert_eq!(without_lists(one.to_owned()).expect("it is YAML"), one);
+        let list = "kind: RoleList\nitems:\n- kind: Role\n- kind: Role\n---\nkind: Pod\n";
+        let kinds = objects(list).expect("it is YAML");
+        let kinds: Vec<_> = kinds.iter().map(|it| it["kind"].as_str()).collect();
+        assert_eq!(kinds, [Some("Role"), Some("Role"), Some("Pod")]);
     }
 }

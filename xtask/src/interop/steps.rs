@@ -13,14 +13,9 @@ use crate::process::Outcome;
 /// A step: passes, or says what it found.
 pub(super) type Step = fn(&Shell) -> Outcome;
 
-/// The steps with their names; `explains` adds what needs a kubectl that knows OpenAPI v3, and
-/// `full` those that one version is enough for.
-pub(super) fn all(explains: bool, full: bool) -> Vec<(&'static str, Step)> {
-    let mut steps = Vec::new();
-    if explains {
-        steps.extend_from_slice(EXPLAIN);
-    }
-    steps.extend_from_slice(SHORT);
+/// The steps with their names; `full` adds those that one version is enough for.
+pub(super) fn all(full: bool) -> Vec<(&'static str, Step)> {
+    let mut steps = SHORT.to_vec();
     if full {
         steps.extend_from_slice(FULL);
     }
@@ -35,11 +30,10 @@ pub(super) fn all(explains: bool, full: bool) -> Vec<(&'static str, Step)> {
     steps
 }
 
-const EXPLAIN: &[(&str, Step)] = &[("explain", reads::explain)];
-
 const SHORT: &[(&str, Step)] = &[
     ("version, healthz, readyz", reads::server),
     ("api-versions, api-resources", super::tables::discovery),
+    ("explain", reads::explain),
     ("create namespace", typed::namespaces),
     ("apply, then apply unchanged", applications::apply),
     ("get -o yaml is what was applied", applications::held),

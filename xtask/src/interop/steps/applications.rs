@@ -59,7 +59,7 @@ fn each(all: &[Application], step: impl Fn(&Application) -> Outcome) -> Outcome 
 fn apply_one(shell: &Shell, application: &Application, strict: bool) -> Outcome {
     let command = format!("apply {}", arguments(shell, application)?);
     let expected = application.objects()?.len();
-    let first = shell.send(&command)?;
+    let first = shell.run(&command)?;
     let made = |it: &&str| it.ends_with(" created") || it.ends_with(" configured");
     let (good, bad): (Vec<&str>, Vec<&str>) = first.lines().partition(made);
     if !bad.is_empty() || good.len() != expected {
@@ -70,7 +70,7 @@ fn apply_one(shell: &Shell, application: &Application, strict: bool) -> Outcome 
         .into());
     }
     let before = versions(shell, application)?;
-    let second = shell.send(&command)?;
+    let second = shell.run(&command)?;
     let same = |it: &&str| match it.strip_suffix(" configured") {
         Some(name) => !strict || PATCHED_FOR_EVER.contains(&name),
         None => it.ends_with(" unchanged"),

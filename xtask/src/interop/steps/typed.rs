@@ -77,7 +77,7 @@ pub(super) fn events(shell: &Shell) -> Outcome {
         firstTimestamp: \"2026-01-02T03:04:05Z\"\nlastTimestamp: \"2026-01-02T03:04:05Z\"\n\
         source: {component: interop}\nreportingComponent: interop\nreportingInstance: one\n";
     let file = shell.file("event.yaml", event)?;
-    shell.send(&format!("create -f {file}"))?;
+    shell.run(&format!("create -f {file}"))?;
     shell.print(
         "events --for=configmap/noted",
         &["Noted", "somebody noted it"],

@@ -134,21 +134,21 @@ pub(super) fn replace(shell: &Shell) -> Outcome {
         )
     };
     let first = shell.file("replaced.yaml", &object("", "one"))?;
-    shell.send(&format!("create -f {first}"))?;
+    shell.run(&format!("create -f {first}"))?;
     let version = shell.run("get configmap replaced -o jsonpath={.metadata.resourceVersion}")?;
     let second = shell.file("replaced.yaml", &object("", "two"))?;
-    shell.send(&format!("replace -f {second}"))?;
+    shell.run(&format!("replace -f {second}"))?;
     value(shell, "configmap replaced", "{.data.key}", "two")?;
     let stale = format!("  resourceVersion: \"{version}\"\n");
     let third = shell.file("replaced.yaml", &object(&stale, "three"))?;
-    match shell.send(&format!("replace -f {third}")) {
+    match shell.run(&format!("replace -f {third}")) {
         Ok(printed) => return Err(format!("a stale replace succeeded: {printed}").into()),
         Err(error) if error.to_string().contains("the object has been modified") => {}
         Err(error) => return Err(error),
     }
     let uid = shell.run("get configmap replaced -o jsonpath={.metadata.uid}")?;
     let fourth = shell.file("replaced.yaml", &object("", "four"))?;
-    shell.send(&format!("replace --force -f {fourth}"))?;
+    shell.run(&format!("replace --force -f {fourth}"))?;
     if uid == shell.run("get configmap replaced -o jsonpath={.metadata.uid}")? {
         return Err("replace --force kept the uid".into());
     }
@@ -175,12 +175,12 @@ pub(super) fn apply_changed(shell: &Shell) -> Outcome {
     let two = "        - {name: A, value: \"1\"}\n        - {name: B, value: \"2\"}\n";
     let one = "        - {name: B, value: \"3\"}\n";
     let file = shell.file("changing.yaml", &manifest(two))?;
-    shell.send(&format!("apply -f {file}"))?;
+    shell.run(&format!("apply -f {file}"))?;
     // Somebody else's field survives an apply that does not name it.
     shell.run("scale deployment changing --replicas=2")?;
     shell.run("annotate deployment changing example.com/other=kept")?;
     let file = shell.file("changing.yaml", &manifest(one))?;
-    let says = shell.send(&format!("apply -f {file}"))?;
+    let says = shell.run(&format!("apply -f {file}"))?;
     if !says.contains("configured") {
         return Err(format!("apply of a change says {says:?}").into());
     }

@@ -1,0 +1,278 @@
+//! `/openapi/v2`: every schema in one document, as JSON or as the protobuf of gnostic.
+//!
+//! kubectl reads it where v3 gives no answer: to validate lists of one kind (`RoleList`), and
+//! before 1.29 to validate anything. It has the schemas of v3 in v2's words, and no operations.
+
+use serde_json::{Map, Value, json};
+
+/// The media type of the protobuf form, as clients ask for it and as upstream answers.
+const ASKED: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+const ANSWERED: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
+/// The forms of the document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Json,
+    Protobuf,
+}
+
+impl Form {
+    /// The one that an Accept header prefers; JSON unless it names the other before that.
+    pub(super) fn of(accept: Option<&str>) -> Self {
+        let types = accept.unwrap_or_default().split(',').map(|it| {
+            let (media_type, _) = it.split_once(';').unwrap_or((it, ""));
+            media_type.trim()
+        });
+        for media_type in types {
+            match media_type {
+                ASKED | ANSWERED => return Self::Protobuf,
+                "application/json" | "application/*" | "*/*" => return Self::Json,
+                _ => {}
+            }
+        }
+        Self::Json
+    }
+
+    pub(super) fn media_type(self) -> &'static str {
+        match self {
+            Self::Json => "application/json",
+            Self::Protobuf => ANSWERED,
+        }
+    }
+}
+
+/// The document, from the schemas of v3.
+pub(super) fn document(schemas: &Value, form: Form) -> Vec<u8> {
+    let definitions: Map<String, Value> = schemas
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, schema)| (name.clone(), translated(schema)))
+        .collect();
+    match form {
+        Form::Json => json!({
+            "swagger": "2.0",
+            "info": {"title": "Kubernetes", "version": "unversioned"},
+            "paths": {},
+            "definitions": definitions,
+        })
+        .to_string()
+        .into_bytes(),
+        Form::Protobuf => encode(&definitions),
+    }
+}
+
+/// A schema of v3 in v2's words: other paths of references, no `oneOf`, no `allOf` around one.
+fn translated(schema: &Value) -> Value {
+    let Some(fields) = schema.as_object() else {
+        return schema.clone();
+    };
+    let mut translation = Map::new();
+    for (key, value) in fields {
+        match key.as_str() {
+            "$ref" => {
+                let path = value.as_str().unwrap_or_default();
+                let name = path.rsplit('/').next().unwrap_or_default();
+                translation.insert(key.clone(), json!(format!("#/definitions/{name}")));
+            }
+            "allOf" => {
+                if let Value::Object(one) = translated(&value[0]) {
+                    translation.extend(one);
+                }
+            }
+            // Quantities, and what may be a number: v2 calls them strings, and lets them pass.
+            "oneOf" => {
+                translation.insert("type".to_owned(), json!("string"));
+            }
+            "items" | "additionalProperties" => {
+                translation.insert(key.clone(), translated(value));
+            }
+            "properties" => {
+                let properties = value.as_object().into_iter().flatten();
+                let properties: Map<String, Value> = properties
+                    .map(|(name, property)| (name.clone(), translated(property)))
+                    .collect();
+                translation.insert(key.clone(), Value::Object(properties));
+            }
+            _ => {
+                translation.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    Value::Object(translation)
+}
+
+/// Field numbers of gnostic's OpenAPIv2.proto.
+mod number {
+    pub(super) const DOCUMENT_SWAGGER: u8 = 1;
+    pub(super) const DOCUMENT_INFO: u8 = 2;
+    pub(super) const DOCUMENT_PATHS: u8 = 8;
+    pub(super) const DOCUMENT_DEFINITIONS: u8 = 9;
+    pub(super) const INFO_TITLE: u8 = 1;
+    pub(super) const INFO_VERSION: u8 = 2;
+    /// Of `Definitions`, `Properties`, `ItemsItem`, `AdditionalPropertiesItem` and `TypeItem`.
+    pub(super) const ONLY: u8 = 1;
+    /// Of `NamedSchema` and `NamedAny`.
+    pub(super) const NAME: u8 = 1;
+    pub(super) const VALUE: u8 = 2;
+    pub(super) const ANY_YAML: u8 = 2;
+    pub(super) const REFERENCE: u8 = 1;
+    pub(super) const FORMAT: u8 = 2;
+    pub(super) const DEFAULT: u8 = 5;
+    pub(super) const REQUIRED: u8 = 19;
+    pub(super) const ADDITIONAL_PROPERTIES: u8 = 21;
+    pub(super) const TYPE: u8 = 22;
+    pub(super) const ITEMS: u8 = 23;
+    pub(super) const PROPERTIES: u8 = 25;
+    pub(super) const EXTENSION: u8 = 31;
+}
+
+fn encode(definitions: &Map<String, Value>) -> Vec<u8> {
+    let mut info = Vec::new();
+    push(number::INFO_TITLE, b"Kubernetes", &mut info);
+    push(number::INFO_VERSION, b"unversioned", &mut info);
+    let mut document = Vec::new();
+    push(number::DOCUMENT_SWAGGER, b"2.0", &mut document);
+    push(number::DOCUMENT_INFO, &info, &mut document);
+    push(number::DOCUMENT_PATHS, &[], &mut document);
+    let definitions = named_schemas(definitions);
+    push(number::DOCUMENT_DEFINITIONS, &definitions, &mut document);
+    document
+}
+
+fn named_schemas(schemas: &Map<String, Value>) -> Vec<u8> {
+    let mut all = Vec::new();
+    for (name, schema) in schemas {
+        let named = named(name, &encode_schema(schema));
+        push(number::ONLY, &named, &mut all);
+    }
+    all
+}
+
+fn named(name: &str, value: &[u8]) -> Vec<u8> {
+    let mut named = Vec::new();
+    push(number::NAME, name.as_bytes(), &mut named);
+    push(number::VALUE, value, &mut named);
+    named
+}
+
+fn only(value: &[u8]) -> Vec<u8> {
+    let mut message = Vec::new();
+    push(number::ONLY, value, &mut message);
+    message
+}
+
+/// Any value, as YAML, which JSON is.
+fn any(value: &Value) -> Vec<u8> {
+    let mut message = Vec::new();
+    push(number::ANY_YAML, value.to_string().as_bytes(), &mut message);
+    message
+}
+
+fn encode_schema(schema: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (key, value) in schema.as_object().into_iter().flatten() {
+        let text = value.as_str().unwrap_or_default().as_bytes();
+        match key.as_str() {
+            "$ref" => push(number::REFERENCE, text, &mut out),
+            "format" => push(number::FORMAT, text, &mut out),
+            "default" => push(number::DEFAULT, &any(value), &mut out),
+            "required" => {
+                for name in value.as_array().into_iter().flatten() {
+                    let name = name.as_str().unwrap_or_default();
+                    push(number::REQUIRED, name.as_bytes(), &mut out);
+                }
+            }
+            "additionalProperties" => {
+                let schema = only(&encode_schema(value));
+                push(number::ADDITIONAL_PROPERTIES, &schema, &mut out);
+            }
+            "type" => push(number::TYPE, &only(text), &mut out),
+            "items" => push(number::ITEMS, &only(&encode_schema(value)), &mut out),
+            "properties" => {
+                let properties = value.as_object().map(named_schemas).unwrap_or_default();
+                push(number::PROPERTIES, &properties, &mut out);
+            }
+            _ => push(number::EXTENSION, &named(key, &any(value)), &mut out),
+        }
+    }
+    out
+}
+
+/// A field of bytes: its tag, its length, and they.
+fn push(number: u8, bytes: &[u8], out: &mut Vec<u8>) {
+    const LENGTH_DELIMITED: usize = 2;
+    push_varint(usize::from(number) << 3 | LENGTH_DELIMITED, out);
+    push_varint(bytes.len(), out);
+    out.extend_from_slice(bytes);
+}
+
+fn push_varint(mut value: usize, out: &mut Vec<u8>) {
+    loop {
+        let [low, ..] = value.to_le_bytes();
+        value >>= 7;
+        if value == 0 {
+            return out.push(low);
+        }
+        out.push(low | 0x80);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemas_are_told_in_the_words_of_v2() {
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "a": {"allOf": [{"$ref": "#/components/schemas/io.A"}], "default": {}},
+                "b": {"format": "int-or-string", "oneOf": [{"type": "integer"}]},
+                "c": {"type": "array", "items": {"$ref": "#/components/schemas/io.C"}},
+            },
+        });
+        let expected = json!({
+            "type": "object",
+            "properties": {
+                "a": {"$ref": "#/definitions/io.A", "default": {}},
+                "b": {"format": "int-or-string", "type": "string"},
+                "c": {"type": "array", "items": {"$ref": "#/definitions/io.C"}},
+            },
+        });
+        assert_eq!(translated(&schema), expected);
+    }
+
+    #[test]
+    fn a_schema_has_the_field_numbers_of_gnostic() {
+        let schema = json!({"type": "array", "items": {"format": "x"}, "x-k": 1});
+        // In the order of the keys: items (23), type (22), extension (31).
+        let expected = [
+            &[0xba, 0x01, 5, 0x0a, 3, 0x12, 1][..],
+            b"x",
+            &[0xb2, 0x01, 7, 0x0a, 5],
+            b"array",
+            &[0xfa, 0x01, 10, 0x0a, 3],
+            b"x-k",
+            &[0x12, 3, 0x12, 1],
+            b"1",
+        ];
+        assert_eq!(encode_schema(&schema), expected.concat());
+        let long = "l".repeat(300);
+        assert_eq!(
+            encode_schema(&json!({"format": long}))[..3],
+            [0x12, 0xac, 0x02]
+        );
+    }
+
+    #[test]
+    fn json_is_the_form_unless_the_other_is_named_first() {
+        assert_eq!(Form::of(None), Form::Json);
+        assert_eq!(Form::of(Some(ASKED)), Form::Protobuf);
+        assert_eq!(Form::of(Some(&format!("{ANSWERED}, */*"))), Form::Protobuf);
+        assert_eq!(
+            Form::of(Some(&format!("application/json;q=1, {ASKED}"))),
+            Form::Json
+        );
+    }
+}
