@@ -15,6 +15,7 @@
 mod field_path;
 mod json;
 mod json_shape;
+mod json_skim;
 mod owners;
 mod pairs;
 mod plan;

@@ -1,10 +1,11 @@
-//! Scanning JSON: one pass of the library's parser for structure, then a cursor that relies on it.
+//! Scanning JSON: one pass over the whole text for structure (quick, or of the library's parser for
+//! what is unusual), then a cursor over the metadata that relies on it.
 
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-use super::{Irregular, Scan, Span, json_shape, within};
+use super::{Irregular, Scan, Span, json_shape, json_skim, within};
 use crate::wire::{DecodeContext, Schema, WireError, WireErrorKind, merge_json};
 use crate::{ObjectMeta, ObjectName};
 
@@ -69,15 +70,12 @@ impl<'b> Cursor<'b> {
 fn string_length(text: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {
-        let found = text
-            .get(at..)?
-            .iter()
-            .position(|byte| matches!(byte, b'"' | b'\\'))?;
-        at += found;
-        if text[at] == b'"' {
-            return Some(at + 1);
+        at += json_skim::plain_run(text.get(at..)?);
+        match *text.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\\' => at += 2,
+            _ => at += 1,
         }
-        at += 2;
     }
 }
 
@@ -166,6 +164,21 @@ fn metadata_object<'b>(
     if std::str::from_utf8(bytes).is_err() {
         return Err(WireErrorKind::NotUtf8.into());
     }
+    let found = match json_skim::metadata(bytes, schema) {
+        Some(found) => found,
+        None => metadata_checked(bytes, schema)?,
+    };
+    match found.first() {
+        None | Some(b'{') => Ok(found),
+        Some(_) => Err(mismatch("metadata", found, "object")),
+    }
+}
+
+/// The same value of the same text, whatever it is, from the parser that can say what is wrong.
+pub(super) fn metadata_checked<'b>(
+    bytes: &'b [u8],
+    schema: Option<&'static Schema>,
+) -> Result<&'b [u8], WireError> {
     match schema {
         Some(schema) => json_shape::check(bytes, schema)?,
         None => {
@@ -177,12 +190,7 @@ fn metadata_object<'b>(
     if object.first() != Some(&b'{') {
         return Err(mismatch("", object, "object"));
     }
-    match member(object, "metadata") {
-        Some(metadata) if metadata.first() != Some(&b'{') => {
-            Err(mismatch("metadata", metadata, "object"))
-        }
-        found => Ok(found.unwrap_or_default()),
-    }
+    Ok(member(object, "metadata").unwrap_or_default())
 }
 
 pub(super) fn scan(

@@ -57,7 +57,7 @@ struct Broken {
 
 /// The JSON that a value must be. Null is always right: it means absent.
 #[derive(Clone, Copy)]
-enum Expects {
+pub(super) enum Expects {
     Anything,
     Bool,
     Number,
@@ -71,7 +71,7 @@ enum Expects {
 
 /// What is in a list or map.
 #[derive(Clone, Copy)]
-enum Leaf {
+pub(super) enum Leaf {
     Bool,
     Number,
     Text,
@@ -79,7 +79,7 @@ enum Leaf {
 }
 
 impl Leaf {
-    fn expects(self) -> Expects {
+    pub(super) fn expects(self) -> Expects {
         match self {
             Self::Bool => Expects::Bool,
             Self::Number => Expects::Number,
@@ -99,7 +99,7 @@ impl Leaf {
 }
 
 impl Expects {
-    fn of_message(schema: &'static Schema) -> Self {
+    pub(super) fn of_message(schema: &'static Schema) -> Self {
         match schema.form {
             JsonForm::Object => Self::Object(schema),
             JsonForm::Scalar => Self::Scalar(schema.name),
@@ -111,7 +111,7 @@ impl Expects {
         }
     }
 
-    fn of_field(ty: &FieldType) -> Self {
+    pub(super) fn of_field(ty: &FieldType) -> Self {
         match *ty {
             FieldType::Bool => Self::Bool,
             FieldType::I32 | FieldType::I64 | FieldType::F64 => Self::Number,

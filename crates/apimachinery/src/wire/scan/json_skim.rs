@@ -1,0 +1,276 @@
+//! `Skim`: the quick pass over JSON, which says yes or nothing.
+//!
+//! It checks what [`json_shape`](super::json_shape) checks, and finds the metadata on the way,
+//! without the generality of a parser that hands out values. It accepts only text that the shape
+//! check accepts too. At whatever is unusual (an exponent, an escaped field name, a surrogate
+//! pair, deep nesting) and at every error it gives up, and the shape check has the say: so what is
+//! accepted, and what an error says, does not depend on this pass.
+
+use super::json_shape::Expects;
+use crate::wire::Schema;
+
+/// Deeper text is left to the shape check, whose parser stops at 127 levels of known fields.
+const DEPTH_MAX: u8 = 100;
+
+/// Longer runs of digits are left to the shape check; none of these is out of any range.
+const DIGITS_MAX: usize = 18;
+
+/// As many fields are tried in their order before the name is looked up.
+const FIELDS_AHEAD: usize = 8;
+
+/// The value of `metadata` in UTF-8 text that is an object, well-formed and (if a schema is given)
+/// with each field of the right JSON type: empty if it is absent or null. None says nothing.
+pub(super) fn metadata<'b>(text: &'b [u8], schema: Option<&'static Schema>) -> Option<&'b [u8]> {
+    if let Some(schema) = schema
+        && !matches!(Expects::of_message(schema), Expects::Object(_))
+    {
+        return None;
+    }
+    let mut skim = Skim { text, at: 0 };
+    let mut found: &[u8] = &[];
+    skim.token().filter(|&first| first == b'{')?;
+    let (mut more, mut hint) = (skim.enter(b'}')?, 0);
+    while more {
+        let (name, value) = skim.field(schema, &mut hint, DEPTH_MAX)?;
+        if name == b"metadata" {
+            found = if value == b"null" { &[] } else { value };
+        }
+        more = skim.more(b'}')?;
+    }
+    match skim.token() {
+        None => Some(found),
+        Some(_) => None,
+    }
+}
+
+/// A place in the text. The methods are called at the first byte of what they are named for, and
+/// go behind it; after a `None` the place means nothing.
+struct Skim<'b> {
+    text: &'b [u8],
+    at: usize,
+}
+
+impl<'b> Skim<'b> {
+    /// The next byte that is no space, without going behind it.
+    fn token(&mut self) -> Option<u8> {
+        loop {
+            match *self.text.get(self.at)? {
+                b' ' | b'\n' | b'\t' | b'\r' => self.at += 1,
+                byte => return Some(byte),
+            }
+        }
+    }
+
+    /// Goes behind an opening bracket; whether there is an item.
+    fn enter(&mut self, close: u8) -> Option<bool> {
+        self.at += 1;
+        let empty = self.token()? == close;
+        self.at += usize::from(empty);
+        Some(!empty)
+    }
+
+    /// Goes behind a comma or the closing bracket; whether there is a further item.
+    fn more(&mut self, close: u8) -> Option<bool> {
+        let byte = self.token()?;
+        self.at += 1;
+        match byte {
+            b',' => Some(true),
+            byte if byte == close => Some(false),
+            _ => None,
+        }
+    }
+
+    /// A member of an object of the schema; none too if the name has escapes.
+    fn field(
+        &mut self,
+        schema: Option<&'static Schema>,
+        hint: &mut usize,
+        depth_max: u8,
+    ) -> Option<(&'b [u8], &'b [u8])> {
+        self.token().filter(|&first| first == b'"')?;
+        let start = self.at + 1;
+        let plain = self.string()?;
+        let name = self.text.get(start..self.at - 1).filter(|_| plain)?;
+        self.colon()?;
+        let mut expects = Expects::Anything;
+        if let Some(schema) = schema
+            && let Some(index) = index_of(schema, name, *hint)
+        {
+            *hint = index + 1;
+            expects = Expects::of_field(&schema.fields[index].ty);
+        }
+        self.token()?;
+        let start = self.at;
+        self.value(expects, depth_max)?;
+        Some((name, self.text.get(start..self.at)?))
+    }
+
+    fn colon(&mut self) -> Option<()> {
+        self.token().filter(|&byte| byte == b':')?;
+        self.at += 1;
+        Some(())
+    }
+
+    fn value(&mut self, expects: Expects, depth_max: u8) -> Option<()> {
+        use Expects::{Anything, Bool, List, Map, Number, Object, Scalar, Text};
+        match (self.token()?, expects) {
+            (b'"', Text | Scalar(_) | Anything) => self.string().map(drop),
+            (b'{', Object(schema)) => self.object(schema, depth_max),
+            (b'{', Map(leaf)) => self.pairs(leaf.expects(), depth_max),
+            (b'{', Anything) => self.pairs(Anything, depth_max),
+            (b'[', List(leaf)) => self.items(leaf.expects(), depth_max),
+            (b'[', Anything) => self.items(Anything, depth_max),
+            (b'-' | b'0'..=b'9', Number | Scalar(_) | Anything) => self.number(),
+            (b't', Bool | Anything) => self.word(b"true"),
+            (b'f', Bool | Anything) => self.word(b"false"),
+            (b'n', _) => self.word(b"null"),
+            _ => None,
+        }
+    }
+
+    fn object(&mut self, schema: &'static Schema, depth_max: u8) -> Option<()> {
+        let depth_max = depth_max.checked_sub(1)?;
+        let (mut more, mut hint) = (self.enter(b'}')?, 0);
+        while more {
+            self.field(Some(schema), &mut hint, depth_max)?;
+            more = self.more(b'}')?;
+        }
+        Some(())
+    }
+
+    fn pairs(&mut self, expects: Expects, depth_max: u8) -> Option<()> {
+        let depth_max = depth_max.checked_sub(1)?;
+        let mut more = self.enter(b'}')?;
+        while more {
+            self.token().filter(|&first| first == b'"')?;
+            self.string()?;
+            self.colon()?;
+            self.value(expects, depth_max)?;
+            more = self.more(b'}')?;
+        }
+        Some(())
+    }
+
+    fn items(&mut self, expects: Expects, depth_max: u8) -> Option<()> {
+        let depth_max = depth_max.checked_sub(1)?;
+        let mut more = self.enter(b']')?;
+        while more {
+            self.value(expects, depth_max)?;
+            more = self.more(b']')?;
+        }
+        Some(())
+    }
+
+    fn word(&mut self, word: &[u8]) -> Option<()> {
+        self.text.get(self.at..)?.strip_prefix(word)?;
+        self.at += word.len();
+        Some(())
+    }
+
+    fn number(&mut self) -> Option<()> {
+        self.at += usize::from(self.text.get(self.at) == Some(&b'-'));
+        let zero = self.text.get(self.at) == Some(&b'0');
+        let whole = self.digits()?;
+        if zero && whole > 1 {
+            return None;
+        }
+        if self.text.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        match self.text.get(self.at)? {
+            b'e' | b'E' => None,
+            _ => Some(()),
+        }
+    }
+
+    /// How many digits there are, not too many.
+    fn digits(&mut self) -> Option<usize> {
+        let rest = self.text.get(self.at..)?;
+        let count = rest.iter().position(|byte| !byte.is_ascii_digit())?;
+        self.at += count;
+        (1..=DIGITS_MAX).contains(&count).then_some(count)
+    }
+
+    /// Whether the string has no escapes.
+    fn string(&mut self) -> Option<bool> {
+        let mut plain = true;
+        let mut at = self.at + 1;
+        loop {
+            let rest = self.text.get(at..)?;
+            let run = plain_run(rest);
+            at += run;
+            match *rest.get(run)? {
+                b'"' => break,
+                b'\\' => {
+                    plain = false;
+                    at += escape_length(&rest[run..])?;
+                }
+                _ => return None,
+            }
+        }
+        self.at = at + 1;
+        Some(plain)
+    }
+}
+
+/// The index of the field of this name. Fields mostly come in their order, some left out.
+fn index_of(schema: &Schema, name: &[u8], hint: usize) -> Option<usize> {
+    let ahead = schema.fields.get(hint..).unwrap_or_default();
+    let found = ahead
+        .iter()
+        .take(FIELDS_AHEAD)
+        .position(|field| is_name(field.json, name));
+    if let Some(found) = found {
+        return Some(hint + found);
+    }
+    let position = schema
+        .by_name
+        .binary_search_by(|&index| schema.fields[usize::from(index)].json.as_bytes().cmp(name))
+        .ok()?;
+    Some(usize::from(schema.by_name[position]))
+}
+
+/// Compares; most names that are not this one have another length or begin differently.
+fn is_name(known: &str, name: &[u8]) -> bool {
+    let known = known.as_bytes();
+    known.len() == name.len() && known.first() == name.first() && known == name
+}
+
+/// The length of the escape that `text` begins with.
+fn escape_length(text: &[u8]) -> Option<usize> {
+    match text.get(1)? {
+        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
+        b'u' => {
+            let digits = text.get(2..6)?;
+            let surrogate = matches!(digits, [b'd' | b'D', b'8'..=u8::MAX, ..]);
+            (!surrogate && digits.iter().all(u8::is_ascii_hexdigit)).then_some(6)
+        }
+        _ => None,
+    }
+}
+
+/// How many bytes there are before a quote, a backslash or a control character.
+#[inline]
+pub(super) fn plain_run(text: &[u8]) -> usize {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    let (words, rest) = text.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        // Each subtraction sets the high bit of bytes that are less than what is taken away: in the
+        // first, a flipped bit puts the quote (0x22) next to the control characters. Bytes above
+        // the first that is found may be wrong (they lend a one), and are not looked at.
+        let low = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
+        let backslash = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
+        let found = (low | backslash) & !word & (ONES << 7);
+        if found != 0 {
+            return index * 8 + found.trailing_zeros() as usize / 8;
+        }
+    }
+    let stops = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
+    let tail = rest.iter().position(stops).unwrap_or(rest.len());
+    text.len() - rest.len() + tail
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,296 @@
+//! The quick pass against the shape check.
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::{Value, json};
+
+use super::super::json::metadata_checked;
+use super::*;
+use crate::schema;
+use crate::wire::{DecodeContext, Encoding, Field, FieldFlags, FieldType as T, JsonForm};
+
+const NONE: FieldFlags = FieldFlags::OMIT_EMPTY;
+
+schema!(
+    QUANTITY = "Quantity",
+    "test.Quantity",
+    JsonForm::Scalar,
+    None,
+    [Field::new("string", 1, T::Str, NONE)]
+);
+schema!(
+    EXTRA = "ExtraValue",
+    "test.ExtraValue",
+    JsonForm::Transparent,
+    None,
+    [Field::new("items", 1, T::StrList, NONE)]
+);
+schema!(
+    RAW = "RawExtension",
+    "test.RawExtension",
+    JsonForm::Raw,
+    None,
+    [Field::new("raw", 1, T::Bytes, NONE)]
+);
+schema!(
+    CONTAINER = "Container",
+    "test.Container",
+    JsonForm::Object,
+    None,
+    [
+        Field::new("name", 1, T::Str, NONE),
+        Field::new("image", 2, T::Str, NONE),
+        Field::new("args", 3, T::StrList, NONE),
+        Field::new("ports", 4, T::I32List, NONE),
+        Field::new("sizes", 5, T::I64List, NONE),
+        Field::new("flags", 6, T::BoolList, NONE),
+        Field::new("blobs", 7, T::BytesList, NONE),
+        Field::new("limits", 8, T::MessageMap(&QUANTITY), NONE),
+        Field::new("extra", 9, T::MessageMap(&EXTRA), NONE),
+        Field::new("data", 10, T::BytesMap, NONE),
+        Field::new("ready", 11, T::Bool, NONE),
+        Field::new("load", 12, T::F64, NONE),
+        Field::new("cpu", 13, T::Message(&QUANTITY), NONE),
+    ]
+);
+schema!(
+    SPEC = "PodSpec",
+    "test.PodSpec",
+    JsonForm::Object,
+    None,
+    [
+        Field::new("containers", 1, T::MessageList(&CONTAINER), NONE),
+        Field::new("nodeSelector", 2, T::StrMap, NONE),
+        Field::new("priority", 3, T::I32, NONE),
+        Field::new("raw", 4, T::Message(&RAW), NONE),
+    ]
+);
+schema!(
+    POD = "Pod",
+    "test.Pod",
+    JsonForm::Object,
+    None,
+    [
+        Field::new("metadata", 1, T::Message(&crate::OBJECT_META), NONE),
+        Field::new("spec", 2, T::Message(&SPEC), NONE),
+    ]
+);
+
+/// In the order of an API server, without space.
+const TEXT: &str = concat!(
+    r#"{"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-0","generateName":"web-","#,
+    r#""uid":"u","creationTimestamp":"2026-10-01T10:00:00Z","labels":{"app":"web","tier":"front"},"#,
+    r#""annotations":{"note":"a \"b\" \\ \/ \u003c\n é"},"ownerReferences":[{"#,
+    r#""apiVersion":"apps/v1","kind":"ReplicaSet","name":"web","uid":"r","controller":true}],"finalizers":["a","b"],"#,
+    r#""managedFields":[{"manager":"kubelet","operation":"Update","fieldsType":"FieldsV1","#,
+    r#""fieldsV1":{"f:spec":{"k:{\"name\":\"app\"}":{".":{}}}}}]},"spec":{"containers":[{"#,
+    r#""name":"app","image":"i:1","args":["-v","2"],"ports":[80,8080],"sizes":[-1,0],"flags":[true,false],"#,
+    r#""blobs":["AA=="],"limits":{"cpu":"500m","memory":1024},"extra":{"x":["y"],"z":null},"#,
+    r#""data":{"k":"AA=="},"ready":true,"load":-0.25,"cpu":2},{"name":"b","cpu":"1","#,
+    r#""later":{"x":[1,{}]}}],"nodeSelector":{"zone":"a"},"priority":0,"#,
+    r#""raw":[true,null,{"a":[]},"t"]}}"#
+);
+
+fn pod() -> Value {
+    serde_json::from_str(TEXT).expect("it is JSON")
+}
+
+/// Asserts that whatever the quick pass accepts, the shape check accepts, with the same metadata;
+/// whether it accepts with the schema.
+fn agrees(text: &[u8]) -> bool {
+    let accepts = |schema| {
+        // As for a scan, which looks at this before.
+        std::str::from_utf8(text).ok()?;
+        let found = metadata(text, schema)?;
+        let checked = metadata_checked(text, schema);
+        let shown = String::from_utf8_lossy(text);
+        let checked = checked.unwrap_or_else(|error| panic!("{error}: {shown}"));
+        assert_eq!(found, checked, "{shown}");
+        assert!(found.is_empty() || found.as_ptr() == checked.as_ptr());
+        Some(found)
+    };
+    accepts(None);
+    accepts(Some(&POD)).is_some()
+}
+
+#[test]
+fn a_plain_pod_takes_the_quick_pass() {
+    let found = metadata(TEXT.as_bytes(), Some(&POD)).expect("it is plain");
+    assert!(found.starts_with(br#"{"name":"web-0","#));
+    assert!(found.ends_with(br#"{".":{}}}}}]}"#));
+    for text in [
+        TEXT.to_owned(),
+        pod().to_string(),
+        format!("{:#}", pod()),
+        format!(" \t{TEXT}\r\n"),
+    ] {
+        assert!(agrees(text.as_bytes()), "{text}");
+    }
+}
+
+#[test]
+fn the_last_metadata_counts_and_null_is_none() {
+    for (text, expected) in [
+        ("{}", ""),
+        (r#"{"metadata":null}"#, ""),
+        (r#"{"spec":{"metadata":{"a":1}}}"#, ""),
+        (r#"{"metadata":{"name":"a"},"metadata":{}}"#, "{}"),
+        (r#"{"metadata":{"name":"a"},"metadata" : null }"#, ""),
+        (
+            r#" { "metadata" : {"name" : "a"} , "a":1}"#,
+            r#"{"name" : "a"}"#,
+        ),
+    ] {
+        let found = metadata(text.as_bytes(), Some(&POD));
+        assert_eq!(found, Some(expected.as_bytes()), "{text}");
+        assert!(agrees(text.as_bytes()));
+    }
+}
+
+#[test]
+fn unusual_text_is_left_to_the_shape_check() {
+    let nested = |depth| format!(r#"{{"x":{}{}}}"#, "[".repeat(depth), "]".repeat(depth));
+    assert!(agrees(nested(100).as_bytes()));
+    for text in [
+        nested(101),
+        nested(100_000),
+        r#"{"met\u0061data":{"name":"a"}}"#.to_owned(),
+        r#"{"metadata":{"name":"\ud83d\ude00"}}"#.to_owned(),
+        r#"{"metadata":{"generation":1e2}}"#.to_owned(),
+        r#"{"metadata":{"generation":1234567890123456789}}"#.to_owned(),
+    ] {
+        assert_eq!(metadata(text.as_bytes(), Some(&POD)), None);
+        let mut cx = DecodeContext::new();
+        let scanned = super::super::scan(text.as_bytes(), Encoding::Json, &POD, &mut cx);
+        assert!(scanned.is_ok(), "{scanned:?}");
+    }
+}
+
+#[test]
+fn each_changed_byte_is_accepted_by_the_shape_check_or_not_at_all() {
+    let (mut accepted, mut refused) = (0, 0);
+    for at in 0..TEXT.len() {
+        for byte in *b"\"\\{]:,0e- \x01\xc3" {
+            let mut text = TEXT.as_bytes().to_vec();
+            text[at] = byte;
+            if agrees(&text) {
+                accepted += 1;
+            } else {
+                refused += 1;
+            }
+        }
+        assert!(!agrees(&TEXT.as_bytes()[..at]));
+    }
+    assert!(accepted > 1000 && refused > 1000, "{accepted} {refused}");
+}
+
+#[test]
+fn a_plain_run_ends_at_the_first_quote_backslash_or_control_character() {
+    for length in 0..20 {
+        for at in 0..length {
+            for byte in 0..=u8::MAX {
+                let mut text = vec![b'a'; length];
+                text[at] = byte;
+                text[length - 1] = b'"';
+                let stops = |byte: &u8| *byte == b'"' || *byte == b'\\' || *byte < b' ';
+                assert_eq!(Some(plain_run(&text)), text.iter().position(stops));
+            }
+        }
+    }
+    assert_eq!(plain_run("é\u{7f}ÿÿÿÿÿÿ".as_bytes()), 15);
+}
+
+/// Replaces the value at a place, counted from the outside; false if there are fewer.
+fn replace(value: &mut Value, place: &mut usize, with: &Value) -> bool {
+    if *place == 0 {
+        *value = with.clone();
+        return true;
+    }
+    *place -= 1;
+    match value {
+        Value::Array(items) => items.iter_mut().any(|it| replace(it, place, with)),
+        Value::Object(members) => members.values_mut().any(|it| replace(it, place, with)),
+        _ => false,
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        (-9i32..99).prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+        Just(json!({})),
+        Just(json!([])),
+    ];
+    let names = select(vec![
+        "metadata",
+        "spec",
+        "name",
+        "labels",
+        "containers",
+        "limits",
+        "extra",
+        "args",
+        "ports",
+        "ready",
+        "load",
+        "cpu",
+        "raw",
+        "data",
+        "other",
+        "\"",
+    ]);
+    leaf.prop_recursive(6, 60, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((names.clone(), inner), 0..6).prop_map(|members| members
+                .into_iter()
+                .map(|(k, v)| (k.to_owned(), v))
+                .collect()),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_value_of_another_type_is_judged_as_the_shape_check_does(
+        place in 0usize..120, with in any_json(), pretty: bool,
+    ) {
+        let mut pod = pod();
+        replace(&mut pod, &mut { place }, &with);
+        let text = if pretty { format!("{pod:#}") } else { pod.to_string() };
+        agrees(text.as_bytes());
+    }
+
+    #[test]
+    fn random_json_is_judged_as_the_shape_check_does(value in any_json()) {
+        agrees(value.to_string().as_bytes());
+        agrees(json!({"metadata": value, "spec": value}).to_string().as_bytes());
+    }
+
+    #[test]
+    fn broken_text_is_judged_as_the_shape_check_does(
+        changes in prop::collection::vec(
+            (any::<Index>(), any::<Index>(), 0u8..4, any::<u8>()), 1..4,
+        ),
+    ) {
+        let mut text = TEXT.as_bytes().to_vec();
+        for (start, end, change, byte) in changes {
+            let start = start.index(text.len());
+            let end = start + end.index(text.len() - start);
+            match change {
+                0 => text[start] = byte,
+                1 => text.insert(start, byte),
+                2 => drop(text.drain(start..end)),
+                _ => text.swap(start, end),
+            }
+            if text.is_empty() {
+                break;
+            }
+        }
+        agrees(&text);
+    }
+}
