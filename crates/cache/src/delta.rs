@@ -16,7 +16,7 @@ pub enum Delta<K> {
     Updated(Arc<K>),
     /// The object is gone.
     Deleted(Deleted<K>),
-    /// One object of a new list ([`DeltaFifo`](crate::Queue) only).
+    /// One object of a new list ([`DeltaFifo`](crate::DeltaFifo) only).
     Replaced(Arc<K>),
     /// One object again, for a resync.
     Sync(Arc<K>),
@@ -71,6 +71,19 @@ impl<K: Object> Delta<K> {
             | Self::Replaced(object)
             | Self::Sync(object) => Some(object.object_name()),
             Self::Deleted(deleted) => Some(deleted.object_name()),
+            Self::ReplacedAll(_) | Self::SyncAll | Self::Bookmark(_) => None,
+        }
+    }
+
+    /// The newest state that it tells of one object; none for what concerns all objects, and for
+    /// a deletion of which nothing was seen.
+    pub fn object(&self) -> Option<&Arc<K>> {
+        match self {
+            Self::Added(object)
+            | Self::Updated(object)
+            | Self::Replaced(object)
+            | Self::Sync(object) => Some(object),
+            Self::Deleted(deleted) => deleted.object(),
             Self::ReplacedAll(_) | Self::SyncAll | Self::Bookmark(_) => None,
         }
     }

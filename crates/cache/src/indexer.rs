@@ -138,6 +138,13 @@ impl<K: Object> Indexer<K> {
         self.synced
     }
 
+    /// Notes that the first list was applied whole, for consumers of a queue that gives a list
+    /// object by object ([`DeltaFifo`](crate::DeltaFifo)): call it once
+    /// [`Queue::has_synced`](crate::Queue::has_synced) says so and what was popped is applied.
+    pub fn finish_first_list(&mut self) {
+        self.synced = true;
+    }
+
     /// Lets readers see the working copy.
     pub fn publish(&mut self) {
         if std::mem::take(&mut self.changed) {
@@ -164,11 +171,12 @@ impl<K: Object> Indexer<K> {
             }
             Delta::Deleted(deleted) => self.apply_deleted(deleted, changes),
             Delta::ReplacedAll(replacement) => self.replace(replacement, changes),
-            Delta::Sync(object) => {
-                if let Some(held) = self.state.find(object.namespace(), object.name()) {
+            Delta::Sync(object) => match self.state.find(object.namespace(), object.name()) {
+                Some(held) if same_version(held, &object) => {
                     changes.push(Change::Resynced(Arc::clone(held)));
                 }
-            }
+                _ => self.apply_object(object, changes),
+            },
             Delta::SyncAll => {
                 changes.extend(self.state.objects.iter().cloned().map(Change::Resynced));
             }

@@ -36,13 +36,17 @@
 //! whose uid and version did not change, and tells nobody of it.
 
 mod delta;
+mod delta_fifo;
+mod deltas;
 mod encoded;
 mod fetch_error;
+mod fifo;
 mod index;
 mod indexer;
 mod lister;
 mod lister_watcher;
 mod metadata;
+mod process_error;
 mod queue;
 mod real_fifo;
 mod source;
@@ -51,8 +55,11 @@ mod tombstone;
 mod trie;
 
 pub use delta::{Change, Delta, Replacement};
+pub use delta_fifo::{DeltaFifo, DeltaFifoConfig};
+pub use deltas::{DELTAS_MAX, Deltas};
 pub use encoded::Encoded;
 pub use fetch_error::{Cause, FetchError};
+pub use fifo::Fifo;
 pub use index::{FieldLookup, Index, IndexError, IndexHandle, IndexValues};
 pub use indexer::{INDEX_ERRORS_MAX, Indexer};
 pub use lister::{Lister, UnknownIndex};
@@ -61,6 +68,7 @@ pub use lister_watcher::{
     VersionMatch, WatchItem, WatchRequest, WatchStream,
 };
 pub use metadata::Metadata;
+pub use process_error::ProcessError;
 pub use queue::{BATCH_MAX, Batch, Queue};
 pub use real_fifo::RealFifo;
 pub use source::{IngestAny, Selection, Source};

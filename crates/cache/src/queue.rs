@@ -1,9 +1,14 @@
 //! `Queue`: what stands between a reflector, which puts news in, and the one processor that takes
 //! them out.
 //!
-//! A queue is a plain data structure with one owner: no lock, no waiting. Two kinds of it exist in
-//! the field: [`RealFifo`](crate::RealFifo) keeps every event in the order of arrival; a
-//! `DeltaFifo` gathers events by object.
+//! A queue is a plain data structure with one owner: no lock, no waiting. Three kinds of it exist
+//! in the field: [`RealFifo`](crate::RealFifo) keeps every event in the order of arrival, and is
+//! what informers run on; [`DeltaFifo`](crate::DeltaFifo) gathers events by object;
+//! [`Fifo`](crate::Fifo) keeps the latest value of each object.
+//!
+//! Source of the contract: client-go `tools/cache`, the interfaces `ReflectorStore`, `Queue` and
+//! `QueueWithBatch`. Differs from it: whoever pops is the owner, so a pop does not wait and takes
+//! no function; "closed" is a state to ask for, [`Queue::is_drained`], not an error.
 
 use std::fmt;
 use std::sync::Arc;
@@ -32,6 +37,10 @@ pub trait Queue<K: Object>: Send + fmt::Debug {
     /// Nothing else happened up to this version.
     fn bookmark(&mut self, resource_version: ResourceVersion);
 
+    /// The one item that is to be processed next: a delta, or all that were gathered for one
+    /// object; none when the queue is empty.
+    fn pop(&mut self) -> Option<Batch<K>>;
+
     /// What is to be processed next, at most [`BATCH_MAX`] objects; none when the queue is empty.
     fn pop_batch(&mut self) -> Option<Batch<K>>;
 
@@ -44,6 +53,18 @@ pub trait Queue<K: Object>: Send + fmt::Debug {
     /// Whether there are none.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// No more is to be expected. What is queued can still be popped, and writing is still
+    /// possible: whoever closes a queue stops its writers too.
+    fn close(&mut self);
+
+    /// Whether [`close`](Self::close) was called.
+    fn is_closed(&self) -> bool;
+
+    /// Whether the queue is closed and everything was popped: its consumer can stop.
+    fn is_drained(&self) -> bool {
+        self.is_closed() && self.is_empty()
     }
 }
 

@@ -3,6 +3,9 @@
 //! Nothing is merged or dropped. A list is one delta, however long, so that readers see it at
 //! once. Its length is bounded by whoever fills it: an informer processes everything before it
 //! reads on.
+//!
+//! Source of the contract: client-go v0.36, `tools/cache/the_real_fifo.go`, with atomic events:
+//! whoever applies a list finds out what it no longer has.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -20,6 +23,7 @@ pub struct RealFifo<K> {
     initial: usize,
     /// Whether anything came that settles what the first list is.
     populated: bool,
+    closed: bool,
 }
 
 impl<K: Object> RealFifo<K> {
@@ -29,6 +33,7 @@ impl<K: Object> RealFifo<K> {
             items: VecDeque::new(),
             initial: 0,
             populated: false,
+            closed: false,
         }
     }
 
@@ -42,7 +47,7 @@ impl<K: Object> RealFifo<K> {
         self.items.front().and_then(Delta::object_name)
     }
 
-    fn pop(&mut self) -> Option<Delta<K>> {
+    fn take(&mut self) -> Option<Delta<K>> {
         let delta = self.items.pop_front()?;
         self.initial = self.initial.saturating_sub(1);
         Some(delta)
@@ -83,7 +88,8 @@ impl<K: Object> Queue<K> for RealFifo<K> {
     }
 
     fn resync(&mut self) {
-        self.push(Delta::SyncAll);
+        // As a bookmark, it does not settle what the first list is.
+        self.items.push_back(Delta::SyncAll);
     }
 
     fn bookmark(&mut self, resource_version: ResourceVersion) {
@@ -91,10 +97,16 @@ impl<K: Object> Queue<K> for RealFifo<K> {
         self.items.push_back(Delta::Bookmark(resource_version));
     }
 
+    fn pop(&mut self) -> Option<Batch<K>> {
+        let initial = !self.has_synced();
+        let deltas = vec![self.take()?];
+        Some(Batch { deltas, initial })
+    }
+
     fn pop_batch(&mut self) -> Option<Batch<K>> {
         let initial = !self.has_synced();
         let first_name = self.batchable();
-        let mut deltas = vec![self.pop()?];
+        let mut deltas = vec![self.take()?];
         let Some(first_name) = first_name else {
             return Some(Batch { deltas, initial });
         };
@@ -105,7 +117,7 @@ impl<K: Object> Queue<K> for RealFifo<K> {
             if !names.insert(name) {
                 break;
             }
-            deltas.extend(self.pop());
+            deltas.extend(self.take());
         }
         Some(Batch { deltas, initial })
     }
@@ -116,6 +128,14 @@ impl<K: Object> Queue<K> for RealFifo<K> {
 
     fn len(&self) -> usize {
         self.items.len()
+    }
+
+    fn close(&mut self) {
+        self.closed = true;
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed
     }
 }
 
@@ -169,6 +189,34 @@ mod tests {
         let mut queue = RealFifo::new();
         queue.add(object("a", 1));
         assert!(queue.has_synced());
+    }
+
+    #[test]
+    fn a_resync_before_the_first_list_does_not_mean_synced() {
+        let mut queue = RealFifo::new();
+        queue.resync();
+        assert!(!queue.has_synced());
+        queue.replace(list("5", &[object("a", 1)]));
+        assert_eq!(popped(&mut queue), "Some(initial [SyncAll])");
+        assert!(!queue.has_synced());
+        assert_eq!(
+            popped(&mut queue),
+            "Some(initial [ReplacedAll(1 objects @5)])"
+        );
+        assert!(queue.has_synced());
+    }
+
+    #[test]
+    fn a_single_pop_gives_one_delta_and_a_closed_queue_drains() {
+        let mut queue = RealFifo::new();
+        queue.add(object("a", 1));
+        queue.add(object("b", 2));
+        queue.close();
+        assert!(queue.is_closed() && !queue.is_drained());
+        assert_eq!(format!("{:?}", queue.pop()), "Some([Added(a@1)])");
+        queue.add(object("c", 3)); // closing does not refuse what is on its way
+        assert_eq!(popped(&mut queue), "Some([Added(b@2), Added(c@3)])");
+        assert!(queue.is_drained() && queue.pop().is_none());
     }
 
     #[test]

@@ -81,11 +81,14 @@ fn a_name_twice_in_a_list_counts_where_it_comes_last() {
 }
 
 #[test]
-fn resync_repeats_every_object_and_an_unknown_deletion_is_told() {
+fn resync_repeats_what_is_held_and_a_sync_or_a_deletion_of_the_unknown_is_news() {
     let mut indexer = Indexer::new();
     apply(&mut indexer, list("5", &["x@1"]));
     assert_eq!(apply(&mut indexer, Delta::SyncAll), "[Resynced(x@1)]");
-    assert_eq!(apply(&mut indexer, Delta::Sync(object("y@1"))), "[]");
+    let sync = |text| Delta::Sync(object(text));
+    assert_eq!(apply(&mut indexer, sync("x@1")), "[Resynced(x@1)]");
+    assert_eq!(apply(&mut indexer, sync("x@2")), "[Updated(x@1->2)]");
+    assert_eq!(apply(&mut indexer, sync("y@1")), "[Added(y@1)]");
     let gone = Delta::Deleted(Deleted::Known(object("q@8")));
     assert_eq!(apply(&mut indexer, gone), "[Known(q)]");
 }

@@ -1,8 +1,14 @@
 //! The cache's contracts, over small objects made up here and over Pods.
 
+mod delta_fifo;
+mod delta_fifo_batches;
+mod delta_fifo_props;
 mod encoded;
+mod fifo;
+mod fifo_props;
 mod indexer;
 mod props;
+mod queue_steps;
 mod readers;
 
 use std::sync::Arc;
