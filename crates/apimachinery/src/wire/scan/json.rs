@@ -155,27 +155,16 @@ fn mismatch(path: &str, value: &[u8], expected: &str) -> WireError {
     }
 }
 
-/// The metadata object of text of the right structure (well-formed, if no kind is known); empty if
-/// there is none.
-fn metadata_object<'b>(
-    bytes: &'b [u8],
-    schema: Option<&'static Schema>,
-) -> Result<&'b [u8], WireError> {
-    if std::str::from_utf8(bytes).is_err() {
-        return Err(WireErrorKind::NotUtf8.into());
-    }
-    let found = match json_skim::metadata(bytes, schema) {
-        Some(found) => found,
-        None => metadata_checked(bytes, schema)?,
-    };
-    match found.first() {
-        None | Some(b'{') => Ok(found),
-        Some(_) => Err(mismatch("metadata", found, "object")),
+fn check_utf8(bytes: &[u8]) -> Result<(), WireError> {
+    match std::str::from_utf8(bytes) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(WireErrorKind::NotUtf8.into()),
     }
 }
 
-/// The same value of the same text, whatever it is, from the parser that can say what is wrong.
-pub(super) fn metadata_checked<'b>(
+/// The metadata object of text of the right structure (well-formed, if no kind is known); empty if
+/// there is none. The parser that can say what is wrong looks for it.
+fn metadata_checked<'b>(
     bytes: &'b [u8],
     schema: Option<&'static Schema>,
 ) -> Result<&'b [u8], WireError> {
@@ -190,7 +179,12 @@ pub(super) fn metadata_checked<'b>(
     if object.first() != Some(&b'{') {
         return Err(mismatch("", object, "object"));
     }
-    Ok(member(object, "metadata").unwrap_or_default())
+    match member(object, "metadata") {
+        Some(metadata) if metadata.first() != Some(&b'{') => {
+            Err(mismatch("metadata", metadata, "object"))
+        }
+        found => Ok(found.unwrap_or_default()),
+    }
 }
 
 pub(super) fn scan(
@@ -198,15 +192,50 @@ pub(super) fn scan(
     schema: &'static Schema,
     cx: &mut DecodeContext,
 ) -> Result<Scan, WireError> {
-    let metadata = metadata_object(bytes, Some(schema))?;
-    let mut scan = Scan::default();
-    let mut irregular = Irregular::default();
-    scan.spans.body = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    check_utf8(bytes)?;
+    match scan_quickly(bytes, schema, cx) {
+        Some(result) => result,
+        None => scan_checked(bytes, schema, cx),
+    }
+}
+
+/// The same result in one pass; none if the text is unusual, or wrong.
+pub(super) fn scan_quickly(
+    bytes: &[u8],
+    schema: &'static Schema,
+    cx: &mut DecodeContext,
+) -> Option<Result<Scan, WireError>> {
+    let (mut scan, mut irregular) = Default::default();
+    let metadata = json_skim::metadata(bytes, Some(schema), |key, value| {
+        let key = std::str::from_utf8(key).ok()?;
+        take_member(bytes, key, value, &mut scan, &mut irregular).ok()
+    })?;
+    Some(finish(bytes, metadata, scan, irregular, cx))
+}
+
+pub(super) fn scan_checked(
+    bytes: &[u8],
+    schema: &'static Schema,
+    cx: &mut DecodeContext,
+) -> Result<Scan, WireError> {
+    let metadata = metadata_checked(bytes, Some(schema))?;
+    let (mut scan, mut irregular) = Default::default();
     let mut cursor = Cursor::new(metadata);
     while let Some((key, value)) = cursor.next_member() {
         let Some(key) = unescaped(key) else { continue };
         take_member(bytes, &key, value, &mut scan, &mut irregular)?;
     }
+    finish(bytes, metadata, scan, irregular, cx)
+}
+
+fn finish(
+    bytes: &[u8],
+    metadata: &[u8],
+    mut scan: Scan,
+    irregular: Irregular,
+    cx: &mut DecodeContext,
+) -> Result<Scan, WireError> {
+    scan.spans.body = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     if irregular.any() {
         let meta = meta(metadata, cx)?;
         scan.rewrite(bytes.len(), irregular, &meta);
@@ -293,7 +322,12 @@ fn regular_pairs(object: &[u8], name: &str) -> Result<bool, WireError> {
 }
 
 pub(super) fn metadata(bytes: &[u8], cx: &mut DecodeContext) -> Result<ObjectMeta, WireError> {
-    meta(metadata_object(bytes, None)?, cx)
+    check_utf8(bytes)?;
+    let object = match json_skim::metadata(bytes, None, |_, _| Some(())) {
+        Some(object) => object,
+        None => metadata_checked(bytes, None)?,
+    };
+    meta(object, cx)
 }
 
 fn meta(object: &[u8], cx: &mut DecodeContext) -> Result<ObjectMeta, WireError> {

@@ -20,25 +20,34 @@ const FIELDS_AHEAD: usize = 8;
 
 /// The value of `metadata` in UTF-8 text that is an object, well-formed and (if a schema is given)
 /// with each field of the right JSON type: empty if it is absent or null. None says nothing.
-pub(super) fn metadata<'b>(text: &'b [u8], schema: Option<&'static Schema>) -> Option<&'b [u8]> {
+///
+/// On the way `each` takes the name and value of each member of the metadata, and may give up too.
+pub(super) fn metadata<'b>(
+    text: &'b [u8],
+    schema: Option<&'static Schema>,
+    mut each: impl FnMut(&'b [u8], &'b [u8]) -> Option<()>,
+) -> Option<&'b [u8]> {
     if let Some(schema) = schema
         && !matches!(Expects::of_message(schema), Expects::Object(_))
     {
         return None;
     }
     let mut skim = Skim { text, at: 0 };
-    let mut found: &[u8] = &[];
+    let mut found = None;
     skim.token().filter(|&first| first == b'{')?;
     let (mut more, mut hint) = (skim.enter(b'}')?, 0);
     while more {
-        let (name, value) = skim.field(schema, &mut hint, DEPTH_MAX)?;
+        let (name, expects) = skim.name(schema, &mut hint)?;
         if name == b"metadata" {
-            found = if value == b"null" { &[] } else { value };
+            let again = found.replace(skim.members(expects, &mut each)?);
+            again.is_none().then_some(())?;
+        } else {
+            skim.value(expects, DEPTH_MAX)?;
         }
         more = skim.more(b'}')?;
     }
     match skim.token() {
-        None => Some(found),
+        None => Some(found.unwrap_or_default()),
         Some(_) => None,
     }
 }
@@ -80,29 +89,54 @@ impl<'b> Skim<'b> {
         }
     }
 
-    /// A member of an object of the schema; none too if the name has escapes.
-    fn field(
+    /// An object, its members handed out; null is empty.
+    fn members(
+        &mut self,
+        expects: Expects,
+        each: &mut impl FnMut(&'b [u8], &'b [u8]) -> Option<()>,
+    ) -> Option<&'b [u8]> {
+        let schema = match (self.token()?, expects) {
+            (b'{', Expects::Object(schema)) => Some(schema),
+            (b'{', Expects::Anything) => None,
+            _ => return self.word(b"null").map(|()| &[][..]),
+        };
+        let whole = self.at;
+        let (mut more, mut hint) = (self.enter(b'}')?, 0);
+        while more {
+            let (name, expects) = self.name(schema, &mut hint)?;
+            let start = self.at;
+            self.value(expects, DEPTH_MAX - 1)?;
+            each(name, self.text.get(start..self.at)?)?;
+            more = self.more(b'}')?;
+        }
+        self.text.get(whole..self.at)
+    }
+
+    /// The name of a member, with the colon and space behind it, and what its value must be; none
+    /// too if the name has escapes.
+    fn name(
         &mut self,
         schema: Option<&'static Schema>,
         hint: &mut usize,
-        depth_max: u8,
-    ) -> Option<(&'b [u8], &'b [u8])> {
+    ) -> Option<(&'b [u8], Expects)> {
         self.token().filter(|&first| first == b'"')?;
         let start = self.at + 1;
-        let plain = self.string()?;
-        let name = self.text.get(start..self.at - 1).filter(|_| plain)?;
+        let ahead = schema.and_then(|schema| field_ahead(schema, *hint, self.text.get(start..)?));
+        let (name, index) = if let Some((index, length)) = ahead {
+            self.at = start + length + 1;
+            (self.text.get(start..start + length)?, Some(index))
+        } else {
+            let plain = self.string()?;
+            let name = self.text.get(start..self.at - 1).filter(|_| plain)?;
+            (name, schema.and_then(|schema| field_named(schema, name)))
+        };
         self.colon()?;
-        let mut expects = Expects::Anything;
-        if let Some(schema) = schema
-            && let Some(index) = index_of(schema, name, *hint)
-        {
-            *hint = index + 1;
-            expects = Expects::of_field(&schema.fields[index].ty);
-        }
         self.token()?;
-        let start = self.at;
-        self.value(expects, depth_max)?;
-        Some((name, self.text.get(start..self.at)?))
+        let (Some(schema), Some(index)) = (schema, index) else {
+            return Some((name, Expects::Anything));
+        };
+        *hint = index + 1;
+        Some((name, Expects::of_field(&schema.fields[index].ty)))
     }
 
     fn colon(&mut self) -> Option<()> {
@@ -132,7 +166,8 @@ impl<'b> Skim<'b> {
         let depth_max = depth_max.checked_sub(1)?;
         let (mut more, mut hint) = (self.enter(b'}')?, 0);
         while more {
-            self.field(Some(schema), &mut hint, depth_max)?;
+            let (_, expects) = self.name(Some(schema), &mut hint)?;
+            self.value(expects, depth_max)?;
             more = self.more(b'}')?;
         }
         Some(())
@@ -214,27 +249,28 @@ impl<'b> Skim<'b> {
     }
 }
 
-/// The index of the field of this name. Fields mostly come in their order, some left out.
-fn index_of(schema: &Schema, name: &[u8], hint: usize) -> Option<usize> {
-    let ahead = schema.fields.get(hint..).unwrap_or_default();
-    let found = ahead
-        .iter()
-        .take(FIELDS_AHEAD)
-        .position(|field| is_name(field.json, name));
-    if let Some(found) = found {
-        return Some(hint + found);
+/// The index of the field whose name, and a quote, `text` begins with; and the name's length.
+/// Fields mostly come in their order, some left out. No field has a name that JSON must escape.
+fn field_ahead(schema: &Schema, hint: usize, text: &[u8]) -> Option<(usize, usize)> {
+    let first = text.first()?;
+    let ahead = schema.fields.get(hint..)?.iter().take(FIELDS_AHEAD);
+    for (index, field) in ahead.enumerate() {
+        let name = field.json.as_bytes();
+        if name.first() == Some(first)
+            && text.get(name.len()) == Some(&b'"')
+            && text.starts_with(name)
+        {
+            return Some((hint + index, name.len()));
+        }
     }
-    let position = schema
-        .by_name
-        .binary_search_by(|&index| schema.fields[usize::from(index)].json.as_bytes().cmp(name))
-        .ok()?;
-    Some(usize::from(schema.by_name[position]))
+    None
 }
 
-/// Compares; most names that are not this one have another length or begin differently.
-fn is_name(known: &str, name: &[u8]) -> bool {
-    let known = known.as_bytes();
-    known.len() == name.len() && known.first() == name.first() && known == name
+/// The index of the field of this name.
+fn field_named(schema: &Schema, name: &[u8]) -> Option<usize> {
+    let json = |&index: &u16| schema.fields[usize::from(index)].json.as_bytes();
+    let found = schema.by_name.binary_search_by(|it| json(it).cmp(name));
+    found.ok().map(|found| usize::from(schema.by_name[found]))
 }
 
 /// The length of the escape that `text` begins with.
