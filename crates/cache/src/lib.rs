@@ -31,6 +31,9 @@
 //! assert_eq!(format!("{changes:?}"), "[Added(shop/web@, initial)]");
 //! ```
 //!
+//! Three queues implement [`Queue`]: [`RealFifo`] keeps every event in order, [`DeltaFifo`] gathers
+//! events by object, [`Fifo`] keeps the latest value of each.
+//!
 //! Contracts: one writer, by `&mut`; each read sees one published state, whole; the store's
 //! version says that everything up to it is in the store; a relist keeps the `Arc` of every object
 //! whose uid and version did not change, and tells nobody of it.

@@ -10,6 +10,7 @@ mod indexer;
 mod props;
 mod queue_steps;
 mod readers;
+mod real_fifo;
 
 use std::sync::Arc;
 
