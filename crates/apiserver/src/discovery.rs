@@ -9,12 +9,12 @@ mod legacy;
 use crate::answer::Answer;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, ETAG, VARY};
-use kubist_api::{GROUPS, GroupFacts, VersionFacts};
+use kubist_api::{GROUPS, GroupFacts, ResourceFacts, VersionFacts};
 use kubist_apimachinery::wire::{DecodeContext, merge_json};
 use kubist_apimachinery::{Status, wire};
 use kubist_codec::negotiate::{Negotiated, Transform};
 use kubist_codec::{Format, envelope, yaml};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::net::SocketAddr;
 
 pub(crate) use aggregated::aggregated;
@@ -28,6 +28,18 @@ pub(crate) fn group(name: &str) -> Option<&'static GroupFacts> {
 /// The facts of a version of a group.
 pub(crate) fn version(group: &'static GroupFacts, name: &str) -> Option<&'static VersionFacts> {
     group.versions.iter().find(|it| it.version == name)
+}
+
+/// Adds what else a resource is called, which both forms leave out where there is nothing.
+fn add_names(entry: &mut Value, facts: &ResourceFacts) {
+    for (key, values) in [
+        ("shortNames", facts.short_names),
+        ("categories", facts.categories),
+    ] {
+        if !values.is_empty() {
+            entry[key] = json!(values);
+        }
+    }
 }
 
 /// `/api` in the form that was negotiated.

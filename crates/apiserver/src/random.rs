@@ -12,17 +12,7 @@ pub(crate) fn number() -> u64 {
 
 /// A random (version 4) uuid.
 pub(crate) fn uid() -> String {
-    let (high, low) = (number(), number());
-    let high = (high & !0xf000) | 0x4000;
-    let low = (low & !(3 << 62)) | (2 << 62);
-    format!(
-        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-        high >> 32,
-        (high >> 16) & 0xffff,
-        high & 0xffff,
-        low >> 48,
-        low & 0xffff_ffff_ffff
-    )
+    kubist_registry::uuid_v4(number(), number())
 }
 
 #[cfg(test)]

@@ -82,6 +82,7 @@ pub use clock::{SystemClock, WallClock};
 pub use kind_strategy::{ForKind, KindStrategy};
 pub use name_rule::NameRule;
 pub use object_fields::text_at;
+pub use random::uuid_v4;
 pub use registry::{Registry, RegistryConfig};
 pub use request_context::{RequestContext, User};
 pub use rest::{Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb};

@@ -15,6 +15,20 @@ const SUFFIX_LENGTH: usize = 5;
 /// Longest base of a generated name, so that the whole fits a label.
 const BASE_LENGTH_MAX: usize = 63 - SUFFIX_LENGTH;
 
+/// The random (version 4) uuid that these bits make, those of version and variant apart.
+pub fn uuid_v4(high: u64, low: u64) -> String {
+    let high = (high & !0xf000) | 0x4000;
+    let low = (low & !(3 << 62)) | (2 << 62);
+    format!(
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        high >> 32,
+        (high >> 16) & 0xffff,
+        high & 0xffff,
+        low >> 48,
+        low & 0xffff_ffff_ffff
+    )
+}
+
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
         Self(Mutex::new(seed))
@@ -37,17 +51,7 @@ impl Random {
 
     /// A random (version 4) uuid.
     pub(crate) fn uid(&self) -> String {
-        let (high, low) = (self.next(), self.next());
-        let high = (high & !0xf000) | 0x4000;
-        let low = (low & !(3 << 62)) | (2 << 62);
-        format!(
-            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-            high >> 32,
-            (high >> 16) & 0xffff,
-            high & 0xffff,
-            low >> 48,
-            low & 0xffff_ffff_ffff,
-        )
+        uuid_v4(self.next(), self.next())
     }
 
     /// `base` with a random suffix; a base that is too long is cut.

@@ -1,5 +1,6 @@
 //! Discovery in one document: `APIGroupDiscoveryList` of `apidiscovery.k8s.io/v2`.
 
+use super::add_names;
 use kubist_api::{GROUPS, GroupFacts, ResourceFacts, SubresourceFacts, VersionFacts};
 use serde_json::{Value, json};
 
@@ -38,14 +39,7 @@ fn resource(facts: &ResourceFacts) -> Value {
         "singularResource": facts.singular,
         "verbs": facts.verbs,
     });
-    for (key, values) in [
-        ("shortNames", facts.short_names),
-        ("categories", facts.categories),
-    ] {
-        if !values.is_empty() {
-            entry[key] = json!(values);
-        }
-    }
+    add_names(&mut entry, facts);
     if !facts.subresources.is_empty() {
         let subresources = facts.subresources.iter().map(|it| subresource(facts, it));
         entry["subresources"] = subresources.collect();

@@ -1,5 +1,6 @@
 //! Discovery in many documents: `/api`, `/apis`, a group, a version of a group.
 
+use super::add_names;
 use kubist_api::{GROUPS, GroupFacts, ResourceFacts, SubresourceFacts, VersionFacts};
 use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
@@ -72,14 +73,7 @@ fn resource_entry(facts: &ResourceFacts) -> Value {
         "kind": facts.kind,
         "verbs": facts.verbs,
     });
-    for (key, values) in [
-        ("shortNames", facts.short_names),
-        ("categories", facts.categories),
-    ] {
-        if !values.is_empty() {
-            entry[key] = json!(values);
-        }
-    }
+    add_names(&mut entry, facts);
     if !facts.storage_version_hash.is_empty() {
         entry["storageVersionHash"] = json!(facts.storage_version_hash);
     }
