@@ -10,7 +10,9 @@ mod get;
 mod list;
 mod patch;
 mod replace;
+mod wait_until;
 mod watch;
+mod watch_on;
 
 use std::fmt;
 use std::sync::Arc;

@@ -107,6 +107,10 @@ pub enum RequestError {
         /// What was given.
         value: String,
     },
+    /// A watch that is to go on needs a version to go on from, and there is none: neither in the
+    /// options (`0` is none) nor in an object.
+    #[error("no resource version to watch from")]
+    NoVersion,
     /// The request is not valid HTTP, or too long.
     #[error("not a valid request: {reason}")]
     Http {

@@ -11,4 +11,5 @@ mod metadata_and_dynamic;
 mod retry;
 mod server;
 mod verbs;
+mod watch_on;
 mod watches;

@@ -1,0 +1,141 @@
+//! A watch that goes on: after its end it begins again where it was.
+//!
+//! It is less than a reflector: it lists nothing, so it ends with an error when the server no
+//! longer knows the version to go on from. It is for programs that follow a stream of events and
+//! keep no copy of the objects. Upstream's `RetryWatcher`.
+
+use std::time::Duration;
+
+use futures_core::stream::BoxStream;
+use futures_util::StreamExt as _;
+use kubist_apimachinery::{ListOptions, Object, ResourceVersion, Retry};
+use kubist_cache::WatchItem;
+use tokio::time::Instant;
+
+use super::Api;
+use crate::error::{ApiError, RequestError};
+
+/// The shortest time from the beginning of a watch to that of the next; client-go's number.
+const RESTART_MIN: Duration = Duration::from_secs(1);
+
+type Events<K> = BoxStream<'static, Result<WatchItem<K>, ApiError>>;
+
+impl<K: Object> Api<K> {
+    /// Watches from the options' resource version on, and goes on after the server's end of the
+    /// watch, a lost connection and errors that pass; at most one request a second. Bookmarks are
+    /// asked for and used, not delivered.
+    ///
+    /// An error that does not pass is the last item: 410 when the version to go on from is gone,
+    /// 401, 403, and whatever else says [`Retry::Never`]. An object without a version is a
+    /// [`RequestError::NoVersion`].
+    ///
+    /// Cancel safety: dropping the stream ends it.
+    ///
+    /// # Errors
+    /// The options name no version, or `0`: events could be missed or repeated.
+    pub fn watch_on(&self, options: &ListOptions) -> Result<Events<K>, ApiError> {
+        let version = &options.resource_version;
+        if version.is_unset() || version.is_any() {
+            return Err(RequestError::NoVersion.into());
+        }
+        let options = ListOptions {
+            allow_watch_bookmarks: true,
+            ..options.clone()
+        };
+        let follower = Follower {
+            api: self.clone(),
+            options,
+            events: None,
+            next_start: Instant::now(),
+            done: false,
+        };
+        let items = futures_util::stream::unfold(follower, |mut follower| async move {
+            let item = follower.next().await?;
+            Some((item, follower))
+        });
+        Ok(items.boxed())
+    }
+}
+
+struct Follower<K> {
+    api: Api<K>,
+    /// With the version to go on from.
+    options: ListOptions,
+    events: Option<Events<K>>,
+    /// When the next request may be made.
+    next_start: Instant,
+    done: bool,
+}
+
+impl<K: Object> Follower<K> {
+    async fn next(&mut self) -> Option<Result<WatchItem<K>, ApiError>> {
+        while !self.done {
+            let Some(events) = &mut self.events else {
+                if let Err(error) = self.start().await {
+                    return Some(Err(error));
+                }
+                continue;
+            };
+            match events.next().await {
+                None => self.events = None,
+                Some(Err(error)) => {
+                    self.events = None;
+                    if let Err(error) = self.pause(error) {
+                        return Some(Err(error));
+                    }
+                }
+                Some(Ok(item)) => {
+                    if let Some(item) = self.see(item).transpose() {
+                        return Some(item);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    async fn start(&mut self) -> Result<(), ApiError> {
+        tokio::time::sleep_until(self.next_start).await;
+        self.next_start = Instant::now() + RESTART_MIN;
+        match self.api.watch(&self.options).await {
+            Ok(events) => self.events = Some(events),
+            Err(error) => self.pause(error)?,
+        }
+        Ok(())
+    }
+
+    /// Puts the next start off as the error says; one that does not pass is the end.
+    fn pause(&mut self, error: ApiError) -> Result<(), ApiError> {
+        match error.retry() {
+            Retry::Backoff => Ok(()),
+            Retry::After(wait) => {
+                self.next_start = self.next_start.max(Instant::now() + wait);
+                Ok(())
+            }
+            Retry::Never | Retry::Relist => {
+                self.done = true;
+                Err(error)
+            }
+        }
+    }
+
+    /// Notes the version that an event brings; bookmarks bring no more than that.
+    fn see(&mut self, item: WatchItem<K>) -> Result<Option<WatchItem<K>>, ApiError> {
+        let version = match &item {
+            WatchItem::Added(object) | WatchItem::Modified(object) | WatchItem::Deleted(object) => {
+                object.resource_version().into()
+            }
+            WatchItem::Bookmark {
+                resource_version, ..
+            } => resource_version.clone(),
+            // Its version cannot be read; the next event brings one.
+            WatchItem::Invalid(_) => return Ok(Some(item)),
+        };
+        if ResourceVersion::is_unset(&version) {
+            self.done = true;
+            return Err(RequestError::NoVersion.into());
+        }
+        self.options.resource_version = version;
+        Ok((!matches!(item, WatchItem::Bookmark { .. })).then_some(item))
+    }
+}
