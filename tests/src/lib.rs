@@ -1,4 +1,5 @@
-//! Integration tests of the workspace; this library holds what they share.
+//! Integration tests of the workspace; this library holds what they share, and the pages of
+//! `docs/` whose examples must compile.
 
 use std::path::{Path, PathBuf};
 
@@ -13,4 +14,13 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     }
     eprintln!("skipped: ../shared/{path} is not there");
     None
+}
+
+/// The examples of these pages are tests.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../docs/coming-from-client-go.md")]
+    struct ComingFromClientGo;
+    #[doc = include_str!("../../docs/coming-from-kube-rs.md")]
+    struct ComingFromKubeRs;
 }
