@@ -8,10 +8,10 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 
 use crate::index::{Index, IndexError, IndexHandle, IndexValues};
+use crate::published::Published;
 use crate::store::{Built, Posting, State, hash_name, hash_value, is_named};
 use crate::trie::Trie;
 use crate::{Change, Deleted, Delta, Lister, Replacement, Snapshot};
@@ -37,7 +37,7 @@ pub const INDEX_ERRORS_MAX: usize = 100;
 /// ```
 pub struct Indexer<K> {
     state: State<K>,
-    shared: Arc<ArcSwap<State<K>>>,
+    published: Arc<Published<K>>,
     changed: bool,
     synced: bool,
     errors: VecDeque<IndexError>,
@@ -52,7 +52,7 @@ impl<K: Object> Indexer<K> {
     pub fn new() -> Self {
         Self {
             state: State::default(),
-            shared: Arc::new(ArcSwap::from_pointee(State::default())),
+            published: Arc::new(Published::new()),
             changed: false,
             synced: false,
             errors: VecDeque::new(),
@@ -65,7 +65,7 @@ impl<K: Object> Indexer<K> {
     /// A reader of what is published.
     pub fn lister(&self) -> Lister<K> {
         Lister {
-            current: Arc::clone(&self.shared),
+            published: Arc::clone(&self.published),
         }
     }
 
@@ -145,10 +145,10 @@ impl<K: Object> Indexer<K> {
         self.synced = true;
     }
 
-    /// Lets readers see the working copy.
+    /// Lets readers see the working copy, and wakes those that wait for something in it.
     pub fn publish(&mut self) {
         if std::mem::take(&mut self.changed) {
-            self.shared.store(Arc::new(self.state.clone()));
+            self.published.store(self.state.clone());
         }
     }
 
@@ -400,6 +400,13 @@ fn unfile<K: Object>(postings: &mut Trie<Posting<K>>, value: &str, hash: u64, ob
         .remove(hash, is_named(object.namespace(), object.name()));
     if posting.objects.len() == 0 {
         postings.remove(hash_value(value), same);
+    }
+}
+
+/// Waits for writes end: nothing will be published any more.
+impl<K> Drop for Indexer<K> {
+    fn drop(&mut self) {
+        self.published.close();
     }
 }
 

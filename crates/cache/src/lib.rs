@@ -34,6 +34,9 @@
 //! Three queues implement [`Queue`]: [`RealFifo`] keeps every event in order, [`DeltaFifo`] gathers
 //! events by object, [`Fifo`] keeps the latest value of each.
 //!
+//! Read your writes: [`WriteLog`] knows which writes a cache does not show yet,
+//! [`Lister::wait_for`] waits for one, [`Overlay`] shows them before the watch does.
+//!
 //! Contracts: one writer, by `&mut`; each read sees one published state, whole; the store's
 //! version says that everything up to it is in the store; a relist keeps the `Arc` of every object
 //! whose uid and version did not change, and tells nobody of it.
@@ -49,13 +52,18 @@ mod indexer;
 mod lister;
 mod lister_watcher;
 mod metadata;
+mod overlay;
 mod process_error;
+mod published;
 mod queue;
 mod real_fifo;
 mod source;
 mod store;
 mod tombstone;
 mod trie;
+mod wait;
+mod write_log;
+mod written;
 
 pub use delta::{Change, Delta, Replacement};
 pub use delta_fifo::{DeltaFifo, DeltaFifoConfig};
@@ -71,9 +79,13 @@ pub use lister_watcher::{
     VersionMatch, WatchItem, WatchRequest, WatchStream,
 };
 pub use metadata::Metadata;
+pub use overlay::{OVERLAY_MAX, Overlay};
 pub use process_error::ProcessError;
 pub use queue::{BATCH_MAX, Batch, Queue};
 pub use real_fifo::RealFifo;
 pub use source::{IngestAny, Selection, Source};
 pub use store::Snapshot;
 pub use tombstone::Deleted;
+pub use wait::WaitError;
+pub use write_log::{WRITES_MAX, WriteLog};
+pub use written::{Outcome, Visibility, Written};

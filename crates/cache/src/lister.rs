@@ -7,10 +7,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Selector, Str};
 
-use crate::store::State;
+use crate::published::Published;
 use crate::{IndexHandle, Snapshot};
 
 /// A by-name look-up of an index that does not exist.
@@ -23,13 +22,13 @@ pub struct UnknownIndex {
 
 /// Reads the objects of one store. Clones read the same store.
 pub struct Lister<K> {
-    pub(crate) current: Arc<ArcSwap<State<K>>>,
+    pub(crate) published: Arc<Published<K>>,
 }
 
 impl<K> Clone for Lister<K> {
     fn clone(&self) -> Self {
         Self {
-            current: Arc::clone(&self.current),
+            published: Arc::clone(&self.published),
         }
     }
 }
@@ -38,7 +37,7 @@ impl<K: Object> Lister<K> {
     /// The present state, for several look-ups that must agree. Holding it keeps old objects
     /// alive, but delays nobody.
     pub fn snapshot(&self) -> Snapshot<K> {
-        Snapshot::new(self.current.load_full())
+        Snapshot::new(self.published.state.load_full())
     }
 
     /// The object of this name.
@@ -48,7 +47,7 @@ impl<K: Object> Lister<K> {
 
     /// As [`Self::get`], without making an [`ObjectName`].
     pub fn find(&self, namespace: &str, name: &str) -> Option<Arc<K>> {
-        self.current.load().find(namespace, name).cloned()
+        self.published.state.load().find(namespace, name).cloned()
     }
 
     /// All objects, in no particular order.
@@ -66,7 +65,7 @@ impl<K: Object> Lister<K> {
 
     /// The number of objects.
     pub fn len(&self) -> usize {
-        self.current.load().objects.len()
+        self.published.state.load().objects.len()
     }
 
     /// Whether there are none.
@@ -76,7 +75,7 @@ impl<K: Object> Lister<K> {
 
     /// The objects filed under a value.
     pub fn by_index(&self, handle: &IndexHandle<K>, value: &str) -> Vec<Arc<K>> {
-        self.current.load().by_index(&handle.index, value)
+        self.published.state.load().by_index(&handle.index, value)
     }
 
     /// As [`Self::by_index`], for indexes known by name only.
@@ -99,15 +98,20 @@ impl<K: Object> Lister<K> {
         self.snapshot().select(Some(namespace), selector)
     }
 
+    /// Whether the writer is gone: nothing will change any more.
+    pub fn is_closed(&self) -> bool {
+        self.published.is_closed()
+    }
+
     /// Everything that happened up to this version can be read. Unset before the first list.
     pub fn resource_version(&self) -> ResourceVersion {
-        self.current.load().resource_version.clone()
+        self.published.state.load().resource_version.clone()
     }
 }
 
 impl<K> fmt::Debug for Lister<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = self.current.load();
+        let state = self.published.state.load();
         f.debug_struct("Lister")
             .field("resource_version", &state.resource_version)
             .field("len", &state.objects.len())

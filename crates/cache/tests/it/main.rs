@@ -7,10 +7,14 @@ mod encoded;
 mod fifo;
 mod fifo_props;
 mod indexer;
+mod overlay;
+mod overlay_props;
 mod props;
 mod queue_steps;
 mod readers;
 mod real_fifo;
+mod wait;
+mod write_log;
 
 use std::sync::Arc;
 

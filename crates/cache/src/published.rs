@@ -1,0 +1,44 @@
+//! `Published`: what the writer of a store shares with its readers.
+//!
+//! One pointer to the state that readers see, and a bell that rings when it is exchanged. It is not
+//! the working copy, which is the writer's alone.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arc_swap::ArcSwap;
+use event_listener::Event;
+
+use crate::store::State;
+
+pub(crate) struct Published<K> {
+    pub(crate) state: ArcSwap<State<K>>,
+    /// Rings after each publication, and when the writer is gone.
+    pub(crate) changed: Event,
+    closed: AtomicBool,
+}
+
+impl<K> Published<K> {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: ArcSwap::from_pointee(State::default()),
+            changed: Event::new(),
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn store(&self, state: State<K>) {
+        self.state.store(Arc::new(state));
+        self.changed.notify(usize::MAX);
+    }
+
+    /// Nothing will be published any more.
+    pub(crate) fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.changed.notify(usize::MAX);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+}

@@ -1,0 +1,299 @@
+//! `WriteLog`: writes of one's own that a cache does not show yet.
+//!
+//! Whoever writes records what the server answered; whoever reads a cache, or is about to work on
+//! a key, asks what is still outstanding. A log goes with one lister: what that has shown is
+//! forgotten. It holds no objects ([`Overlay`](crate::Overlay) does) and is not a history.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use kubist_apimachinery::{Object, ObjectName, Str};
+use parking_lot::Mutex;
+
+use crate::store::State;
+use crate::{Lister, Visibility, WaitError, Written};
+
+/// Objects of which a log knows an outstanding write, at most. Of the oldest beyond that, the log
+/// remembers the greatest version only, and takes all writes for outstanding until the cache has
+/// come that far: keys are delayed too much rather than too little. (A deletion of which no
+/// version is known is lost then.)
+pub const WRITES_MAX: usize = 10_000;
+
+/// The writes to objects of kind `K` that a cache does not show yet. Clones share it.
+///
+/// A controller gives each run a log [of its key](Self::for_key); before the key runs again, it
+/// asks for what is unseen, and delays the key until a lister shows it:
+///
+/// ```
+/// use std::sync::Arc;
+/// use kubist_apimachinery::{ObjectMeta, ObjectName};
+/// use kubist_cache::{Delta, Indexer, WriteLog};
+///
+/// let pod = ObjectMeta { name: "web-1".into(), resource_version: "7".into(), ..Default::default() };
+/// let mut indexer = Indexer::new();
+/// let lister = indexer.lister();
+/// let log = WriteLog::<ObjectMeta>::new();
+///
+/// let key = ObjectName::cluster("web"); // what is reconciled; it creates a Pod
+/// log.for_key(&key).saved(&pod); // the answer to that
+/// assert_eq!(log.unseen_of(&lister, &key).len(), 1, "the key has to wait");
+/// // … `log.wait_for_key(&lister, &key, tokio::time::sleep(limit)).await` is a way to.
+///
+/// indexer.apply(Delta::Added(Arc::new(pod)), &mut Vec::new());
+/// indexer.publish();
+/// assert!(log.unseen_of(&lister, &key).is_empty());
+/// assert!(log.is_empty(), "what was seen is forgotten");
+/// ```
+pub struct WriteLog<K> {
+    log: Arc<Mutex<Log>>,
+    /// On whose behalf this handle records.
+    key: Option<ObjectName>,
+    kind: PhantomData<fn() -> K>,
+}
+
+#[derive(Default)]
+struct Log {
+    entries: HashMap<ObjectName, Entry>,
+    /// The names in `entries`, oldest write first.
+    order: BTreeMap<u64, ObjectName>,
+    /// Keys with the objects written on their behalf.
+    by_key: BTreeSet<(ObjectName, ObjectName)>,
+    next_place: u64,
+    /// The latest of the writes that had to make room.
+    floor: Option<Written>,
+    evicted: u64,
+}
+
+struct Entry {
+    written: Written,
+    place: u64,
+    keys: Vec<ObjectName>,
+}
+
+impl<K> WriteLog<K> {
+    /// An empty log.
+    pub fn new() -> Self {
+        Self {
+            log: Arc::default(),
+            key: None,
+            kind: PhantomData,
+        }
+    }
+
+    /// The same log, as it is to be given to whoever writes on behalf of a key: what it records
+    /// can be asked for by that key too.
+    #[must_use]
+    pub fn for_key(&self, key: &ObjectName) -> Self {
+        Self {
+            key: Some(key.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// Records what a write returned. A write without any version (a dry run has none that will
+    /// ever be seen, and should not be recorded) is ignored.
+    pub fn record(&self, written: Written) {
+        if written.is_traceable() {
+            self.log.lock().record(written, self.key.as_ref());
+        }
+    }
+
+    /// Records that an object was created or changed; `object` is the server's answer, in any
+    /// form.
+    pub fn saved<F: Object>(&self, object: &F) {
+        self.record(Written::saved(object));
+    }
+
+    /// Records that an object was deleted and is gone.
+    pub fn deleted(&self, name: ObjectName, uid: impl Into<Str>) {
+        self.record(Written::deleted(name, uid));
+    }
+
+    /// The latest write to an object, if it was not seen yet when somebody last looked.
+    pub fn pending(&self, name: &ObjectName) -> Option<Written> {
+        let log = self.log.lock();
+        log.entries.get(name).map(|entry| entry.written.clone())
+    }
+
+    /// The number of objects with writes that were not seen yet when somebody last looked.
+    pub fn len(&self) -> usize {
+        self.log.lock().entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        let log = self.log.lock();
+        log.entries.is_empty() && log.floor.is_none()
+    }
+
+    /// How many writes had to make room unseen; see [`WRITES_MAX`].
+    pub fn evicted_total(&self) -> u64 {
+        self.log.lock().evicted
+    }
+
+    /// The write to an object that the lister does not show yet. One that it shows is forgotten.
+    ///
+    /// A write whose versions cannot be compared counts as unseen until the lister shows exactly
+    /// it.
+    pub fn unseen<F: Object>(&self, lister: &Lister<F>, name: &ObjectName) -> Option<Written> {
+        let state = lister.published.state.load();
+        let mut log = self.log.lock();
+        log.check(&state, name).or_else(|| log.check_floor(&state))
+    }
+
+    /// The writes on behalf of a key that the lister does not show yet. Those that it shows are
+    /// forgotten.
+    pub fn unseen_of<F: Object>(&self, lister: &Lister<F>, key: &ObjectName) -> Vec<Written> {
+        let state = lister.published.state.load();
+        let mut log = self.log.lock();
+        let mut unseen: Vec<_> = log
+            .written_for(key)
+            .into_iter()
+            .filter_map(|name| log.check(&state, &name))
+            .collect();
+        unseen.extend(log.check_floor(&state));
+        unseen
+    }
+
+    /// Waits until the lister shows all that was written on behalf of a key.
+    ///
+    /// # Errors
+    /// The deadline, or a closed store, came first.
+    ///
+    /// # Cancel safety
+    /// Dropping the future loses nothing.
+    pub async fn wait_for_key<F: Object>(
+        &self,
+        lister: &Lister<F>,
+        key: &ObjectName,
+        deadline: impl Future,
+    ) -> Result<(), WaitError> {
+        let unseen = self.unseen_of(lister, key);
+        lister.wait_for_all(unseen, deadline).await?;
+        self.prune(lister);
+        Ok(())
+    }
+
+    /// Forgets all that the lister shows.
+    pub fn prune<F: Object>(&self, lister: &Lister<F>) {
+        let state = lister.published.state.load();
+        let mut log = self.log.lock();
+        let names: Vec<_> = log.order.values().cloned().collect();
+        for name in names {
+            log.check(&state, &name);
+        }
+        log.check_floor(&state);
+    }
+}
+
+impl Log {
+    fn record(&mut self, written: Written, key: Option<&ObjectName>) {
+        let name = written.name.clone();
+        let (written, mut keys) = match self.take(&name) {
+            Some(entry) => (entry.written.then(written), entry.keys),
+            None => (written, Vec::new()),
+        };
+        if let Some(key) = key
+            && !keys.contains(key)
+        {
+            keys.push(key.clone());
+        }
+        for key in &keys {
+            self.by_key.insert((key.clone(), name.clone()));
+        }
+        let place = self.next_place;
+        self.next_place += 1;
+        self.order.insert(place, name.clone());
+        let entry = Entry {
+            written,
+            place,
+            keys,
+        };
+        self.entries.insert(name, entry);
+        while self.entries.len() > WRITES_MAX || self.by_key.len() > WRITES_MAX {
+            self.evict_oldest();
+        }
+    }
+
+    fn take(&mut self, name: &ObjectName) -> Option<Entry> {
+        let entry = self.entries.remove(name)?;
+        self.order.remove(&entry.place);
+        for key in &entry.keys {
+            self.by_key.remove(&(key.clone(), name.clone()));
+        }
+        Some(entry)
+    }
+
+    fn evict_oldest(&mut self) {
+        let Some(name) = self.order.values().next().cloned() else {
+            return;
+        };
+        let Some(entry) = self.take(&name) else {
+            return;
+        };
+        self.evicted += 1;
+        let version = entry.written.version();
+        let is_later = self
+            .floor
+            .as_ref()
+            .is_none_or(|floor| version.compare(floor.version()) == Some(Ordering::Greater));
+        if !version.is_unset() && is_later {
+            self.floor = Some(entry.written);
+        }
+    }
+
+    fn written_for(&self, key: &ObjectName) -> Vec<ObjectName> {
+        let first = (key.clone(), ObjectName::default());
+        let of_key = self.by_key.range(first..);
+        of_key
+            .take_while(|(found, _)| found == key)
+            .map(|(_, name)| name.clone())
+            .collect()
+    }
+
+    fn check<F: Object>(&mut self, state: &State<F>, name: &ObjectName) -> Option<Written> {
+        let entry = self.entries.get(name)?;
+        if entry.written.visibility(state) != Visibility::Shown {
+            return Some(entry.written.clone());
+        }
+        self.take(name);
+        None
+    }
+
+    fn check_floor<F: Object>(&mut self, state: &State<F>) -> Option<Written> {
+        if self.floor.as_ref()?.visibility(state) == Visibility::Shown {
+            self.floor = None;
+        }
+        self.floor.clone()
+    }
+}
+
+impl<K> Clone for WriteLog<K> {
+    fn clone(&self) -> Self {
+        Self {
+            log: Arc::clone(&self.log),
+            key: self.key.clone(),
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<K> Default for WriteLog<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K> fmt::Debug for WriteLog<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let log = self.log.lock();
+        f.debug_struct("WriteLog")
+            .field("pending", &log.entries.len())
+            .field("evicted", &log.evicted)
+            .finish_non_exhaustive()
+    }
+}
