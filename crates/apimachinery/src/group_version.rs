@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Resource, Scope, Str};
+use crate::{ResourceFacts, Str};
 
 /// A group and a version: `apps/v1`, or `v1` for the core group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -224,15 +224,8 @@ impl GroupVersionResource {
 
 impl ApiResource {
     /// That of a kind which is known at compile time.
-    pub fn of<K: Resource>() -> Self {
-        Self {
-            group: K::GROUP.into(),
-            version: K::VERSION.into(),
-            kind: K::KIND.into(),
-            plural: K::PLURAL.into(),
-            singular: K::SINGULAR.into(),
-            namespaced: <K::Scope as Scope>::NAMESPACED,
-        }
+    pub fn of<K: ResourceFacts>() -> Self {
+        K::api_resource()
     }
 
     /// Group and version.

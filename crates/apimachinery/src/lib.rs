@@ -22,6 +22,8 @@ mod duration;
 mod field_error;
 mod field_path;
 mod field_selector;
+#[cfg(feature = "k8s-openapi")]
+mod foreign;
 pub mod go_text;
 mod group_version;
 mod int_or_string;
@@ -62,6 +64,8 @@ pub use duration::{Duration, ParseDurationError};
 pub use field_error::{BadValue, FieldError, FieldErrorKind};
 pub use field_path::FieldPath;
 pub use field_selector::{FieldSelector, FieldTerm, ParseFieldSelectorError};
+#[cfg(feature = "k8s-openapi")]
+pub use foreign::{ForeignKind, ForeignObject, ForeignScope};
 pub use group_version::{
     ApiResource, GroupKind, GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource,
     ParseGroupVersionError,
@@ -79,7 +83,7 @@ pub use list_options::{EXACT, ListOptions, ListPosition, NOT_OLDER_THAN, WatchPo
 pub use managed_fields::ManagedFieldsEntry;
 pub use micro_time::MicroTime;
 pub use object::{KeyValueSource, KeyValues, Object, Owner, OwnerSource, Owners};
-pub use object_meta::{OBJECT_META, ObjectMeta};
+pub use object_meta::{LAST_APPLIED, OBJECT_META, ObjectMeta};
 pub use object_name::{ObjectName, ParseObjectNameError};
 pub use owner_reference::OwnerReference;
 pub use post_options::{
@@ -87,7 +91,9 @@ pub use post_options::{
 };
 pub use quantity::{ParseQuantityError, Quantity, QuantityFormat};
 pub use query::{OptionsError, QueryPairs};
-pub use resource::{AnyObject, ClusterScoped, KubeObject, Namespaced, Resource, Scope};
+pub use resource::{
+    AnyObject, ClusterScoped, KubeObject, Namespaced, Resource, ResourceFacts, Scope,
+};
 pub use resource_version::ResourceVersion;
 pub use retry::Retry;
 pub use status::{

@@ -7,6 +7,9 @@ use crate::owner_reference::{OWNER_REFERENCE, OwnerReference};
 use crate::wire::{Field, FieldFlags as F, FieldType, JsonForm, ListType, Merge};
 use crate::{Str, Time, message, schema};
 
+/// The annotation in which `kubectl apply` keeps the whole object as it was applied last.
+pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
 /// Standard metadata. Empty strings, lists and maps mean absent, as on the wire.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectMeta {
@@ -88,6 +91,12 @@ impl ObjectMeta {
         self.owner_references
             .iter()
             .find(|owner| owner.controller == Some(true))
+    }
+
+    /// Forgets who owns which fields, and the annotation [`LAST_APPLIED`].
+    pub fn drop_managed_fields(&mut self) {
+        self.managed_fields = Vec::new();
+        self.annotations.remove(LAST_APPLIED);
     }
 
     /// Whether deletion was requested.

@@ -1,7 +1,7 @@
 //! `Resource`: a kind known at compile time; `AnyObject`: any kind at run time.
 
-use crate::wire::{Message, Wire};
-use crate::{Object, ObjectMeta};
+use crate::wire::{Encode, Ingest, Message, Wire};
+use crate::{ApiResource, Object, ObjectMeta};
 
 /// A kind with its names as constants.
 pub trait Resource: Object {
@@ -21,6 +21,31 @@ pub trait Resource: Object {
     const API_VERSION: &'static str;
     /// [`Namespaced`] or [`ClusterScoped`].
     type Scope: Scope;
+}
+
+/// A kind whose names are known at compile time, if not as constants: all that a client must know
+/// to reach it. Every [`Resource`] is one; so are the kinds of other crates' types.
+pub trait ResourceFacts: 'static {
+    /// [`Namespaced`] or [`ClusterScoped`].
+    type Scope: Scope;
+
+    /// The kind's names.
+    fn api_resource() -> ApiResource;
+}
+
+impl<K: Resource> ResourceFacts for K {
+    type Scope = K::Scope;
+
+    fn api_resource() -> ApiResource {
+        ApiResource {
+            group: K::GROUP.into(),
+            version: K::VERSION.into(),
+            kind: K::KIND.into(),
+            plural: K::PLURAL.into(),
+            singular: K::SINGULAR.into(),
+            namespaced: <K::Scope as Scope>::NAMESPACED,
+        }
+    }
 }
 
 /// Where objects of a kind live.
@@ -55,7 +80,7 @@ mod sealed {
 }
 
 /// A decoded object that can be encoded again: what clients write and servers store.
-pub trait KubeObject: Resource + Wire + Clone + PartialEq {
+pub trait KubeObject: Resource + Wire + Clone + PartialEq + Ingest<Kind = Self> + Encode {
     /// Its metadata.
     fn metadata(&self) -> &ObjectMeta;
     /// Its metadata, to change it.
@@ -90,7 +115,11 @@ impl<K: KubeObject> AnyObject for K {
     }
 }
 
-/// Implements [`Object`], [`Resource`] and [`KubeObject`] for a struct with a `metadata` field.
+/// Implements [`Object`], [`Resource`], [`Ingest`], [`Encode`] and [`KubeObject`] for a struct with
+/// a `metadata` field.
+///
+/// One by one, not for every [`KubeObject`] at once: then no other crate's types, which the
+/// features `k8s-openapi` and `kube` give the same traits, could have them.
 #[macro_export]
 macro_rules! resource {
     ($type:ty, $group:literal, $version:literal, $api_version:literal, $kind:literal,
@@ -130,6 +159,31 @@ macro_rules! resource {
             const SINGULAR: &'static str = $singular;
             const API_VERSION: &'static str = $api_version;
             type Scope = $crate::$scope;
+        }
+        impl $crate::wire::Ingest for $type {
+            type Kind = Self;
+
+            #[inline]
+            fn ingest(
+                bytes: $crate::wire::Bytes,
+                encoding: $crate::wire::Encoding,
+                cx: &mut $crate::wire::DecodeContext,
+            ) -> Result<Self, $crate::wire::WireError> {
+                $crate::wire::decode(&bytes, encoding, cx)
+            }
+
+            #[inline]
+            fn drop_managed_fields(&mut self) {
+                self.metadata.drop_managed_fields();
+            }
+        }
+        impl $crate::wire::Encode for $type {
+            const PROTOBUF: bool = true;
+
+            #[inline]
+            fn encode(&self, encoding: $crate::wire::Encoding) -> Vec<u8> {
+                $crate::wire::encode(self, encoding)
+            }
         }
         impl $crate::KubeObject for $type {
             fn metadata(&self) -> &$crate::ObjectMeta {

@@ -11,8 +11,8 @@ use serde_json::{Map, Value};
 
 use crate::wire::{DecodeContext, Encode, Encoding, WireError, WireErrorKind};
 use crate::{
-    ApiResource, GroupVersion, GroupVersionKind, KeyValueSource, KeyValues, Object, Owner,
-    OwnerSource, Owners,
+    ApiResource, GroupVersion, GroupVersionKind, KeyValueSource, KeyValues, LAST_APPLIED, Object,
+    Owner, OwnerSource, Owners,
 };
 
 /// An object of any kind.
@@ -151,6 +151,21 @@ impl Unstructured {
         self.object.insert("apiVersion".to_owned(), version.into());
         self.object
             .insert("kind".to_owned(), resource.kind.as_str().into());
+    }
+
+    /// Forgets `metadata.managedFields` and the annotation [`LAST_APPLIED`]; annotations that are
+    /// none then go too.
+    pub fn drop_managed_fields(&mut self) {
+        let Some(Value::Object(metadata)) = self.object.get_mut("metadata") else {
+            return;
+        };
+        metadata.remove("managedFields");
+        if let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
+            && annotations.remove(LAST_APPLIED).is_some()
+            && annotations.is_empty()
+        {
+            metadata.remove("annotations");
+        }
     }
 
     fn metadata_text(&self, key: &str) -> &str {

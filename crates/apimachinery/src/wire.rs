@@ -34,11 +34,13 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+#[doc(hidden)]
+pub use ::bytes::Bytes;
 #[cfg(feature = "prost")]
 pub use ::prost;
 pub use context::{DecodeContext, Limits, Segment, StrictProblem};
 pub use debug::debug_message;
-pub use encode::Encode;
+pub use encode::{Encode, encode};
 pub use error::{WireError, WireErrorKind};
 pub use field_access::{FieldAccess, MessageList, MessageMap, OptMessage, Slot, View};
 pub use ingest::{Encoding, Ingest, decode};

@@ -103,6 +103,12 @@ impl<K: KubeObject> Ingest for Encoded<K> {
     fn count_decodes(&mut self, counter: &Arc<AtomicU64>) {
         self.decodes = Some(Arc::clone(counter));
     }
+
+    fn drop_managed_fields(&mut self) {
+        let mut bytes = std::mem::take(&mut self.bytes).into_vec();
+        wire::scan::drop_managed_fields(&mut bytes, &mut self.spans, self.encoding);
+        self.bytes = bytes.into_boxed_slice();
+    }
 }
 
 impl<K: Resource> Object for Encoded<K> {

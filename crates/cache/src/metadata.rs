@@ -12,9 +12,7 @@ use bytes::Bytes;
 use kubist_apimachinery::wire::{
     self, DecodeContext, Encoding, FieldPath, Ingest, Schema, WireError,
 };
-use kubist_apimachinery::{
-    ApiResource, KeyValues, KubeObject, Object, ObjectMeta, Owners, Resource,
-};
+use kubist_apimachinery::{ApiResource, KeyValues, Object, ObjectMeta, Owners, Resource};
 
 use crate::IngestAny;
 use crate::index::FieldLookup;
@@ -43,12 +41,16 @@ impl<K> Deref for Metadata<K> {
     }
 }
 
-impl<K: KubeObject> Ingest for Metadata<K> {
-    type Kind = K;
+impl<K: Ingest> Ingest for Metadata<K> {
+    type Kind = K::Kind;
     const METADATA_ONLY: bool = true;
 
     fn ingest(bytes: Bytes, encoding: Encoding, cx: &mut DecodeContext) -> Result<Self, WireError> {
         wire::scan::metadata(&bytes, encoding, cx).map(Self::new)
+    }
+
+    fn drop_managed_fields(&mut self) {
+        self.metadata.drop_managed_fields();
     }
 }
 
@@ -64,6 +66,10 @@ impl IngestAny for Metadata<()> {
         cx: &mut DecodeContext,
     ) -> Result<Self, WireError> {
         wire::scan::metadata(&bytes, encoding, cx).map(Self::new)
+    }
+
+    fn drop_managed_fields(&mut self) {
+        self.metadata.drop_managed_fields();
     }
 }
 

@@ -42,6 +42,9 @@ pub trait IngestAny: Object + Sized {
         resource: &ApiResource,
         cx: &mut DecodeContext,
     ) -> Result<Self, WireError>;
+
+    /// As [`Ingest::drop_managed_fields`].
+    fn drop_managed_fields(&mut self) {}
 }
 
 impl IngestAny for Unstructured {
@@ -60,6 +63,10 @@ impl IngestAny for Unstructured {
                 },
             }),
         }
+    }
+
+    fn drop_managed_fields(&mut self) {
+        Self::drop_managed_fields(self);
     }
 }
 

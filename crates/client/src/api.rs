@@ -1,8 +1,9 @@
 //! `Api<K>`: one resource, and the verbs on it.
 //!
 //! `K` says both what the resource is and in which form its objects come: a generated type, an
-//! `Encoded<Pod>`, a `Metadata<Pod>` (the server then sends no more than metadata), or, for kinds
-//! known at run time, `Unstructured` and `Metadata<()>`.
+//! `Encoded<Pod>`, a `Metadata<Pod>` (the server then sends no more than metadata), a projection of
+//! your own, or, for kinds known at run time, `Unstructured` and `Metadata<()>`. With the features
+//! `k8s-openapi` and `kube` of `kubist-apimachinery`, those crates' types too.
 
 mod create;
 mod delete;
@@ -18,7 +19,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use kubist_apimachinery::wire::Ingest;
-use kubist_apimachinery::{ApiResource, Namespaced, Object, Resource, Str};
+use kubist_apimachinery::{ApiResource, Namespaced, Object, ResourceFacts, Str};
 use kubist_cache::IngestAny;
 
 use crate::Client;
@@ -65,7 +66,7 @@ impl<K: Ingest> Api<K> {
 
 impl<K: Ingest> Api<K>
 where
-    K::Kind: Resource<Scope = Namespaced>,
+    K::Kind: ResourceFacts<Scope = Namespaced>,
 {
     /// The objects in one namespace.
     pub fn namespaced(client: Client, namespace: impl Into<Str>) -> Self {

@@ -34,7 +34,7 @@ impl<K: Ingest> Form<K> {
         Self {
             decode: |bytes, encoding, _, cx| K::ingest(bytes, encoding, cx),
             metadata_only: K::METADATA_ONLY,
-            protobuf: true,
+            protobuf: K::PROTOBUF,
         }
     }
 }

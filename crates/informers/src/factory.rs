@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU64;
 
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::wire::Ingest;
-use kubist_apimachinery::{ApiResource, Object, Resource as _, Str};
+use kubist_apimachinery::{ApiResource, Object, ResourceFacts as _, Str};
 use kubist_cache::{IngestAny, Selection, Source};
 use parking_lot::Mutex;
 use tokio::task::JoinSet;
@@ -168,7 +168,7 @@ impl<S: Source> SharedInformerFactory<S> {
         self.shared(key, || {
             let decodes = Arc::<AtomicU64>::default();
             let counter = Arc::clone(&decodes);
-            let mut config = self.config_of(F::Kind::KIND, selection);
+            let mut config = self.config_of(&F::Kind::api_resource().kind, selection);
             config.transform = Some(Arc::new(move |object: &mut F| {
                 object.count_decodes(&counter);
             }));

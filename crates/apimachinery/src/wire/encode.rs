@@ -4,8 +4,8 @@
 //! [`Unstructured`](crate::Unstructured)
 //! ones are written by the same verbs. It makes no envelope.
 
-use super::Encoding;
-use crate::{KubeObject, Object};
+use super::{Encoding, Message};
+use crate::Object;
 
 /// An object that can be written.
 pub trait Encode: Object {
@@ -16,13 +16,10 @@ pub trait Encode: Object {
     fn encode(&self, encoding: Encoding) -> Vec<u8>;
 }
 
-impl<K: KubeObject> Encode for K {
-    const PROTOBUF: bool = true;
-
-    fn encode(&self, encoding: Encoding) -> Vec<u8> {
-        match encoding {
-            Encoding::Json => self.to_json(),
-            Encoding::Protobuf => self.to_protobuf(),
-        }
+/// Encodes a message in either encoding.
+pub fn encode(message: &dyn Message, encoding: Encoding) -> Vec<u8> {
+    match encoding {
+        Encoding::Json => super::to_json(message),
+        Encoding::Protobuf => super::to_protobuf(message),
     }
 }

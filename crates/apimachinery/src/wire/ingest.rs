@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 use bytes::Bytes;
 
 use super::{DecodeContext, Wire, WireError};
-use crate::{KubeObject, Object, Resource};
+use crate::{Object, ResourceFacts};
 
 /// The encoding of an object's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,10 +24,13 @@ pub enum Encoding {
 /// A form in which objects of one kind are held.
 pub trait Ingest: Object + Sized {
     /// The kind.
-    type Kind: Resource;
+    type Kind: ResourceFacts;
 
     /// Whether the form holds metadata alone, so that a server may be asked for no more.
     const METADATA_ONLY: bool = false;
+
+    /// Whether the form can be made of protobuf, so that a server may be asked for it.
+    const PROTOBUF: bool = true;
 
     /// Makes the held form of one object. `bytes` may share a larger buffer: a form that keeps
     /// bytes copies them, so that one object does not pin its neighbours.
@@ -41,18 +44,15 @@ pub trait Ingest: Object + Sized {
     fn count_decodes(&mut self, counter: &Arc<AtomicU64>) {
         let _ = counter;
     }
-}
 
-/// The decoded form.
-impl<K: KubeObject> Ingest for K {
-    type Kind = K;
-
-    fn ingest(bytes: Bytes, encoding: Encoding, cx: &mut DecodeContext) -> Result<Self, WireError> {
-        match encoding {
-            Encoding::Json => K::from_json(&bytes, cx),
-            Encoding::Protobuf => K::from_protobuf(&bytes, cx),
-        }
-    }
+    /// The ready-made transform of informers: gives up `metadata.managedFields` and the
+    /// annotation [`LAST_APPLIED`](crate::LAST_APPLIED), which controllers do not read and which
+    /// take a third of many an object's memory. What is encoded is not decoded for that.
+    ///
+    /// Nothing is written back: an update with the object that is left changes neither who owns
+    /// which fields (servers keep them where they are not sent), nor, sent as a patch, the
+    /// annotation; a replace does remove the annotation.
+    fn drop_managed_fields(&mut self) {}
 }
 
 /// Decodes bytes of either encoding.

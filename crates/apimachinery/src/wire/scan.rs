@@ -21,11 +21,13 @@ mod pairs;
 mod plan;
 mod protobuf;
 mod structure;
+mod trim;
 
 pub use field_path::{FieldPath, FieldPathError};
 pub use owners::ScannedOwners;
 pub use pairs::{PairsIter, ScannedPairs};
 pub(super) use plan::Plan;
+pub use trim::drop_managed_fields;
 
 use super::{DecodeContext, Encoding, Schema, WireError, WireErrorKind};
 use crate::{KeyValues, ObjectMeta, ObjectName, Owners};

@@ -13,6 +13,7 @@ mod props;
 mod queue_steps;
 mod readers;
 mod real_fifo;
+mod transform;
 mod wait;
 mod write_log;
 

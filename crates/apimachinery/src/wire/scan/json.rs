@@ -114,7 +114,7 @@ pub(super) fn unescaped(token: &[u8]) -> Option<Cow<'_, str>> {
     }
 }
 
-fn is_key(token: &[u8], name: &str) -> bool {
+pub(super) fn is_key(token: &[u8], name: &str) -> bool {
     unescaped(token).is_some_and(|key| key == name)
 }
 

@@ -107,19 +107,28 @@ pub(super) fn entry(bytes: &[u8]) -> Result<(&[u8], &[u8]), WireErrorKind> {
 }
 
 /// Appends a length-delimited field.
+pub(super) fn put(number: u8, bytes: &[u8], out: &mut Vec<u8>) {
+    out.push(number << 3 | 2);
+    let mut length = [0; 5];
+    let size = put_varint(bytes.len(), &mut length);
+    out.extend_from_slice(&length[..size]);
+    out.extend_from_slice(bytes);
+}
+
+/// Writes a length, which is below 32 GiB; gives the number of its bytes.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "varints take seven bits at a time"
 )]
-pub(super) fn put(number: u8, bytes: &[u8], out: &mut Vec<u8>) {
-    out.push(number << 3 | 2);
-    let mut length = bytes.len();
-    while length >= 0x80 {
-        out.push((length & 0x7f) as u8 | 0x80);
+pub(super) fn put_varint(mut length: usize, out: &mut [u8; 5]) -> usize {
+    let mut size = 0;
+    while length >= 0x80 && size < 4 {
+        out[size] = (length & 0x7f) as u8 | 0x80;
         length >>= 7;
+        size += 1;
     }
-    out.push(length as u8);
-    out.extend_from_slice(bytes);
+    out[size] = (length & 0x7f) as u8;
+    size + 1
 }
 
 pub(super) fn scan(

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+mod trimmed;
+
 use proptest::prelude::*;
 
 use super::*;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::Ingest;
-use kubist_apimachinery::{Namespaced, Resource, Str};
+use kubist_apimachinery::{Namespaced, ResourceFacts, Str};
 use kubist_cache::{Change, Lister, Selection};
 use kubist_client::{Api, Client};
 use kubist_informers::{
@@ -78,7 +78,7 @@ impl Stage {
     pub(super) fn api<K>(&self) -> Api<K>
     where
         K: Ingest,
-        K::Kind: Resource<Scope = Namespaced>,
+        K::Kind: ResourceFacts<Scope = Namespaced>,
     {
         Api::namespaced(self.client.clone(), NAMESPACE)
     }

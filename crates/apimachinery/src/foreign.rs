@@ -1,0 +1,261 @@
+//! The types of k8s-openapi, and what derives kube's `Resource`, as objects of ours: in caches,
+//! informers and the client, without a wrapper.
+//!
+//! With the feature `k8s-openapi`, its types. With `kube`, also whatever else has kube's `Resource`
+//! with a kind known at compile time: custom resources, and structs that inherit a kind.
+//!
+//! They have no protobuf form, so servers are asked for JSON; and no schema, so nothing that needs
+//! one (encoded objects, field indexes, projections) works on them.
+
+use std::marker::PhantomData;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::wire::{Bytes, DecodeContext, Encode, Encoding, Ingest, WireError, WireErrorKind};
+use crate::{
+    ApiResource, ClusterScoped, KeyValues, LAST_APPLIED, Namespaced, Object, Owner, OwnerSource,
+    Owners, Resource, ResourceFacts, Scope,
+};
+
+/// An object with k8s-openapi's metadata whose kind is known at compile time. Implemented for all
+/// that the features take in; not to be implemented by hand.
+pub trait ForeignObject: Send + Sync + 'static {
+    /// Where it lives.
+    type Scope: Scope;
+    /// Its metadata.
+    fn foreign_meta(&self) -> &ObjectMeta;
+    /// Its metadata, to change it.
+    fn foreign_meta_mut(&mut self) -> &mut ObjectMeta;
+    /// Its kind.
+    fn foreign_resource() -> ApiResource;
+}
+
+/// What the other crates' scopes are here.
+pub trait ForeignScope {
+    /// The scope.
+    type Scope: Scope;
+}
+
+impl ForeignScope for k8s_openapi::NamespaceResourceScope {
+    type Scope = Namespaced;
+}
+
+impl ForeignScope for k8s_openapi::ClusterResourceScope {
+    type Scope = ClusterScoped;
+}
+
+fn resource<S: Scope>(group: &str, version: &str, kind: &str, plural: &str) -> ApiResource {
+    ApiResource {
+        group: group.into(),
+        version: version.into(),
+        kind: kind.into(),
+        plural: plural.into(),
+        singular: kind.to_lowercase().into(),
+        namespaced: S::NAMESPACED,
+    }
+}
+
+/// kube implements its `Resource` for k8s-openapi's types too, so this one covers both.
+#[cfg(feature = "kube")]
+impl<K> ForeignObject for K
+where
+    K: kube_core::Resource<DynamicType = (), Scope: ForeignScope> + Send + Sync + 'static,
+{
+    type Scope = <<K as kube_core::Resource>::Scope as ForeignScope>::Scope;
+
+    fn foreign_meta(&self) -> &ObjectMeta {
+        self.meta()
+    }
+    fn foreign_meta_mut(&mut self) -> &mut ObjectMeta {
+        self.meta_mut()
+    }
+    fn foreign_resource() -> ApiResource {
+        resource::<Self::Scope>(
+            &K::group(&()),
+            &K::version(&()),
+            &K::kind(&()),
+            &K::plural(&()),
+        )
+    }
+}
+
+#[cfg(not(feature = "kube"))]
+impl<K> ForeignObject for K
+where
+    K: k8s_openapi::Metadata<Ty = ObjectMeta> + Send + Sync + 'static,
+    <K as k8s_openapi::Resource>::Scope: ForeignScope,
+{
+    type Scope = <<K as k8s_openapi::Resource>::Scope as ForeignScope>::Scope;
+
+    fn foreign_meta(&self) -> &ObjectMeta {
+        self.metadata()
+    }
+    fn foreign_meta_mut(&mut self) -> &mut ObjectMeta {
+        self.metadata_mut()
+    }
+    fn foreign_resource() -> ApiResource {
+        resource::<Self::Scope>(K::GROUP, K::VERSION, K::KIND, K::URL_PATH_SEGMENT)
+    }
+}
+
+/// The kind of a foreign type, as [`Ingest::Kind`] wants it.
+#[derive(Debug)]
+pub struct ForeignKind<K>(PhantomData<fn() -> K>);
+
+impl<K: ForeignObject> ResourceFacts for ForeignKind<K> {
+    type Scope = K::Scope;
+
+    fn api_resource() -> ApiResource {
+        K::foreign_resource()
+    }
+}
+
+impl<K: ForeignObject> Object for K {
+    fn name(&self) -> &str {
+        self.foreign_meta().name.as_deref().unwrap_or_default()
+    }
+    fn namespace(&self) -> &str {
+        self.foreign_meta().namespace.as_deref().unwrap_or_default()
+    }
+    fn uid(&self) -> &str {
+        self.foreign_meta().uid.as_deref().unwrap_or_default()
+    }
+    fn resource_version(&self) -> &str {
+        let version = &self.foreign_meta().resource_version;
+        version.as_deref().unwrap_or_default()
+    }
+    fn labels(&self) -> KeyValues<'_> {
+        let labels = &self.foreign_meta().labels;
+        labels.as_ref().map_or(KeyValues::Empty, KeyValues::Strings)
+    }
+    fn annotations(&self) -> KeyValues<'_> {
+        let annotations = &self.foreign_meta().annotations;
+        annotations
+            .as_ref()
+            .map_or(KeyValues::Empty, KeyValues::Strings)
+    }
+    fn owners(&self) -> Owners<'_> {
+        match &self.foreign_meta().owner_references {
+            Some(owners) => Owners::Dyn(owners),
+            None => Owners::List(&[]),
+        }
+    }
+    fn is_terminating(&self) -> bool {
+        self.foreign_meta().deletion_timestamp.is_some()
+    }
+}
+
+impl OwnerSource for Vec<OwnerReference> {
+    fn owner(&self, index: usize) -> Option<Owner<'_>> {
+        self.get(index).map(|owner| Owner {
+            api_version: &owner.api_version,
+            kind: &owner.kind,
+            name: &owner.name,
+            uid: &owner.uid,
+            controller: owner.controller == Some(true),
+        })
+    }
+}
+
+/// JSON only.
+impl<K: ForeignObject + DeserializeOwned> Ingest for K {
+    type Kind = ForeignKind<K>;
+    const PROTOBUF: bool = false;
+
+    fn ingest(bytes: Bytes, encoding: Encoding, cx: &mut DecodeContext) -> Result<Self, WireError> {
+        let (length, max) = (bytes.len(), cx.limits().bytes_max);
+        if length > max {
+            return Err(WireErrorKind::TooLong { length, max }.into());
+        }
+        if encoding != Encoding::Json {
+            let reason = "protobuf for a type that reads JSON alone".to_owned();
+            return Err(WireErrorKind::Invalid { reason }.into());
+        }
+        serde_json::from_slice(&bytes).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            let mut reason = error.to_string();
+            if let Some(end) = reason.rfind(" at line ") {
+                reason.truncate(end);
+            }
+            WireErrorKind::Syntax {
+                reason,
+                line,
+                column,
+            }
+            .into()
+        })
+    }
+
+    fn drop_managed_fields(&mut self) {
+        let meta = self.foreign_meta_mut();
+        meta.managed_fields = None;
+        if let Some(annotations) = &mut meta.annotations {
+            annotations.remove(LAST_APPLIED);
+            if annotations.is_empty() {
+                meta.annotations = None;
+            }
+        }
+    }
+}
+
+/// `apiVersion` and `kind` are added where the type itself does not write them.
+impl<K: ForeignObject + Serialize> Encode for K {
+    const PROTOBUF: bool = false;
+
+    fn encode(&self, _encoding: Encoding) -> Vec<u8> {
+        let Ok(serde_json::Value::Object(mut object)) = serde_json::to_value(self) else {
+            return Vec::new();
+        };
+        let resource = K::foreign_resource();
+        let version = resource.group_version().to_string();
+        object.entry("apiVersion").or_insert(version.into());
+        object
+            .entry("kind")
+            .or_insert(resource.kind.as_str().into());
+        serde_json::to_vec(&object).unwrap_or_default()
+    }
+}
+
+/// The constants of k8s-openapi, which kube's own types have not.
+impl<K> Resource for K
+where
+    K: ForeignObject
+        + k8s_openapi::ListableResource
+        + k8s_openapi::Metadata<Ty = ObjectMeta>
+        + k8s_openapi::Resource<Scope: ForeignScope>,
+{
+    const GROUP: &'static str = <K as k8s_openapi::Resource>::GROUP;
+    const VERSION: &'static str = <K as k8s_openapi::Resource>::VERSION;
+    const KIND: &'static str = <K as k8s_openapi::Resource>::KIND;
+    const LIST_KIND: &'static str = <K as k8s_openapi::ListableResource>::LIST_KIND;
+    const PLURAL: &'static str = <K as k8s_openapi::Resource>::URL_PATH_SEGMENT;
+    const SINGULAR: &'static str = Lower::<K>::TEXT;
+    const API_VERSION: &'static str = <K as k8s_openapi::Resource>::API_VERSION;
+    type Scope = <<K as k8s_openapi::Resource>::Scope as ForeignScope>::Scope;
+}
+
+/// No kind's name is longer; one that is does not compile.
+const KIND_LENGTH_MAX: usize = 64;
+
+/// A kind's name in lower case, at compile time.
+struct Lower<K>(PhantomData<K>);
+
+impl<K: k8s_openapi::Resource> Lower<K> {
+    const BYTES: [u8; KIND_LENGTH_MAX] = {
+        let kind = K::KIND.as_bytes();
+        let mut bytes = [0; KIND_LENGTH_MAX];
+        let mut i = 0;
+        while i < kind.len() {
+            bytes[i] = kind[i].to_ascii_lowercase();
+            i += 1;
+        }
+        bytes
+    };
+
+    const TEXT: &'static str = match std::str::from_utf8(Self::BYTES.split_at(K::KIND.len()).0) {
+        Ok(text) => text,
+        Err(_) => "",
+    };
+}
