@@ -57,7 +57,7 @@ fn bytes(pod: &Pod, encoding: Encoding) -> Vec<u8> {
 
 fn ingested<F: Ingest>(encoding: Encoding) -> F {
     let cx = &mut DecodeContext::new();
-    let mut object = F::ingest(bytes(&pod(), encoding).into(), encoding, cx).unwrap();
+    let mut object = F::ingest(bytes(&pod(), encoding).into(), encoding, cx).expect("a Pod");
     drop_managed_fields(&mut object);
     object
 }

@@ -24,6 +24,9 @@ struct Cut {
     filled: usize,
 }
 
+/// Whether a member (the object's whole bytes, its key and value) goes; it may cut in the value.
+type Goes = fn(&mut Cuts, &[u8], &[u8], &[u8]) -> bool;
+
 /// Cuts in rising order that do not overlap.
 #[derive(Debug, Default)]
 struct Cuts(Vec<Cut>);
@@ -167,7 +170,7 @@ impl Cuts {
         while let Some((key, value)) = cursor.next_member() {
             if is_key(key, "metadata") {
                 if value.first() == Some(&b'{') {
-                    self.json_members(whole, value, &mut json_metadata);
+                    self.json_members(whole, value, json_metadata);
                 }
                 return;
             }
@@ -175,12 +178,7 @@ impl Cuts {
     }
 
     /// Cuts members out of an object, with the commas that go with them.
-    fn json_members(
-        &mut self,
-        whole: &[u8],
-        object: &[u8],
-        goes: &mut dyn FnMut(&mut Self, &[u8], &[u8], &[u8]) -> bool,
-    ) {
+    fn json_members(&mut self, whole: &[u8], object: &[u8], goes: Goes) {
         let mut cursor = Cursor::new(object);
         let (mut kept_end, mut leading) = (None, None);
         while let Some((key, value)) = cursor.next_member() {
@@ -191,12 +189,10 @@ impl Cuts {
                 self.cut(from, start);
             }
             if goes(self, whole, key, value) {
-                match kept_end {
-                    Some(kept) => self.cut(kept, end),
-                    None => {
-                        leading.get_or_insert(start);
-                        self.cut(leading.unwrap_or(start), end);
-                    }
+                if let Some(kept) = kept_end {
+                    self.cut(kept, end);
+                } else {
+                    self.cut(*leading.get_or_insert(start), end);
                 }
             } else {
                 (kept_end, leading) = (Some(end), None);
@@ -220,7 +216,7 @@ fn json_metadata(cuts: &mut Cuts, whole: &[u8], key: &[u8], value: &[u8]) -> boo
         others |= !goes;
     }
     if any && others {
-        cuts.json_members(whole, value, &mut |_, _, key, _| is_key(key, LAST_APPLIED));
+        cuts.json_members(whole, value, |_, _, key, _| is_key(key, LAST_APPLIED));
     }
     any && !others
 }

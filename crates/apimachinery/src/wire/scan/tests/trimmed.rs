@@ -1,4 +1,4 @@
-//! Managed fields and the last-applied annotation cut out, against the same done to decoded objects.
+//! Managed fields and the last-applied annotation cut out, against the same of decoded objects.
 
 use super::*;
 use crate::wire::FieldsV1;
