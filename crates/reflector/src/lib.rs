@@ -8,26 +8,42 @@
 //! ```
 //! use std::time::Duration;
 //! use kubist_cache::ListEnd;
-//! use kubist_reflector::{Action, Config, InitialSync, Machine};
+//! use kubist_reflector::{Action, Config, InitialSync, Machine, PageEnd};
 //!
 //! let config = Config { initial_sync: InitialSync::ListThenWatch, ..Config::default() };
 //! let mut machine = Machine::new(config, 1);
 //! let Action::List(list) = machine.action(Duration::ZERO) else { panic!("it lists first") };
 //! assert!(list.resource_version.is_any());
 //! let end = ListEnd { resource_version: "7".into(), ..ListEnd::default() };
-//! assert!(machine.page_complete(&end), "there is one page");
+//! assert_eq!(machine.page_complete(&end), PageEnd::Complete, "there is one page");
 //! let Action::Watch(watch) = machine.action(Duration::ZERO) else { panic!("it watches then") };
 //! assert_eq!(watch.resource_version, "7");
 //! ```
 //!
-//! Contracts: nothing reaches the queue before a state is whole; then one replacement, then every
-//! event in order. A version never goes back except by the server's own word. An object that
-//! cannot be read is reported, and neither stops the stream nor removes what was known of it.
+//! Contracts:
+//! - nothing reaches the queue before a state is whole; then one replacement, then every event in
+//!   order;
+//! - a version never goes back except by the server's own word: a list that is older than the
+//!   version it was asked for is not used;
+//! - an object that cannot be read is reported, and neither stops the stream nor removes what was
+//!   known of it;
+//! - every failure is reported; no request is repeated without a pause unless it failed for a
+//!   reason that another request does not share, or after a healthy watch;
+//! - a kind that is not served is a state, reported once; it is asked for now and then;
+//! - what one reflector learns of a server (that it has no streaming lists) its source tells all;
+//! - a step that is dropped, at any point, loses nothing.
+//!
+//! `tests/it/recovery/` has each recovery as a script.
 
 mod driver;
+mod gathered;
 mod machine;
+mod report;
 
-pub use driver::{Reflector, Report, Stats, Transform};
+pub use driver::Reflector;
+pub use gathered::Transform;
 pub use machine::{
-    Action, Backoff, Config, Consequence, End, Event, InitialSync, Machine, RESUMES_MAX, Verdict,
+    Action, Backoff, Config, Consequence, End, Event, InitialSync, Machine, PAGE_SIZE, PageEnd,
+    RESUMES_MAX, RETRY_AFTER_MAX, RETRY_WINDOW_RESET, UNFINISHED_MAX, Verdict, WatchEnd,
 };
+pub use report::{Report, Stats};

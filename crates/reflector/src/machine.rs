@@ -6,86 +6,41 @@
 //!
 //! The recovery rules are readable as scripts in `testdata/`. In short: streaming list first, a
 //! paged list where that fails; a watch that ends resumes from the last version; only an expired
-//! version, or [`RESUMES_MAX`] watches in a row that bring nothing, make it list again. Pauses
+//! version, or [`RESUMES_MAX`] watches in a row that fail and bring nothing, make it list again. Pauses
 //! grow, and start over only after a watch that was healthy.
 
 mod backoff;
+mod config;
 mod list;
+mod retry_window;
 mod watch;
 
 use std::time::Duration;
 
-use kubist_apimachinery::{ResourceVersion, Retry, Str};
+use kubist_apimachinery::{ResourceVersion, Retry};
 use kubist_cache::{FetchError, ListRequest, WatchRequest};
 
 pub use backoff::Backoff;
-pub use watch::{Event, Verdict};
+pub use config::{
+    Config, InitialSync, PAGE_SIZE, RESUMES_MAX, RETRY_AFTER_MAX, RETRY_WINDOW_RESET,
+    UNFINISHED_MAX,
+};
+pub use list::PageEnd;
+pub use watch::{Event, Verdict, WatchEnd};
 
 use backoff::Jitter;
-
-/// Watches in a row that end without bringing anything before a list is made instead.
-pub const RESUMES_MAX: u32 = 3;
-
-/// How a reflector lists and watches. `Default` is right for a client of any API server.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "a configuration is built by its users"
-)]
-pub struct Config {
-    /// How the first state is fetched. Default: [`InitialSync::StreamingList`].
-    pub initial_sync: InitialSync,
-    /// Objects on a page of a list. Default 500, as upstream; 0 asks for everything at once.
-    pub page_size: u32,
-    /// The server ends a watch after a random time between this and twice this. Default 5 min.
-    pub watch_timeout: Duration,
-    /// A watch that is silent for this long after its server should have ended it is given up.
-    /// Default 30 s.
-    pub watch_grace: Duration,
-    /// A streaming list that is silent for this long is given up for a paged one. Default 60 s.
-    pub streaming_silence_max: Duration,
-    /// Pauses after failures. Default 800 ms, doubled up to 30 s, each plus up to as much again.
-    pub backoff: Backoff,
-    /// A watch that lasted this long was healthy: the next failure is a first one. Default 10 s.
-    pub healthy_after: Duration,
-    /// A watch that ends sooner, without any event, is a failure. Default 1 s.
-    pub watch_min: Duration,
-}
-
-/// How the first state, and each later one after an expired version, is fetched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "the protocol has these two")]
-pub enum InitialSync {
-    /// By a watch that begins with the state; by pages if the server cannot do that.
-    StreamingList,
-    /// By pages, then a watch.
-    ListThenWatch,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            initial_sync: InitialSync::StreamingList,
-            page_size: 500,
-            watch_timeout: Duration::from_mins(5),
-            watch_grace: Duration::from_secs(30),
-            streaming_silence_max: Duration::from_mins(1),
-            backoff: Backoff::default(),
-            healthy_after: Duration::from_secs(10),
-            watch_min: Duration::from_secs(1),
-        }
-    }
-}
+use retry_window::RetryWindow;
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
 pub enum Action {
-    /// List a page; then tell [`Machine::page_complete`] or [`Machine::list_failed`].
+    /// List a page; then tell [`Machine::list_goes_on`] as it comes, and
+    /// [`Machine::page_complete`] or [`Machine::list_failed`].
     List(ListRequest),
     /// Open a watch; then tell [`Machine::watch_opened`] or [`Machine::watch_ended`].
     Watch(WatchRequest),
-    /// Read on from the open watch; at the deadline tell [`Machine::watch_ended`] with
+    /// Read on; at the deadline tell [`Machine::list_silent`], or [`Machine::watch_ended`] with
     /// [`End::Silent`].
     Read {
         /// The latest time at which something should have come.
@@ -120,6 +75,8 @@ pub enum Consequence {
     Relist,
     /// The streaming list is given up for a paged one.
     FallBack,
+    /// The server does not serve the kind: it is asked again now and then.
+    NotServed,
 }
 
 /// The state of one reflector.
@@ -132,8 +89,11 @@ pub struct Machine {
     not_before: Duration,
     /// Failures since the last healthy watch.
     failures: u32,
-    /// Watches in a row that brought nothing.
+    /// Watches in a row that failed and brought nothing.
     resumes: u32,
+    /// Streaming lists in a row that never came to their end.
+    unfinished: u32,
+    internal_errors: RetryWindow,
     /// The last version seen; the floor of every request that may name a version.
     version: ResourceVersion,
     /// The floor is expired, or the server is behind it: ask for the newest state instead.
@@ -141,6 +101,11 @@ pub struct Machine {
     /// The server splits even lists that could come from its cache, so that page sizes matter.
     paginates: bool,
     streaming_refused: bool,
+    /// A streaming list was refused as invalid. If the same list by pages is not, the server has
+    /// no streaming lists.
+    streaming_suspected: bool,
+    /// The last answer was that the kind is not served.
+    not_served: bool,
 }
 
 /// What is going on.
@@ -149,7 +114,7 @@ enum State {
     /// The state must be fetched.
     Fetch,
     /// A page must be asked for, or was.
-    Listing { page: list::Page, sent: bool },
+    Listing(list::Page),
     /// A watch must be opened, or is being opened, or is open.
     Watching(watch::Watching),
 }
@@ -158,16 +123,20 @@ impl Machine {
     /// A machine that has seen nothing. Equal seeds and equal news give equal actions.
     pub fn new(config: Config, seed: u64) -> Self {
         Self {
+            internal_errors: RetryWindow::new(config.internal_error_retry),
             config,
             jitter: Jitter::new(seed),
             state: State::Fetch,
             not_before: Duration::ZERO,
             failures: 0,
             resumes: 0,
+            unfinished: 0,
             version: ResourceVersion::default(),
             version_unavailable: false,
             paginates: false,
             streaming_refused: false,
+            streaming_suspected: false,
+            not_served: false,
         }
     }
 
@@ -176,9 +145,14 @@ impl Machine {
         self.streaming_refused = true;
     }
 
-    /// Whether the server refused a streaming list.
+    /// Whether the server is known to have no streaming lists.
     pub fn is_streaming_refused(&self) -> bool {
         self.streaming_refused
+    }
+
+    /// Whether the server's last word was that it does not serve the kind.
+    pub fn is_not_served(&self) -> bool {
+        self.not_served
     }
 
     /// The last version seen.
@@ -203,8 +177,14 @@ impl Machine {
             self.state = self.begin_fetch();
         }
         match &mut self.state {
-            State::Listing { page, sent } => {
-                *sent = true;
+            State::Listing(list::Page {
+                deadline: Some(deadline),
+                ..
+            }) => Action::Read {
+                deadline: *deadline,
+            },
+            State::Listing(page) => {
+                page.deadline = Some(now.saturating_add(self.config.answer_max));
                 Action::List(page.request())
             }
             State::Watching(watching) if watching.is_open() => Action::Read {
@@ -220,7 +200,7 @@ impl Machine {
     fn is_busy(&self) -> bool {
         match &self.state {
             State::Fetch => false,
-            State::Listing { sent, .. } => *sent,
+            State::Listing(page) => page.deadline.is_some(),
             State::Watching(watching) => watching.is_open(),
         }
     }
@@ -235,10 +215,7 @@ impl Machine {
     }
 
     fn begin_list(&self) -> State {
-        State::Listing {
-            page: self.first_page(),
-            sent: false,
-        }
+        State::Listing(self.first_page())
     }
 
     /// The version that a request for the state may name.
@@ -255,10 +232,21 @@ impl Machine {
         let backoff = self.config.backoff.delay(self.failures, &mut self.jitter);
         self.failures = self.failures.saturating_add(1);
         let delay = match error.map(FetchError::retry) {
-            Some(Retry::After(asked)) => asked.max(self.config.backoff.min),
+            Some(Retry::After(asked)) => asked.clamp(self.config.backoff.min, RETRY_AFTER_MAX),
             _ => backoff,
         };
         self.not_before = now.saturating_add(delay);
+    }
+
+    /// There is nothing to list or watch. That is no failure, so pauses do not grow.
+    fn note_not_served(&mut self, now: Duration) -> Consequence {
+        let pause = self.config.not_served_pause;
+        let pause = pause.saturating_add(self.jitter.below(pause));
+        self.not_before = now.saturating_add(pause);
+        self.not_served = true;
+        self.resumes = 0;
+        self.state = State::Fetch;
+        Consequence::NotServed
     }
 
     /// Fetches the state again: at once with the newest version if naming one was the problem,
@@ -278,11 +266,7 @@ impl Machine {
     fn fetched(&mut self, version: ResourceVersion) {
         self.version = version;
         self.version_unavailable = false;
+        self.not_served = false;
         self.resumes = 0;
     }
-}
-
-/// The token of a first page.
-fn no_token() -> Str {
-    Str::default()
 }

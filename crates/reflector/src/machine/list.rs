@@ -1,11 +1,13 @@
 //! Listing by pages: which version to name, how large pages are, and what an error means.
 
+use std::cmp::Ordering;
 use std::time::Duration;
 
 use kubist_apimachinery::{ResourceVersion, Str};
 use kubist_cache::{FetchError, ListEnd, ListRequest};
 
-use super::{Consequence, Machine, State, no_token, watch};
+use super::config::PAGE_SIZE;
+use super::{Consequence, Machine, State, watch};
 
 /// Where a paged list stands.
 #[derive(Debug)]
@@ -15,6 +17,21 @@ pub(super) struct Page {
     continue_token: Str,
     /// The list began again without pages, because a token expired.
     is_whole: bool,
+    /// When to give up, once it was asked for.
+    pub(super) deadline: Option<Duration>,
+}
+
+/// What the end of a page means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
+pub enum PageEnd {
+    /// Further pages follow.
+    More,
+    /// It was the last, and what all pages had is the state; watching comes next.
+    Complete,
+    /// The list is older than the version that was asked for. What was gathered is to be
+    /// forgotten; the newest state will be asked for.
+    Behind,
 }
 
 impl Page {
@@ -44,50 +61,69 @@ impl Machine {
         };
         // A server that could answer from its cache reads its storage when asked for pages.
         let from_cache = !version.is_unset() && !version.is_any();
-        let limit = if from_cache && !self.paginates {
-            0
-        } else {
-            self.config.page_size
+        let limit = match self.config.page_size {
+            Some(size) => size,
+            None if from_cache && !self.paginates => 0,
+            None => PAGE_SIZE,
         };
         Page {
             version,
             limit,
-            continue_token: no_token(),
+            continue_token: Str::default(),
             is_whole: false,
+            deadline: None,
         }
     }
 
-    /// A page is complete. True: it was the last, and what all pages had is the state; watching
-    /// comes next. False: further pages follow.
-    pub fn page_complete(&mut self, end: &ListEnd) -> bool {
-        let State::Listing { page, sent } = &mut self.state else {
-            return false;
+    /// Something of the list came.
+    pub fn list_goes_on(&mut self, now: Duration) {
+        let deadline = now.saturating_add(self.config.answer_max);
+        if let State::Listing(page) = &mut self.state {
+            page.deadline = Some(deadline);
+        }
+    }
+
+    /// A page is complete.
+    pub fn page_complete(&mut self, end: &ListEnd) -> PageEnd {
+        let State::Listing(page) = &mut self.state else {
+            return PageEnd::More;
         };
         if !end.continue_token.is_empty() {
             self.paginates |= page.version.is_any();
             page.continue_token = end.continue_token.clone();
-            *sent = false;
-            return false;
+            page.deadline = None;
+            return PageEnd::More;
         }
+        if is_before(&end.resource_version, &page.version) {
+            self.version_unavailable = true;
+            self.state = self.begin_list();
+            return PageEnd::Behind;
+        }
+        // The server lists what it would not stream: it is streaming that it does not have.
+        self.streaming_refused |= std::mem::take(&mut self.streaming_suspected);
         self.fetched(end.resource_version.clone());
         self.state = State::Watching(watch::Watching::resuming());
-        true
+        PageEnd::Complete
     }
 
     /// A page failed. Items of earlier pages are to be forgotten.
     pub fn list_failed(&mut self, now: Duration, error: &FetchError) -> Consequence {
-        if let State::Listing { page, .. } = &self.state
-            && matches!(error, FetchError::Expired { .. })
-            && !page.continue_token.is_empty()
-            && !page.is_whole
-        {
+        self.streaming_suspected = false;
+        if matches!(error, FetchError::NotServed { .. }) {
+            return self.note_not_served(now);
+        }
+        let State::Listing(page) = &self.state else {
+            return Consequence::Relist;
+        };
+        let expired = matches!(error, FetchError::Expired { .. });
+        if expired && !page.continue_token.is_empty() && !page.is_whole {
             // The pages took longer than the server keeps a version: without pages none can expire.
             let mut page = self.first_page();
             (page.limit, page.is_whole) = (0, true);
-            self.state = State::Listing { page, sent: false };
+            self.state = State::Listing(page);
             return Consequence::Relist;
         }
-        let named = matches!(&self.state, State::Listing { page, .. } if !page.version.is_unset());
+        let named = !page.version.is_unset();
         if error.is_version_unavailable() && named && !self.version_unavailable {
             self.version_unavailable = true;
             self.state = self.begin_list();
@@ -97,4 +133,17 @@ impl Machine {
         }
         Consequence::Relist
     }
+
+    /// Nothing came of a list until the deadline.
+    pub fn list_silent(&mut self, now: Duration) -> Consequence {
+        self.streaming_suspected = false;
+        self.pause(now, None);
+        self.state = State::Fetch;
+        Consequence::Relist
+    }
+}
+
+/// Whether both can be compared, and the first is the older.
+pub(super) fn is_before(version: &ResourceVersion, floor: &ResourceVersion) -> bool {
+    version.compare(floor) == Some(Ordering::Less)
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 use kubist_apimachinery::ResourceVersion;
 use kubist_cache::{FetchError, VersionMatch, WatchRequest};
 
-use super::{Consequence, End, Machine, RESUMES_MAX, State};
+use super::config::{RESUMES_MAX, UNFINISHED_MAX};
+use super::list::is_before;
+use super::{Consequence, End, Machine, State};
 
 /// A watch, from the wish to open it to its end.
 #[derive(Debug)]
@@ -27,6 +29,10 @@ enum Phase {
 struct Open {
     since: Duration,
     deadline: Duration,
+    /// When the server should have ended it.
+    timeout: Duration,
+    /// The version that was asked for.
+    floor: ResourceVersion,
     events: u64,
     /// The watch began at no version in particular: until something else than `Added` comes,
     /// versions are those of old objects, in no order.
@@ -88,10 +94,23 @@ pub enum Verdict {
     Gather,
     /// What was gathered is the state, at [`Machine::version`].
     Complete,
+    /// What was gathered is older than the version that was asked for: forget it, and close the
+    /// watch. The newest state will be asked for.
+    Behind,
     /// Hand it on.
     Deliver,
     /// Nothing more to do.
     Ignore,
+}
+
+/// What the end of a watch means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a driver reads both")]
+pub struct WatchEnd {
+    /// What comes next.
+    pub consequence: Consequence,
+    /// Whether that is not how a watch should end.
+    pub is_failure: bool,
 }
 
 impl Machine {
@@ -108,14 +127,11 @@ impl Machine {
         } else {
             self.version.clone()
         };
-        let silence_max = if streaming {
-            self.config.streaming_silence_max
-        } else {
-            timeout.saturating_add(self.config.watch_grace)
-        };
         watching.open = Some(Open {
             since: now,
-            deadline: now.saturating_add(silence_max),
+            deadline: now.saturating_add(self.config.answer_max),
+            timeout,
+            floor: resource_version.clone(),
             events: 0,
             unordered: resource_version.is_unset() || resource_version.is_any(),
         });
@@ -130,12 +146,19 @@ impl Machine {
 
     /// The server accepted the watch.
     pub fn watch_opened(&mut self, now: Duration) {
-        if let State::Watching(Watching {
-            open: Some(open), ..
+        let State::Watching(Watching {
+            phase,
+            open: Some(open),
         }) = &mut self.state
-        {
-            open.since = now;
-        }
+        else {
+            return;
+        };
+        open.since = now;
+        open.deadline = match phase {
+            Phase::Streaming => now.saturating_add(self.config.streaming_silence_max),
+            Phase::Following => open.end_at(self.config.watch_grace),
+        };
+        self.not_served = false;
     }
 
     /// Something came through the watch.
@@ -148,68 +171,104 @@ impl Machine {
             return Verdict::Ignore;
         };
         open.events += 1;
-        if *phase == Phase::Streaming {
-            open.deadline = now.saturating_add(self.config.streaming_silence_max);
-            return match event {
-                Event::Bookmark {
-                    version,
-                    initial_events_end: true,
-                } => {
-                    *phase = Phase::Following;
-                    open.unordered = false;
-                    // From here on it is a watch like any other, of which the server knows the end.
-                    let longest = self.config.watch_timeout.saturating_mul(2);
-                    let longest = longest.saturating_add(self.config.watch_grace);
-                    open.deadline = open.since.saturating_add(longest);
-                    self.fetched(version.into());
-                    Verdict::Complete
-                }
-                Event::Bookmark { .. } => Verdict::Ignore,
-                _ => Verdict::Gather,
-            };
+        if *phase == Phase::Following {
+            return self.followed(event);
         }
-        let (version, verdict) = match event {
-            Event::Added(version) => (version, Verdict::Deliver),
+        match event {
+            Event::Bookmark {
+                version,
+                initial_events_end: true,
+            } => {
+                let version = ResourceVersion::from(version);
+                if is_before(&version, &open.floor) {
+                    self.version_unavailable = true;
+                    self.state = State::Fetch;
+                    return Verdict::Behind;
+                }
+                *phase = Phase::Following;
+                open.unordered = false;
+                // From here on it is a watch like any other, of which the server knows the end.
+                open.deadline = open.end_at(self.config.watch_grace);
+                self.fetched(version);
+                self.unfinished = 0;
+                Verdict::Complete
+            }
+            // Says nothing about the state: perhaps the server does not know what was asked for.
+            Event::Bookmark { .. } => Verdict::Ignore,
+            Event::Added(_) | Event::Invalid => {
+                open.deadline = now.saturating_add(self.config.streaming_silence_max);
+                Verdict::Gather
+            }
+            Event::Modified(_) | Event::Deleted(_) => Verdict::Gather,
+        }
+    }
+
+    fn followed(&mut self, event: Event<'_>) -> Verdict {
+        let State::Watching(Watching {
+            open: Some(open), ..
+        }) = &mut self.state
+        else {
+            return Verdict::Ignore;
+        };
+        let version = match event {
+            Event::Added(version) => version,
             Event::Modified(version)
             | Event::Deleted(version)
             | Event::Bookmark { version, .. } => {
                 open.unordered = false;
-                (version, Verdict::Deliver)
+                version
             }
-            Event::Invalid => ("", Verdict::Ignore),
+            Event::Invalid => return Verdict::Ignore,
         };
         if !open.unordered && !version.is_empty() {
             self.resumes = 0;
             if self.version != *version {
-                self.version = ResourceVersion::from(version);
+                let version = ResourceVersion::from(version);
+                if !is_before(&version, &self.version) {
+                    self.version = version;
+                }
             }
         }
-        verdict
+        Verdict::Deliver
     }
 
     /// The watch could not be opened, or is over. Whatever was gathered is to be forgotten.
-    pub fn watch_ended(&mut self, now: Duration, end: &End<'_>) -> Consequence {
+    pub fn watch_ended(&mut self, now: Duration, end: &End<'_>) -> WatchEnd {
         let State::Watching(watching) = &mut self.state else {
-            return Consequence::Relist;
+            return failure(Consequence::Relist);
         };
         let phase = watching.phase;
-        let (lasted, events) = watching.open.take().map_or((Duration::ZERO, 0), |open| {
-            (now.saturating_sub(open.since), open.events)
-        });
-        let failed = match end {
-            End::Clean => lasted < self.config.watch_min && events == 0,
-            End::Failed(_) | End::Silent => true,
-        };
+        let (since, events) = watching
+            .open
+            .take()
+            .map_or((now, 0), |open| (open.since, open.events));
+        let lasted = now.saturating_sub(since);
+        let too_short = lasted < self.config.watch_min && events == 0;
+        let is_failure = !matches!(end, End::Clean) || too_short;
         let healthy = lasted >= self.config.healthy_after && phase == Phase::Following;
         if healthy {
             self.failures = 0;
         }
-        if phase == Phase::Streaming {
-            return self.streaming_ended(now, end, failed);
+        if matches!(end, End::Clean) {
+            // Even a server that ends each watch after one event is not asked in a tight loop.
+            let next = since.saturating_add(self.config.watch_min);
+            self.not_before = self.not_before.max(next);
         }
-        if !failed {
-            return Consequence::Resume;
+        if let End::Failed(FetchError::NotServed { .. }) = end {
+            return failure(self.note_not_served(now));
         }
+        let consequence = match phase {
+            Phase::Streaming => self.streaming_ended(now, end, too_short),
+            Phase::Following if is_failure => self.watch_failed(now, end, healthy),
+            Phase::Following => Consequence::Resume,
+        };
+        WatchEnd {
+            consequence,
+            is_failure,
+        }
+    }
+
+    fn watch_failed(&mut self, now: Duration, end: &End<'_>, healthy: bool) -> Consequence {
         let error = match end {
             End::Failed(error) => Some(*error),
             End::Clean | End::Silent => None,
@@ -222,13 +281,16 @@ impl Machine {
             self.state = State::Fetch;
             return Consequence::Relist;
         }
-        if error.is_some_and(FetchError::is_overload) {
-            // Nothing is wrong with the version, however often this happens.
+        let has_window = !self.config.internal_error_retry.is_zero();
+        let internal = has_window && matches!(error, Some(FetchError::Internal { .. }));
+        // With an overload nothing is wrong with the version, however often it happens.
+        let overload = error.is_some_and(FetchError::is_overload);
+        if overload || (internal && self.internal_errors.admits(now)) {
             self.pause(now, error);
             return Consequence::Resume;
         }
         self.resumes += 1;
-        if self.resumes >= RESUMES_MAX {
+        if internal || self.resumes >= RESUMES_MAX {
             self.fetch_again(now, error);
             return Consequence::Relist;
         }
@@ -238,15 +300,17 @@ impl Machine {
         Consequence::Resume
     }
 
-    fn streaming_ended(&mut self, now: Duration, end: &End<'_>, failed: bool) -> Consequence {
+    fn streaming_ended(&mut self, now: Duration, end: &End<'_>, too_short: bool) -> Consequence {
         match end {
-            End::Clean => {
-                if failed {
-                    self.pause(now, None);
+            End::Clean | End::Silent => {
+                self.unfinished += 1;
+                self.streaming_refused |= self.unfinished >= UNFINISHED_MAX;
+                if self.unfinished == 1 && matches!(end, End::Clean) {
+                    if too_short {
+                        self.pause(now, None);
+                    }
+                    return Consequence::Relist;
                 }
-                Consequence::Relist
-            }
-            End::Silent => {
                 self.state = self.begin_list();
                 Consequence::FallBack
             }
@@ -259,10 +323,25 @@ impl Machine {
                 Consequence::Relist
             }
             End::Failed(error) => {
-                self.streaming_refused |= matches!(error, FetchError::Invalid { .. });
+                self.streaming_suspected = matches!(error, FetchError::Invalid { .. });
                 self.state = self.begin_list();
                 Consequence::FallBack
             }
         }
+    }
+}
+
+impl Open {
+    /// The latest time at which the server should have ended it.
+    fn end_at(&self, grace: Duration) -> Duration {
+        let longest = self.timeout.saturating_add(grace);
+        self.since.saturating_add(longest)
+    }
+}
+
+fn failure(consequence: Consequence) -> WatchEnd {
+    WatchEnd {
+        consequence,
+        is_failure: true,
     }
 }

@@ -1,4 +1,5 @@
-//! The reflector: its decisions as scripts, its driver on a paused clock.
+//! The reflector: its decisions as scripts, its driver on a paused clock, every recovery.
 
 mod driver;
+mod recovery;
 mod script;

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use kubist_cache::{FetchError, ListEnd};
-use kubist_reflector::{Action, Config, Consequence, End, Event, InitialSync, Machine};
+use kubist_reflector::{
+    Action, Config, Consequence, End, Event, InitialSync, Machine, PageEnd, WatchEnd,
+};
 
 #[test]
 fn the_recovery_scripts_hold() {
@@ -61,12 +63,18 @@ fn tell(machine: &mut Machine, now: &mut Duration, words: &[&str]) -> Option<Str
             .unwrap_or("")
     };
     let consequence = |it: Consequence| Some(format!("{it:?}").to_lowercase());
+    let ended = |it: WatchEnd| consequence(it.consequence);
     match words[0] {
         "start" => {
-            let mut config = Config::default();
+            let mut config = Config {
+                page_size: value("page-size=").parse().ok(),
+                ..Config::default()
+            };
             if words.contains(&"paged") {
                 config.initial_sync = InitialSync::ListThenWatch;
             }
+            let window = value("internal-window=").parse();
+            config.internal_error_retry = Duration::from_secs(window.unwrap_or_default());
             *machine = Machine::new(config, 1);
             None
         }
@@ -86,34 +94,41 @@ fn tell(machine: &mut Machine, now: &mut Duration, words: &[&str]) -> Option<Str
                 continue_token: value("continue=").into(),
                 remaining: None,
             };
-            machine
-                .page_complete(&end)
-                .then(|| format!("replace @{}", machine.version()))
+            match machine.page_complete(&end) {
+                PageEnd::More => None,
+                PageEnd::Complete => Some(format!("replace @{}", machine.version())),
+                PageEnd::Behind => Some("behind".to_owned()),
+            }
         }
+        "items" => {
+            machine.list_goes_on(*now);
+            None
+        }
+        "list-silent" => consequence(machine.list_silent(*now)),
         "list-failed" => consequence(machine.list_failed(*now, &error(words[1]))),
         "opened" => {
             machine.watch_opened(*now);
             None
         }
-        "closed" => consequence(machine.watch_ended(*now, &End::Clean)),
-        "silent" => consequence(machine.watch_ended(*now, &End::Silent)),
-        "watch-failed" => consequence(machine.watch_ended(*now, &End::Failed(&error(words[1])))),
+        "closed" => ended(machine.watch_ended(*now, &End::Clean)),
+        "silent" => ended(machine.watch_ended(*now, &End::Silent)),
+        "watch-failed" => ended(machine.watch_ended(*now, &End::Failed(&error(words[1])))),
         "added" => verdict(machine, *now, Event::Added(words[1])),
         "modified" => verdict(machine, *now, Event::Modified(words[1])),
         "deleted" => verdict(machine, *now, Event::Deleted(words[1])),
         "invalid" => verdict(machine, *now, Event::Invalid),
         "bookmark" => {
             let initial_events_end = words.contains(&"end");
-            verdict(
-                machine,
-                *now,
-                Event::Bookmark {
-                    version: words[1],
-                    initial_events_end,
-                },
-            )
+            verdict(machine, *now, bookmark(words[1], initial_events_end))
         }
         word => panic!("{word}?"),
+    }
+}
+
+fn bookmark(version: &str, initial_events_end: bool) -> Event<'_> {
+    Event::Bookmark {
+        version,
+        initial_events_end,
     }
 }
 
@@ -153,14 +168,11 @@ fn show(action: &Action, now: Duration) -> String {
         }
         Action::Read { deadline } => {
             let seconds = deadline.saturating_sub(now).as_secs();
-            format!(
-                "read, {}",
-                if seconds > 60 {
-                    "minutes"
-                } else {
-                    "at most a minute"
-                }
-            )
+            if seconds > 120 {
+                "read, minutes".to_owned()
+            } else {
+                format!("read, at most {seconds} s")
+            }
         }
         Action::Pause { until } => {
             format!("pause {:.1} s", until.saturating_sub(now).as_secs_f64())
@@ -168,7 +180,7 @@ fn show(action: &Action, now: Duration) -> String {
     }
 }
 
-fn error(word: &str) -> FetchError {
+pub(crate) fn error(word: &str) -> FetchError {
     let message = word.into();
     let (word, seconds) = word.split_once(':').unwrap_or((word, ""));
     let retry_after = seconds.parse().ok().map(Duration::from_secs);

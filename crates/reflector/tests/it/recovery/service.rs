@@ -1,0 +1,46 @@
+//! Kinds that the server does not serve yet, or no longer: a state, told once, and slow requests.
+
+use super::recoveries;
+
+recoveries! {
+    a_kind_that_is_not_served_yet_is_asked_for_now_and_then_and_picked_up: "
+        stream rv=               -> refuse not-served
+        after 30..60 stream rv=  -> refuse not-served
+        after 30..60 stream rv=  -> refuse not-served
+        after 30..60 stream rv=  -> +a@1 end@5
+        store: a@1 rv=5
+        told: Added(a@1, initial)
+        reports: not served
+        stats: not_served=3 failures=0
+    "
+
+    a_kind_that_is_not_served_yet_is_asked_for_by_lists_alike: "
+        config: paged
+        list rv=0 limit=500               -> refuse not-served
+        after 30..60 list rv=0 limit=500  -> refuse not-served
+        after 30..60 list rv=0 limit=500  -> a@1 rv=5
+        watch rv=5                        ->
+        store: a@1 rv=5
+        reports: not served
+    "
+
+    a_kind_that_is_served_no_longer_keeps_its_objects_until_a_list_says_otherwise: "
+        stream rv=               -> +a@1 +b@2 end@5 60s close
+        watch rv=5               -> refuse not-served
+        after 30..60 stream rv=5 -> refuse not-served
+        after 30..60 stream rv=5 -> +b@2 end@9 60s close
+        watch rv=9               -> fail not-served
+        after 30..60 stream rv=9 -> refuse not-served
+        store: b@2 rv=9
+        told: Added(a@1, initial) Added(b@2, initial) FinalStateUnknown(a)
+        reports: not served, not served
+    "
+
+    other_troubles_of_a_kind_that_is_not_served_are_reported_as_ever: "
+        stream rv=               -> refuse not-served
+        after 30..60 stream rv=  -> refuse refused
+        after 0.8..1.6 stream rv= -> refuse not-served
+        after 30..60 stream rv=  -> +a@1 end@5
+        reports: not served, watch failed (refused): Relist
+    "
+}
