@@ -22,6 +22,7 @@ use self::slots::{Delayed, Phase, Slots};
 use crate::{
     config::{Config, DuringBackoff, Group},
     delay::Delays,
+    intake::Entry,
     lanes::{Lane, Lanes},
     metrics::{Report, Stats},
     rate_limiter::{Bucket, RateLimiter},
@@ -240,6 +241,16 @@ impl<T> Core<T> {
 }
 
 impl<T: Eq> Core<T> {
+    /// Everything that was left in passing, in its order.
+    pub(crate) fn bring_in(&mut self, now: Duration, entries: &mut Vec<Entry<T>>) {
+        for entry in entries.drain(..) {
+            match entry {
+                Entry::Added { hash, item, lane } => self.add(now, hash, item, lane),
+                Entry::Succeeded(slot) => self.finish(now, slot, Outcome::Succeeded),
+            }
+        }
+    }
+
     /// The item is to be run as soon as it can.
     pub(crate) fn add(&mut self, now: Duration, hash: u64, item: T, lane: Lane) {
         self.promote(now);

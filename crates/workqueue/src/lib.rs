@@ -55,11 +55,13 @@
 mod config;
 mod core;
 mod delay;
+mod intake;
 mod lanes;
 mod metrics;
 mod queue;
 pub mod rate_limiter;
 mod sleepers;
+mod sync;
 mod work;
 
 pub use self::{

@@ -5,32 +5,38 @@
 //! tasks may add and take, on any number of threads.
 //!
 //! It is not persistent, does not spawn, and decides nothing: the algorithm is in `core.rs`, the
-//! sleeping workers are in `sleepers.rs`. Here are the lock, the clock and the wakers.
+//! sleeping workers are in `sleepers.rs`, what was left in passing is in `intake.rs`. Here are the
+//! lock, the clock and the wakers.
 
+mod drained;
+#[cfg(all(test, shuttle))]
+mod interleavings;
 mod next;
-#[cfg(test)]
+#[cfg(all(test, not(shuttle)))]
 mod tests;
 
 use std::{
     fmt,
     hash::{BuildHasher, Hash},
-    pin::pin,
     sync::Arc,
     task::Waker,
     time::Duration,
 };
 
 use hashbrown::DefaultHashBuilder;
-use parking_lot::{Mutex, MutexGuard};
-use tokio::{sync::Notify, time::Instant};
 
-use self::next::Next;
+use self::{
+    drained::{Drained, Drainers},
+    next::Next,
+};
 use crate::{
     config::Config,
     core::{Core, Outcome, SlotId},
+    intake::{Entry, Intake},
     lanes::Lane,
     metrics::{MetricsSink, Stats},
     sleepers::Sleepers,
+    sync::{Instant, Mutex, MutexGuard},
     work::Work,
 };
 
@@ -70,13 +76,20 @@ impl<T: Eq + Hash + Clone> WorkQueue<T> {
     /// tests with a paused clock is everywhere.
     pub fn new(config: Config<T>) -> Self {
         let metrics = config.metrics.clone();
-        let state = State {
+        let mut state = State {
             core: Core::new(config),
             sleepers: Sleepers::default(),
+            drainers: Drainers::default(),
+            intake_open: false,
+            entries: Vec::new(),
+            bring_in: Core::bring_in,
+            streak: 0,
         };
+        let intake = Intake::new();
+        state.settle_intake(&intake, Duration::ZERO);
         let shared = Shared {
             state: Mutex::new(state),
-            drained: Notify::new(),
+            intake,
             hasher: DefaultHashBuilder::default(),
             start: Instant::now(),
             metrics,
@@ -96,8 +109,11 @@ impl<T: Eq + Hash + Clone> WorkQueue<T> {
     /// The item is to be run; one that waits in a lower lane moves up to this one.
     pub fn add_to(&self, lane: Lane, item: T) {
         let hash = self.shared.hasher.hash_one(&item);
-        self.shared
-            .change(false, |core, now| core.add(now, hash, item, lane));
+        let entry = Entry::Added { hash, item, lane };
+        if let Err(Entry::Added { hash, item, lane }) = self.shared.intake.leave(entry) {
+            self.shared
+                .change(false, |core, now| core.add(now, hash, item, lane));
+        }
     }
 
     /// The item is to be run after `wait`, in [`Lane::Normal`]. If it is delayed already, the
@@ -145,7 +161,8 @@ impl<T: Eq + Hash + Clone> WorkQueue<T> {
     /// runs.
     pub fn failures(&self, item: &T) -> u32 {
         let hash = self.shared.hasher.hash_one(item);
-        self.shared.state.lock().core.failures(hash, item)
+        self.shared
+            .change(false, |core, _| core.failures(hash, item))
     }
 }
 
@@ -183,14 +200,7 @@ impl<T> WorkQueue<T> {
     /// Dropping the future stops the waiting; the queue stays closed and goes on draining.
     pub async fn shut_down_with_drain(&self) {
         self.shared.change(false, |core, _| core.shut_down(true));
-        loop {
-            let mut drained = pin!(self.shared.drained.notified());
-            drained.as_mut().enable();
-            if self.shared.state.lock().core.is_drained() {
-                return;
-            }
-            drained.await;
-        }
+        Drained::new(&self.shared).await;
     }
 
     /// Whether the queue is closed, drained or not.
@@ -222,10 +232,11 @@ impl<T> fmt::Debug for WorkQueue<T> {
 }
 
 pub(crate) struct Shared<T> {
-    /// Protects all that changes. Held for the time of one operation, never across an await, and
+    /// Protects all that decides. Held for the time of one operation, never across an await, and
     /// nobody is woken under it.
     state: Mutex<State<T>>,
-    drained: Notify,
+    /// What the next operation brings in first. Locked after `state` or without it.
+    intake: Intake<T>,
     hasher: DefaultHashBuilder,
     start: Instant,
     metrics: Option<Arc<dyn MetricsSink>>,
@@ -234,10 +245,21 @@ pub(crate) struct Shared<T> {
 struct State<T> {
     core: Core<T>,
     sleepers: Sleepers,
+    drainers: Drainers,
+    intake_open: bool,
+    /// Empty between operations; kept for its memory.
+    entries: Vec<Entry<T>>,
+    /// Here as a pointer, so that a queue can be closed and looked at without the bounds on items.
+    bring_in: fn(&mut Core<T>, Duration, &mut Vec<Entry<T>>),
+    /// How many items were taken since a worker last went to sleep.
+    streak: u32,
 }
 
 impl<T> Shared<T> {
     pub(crate) fn finish(&self, slot: SlotId, outcome: Outcome) {
+        if outcome == Outcome::Succeeded && self.intake.leave(Entry::Succeeded(slot)).is_ok() {
+            return;
+        }
         let timed = outcome != Outcome::Succeeded;
         self.change(timed, |core, now| core.finish(now, slot, outcome));
     }
@@ -245,23 +267,31 @@ impl<T> Shared<T> {
     /// One operation on the core, and whatever follows from it. The clock is read only if the
     /// operation is `timed` or the core asks for it: reading it costs as much as the rest.
     fn change<R>(&self, timed: bool, operate: impl FnOnce(&mut Core<T>, Duration) -> R) -> R {
-        let mut state = self.state.lock();
-        let now = if timed || state.core.reads_clock() {
-            self.now()
-        } else {
-            Duration::ZERO
-        };
+        let (mut state, now) = self.enter(timed);
         let result = operate(&mut state.core, now);
-        self.release(state);
+        self.release(state, now);
         result
     }
 
-    fn now(&self) -> Duration {
-        self.start.elapsed()
+    /// The lock, the time, and everything brought in that was left for this operation.
+    fn enter(&self, timed: bool) -> (MutexGuard<'_, State<T>>, Duration) {
+        let mut guard = self.state.lock();
+        let state = &mut *guard;
+        let now = if timed || state.core.reads_clock() {
+            self.start.elapsed()
+        } else {
+            Duration::ZERO
+        };
+        if state.intake_open {
+            self.intake.collect(&mut state.entries);
+            (state.bring_in)(&mut state.core, now, &mut state.entries);
+        }
+        (guard, now)
     }
 
     /// Gives the lock back, then wakes and reports.
-    fn release(&self, mut state: MutexGuard<'_, State<T>>) {
+    fn release(&self, mut state: MutexGuard<'_, State<T>>, now: Duration) {
+        state.settle_intake(&self.intake, now);
         let waker = state.whom_to_wake();
         if state.core.is_quiet() {
             drop(state);
@@ -275,18 +305,15 @@ impl<T> Shared<T> {
 
     fn release_and_tell(&self, mut state: MutexGuard<'_, State<T>>, waker: Option<Waker>) {
         let report = state.core.take_report();
-        let closed = state.core.is_closed();
-        let everybody = if closed {
-            state.sleepers.call_all()
-        } else {
-            Vec::new()
-        };
-        let drained = state.core.is_drained();
-        drop(state);
-        waker.into_iter().chain(everybody).for_each(Waker::wake);
-        if drained {
-            self.drained.notify_waiters();
+        let mut wakers: Vec<_> = waker.into_iter().collect();
+        if state.core.is_closed() {
+            wakers.extend(state.sleepers.call_all());
         }
+        if state.core.is_drained() {
+            wakers.extend(state.drainers.call_all());
+        }
+        drop(state);
+        wakers.into_iter().for_each(Waker::wake);
         if let Some(sink) = &self.metrics {
             report.record(&**sink);
         }
@@ -294,6 +321,22 @@ impl<T> Shared<T> {
 }
 
 impl<T> State<T> {
+    /// Opens or closes the intake. It is open while what is left there needs nobody's attention:
+    /// all workers are awake and will come by, nothing is measured, and the queue is not closed.
+    fn settle_intake(&mut self, intake: &Intake<T>, now: Duration) {
+        let open = self.core.is_quiet() && !self.sleepers.any_asleep();
+        if open == self.intake_open {
+            return;
+        }
+        self.intake_open = open;
+        if open {
+            intake.open();
+        } else {
+            intake.close(&mut self.entries);
+            (self.bring_in)(&mut self.core, now, &mut self.entries);
+        }
+    }
+
     /// The one worker that has to wake up now, if any. One is enough: when it has come and taken
     /// its item it asks this again.
     fn whom_to_wake(&mut self) -> Option<Waker> {

@@ -42,6 +42,11 @@ impl Sleepers {
         self.called
     }
 
+    /// Whether any worker sleeps that was not called.
+    pub(crate) fn any_asleep(&self) -> bool {
+        !self.idle.is_empty() || self.keeper.is_some()
+    }
+
     /// A worker found nothing and sleeps, in `seat` if it has one already. If it gets a deadline
     /// back it is the keeper and must come back then.
     pub(crate) fn sit(
@@ -116,7 +121,7 @@ impl Sleepers {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(shuttle)))]
 mod tests {
     use super::*;
 
