@@ -2,7 +2,7 @@
 //!
 //! Everything is built in the one profile and with the one set of features that its later steps
 //! share: the tests, clippy and the documentation in `dev`, the server that interop talks to in
-//! `release`.
+//! `release`. The interleavings and the fuzz targets are other builds of a few crates.
 
 use std::process::Command;
 
@@ -39,14 +39,27 @@ pub(crate) fn run(options: &Options) -> Outcome {
         ],
     )?;
     without_features()?;
+    interleavings()?;
     let mut doc = Command::new("cargo");
     doc.args(["doc", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "-D warnings");
     process::run_with(&mut doc)?;
+    crate::fuzz::run(&crate::fuzz::Options::all(options.long))?;
     if !options.no_interop {
         crate::interop::run(&crate::interop::Options::required(options.long))?;
     }
     Ok(())
+}
+
+/// The hand-over in the work queue under many interleavings: the same code, built with locks that a
+/// test schedules.
+fn interleavings() -> Outcome {
+    let mut test = Command::new("cargo");
+    test.args(["test", "--package", "kubist-workqueue", "--lib"])
+        .args(["--target-dir", "target/shuttle", "interleavings"])
+        .env("RUSTFLAGS", "--cfg shuttle")
+        .env("SHUTTLE_SILENCE_WARNINGS", "1");
+    process::run_with(&mut test)
 }
 
 /// Crates that must work without the API types: their trees, without features, hold none.

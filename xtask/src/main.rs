@@ -9,6 +9,7 @@
 mod bench;
 mod ci;
 mod codegen;
+mod fuzz;
 mod interop;
 mod process;
 mod tidy;
@@ -34,6 +35,8 @@ enum Command {
     Ci(ci::Options),
     /// The server against other programs: kubectl, client-go
     Interop(interop::Options),
+    /// Random inputs for everything that decodes what others have written
+    Fuzz(fuzz::Options),
     /// Benchmarks with peers side by side
     Bench(bench::Options),
 }
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
         Command::Codegen(options) => codegen::run(&options),
         Command::Ci(options) => ci::run(&options),
         Command::Interop(options) => interop::run(&options),
+        Command::Fuzz(options) => fuzz::run(&options),
         Command::Bench(options) => bench::run(&options),
     };
     match result {

@@ -21,7 +21,7 @@ const BANNED: [&str; 6] = [
 /// Everything that the rules forbid.
 pub(super) fn check() -> Outcome<Vec<String>> {
     let mut files = Vec::new();
-    for folder in ["crates", "xtask", "tests", "examples", "bench"] {
+    for folder in ["crates", "xtask", "tests", "examples", "bench", "fuzz"] {
         collect(&root().join(folder), &mut files)?;
     }
     let mut findings = Vec::new();

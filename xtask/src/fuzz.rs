@@ -1,0 +1,145 @@
+//! `cargo xtask fuzz`: builds the fuzz targets with coverage counters and runs them.
+//!
+//! `LibFuzzer` comes as C++ source in a crate, and the counters from a pass of the stable compiler,
+//! so neither a nightly toolchain nor another cargo command is needed. There is no address
+//! sanitizer: the crates forbid unsafe code, so what can go wrong is a panic, an overflow, a loop
+//! without end or memory without bound, and all of these end the run. What a run discovers is
+//! kept under `target/fuzz` and is where the next one begins; the seeds in `fuzz/corpus` stay.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+
+use crate::process::{self, Outcome, root};
+
+/// All targets.
+const TARGETS: [&str; 5] = ["list", "watch", "selector", "quantity", "kubeconfig"];
+
+/// Seconds for each target in CI.
+const SECONDS: u32 = 20;
+
+/// Seconds for each target where time does not matter.
+const SECONDS_LONG: u32 = 600;
+
+/// The compiler's pass and what it is to insert: a counter for each edge, and comparisons, from
+/// which the fuzzer learns words.
+const COUNTERS: [&str; 5] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+];
+
+/// Longest that one input may take. The longest inputs take milliseconds.
+const INPUT_SECONDS_MAX: u32 = 10;
+
+/// Most memory that a target may use.
+const MEMORY_MIB_MAX: u32 = 2048;
+
+/// Options of `cargo xtask fuzz`.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Only these: list, watch, selector, quantity, kubeconfig
+    targets: Vec<String>,
+    /// For how long each
+    #[arg(long, default_value_t = SECONDS)]
+    seconds: u32,
+    /// Ten minutes each
+    #[arg(long)]
+    long: bool,
+    /// Run one target on this input once, to see a crash again
+    #[arg(long)]
+    input: Option<PathBuf>,
+}
+
+impl Options {
+    /// What CI runs.
+    pub(crate) fn all(long: bool) -> Self {
+        Self {
+            targets: Vec::new(),
+            seconds: SECONDS,
+            long,
+            input: None,
+        }
+    }
+}
+
+/// `cargo xtask fuzz`: fails at the first target that crashes, with its input saved.
+pub(crate) fn run(options: &Options) -> Outcome {
+    let targets = chosen(&options.targets)?;
+    let binaries = build()?;
+    if let Some(input) = &options.input {
+        let [target] = targets[..] else {
+            return Err("an input is for one target: name it".into());
+        };
+        let input = std::env::current_dir()?.join(input);
+        return process::run_with(Command::new(binaries.join(target)).arg(input));
+    }
+    let seconds = if options.long {
+        SECONDS_LONG
+    } else {
+        options.seconds
+    };
+    for target in targets {
+        fuzz(target, &binaries, seconds)?;
+    }
+    Ok(())
+}
+
+fn chosen(names: &[String]) -> Outcome<Vec<&'static str>> {
+    if names.is_empty() {
+        return Ok(TARGETS.to_vec());
+    }
+    let known = |name: &String| TARGETS.into_iter().find(|target| target == name);
+    let find =
+        |name| known(name).ok_or_else(|| format!("no target {name}, only {TARGETS:?}").into());
+    names.iter().map(find).collect()
+}
+
+/// Builds all targets; gives the folder they are in.
+fn build() -> Outcome<PathBuf> {
+    let version = process::output("rustc", &["-vV"])?;
+    let host = version
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .ok_or("rustc does not say its host")?;
+    let folder = root().join("target/fuzz");
+    // With a target named, the counters stay out of build scripts and macros.
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args(["build", "--release", "--locked", "--target", host])
+        .arg("--target-dir")
+        .arg(&folder)
+        .current_dir(root().join("fuzz"))
+        .env("RUSTFLAGS", COUNTERS.join(" "))
+        .env_remove("CARGO_TARGET_DIR");
+    process::run_with(&mut cargo)?;
+    Ok(folder.join(host).join("release"))
+}
+
+fn fuzz(target: &str, binaries: &Path, seconds: u32) -> Outcome {
+    let folder = root().join("target/fuzz");
+    let found = folder.join("corpus").join(target);
+    let crashes = folder.join("crashes").join(target);
+    fs::create_dir_all(&found)?;
+    fs::create_dir_all(&crashes)?;
+    let mut command = Command::new(binaries.join(target));
+    command
+        .arg(&found)
+        .arg(root().join("fuzz/corpus").join(target))
+        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!("-timeout={INPUT_SECONDS_MAX}"))
+        .arg(format!("-rss_limit_mb={MEMORY_MIB_MAX}"))
+        .arg(format!("-artifact_prefix={}/", crashes.display()))
+        .args(["-verbosity=0", "-print_final_stats=1"]);
+    process::run_with(&mut command).map_err(|error| {
+        let saved = crashes.display();
+        format!(
+            "{error}\nthe input is in {saved}; to see it again: cargo xtask fuzz {target} --input FILE"
+        )
+        .into()
+    })
+}
