@@ -137,9 +137,7 @@ fn fuzz(target: &str, binaries: &Path, seconds: u32) -> Outcome {
         .args(["-verbosity=0", "-print_final_stats=1"]);
     process::run_with(&mut command).map_err(|error| {
         let saved = crashes.display();
-        format!(
-            "{error}\nthe input is in {saved}; to see it again: cargo xtask fuzz {target} --input FILE"
-        )
-        .into()
+        let again = format!("cargo xtask fuzz {target} --input FILE");
+        format!("{error}\nthe input is in {saved}; to see it again: {again}").into()
     })
 }

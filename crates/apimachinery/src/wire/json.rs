@@ -25,7 +25,9 @@ pub fn merge_json(
 ) -> Result<(), WireError> {
     cx.reset();
     cx.check_length(bytes.len())?;
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    // The whole text, also what is skipped: scanning an object and decoding it must agree.
+    let text = std::str::from_utf8(bytes).map_err(|_| cx.fail(WireErrorKind::NotUtf8))?;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
     let result = MessageSeed {
         message,
         cx: &mut *cx,

@@ -149,6 +149,13 @@ fn syntax_errors_say_where() {
 }
 
 #[test]
+fn text_that_is_not_utf8_is_refused_also_where_it_is_skipped() {
+    let text = b"{\"flag\": true, \"nobody knows\": \"\xe3\"}";
+    let error = Everything::from_json(text, &mut DecodeContext::new()).unwrap_err();
+    assert_eq!(error.kind, WireErrorKind::NotUtf8);
+}
+
+#[test]
 fn truncated_protobuf_is_an_error_at_every_length() {
     let bytes = sample().to_protobuf();
     let mut failures = 0;
