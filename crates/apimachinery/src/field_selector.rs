@@ -171,9 +171,11 @@ impl FromStr for FieldSelector {
         let mut parts = split_terms(text);
         parts.sort_unstable();
         let parts = parts.into_iter().filter(|part| !part.is_empty());
-        let terms = parts
+        let mut terms = parts
             .map(|part| parse_term(text, part))
-            .collect::<Result<_, _>>()?;
+            .collect::<Result<Vec<_>, _>>()?;
+        // Upstream takes a lone operator for no term at all.
+        terms.retain(|term| !term.field.is_empty() || !term.value.is_empty());
         Ok(Self { terms })
     }
 }

@@ -58,6 +58,15 @@ fn the_exact_value_of_a_field_is_found() {
 }
 
 #[test]
+fn a_lone_operator_is_no_term() {
+    for text in ["=", "!=", "==,", ",=,!="] {
+        assert!(selector(text).is_everything(), "{text}");
+    }
+    assert_eq!(selector("=,a=b,!=").to_string(), "a=b");
+    assert_eq!(selector("=b,a=").to_string(), "=b,a=");
+}
+
+#[test]
 fn transform_renames_drops_and_refuses() {
     let convert = |field: &Str, value: &Str| match field.as_str() {
         "old" => Ok((Str::from("new"), value.clone())),

@@ -49,7 +49,8 @@ pub enum ParseTimeError {
     OutOfRange {
         /// The whole text.
         text: String,
-        /// `month`, `day`, `hour`, `minute`, `second`, `time zone offset hour` or `… minute`.
+        /// `month`, `day`, `hour`, `minute`, `second`, `fractional second`,
+        /// `time zone offset hour` or `… minute`.
         part: &'static str,
     },
     /// Text after the time.
@@ -190,18 +191,37 @@ impl Scanner<'_> {
 
     /// Nanoseconds; digits after the ninth are dropped.
     fn fraction(&mut self, fraction: Fraction) -> Result<i32, ParseTimeError> {
+        if fraction == Fraction::SixDigits {
+            return self.six_digits();
+        }
         let after = self.rest.strip_prefix(['.', ',']);
         let digits = after.map_or("", |it| {
             &it[..it.bytes().take_while(u8::is_ascii_digit).count()]
         });
-        let digits = match fraction {
-            Fraction::Optional if digits.is_empty() => return Ok(0),
-            Fraction::Optional => digits,
-            Fraction::SixDigits => digits.get(..6).ok_or_else(|| self.expected(".000000"))?,
-        };
+        if digits.is_empty() {
+            return Ok(0);
+        }
         self.rest = &self.rest[1 + digits.len()..];
         let nine = digits.bytes().chain(std::iter::repeat(b'0')).take(9);
         Ok(nine.fold(0, |value, digit| value * 10 + i32::from(digit - b'0')))
+    }
+
+    /// Go takes the six for a number, whose first place may be a sign.
+    fn six_digits(&mut self) -> Result<i32, ParseTimeError> {
+        let after = self.rest.strip_prefix(['.', ',']);
+        let six = after.and_then(|it| it.get(..6)).unwrap_or_default();
+        let digits = six.strip_prefix(['+', '-']).unwrap_or(six);
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(self.expected(".000000"));
+        }
+        let micros = digits
+            .bytes()
+            .fold(0, |value, digit| value * 10 + i32::from(digit - b'0'));
+        if six.starts_with('-') && micros > 0 {
+            return Err(self.out_of_range("fractional second"));
+        }
+        self.rest = &self.rest[1 + six.len()..];
+        Ok(micros * 1000)
     }
 
     /// Seconds east of UTC.

@@ -31,6 +31,22 @@ fn texts_parse_and_print_as_in_go() {
 }
 
 #[test]
+fn a_fraction_of_microseconds_may_have_a_sign_in_place_of_its_first_digit() {
+    let parse = |text: &str| {
+        let time = text.parse::<MicroTime>();
+        time.map_or_else(|error| error.to_string(), |time| time.to_string())
+    };
+    let at = |fraction: &str| format!("2024-01-02T03:04:05{fraction}Z");
+    assert_eq!(parse(&at(".+00042")), at(".000042"));
+    assert_eq!(parse(&at(",-00000")), at(".000000"));
+    assert_eq!(
+        parse(&at(".-00001")),
+        "parsing time \"2024-01-02T03:04:05.-00001Z\": fractional second out of range"
+    );
+    assert!(parse(&at(".+-0000")).contains("cannot parse"));
+}
+
+#[test]
 fn every_second_prints_as_in_go() {
     let table = [
         (0, "1970-01-01T00:00:00Z"),
