@@ -12,6 +12,7 @@
 //!   bounded by whoever fills it, who processes everything before reading on;
 //! - a batch ends with the version up to which nothing is missing (upstream's store has none on
 //!   this queue); whoever takes single [`Deltas`] is not told of versions;
+//! - what comes from the known objects, tombstones and a resync, comes in the order of their names;
 //! - a name that a list could not give a readable object for counts as listed.
 //!
 //! [`RealFifo`]: crate::RealFifo
@@ -206,6 +207,7 @@ impl<K: Object> DeltaFifo<K> {
                 missing.push((name.clone(), deltas.newest().object().cloned()));
             }
         }
+        let queued = missing.len();
         if let Some(known) = &self.config.known {
             for object in known.snapshot().iter() {
                 let name = object.object_name();
@@ -214,6 +216,7 @@ impl<K: Object> DeltaFifo<K> {
                 }
             }
         }
+        missing[queued..].sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
         let count = missing.len();
         for (name, last_known) in missing {
             let tombstone = Deleted::FinalStateUnknown {
@@ -316,10 +319,15 @@ impl<K: Object> Queue<K> for DeltaFifo<K> {
         let Some(known) = &self.config.known else {
             return;
         };
-        for object in known.snapshot().iter() {
+        let mut objects = known.list();
+        objects.sort_unstable_by(|left, right| {
+            let (namespace, name) = (right.namespace(), right.name());
+            (left.namespace(), left.name()).cmp(&(namespace, name))
+        });
+        for object in objects {
             let name = object.object_name();
             if !self.items.contains_key(&name) {
-                self.push(name, Delta::Sync(Arc::clone(object)));
+                self.push(name, Delta::Sync(object));
             }
         }
     }

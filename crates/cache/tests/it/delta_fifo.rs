@@ -181,6 +181,18 @@ fn a_list_buries_what_is_only_known_after_what_it_has() {
 }
 
 #[test]
+fn what_comes_from_known_objects_comes_in_the_order_of_names() {
+    let names: Vec<String> = (10..40).map(|number| format!("n{number}@1")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut queue = knowing(&names);
+    queue.replace(replacement("5", &[]));
+    assert!(queue.names().is_sorted() && queue.names().len() == 30);
+    let mut queue = knowing(&names);
+    queue.resync();
+    assert!(queue.names().is_sorted() && queue.names().len() == 30);
+}
+
+#[test]
 fn a_name_that_a_list_could_not_read_is_not_missing() {
     let mut queue = knowing(&["a@1", "b@1"]);
     queue.add(object("c@2"));

@@ -61,17 +61,15 @@ impl DeltaModel {
         self.items.iter().any(|item| item.0 == name)
     }
 
-    fn known(&self) -> Vec<(u8, u64)> {
-        self.known
-            .list()
-            .iter()
-            .map(|object| parts(object))
-            .collect()
+    /// By name.
+    fn known(&self) -> BTreeMap<u8, u64> {
+        let objects = self.known.list();
+        objects.iter().map(|object| parts(object)).collect()
     }
 
     fn delete(&mut self, name: u8, version: u64) {
         self.populated = true;
-        if self.is_queued(name) || self.known().iter().any(|known| known.0 == name) {
+        if self.is_queued(name) || self.known().contains_key(&name) {
             self.push(name, ('-', version));
         }
     }
