@@ -150,7 +150,9 @@ impl<T> Core<T> {
 
     /// Takes nothing more. Items that wait for their time are dropped; what is ready is still
     /// handed out. With `drain`, so is what is running and was added again.
-    pub(crate) fn shut_down(&mut self, drain: bool) {
+    pub(crate) fn shut_down(&mut self, now: Duration, drain: bool) {
+        // What is due would be ready if anybody had looked.
+        self.promote_all(now);
         self.mode = match self.mode {
             Mode::Open | Mode::Draining if drain => Mode::Draining,
             _ => Mode::ShutDown,

@@ -187,7 +187,8 @@ impl<T> WorkQueue<T> {
     /// waits for a worker is still handed out, and then [`WorkQueue::next`] gives `None`. A run
     /// that fails is not repeated. Ends a [`WorkQueue::shut_down_with_drain`] that is under way.
     pub fn shut_down(&self) {
-        self.shared.change(false, |core, _| core.shut_down(false));
+        self.shared
+            .change(false, |core, now| core.shut_down(now, false));
     }
 
     /// Closes the queue as [`WorkQueue::shut_down`] does, and returns when everything that was
@@ -199,7 +200,8 @@ impl<T> WorkQueue<T> {
     ///
     /// Dropping the future stops the waiting; the queue stays closed and goes on draining.
     pub async fn shut_down_with_drain(&self) {
-        self.shared.change(false, |core, _| core.shut_down(true));
+        self.shared
+            .change(false, |core, now| core.shut_down(now, true));
         Drained::new(&self.shared).await;
     }
 

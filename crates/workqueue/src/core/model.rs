@@ -375,7 +375,7 @@ impl Pair {
             }
             Step::Forget(item) => core.forget(item.into(), &item),
             Step::Finish(..) | Step::Advance(_) => {}
-            Step::ShutDown(drain) => core.shut_down(drain),
+            Step::ShutDown(drain) => core.shut_down(now, drain),
         }
     }
 

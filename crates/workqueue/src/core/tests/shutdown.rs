@@ -9,7 +9,7 @@ fn after_shutdown_the_queued_is_handed_out_and_the_delayed_dropped() {
     it.add("b");
     it.add_after("c", MS);
     assert_eq!(it.take(), Some("a"));
-    it.core.shut_down(false);
+    it.core.shut_down(it.now, false);
     it.add("d");
     it.add_after("e", ZERO);
     it.add_rate_limited("f");
@@ -22,12 +22,24 @@ fn after_shutdown_the_queued_is_handed_out_and_the_delayed_dropped() {
 }
 
 #[test]
+fn what_was_due_before_a_shutdown_is_handed_out_although_nobody_looked() {
+    for drain in [false, true] {
+        let mut it = Bench::plain();
+        it.add_after("a", MS);
+        it.add_after("b", 3 * MS);
+        it.now = 2 * MS;
+        it.core.shut_down(it.now, drain);
+        assert_eq!(it.take_all(), ["a"]);
+    }
+}
+
+#[test]
 fn a_drain_ends_when_all_that_was_queued_is_done() {
     let mut it = Bench::plain();
     it.add("a");
     it.add("b");
     assert_eq!(it.take(), Some("a"));
-    it.core.shut_down(true);
+    it.core.shut_down(it.now, true);
     assert!(!it.core.is_drained());
     it.succeed("a");
     assert!(!it.core.is_drained(), "b is queued");
@@ -43,7 +55,7 @@ fn a_drain_waits_for_what_was_added_again_while_it_ran() {
     it.add("a");
     it.take();
     it.add("a");
-    it.core.shut_down(true);
+    it.core.shut_down(it.now, true);
     assert!(
         matches!(it.core.take(it.now), Take::Nothing),
         "a is still to come"
@@ -61,11 +73,11 @@ fn a_shutdown_releases_a_drain_and_a_later_drain_does_not_take_it_back() {
     let mut it = Bench::plain();
     it.add("a");
     it.take();
-    it.core.shut_down(true);
-    it.core.shut_down(true);
+    it.core.shut_down(it.now, true);
+    it.core.shut_down(it.now, true);
     assert!(!it.core.is_drained());
-    it.core.shut_down(false);
+    it.core.shut_down(it.now, false);
     assert!(it.core.is_drained());
-    it.core.shut_down(true);
+    it.core.shut_down(it.now, true);
     assert!(it.core.is_drained());
 }
