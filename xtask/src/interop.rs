@@ -1,9 +1,10 @@
 //! `cargo xtask interop`: the server against programs that are not ours.
 //!
-//! kubectl in several versions, and a Go program on client-go. Every check says what it found;
+//! kubectl in several versions, and Go programs on client-go. Every check says what it found;
 //! the run goes on after a failure and fails at its end.
 
 mod applied;
+mod differential;
 mod go_informer;
 mod kubectl;
 mod manifests;
@@ -31,10 +32,13 @@ pub(crate) struct Options {
     /// All steps with every kubectl, and more seeds of random writes
     #[arg(long)]
     long: bool,
+    /// Seeds for each type that is compared with client-go's: 100, with `--long` 1,000
+    #[arg(long, value_name = "N")]
+    seeds: Option<u64>,
     /// Use this binary in place of building one
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
-    /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`)
+    /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 }
@@ -45,6 +49,7 @@ impl Options {
         Self {
             required: true,
             long,
+            seeds: None,
             kubist: None,
             only: None,
         }
@@ -60,10 +65,16 @@ pub(crate) fn run(options: &Options) -> Outcome {
     // Before the server is built: that takes minutes.
     let (kubectls, missing) = kubectl::find(options.required)?;
     let go = go_informer::is_here(options.required)?;
-    let binary = server::binary(options.kubist.as_deref())?;
     let scratch = root().join("target/interop");
     std::fs::create_dir_all(&scratch)?;
     let mut report = Report::default();
+    if options.wants(differential::PART) {
+        run_differential(options, go, &scratch, &mut report)?;
+        if options.only.is_some() {
+            return report.end(); // It needs no server.
+        }
+    }
+    let binary = server::binary(options.kubist.as_deref())?;
     for kubectl in kubectls {
         let part = format!("kubectl {}", kubectl.version());
         if options.wants(&part) {
@@ -85,6 +96,27 @@ pub(crate) fn run(options: &Options) -> Outcome {
         }
     }
     report.end()
+}
+
+fn run_differential(
+    options: &Options,
+    go: bool,
+    scratch: &std::path::Path,
+    report: &mut Report,
+) -> Outcome {
+    if !go {
+        report.missing(differential::PART);
+        return Ok(());
+    }
+    let usual = if options.long {
+        differential::SEEDS_LONG
+    } else {
+        differential::SEEDS
+    };
+    let seeds = options.seeds.unwrap_or(usual);
+    report.part(differential::PART, |report| {
+        differential::run(seeds, scratch, report)
+    })
 }
 
 /// One kubectl against a server of its own.

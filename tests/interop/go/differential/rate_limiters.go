@@ -50,7 +50,8 @@ func runRateLimiters(test *testing.T, t *trace) {
 	synctest.Test(test, func(*testing.T) {
 		config := limiterConfig{
 			Kind: pick(t, "exponential", "bucket", "fast-slow", "max-of", "at-most", "default"),
-			Base: pick(t, 1, time.Microsecond, 5*time.Millisecond, time.Second),
+			// No power of two: upstream's waits are negative when they come to 2^63 exactly.
+			Base: pick(t, 3, time.Microsecond, 5*time.Millisecond, time.Second),
 			Max:  pick(t, time.Second, 1000*time.Second, 1<<62),
 			Fast: 5 * time.Millisecond, Slow: pick(t, time.Second, 10*time.Second),
 			Tries: t.IntN(5), Rate: pick(t, 1, 2, 5, 10, 100), Burst: 1 + t.IntN(10),

@@ -140,8 +140,13 @@ func describedSelector(selector labels.Selector, err error) any {
 // labelSelectorSpec converts what objects carry.
 func (t *trace) labelSelectorSpec() {
 	spec := &metav1.LabelSelector{}
-	for range t.IntN(3) {
-		metav1.AddLabelToSelector(spec, t.labelKey(), t.labelValue())
+	// At most one wrong label: of several, a map chooses the one that is reported.
+	for i := range t.IntN(3) {
+		key, value := pick(t, "app", "tier", "in"), pick(t, "a", "b", "")
+		if i == 0 {
+			key, value = t.labelKey(), t.labelValue()
+		}
+		metav1.AddLabelToSelector(spec, key, value)
 	}
 	for range t.IntN(3) {
 		requirement := metav1.LabelSelectorRequirement{

@@ -15,7 +15,9 @@ var (
 )
 
 // TestRecord writes the traces. (It is a test because queues run on virtual time, which Go has in
-// tests only.)
+// tests only.) `cargo xtask interop` runs it. Those that are committed come from
+//
+//	go test ./differential -args -seeds 3 -steps 45 -out ../../../differential/testdata/traces
 func TestRecord(t *testing.T) {
 	if *out == "" {
 		t.Skip("no -out")

@@ -1,0 +1,20 @@
+//! `Duration` against `metav1.Duration`. No difference has to be expected.
+
+use kubist_apimachinery::Duration;
+use serde_json::{Value, json};
+
+use crate::replayer::{LineError, Replayer, Step, error};
+
+pub(crate) struct Replay;
+
+impl Replayer for Replay {
+    fn perform(&mut self, step: &Step) -> Result<Value, LineError> {
+        match step.op.as_str() {
+            "duration" => Ok(match step.input::<String>()?.parse::<Duration>() {
+                Ok(duration) => json!({ "text": duration, "nanos": duration.as_nanos() }),
+                Err(wrong) => error(wrong),
+            }),
+            _ => step.unknown(),
+        }
+    }
+}
