@@ -40,6 +40,8 @@ pub struct Indexer<K> {
     published: Arc<Published<K>>,
     changed: bool,
     synced: bool,
+    /// Whether versions of objects say how far the store has come.
+    ordered: bool,
     errors: VecDeque<IndexError>,
     errors_total: u64,
     /// Reused by every index function.
@@ -55,6 +57,7 @@ impl<K: Object> Indexer<K> {
             published: Arc::new(Published::new()),
             changed: false,
             synced: false,
+            ordered: true,
             errors: VecDeque::new(),
             errors_total: 0,
             before: IndexValues::default(),
@@ -66,6 +69,7 @@ impl<K: Object> Indexer<K> {
     pub fn lister(&self) -> Lister<K> {
         Lister {
             published: Arc::clone(&self.published),
+            kept: None,
         }
     }
 
@@ -131,6 +135,12 @@ impl<K: Object> Indexer<K> {
     pub fn bookmark(&mut self, version: ResourceVersion) {
         self.changed = true;
         self.state.resource_version = version;
+    }
+
+    /// Lets only lists and bookmarks say how far the store has come, for sources whose events are
+    /// [not ordered](crate::ListerWatcher::is_ordered).
+    pub fn ignore_object_versions(&mut self) {
+        self.ordered = false;
     }
 
     /// Whether a whole list was applied once.
@@ -293,7 +303,7 @@ impl<K: Object> Indexer<K> {
     }
 
     fn see_version(&mut self, version: &str) {
-        if !version.is_empty() && self.state.resource_version != *version {
+        if self.ordered && !version.is_empty() && self.state.resource_version != *version {
             self.changed = true;
             self.state.resource_version = version.into();
         }

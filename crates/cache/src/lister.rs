@@ -4,6 +4,7 @@
 //! one consistent state, the last that was published. For several calls that must agree, take a
 //! [`Snapshot`]. Differs from client-go: a lister also serves indexes.
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -23,17 +24,30 @@ pub struct UnknownIndex {
 /// Reads the objects of one store. Clones read the same store.
 pub struct Lister<K> {
     pub(crate) published: Arc<Published<K>>,
+    /// Dropped with the last clone; see [`Self::keeping`].
+    pub(crate) kept: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl<K> Clone for Lister<K> {
     fn clone(&self) -> Self {
         Self {
             published: Arc::clone(&self.published),
+            kept: self.kept.clone(),
         }
     }
 }
 
 impl<K: Object> Lister<K> {
+    /// The same lister, which holds on to `kept` as long as it or a clone of it exists: whoever
+    /// feeds the store can so see that it is still read.
+    #[must_use]
+    pub fn keeping(self, kept: Arc<dyn Any + Send + Sync>) -> Self {
+        Self {
+            kept: Some(kept),
+            ..self
+        }
+    }
+
     /// The present state, for several look-ups that must agree. Holding it keeps old objects
     /// alive, but delays nobody.
     pub fn snapshot(&self) -> Snapshot<K> {

@@ -31,6 +31,12 @@ pub trait ListerWatcher<K>: Send + Sync + 'static {
     /// Told once a streaming list was refused as invalid, so that the server's other reflectors
     /// need not try.
     fn streaming_list_refused(&self) {}
+
+    /// Whether an event of some version says that everything before it has come. False for what
+    /// merges several watches: then only lists and bookmarks say so.
+    fn is_ordered(&self) -> bool {
+        true
+    }
 }
 
 /// The items of one page, in batches as they arrive, and [`ListBatch::End`] last. After an error

@@ -3,7 +3,12 @@
 //!
 //! It is generic over its [`Source`], and so knows no client. Informers run in tasks that the
 //! factory owns, from [`SharedInformerFactory::start`] until
-//! [`SharedInformerFactory::shutdown`] or until the last handle of the factory is dropped.
+//! [`SharedInformerFactory::shutdown`], until the last handle of the factory is dropped, or until
+//! nobody has used them for a while ([`FactoryConfig::unused_after`]).
+
+mod entry;
+mod kind_config;
+mod lifecycle;
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
@@ -11,47 +16,29 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use futures_core::future::BoxFuture;
 use kubist_apimachinery::wire::Ingest;
-use kubist_apimachinery::{ApiResource, Object, ResourceFacts as _, Str};
-use kubist_cache::{IngestAny, Selection, Source};
+use kubist_apimachinery::{ApiResource, GroupVersionResource, Object, Str};
+use kubist_cache::{IngestAny, ListerWatcher, Selection, Source};
 use parking_lot::Mutex;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::shared_informer::OnProblem;
-use crate::{InformerConfig, InformerState, InformerStats, SharedInformer, Stopped};
+pub use kind_config::{FactoryConfig, KindConfig, UNUSED_AFTER};
+pub use lifecycle::{InformerSummary, NotSynced, SyncResult};
 
-/// How a factory makes informers.
-#[derive(Clone, Default)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "a configuration is built by its users"
-)]
-pub struct FactoryConfig {
-    /// What [`SharedInformerFactory::informer`] selects. Default: everything.
-    pub selection: Selection,
-    /// How informers list and watch.
-    pub reflector: kubist_reflector::Config,
-    /// As [`InformerConfig::seed`].
-    pub seed: Option<u64>,
-    /// As [`InformerConfig::on_problem`], of all informers.
-    pub on_problem: Option<OnProblem>,
-}
+use entry::{Entry, Key};
 
-impl fmt::Debug for FactoryConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FactoryConfig")
-            .field("selection", &self.selection)
-            .field("reflector", &self.reflector)
-            .finish_non_exhaustive()
-    }
-}
+use crate::namespaces::Namespaces;
+use crate::shared::Shared;
+use crate::{InformerConfig, SharedInformer};
 
 /// Makes informers and shares them. Clones are the same factory.
 ///
 /// Typed accessors (`factory.core().v1().pods()`) come with the features named after groups and
 /// versions; they call [`SharedInformerFactory::informer`].
+///
+/// An informer is used as long as a handle or a lister of it exists, or a handler that has not
+/// been removed.
 pub struct SharedInformerFactory<S> {
     inner: Arc<Inner<S>>,
 }
@@ -61,76 +48,20 @@ struct Inner<S> {
     config: FactoryConfig,
     token: CancellationToken,
     informers: Mutex<BTreeMap<Key, Entry>>,
+    /// The `KindConfig<F>` of each form that has one.
+    kinds: Mutex<BTreeMap<KindKey, Box<dyn Any + Send + Sync>>>,
     tasks: Mutex<JoinSet<()>>,
 }
 
-/// What makes two requests mean the same informer.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    form: TypeId,
-    resource: Option<ApiResource>,
-    selection: Selection,
-}
+/// A form, and for forms of any kind the resource.
+type KindKey = (TypeId, Option<ApiResource>);
 
-struct Entry {
-    /// The `SharedInformer<F>` of the key's form.
-    informer: Box<dyn Any + Send + Sync>,
-    erased: Arc<dyn Erased>,
-    started: bool,
-}
-
-/// An informer whose form is forgotten.
-trait Erased: Send + Sync {
-    fn name(&self) -> Str;
-    fn state(&self) -> InformerState;
-    fn stats(&self) -> InformerStats;
-    fn run(&self, token: CancellationToken) -> BoxFuture<'static, ()>;
-    fn synced(&self) -> BoxFuture<'static, Result<(), Stopped>>;
-}
-
-impl<K: Object> Erased for SharedInformer<K> {
-    fn name(&self) -> Str {
-        Self::name(self).clone()
-    }
-
-    fn state(&self) -> InformerState {
-        Self::state(self)
-    }
-
-    fn stats(&self) -> InformerStats {
-        Self::stats(self)
-    }
-
-    fn run(&self, token: CancellationToken) -> BoxFuture<'static, ()> {
-        let informer = self.clone();
-        // It was run by hand before: then there is nothing left to do.
-        Box::pin(async move { informer.run(token).await.unwrap_or(()) })
-    }
-
-    fn synced(&self) -> BoxFuture<'static, Result<(), Stopped>> {
-        let informer = self.clone();
-        Box::pin(async move { informer.synced().await.map(drop) })
-    }
-}
-
-/// One informer of a factory, as its name, state and figures.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct InformerSummary {
-    /// The kind, and the selection if there is one.
-    pub name: Str,
-    /// Where it stands.
-    pub state: InformerState,
-    /// What it has done, and what it holds.
-    pub stats: InformerStats,
-}
-
-/// Informers that stopped before their first list was complete.
+/// A resource that the factory does not know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("stopped before the first list was complete: {}", .informers.join(", "))]
-pub struct NotSynced {
-    /// Their names.
-    pub informers: Vec<Str>,
+#[error("no resource {resource} is built in or configured")]
+pub struct UnknownResource {
+    /// What was asked for.
+    pub resource: GroupVersionResource,
 }
 
 impl<S: Source> SharedInformerFactory<S> {
@@ -147,54 +78,128 @@ impl<S: Source> SharedInformerFactory<S> {
                 config,
                 token: CancellationToken::new(),
                 informers: Mutex::default(),
+                kinds: Mutex::default(),
                 tasks: Mutex::default(),
             }),
         }
     }
 
+    /// Says what is different for informers in the form `F` that are made from now on.
+    pub fn configure<F: Ingest>(&self, config: KindConfig<F>) {
+        self.set_kind((TypeId::of::<F>(), None), config);
+    }
+
+    /// As [`Self::configure`], for a resource that is known at run time only.
+    pub fn configure_dynamic<F: IngestAny>(&self, resource: &ApiResource, config: KindConfig<F>) {
+        self.set_kind((TypeId::of::<F>(), Some(resource.clone())), config);
+    }
+
+    fn set_kind<F: 'static>(&self, key: KindKey, config: KindConfig<F>) {
+        self.inner.kinds.lock().insert(key, Box::new(config));
+    }
+
     /// The informer of objects in the form `F` (`Pod`, `Encoded<Pod>`, `Metadata<Pod>`, …), made
     /// when first asked for.
     pub fn informer<F: Ingest>(&self) -> SharedInformer<F> {
-        self.informer_of(&self.inner.config.selection)
+        self.typed(None)
     }
 
     /// As [`Self::informer`], of a part of the objects.
     pub fn informer_of<F: Ingest>(&self, selection: &Selection) -> SharedInformer<F> {
+        self.typed(Some((selection.clone(), Vec::new())))
+    }
+
+    /// As [`Self::informer`], of the objects in some namespaces, in one store.
+    pub fn informer_in<F: Ingest>(
+        &self,
+        namespaces: impl IntoIterator<Item = impl Into<Str>>,
+    ) -> SharedInformer<F> {
+        let namespaces = namespaces.into_iter().map(Into::into).collect();
+        let selection = self.inner.config.selection.clone();
+        self.typed(Some((selection, namespaces)))
+    }
+
+    fn typed<F: Ingest>(&self, asked: Option<(Selection, Vec<Str>)>) -> SharedInformer<F> {
+        let form = TypeId::of::<F>();
+        let kind = self.kind::<F>(&(form, None));
+        let resource = ApiResource::of::<F::Kind>();
+        let (selection, namespaces) = self.scope(asked, &kind, resource.namespaced);
         let key = Key {
-            form: TypeId::of::<F>(),
+            form,
             resource: None,
-            selection: selection.clone(),
+            selection,
+            namespaces,
         };
-        self.shared(key, || {
+        self.shared(key, |key| {
             let decodes = Arc::<AtomicU64>::default();
             let counter = Arc::clone(&decodes);
-            let mut config = self.config_of(&F::Kind::api_resource().kind, selection);
-            config.transform = Some(Arc::new(move |object: &mut F| {
-                object.count_decodes(&counter);
-            }));
-            let source = self.inner.source.lister_watcher::<F>(selection);
-            SharedInformer::with_decodes(source, config, decodes)
+            let mut config = self.config_of(&resource.kind, key, &kind);
+            config.transform = Some(match kind.transform.clone() {
+                None => Arc::new(move |object: &mut F| object.count_decodes(&counter)),
+                Some(transform) => Arc::new(move |object: &mut F| {
+                    transform(object);
+                    object.count_decodes(&counter);
+                }),
+            });
+            let source = lister_watcher(key, |it| self.inner.source.lister_watcher::<F>(it));
+            Shared::new(source, config, decodes)
         })
     }
 
-    /// The informer of a resource that is known at run time only.
+    /// The informer of a resource that is known at run time only, as `Unstructured`,
+    /// `Metadata<()>` or another form of any kind.
     pub fn dynamic<F: IngestAny>(
         &self,
         resource: &ApiResource,
         selection: &Selection,
     ) -> SharedInformer<F> {
+        self.of_any_kind(resource, Some((selection.clone(), Vec::new())))
+    }
+
+    /// The informer of a resource by its name alone: a built-in one whose feature is on, or one
+    /// of [`FactoryConfig::resources`].
+    ///
+    /// # Errors
+    /// It is neither.
+    pub fn for_resource<F: IngestAny>(
+        &self,
+        resource: &GroupVersionResource,
+    ) -> Result<SharedInformer<F>, UnknownResource> {
+        let known = self
+            .inner
+            .config
+            .resources
+            .iter()
+            .find(|it| it.gvr() == *resource);
+        let found = known
+            .cloned()
+            .or_else(|| crate::builtin::resource(resource));
+        let found = found.ok_or_else(|| UnknownResource {
+            resource: resource.clone(),
+        })?;
+        Ok(self.of_any_kind(&found, None))
+    }
+
+    fn of_any_kind<F: IngestAny>(
+        &self,
+        resource: &ApiResource,
+        asked: Option<(Selection, Vec<Str>)>,
+    ) -> SharedInformer<F> {
+        let form = TypeId::of::<F>();
+        let kind = self.kind::<F>(&(form, Some(resource.clone())));
+        let (selection, namespaces) = self.scope(asked, &kind, resource.namespaced);
         let key = Key {
-            form: TypeId::of::<F>(),
+            form,
             resource: Some(resource.clone()),
-            selection: selection.clone(),
+            selection,
+            namespaces,
         };
-        self.shared(key, || {
-            let config = self.config_of(&resource.kind, selection);
-            let source = self
-                .inner
-                .source
-                .dynamic_lister_watcher::<F>(resource, selection);
-            SharedInformer::new(source, config)
+        self.shared(key, |key| {
+            let mut config = self.config_of(&resource.kind, key, &kind);
+            config.transform = kind.transform.clone();
+            let source = &self.inner.source;
+            let source = lister_watcher(key, |it| source.dynamic_lister_watcher::<F>(resource, it));
+            Shared::new(source, config, Arc::default())
         })
     }
 
@@ -203,91 +208,54 @@ impl<S: Source> SharedInformerFactory<S> {
         &self.inner.source
     }
 
-    /// Runs every informer that is not running yet, in tasks that the factory owns. To be called
-    /// again after further informers were asked for. After [`Self::shutdown`] it does nothing.
-    ///
-    /// # Panics
-    /// Outside a tokio runtime.
-    pub fn start(&self) {
-        if self.inner.token.is_cancelled() {
-            return;
-        }
-        let mut tasks = self.inner.tasks.lock();
-        for entry in self.inner.informers.lock().values_mut() {
-            if !std::mem::replace(&mut entry.started, true) {
-                // A child, so that the informer ends with the factory and with nothing else.
-                tasks.spawn(entry.erased.run(self.inner.token.child_token()));
-            }
-        }
+    fn kind<F: 'static>(&self, key: &KindKey) -> KindConfig<F> {
+        let kinds = self.inner.kinds.lock();
+        let kind = kinds
+            .get(key)
+            .and_then(|it| it.downcast_ref::<KindConfig<F>>());
+        kind.cloned().unwrap_or_default()
     }
 
-    /// Waits until each informer that was asked for so far has its first list.
-    ///
-    /// # Errors
-    /// Some stopped before.
-    pub async fn wait_for_sync(&self) -> Result<(), NotSynced> {
-        let all: Vec<_> = self
-            .inner
-            .informers
-            .lock()
-            .values()
-            .map(|it| Arc::clone(&it.erased))
-            .collect();
-        let mut informers = Vec::new();
-        for informer in all {
-            if informer.synced().await.is_err() {
-                informers.push(informer.name());
-            }
-        }
-        if informers.is_empty() {
-            Ok(())
-        } else {
-            Err(NotSynced { informers })
-        }
-    }
-
-    /// Starts, waits until `token` is cancelled, and shuts down: a factory as one future.
-    pub async fn run(&self, token: CancellationToken) {
-        self.start();
-        token.cancelled().await;
-        self.shutdown().await;
-    }
-
-    /// Stops all informers and waits until they have. They cannot be started again.
-    pub async fn shutdown(&self) {
-        self.inner.token.cancel();
-        let mut tasks = std::mem::take(&mut *self.inner.tasks.lock());
-        while tasks.join_next().await.is_some() {}
-    }
-
-    /// Each informer's state and figures.
-    pub fn summary(&self) -> Vec<InformerSummary> {
-        let informers = self.inner.informers.lock();
-        let summary = |entry: &Entry| InformerSummary {
-            name: entry.erased.name(),
-            state: entry.erased.state(),
-            stats: entry.erased.stats(),
-        };
-        informers.values().map(summary).collect()
-    }
-
-    fn config_of<K>(&self, kind: &str, selection: &Selection) -> InformerConfig<K> {
-        let mut name = kind.to_owned();
-        let parts = [
-            selection.namespace.as_deref(),
-            Some(&selection.labels),
-            Some(&selection.fields),
-        ];
-        for part in parts.into_iter().flatten().filter(|part| !part.is_empty()) {
-            name.push(' ');
-            name.push_str(part);
-        }
+    /// What is to be selected, in which namespaces if there are several.
+    fn scope<F>(
+        &self,
+        asked: Option<(Selection, Vec<Str>)>,
+        kind: &KindConfig<F>,
+        namespaced: bool,
+    ) -> (Selection, Vec<Str>) {
         let config = &self.inner.config;
+        let (mut selection, mut namespaces) = asked.unwrap_or_else(|| {
+            let selection = kind.selection.as_ref().unwrap_or(&config.selection);
+            let namespaces = kind.namespaces.as_ref().unwrap_or(&config.namespaces);
+            (selection.clone(), namespaces.clone())
+        });
+        if !namespaced {
+            (selection.namespace, namespaces) = (None, Vec::new());
+        }
+        namespaces.sort();
+        namespaces.dedup();
+        match namespaces.len() {
+            0 => {}
+            1 => selection.namespace = namespaces.pop(),
+            _ => selection.namespace = None,
+        }
+        (selection, namespaces)
+    }
+
+    fn config_of<F>(&self, name: &str, key: &Key, kind: &KindConfig<F>) -> InformerConfig<F> {
+        let config = &self.inner.config;
+        let mut parts: Vec<&str> = vec![&config.name, kind.name.as_deref().unwrap_or(name)];
+        parts.extend(key.selection.namespace.as_deref());
+        let namespaces = key.namespaces.join(",");
+        parts.extend([&*namespaces, &key.selection.labels, &key.selection.fields]);
+        parts.retain(|part| !part.is_empty());
         InformerConfig {
-            name: name.into(),
-            reflector: config.reflector.clone(),
+            name: parts.join(" ").into(),
+            reflector: kind.reflector.as_ref().unwrap_or(&config.reflector).clone(),
             seed: config.seed,
             transform: None,
+            queue: kind.queue.unwrap_or(config.queue),
+            resync: kind.resync.unwrap_or(config.resync),
             on_problem: config.on_problem.clone(),
         }
     }
@@ -295,24 +263,32 @@ impl<S: Source> SharedInformerFactory<S> {
     fn shared<F: Object>(
         &self,
         key: Key,
-        make: impl FnOnce() -> SharedInformer<F>,
+        make: impl FnOnce(&Key) -> Shared<F>,
     ) -> SharedInformer<F> {
         let mut informers = self.inner.informers.lock();
-        let found = informers
-            .get(&key)
-            .and_then(|entry| entry.informer.downcast_ref());
-        if let Some(informer) = found {
-            return SharedInformer::clone(informer);
+        if let Some(informer) = informers.get(&key).and_then(Entry::informer) {
+            return informer;
         }
-        let informer = make();
-        let entry = Entry {
-            informer: Box::new(informer.clone()),
-            erased: Arc::new(informer.clone()),
-            started: false,
-        };
-        informers.insert(key, entry);
-        informer
+        let shared = Arc::new(make(&key));
+        let usage = shared.new_usage();
+        let given_up = informers.insert(key, Entry::new(Arc::clone(&shared)));
+        drop(informers);
+        drop(given_up);
+        SharedInformer::held(shared, usage)
     }
+}
+
+/// One for each namespace, as one, if there are several.
+fn lister_watcher<F: Object>(
+    key: &Key,
+    make: impl Fn(&Selection) -> Arc<dyn ListerWatcher<F>>,
+) -> Arc<dyn ListerWatcher<F>> {
+    if key.namespaces.is_empty() {
+        return make(&key.selection);
+    }
+    let in_each = key.namespaces.iter();
+    let in_each = in_each.map(|it| make(&key.selection.clone().in_namespace(it.clone())));
+    Arc::new(Namespaces::new(in_each.collect()))
 }
 
 /// The last handle is gone: informers stop gracefully where they are awaited, else at once.

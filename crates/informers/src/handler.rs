@@ -11,8 +11,10 @@ use kubist_cache::{Change, Deleted};
 
 /// Told of changes. A closure over [`Change`] is one too.
 ///
-/// Calls must return soon: put a key into a queue, and work elsewhere. A call that panics is
-/// counted and reported; the handler goes on with the next change.
+/// Calls should return soon: put a key into a queue, and work elsewhere. One that must block says
+/// so ([`HandlerConfig::blocking`]), one that must wait is
+/// [added as such](crate::SharedInformer::add_waiting_handler). A call that panics is counted and
+/// reported; the handler goes on with the next change.
 pub trait EventHandler<K>: Send + 'static {
     /// The object is new to this handler.
     fn on_add(&mut self, object: Arc<K>, is_in_initial_list: bool);
@@ -71,8 +73,12 @@ pub struct HandlerConfig {
     /// What happens to changes that the handler is too slow for. Default:
     /// [`Delivery::Coalesced`].
     pub delivery: Delivery,
-    /// Every object is told again this often, at least [`RESYNC_MIN`] apart. Default: never.
+    /// Every object is told again this often, at least [`RESYNC_MIN`] apart; 0 means never. By
+    /// default the informer's [`Resync`](crate::Resync) decides, which means never.
     pub resync: Option<Duration>,
+    /// Calls may block: each is made on a thread for blocking work instead of the handler's task.
+    /// Default: false. (Waiting handlers and subscriptions have no use for it.)
+    pub blocking: bool,
     /// A name for reports. Default: empty.
     pub name: Str,
 }

@@ -30,16 +30,29 @@
 //! - nothing runs that nobody owns: [`SharedInformer::run`] is a future, and a factory's tasks end
 //!   with it.
 
+mod builtin;
 mod factory;
+mod filtered;
 mod generated;
 mod handler;
+mod informer_config;
+mod informer_state;
 mod mailbox;
+mod namespaces;
 mod processor;
+mod resync;
 mod seat;
+mod serving;
+mod shared;
 mod shared_informer;
 mod subscription;
+mod usage;
 
-pub use factory::{FactoryConfig, InformerSummary, NotSynced, SharedInformerFactory};
+pub use factory::{
+    FactoryConfig, InformerSummary, KindConfig, NotSynced, SharedInformerFactory, SyncResult,
+    UNUSED_AFTER, UnknownResource,
+};
+pub use filtered::Filtered;
 #[allow(
     unused_imports,
     unreachable_pub,
@@ -47,10 +60,10 @@ pub use factory::{FactoryConfig, InformerSummary, NotSynced, SharedInformerFacto
 )]
 pub use generated::*;
 pub use handler::{Delivery, EventHandler, HandlerConfig, Overflow, RESYNC_MIN};
+pub use informer_config::{InformerConfig, OnProblem, Problem, QueueKind};
+pub use informer_state::{HandlerSummary, InformerState, InformerStats, RunError, Stopped};
 pub use kubist_reflector::{Config, InitialSync, Report, Transform};
+pub use resync::Resync;
 pub use seat::HandlerState;
-pub use shared_informer::{
-    InformerConfig, InformerState, InformerStats, OnProblem, Problem, RunError, SharedInformer,
-    Stopped,
-};
+pub use shared_informer::SharedInformer;
 pub use subscription::{Registration, RegistrationGuard, Subscription};

@@ -5,36 +5,39 @@
 //! and only then told to handlers. So the queue never holds more than one batch of the stream.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use kubist_apimachinery::{Object, ObjectName};
-use kubist_cache::{Change, Indexer, Queue as _, RealFifo};
+use kubist_cache::{Change, Delta, DeltaFifo, DeltaFifoConfig, Indexer, Queue, RealFifo};
 use kubist_reflector::{Reflector, Report};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::handler::RESYNC_MIN;
+use crate::resync::Resyncs;
 use crate::seat::Seat;
-use crate::shared_informer::{Command, Shared};
-use crate::{HandlerState, InformerState, Problem};
+use crate::serving::Panicked;
+use crate::shared::{Command, Shared};
+use crate::{HandlerState, InformerState, Problem, QueueKind};
 
 pub(crate) struct Processor<K: Object> {
     shared: Arc<Shared<K>>,
     indexer: Indexer<K>,
     reflector: Reflector<K>,
-    queue: RealFifo<K>,
+    queue: Box<dyn Queue<K>>,
     seats: Vec<Served<K>>,
+    next_seat: u64,
+    resyncs: Resyncs,
+    /// What the resyncs count from.
+    started: Instant,
     handlers: JoinSet<()>,
     /// Reused by every batch.
     changes: Vec<Change<K>>,
 }
 
-/// A seat, and when its next resync is due.
+/// A seat, and its number.
 struct Served<K> {
+    id: u64,
     seat: Arc<Seat<K>>,
-    period: Option<Duration>,
-    due: Option<Instant>,
 }
 
 /// What a turn of the loop waited for.
@@ -46,27 +49,46 @@ enum Turn {
 }
 
 impl<K: Object> Processor<K> {
-    pub(crate) fn new(shared: Arc<Shared<K>>, indexer: Indexer<K>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared<K>>, mut indexer: Indexer<K>) -> Self {
         let source = Arc::clone(&shared.source);
+        let ordered = source.is_ordered();
+        if !ordered {
+            indexer.ignore_object_versions();
+        }
         let config = shared.config.reflector.clone();
         let mut reflector =
             Reflector::new(source, config, shared.seed()).with_known(indexer.lister());
         if let Some(transform) = &shared.config.transform {
             reflector = reflector.with_transform(Arc::clone(transform));
         }
+        let queue: Box<dyn Queue<K>> = match shared.config.queue {
+            QueueKind::RealFifo => Box::new(RealFifo::new()),
+            // It would tell versions of objects as the store's.
+            QueueKind::DeltaFifo if !ordered => Box::new(RealFifo::new()),
+            QueueKind::DeltaFifo => Box::new(DeltaFifo::new(DeltaFifoConfig {
+                known: Some(indexer.lister()),
+                ..DeltaFifoConfig::default()
+            })),
+        };
         Self {
+            resyncs: Resyncs::new(shared.config.resync),
+            started: Instant::now(),
             shared,
             indexer,
             reflector,
-            queue: RealFifo::new(),
+            queue,
             seats: Vec::new(),
+            next_seat: 0,
             handlers: JoinSet::new(),
             changes: Vec::new(),
         }
     }
 
     pub(crate) async fn run(mut self, token: CancellationToken) {
-        self.shared.state.send_replace(InformerState::Syncing);
+        self.shared.stand(InformerState::Syncing, false);
+        // What was added before the start has a say in when resyncs are looked for.
+        self.obey();
+        self.resyncs.start(self.started.elapsed());
         loop {
             match self.turn(&token).await {
                 Turn::Stop => break,
@@ -86,11 +108,14 @@ impl<K: Object> Processor<K> {
             tokio::task::consume_budget().await;
         }
         self.stop();
+        // Whoever waits for the store to show something need not wait any longer; a handler that
+        // does could not end otherwise.
+        drop(std::mem::take(&mut self.indexer));
         while self.handlers.join_next().await.is_some() {}
     }
 
     async fn turn(&mut self, token: &CancellationToken) -> Turn {
-        let due = self.seats.iter().filter_map(|served| served.due).min();
+        let due = self.resyncs.due().map(|due| self.started + due);
         let mut reports = Vec::new();
         let mut report = |it| reports.push(it);
         tokio::select! {
@@ -98,38 +123,38 @@ impl<K: Object> Processor<K> {
             () = token.cancelled() => Turn::Stop,
             () = self.shared.wake.notified() => Turn::Command,
             () = sleep_until(due) => Turn::Resync,
-            () = self.reflector.step(&mut self.queue, &mut report) => Turn::News(reports),
+            () = self.reflector.step(&mut *self.queue, &mut report) => Turn::News(reports),
         }
     }
 
     /// Does what handles asked for.
     fn obey(&mut self) {
         while let Some(_finished) = self.handlers.try_join_next() {}
-        let commands = std::mem::take(&mut *self.shared.commands.lock());
-        for command in commands {
+        for command in self.shared.take_commands() {
             match command {
                 Command::Index(handle) => {
                     self.indexer.build_index(&handle);
                     self.indexer.publish();
                 }
-                Command::Seat(seat, handler) => {
+                Command::Seat(seat, serve) => {
                     self.join(&seat);
-                    if let Some(handler) = handler {
-                        let shared = Arc::clone(&self.shared);
-                        let name = seat.config.name.clone();
-                        let panicked = move || {
-                            shared.stats.lock().handler_panics += 1;
-                            shared.report(&Problem::HandlerPanicked {
-                                handler: name.clone(),
-                            });
-                        };
-                        self.handlers
-                            .spawn(Arc::clone(&seat).serve(handler, panicked));
+                    if let Some(serve) = serve {
+                        let panicked = self.panicked(&seat);
+                        self.handlers.spawn(serve(seat, panicked));
                     }
                 }
             }
         }
         self.report_index_errors();
+    }
+
+    fn panicked(&self, seat: &Seat<K>) -> Panicked {
+        let (shared, handler) = (Arc::clone(&self.shared), seat.config.name.clone());
+        Arc::new(move |message| {
+            shared.stats.lock().handler_panics += 1;
+            let handler = handler.clone();
+            shared.report(&Problem::HandlerPanicked { handler, message });
+        })
     }
 
     /// Whoever comes late hears of what is there, as additions.
@@ -147,13 +172,15 @@ impl<K: Object> Processor<K> {
         if self.indexer.has_synced() {
             seat.fill();
         }
-        let period = seat.config.resync.map(|period| period.max(RESYNC_MIN));
-        let due = period.map(|period| Instant::now() + period);
-        self.seats.push(Served {
-            seat: Arc::clone(seat),
-            period,
-            due,
-        });
+        let id = self.next_seat;
+        self.next_seat += 1;
+        let seat = Arc::clone(seat);
+        self.resyncs
+            .join(id, seat.config.resync, self.started.elapsed());
+        self.seats.push(Served { id, seat });
+        for served in &self.seats {
+            served.seat.set_resync(self.resyncs.period(served.id));
+        }
     }
 
     fn process(&mut self) {
@@ -161,6 +188,10 @@ impl<K: Object> Processor<K> {
             let mut changes = std::mem::take(&mut self.changes);
             for delta in batch.deltas {
                 self.indexer.apply(delta, &mut changes);
+            }
+            if self.queue.has_synced() {
+                // The other queue gives a list object by object.
+                self.indexer.finish_first_list();
             }
             self.indexer.publish();
             self.tell(&changes, |_| true);
@@ -171,8 +202,14 @@ impl<K: Object> Processor<K> {
             self.changes = changes;
         }
         self.report_index_errors();
-        if self.indexer.has_synced() && *self.shared.state.borrow() == InformerState::Syncing {
-            self.shared.state.send_replace(InformerState::Synced);
+        let (before, synced) = (self.shared.standing(), self.indexer.has_synced());
+        let state = match synced {
+            _ if self.reflector.is_not_served() => InformerState::NotServed,
+            true => InformerState::Synced,
+            false => InformerState::Syncing,
+        };
+        self.shared.stand(state, synced);
+        if synced && !before.has_synced {
             self.seats.iter().for_each(|served| served.seat.fill());
         }
     }
@@ -188,7 +225,7 @@ impl<K: Object> Processor<K> {
             if !chosen(served) || served.seat.push(names.iter().zip(changes)) {
                 return true;
             }
-            if *served.seat.watch_state().borrow() == HandlerState::Overflowed {
+            if served.seat.current() == HandlerState::Overflowed {
                 shared.stats.lock().handler_overflows += 1;
                 let handler = served.seat.config.name.clone();
                 shared.report(&Problem::HandlerOverflowed { handler });
@@ -199,17 +236,10 @@ impl<K: Object> Processor<K> {
 
     /// Tells every object again to those whose time has come.
     fn resync(&mut self) {
-        let now = Instant::now();
+        let due = self.resyncs.take_due(self.started.elapsed());
         let mut changes = Vec::new();
-        self.indexer
-            .apply(kubist_cache::Delta::SyncAll, &mut changes);
-        let is_due = |served: &Served<K>| served.due.is_some_and(|due| due <= now);
-        self.tell(&changes, is_due);
-        for served in &mut self.seats {
-            if is_due(served) {
-                served.due = served.period.map(|period| now + period);
-            }
-        }
+        self.indexer.apply(Delta::SyncAll, &mut changes);
+        self.tell(&changes, |served| due.contains(&served.id));
     }
 
     fn report_index_errors(&mut self) {
@@ -219,7 +249,12 @@ impl<K: Object> Processor<K> {
     }
 
     fn note_stats(&mut self) {
+        let before = self.seats.len();
         self.seats.retain(|served| !served.seat.is_ended());
+        if self.seats.len() < before {
+            let seats = &self.seats;
+            self.resyncs.retain(|id| seats.iter().any(|it| it.id == id));
+        }
         let mut stats = self.shared.stats.lock();
         stats.reflector = self.reflector.stats();
         stats.objects = self.indexer.len();
@@ -228,15 +263,7 @@ impl<K: Object> Processor<K> {
     }
 
     fn stop(&mut self) {
-        // Under the lock of the commands, so that no handler is added to nobody.
-        let mut commands = self.shared.commands.lock();
-        self.shared.state.send_replace(InformerState::Stopped);
-        for command in commands.drain(..) {
-            if let Command::Seat(seat, _) = command {
-                seat.end(HandlerState::Stopped);
-            }
-        }
-        drop(commands);
+        self.shared.stop();
         for served in self.seats.drain(..) {
             served.seat.end(HandlerState::Stopped);
         }

@@ -3,20 +3,19 @@
 //! The informer's task puts changes in, the handler's task takes them out; neither waits for the
 //! other. The lock is held for the merging of one batch, never across an await.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use kubist_apimachinery::{Object, ObjectName};
 use kubist_cache::Change;
 use parking_lot::Mutex;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
 
+use crate::HandlerConfig;
 use crate::mailbox::Mailbox;
-use crate::{EventHandler, HandlerConfig};
-
-/// Changes that a handler takes out at once.
-const TAKE_MAX: usize = 256;
+use crate::usage::Usage;
 
 /// How far a handler has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,28 +36,40 @@ pub enum HandlerState {
 pub(crate) struct Seat<K> {
     pub(crate) config: HandlerConfig,
     inner: Mutex<Inner<K>>,
-    wake: Notify,
     state: watch::Sender<HandlerState>,
-    panics: AtomicU64,
+    /// Whether a task serves the handler.
+    served: watch::Sender<bool>,
+    pub(crate) panics: AtomicU64,
+    pub(crate) handled: AtomicU64,
+    /// How often it is told everything again, in milliseconds; 0: never.
+    resync: AtomicU64,
 }
 
 struct Inner<K> {
     mailbox: Mailbox<K>,
     /// The informer's first list is in the mailbox, or was.
     filled: bool,
+    /// Whoever waits for changes; there is one at most.
+    waker: Option<Waker>,
+    /// Until the seat ends the informer is in use.
+    usage: Option<Arc<Usage>>,
 }
 
 impl<K: Object> Seat<K> {
-    pub(crate) fn new(config: HandlerConfig) -> Arc<Self> {
+    pub(crate) fn new(config: HandlerConfig, usage: Option<Arc<Usage>>) -> Arc<Self> {
         Arc::new(Self {
             inner: Mutex::new(Inner {
                 mailbox: Mailbox::new(config.delivery),
                 filled: false,
+                waker: None,
+                usage,
             }),
             config,
-            wake: Notify::new(),
             state: watch::Sender::new(HandlerState::Syncing),
+            served: watch::Sender::new(false),
             panics: AtomicU64::new(0),
+            handled: AtomicU64::new(0),
+            resync: AtomicU64::new(0),
         })
     }
 
@@ -66,8 +77,30 @@ impl<K: Object> Seat<K> {
         self.state.subscribe()
     }
 
-    pub(crate) fn panics(&self) -> u64 {
-        self.panics.load(Ordering::Relaxed)
+    pub(crate) fn current(&self) -> HandlerState {
+        *self.state.borrow()
+    }
+
+    /// Notes whether a task serves the handler from now on.
+    pub(crate) fn set_served(&self, served: bool) {
+        self.served.send_replace(served);
+    }
+
+    /// Waits until no task serves the handler.
+    pub(crate) async fn unserved(&self) {
+        let mut served = self.served.subscribe();
+        // The sender is a field of `self`, which outlives this.
+        drop(served.wait_for(|it| !it).await);
+    }
+
+    pub(crate) fn resync(&self) -> Option<Duration> {
+        let period = self.resync.load(Ordering::Relaxed);
+        (period > 0).then(|| Duration::from_millis(period))
+    }
+
+    pub(crate) fn set_resync(&self, period: Option<Duration>) {
+        let millis = period.map_or(0, |it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX));
+        self.resync.store(millis, Ordering::Relaxed);
     }
 
     /// The number of changes that wait.
@@ -98,8 +131,11 @@ impl<K: Object> Seat<K> {
                 return false;
             }
         }
+        let waker = inner.waker.take();
         drop(inner);
-        self.wake.notify_one();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
         true
     }
 
@@ -118,27 +154,46 @@ impl<K: Object> Seat<K> {
             }
             goes_on
         });
-        self.inner.lock().mailbox = Mailbox::new(self.config.delivery);
-        self.wake.notify_one();
+        let mut inner = self.inner.lock();
+        let mailbox = Mailbox::new(self.config.delivery);
+        let dropped = std::mem::replace(&mut inner.mailbox, mailbox);
+        let (waker, usage) = (inner.waker.take(), inner.usage.take());
+        drop(inner);
+        // Outside the lock: what drops may run anybody's code.
+        drop((dropped, usage));
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
 
-    /// What waits, at least one change; none once the seat has ended.
+    /// What waits, at least one change; none once the seat has ended. One task may poll.
+    pub(crate) fn poll_take(
+        &self,
+        limit: usize,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Vec<Change<K>>>> {
+        let mut inner = self.inner.lock();
+        // Under the lock: whoever ends the seat takes the waker afterwards.
+        if self.is_ended() {
+            return Poll::Ready(None);
+        }
+        let taken = inner.mailbox.take(limit);
+        if !taken.is_empty() {
+            return Poll::Ready(Some(taken));
+        }
+        inner.waker = Some(cx.waker().clone());
+        drop(inner);
+        // An object that came and went may have been the last of the first list.
+        self.note_progress(0);
+        Poll::Pending
+    }
+
+    /// As [`Self::poll_take`].
     ///
     /// # Cancel safety
     /// Safe: nothing is taken out before it returns.
     pub(crate) async fn take(&self, limit: usize) -> Option<Vec<Change<K>>> {
-        loop {
-            if self.is_ended() {
-                return None;
-            }
-            let taken = self.inner.lock().mailbox.take(limit);
-            if !taken.is_empty() {
-                return Some(taken);
-            }
-            // An object that came and went may have been the last of the first list.
-            self.note_progress(0);
-            self.wake.notified().await;
-        }
+        std::future::poll_fn(|cx| self.poll_take(limit, cx)).await
     }
 
     /// Additions of the first list were handled.
@@ -159,29 +214,7 @@ impl<K: Object> Seat<K> {
             });
         }
     }
-
-    /// Calls the handler until the seat ends. `panicked` is told of each call that panicked.
-    pub(crate) async fn serve(
-        self: Arc<Self>,
-        mut handler: Box<dyn EventHandler<K>>,
-        panicked: impl Fn(),
-    ) {
-        while let Some(changes) = self.take(TAKE_MAX).await {
-            for change in changes {
-                if self.is_ended() {
-                    return;
-                }
-                let initial = matches!(change, Change::Added { initial: true, .. });
-                let call = AssertUnwindSafe(|| handler.on_change(change));
-                if catch_unwind(call).is_err() {
-                    self.panics.fetch_add(1, Ordering::Relaxed);
-                    panicked();
-                }
-                if initial {
-                    self.note_progress(1);
-                }
-            }
-            tokio::task::consume_budget().await;
-        }
-    }
 }
+
+#[cfg(test)]
+mod tests;

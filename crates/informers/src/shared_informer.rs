@@ -5,195 +5,35 @@
 //! listers. It is not restarted once it has stopped.
 
 use std::fmt;
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use kubist_apimachinery::{Object, Str};
-use kubist_cache::{Index, IndexError, IndexHandle, Indexer, Lister, ListerWatcher};
-use kubist_reflector::{Config, Report, Transform};
-use parking_lot::Mutex;
-use tokio::sync::{Notify, watch};
+use kubist_cache::{Change, Index, IndexHandle, Lister, ListerWatcher};
 use tokio_util::sync::CancellationToken;
 
-use crate::processor::Processor;
-use crate::seat::Seat;
-use crate::{EventHandler, HandlerConfig, Registration, Subscription};
-
-/// How an informer works. `Default` is right for a client of any API server.
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "a configuration is built by its users"
-)]
-pub struct InformerConfig<K> {
-    /// A name for reports. Default: empty.
-    pub name: Str,
-    /// How to list and watch.
-    pub reflector: Config,
-    /// Varies pauses and watch timeouts. Default: `None`, a different one for each informer.
-    pub seed: Option<u64>,
-    /// Changes each object as it arrives, once, before anybody sees it. Default: none.
-    pub transform: Option<Transform<K>>,
-    /// Told of everything that went wrong; the informer goes on by itself. Default: none.
-    pub on_problem: Option<OnProblem>,
-}
-
-/// Told of problems, on the informer's task: it must return soon.
-pub type OnProblem = Arc<dyn Fn(&Problem) + Send + Sync>;
-
-impl<K> Default for InformerConfig<K> {
-    fn default() -> Self {
-        Self {
-            name: Str::default(),
-            reflector: Config::default(),
-            seed: None,
-            transform: None,
-            on_problem: None,
-        }
-    }
-}
-
-impl<K> Clone for InformerConfig<K> {
-    fn clone(&self) -> Self {
-        Self {
-            name: self.name.clone(),
-            reflector: self.reflector.clone(),
-            seed: self.seed,
-            transform: self.transform.clone(),
-            on_problem: self.on_problem.clone(),
-        }
-    }
-}
-
-impl<K> fmt::Debug for InformerConfig<K> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InformerConfig")
-            .field("name", &self.name)
-            .field("reflector", &self.reflector)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Something that went wrong.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Problem {
-    /// In listing or watching, or with one object.
-    Fetch(Report),
-    /// An index function failed.
-    Index(IndexError),
-    /// A handler panicked in one call.
-    HandlerPanicked {
-        /// Its name.
-        handler: Str,
-    },
-    /// A handler fell too far behind, and its registration ended.
-    HandlerOverflowed {
-        /// Its name.
-        handler: Str,
-    },
-}
-
-/// What an informer has done, and what it holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct InformerStats {
-    /// Of listing and watching.
-    pub reflector: kubist_reflector::Stats,
-    /// Objects in the store.
-    pub objects: usize,
-    /// Changes told to handlers, each counted once.
-    pub changes: u64,
-    /// Handlers that are served.
-    pub handlers: usize,
-    /// Calls of handlers that panicked.
-    pub handler_panics: u64,
-    /// Handlers that ended because they fell too far behind.
-    pub handler_overflows: u64,
-    /// Index functions that failed for an object.
-    pub index_errors: u64,
-    /// Objects that were decoded in full, however often each; for encoded forms only.
-    pub full_decodes: u64,
-}
-
-/// The informer has stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the informer has stopped")]
-pub struct Stopped;
-
-/// Why an informer cannot be run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// It runs already, or has run: an informer runs once.
-    #[error("the informer was started before")]
-    StartedBefore,
-}
-
-/// Where an informer stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum InformerState {
-    /// Nobody runs it yet.
-    Created,
-    /// The first list is not complete.
-    Syncing,
-    /// The first list is in the store.
-    Synced,
-    /// It runs no more.
-    Stopped,
-}
+use crate::informer_state::{HandlerSummary, RunError, Stopped};
+use crate::serving::{self, Serve};
+use crate::shared::{Command, Shared};
+use crate::usage::Usage;
+use crate::{EventHandler, HandlerConfig, InformerConfig, InformerState, InformerStats};
+use crate::{Registration, Subscription};
 
 /// One watch, one store, any number of handlers. Clones are the same informer.
 pub struct SharedInformer<K> {
     pub(crate) shared: Arc<Shared<K>>,
-}
-
-/// What handles and the running task share.
-pub(crate) struct Shared<K> {
-    pub(crate) config: InformerConfig<K>,
-    pub(crate) source: Arc<dyn ListerWatcher<K>>,
-    pub(crate) lister: Lister<K>,
-    /// Waits here until the informer runs.
-    indexer: Mutex<Option<Indexer<K>>>,
-    /// What handles ask of the task, in order; bounded by what callers hold.
-    pub(crate) commands: Mutex<Vec<Command<K>>>,
-    pub(crate) wake: Notify,
-    pub(crate) state: watch::Sender<InformerState>,
-    pub(crate) stats: Mutex<InformerStats>,
-    pub(crate) decodes: Arc<AtomicU64>,
-}
-
-pub(crate) enum Command<K> {
-    Seat(Arc<Seat<K>>, Option<Box<dyn EventHandler<K>>>),
-    Index(IndexHandle<K>),
+    usage: Arc<Usage>,
 }
 
 impl<K: Object> SharedInformer<K> {
     /// An informer that nobody runs yet.
     pub fn new(source: Arc<dyn ListerWatcher<K>>, config: InformerConfig<K>) -> Self {
-        Self::with_decodes(source, config, Arc::default())
+        let shared = Shared::new(source, config, Arc::default());
+        let usage = shared.new_usage();
+        Self::held(Arc::new(shared), usage)
     }
 
-    pub(crate) fn with_decodes(
-        source: Arc<dyn ListerWatcher<K>>,
-        config: InformerConfig<K>,
-        decodes: Arc<AtomicU64>,
-    ) -> Self {
-        let indexer = Indexer::new();
-        Self {
-            shared: Arc::new(Shared {
-                config,
-                source,
-                lister: indexer.lister(),
-                indexer: Mutex::new(Some(indexer)),
-                commands: Mutex::new(Vec::new()),
-                wake: Notify::new(),
-                state: watch::Sender::new(InformerState::Created),
-                stats: Mutex::new(InformerStats::default()),
-                decodes,
-            }),
-        }
+    pub(crate) fn held(shared: Arc<Shared<K>>, usage: Arc<Usage>) -> Self {
+        Self { shared, usage }
     }
 
     /// Keeps the store in step with the server and serves the handlers, until `token` is
@@ -205,20 +45,14 @@ impl<K: Object> SharedInformer<K> {
     /// # Cancel safety
     /// Dropping the future stops the informer and its handlers at once.
     pub async fn run(&self, token: CancellationToken) -> Result<(), RunError> {
-        let indexer = self
-            .shared
-            .indexer
-            .lock()
-            .take()
-            .ok_or(RunError::StartedBefore)?;
-        Processor::new(Arc::clone(&self.shared), indexer)
-            .run(token)
-            .await;
-        Ok(())
+        self.shared.run(token).await
     }
 
     /// Adds a handler, with merged delivery and no resyncs, before or after the start. It hears
     /// of what is in the store first, as additions.
+    ///
+    /// The same handler added twice is two handlers. One that is added after the informer stopped
+    /// is [`HandlerState::Stopped`](crate::HandlerState::Stopped) from the beginning.
     pub fn add_handler(&self, handler: impl EventHandler<K>) -> Registration<K> {
         self.add_handler_with(handler, HandlerConfig::default())
     }
@@ -229,7 +63,19 @@ impl<K: Object> SharedInformer<K> {
         handler: impl EventHandler<K>,
         config: HandlerConfig,
     ) -> Registration<K> {
-        Registration::new(self.seat(config, Some(Box::new(handler))))
+        let seat = self.seat(config, Some(serving::plain(handler)));
+        Registration::new(seat)
+    }
+
+    /// Adds a handler whose calls may wait. The next begins when the last is done; others do not
+    /// notice how long that takes.
+    pub fn add_waiting_handler<F, C>(&self, handler: F, config: HandlerConfig) -> Registration<K>
+    where
+        F: FnMut(Change<K>) -> C + Send + 'static,
+        C: Future<Output = ()> + Send,
+    {
+        let seat = self.seat(config, Some(serving::waiting(handler)));
+        Registration::new(seat)
     }
 
     /// Changes to be asked for, instead of a handler that is called.
@@ -237,69 +83,62 @@ impl<K: Object> SharedInformer<K> {
         Subscription::new(self.seat(config, None))
     }
 
-    fn seat(
-        &self,
-        config: HandlerConfig,
-        handler: Option<Box<dyn EventHandler<K>>>,
-    ) -> Arc<Seat<K>> {
-        let seat = Seat::new(config);
-        self.command(Command::Seat(Arc::clone(&seat), handler));
-        seat
+    fn seat(&self, config: HandlerConfig, serve: Option<Serve<K>>) -> Arc<crate::seat::Seat<K>> {
+        self.shared.add_seat(config, Arc::clone(&self.usage), serve)
     }
 
     /// Adds an index, before or after the start. The handle works at once: look-ups scan until the
-    /// index is built.
+    /// index is built (which, once the informer has stopped, is for ever).
     pub fn add_index(&self, index: Index<K>) -> IndexHandle<K> {
         let handle = IndexHandle::new(index);
-        self.command(Command::Index(handle.clone()));
+        self.shared.command(Command::Index(handle.clone()));
         handle
-    }
-
-    fn command(&self, command: Command<K>) {
-        let mut commands = self.shared.commands.lock();
-        if *self.shared.state.borrow() == InformerState::Stopped {
-            if let Command::Seat(seat, _) = command {
-                seat.end(crate::HandlerState::Stopped);
-            }
-            return;
-        }
-        commands.push(command);
-        drop(commands);
-        self.shared.wake.notify_one();
     }
 
     /// Waits until the first list is in the store. Handlers may still be behind
     /// ([`Registration::synced`]).
     ///
-    /// It waits for ever if nobody runs the informer.
+    /// It waits for ever if nobody runs the informer, and as long as the server does not serve
+    /// the kind; [`Self::settled`] does not wait for that.
     ///
     /// # Errors
     /// The informer stopped before.
     pub async fn synced(&self) -> Result<Lister<K>, Stopped> {
-        let mut states = self.shared.state.subscribe();
-        let reached =
-            |state: &InformerState| matches!(state, InformerState::Synced | InformerState::Stopped);
-        match states.wait_for(reached).await.as_deref() {
-            Ok(InformerState::Synced) => Ok(self.shared.lister.clone()),
-            _ => Err(Stopped),
-        }
+        let standing = self.shared.until(|it| it.has_synced).await;
+        let synced = standing.has_synced && standing.state != InformerState::Stopped;
+        synced.then(|| self.lister_before_sync()).ok_or(Stopped)
+    }
+
+    /// Waits until it is known how the first list stands: it is in the store
+    /// ([`InformerState::Synced`]), the server does not serve the kind for now, or the informer
+    /// stopped.
+    pub async fn settled(&self) -> InformerState {
+        self.shared.settled().await
     }
 
     /// A lister of whatever is there, which before the first list is nothing.
+    ///
+    /// As long as it or a clone of it exists, a factory keeps the informer running.
     pub fn lister_before_sync(&self) -> Lister<K> {
-        self.shared.lister.clone()
+        self.shared
+            .lister
+            .clone()
+            .keeping(Arc::clone(&self.usage) as _)
     }
 
     /// Where the informer stands.
     pub fn state(&self) -> InformerState {
-        *self.shared.state.borrow()
+        self.shared.standing().state
     }
 
     /// What it has done, and what it holds.
     pub fn stats(&self) -> InformerStats {
-        let mut stats = *self.shared.stats.lock();
-        stats.full_decodes = self.shared.decodes.load(Ordering::Relaxed);
-        stats
+        self.shared.stats()
+    }
+
+    /// Its handlers, in the order in which they were added; those that have ended are left out.
+    pub fn handlers(&self) -> Vec<HandlerSummary> {
+        self.shared.handlers()
     }
 
     /// Its name.
@@ -308,25 +147,11 @@ impl<K: Object> SharedInformer<K> {
     }
 }
 
-impl<K> Shared<K> {
-    pub(crate) fn report(&self, problem: &Problem) {
-        if let Some(on_problem) = &self.config.on_problem {
-            on_problem(problem);
-        }
-    }
-
-    pub(crate) fn seed(&self) -> u64 {
-        // The standard library's hasher keys are the one source of randomness that needs no crate.
-        self.config
-            .seed
-            .unwrap_or_else(|| RandomState::new().build_hasher().finish())
-    }
-}
-
 impl<K> Clone for SharedInformer<K> {
     fn clone(&self) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
+            usage: Arc::clone(&self.usage),
         }
     }
 }
@@ -335,7 +160,7 @@ impl<K> fmt::Debug for SharedInformer<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SharedInformer")
             .field("name", &self.shared.config.name)
-            .field("state", &*self.shared.state.borrow())
+            .field("state", &self.shared.standing().state)
             .finish_non_exhaustive()
     }
 }

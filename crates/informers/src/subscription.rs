@@ -2,12 +2,18 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::Duration;
 
+use futures_core::Stream;
 use kubist_apimachinery::Object;
 use kubist_cache::Change;
 
 use crate::HandlerState;
+use crate::filtered::admitted;
 use crate::seat::Seat;
 
 /// A handler that was added to an informer.
@@ -33,7 +39,7 @@ impl<K: Object> Registration<K> {
 
     /// How far the handler has come.
     pub fn state(&self) -> HandlerState {
-        *self.seat.watch_state().borrow()
+        self.seat.current()
     }
 
     /// Waits until every object of the first list was handled. Other answers than
@@ -62,6 +68,15 @@ impl<K: Object> Registration<K> {
         self.seat.end(HandlerState::Removed);
     }
 
+    /// Removes the handler, and waits until the call that is under way, if one is, is done: when
+    /// this returns, the handler is called no more and was dropped.
+    ///
+    /// Awaited by the handler itself it never returns.
+    pub async fn remove_and_wait(&self) {
+        self.remove();
+        self.seat.unserved().await;
+    }
+
     /// A guard that removes the handler when it is dropped.
     #[must_use = "dropping the guard removes the handler"]
     pub fn remove_on_drop(self) -> RegistrationGuard<K> {
@@ -75,7 +90,14 @@ impl<K: Object> Registration<K> {
 
     /// How often the handler panicked.
     pub fn panics(&self) -> u64 {
-        self.seat.panics()
+        self.seat.panics.load(Ordering::Relaxed)
+    }
+
+    /// How often the handler is told everything again, once it was added; `None`: never. It is
+    /// what was asked for only as far as the informer's [`Resync`](crate::Resync) allows, and may
+    /// become shorter until the informer starts.
+    pub fn resync(&self) -> Option<Duration> {
+        self.seat.resync()
     }
 }
 
@@ -105,21 +127,36 @@ impl<K: Object> Drop for RegistrationGuard<K> {
 }
 
 /// Changes for whoever asks for them: a handler turned round. Dropping it ends it.
+///
+/// It is a [`Stream`] too. Nothing is lost or delayed for others by asking slowly; what waits is
+/// bounded as the [`Delivery`](crate::Delivery) says.
 pub struct Subscription<K: Object> {
     seat: Arc<Seat<K>>,
+    admits: Option<Admits<K>>,
+    /// What one change became, which is at most a deletion and an addition.
     taken: VecDeque<Change<K>>,
     /// The change given out last was an addition of the first list; asking again says that it is
     /// handled.
     initial_out: bool,
 }
 
+type Admits<K> = Box<dyn FnMut(&K) -> bool + Send + Sync>;
+
 impl<K: Object> Subscription<K> {
     pub(crate) fn new(seat: Arc<Seat<K>>) -> Self {
         Self {
             seat,
+            admits: None,
             taken: VecDeque::new(),
             initial_out: false,
         }
+    }
+
+    /// Gives out only what passes, with enter and leave as [`Filtered`](crate::Filtered) has them.
+    #[must_use]
+    pub fn filtered(mut self, admits: impl FnMut(&K) -> bool + Send + Sync + 'static) -> Self {
+        self.admits = Some(Box::new(admits));
+        self
     }
 
     /// The next change; none once the informer stopped, or the subscription overflowed.
@@ -127,21 +164,44 @@ impl<K: Object> Subscription<K> {
     /// # Cancel safety
     /// Safe: no change is lost.
     pub async fn next(&mut self) -> Option<Change<K>> {
-        if std::mem::take(&mut self.initial_out) {
-            self.seat.note_progress(1);
+        std::future::poll_fn(|cx| self.poll_change(cx)).await
+    }
+
+    fn poll_change(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change<K>>> {
+        loop {
+            if std::mem::take(&mut self.initial_out) {
+                self.seat.note_progress(1);
+            }
+            if self.taken.is_empty() {
+                // One at a time, so that what waits can still merge.
+                match std::task::ready!(self.seat.poll_take(1, cx)) {
+                    Some(changes) => self.taken.extend(changes),
+                    None => return Poll::Ready(None),
+                }
+            }
+            let change = self.taken.pop_front();
+            self.initial_out = matches!(change, Some(Change::Added { initial: true, .. }));
+            let change = match (&mut self.admits, change) {
+                (Some(admits), Some(change)) => admitted(&mut **admits, change),
+                (_, change) => change,
+            };
+            if change.is_some() {
+                return Poll::Ready(change);
+            }
         }
-        if self.taken.is_empty() {
-            // One at a time, so that what waits can still merge.
-            self.taken.extend(self.seat.take(1).await?);
-        }
-        let change = self.taken.pop_front();
-        self.initial_out = matches!(change, Some(Change::Added { initial: true, .. }));
-        change
     }
 
     /// Its state, and its removal from elsewhere.
     pub fn registration(&self) -> Registration<K> {
         Registration::new(Arc::clone(&self.seat))
+    }
+}
+
+impl<K: Object> Stream for Subscription<K> {
+    type Item = Change<K>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change<K>>> {
+        self.get_mut().poll_change(cx)
     }
 }
 

@@ -6,8 +6,8 @@
 //!
 //! The recovery rules are readable as scripts in `testdata/`. In short: streaming list first, a
 //! paged list where that fails; a watch that ends resumes from the last version; only an expired
-//! version, or [`RESUMES_MAX`] watches in a row that fail and bring nothing, make it list again. Pauses
-//! grow, and start over only after a watch that was healthy.
+//! version, or [`RESUMES_MAX`] watches in a row that fail and bring nothing, make it list again.
+//! Pauses grow, and start over only after a watch that was healthy.
 
 mod backoff;
 mod config;

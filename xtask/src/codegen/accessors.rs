@@ -48,12 +48,12 @@ pub(crate) fn features(schema: &Schema, model: &Model) -> String {
         .into_iter()
         .map(|accessor| accessor.module)
         .collect();
-    let mut out = String::new();
+    let mut out = String::from("builtin = [\"dep:kubist-api\"]\n");
     for module in &modules {
         let feature = module.feature();
         let _ = writeln!(
             out,
-            "{feature} = [\"dep:kubist-api\", \"kubist-api/{feature}\"]"
+            "{feature} = [\"builtin\", \"kubist-api/{feature}\"]"
         );
     }
     let all: Vec<String> = modules

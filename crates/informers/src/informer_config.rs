@@ -1,0 +1,108 @@
+//! `InformerConfig`: how an informer works; `Problem`: what it reports.
+
+use std::fmt;
+use std::sync::Arc;
+
+use kubist_apimachinery::Str;
+use kubist_cache::IndexError;
+use kubist_reflector::{Config, Report, Transform};
+
+use crate::Resync;
+
+/// How an informer works. `Default` is right for a client of any API server.
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a configuration is built by its users"
+)]
+pub struct InformerConfig<K> {
+    /// A name for reports. Default: empty.
+    pub name: Str,
+    /// How to list and watch.
+    pub reflector: Config,
+    /// Varies pauses and watch timeouts. Default: `None`, a different one for each informer.
+    pub seed: Option<u64>,
+    /// Changes each object as it arrives, once, before anybody sees it. Default: none.
+    pub transform: Option<Transform<K>>,
+    /// What stands between the watch and the store. Default: [`QueueKind::RealFifo`].
+    pub queue: QueueKind,
+    /// How resyncs are timed. Default: [`Resync::Exact`].
+    pub resync: Resync,
+    /// Told of everything that went wrong; the informer goes on by itself. Default: none.
+    pub on_problem: Option<OnProblem>,
+}
+
+/// What stands between the watch and the store. Handlers hear the same of both, save that events
+/// of several objects may come in another order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum QueueKind {
+    /// Every event in the order of arrival, a list as one: client-go's present queue.
+    #[default]
+    RealFifo,
+    /// Events gathered by object: client-go's original queue. A list reaches readers in parts.
+    DeltaFifo,
+}
+
+/// Told of problems, on the informer's task: it must return soon.
+pub type OnProblem = Arc<dyn Fn(&Problem) + Send + Sync>;
+
+/// Something that went wrong.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Problem {
+    /// In listing or watching, or with one object.
+    Fetch(Report),
+    /// An index function failed.
+    Index(IndexError),
+    /// A handler panicked in one call.
+    HandlerPanicked {
+        /// Its name.
+        handler: Str,
+        /// What the panic said.
+        message: Str,
+    },
+    /// A handler fell too far behind, and its registration ended.
+    HandlerOverflowed {
+        /// Its name.
+        handler: Str,
+    },
+}
+
+impl<K> Default for InformerConfig<K> {
+    fn default() -> Self {
+        Self {
+            name: Str::default(),
+            reflector: Config::default(),
+            seed: None,
+            transform: None,
+            queue: QueueKind::default(),
+            resync: Resync::default(),
+            on_problem: None,
+        }
+    }
+}
+
+impl<K> Clone for InformerConfig<K> {
+    fn clone(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            reflector: self.reflector.clone(),
+            seed: self.seed,
+            transform: self.transform.clone(),
+            queue: self.queue,
+            resync: self.resync,
+            on_problem: self.on_problem.clone(),
+        }
+    }
+}
+
+impl<K> fmt::Debug for InformerConfig<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InformerConfig")
+            .field("name", &self.name)
+            .field("reflector", &self.reflector)
+            .field("queue", &self.queue)
+            .field("resync", &self.resync)
+            .finish_non_exhaustive()
+    }
+}

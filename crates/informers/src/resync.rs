@@ -1,0 +1,246 @@
+//! `Resync`: how often handlers are told everything again; `Resyncs`: when each is due. Pure.
+
+use std::time::Duration;
+
+use crate::handler::RESYNC_MIN;
+
+/// How resyncs are timed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Resync {
+    /// Each handler is told as often as it asked, to the millisecond; who does not ask is never.
+    #[default]
+    Exact,
+    /// client-go's way, with the informer's own period (0: no handler has resyncs at all).
+    /// Handlers that do not ask have this period; asking for 0 means never. One that asks before
+    /// the start for a shorter one makes the informer look that often; one that asks after the
+    /// start is told no more often than the informer looks. Periods are rounded up to when it
+    /// looks.
+    Checked(Duration),
+}
+
+/// Who is due for a resync, and when. Members go by numbers of the caller's choice.
+#[derive(Debug)]
+pub(crate) struct Resyncs {
+    mode: Resync,
+    /// How often to look; 0 in the exact mode, or if nobody can have resyncs.
+    check: Duration,
+    /// When to look next, once started.
+    next_check: Option<Duration>,
+    members: Vec<Member>,
+}
+
+#[derive(Debug)]
+struct Member {
+    id: u64,
+    asked: Duration,
+    /// 0: never.
+    period: Duration,
+    next: Duration,
+}
+
+impl Resyncs {
+    pub(crate) fn new(mode: Resync) -> Self {
+        let check = match mode {
+            Resync::Exact => Duration::ZERO,
+            Resync::Checked(period) => period,
+        };
+        Self {
+            mode,
+            check,
+            next_check: None,
+            members: Vec::new(),
+        }
+    }
+
+    /// The informer starts.
+    pub(crate) fn start(&mut self, now: Duration) {
+        self.next_check = Some(now.saturating_add(self.check));
+    }
+
+    /// A handler comes. Periods of others may change.
+    pub(crate) fn join(&mut self, id: u64, asked: Option<Duration>, now: Duration) {
+        let mut asked = match (asked, self.mode) {
+            (Some(asked), _) => asked,
+            (None, Resync::Exact) => Duration::ZERO,
+            (None, Resync::Checked(period)) => period,
+        };
+        if !asked.is_zero() {
+            asked = asked.max(RESYNC_MIN);
+        }
+        let shorter = !asked.is_zero() && asked < self.check;
+        if shorter && self.next_check.is_some() {
+            asked = self.check;
+        } else if shorter {
+            self.check = asked;
+        }
+        self.members.push(Member {
+            id,
+            asked,
+            period: Duration::ZERO,
+            next: Duration::ZERO,
+        });
+        let (mode, check) = (self.mode, self.check);
+        for member in &mut self.members {
+            member.period = match mode {
+                _ if member.asked.is_zero() => Duration::ZERO,
+                Resync::Exact => member.asked,
+                Resync::Checked(_) if check.is_zero() => Duration::ZERO,
+                Resync::Checked(_) => member.asked.max(check),
+            };
+            if member.id == id {
+                member.next = now.saturating_add(member.period);
+            }
+        }
+    }
+
+    /// Keeps those members only.
+    pub(crate) fn retain(&mut self, keep: impl Fn(u64) -> bool) {
+        self.members.retain(|member| keep(member.id));
+    }
+
+    /// How often a member is told everything again; `None`: never.
+    pub(crate) fn period(&self, id: u64) -> Option<Duration> {
+        let member = self.members.iter().find(|member| member.id == id)?;
+        (!member.period.is_zero()).then_some(member.period)
+    }
+
+    /// When to call [`Self::take_due`] next.
+    pub(crate) fn due(&self) -> Option<Duration> {
+        let with_period = self.members.iter().filter(|it| !it.period.is_zero());
+        let first = with_period.map(|it| it.next).min()?;
+        match self.mode {
+            Resync::Exact => Some(first),
+            Resync::Checked(_) => {
+                let check = self.next_check?;
+                // The first look at which somebody is due.
+                let looks = first.saturating_sub(check).as_nanos();
+                let looks = looks.div_ceil(self.check.as_nanos().max(1));
+                let looks = u32::try_from(looks).unwrap_or(u32::MAX);
+                Some(check.saturating_add(self.check.saturating_mul(looks)))
+            }
+        }
+    }
+
+    /// Who is due now; each is due again after its period.
+    pub(crate) fn take_due(&mut self, now: Duration) -> Vec<u64> {
+        if let (Resync::Checked(_), Some(check)) = (self.mode, self.next_check) {
+            if now < check || self.check.is_zero() {
+                return Vec::new();
+            }
+            let looks = (now - check).as_nanos() / self.check.as_nanos() + 1;
+            let looks = u32::try_from(looks).unwrap_or(u32::MAX);
+            self.next_check = Some(check.saturating_add(self.check.saturating_mul(looks)));
+        }
+        let mut due = Vec::new();
+        for member in &mut self.members {
+            if !member.period.is_zero() && member.next <= now {
+                member.next = now.saturating_add(member.period);
+                due.push(member.id);
+            }
+        }
+        due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn periods(resyncs: &Resyncs, members: u64) -> Vec<u64> {
+        let period = |id| resyncs.period(id).map_or(0, |it| it.as_secs());
+        (0..members).map(period).collect()
+    }
+
+    /// Who is told everything again, and when, in seconds, until `end`.
+    fn told(resyncs: &mut Resyncs, end: u64) -> Vec<(u64, Vec<u64>)> {
+        let mut told = Vec::new();
+        while let Some(due) = resyncs.due().filter(|due| *due <= seconds(end)) {
+            told.push((due.as_secs(), resyncs.take_due(due)));
+        }
+        told
+    }
+
+    #[test]
+    fn a_shorter_period_before_the_start_is_looked_for_by_all() {
+        let mut resyncs = Resyncs::new(Resync::Checked(seconds(12 * 3600)));
+        for (id, asked, expected) in [
+            (0, 0, vec![0]),
+            (1, 60, vec![0, 60]),
+            (2, 55, vec![0, 60, 55]),
+            (3, 5, vec![0, 60, 55, 5]),
+        ] {
+            resyncs.join(id, Some(seconds(asked)), Duration::ZERO);
+            assert_eq!(periods(&resyncs, id + 1), expected);
+        }
+        assert_eq!(resyncs.check, seconds(5));
+    }
+
+    #[test]
+    fn a_shorter_period_after_the_start_is_raised_to_when_the_informer_looks() {
+        let mut resyncs = Resyncs::new(Resync::Checked(seconds(30)));
+        resyncs.join(0, None, Duration::ZERO);
+        resyncs.start(Duration::ZERO);
+        resyncs.join(1, Some(seconds(5)), seconds(10));
+        resyncs.join(2, Some(seconds(40)), seconds(10));
+        assert_eq!(periods(&resyncs, 3), [30, 30, 40]);
+        // It looks at 30, 60, 90 …; who is due at 40 or 50 is told at 60.
+        assert_eq!(
+            told(&mut resyncs, 120),
+            [
+                (30, vec![0]),
+                (60, vec![0, 1, 2]),
+                (90, vec![0, 1]),
+                (120, vec![0, 1, 2])
+            ]
+        );
+    }
+
+    #[test]
+    fn periods_are_rounded_up_to_when_the_informer_looks() {
+        let mut resyncs = Resyncs::new(Resync::Checked(seconds(2)));
+        resyncs.join(0, Some(seconds(2)), Duration::ZERO);
+        resyncs.join(1, Some(seconds(3)), Duration::ZERO);
+        resyncs.start(Duration::ZERO);
+        let seen: Vec<_> = told(&mut resyncs, 12)
+            .into_iter()
+            .filter(|(_, who)| who.contains(&1))
+            .map(|(at, _)| at)
+            .collect();
+        assert_eq!(seen, [4, 8, 12]);
+    }
+
+    #[test]
+    fn an_informer_without_a_period_has_no_resyncs_and_a_second_is_the_least() {
+        let mut resyncs = Resyncs::new(Resync::Checked(Duration::ZERO));
+        resyncs.join(0, Some(seconds(5)), Duration::ZERO);
+        resyncs.join(1, None, Duration::ZERO);
+        resyncs.start(Duration::ZERO);
+        assert_eq!((periods(&resyncs, 2), resyncs.due()), (vec![0, 0], None));
+
+        for mode in [Resync::Exact, Resync::Checked(seconds(10))] {
+            let mut resyncs = Resyncs::new(mode);
+            resyncs.join(0, Some(Duration::from_millis(1)), Duration::ZERO);
+            assert_eq!(resyncs.period(0), Some(RESYNC_MIN));
+        }
+    }
+
+    #[test]
+    fn exact_periods_are_each_handlers_own_whenever_it_comes() {
+        let mut resyncs = Resyncs::new(Resync::Exact);
+        resyncs.join(0, Some(seconds(10)), Duration::ZERO);
+        resyncs.join(1, None, Duration::ZERO);
+        resyncs.start(Duration::ZERO);
+        resyncs.join(2, Some(seconds(3)), seconds(4));
+        assert_eq!(
+            told(&mut resyncs, 13),
+            [(7, vec![2]), (10, vec![0, 2]), (13, vec![2])]
+        );
+        resyncs.retain(|id| id != 2);
+        assert_eq!(resyncs.due(), Some(seconds(20)));
+    }
+}

@@ -1,0 +1,196 @@
+//! `Shared`: what the handles of an informer and its running task share.
+//!
+//! Handles ask by commands, which the task carries out in order; the task answers by its standing
+//! and its figures. Nobody here waits with a lock held.
+
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use kubist_apimachinery::Object;
+use kubist_cache::{IndexHandle, Indexer, Lister, ListerWatcher};
+use parking_lot::Mutex;
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::informer_state::{HandlerSummary, RunError, Standing};
+use crate::processor::Processor;
+use crate::seat::Seat;
+use crate::serving::Serve;
+use crate::usage::{Usage, Users};
+use crate::{HandlerConfig, HandlerState, InformerConfig, InformerState, InformerStats, Problem};
+
+pub(crate) struct Shared<K> {
+    pub(crate) config: InformerConfig<K>,
+    pub(crate) source: Arc<dyn ListerWatcher<K>>,
+    pub(crate) lister: Lister<K>,
+    /// Waits here until the informer runs.
+    indexer: Mutex<Option<Indexer<K>>>,
+    /// What handles ask of the task, in order; bounded by what callers hold.
+    commands: Mutex<Vec<Command<K>>>,
+    pub(crate) wake: Notify,
+    standing: watch::Sender<Standing>,
+    pub(crate) stats: Mutex<InformerStats>,
+    decodes: Arc<AtomicU64>,
+    pub(crate) users: Users,
+    /// Every handler that may not have ended, in order.
+    roster: Mutex<Vec<Weak<Seat<K>>>>,
+}
+
+pub(crate) enum Command<K> {
+    Seat(Arc<Seat<K>>, Option<Serve<K>>),
+    Index(IndexHandle<K>),
+}
+
+impl<K> Shared<K> {
+    pub(crate) fn standing(&self) -> Standing {
+        *self.standing.borrow()
+    }
+
+    pub(crate) fn report(&self, problem: &Problem) {
+        if let Some(on_problem) = &self.config.on_problem {
+            on_problem(problem);
+        }
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        // The standard library's hasher keys are the one source of randomness that needs no crate.
+        self.config
+            .seed
+            .unwrap_or_else(|| RandomState::new().build_hasher().finish())
+    }
+}
+
+impl<K: Object> Shared<K> {
+    pub(crate) fn new(
+        source: Arc<dyn ListerWatcher<K>>,
+        config: InformerConfig<K>,
+        decodes: Arc<AtomicU64>,
+    ) -> Self {
+        let indexer = Indexer::new();
+        Self {
+            config,
+            source,
+            lister: indexer.lister(),
+            indexer: Mutex::new(Some(indexer)),
+            commands: Mutex::new(Vec::new()),
+            wake: Notify::new(),
+            standing: watch::Sender::new(Standing {
+                state: InformerState::Created,
+                has_synced: false,
+            }),
+            stats: Mutex::new(InformerStats::default()),
+            decodes,
+            users: Users::new(),
+            roster: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The usage of a new informer, which cannot have been given up.
+    pub(crate) fn new_usage(&self) -> Arc<Usage> {
+        self.users
+            .acquire()
+            .expect("only a factory gives informers up, and later")
+    }
+
+    pub(crate) async fn run(self: &Arc<Self>, token: CancellationToken) -> Result<(), RunError> {
+        let indexer = self.indexer.lock().take().ok_or(RunError::StartedBefore)?;
+        Processor::new(Arc::clone(self), indexer).run(token).await;
+        Ok(())
+    }
+
+    pub(crate) fn add_seat(
+        &self,
+        config: HandlerConfig,
+        usage: Arc<Usage>,
+        serve: Option<Serve<K>>,
+    ) -> Arc<Seat<K>> {
+        let seat = Seat::new(config, Some(usage));
+        let mut roster = self.roster.lock();
+        roster.retain(|it| it.upgrade().is_some_and(|seat| !seat.is_ended()));
+        roster.push(Arc::downgrade(&seat));
+        drop(roster);
+        self.command(Command::Seat(Arc::clone(&seat), serve));
+        seat
+    }
+
+    pub(crate) fn command(&self, command: Command<K>) {
+        let mut commands = self.commands.lock();
+        if self.standing().state == InformerState::Stopped {
+            drop(commands);
+            if let Command::Seat(seat, _) = command {
+                seat.end(HandlerState::Stopped);
+            }
+            return;
+        }
+        commands.push(command);
+        drop(commands);
+        self.wake.notify_one();
+    }
+
+    pub(crate) fn take_commands(&self) -> Vec<Command<K>> {
+        std::mem::take(&mut *self.commands.lock())
+    }
+
+    /// Where the informer stands from now on; a stopped one stays so.
+    pub(crate) fn stand(&self, state: InformerState, has_synced: bool) {
+        let new = Standing { state, has_synced };
+        self.standing.send_if_modified(|now| {
+            let changes = *now != new && now.state != InformerState::Stopped;
+            if changes {
+                *now = new;
+            }
+            changes
+        });
+    }
+
+    /// The informer stops; what was asked of it will not be done.
+    pub(crate) fn stop(&self) {
+        // Under the lock of the commands, so that no handler is added to nobody.
+        let mut commands = self.commands.lock();
+        self.stand(InformerState::Stopped, self.standing().has_synced);
+        let undone = std::mem::take(&mut *commands);
+        drop(commands);
+        for command in undone {
+            if let Command::Seat(seat, _) = command {
+                seat.end(HandlerState::Stopped);
+            }
+        }
+    }
+
+    /// Waits until the informer stands so, or stopped.
+    pub(crate) async fn until(&self, reached: impl Fn(&Standing) -> bool) -> Standing {
+        let mut standings = self.standing.subscribe();
+        let reached = |it: &Standing| it.state == InformerState::Stopped || reached(it);
+        match standings.wait_for(reached).await {
+            Ok(standing) => *standing,
+            // Not reached: the sender is a field of `self`.
+            Err(_) => self.standing(),
+        }
+    }
+
+    pub(crate) async fn settled(&self) -> InformerState {
+        let settled = |it: &Standing| it.has_synced || it.state == InformerState::NotServed;
+        self.until(settled).await.state
+    }
+
+    pub(crate) fn stats(&self) -> InformerStats {
+        let mut stats = *self.stats.lock();
+        stats.full_decodes = self.decodes.load(Ordering::Relaxed);
+        stats
+    }
+
+    pub(crate) fn handlers(&self) -> Vec<HandlerSummary> {
+        let roster = self.roster.lock();
+        let seats = roster.iter().filter_map(Weak::upgrade);
+        let summary = |seat: Arc<Seat<K>>| HandlerSummary {
+            name: seat.config.name.clone(),
+            state: seat.current(),
+            waiting: seat.waiting(),
+            handled: seat.handled.load(Ordering::Relaxed),
+            panics: seat.panics.load(Ordering::Relaxed),
+            resync: seat.resync(),
+        };
+        seats.filter(|seat| !seat.is_ended()).map(summary).collect()
+    }
+}
