@@ -3,9 +3,11 @@
 //! An index is declared once and gives back an [`IndexHandle`] when it is added; look-ups by
 //! handle cannot fail. It holds no objects itself: those are in the store's state.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use kubist_apimachinery::wire::{FieldPath, FieldPathError, Schema};
@@ -63,6 +65,7 @@ pub(crate) enum Covers {
     Nothing,
     Namespace,
     Label(Str),
+    Field(Str),
 }
 
 /// An index function that failed for one object; that object is filed under no value.
@@ -78,8 +81,29 @@ pub struct IndexError {
     pub source: Cause,
 }
 
+/// An index of that name is there already.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is an index named {name:?} already", name = .name.as_str())]
+pub struct IndexNameTaken {
+    /// The name.
+    pub name: Str,
+}
+
+/// A function that panicked; as the source of an [`IndexError`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it panicked: {message}")]
+#[non_exhaustive]
+pub struct Panicked {
+    /// What it said, if that was text.
+    pub message: String,
+}
+
 impl<K: Object> Index<K> {
     /// An index by a function of your own, over the held form.
+    ///
+    /// The function gives the same values for the same object at any time; an index is kept by
+    /// asking it for the old state as well as for the new one. If it panics, that is reported as
+    /// that object's [`IndexError`], and files the object under no value.
     ///
     /// ```
     /// # use kubist_apimachinery::ObjectMeta;
@@ -160,9 +184,18 @@ impl<K: Object> Index<K> {
         &self.covers
     }
 
+    /// Whether the values follow from the name, and so never change.
+    pub(crate) fn is_by_name(&self) -> bool {
+        self.covers == Covers::Namespace
+    }
+
     pub(crate) fn collect(&self, object: &K, into: &mut IndexValues) -> Result<(), IndexError> {
         into.clear();
-        (self.values)(object, into).map_err(|source| {
+        // What a panic leaves behind is cleared below; the object is immutable.
+        let call = AssertUnwindSafe(|| (self.values)(object, into));
+        let result =
+            catch_unwind(call).unwrap_or_else(|panic| Err(Arc::new(Panicked::of(&*panic))));
+        result.map_err(|source| {
             into.clear();
             IndexError {
                 index: self.name.clone(),
@@ -170,6 +203,21 @@ impl<K: Object> Index<K> {
                 source,
             }
         })
+    }
+
+    /// Whether an object is filed under a value; `values` is scratch space.
+    pub(crate) fn files(&self, object: &K, value: &str, values: &mut IndexValues) -> bool {
+        self.collect(object, values).is_ok() && values.contains(value)
+    }
+}
+
+impl Panicked {
+    fn of(panic: &(dyn Any + Send)) -> Self {
+        let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Self {
+            message: text.unwrap_or_default(),
+        }
     }
 }
 
@@ -195,8 +243,10 @@ impl<K: FieldLookup> Index<K> {
     pub fn try_field(path: &str) -> Result<Self, FieldPathError> {
         let path = FieldPath::new(K::schema(), path)?;
         let name = Str::from(path.as_str());
-        Ok(Self::new(name, move |object: &K, values| {
+        let covers = Covers::Field(name.clone());
+        Ok(Self::with(name, covers, move |object: &K, values| {
             values.push(&object.field(&path));
+            Ok(())
         }))
     }
 }

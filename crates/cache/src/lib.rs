@@ -52,16 +52,21 @@ mod indexer;
 mod lister;
 mod lister_watcher;
 mod metadata;
+mod order;
 mod overlay;
 mod process_error;
 mod published;
 mod queue;
+mod range;
 mod real_fifo;
+mod select;
+mod snapshot;
 mod source;
 mod store;
 mod tombstone;
 mod transform;
 mod trie;
+mod twin;
 mod wait;
 mod write_log;
 mod written;
@@ -72,8 +77,10 @@ pub use deltas::{DELTAS_MAX, Deltas};
 pub use encoded::Encoded;
 pub use fetch_error::{Cause, FetchError};
 pub use fifo::Fifo;
-pub use index::{FieldLookup, Index, IndexError, IndexHandle, IndexValues};
-pub use indexer::{INDEX_ERRORS_MAX, Indexer};
+pub use index::{
+    FieldLookup, Index, IndexError, IndexHandle, IndexNameTaken, IndexValues, Panicked,
+};
+pub use indexer::{INDEX_ERRORS_MAX, Indexer, NoName, StoreWrite, TransactionError};
 pub use lister::{Lister, UnknownIndex};
 pub use lister_watcher::{
     InvalidItem, ListBatch, ListEnd, ListItem, ListRequest, ListStream, ListerWatcher,
@@ -83,9 +90,11 @@ pub use metadata::Metadata;
 pub use overlay::{OVERLAY_MAX, Overlay};
 pub use process_error::ProcessError;
 pub use queue::{BATCH_MAX, Batch, Queue};
+pub use range::{KeyRange, Page};
 pub use real_fifo::RealFifo;
+pub use select::Query;
+pub use snapshot::Snapshot;
 pub use source::{IngestAny, Selection, Source};
-pub use store::Snapshot;
 pub use tombstone::Deleted;
 pub use transform::drop_managed_fields;
 pub use wait::WaitError;

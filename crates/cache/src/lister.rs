@@ -8,7 +8,9 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Selector, Str};
+use kubist_apimachinery::{
+    Object, ObjectName, ParseObjectNameError, ResourceVersion, Selector, Str,
+};
 
 use crate::published::Published;
 use crate::{IndexHandle, Snapshot};
@@ -64,6 +66,14 @@ impl<K: Object> Lister<K> {
         self.published.state.load().find(namespace, name).cloned()
     }
 
+    /// The object of this key, `namespace/name` or the name alone.
+    ///
+    /// # Errors
+    /// The text is not a key.
+    pub fn by_key(&self, key: &str) -> Result<Option<Arc<K>>, ParseObjectNameError> {
+        Ok(self.get(&key.parse()?))
+    }
+
     /// All objects, in no particular order.
     pub fn list(&self) -> Vec<Arc<K>> {
         self.snapshot().list()
@@ -71,10 +81,7 @@ impl<K: Object> Lister<K> {
 
     /// The names of all objects, in no particular order.
     pub fn names(&self) -> Vec<ObjectName> {
-        self.snapshot()
-            .iter()
-            .map(|object| object.object_name())
-            .collect()
+        self.snapshot().names()
     }
 
     /// The number of objects.
@@ -90,6 +97,11 @@ impl<K: Object> Lister<K> {
     /// The objects filed under a value.
     pub fn by_index(&self, handle: &IndexHandle<K>, value: &str) -> Vec<Arc<K>> {
         self.published.state.load().by_index(&handle.index, value)
+    }
+
+    /// The objects filed under a value in each of several indexes.
+    pub fn by_indexes(&self, groups: &[(&IndexHandle<K>, &str)]) -> Vec<Arc<K>> {
+        self.published.state.load().by_indexes(groups)
     }
 
     /// As [`Self::by_index`], for indexes known by name only.

@@ -19,16 +19,16 @@ pub(crate) struct Published<K> {
 }
 
 impl<K> Published<K> {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(state: Arc<State<K>>) -> Self {
         Self {
-            state: ArcSwap::from_pointee(State::default()),
+            state: ArcSwap::new(state),
             changed: Event::new(),
             closed: AtomicBool::new(false),
         }
     }
 
-    pub(crate) fn store(&self, state: State<K>) {
-        self.state.store(Arc::new(state));
+    pub(crate) fn store(&self, state: Arc<State<K>>) {
+        self.state.store(state);
         self.changed.notify(usize::MAX);
     }
 

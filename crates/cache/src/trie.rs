@@ -26,7 +26,8 @@ pub(crate) struct Trie<E> {
 #[derive(Debug)]
 enum Link<E> {
     Empty,
-    Leaf(Arc<Vec<Slot<E>>>),
+    /// Never empty.
+    Leaf(Arc<[Slot<E>]>),
     Branch(Arc<Branch<E>>),
 }
 
@@ -106,15 +107,43 @@ impl<E> Trie<E> {
         }
         None
     }
+}
 
-    pub(crate) fn iter(&self) -> Iter<'_, E> {
-        let mut iter = Iter {
+impl<E> Trie<E> {
+    /// The entries with this hash.
+    pub(crate) fn with_hash(&self, hash: u64) -> impl Iterator<Item = &E> {
+        let mut link = &self.root;
+        let mut depth = 0;
+        let leaf: &[Slot<E>] = loop {
+            match link {
+                Link::Empty => break &[],
+                Link::Branch(branch) => link = &branch.links[child(hash, depth)],
+                Link::Leaf(leaf) => break leaf,
+            }
+            depth += 1;
+        };
+        let found = leaf.iter().filter(move |slot| slot.hash == hash);
+        found.map(|slot| &slot.entry)
+    }
+
+    /// The hashes of all entries.
+    pub(crate) fn hashes(&self) -> impl Iterator<Item = u64> {
+        self.slots().map(|slot| slot.hash)
+    }
+
+    /// The entries.
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &E> {
+        self.slots().map(|slot| &slot.entry)
+    }
+
+    fn slots(&self) -> Slots<'_, E> {
+        let mut slots = Slots {
             branches: Vec::new(),
             leaf: [].iter(),
             remaining: self.len,
         };
-        iter.enter(&self.root);
-        iter
+        slots.enter(&self.root);
+        slots
     }
 }
 
@@ -143,15 +172,18 @@ impl<E: Clone> Trie<E> {
                     link = &mut Arc::make_mut(branch).links[child(hash, depth)];
                 }
                 Link::Leaf(leaf) => {
-                    let found = leaf
-                        .iter()
-                        .position(|it| it.hash == hash && same(&it.entry))?;
+                    let found = position(leaf, hash, &same)?;
                     return Some(&mut Arc::make_mut(leaf)[found].entry);
                 }
             }
         }
         None
     }
+}
+
+fn position<E>(leaf: &[Slot<E>], hash: u64, same: &impl Fn(&E) -> bool) -> Option<usize> {
+    leaf.iter()
+        .position(|slot| slot.hash == hash && same(&slot.entry))
 }
 
 fn insert<E: Clone>(
@@ -162,26 +194,24 @@ fn insert<E: Clone>(
 ) -> Option<E> {
     match link {
         Link::Empty => {
-            *link = Link::Leaf(Arc::new(vec![slot]));
+            *link = Link::Leaf(Arc::new([slot]));
             None
         }
         Link::Leaf(leaf) => {
-            let found = leaf
-                .iter()
-                .position(|it| it.hash == slot.hash && same(&it.entry));
-            if let Some(found) = found {
-                return Some(std::mem::replace(&mut Arc::make_mut(leaf)[found], slot).entry);
+            if let Some(found) = position(leaf, slot.hash, same) {
+                let place = &mut Arc::make_mut(leaf)[found];
+                return Some(std::mem::replace(place, slot).entry);
             }
+            let longer = leaf.iter().cloned().chain([slot]);
             if leaf.len() < LEAF_MAX || depth == DEPTH_MAX {
-                push(leaf, slot);
+                *leaf = longer.collect();
                 return None;
             }
             let mut branch = Branch {
                 len: 0,
                 links: std::array::from_fn(|_| Link::Empty),
             };
-            let leaf = std::mem::take(leaf);
-            for moved in Arc::unwrap_or_clone(leaf).into_iter().chain([slot]) {
+            for moved in longer {
                 branch.len += 1;
                 let place = &mut branch.links[child(moved.hash, depth)];
                 // All are different, so nothing is replaced.
@@ -192,28 +222,12 @@ fn insert<E: Clone>(
         }
         Link::Branch(branch) => {
             let branch = Arc::make_mut(branch);
-            let old = insert(
-                &mut branch.links[child(slot.hash, depth)],
-                depth + 1,
-                slot,
-                same,
-            );
+            let place = &mut branch.links[child(slot.hash, depth)];
+            let old = insert(place, depth + 1, slot, same);
             branch.len += usize::from(old.is_none());
             old
         }
     }
-}
-
-/// Appends without copying twice when the leaf is shared.
-fn push<E: Clone>(leaf: &mut Arc<Vec<Slot<E>>>, slot: Slot<E>) {
-    if let Some(leaf) = Arc::get_mut(leaf) {
-        leaf.push(slot);
-        return;
-    }
-    let mut longer = Vec::with_capacity(leaf.len() + 1);
-    longer.extend(leaf.iter().cloned());
-    longer.push(slot);
-    *leaf = Arc::new(longer);
 }
 
 fn remove<E: Clone>(
@@ -225,15 +239,15 @@ fn remove<E: Clone>(
     match link {
         Link::Empty => None,
         Link::Leaf(leaf) => {
-            let found = leaf
-                .iter()
-                .position(|it| it.hash == hash && same(&it.entry))?;
+            let found = position(leaf, hash, same)?;
+            let entry = leaf[found].entry.clone();
             if leaf.len() == 1 {
-                let entry = leaf[0].entry.clone();
                 *link = Link::Empty;
-                return Some(entry);
+            } else {
+                let (before, after) = (&leaf[..found], &leaf[found + 1..]);
+                *leaf = before.iter().chain(after).cloned().collect();
             }
-            Some(Arc::make_mut(leaf).swap_remove(found).entry)
+            Some(entry)
         }
         Link::Branch(branch) => {
             let branch = Arc::make_mut(branch);
@@ -247,7 +261,7 @@ fn remove<E: Clone>(
                 *link = if leaf.is_empty() {
                     Link::Empty
                 } else {
-                    Link::Leaf(Arc::new(leaf))
+                    Link::Leaf(leaf.into())
                 };
             }
             Some(old)
@@ -263,16 +277,16 @@ fn gather<E: Clone>(link: &Link<E>, into: &mut Vec<Slot<E>>) {
     }
 }
 
-/// The entries of a [`Trie`], in the order of its hashes: the same for the same contents only as
+/// The slots of a [`Trie`], in the order of its hashes: the same for the same contents only as
 /// long as leaves were filled in the same order.
 #[derive(Debug)]
-pub(crate) struct Iter<'a, E> {
+struct Slots<'a, E> {
     branches: Vec<std::slice::Iter<'a, Link<E>>>,
     leaf: std::slice::Iter<'a, Slot<E>>,
     remaining: usize,
 }
 
-impl<'a, E> Iter<'a, E> {
+impl<'a, E> Slots<'a, E> {
     fn enter(&mut self, link: &'a Link<E>) {
         match link {
             Link::Empty => {}
@@ -282,14 +296,14 @@ impl<'a, E> Iter<'a, E> {
     }
 }
 
-impl<'a, E> Iterator for Iter<'a, E> {
-    type Item = &'a E;
+impl<'a, E> Iterator for Slots<'a, E> {
+    type Item = &'a Slot<E>;
 
-    fn next(&mut self) -> Option<&'a E> {
+    fn next(&mut self) -> Option<&'a Slot<E>> {
         loop {
             if let Some(slot) = self.leaf.next() {
                 self.remaining -= 1;
-                return Some(&slot.entry);
+                return Some(slot);
             }
             match self.branches.last_mut()?.next() {
                 Some(link) => self.enter(link),
@@ -303,7 +317,7 @@ impl<'a, E> Iterator for Iter<'a, E> {
     }
 }
 
-impl<E> ExactSizeIterator for Iter<'_, E> {}
+impl<E> ExactSizeIterator for Slots<'_, E> {}
 
 #[cfg(test)]
 mod tests {
@@ -313,7 +327,7 @@ mod tests {
 
     use super::*;
 
-    /// A hash with many collisions, so that leaves, splits and merges all happen.
+    /// A hash with many equals, so that leaves, splits and merges all happen.
     fn hash(key: u16) -> u64 {
         u64::from(key % 61) | u64::from(key % 7) << 60
     }
@@ -352,6 +366,7 @@ mod tests {
                     }
                     _ => kept.push((trie.clone(), model.clone())),
                 }
+                prop_assert!(trie.with_hash(hash(key)).filter(|it| same(it)).eq(trie.get(hash(key), same)));
                 prop_assert_eq!(trie.get(hash(key), same).map(|it| it.1), model.get(&key).copied());
             }
             kept.push((trie, model));

@@ -1,0 +1,163 @@
+//! What news do to a store: single changes and whole lists.
+
+use std::sync::Arc;
+
+use kubist_apimachinery::Object;
+
+use super::Indexer;
+use crate::order::Order;
+use crate::store::{hash_name, is_named};
+use crate::trie::Trie;
+use crate::{Change, Deleted, Delta, Replacement};
+
+impl<K: Object> Indexer<K> {
+    /// Applies news, and appends what handlers must be told to `changes`. Does not publish.
+    pub fn apply(&mut self, delta: Delta<K>, changes: &mut Vec<Change<K>>) {
+        match delta {
+            Delta::Added(object) | Delta::Updated(object) | Delta::Replaced(object) => {
+                self.see_version(object.resource_version());
+                self.apply_object(object, changes);
+            }
+            Delta::Deleted(deleted) => self.apply_deleted(deleted, changes),
+            Delta::ReplacedAll(replacement) => self.replace(replacement, changes),
+            Delta::Sync(object) => match self.state().find(object.namespace(), object.name()) {
+                Some(held) if same_version(held, &object) => {
+                    changes.push(Change::Resynced(Arc::clone(held)));
+                }
+                _ => self.apply_object(object, changes),
+            },
+            Delta::SyncAll => self.resync(changes),
+            Delta::Bookmark(version) => self.bookmark(version),
+        }
+    }
+
+    fn apply_object(&mut self, object: Arc<K>, changes: &mut Vec<Change<K>>) {
+        if let Some(held) = self.state().find(object.namespace(), object.name())
+            && same_version(held, &object)
+        {
+            return;
+        }
+        let initial = !self.synced;
+        changes.push(match self.put(Arc::clone(&object)) {
+            Some(old) => Change::Updated { old, new: object },
+            None => Change::Added { object, initial },
+        });
+    }
+
+    /// A deletion of an unknown object is told too: somebody may know it from elsewhere.
+    fn apply_deleted(&mut self, deleted: Deleted<K>, changes: &mut Vec<Change<K>>) {
+        match &deleted {
+            Deleted::Known(object) => {
+                self.see_version(object.resource_version());
+                self.take_out(object.namespace(), object.name());
+            }
+            Deleted::FinalStateUnknown { name, .. } => {
+                self.take_out(&name.namespace, &name.name);
+            }
+        }
+        changes.push(Change::Deleted(deleted));
+    }
+
+    /// Makes the store equal to a list. Objects whose uid and version did not change stay, and
+    /// nobody is told of them. Deletions come first.
+    pub fn replace(&mut self, replacement: Replacement<K>, changes: &mut Vec<Change<K>>) {
+        let Replacement {
+            resource_version,
+            mut objects,
+            unreadable,
+        } = replacement;
+        let mut listed = Trie::default();
+        for object in &mut objects {
+            let (namespace, name) = (object.namespace(), object.name());
+            if let Some(held) = self.state().find(namespace, name)
+                && same_version(held, object)
+            {
+                *object = Arc::clone(held);
+            }
+            insert(&mut listed, object);
+        }
+        for name in &unreadable {
+            if let Some(held) = self.state().find(&name.namespace, &name.name) {
+                let hash = hash_name(&name.namespace, &name.name);
+                if listed
+                    .get(hash, is_named(&name.namespace, &name.name))
+                    .is_none()
+                {
+                    insert(&mut listed, held);
+                }
+            }
+        }
+        let held = std::mem::replace(&mut self.twin.edit().objects, listed);
+        for object in held.iter() {
+            if self
+                .state()
+                .find(object.namespace(), object.name())
+                .is_none()
+            {
+                let hash = hash_name(object.namespace(), object.name());
+                self.file(hash, Some(object), None);
+                let name = object.object_name();
+                let last_known = Some(Arc::clone(object));
+                changes.push(Change::Deleted(Deleted::FinalStateUnknown {
+                    name,
+                    last_known,
+                }));
+            }
+        }
+        self.tell_listed(&objects, &held, changes);
+        let state = self.twin.edit();
+        state.resource_version = resource_version;
+        if state.order.is_some() {
+            let names = state.objects.iter().map(|object| object.object_name());
+            state.order = Some(Order::of(names.collect()));
+        }
+        self.synced = true;
+    }
+
+    fn tell_listed(
+        &mut self,
+        objects: &[Arc<K>],
+        held: &Trie<Arc<K>>,
+        changes: &mut Vec<Change<K>>,
+    ) {
+        let initial = !self.synced;
+        let unique = self.state().objects.len() == objects.len();
+        for object in objects {
+            let (namespace, name) = (object.namespace(), object.name());
+            // A name that the list has twice counts where it comes last.
+            let is_last = unique
+                || self
+                    .state()
+                    .find(namespace, name)
+                    .is_some_and(|it| Arc::ptr_eq(it, object));
+            let hash = hash_name(namespace, name);
+            let old = held.get(hash, is_named(namespace, name));
+            if !is_last || old.is_some_and(|old| Arc::ptr_eq(old, object)) {
+                continue;
+            }
+            self.file(hash, old, Some(object));
+            let object = Arc::clone(object);
+            changes.push(match old {
+                Some(old) => Change::Updated {
+                    old: Arc::clone(old),
+                    new: object,
+                },
+                None => Change::Added { object, initial },
+            });
+        }
+    }
+}
+
+/// Whether both are the same state of the same object.
+pub(crate) fn same_version<K: Object>(held: &Arc<K>, object: &Arc<K>) -> bool {
+    Arc::ptr_eq(held, object)
+        || (!object.resource_version().is_empty()
+            && held.resource_version() == object.resource_version()
+            && held.uid() == object.uid())
+}
+
+fn insert<K: Object>(objects: &mut Trie<Arc<K>>, object: &Arc<K>) -> Option<Arc<K>> {
+    let (namespace, name) = (object.namespace(), object.name());
+    let hash = hash_name(namespace, name);
+    objects.insert(hash, Arc::clone(object), is_named(namespace, name))
+}

@@ -1,0 +1,90 @@
+//! How one object comes, changes and goes: the steps for the objects and for each index.
+
+use std::sync::Arc;
+
+use kubist_apimachinery::Object;
+
+use super::{INDEX_ERRORS_MAX, Indexer};
+use crate::store::{Step, hash_name, hash_of};
+
+impl<K: Object> Indexer<K> {
+    pub(super) fn see_version(&mut self, version: &str) {
+        if self.ordered && !version.is_empty() && self.state().resource_version != *version {
+            self.twin.set_version(version.into());
+        }
+    }
+
+    pub(super) fn put(&mut self, object: Arc<K>) -> Option<Arc<K>> {
+        let hash = hash_of(&*object);
+        let old = self.twin.apply(Step::Put {
+            hash,
+            object: Arc::clone(&object),
+        });
+        self.file(hash, old.as_ref(), Some(&object));
+        old
+    }
+
+    pub(super) fn take_out(&mut self, namespace: &str, name: &str) -> Option<Arc<K>> {
+        let object = Arc::clone(self.state().find(namespace, name)?);
+        let hash = hash_name(namespace, name);
+        self.file(hash, Some(&object), None);
+        self.twin.apply(Step::Take { hash, object })
+    }
+
+    /// Brings every index up to date with the change of one object.
+    pub(super) fn file(&mut self, hash: u64, old: Option<&Arc<K>>, new: Option<&Arc<K>>) {
+        for position in 0..self.state().indexes.len() {
+            self.file_in(position, hash, old, new);
+        }
+    }
+
+    pub(super) fn file_in(
+        &mut self,
+        position: usize,
+        hash: u64,
+        old: Option<&Arc<K>>,
+        new: Option<&Arc<K>>,
+    ) {
+        let index = Arc::clone(&self.state().indexes[position].index);
+        if index.is_by_name() && old.is_some() && new.is_some() {
+            return;
+        }
+        self.before.clear();
+        self.after.clear();
+        if let Some(old) = old {
+            // An error was reported when the object came; it is filed under nothing.
+            drop(index.collect(old, &mut self.before));
+        }
+        if let Some(new) = new
+            && let Err(error) = index.collect(new, &mut self.after)
+        {
+            self.errors_total += 1;
+            if self.errors.len() == INDEX_ERRORS_MAX {
+                self.errors.pop_front();
+            }
+            self.errors.push_back(error);
+        }
+        if let Some(old) = old {
+            let gone = self.before.iter().filter(|it| !self.after.contains(it));
+            for value in gone {
+                if self.twin.state().is_shared(hash, old, &index, value) {
+                    continue;
+                }
+                let value = value.into();
+                self.twin.apply(Step::Unfile {
+                    position,
+                    value,
+                    hash,
+                });
+            }
+        }
+        for value in self.after.iter().filter(|it| !self.before.contains(it)) {
+            let value = value.into();
+            self.twin.apply(Step::File {
+                position,
+                value,
+                hash,
+            });
+        }
+    }
+}

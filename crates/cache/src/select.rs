@@ -1,0 +1,203 @@
+//! Look-ups that several indexes answer together: selectors and intersections.
+//!
+//! Each index that covers a part of the question gives the hashes of the objects in question; the
+//! smallest group is gone through, and the others say of each hash whether they have it, so that
+//! objects which are not meant are hardly ever touched. What no index covers is judged on the
+//! object.
+
+use std::sync::Arc;
+
+use kubist_apimachinery::wire::{FieldPath, FieldPathError};
+use kubist_apimachinery::{FieldSelector, Object, Operator, Requirement, Selector};
+
+use crate::index::{Covers, FieldLookup, IndexValues};
+use crate::store::{Built, Posting, State};
+use crate::{Index, IndexHandle, Snapshot};
+
+/// Which objects of a store: a namespace or all, by labels, by fields. Default: all.
+///
+/// ```
+/// use kubist_cache::Query;
+/// let query = Query { namespace: Some("shop".into()), labels: "app=web".parse()?, ..Query::default() };
+/// # let _ = query;
+/// # Ok::<(), kubist_apimachinery::ParseSelectorError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "callers build it")]
+pub struct Query {
+    /// The namespace; `None` means all.
+    pub namespace: Option<kubist_apimachinery::Str>,
+    /// What labels must be.
+    pub labels: Selector,
+    /// What fields must be: any scalar field of the kind, not only those that a server allows.
+    pub fields: FieldSelector,
+}
+
+/// The objects that one index has for a part of the question: those in any of the postings.
+struct Part<'a> {
+    postings: Vec<&'a Posting>,
+    len: usize,
+}
+
+impl<'a> Part<'a> {
+    fn of(postings: impl IntoIterator<Item = &'a Posting>) -> Self {
+        let postings: Vec<_> = postings.into_iter().collect();
+        let len = postings.iter().map(|it| it.hashes.len()).sum();
+        Self { postings, len }
+    }
+
+    fn has(&self, hash: u64) -> bool {
+        let mut postings = self.postings.iter();
+        postings.any(|it| it.hashes.get(hash, |()| true).is_some())
+    }
+
+    /// Every hash once. One that is in two postings belongs to two objects.
+    fn hashes(&self) -> impl Iterator<Item = u64> {
+        let postings = self.postings.iter().enumerate();
+        postings.flat_map(|(position, posting)| {
+            let before = &self.postings[..position];
+            posting.hashes.hashes().filter(move |hash| {
+                !before
+                    .iter()
+                    .any(|it| it.hashes.get(*hash, |()| true).is_some())
+            })
+        })
+    }
+}
+
+impl<K: Object> State<K> {
+    pub(crate) fn by_index(&self, index: &Arc<Index<K>>, value: &str) -> Vec<Arc<K>> {
+        let built = self.built(index);
+        let expected = built.and_then(|it| it.posting(value));
+        let mut found = Vec::with_capacity(expected.map_or(0, |it| it.hashes.len()));
+        found.extend(self.filed(index, value).cloned());
+        found
+    }
+
+    pub(crate) fn by_indexes(&self, groups: &[(&IndexHandle<K>, &str)]) -> Vec<Arc<K>> {
+        let mut parts = Vec::new();
+        for (handle, value) in groups {
+            if let Some(built) = self.built(&handle.index) {
+                parts.push(Part::of(built.posting(value)));
+            }
+        }
+        let is_covered = parts.len() == groups.len();
+        self.gather(parts, |object, is_sure| {
+            (is_covered && is_sure) || {
+                let mut values = IndexValues::default();
+                let mut groups = groups.iter();
+                groups.all(|(handle, value)| handle.index.files(object, value, &mut values))
+            }
+        })
+    }
+
+    pub(crate) fn select(&self, namespace: Option<&str>, selector: &Selector) -> Vec<Arc<K>> {
+        if selector.is_nothing() {
+            return Vec::new();
+        }
+        let nothing = FieldSelector::everything();
+        let parts = self.parts(namespace, selector, &nothing);
+        self.gather(parts, |object, _| {
+            namespace.is_none_or(|namespace| object.namespace() == namespace)
+                && selector.matches_object(object)
+        })
+    }
+
+    /// What the indexes have on a question.
+    fn parts(
+        &self,
+        namespace: Option<&str>,
+        selector: &Selector,
+        fields: &FieldSelector,
+    ) -> Vec<Part<'_>> {
+        let mut parts = Vec::new();
+        for built in &self.indexes {
+            match built.index.covers() {
+                Covers::Nothing => {}
+                Covers::Namespace => {
+                    parts.extend(namespace.map(|it| Part::of(built.posting(it))));
+                }
+                Covers::Label(key) => {
+                    let asked = selector.requirements().iter();
+                    let asked = asked.filter(|it| it.key() == &**key);
+                    parts.extend(asked.filter_map(|it| built.required(it)));
+                }
+                Covers::Field(path) => {
+                    let exact = fields.exact(path);
+                    parts.extend(exact.map(|value| Part::of(built.posting(value))));
+                }
+            }
+        }
+        parts
+    }
+
+    /// The objects in all parts that `is_meant`; it is also told whether there is no other object
+    /// of the same hash, so that the parts are the object's own.
+    fn gather(&self, mut parts: Vec<Part<'_>>, is_meant: impl Fn(&K, bool) -> bool) -> Vec<Arc<K>> {
+        parts.sort_by_key(|part| part.len);
+        let Some((smallest, others)) = parts.split_first() else {
+            let objects = self.objects.iter();
+            return objects.filter(|it| is_meant(it, true)).cloned().collect();
+        };
+        let mut found = Vec::new();
+        for hash in smallest.hashes() {
+            if others.iter().any(|part| !part.has(hash)) {
+                continue;
+            }
+            let is_sure = self.objects.with_hash(hash).nth(1).is_none();
+            let objects = self.objects.with_hash(hash);
+            found.extend(objects.filter(|it| is_meant(it, is_sure)).cloned());
+        }
+        found
+    }
+}
+
+impl<K> Built<K> {
+    /// For an index by a label: the objects that can meet a requirement on it, unless those are
+    /// the ones that the index does not have.
+    fn required(&self, requirement: &Requirement) -> Option<Part<'_>> {
+        match requirement.operator() {
+            Operator::Equals | Operator::DoubleEquals | Operator::In => {
+                let mut values: Vec<_> = requirement.values().iter().collect();
+                values.sort_unstable();
+                values.dedup();
+                Some(Part::of(
+                    values.into_iter().filter_map(|it| self.posting(it)),
+                ))
+            }
+            Operator::Exists | Operator::GreaterThan | Operator::LessThan => {
+                let all = self.postings.iter();
+                Some(Part::of(
+                    all.filter(|it| requirement.matches(Some(&it.value))),
+                ))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<K: FieldLookup> Snapshot<K> {
+    /// The objects that a query matches. Answered from the indexes that cover a part of it:
+    /// [`Index::namespace`], [`Index::label`], [`Index::field`].
+    ///
+    /// # Errors
+    /// The kind has no such scalar field.
+    pub fn query(&self, query: &Query) -> Result<Vec<Arc<K>>, FieldPathError> {
+        let mut terms = Vec::new();
+        for term in query.fields.terms() {
+            terms.push((FieldPath::new(K::schema(), &term.field)?, term));
+        }
+        if query.labels.is_nothing() {
+            return Ok(Vec::new());
+        }
+        let namespace = query.namespace.as_deref();
+        let parts = self.state.parts(namespace, &query.labels, &query.fields);
+        Ok(self.state.gather(parts, |object, _| {
+            namespace.is_none_or(|namespace| object.namespace() == namespace)
+                && query.labels.matches_object(object)
+                && terms
+                    .iter()
+                    .all(|(path, term)| (*object.field(path) == *term.value) != term.negated)
+        }))
+    }
+}

@@ -1,0 +1,123 @@
+//! `Twin`: the state that readers see and the one that the writer works on.
+//!
+//! Two states take turns. When one is published, the other lacks a few steps; unless a reader still
+//! holds it, they are repeated there, in place, and nothing is copied. If a reader does, the writer
+//! does not wait: it works on a clone of what is published, which shares all nodes with it and
+//! copies those on the way of each change. It does not decide what to write.
+
+use std::sync::Arc;
+
+use kubist_apimachinery::{Object, ResourceVersion};
+
+use crate::published::Published;
+use crate::store::{State, Step};
+
+/// Steps that are repeated, at most; beyond, sharing costs less.
+const STEPS_MAX: usize = 4096;
+/// How often the writer looks whether a reader is still at the other state. A look-up by name is
+/// over by then; a reader that is not may hold it for long.
+const LOOKS_MAX: usize = 64;
+
+pub(crate) struct Twin<K> {
+    published: Arc<Published<K>>,
+    front: Arc<State<K>>,
+    back: Arc<State<K>>,
+    /// What one of them has and the other lacks.
+    steps: Vec<Step<K>>,
+    /// Whether `steps` is all of it.
+    is_complete: bool,
+    /// Whether `back` is ahead; otherwise `front` is.
+    is_dirty: bool,
+}
+
+impl<K> Twin<K> {
+    pub(crate) fn published(&self) -> &Arc<Published<K>> {
+        &self.published
+    }
+
+    /// With all that was written.
+    pub(crate) fn state(&self) -> &Arc<State<K>> {
+        if self.is_dirty {
+            &self.back
+        } else {
+            &self.front
+        }
+    }
+}
+
+impl<K: Object> Twin<K> {
+    pub(crate) fn new() -> Self {
+        let front = Arc::new(State::default());
+        Self {
+            published: Arc::new(Published::new(Arc::clone(&front))),
+            back: Arc::new(State::default()),
+            front,
+            steps: Vec::new(),
+            is_complete: true,
+            is_dirty: false,
+        }
+    }
+
+    pub(crate) fn apply(&mut self, step: Step<K>) -> Option<Arc<K>> {
+        let old = self.work().apply(&step);
+        if self.steps.len() == STEPS_MAX {
+            self.is_complete = false;
+            self.steps.clear();
+        }
+        if self.is_complete {
+            self.steps.push(step);
+        }
+        old
+    }
+
+    /// For changes that are not steps.
+    pub(crate) fn edit(&mut self) -> &mut State<K> {
+        self.work();
+        self.is_complete = false;
+        self.steps.clear();
+        Arc::make_mut(&mut self.back)
+    }
+
+    pub(crate) fn set_version(&mut self, version: ResourceVersion) {
+        self.work().resource_version = version;
+    }
+
+    pub(crate) fn publish(&mut self) {
+        if std::mem::take(&mut self.is_dirty) {
+            std::mem::swap(&mut self.front, &mut self.back);
+            self.published.store(Arc::clone(&self.front));
+        }
+    }
+
+    fn work(&mut self) -> &mut State<K> {
+        if !self.is_dirty {
+            self.catch_up();
+            self.is_dirty = true;
+        }
+        Arc::make_mut(&mut self.back)
+    }
+
+    fn catch_up(&mut self) {
+        if self.is_complete && self.is_left_alone() {
+            let back = Arc::make_mut(&mut self.back);
+            for step in self.steps.drain(..) {
+                back.apply(&step);
+            }
+            back.resource_version = self.front.resource_version.clone();
+        } else {
+            self.back = Arc::clone(&self.front);
+            self.steps.clear();
+            self.is_complete = true;
+        }
+    }
+
+    fn is_left_alone(&mut self) -> bool {
+        for _ in 0..LOOKS_MAX {
+            if Arc::get_mut(&mut self.back).is_some() {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        false
+    }
+}
