@@ -12,6 +12,7 @@ use kubist_apimachinery::{
 };
 
 use crate::index::IndexValues;
+use crate::select::copied;
 use crate::store::State;
 use crate::{IndexError, IndexHandle, UnknownIndex};
 
@@ -52,7 +53,7 @@ impl<K: Object> Snapshot<K> {
 
     /// All objects.
     pub fn list(&self) -> Vec<Arc<K>> {
-        self.iter().cloned().collect()
+        copied(self.iter())
     }
 
     /// The number of objects.

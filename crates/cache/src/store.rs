@@ -11,7 +11,7 @@ use kubist_apimachinery::{Object, ResourceVersion, Str};
 
 use crate::index::{Index, IndexValues};
 use crate::order::Order;
-use crate::trie::Trie;
+use crate::trie::{Ambiguous, Trie};
 
 /// What a store holds; the writer's working copy and each published one are of this type.
 pub(crate) struct State<K> {
@@ -149,14 +149,16 @@ impl<K: Object> State<K> {
         posting: &'a Posting,
     ) -> impl Iterator<Item = &'a Arc<K>> {
         posting.hashes.hashes().flat_map(move |hash| {
-            let mut found = self.objects.with_hash(hash).peekable();
-            let first = found.next();
             // Two names of one hash: only the index can tell which of them is meant.
-            let is_ambiguous = found.peek().is_some();
-            let mut values = IndexValues::default();
-            first.into_iter().chain(found).filter(move |object| {
-                !is_ambiguous || index.files(object, &posting.value, &mut values)
-            })
+            let (one, several) = match self.objects.only(hash) {
+                Ok(one) => (one, None),
+                Err(Ambiguous) => (None, Some(self.objects.with_hash(hash))),
+            };
+            let is_filed = move |object: &&'a Arc<K>| {
+                index.files(object, &posting.value, &mut IndexValues::default())
+            };
+            let several = several.into_iter().flatten().filter(is_filed);
+            one.into_iter().chain(several)
         })
     }
 

@@ -17,6 +17,9 @@ const BITS: u32 = 4;
 /// After these levels the hash is used up, and leaves grow without bound.
 const DEPTH_MAX: u32 = u64::BITS / BITS;
 
+/// Several entries have the hash.
+pub(crate) struct Ambiguous;
+
 #[derive(Debug)]
 pub(crate) struct Trie<E> {
     root: Link<E>,
@@ -92,38 +95,39 @@ impl<E> Trie<E> {
     }
 
     pub(crate) fn get(&self, hash: u64, same: impl Fn(&E) -> bool) -> Option<&E> {
+        self.with_hash(hash).find(|entry| same(entry))
+    }
+
+    /// The one entry with this hash, if there is one.
+    pub(crate) fn only(&self, hash: u64) -> Result<Option<&E>, Ambiguous> {
+        let mut found = None;
+        for slot in self.leaf(hash) {
+            if slot.hash == hash && found.replace(&slot.entry).is_some() {
+                return Err(Ambiguous);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The entries with this hash.
+    pub(crate) fn with_hash(&self, hash: u64) -> impl Iterator<Item = &E> {
+        let found = self.leaf(hash).iter().filter(move |slot| slot.hash == hash);
+        found.map(|slot| &slot.entry)
+    }
+
+    fn leaf(&self, hash: u64) -> &[Slot<E>] {
         let mut link = &self.root;
-        for depth in 0.. {
+        let mut rest = hash;
+        loop {
             match link {
-                Link::Empty => return None,
-                Link::Branch(branch) => link = &branch.links[child(hash, depth)],
-                Link::Leaf(leaf) => {
-                    return leaf
-                        .iter()
-                        .find(|slot| slot.hash == hash && same(&slot.entry))
-                        .map(|slot| &slot.entry);
+                Link::Empty => return &[],
+                Link::Leaf(leaf) => return leaf,
+                Link::Branch(branch) => {
+                    link = &branch.links[child(rest, 0)];
+                    rest >>= BITS;
                 }
             }
         }
-        None
-    }
-}
-
-impl<E> Trie<E> {
-    /// The entries with this hash.
-    pub(crate) fn with_hash(&self, hash: u64) -> impl Iterator<Item = &E> {
-        let mut link = &self.root;
-        let mut depth = 0;
-        let leaf: &[Slot<E>] = loop {
-            match link {
-                Link::Empty => break &[],
-                Link::Branch(branch) => link = &branch.links[child(hash, depth)],
-                Link::Leaf(leaf) => break leaf,
-            }
-            depth += 1;
-        };
-        let found = leaf.iter().filter(move |slot| slot.hash == hash);
-        found.map(|slot| &slot.entry)
     }
 
     /// The hashes of all entries.
