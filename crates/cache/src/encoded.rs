@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use kubist_apimachinery::wire::{
     self, DecodeContext, Encoding, FieldPath, Ingest, MetadataSpans, Schema, WireError,
+    WireErrorKind,
 };
 use kubist_apimachinery::{KeyValues, KubeObject, Object, ObjectName, Owners, Resource};
 
@@ -27,6 +28,8 @@ pub struct Encoded<K> {
     encoding: Encoding,
     name: ObjectName,
     decodes: Option<Arc<AtomicU64>>,
+    /// Whether the bytes are all that the server sent.
+    is_whole: bool,
     kind: PhantomData<fn() -> K>,
 }
 
@@ -40,7 +43,7 @@ impl<K: KubeObject> Encoded<K> {
     /// Decodes the whole object, anew at each call: keep the result as long as it is needed.
     ///
     /// # Errors
-    /// A value is not what its field demands.
+    /// A value is not what its field demands, or the [body was dropped](Self::without_body).
     pub fn decode(&self) -> Result<Arc<K>, WireError> {
         self.decode_with(&mut DecodeContext::new())
     }
@@ -48,12 +51,32 @@ impl<K: KubeObject> Encoded<K> {
     /// As [`Self::decode`], sharing strings with what else `cx` decodes.
     ///
     /// # Errors
-    /// A value is not what its field demands.
+    /// A value is not what its field demands, or the body was dropped.
     pub fn decode_with(&self, cx: &mut DecodeContext) -> Result<Arc<K>, WireError> {
+        if !self.is_whole {
+            return Err(WireErrorKind::BodyDropped.into());
+        }
         if let Some(decodes) = &self.decodes {
             decodes.fetch_add(1, Ordering::Relaxed);
         }
         wire::decode(self.bytes(), self.encoding, cx).map(Arc::new)
+    }
+
+    /// The same object with its metadata alone, without managed fields; none if that is all there
+    /// is. What is held so cannot be decoded: [`WireErrorKind::BodyDropped`].
+    pub fn without_body(&self) -> Option<Self> {
+        if !self.is_whole {
+            return None;
+        }
+        let mut cx = DecodeContext::new();
+        let mut metadata = wire::scan::metadata(self.bytes(), self.encoding, &mut cx).ok()?;
+        metadata.managed_fields.clear();
+        let mut object = K::default();
+        *object.metadata_mut() = metadata;
+        let mut cut = Self::new(&object).ok()?;
+        cut.is_whole = false;
+        cut.decodes.clone_from(&self.decodes);
+        Some(cut)
     }
 }
 
@@ -66,6 +89,11 @@ impl<K> Encoded<K> {
     /// Their encoding.
     pub fn encoding(&self) -> Encoding {
         self.encoding
+    }
+
+    /// Whether its body was not dropped.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
     }
 
     /// What the object occupies on the heap, in bytes.
@@ -96,6 +124,7 @@ impl<K: KubeObject> Ingest for Encoded<K> {
             encoding,
             name,
             decodes: None,
+            is_whole: true,
             kind: PhantomData,
         })
     }
@@ -160,6 +189,10 @@ impl<K: KubeObject> FieldLookup for Encoded<K> {
     fn field(&self, path: &FieldPath) -> Cow<'_, str> {
         path.find(self.bytes(), self.encoding)
     }
+
+    fn knows(&self, path: &FieldPath) -> bool {
+        self.is_whole || path.as_str().starts_with("metadata.")
+    }
 }
 
 impl<K: KubeObject> Index<Encoded<K>> {
@@ -184,6 +217,7 @@ impl<K> Clone for Encoded<K> {
             encoding: self.encoding,
             name: self.name.clone(),
             decodes: self.decodes.clone(),
+            is_whole: self.is_whole,
             kind: PhantomData,
         }
     }
@@ -198,6 +232,7 @@ impl<K> fmt::Debug for Encoded<K> {
 
 impl<K> PartialEq for Encoded<K> {
     fn eq(&self, other: &Self) -> bool {
-        self.encoding == other.encoding && self.bytes() == other.bytes()
+        (self.encoding, self.is_whole) == (other.encoding, other.is_whole)
+            && self.bytes() == other.bytes()
     }
 }

@@ -10,7 +10,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use kubist_apimachinery::wire::{FieldPath, FieldPathError, Schema};
+use kubist_apimachinery::wire::{FieldPath, FieldPathError, Schema, WireError, WireErrorKind};
 use kubist_apimachinery::{KubeObject, Object, ObjectName, Str};
 
 use crate::Cause;
@@ -225,7 +225,8 @@ impl<K: FieldLookup> Index<K> {
     /// By the value of a scalar field, under its path as name; absent fields count as empty, so
     /// that `spec.nodeName` also finds the Pods that have no node.
     ///
-    /// On encoded objects it walks the bytes and decodes nothing else.
+    /// On encoded objects it walks the bytes and decodes nothing else. Objects whose body was
+    /// dropped are filed under no value, which is reported.
     ///
     /// # Panics
     /// If the kind has no such scalar field. [`Self::try_field`] is for paths from outside.
@@ -245,6 +246,9 @@ impl<K: FieldLookup> Index<K> {
         let name = Str::from(path.as_str());
         let covers = Covers::Field(name.clone());
         Ok(Self::with(name, covers, move |object: &K, values| {
+            if !object.knows(&path) {
+                return Err(Arc::new(WireError::from(WireErrorKind::BodyDropped)));
+            }
             values.push(&object.field(&path));
             Ok(())
         }))
@@ -303,6 +307,12 @@ pub trait FieldLookup: Object {
     fn schema() -> &'static Schema;
     /// The value of a scalar field; empty if absent.
     fn field(&self, path: &FieldPath) -> Cow<'_, str>;
+    /// Whether what is held of the object has the field, if the object has it: not if its body
+    /// was dropped.
+    fn knows(&self, path: &FieldPath) -> bool {
+        let _ = path;
+        true
+    }
 }
 
 impl<K: KubeObject> FieldLookup for K {

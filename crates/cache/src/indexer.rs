@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 
+use self::budget::Budget;
 use crate::index::{Index, IndexError, IndexHandle, IndexNameTaken, IndexValues};
 use crate::order::Order;
 use crate::store::{Built, State, hash_of};
@@ -18,15 +19,22 @@ use crate::twin::Twin;
 use crate::{Change, Lister, Snapshot};
 
 mod apply;
+mod budget;
 mod filing;
+#[cfg(test)]
+mod tests;
 mod transaction;
 
+pub use budget::BUDGET_ERRORS_MAX;
 pub use transaction::{NoName, StoreWrite, TransactionError};
 
 /// Errors of index functions kept for [`Indexer::take_index_errors`]; older ones go first.
 pub const INDEX_ERRORS_MAX: usize = 100;
 
-/// Writes the objects of one store.
+/// Writes the objects of one store: what client-go's `Store` and `Indexer` do, without reading.
+///
+/// An index function that fails, or panics, is the reported error of the object in question
+/// ([`Self::take_index_errors`]): the object is stored, and filed under no value of that index.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -49,6 +57,7 @@ pub struct Indexer<K> {
     ordered: bool,
     errors: VecDeque<IndexError>,
     errors_total: u64,
+    budget: Option<Budget<K>>,
     /// Reused by every index function.
     before: IndexValues,
     after: IndexValues,
@@ -63,6 +72,7 @@ impl<K: Object> Indexer<K> {
             ordered: true,
             errors: VecDeque::new(),
             errors_total: 0,
+            budget: None,
             before: IndexValues::default(),
             after: IndexValues::default(),
         }
@@ -131,6 +141,13 @@ impl<K: Object> Indexer<K> {
         }
     }
 
+    fn find_held(&self, object: &K) -> Option<Arc<K>> {
+        // Without a budget nobody asks what was there.
+        self.budget.as_ref()?;
+        let held = self.state().find(object.namespace(), object.name());
+        held.cloned()
+    }
+
     pub(crate) fn state(&self) -> &State<K> {
         self.twin.state()
     }
@@ -151,9 +168,11 @@ impl<K: Object> Indexer<K> {
     }
 
     /// Adds an object or puts it in the place of the one of its name, which it gives back. The
-    /// store's version becomes the object's.
+    /// store's version becomes the object's. (A [budget](Self::set_budget) may refuse or cut it.)
     pub fn upsert(&mut self, object: Arc<K>) -> Option<Arc<K>> {
         self.see_version(object.resource_version());
+        let held = self.find_held(&object);
+        let object = self.admit(object, held.as_ref())?;
         self.put(object)
     }
 

@@ -31,20 +31,34 @@
 //! assert_eq!(format!("{changes:?}"), "[Added(shop/web@, initial)]");
 //! ```
 //!
+//! Look-ups: by name and key; by index, one or several at once; by label selector and by
+//! [`Query`], answered from the indexes that cover a part of it; in order, page by page
+//! ([`KeyRange`]); on a [`Snapshot`] where several must agree.
+//!
 //! Three queues implement [`Queue`]: [`RealFifo`] keeps every event in order, [`DeltaFifo`] gathers
 //! events by object, [`Fifo`] keeps the latest value of each.
 //!
 //! Read your writes: [`WriteLog`] knows which writes a cache does not show yet,
-//! [`Lister::wait_for`] waits for one, [`Overlay`] shows them before the watch does.
+//! [`Lister::wait_for`] waits for one, [`Overlay`] shows them before the watch does. A
+//! [`ByteBudget`] limits what the objects of a store occupy; [`ExpiringStore`] forgets by time.
 //!
-//! Contracts: one writer, by `&mut`; each read sees one published state, whole; the store's
-//! version says that everything up to it is in the store; a relist keeps the `Arc` of every object
-//! whose uid and version did not change, and tells nobody of it.
+//! Contracts:
+//! - One writer, by `&mut`; each read sees one published state, whole. No reader waits for the
+//!   writer, and the writer waits for no reader.
+//! - The store's version says that everything up to it is in the store. A snapshot has its own.
+//! - A relist keeps the `Arc` of every object whose uid and version did not change, and tells
+//!   nobody of it.
+//! - An object that changes and keeps its index values is written once, whatever the number of
+//!   indexes. An index function that fails or panics is that object's reported error.
+//! - A wait for a write ends: by the write, by the caller's deadline, or because nobody writes to
+//!   the store any more. An own write in an overlay never hides anything newer.
 
+mod byte_budget;
 mod delta;
 mod delta_fifo;
 mod deltas;
 mod encoded;
+mod expiring_store;
 mod fetch_error;
 mod fifo;
 mod index;
@@ -71,16 +85,20 @@ mod wait;
 mod write_log;
 mod written;
 
+pub use byte_budget::{BudgetError, BudgetStats, ByteBudget, OverBudget, Weigh};
 pub use delta::{Change, Delta, Replacement};
 pub use delta_fifo::{DeltaFifo, DeltaFifoConfig};
 pub use deltas::{DELTAS_MAX, Deltas};
 pub use encoded::Encoded;
+pub use expiring_store::ExpiringStore;
 pub use fetch_error::{Cause, FetchError};
 pub use fifo::Fifo;
 pub use index::{
     FieldLookup, Index, IndexError, IndexHandle, IndexNameTaken, IndexValues, Panicked,
 };
-pub use indexer::{INDEX_ERRORS_MAX, Indexer, NoName, StoreWrite, TransactionError};
+pub use indexer::{
+    BUDGET_ERRORS_MAX, INDEX_ERRORS_MAX, Indexer, NoName, StoreWrite, TransactionError,
+};
 pub use lister::{Lister, UnknownIndex};
 pub use lister_watcher::{
     InvalidItem, ListBatch, ListEnd, ListItem, ListRequest, ListStream, ListerWatcher,

@@ -33,7 +33,8 @@ pub const OVERLAY_MAX: usize = 10_000;
 /// let indexer = Indexer::<ObjectMeta>::new();
 /// let overlay = Overlay::new(indexer.lister());
 /// let name = ObjectName::cluster("web");
-/// let meta = ObjectMeta { name: "web".into(), resource_version: "7".into(), ..Default::default() };
+/// let (named, resource_version) = ("web".into(), "7".into());
+/// let meta = ObjectMeta { name: named, resource_version, ..Default::default() };
 /// overlay.saved(Arc::new(meta)); // what the server answered
 /// assert!(overlay.get(&name).is_some());
 /// overlay.deleted(name.clone(), "");

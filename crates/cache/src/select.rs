@@ -19,7 +19,8 @@ use crate::{Index, IndexHandle, Snapshot};
 ///
 /// ```
 /// use kubist_cache::Query;
-/// let query = Query { namespace: Some("shop".into()), labels: "app=web".parse()?, ..Query::default() };
+/// let (namespace, labels) = (Some("shop".into()), "app=web".parse()?);
+/// let query = Query { namespace, labels, ..Query::default() };
 /// # let _ = query;
 /// # Ok::<(), kubist_apimachinery::ParseSelectorError>(())
 /// ```
@@ -155,9 +156,8 @@ const COPIED_AT_ONCE: usize = 256;
 /// Copies references. Raising a count waits for its cache line, one after the other; reading the
 /// counts first lets the processor fetch many lines at a time.
 pub(crate) fn copied<'a, K: 'a>(objects: impl Iterator<Item = &'a Arc<K>>) -> Vec<Arc<K>> {
-    let mut objects = objects.map(|object| {
+    let mut objects = objects.inspect(|object| {
         black_box(Arc::strong_count(object));
-        object
     });
     let mut copied = Vec::with_capacity(objects.size_hint().0);
     let mut warm = Vec::new();
@@ -196,7 +196,8 @@ impl<K> Built<K> {
 
 impl<K: FieldLookup> Snapshot<K> {
     /// The objects that a query matches. Answered from the indexes that cover a part of it:
-    /// [`Index::namespace`], [`Index::label`], [`Index::field`].
+    /// [`Index::namespace`], [`Index::label`], [`Index::field`]. An object whose body was dropped
+    /// is not among them if the query asks for a field of it.
     ///
     /// # Errors
     /// The kind has no such scalar field.
@@ -213,9 +214,9 @@ impl<K: FieldLookup> Snapshot<K> {
         Ok(self.state.gather(parts, |object, _| {
             namespace.is_none_or(|namespace| object.namespace() == namespace)
                 && query.labels.matches_object(object)
-                && terms
-                    .iter()
-                    .all(|(path, term)| (*object.field(path) == *term.value) != term.negated)
+                && terms.iter().all(|(path, term)| {
+                    object.knows(path) && (*object.field(path) == *term.value) != term.negated
+                })
         }))
     }
 }

@@ -13,7 +13,7 @@ use crate::published::Published;
 use crate::store::{State, Step};
 
 /// Steps that are repeated, at most; beyond, sharing costs less.
-const STEPS_MAX: usize = 4096;
+const STEPS_MAX: usize = 2048;
 /// How often the writer looks whether a reader is still at the other state. A look-up by name is
 /// over by then; a reader that is not may hold it for long.
 const LOOKS_MAX: usize = 64;
@@ -86,6 +86,10 @@ impl<K: Object> Twin<K> {
         if std::mem::take(&mut self.is_dirty) {
             std::mem::swap(&mut self.front, &mut self.back);
             self.published.store(Arc::clone(&self.front));
+            if !self.is_complete {
+                // It will not be used again; nor are the objects needed that only it has.
+                self.back = Arc::clone(&self.front);
+            }
         }
     }
 

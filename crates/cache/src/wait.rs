@@ -72,7 +72,8 @@ impl<K: Object> Lister<K> {
     /// let mut indexer = Indexer::new();
     /// let lister = indexer.lister();
     /// let meta = |version: &str| {
-    ///     ObjectMeta { name: "web".into(), resource_version: version.into(), ..Default::default() }
+    ///     let (name, resource_version) = ("web".into(), version.into());
+    ///     ObjectMeta { name, resource_version, ..Default::default() }
     /// };
     /// let written = Written::saved(&meta("7"));
     /// let at_once = std::future::ready(()); // elsewhere: tokio::time::sleep(limit)

@@ -33,7 +33,8 @@ pub const WRITES_MAX: usize = 10_000;
 /// use kubist_apimachinery::{ObjectMeta, ObjectName};
 /// use kubist_cache::{Delta, Indexer, WriteLog};
 ///
-/// let pod = ObjectMeta { name: "web-1".into(), resource_version: "7".into(), ..Default::default() };
+/// let (name, resource_version) = ("web-1".into(), "7".into());
+/// let pod = ObjectMeta { name, resource_version, ..Default::default() };
 /// let mut indexer = Indexer::new();
 /// let lister = indexer.lister();
 /// let log = WriteLog::<ObjectMeta>::new();

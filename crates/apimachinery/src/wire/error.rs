@@ -60,6 +60,9 @@ pub enum WireErrorKind {
         /// The column, from 1.
         column: usize,
     },
+    /// Only the metadata is there: whoever held the object dropped the rest, to keep within a
+    /// limit on memory.
+    BodyDropped,
 }
 
 impl fmt::Display for WireError {
@@ -98,6 +101,7 @@ impl fmt::Display for WireErrorKind {
             } => {
                 write!(f, "{reason} at line {line} column {column}")
             }
+            Self::BodyDropped => f.write_str("the body was dropped, only the metadata is held"),
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use kubist_apimachinery::Object;
+use kubist_apimachinery::{Object, ObjectName};
 
 use super::Indexer;
 use crate::order::Order;
-use crate::store::{hash_name, is_named};
+use crate::store::{hash_name, hash_of, is_named};
 use crate::trie::Trie;
 use crate::{Change, Deleted, Delta, Replacement};
 
@@ -37,6 +37,10 @@ impl<K: Object> Indexer<K> {
         {
             return;
         }
+        let held = self.find_held(&object);
+        let Some(object) = self.admit(object, held.as_ref()) else {
+            return;
+        };
         let initial = !self.synced;
         changes.push(match self.put(Arc::clone(&object)) {
             Some(old) => Change::Updated { old, new: object },
@@ -63,27 +67,20 @@ impl<K: Object> Indexer<K> {
     pub fn replace(&mut self, replacement: Replacement<K>, changes: &mut Vec<Change<K>>) {
         let Replacement {
             resource_version,
-            mut objects,
-            unreadable,
+            objects,
+            mut unreadable,
         } = replacement;
         let mut listed = Trie::default();
-        for object in &mut objects {
-            let (namespace, name) = (object.namespace(), object.name());
-            if let Some(held) = self.state().find(namespace, name)
-                && same_version(held, object)
-            {
-                *object = Arc::clone(held);
-            }
-            insert(&mut listed, object);
-        }
+        let objects = self.take_listed(objects, &mut listed, &mut unreadable);
         for name in &unreadable {
-            if let Some(held) = self.state().find(&name.namespace, &name.name) {
-                let hash = hash_name(&name.namespace, &name.name);
-                if listed
-                    .get(hash, is_named(&name.namespace, &name.name))
-                    .is_none()
-                {
-                    insert(&mut listed, held);
+            let Some(held) = self.state().find(&name.namespace, &name.name).cloned() else {
+                continue;
+            };
+            let is_object = is_named(&name.namespace, &name.name);
+            if listed.get(hash_of(&*held), is_object).is_none() {
+                insert(&mut listed, &held);
+                if let Some(budget) = &mut self.budget {
+                    budget.count(&held);
                 }
             }
         }
@@ -114,6 +111,62 @@ impl<K: Object> Indexer<K> {
         self.synced = true;
     }
 
+    /// Puts the objects of a list into `listed`, and gives those that are held now. What did not
+    /// change stays, and has its room before others do; the names of what is refused are added
+    /// to `refused`.
+    fn take_listed(
+        &mut self,
+        mut objects: Vec<Arc<K>>,
+        listed: &mut Trie<Arc<K>>,
+        refused: &mut Vec<ObjectName>,
+    ) -> Vec<Arc<K>> {
+        if let Some(budget) = &mut self.budget {
+            budget.begin();
+        }
+        for object in &mut objects {
+            let held = self.twin.state().find(object.namespace(), object.name());
+            if let Some(held) = held
+                && same_version(held, object)
+                && !self.completes(held, object)
+            {
+                *object = Arc::clone(held);
+                if let Some(budget) = &mut self.budget {
+                    budget.count(object);
+                }
+            }
+        }
+        if self.budget.is_none() {
+            for object in &objects {
+                insert(listed, object);
+            }
+            return objects;
+        }
+        let mut taken = Vec::with_capacity(objects.len());
+        for object in objects {
+            let (namespace, name) = (object.namespace(), object.name());
+            let held = self.state().find(namespace, name);
+            if held.is_some_and(|held| Arc::ptr_eq(held, &object)) {
+                insert(listed, &object);
+                taken.push(object);
+                continue;
+            }
+            let before = listed.get(hash_of(&*object), is_named(namespace, name));
+            let name = object.object_name();
+            let Some(object) = self.admit(object, before) else {
+                refused.push(name);
+                continue;
+            };
+            insert(listed, &object);
+            taken.push(object);
+        }
+        taken
+    }
+
+    fn completes(&self, held: &K, object: &K) -> bool {
+        let budget = self.budget.as_ref();
+        budget.is_some_and(|budget| budget.completes(held, object))
+    }
+
     fn tell_listed(
         &mut self,
         objects: &[Arc<K>],
@@ -136,6 +189,10 @@ impl<K: Object> Indexer<K> {
                 continue;
             }
             self.file(hash, old, Some(object));
+            if old.is_some_and(|old| same_version(old, object)) {
+                // The rest of what a budget had cut.
+                continue;
+            }
             let object = Arc::clone(object);
             changes.push(match old {
                 Some(old) => Change::Updated {

@@ -28,6 +28,9 @@ impl<K: Object> Indexer<K> {
         let object = Arc::clone(self.state().find(namespace, name)?);
         let hash = hash_name(namespace, name);
         self.file(hash, Some(&object), None);
+        if let Some(budget) = &mut self.budget {
+            budget.discount(&object);
+        }
         self.twin.apply(Step::Take { hash, object })
     }
 

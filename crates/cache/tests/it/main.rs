@@ -1,18 +1,22 @@
 //! The cache's contracts, over small objects made up here and over Pods.
 
+mod byte_budget;
 mod delta_fifo;
 mod delta_fifo_batches;
 mod delta_fifo_props;
 mod encoded;
+mod expiring_store;
 mod fifo;
 mod fifo_props;
 mod indexer;
+mod lookups;
 mod overlay;
 mod overlay_props;
 mod props;
 mod queue_steps;
 mod readers;
 mod real_fifo;
+mod store_props;
 mod transform;
 mod wait;
 mod write_log;

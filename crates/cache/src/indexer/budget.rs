@@ -1,0 +1,145 @@
+//! The indexer's side of a byte budget: who gets in, whole or cut.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use kubist_apimachinery::Object;
+
+use super::Indexer;
+use crate::{BudgetError, BudgetStats, ByteBudget, OverBudget, Weigh};
+
+/// Refusals kept for [`Indexer::take_budget_errors`]; older ones go first.
+pub const BUDGET_ERRORS_MAX: usize = 100;
+
+/// A budget and what it has come to. Functions instead of a bound, so that stores of forms that
+/// cannot be weighed exist.
+pub(super) struct Budget<K> {
+    limit: ByteBudget,
+    weight: fn(&K) -> u64,
+    without_body: fn(&K) -> Option<K>,
+    is_whole: fn(&K) -> bool,
+    used: u64,
+    degraded: u64,
+    degraded_total: u64,
+    refused_total: u64,
+    errors: VecDeque<BudgetError>,
+}
+
+impl<K: Weigh> Indexer<K> {
+    /// Limits what the objects may occupy, from now on: what is there already stays.
+    pub fn set_budget(&mut self, limit: ByteBudget) {
+        let mut budget = Budget {
+            limit,
+            weight: K::weight,
+            without_body: K::without_body,
+            is_whole: K::is_whole,
+            used: 0,
+            degraded: 0,
+            degraded_total: 0,
+            refused_total: 0,
+            errors: VecDeque::new(),
+        };
+        for object in self.state().objects.iter() {
+            budget.count(object);
+        }
+        self.budget = Some(budget);
+    }
+}
+
+impl<K: Object> Indexer<K> {
+    /// How the store keeps within its budget; all zero if it has none.
+    pub fn budget_stats(&self) -> BudgetStats {
+        self.budget.as_ref().map(Budget::stats).unwrap_or_default()
+    }
+
+    /// Refusals since the last call, the latest [`BUDGET_ERRORS_MAX`].
+    pub fn take_budget_errors(&mut self) -> Vec<BudgetError> {
+        let budget = self.budget.as_mut();
+        budget.map_or_else(Vec::new, |it| it.errors.drain(..).collect())
+    }
+
+    /// The form in which an object may be held in the place of `old`, if it may be held.
+    pub(super) fn admit(&mut self, object: Arc<K>, old: Option<&Arc<K>>) -> Option<Arc<K>> {
+        match &mut self.budget {
+            Some(budget) => budget.admit(object, old),
+            None => Some(object),
+        }
+    }
+}
+
+impl<K: Object> Budget<K> {
+    fn stats(&self) -> BudgetStats {
+        BudgetStats {
+            max_bytes: self.limit.max_bytes,
+            used_bytes: self.used,
+            degraded: self.degraded,
+            degraded_total: self.degraded_total,
+            refused_total: self.refused_total,
+        }
+    }
+
+    fn admit(&mut self, object: Arc<K>, old: Option<&Arc<K>>) -> Option<Arc<K>> {
+        let freed = old.map_or(0, |old| (self.weight)(old));
+        let bytes = (self.weight)(&object);
+        let others = self.used.saturating_sub(freed);
+        if others.saturating_add(bytes) > self.limit.max_bytes {
+            match self.limit.over {
+                OverBudget::DegradeToMetadata => {
+                    if let Some(cut) = (self.without_body)(&object) {
+                        self.degraded_total += 1;
+                        self.exchange(&cut, old);
+                        return Some(Arc::new(cut));
+                    }
+                }
+                OverBudget::Refuse => {
+                    self.refused_total += 1;
+                    if self.errors.len() == BUDGET_ERRORS_MAX {
+                        self.errors.pop_front();
+                    }
+                    self.errors.push_back(BudgetError {
+                        object: object.object_name(),
+                        bytes,
+                        used: others,
+                        max_bytes: self.limit.max_bytes,
+                    });
+                    return None;
+                }
+            }
+        }
+        self.exchange(&object, old);
+        Some(object)
+    }
+
+    fn exchange(&mut self, new: &K, old: Option<&Arc<K>>) {
+        if let Some(old) = old {
+            self.discount(old);
+        }
+        self.count(new);
+    }
+
+    pub(super) fn count(&mut self, object: &K) {
+        self.used = self.used.saturating_add((self.weight)(object));
+        self.degraded += u64::from(!(self.is_whole)(object));
+    }
+
+    pub(super) fn discount(&mut self, object: &K) {
+        self.used = self.used.saturating_sub((self.weight)(object));
+        self.degraded = self
+            .degraded
+            .saturating_sub(u64::from(!(self.is_whole)(object)));
+    }
+
+    /// Before a list, which brings everything anew.
+    pub(super) fn begin(&mut self) {
+        self.used = 0;
+        self.degraded = 0;
+    }
+
+    /// Whether a list may bring back the rest of an object whose version did not change.
+    pub(super) fn completes(&self, held: &K, object: &K) -> bool {
+        let bytes = (self.weight)(object);
+        !(self.is_whole)(held)
+            && (self.is_whole)(object)
+            && self.used.saturating_add(bytes) <= self.limit.max_bytes
+    }
+}
