@@ -17,7 +17,7 @@ use crate::{Lister, Visibility, Written};
 #[non_exhaustive]
 pub enum WaitError {
     /// The deadline came first.
-    #[error("the cache is at version {store:?} and does not show {written} yet", store = .store.as_str())]
+    #[error("the cache is at version {} and does not show {written} yet", quoted(.store))]
     Deadline {
         /// What was waited for.
         written: Written,
@@ -26,7 +26,7 @@ pub enum WaitError {
     },
     /// The deadline came, and the versions of the write and of the store cannot be compared: the
     /// store may have passed the write without ever showing exactly it.
-    #[error("versions cannot be compared: {store:?} in the cache, {written}", store = .store.as_str())]
+    #[error("versions cannot be compared: {} in the cache, {written}", quoted(.store))]
     Incomparable {
         /// What was waited for.
         written: Written,
@@ -39,6 +39,10 @@ pub enum WaitError {
         /// What was waited for.
         written: Written,
     },
+}
+
+fn quoted(version: &ResourceVersion) -> String {
+    format!("{:?}", version.as_str())
 }
 
 impl<K: Object> Lister<K> {

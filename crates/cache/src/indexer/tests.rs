@@ -54,12 +54,15 @@ proptest! {
             prop_assert_eq!(snapshot.len(), model.len());
             for value in 0..3u8 {
                 let text = value.to_string();
-                let with = |is: &dyn Fn(&(u8, u8)) -> bool| model.values().filter(|it| is(it)).count();
+                let with = |is: &dyn Fn(&(u8, u8)) -> bool| {
+                    model.values().filter(|it| is(it)).count()
+                };
                 let found = snapshot.by_index(&by_app, &text).len();
                 prop_assert_eq!(found, with(&|it| it.0 == value));
                 let both = snapshot.by_indexes(&[(&by_app, &text), (&by_tier, "1")]).len();
                 prop_assert_eq!(both, with(&|it| *it == (value, 1)));
-                let selector: Selector = format!("app in (0,{value}),tier=2").parse().expect("valid");
+                let selector = format!("app in (0,{value}),tier=2");
+                let selector: Selector = selector.parse().expect("valid");
                 let selected = snapshot.select(None, &selector).len();
                 prop_assert_eq!(selected, with(&|it| (it.0 == 0 || it.0 == value) && it.1 == 2));
             }
