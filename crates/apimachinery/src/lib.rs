@@ -29,6 +29,7 @@ mod group_version;
 mod int_or_string;
 mod label_selector;
 mod label_selector_spec;
+mod lean_meta;
 mod list_meta;
 mod list_options;
 mod managed_fields;
@@ -78,6 +79,7 @@ pub use label_selector::{
 pub use label_selector_spec::{
     LABEL_SELECTOR, LABEL_SELECTOR_REQUIREMENT, LabelSelector, LabelSelectorRequirement,
 };
+pub use lean_meta::{LEAN_META, LeanMeta};
 pub use list_meta::{LIST_META, List, ListMeta, SHARD_INFO, ShardInfo};
 pub use list_options::{EXACT, ListOptions, ListPosition, NOT_OLDER_THAN, WatchPosition};
 pub use managed_fields::ManagedFieldsEntry;

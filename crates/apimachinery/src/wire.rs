@@ -23,6 +23,7 @@ mod interner;
 mod json;
 mod json_encode;
 mod message;
+mod projection;
 #[cfg(feature = "prost")]
 mod prost_adapter;
 mod protobuf;
@@ -35,7 +36,7 @@ mod schema;
 mod tests;
 
 #[doc(hidden)]
-pub use ::bytes::Bytes;
+pub use ::{bytes::Bytes, serde};
 #[cfg(feature = "prost")]
 pub use ::prost;
 pub use context::{DecodeContext, Limits, Segment, StrictProblem};
@@ -48,6 +49,10 @@ pub use interner::Interner;
 pub use json::{deserialize, merge_json};
 pub use json_encode::{Json, to_json, to_json_value};
 pub use message::{JsonScalar, Message, Wire};
+pub use projection::{
+    PathCheck, PathError, Projection, ProjectionField, ProjectionFields, ProjectionMeta,
+    ProjectionPlan, check_path, is_key_path, part_field, project,
+};
 #[cfg(feature = "prost")]
 pub use prost_adapter::merge_prost_field;
 pub use protobuf::{merge_protobuf, skip_field, varint};
@@ -106,13 +111,13 @@ macro_rules! message {
             const SCHEMA: &'static $crate::wire::Schema = &$schema;
         }
         $crate::prost_message!($type);
-        impl serde::Serialize for $type {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        impl $crate::wire::serde::Serialize for $type {
+            fn serialize<S: $crate::wire::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 $crate::wire::Json::top(self).serialize(serializer)
             }
         }
-        impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        impl<'de> $crate::wire::serde::Deserialize<'de> for $type {
+            fn deserialize<D: $crate::wire::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 $crate::wire::deserialize(deserializer)
             }
         }

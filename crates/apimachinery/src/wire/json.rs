@@ -7,6 +7,7 @@
 mod collection;
 mod leaf;
 mod object;
+mod project;
 mod slot;
 
 use serde::de::{self, DeserializeSeed, Deserializer};
@@ -14,6 +15,7 @@ use serde_json::value::RawValue;
 
 use self::leaf::{ScalarVisitor, UnionVisitor};
 use self::object::ObjectVisitor;
+pub(super) use self::project::project;
 use self::slot::SlotSeed;
 use super::{DecodeContext, JsonForm, Message, WireError, WireErrorKind};
 

@@ -137,3 +137,7 @@ pub trait Wire: Message + Default + Sized {
         super::to_json(self)
     }
 }
+
+impl<T: Wire> Wire for Box<T> {
+    const SCHEMA: &'static Schema = T::SCHEMA;
+}

@@ -27,7 +27,7 @@ pub fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), WireErrorKind> {
 }
 
 /// The contents of a length-delimited field and what follows it.
-fn delimited(bytes: &[u8]) -> Result<(&[u8], &[u8]), WireErrorKind> {
+pub(super) fn delimited(bytes: &[u8]) -> Result<(&[u8], &[u8]), WireErrorKind> {
     let (length, rest) = varint(bytes)?;
     match usize::try_from(length) {
         Ok(length) if length <= rest.len() => Ok(rest.split_at(length)),
@@ -36,7 +36,7 @@ fn delimited(bytes: &[u8]) -> Result<(&[u8], &[u8]), WireErrorKind> {
 }
 
 /// The number and wire type of the next field, and what follows.
-fn tag(bytes: &[u8]) -> Result<(u32, u8, &[u8]), WireErrorKind> {
+pub(super) fn tag(bytes: &[u8]) -> Result<(u32, u8, &[u8]), WireErrorKind> {
     let (tag, rest) = varint(bytes)?;
     let number = u32::try_from(tag >> 3).map_err(|_| WireErrorKind::BadVarint)?;
     if number == 0 {
@@ -214,7 +214,7 @@ fn merge_field<'b>(
     clippy::cast_possible_wrap,
     reason = "protobuf stores negative numbers so"
 )]
-fn set_varint(
+pub(super) fn set_varint(
     slot: Slot<'_>,
     number: u32,
     value: u64,
@@ -239,7 +239,7 @@ fn text<'b>(bytes: &'b [u8], cx: &DecodeContext) -> Result<&'b str, WireError> {
     std::str::from_utf8(bytes).map_err(|_| cx.fail(WireErrorKind::NotUtf8))
 }
 
-fn merge_delimited(
+pub(super) fn merge_delimited(
     slot: Slot<'_>,
     number: u32,
     inner: &[u8],
@@ -338,7 +338,7 @@ fn count_fields(mut bytes: &[u8], number: u32) -> usize {
 }
 
 /// Key and value bytes of a map entry; either may be absent, which means empty.
-fn map_entry<'b>(
+pub(super) fn map_entry<'b>(
     mut bytes: &'b [u8],
     cx: &DecodeContext,
 ) -> Result<(&'b [u8], &'b [u8]), WireError> {

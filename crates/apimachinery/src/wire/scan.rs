@@ -23,6 +23,7 @@ mod protobuf;
 mod structure;
 mod trim;
 
+pub(super) use field_path::groups_of;
 pub use field_path::{FieldPath, FieldPathError};
 pub use owners::ScannedOwners;
 pub use pairs::{PairsIter, ScannedPairs};

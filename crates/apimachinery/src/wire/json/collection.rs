@@ -43,6 +43,17 @@ pub(super) fn visit_list<'de, A: SeqAccess<'de>, T: FieldAccess + Default>(
     owner: &'static str,
 ) -> Result<(), A::Error> {
     list.clear();
+    append_list(seq, list, cx, owner)?;
+    list.shrink_to_fit();
+    Ok(())
+}
+
+pub(super) fn append_list<'de, A: SeqAccess<'de>, T: FieldAccess + Default>(
+    seq: &mut A,
+    list: &mut Vec<T>,
+    cx: &mut DecodeContext,
+    owner: &'static str,
+) -> Result<(), A::Error> {
     loop {
         let mut item = T::default();
         cx.path.push(Segment::Index(list.len()));
@@ -56,12 +67,10 @@ pub(super) fn visit_list<'de, A: SeqAccess<'de>, T: FieldAccess + Default>(
         })?;
         cx.path.pop();
         if more.is_none() {
-            break;
+            return Ok(());
         }
         list.push(item);
     }
-    list.shrink_to_fit();
-    Ok(())
 }
 
 pub(super) fn visit_messages<'de, A: SeqAccess<'de>>(
@@ -70,6 +79,16 @@ pub(super) fn visit_messages<'de, A: SeqAccess<'de>>(
     cx: &mut DecodeContext,
 ) -> Result<(), A::Error> {
     list.clear();
+    append_messages(seq, list, cx)?;
+    list.shrink();
+    Ok(())
+}
+
+pub(super) fn append_messages<'de, A: SeqAccess<'de>>(
+    seq: &mut A,
+    list: &mut dyn MessageList,
+    cx: &mut DecodeContext,
+) -> Result<(), A::Error> {
     loop {
         cx.path.push(Segment::Index(list.len()));
         let more = seq.next_element_seed(ItemSeed {
@@ -78,11 +97,9 @@ pub(super) fn visit_messages<'de, A: SeqAccess<'de>>(
         })?;
         cx.path.pop();
         if more.is_none() {
-            break;
+            return Ok(());
         }
     }
-    list.shrink();
-    Ok(())
 }
 
 /// Appends an item only once the list is known to go on.

@@ -206,7 +206,7 @@ impl FieldPath {
 }
 
 /// The numbers of the groups that a field is in, from the outside; none if it is not there.
-fn groups_of(order: &[Entry], index: usize) -> Option<Vec<u32>> {
+pub(in crate::wire) fn groups_of(order: &[Entry], index: usize) -> Option<Vec<u32>> {
     order.iter().find_map(|entry| match *entry {
         Entry::Field(field) => (usize::from(field) == index).then(Vec::new),
         Entry::Group { number, entries } => {

@@ -1,0 +1,128 @@
+//! Projections: a struct of one's own, made of a few fields of a kind, decoded straight from the
+//! wire.
+//!
+//! One pass over an object's bytes fills all fields; the others are skipped without being decoded,
+//! and without an allocation. What is skipped is not checked either: protobuf only for its lengths,
+//! JSON only for its syntax. A projection is read only: nothing can be written back from it.
+//!
+//! `#[derive(Projection)]` of `kubist-derive` implements everything; its documentation has the
+//! syntax of paths.
+
+mod check;
+mod plan;
+mod protobuf;
+
+use super::{DecodeContext, Encoding, FieldAccess, FieldType, Slot, Wire, WireError};
+use crate::{ByteString, KubeObject, LeanMeta, Object, ObjectMeta, Str};
+
+pub use check::{PathCheck, check_path, is_key_path, part_field};
+pub(super) use plan::{Leaf, Step};
+pub use plan::{PathError, ProjectionPlan};
+
+use std::collections::BTreeMap;
+
+/// The fields of a projection by the index of their path.
+pub trait ProjectionFields: Send + Sync {
+    /// Write access to field `index`; none if there is no such field.
+    fn slot(&mut self, index: usize) -> Option<Slot<'_>>;
+}
+
+/// A struct made of some fields of a kind.
+pub trait Projection: ProjectionFields + Object + Default {
+    /// The kind.
+    type Kind: KubeObject;
+
+    /// The path of each field.
+    const PATHS: &'static [&'static str];
+
+    /// How [`Self::PATHS`] lead through the kind's schema; made once.
+    ///
+    /// # Errors
+    /// A path does not lead to a field. The derive has checked that at compile time.
+    fn plan() -> Result<&'static ProjectionPlan, &'static PathError>;
+}
+
+/// Decodes a projection.
+///
+/// # Errors
+/// The bytes are broken on the way to one of the fields, or a field is of another type.
+pub fn project<P: Projection>(
+    bytes: &[u8],
+    encoding: Encoding,
+    cx: &mut DecodeContext,
+) -> Result<P, WireError> {
+    let mut projection = P::default();
+    let plan = P::plan().map_err(PathError::to_wire)?;
+    fill(&mut projection, plan, bytes, encoding, cx)?;
+    Ok(projection)
+}
+
+fn fill(
+    fields: &mut dyn ProjectionFields,
+    plan: &ProjectionPlan,
+    bytes: &[u8],
+    encoding: Encoding,
+    cx: &mut DecodeContext,
+) -> Result<(), WireError> {
+    cx.reset();
+    cx.check_length(bytes.len())?;
+    match encoding {
+        Encoding::Json => super::json::project(fields, plan, bytes, cx),
+        Encoding::Protobuf => protobuf::project(fields, plan, bytes, cx),
+    }
+}
+
+/// What holds the metadata of a projection: [`ObjectMeta`] all of it, [`LeanMeta`] the part that
+/// caches and controllers read.
+pub trait ProjectionMeta: Object + Wire {
+    /// As [`Ingest::drop_managed_fields`](super::Ingest::drop_managed_fields).
+    fn drop_managed_fields(&mut self) {}
+}
+
+impl ProjectionMeta for ObjectMeta {
+    fn drop_managed_fields(&mut self) {
+        Self::drop_managed_fields(self);
+    }
+}
+
+impl ProjectionMeta for LeanMeta {}
+
+/// A Rust type that a field of a projection may have.
+pub trait ProjectionField: FieldAccess {
+    /// The type of schema fields that it takes; `Option<T>` takes what `T` takes.
+    const TAKES: FieldType;
+}
+
+macro_rules! takes {
+    ($($type:ty => $field:ident),* $(,)?) => {$(
+        impl ProjectionField for $type {
+            const TAKES: FieldType = FieldType::$field;
+        }
+    )*};
+}
+
+takes! {
+    bool => Bool, Option<bool> => Bool, Vec<bool> => BoolList,
+    i32 => I32, Option<i32> => I32, Vec<i32> => I32List,
+    i64 => I64, Option<i64> => I64, Vec<i64> => I64List,
+    f64 => F64, Option<f64> => F64,
+    Str => Str, Option<Str> => Str, Vec<Str> => StrList, BTreeMap<Str, Str> => StrMap,
+    ByteString => Bytes, Option<ByteString> => Bytes, Vec<ByteString> => BytesList,
+    BTreeMap<Str, ByteString> => BytesMap,
+}
+
+impl<T: Wire> ProjectionField for T {
+    const TAKES: FieldType = FieldType::Message(T::SCHEMA);
+}
+
+impl<T: Wire> ProjectionField for Option<T> {
+    const TAKES: FieldType = FieldType::Message(T::SCHEMA);
+}
+
+impl<T: Wire> ProjectionField for Vec<T> {
+    const TAKES: FieldType = FieldType::MessageList(T::SCHEMA);
+}
+
+impl<T: Wire> ProjectionField for BTreeMap<Str, T> {
+    const TAKES: FieldType = FieldType::MessageMap(T::SCHEMA);
+}

@@ -1,0 +1,234 @@
+//! `ProjectionPlan`: the paths of a projection as one tree, so that one pass serves them all.
+
+use crate::wire::scan::groups_of;
+use crate::wire::{FieldFlags, FieldType, JsonForm, Schema, WireError, WireErrorKind};
+
+/// The paths of a projection, resolved against the schema of its kind.
+#[derive(Debug)]
+pub struct ProjectionPlan {
+    nodes: Vec<Node>,
+    keys: Vec<Vec<(&'static str, Leaf)>>,
+}
+
+/// A path that cannot be projected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{path:?} is no field of {kind} that can be projected, or stands inside another path")]
+pub struct PathError {
+    /// The path.
+    pub path: &'static str,
+    /// The kind.
+    pub kind: &'static str,
+}
+
+impl PathError {
+    pub(super) fn to_wire(&self) -> WireError {
+        let reason = self.to_string();
+        WireErrorKind::Invalid { reason }.into()
+    }
+}
+
+/// A message on the way.
+#[derive(Debug)]
+struct Node {
+    owner: &'static str,
+    names: Vec<(&'static str, Step)>,
+    /// The name is none for a group, which JSON does not have.
+    numbers: Vec<(u32, Option<&'static str>, Step)>,
+}
+
+/// What to do with a field on the way.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::wire) enum Step {
+    /// Walk into the message; in a list of them, into each.
+    Enter { node: usize, list: bool },
+    /// Take the value.
+    Take(Leaf),
+    /// Take the values of some keys.
+    Keys(usize),
+}
+
+/// A value to take.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::wire) struct Leaf {
+    /// The index of the field in the projection.
+    pub(in crate::wire) slot: usize,
+    pub(in crate::wire) ty: FieldType,
+    /// It is in the items of a list: values are appended.
+    pub(in crate::wire) listed: bool,
+    /// Go cannot tell its zero value from an absent one.
+    pub(in crate::wire) zero_is_absent: bool,
+}
+
+impl ProjectionPlan {
+    /// Resolves the paths; the index of each is that of its field in the projection.
+    ///
+    /// # Errors
+    /// A path leads nowhere, or two meet.
+    pub fn new(schema: &'static Schema, paths: &[&'static str]) -> Result<Self, PathError> {
+        let mut plan = Self {
+            nodes: Vec::new(),
+            keys: Vec::new(),
+        };
+        plan.node(schema.name);
+        for (slot, path) in paths.iter().enumerate() {
+            plan.add(schema, path, slot).ok_or(PathError {
+                path,
+                kind: schema.name,
+            })?;
+        }
+        Ok(plan)
+    }
+
+    /// The name of the message that a node is, for errors.
+    pub(in crate::wire) fn owner(&self, node: usize) -> &'static str {
+        self.nodes[node].owner
+    }
+
+    pub(in crate::wire) fn by_name(&self, node: usize, name: &str) -> Option<(&'static str, Step)> {
+        let names = &self.nodes[node].names;
+        names.iter().find(|it| it.0 == name).copied()
+    }
+
+    pub(in crate::wire) fn by_number(
+        &self,
+        node: usize,
+        number: u32,
+    ) -> Option<(Option<&'static str>, Step)> {
+        let numbers = &self.nodes[node].numbers;
+        let found = numbers.iter().find(|it| it.0 == number);
+        found.map(|&(_, name, step)| (name, step))
+    }
+
+    pub(in crate::wire) fn key(&self, keys: usize, key: &str) -> Option<Leaf> {
+        let found = self.keys[keys].iter().find(|it| it.0 == key);
+        found.map(|&(_, leaf)| leaf)
+    }
+
+    fn node(&mut self, owner: &'static str) -> usize {
+        self.nodes.push(Node {
+            owner,
+            names: Vec::new(),
+            numbers: Vec::new(),
+        });
+        self.nodes.len() - 1
+    }
+
+    fn add(&mut self, mut schema: &'static Schema, path: &'static str, slot: usize) -> Option<()> {
+        let (mut node, mut rest, mut listed) = (0, path, false);
+        loop {
+            if schema.form != JsonForm::Object {
+                return None;
+            }
+            let end = rest.find(['.', '[']).unwrap_or(rest.len());
+            let index = schema.index_by_name(&rest[..end], 0)?;
+            let (items, after) = match rest[end..].strip_prefix("[]") {
+                Some(after) => (true, after),
+                None => (false, &rest[end..]),
+            };
+            let field = &schema.fields[index];
+            let at = Place {
+                node,
+                schema,
+                index,
+            };
+            let leaf = |ty, keyed: bool| Leaf {
+                slot,
+                ty,
+                listed,
+                zero_is_absent: !keyed && !field.flags.has(FieldFlags::POINTER),
+            };
+            if after.is_empty() {
+                return self.take(&at, leaf(field.ty, false));
+            }
+            rest = after.strip_prefix('.')?;
+            let (inner, list) = match (field.ty, items) {
+                (FieldType::Message(inner), false) => (inner, false),
+                (FieldType::MessageList(inner), true) => (inner, true),
+                (FieldType::StrMap, false) => {
+                    return self.take_key(&at, rest, leaf(FieldType::Str, true));
+                }
+                (FieldType::BytesMap, false) => {
+                    return self.take_key(&at, rest, leaf(FieldType::Bytes, true));
+                }
+                (FieldType::MessageMap(inner), false) => {
+                    return self.take_key(&at, rest, leaf(FieldType::Message(inner), true));
+                }
+                _ => return None,
+            };
+            node = match self.step(&at) {
+                Some(Step::Enter { node, .. }) => node,
+                Some(_) => return None,
+                None => {
+                    let node = self.node(inner.name);
+                    self.put(&at, Step::Enter { node, list })?;
+                    node
+                }
+            };
+            schema = inner;
+            listed |= list;
+        }
+    }
+
+    fn step(&self, at: &Place) -> Option<Step> {
+        self.by_name(at.node, at.name()).map(|(_, step)| step)
+    }
+
+    fn take(&mut self, at: &Place, leaf: Leaf) -> Option<()> {
+        match self.step(at) {
+            Some(_) => None,
+            None => self.put(at, Step::Take(leaf)),
+        }
+    }
+
+    fn take_key(&mut self, at: &Place, key: &'static str, leaf: Leaf) -> Option<()> {
+        match self.step(at) {
+            Some(Step::Keys(keys)) if self.key(keys, key).is_none() => {
+                self.keys[keys].push((key, leaf));
+                Some(())
+            }
+            Some(_) => None,
+            None => {
+                self.keys.push(vec![(key, leaf)]);
+                self.put(at, Step::Keys(self.keys.len() - 1))
+            }
+        }
+    }
+
+    /// Files a step under the field's name, and under its number in the groups that it is in.
+    fn put(&mut self, at: &Place, step: Step) -> Option<()> {
+        let field = &at.schema.fields[at.index];
+        self.nodes[at.node].names.push((field.json, step));
+        let mut node = at.node;
+        for group in groups_of(at.schema.order, at.index)? {
+            node = match self.by_number(node, group) {
+                Some((None, Step::Enter { node, .. })) => node,
+                Some(_) => return None,
+                None => {
+                    let inner = self.node(at.schema.name);
+                    let enter = Step::Enter {
+                        node: inner,
+                        list: false,
+                    };
+                    self.nodes[node].numbers.push((group, None, enter));
+                    inner
+                }
+            };
+        }
+        let numbers = &mut self.nodes[node].numbers;
+        numbers.push((field.number, Some(field.json), step));
+        Some(())
+    }
+}
+
+/// A field of a message that is a node.
+struct Place {
+    node: usize,
+    schema: &'static Schema,
+    index: usize,
+}
+
+impl Place {
+    fn name(&self) -> &'static str {
+        self.schema.fields[self.index].json
+    }
+}

@@ -1,0 +1,49 @@
+//! A projection of a message: a message with some of its fields.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+use syn::Error;
+
+use crate::attributes::{Of, Projected};
+use crate::kind::check;
+
+pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
+    let Projected {
+        name,
+        of: Of::Kind(of) | Of::Message(of),
+        krate,
+        fields,
+    } = projected;
+    for field in fields {
+        if field.is_metadata || field.path.value().contains(['.', '[']) {
+            let text = "a part has fields of its own message, by their names alone";
+            return Err(Error::new(field.path.span(), text));
+        }
+    }
+    let checks = fields.iter().map(|field| check(krate, of, field));
+    let count = fields.len();
+    let paths = fields.iter().map(|field| &field.path);
+    let indexes = (0..count).map(Literal::usize_unsuffixed);
+    let names = fields.iter().map(|field| &field.name);
+    Ok(quote! {
+        const _: () = {
+            #(#checks)*
+
+            const OF: &'static #krate::wire::Schema = <#of as #krate::wire::Wire>::SCHEMA;
+            static FIELDS: [#krate::wire::Field; #count] =
+                [#(#krate::wire::part_field(OF, #paths)),*];
+            static BY_NAME: [u16; #count] = #krate::wire::order_by_name(&FIELDS);
+            static ORDER: [#krate::wire::Entry; #count] = #krate::wire::order_by_number(&FIELDS);
+            static SCHEMA: #krate::wire::Schema = #krate::wire::Schema {
+                name: OF.name,
+                full_name: OF.full_name,
+                kind: ::core::option::Option::None,
+                form: OF.form,
+                fields: &FIELDS,
+                by_name: &BY_NAME,
+                order: &ORDER,
+            };
+            #krate::message!(#name, SCHEMA, [#(#indexes #names),*]);
+        };
+    })
+}
