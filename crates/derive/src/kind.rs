@@ -19,11 +19,8 @@ pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
     let paths: Vec<_> = fields.iter().map(|field| &field.path).collect();
     let indexes = 0..fields.len();
     let names = fields.iter().map(|field| &field.name);
-    let metadata_only = paths
-        .iter()
-        .map(|path| path.value())
-        .all(|path| path == "metadata" || path.starts_with("metadata."));
-    let object = object(krate, name, &meta.name);
+    let ingest = ingest(projected, kind, &meta);
+    let object = object(krate, name, meta.name);
     let resource = resource(krate, name, kind);
     Ok(quote! {
         const _: () = {
@@ -63,28 +60,43 @@ pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
                 }
             }
 
-            #[automatically_derived]
-            impl #krate::wire::Ingest for #name {
-                type Kind = #kind;
-                const METADATA_ONLY: bool = #metadata_only;
-
-                fn ingest(
-                    bytes: #krate::wire::Bytes,
-                    encoding: #krate::wire::Encoding,
-                    cx: &mut #krate::wire::DecodeContext,
-                ) -> ::core::result::Result<Self, #krate::wire::WireError> {
-                    #krate::wire::project(&bytes, encoding, cx)
-                }
-
-                fn drop_managed_fields(&mut self) {
-                    #meta
-                }
-            }
-
+            #ingest
             #object
             #resource
         };
     })
+}
+
+fn ingest(projected: &Projected, kind: &Type, meta: &Metadata<'_>) -> TokenStream {
+    let Projected {
+        name,
+        krate,
+        fields,
+        ..
+    } = projected;
+    let metadata_only = fields
+        .iter()
+        .map(|field| field.path.value())
+        .all(|path| path == "metadata" || path.starts_with("metadata."));
+    quote! {
+        #[automatically_derived]
+        impl #krate::wire::Ingest for #name {
+            type Kind = #kind;
+            const METADATA_ONLY: bool = #metadata_only;
+
+            fn ingest(
+                bytes: #krate::wire::Bytes,
+                encoding: #krate::wire::Encoding,
+                cx: &mut #krate::wire::DecodeContext,
+            ) -> ::core::result::Result<Self, #krate::wire::WireError> {
+                #krate::wire::project(&bytes, encoding, cx)
+            }
+
+            fn drop_managed_fields(&mut self) {
+                #meta
+            }
+        }
+    }
 }
 
 /// The field that is the metadata.
