@@ -37,6 +37,8 @@ mod generated;
 mod handler;
 mod informer_config;
 mod informer_state;
+#[cfg(feature = "kube")]
+mod kube_events;
 mod mailbox;
 mod namespaces;
 mod processor;
@@ -62,6 +64,8 @@ pub use generated::*;
 pub use handler::{Delivery, EventHandler, HandlerConfig, Overflow, RESYNC_MIN};
 pub use informer_config::{InformerConfig, OnProblem, Problem, QueueKind};
 pub use informer_state::{HandlerSummary, InformerState, InformerStats, RunError, Stopped};
+#[cfg(feature = "kube")]
+pub use kube_events::KubeEvents;
 pub use kubist_reflector::{Config, InitialSync, Report, Transform};
 pub use resync::Resync;
 pub use seat::HandlerState;
