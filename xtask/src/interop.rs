@@ -1,11 +1,12 @@
 //! `cargo xtask interop`: the server against programs that are not ours.
 //!
-//! kubectl in several versions, and Go programs on client-go. Every check says what it found;
+//! kubectl in several versions, Go programs on client-go, and a program on kube. Every check says what it found;
 //! the run goes on after a failure and fails at its end.
 
 mod applied;
 mod differential;
 mod go_informer;
+mod kube_rs;
 mod kubectl;
 mod manifests;
 mod report;
@@ -38,7 +39,7 @@ pub(crate) struct Options {
     /// Use this binary in place of building one
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
-    /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`)
+    /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `kube-rs`, `differential`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 }
@@ -94,6 +95,11 @@ pub(crate) fn run(options: &Options) -> Outcome {
         } else {
             report.missing("client-go");
         }
+    }
+    if options.wants(kube_rs::PART) {
+        report.part(kube_rs::PART, |report| {
+            kube_rs::run(&binary, &scratch, report)
+        })?;
     }
     report.end()
 }
