@@ -7,5 +7,6 @@ mod http1;
 mod http2;
 mod proxy;
 mod server;
+mod service;
 mod tls;
 mod upgrade;
