@@ -124,8 +124,9 @@
 //! }
 //! ```
 //!
-//! A crate that knows `kubist-apimachinery` by another path says so:
-//! `#[projection(of = Pod, crate = kubist::apimachinery)]`.
+//! A crate that knows `kubist-apimachinery` by another path says so; with the facade it is
+//! `#[projection(of = Pod, crate = kubist::apimachinery)]`, and the derive is
+//! `kubist::derive::Projection`.
 
 mod attributes;
 mod kind;

@@ -79,6 +79,7 @@ pub use kubist_cache as cache;
 pub use kubist_client as client;
 pub use kubist_codec as codec;
 pub use kubist_controller as controller;
+pub use kubist_derive as derive;
 pub use kubist_informers as informers;
 pub use kubist_kubeconfig as kubeconfig;
 pub use kubist_reflector as reflector;

@@ -2,5 +2,6 @@
 
 mod cluster;
 mod factory;
+mod forms;
 mod handlers;
 mod informer;
