@@ -1,7 +1,7 @@
 //! `cargo xtask interop`: the server against programs that are not ours.
 //!
-//! kubectl in several versions, Go programs on client-go, and a program on kube. Every check says what it found;
-//! the run goes on after a failure and fails at its end.
+//! kubectl in several versions, Go programs on client-go, and a program on kube. Every check says
+//! what it found; the run goes on after a failure and fails at its end.
 
 mod applied;
 mod differential;
@@ -39,7 +39,8 @@ pub(crate) struct Options {
     /// Use this binary in place of building one
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
-    /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `kube-rs`, `differential`)
+    /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
+    /// `kube-rs`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 }
