@@ -30,7 +30,7 @@ pub(super) fn run(binary: &Path, scratch: &Path, report: &mut Report) -> Outcome
     let target = scratch.join("kube-target");
     let mut build = Command::new("cargo");
     build
-        .args(["build", "--locked"])
+        .arg("build")
         .env("CARGO_TARGET_DIR", &target)
         .current_dir(root().join("tests/interop/kube"));
     process::run_with(&mut build)?;
