@@ -1,5 +1,7 @@
 //! Projections of Pods and Nodes, from both encodings.
 
+#![expect(clippy::unwrap_used, reason = "a failed set-up is a failed test")]
+
 mod allocations;
 mod held;
 mod paths;
