@@ -1,55 +1,88 @@
 //! `cargo xtask bench`: benchmarks with peers side by side, in one run on one machine.
 //!
-//! The peers are packages of the workspace in `bench/`. Each is built on its own, so that features
-//! which one turns on in a shared dependency do not reach another.
+//! The Rust peers are packages of the workspace in `bench/`. Each is built on its own, so that
+//! features which one turns on in a shared dependency do not reach another. client-go is the
+//! module in `bench/go-peer`. One process is measured at a time.
 
+mod cache;
+mod chart;
 mod codec;
+mod document;
+mod fanout;
 mod informer;
 mod machine;
-
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod peers;
+mod queue;
+mod report;
+mod table;
+mod target;
 
 use clap::{Args, Subcommand};
 
-use crate::process::{self, Outcome, root};
+use crate::process::Outcome;
+
+use peers::{Building, Peers};
+use report::{Output, Report};
 
 /// Options of `cargo xtask bench`.
 #[derive(Args)]
 pub(crate) struct Options {
     #[command(subcommand)]
     benchmark: Benchmark,
+    #[command(flatten)]
+    building: Building,
+    #[command(flatten)]
+    output: Output,
 }
 
 #[derive(Subcommand)]
 enum Benchmark {
-    /// Initial sync and updates of an informer, against `kubist serve`
+    /// Every benchmark below, one after the other
+    All(All),
+    /// Initial sync, updates and relist of an informer, against `kubist serve`
     Informer(informer::Options),
+    /// The store of an informer: writing, look-ups, selectors, readers beside a writer
+    Cache(cache::Options),
+    /// The work queue
+    Queue(queue::Options),
+    /// One informer with many handlers
+    Fanout(fanout::Options),
     /// Decoding and encoding Pods
     Codec(codec::Options),
 }
 
-/// Builds what is needed and measures.
-pub(crate) fn run(options: &Options) -> Outcome {
-    match &options.benchmark {
-        Benchmark::Informer(options) => informer::run(options),
-        Benchmark::Codec(options) => codec::run(options),
-    }
+/// Options of `cargo xtask bench all`: those of each part.
+#[derive(Args)]
+struct All {
+    #[command(flatten)]
+    informer: informer::Options,
+    #[command(flatten)]
+    queue: queue::Options,
+    #[command(flatten)]
+    fanout: fanout::Options,
 }
 
-/// Builds a package of `bench/` and returns its binary.
-fn build(package: &str) -> Outcome<PathBuf> {
-    let own = std::env::current_exe()?;
-    let target = own
-        .parent()
-        .and_then(Path::parent)
-        .ok_or("xtask runs outside a target folder")?;
-    let target = target.join("bench");
-    let mut command = Command::new("cargo");
-    command
-        .args(["build", "--release", "--package", package, "--target-dir"])
-        .arg(&target)
-        .current_dir(root().join("bench"));
-    process::run_with(&mut command)?;
-    Ok(target.join("release").join(package))
+/// Builds what is needed, measures, and prints.
+pub(crate) fn run(options: &Options) -> Outcome {
+    // Everything is built before anything is measured.
+    let peers = Peers::build(&options.building)?;
+    let reports = match &options.benchmark {
+        Benchmark::All(all) => run_all(&peers, all)?,
+        Benchmark::Informer(options) => vec![informer::run(&peers, options)?],
+        Benchmark::Cache(options) => vec![cache::run(&peers, options)?],
+        Benchmark::Queue(options) => vec![queue::run(&peers, options)?],
+        Benchmark::Fanout(options) => vec![fanout::run(&peers, options)?],
+        Benchmark::Codec(options) => vec![codec::run(&peers, options)?],
+    };
+    report::emit(&reports, &options.output)
+}
+
+fn run_all(peers: &Peers, all: &All) -> Outcome<Vec<Report>> {
+    Ok(vec![
+        informer::run(peers, &all.informer)?,
+        cache::run(peers, &cache::Options::of(all.informer.objects()))?,
+        queue::run(peers, &all.queue)?,
+        fanout::run(peers, &all.fanout)?,
+        codec::run(peers, &codec::Options::default())?,
+    ])
 }

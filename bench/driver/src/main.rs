@@ -1,5 +1,7 @@
-//! Writes to a server: fills it with Pods, and updates them while peers watch.
+//! Writes to a server: fills it with Pods, and updates them while peers watch. Also prints the Pods
+//! for peers that cannot make them.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -39,6 +41,8 @@ enum Command {
         #[arg(long)]
         marker: String,
     },
+    /// Print the Pods as JSON, each on a line of its own
+    Print,
 }
 
 type Failure = Box<dyn std::error::Error>;
@@ -46,6 +50,9 @@ type Failure = Box<dyn std::error::Error>;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
+    if let Command::Print = arguments.command {
+        return print(&arguments);
+    }
     let options = Options {
         file: arguments.kubeconfig.clone(),
         ..Options::default()
@@ -58,10 +65,20 @@ async fn main() -> Result<(), Failure> {
         Command::Update { updates, marker } => {
             update(&client, &arguments, *updates, marker).await?
         }
+        Command::Print => 0,
     };
     let seconds = start.elapsed().as_secs_f64();
     println!("{}", json!({"writes": writes, "seconds": seconds}));
     Ok(())
+}
+
+fn print(arguments: &Arguments) -> Result<(), Failure> {
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    for number in 0..arguments.objects {
+        serde_json::to_writer(&mut out, &pods::pod(arguments.seed, number))?;
+        out.write_all(b"\n")?;
+    }
+    Ok(out.flush()?)
 }
 
 async fn fill(client: &Client, arguments: &Arguments) -> Result<u64, Failure> {

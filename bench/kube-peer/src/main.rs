@@ -1,4 +1,5 @@
-//! The kube crate's reflector of all Pods, measured: until synced, then until a marker appears.
+//! The kube crate's reflector of all Pods, measured: until synced, until a marker appears, and
+//! until another marker is found by a new list.
 //!
 //! Its store has no indexes; its stream is read to the end, as a controller would. Prints a line
 //! of JSON after each phase.
@@ -7,8 +8,9 @@ use std::path::PathBuf;
 use std::pin::pin;
 
 use clap::{Parser, ValueEnum};
-use futures::StreamExt as _;
+use futures::{Stream, StreamExt as _};
 use k8s_openapi::api::core::v1::Pod;
+use kube::runtime::reflector::Store;
 use kube::runtime::watcher::{self, Event};
 use kube::runtime::{WatchStreamExt as _, reflector, watcher as watch};
 use kube::{Api, Client, Config, ResourceExt as _, config};
@@ -23,6 +25,9 @@ struct Arguments {
     /// Name of the Pod that ends the updates
     #[arg(long)]
     marker: String,
+    /// Name of the Pod that only a new list shows
+    #[arg(long)]
+    relist_marker: String,
 }
 
 /// How it gets the first state.
@@ -48,26 +53,47 @@ async fn main() -> Result<(), Failure> {
     let (reader, writer) = reflector::store::<Pod>();
     let pods: Api<Pod> = Api::all(client);
     let events = reflector(writer, watch(pods, options).default_backoff());
-    let mut events = pin!(events);
-    let mut synced = None;
+    follow(pin!(events), &reader, &arguments, before).await
+}
+
+async fn follow<E: std::error::Error>(
+    mut events: impl Stream<Item = Result<Event<Pod>, E>> + Unpin,
+    reader: &Store<Pod>,
+    arguments: &Arguments,
+    mut before: Usage,
+) -> Result<(), Failure> {
+    let (mut lists, mut marked) = (0, false);
     while let Some(event) = events.next().await {
         match event {
-            Ok(Event::InitDone) if synced.is_none() => {
-                let usage = Usage::now();
-                println!("{}", meter::phase("sync", reader.len(), before, usage));
-                synced = Some(usage);
-            }
-            Ok(Event::Apply(pod)) if pod.name_any() == arguments.marker => {
-                let start = synced.ok_or("the marker came before the first list was complete")?;
+            Ok(Event::InitDone) if lists == 0 => {
+                lists = 1;
                 println!(
                     "{}",
-                    meter::phase("updates", reader.len(), start, Usage::now())
+                    meter::phase("sync", reader.len(), before, Usage::now())
                 );
-                return Ok(());
+                before = Usage::now();
             }
+            Ok(Event::InitDone) => {
+                lists += 1;
+                if marked {
+                    break;
+                }
+            }
+            Ok(Event::Apply(pod)) if pod.name_any() == arguments.marker => {
+                let mut line = meter::phase("updates", reader.len(), before, Usage::now());
+                line["lists"] = (lists - 1).into();
+                lists = 1;
+                meter::reset_peak()?;
+                before = Usage::now();
+                println!("{line}");
+            }
+            Ok(Event::InitApply(pod)) => marked |= pod.name_any() == arguments.relist_marker,
             Ok(_) => {}
             Err(error) => eprintln!("{error}"),
         }
     }
-    Err("the stream of events ended".into())
+    let mut line = meter::phase("relist", reader.len(), before, Usage::now());
+    line["lists"] = (lists - 1).into();
+    println!("{line}");
+    Ok(())
 }

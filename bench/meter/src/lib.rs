@@ -2,7 +2,9 @@
 //!
 //! Linux only. It measures the process that calls it, or another by its id.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
 
 /// Clock ticks a second in `/proc`; the same on every Linux that we run on.
 const TICKS: f64 = 100.0;
@@ -51,16 +53,51 @@ impl Usage {
     }
 }
 
-/// The line that a peer prints after a phase, for `cargo xtask bench` to read.
-pub fn phase(name: &str, objects: usize, before: Usage, after: Usage) -> String {
-    serde_json::json!({
+/// Used CPU of less than this in [`SETTLE_STEP`] counts as rest.
+const SETTLED_CPU: f64 = 0.03;
+/// How long rest is watched for.
+pub const SETTLE_STEP: Duration = Duration::from_millis(200);
+
+/// Whether the process rests: ask twice, [`SETTLE_STEP`] apart.
+pub fn rests(before: Usage) -> bool {
+    Usage::now().cpu - before.cpu < SETTLED_CPU
+}
+
+/// Lets the kernel count the peak of resident memory from here on.
+///
+/// # Errors
+/// The kernel does not offer it.
+pub fn reset_peak() -> std::io::Result<()> {
+    std::fs::write("/proc/self/clear_refs", "5")
+}
+
+/// What a phase of an informer has used, for `cargo xtask bench` to read.
+pub fn phase(name: &str, objects: usize, before: Usage, after: Usage) -> Value {
+    json!({
         "phase": name,
         "objects": objects,
         "wall_seconds": after.at.duration_since(before.at).as_secs_f64(),
         "cpu_seconds": after.cpu - before.cpu,
+        "rss_before_kb": before.rss,
         "rss_kb": after.rss,
         "rss_growth_kb": after.rss.saturating_sub(before.rss),
         "peak_kb": after.peak,
     })
-    .to_string()
+}
+
+/// How often a case of nanoseconds is measured; the middle counts.
+pub const ROUNDS: usize = 5;
+
+/// The middle of what a measurement gives in so many rounds.
+pub fn median(rounds: usize, measure: impl FnMut() -> f64) -> f64 {
+    let mut values: Vec<f64> = std::iter::repeat_with(measure)
+        .take(rounds.max(1))
+        .collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Nanoseconds for each of `count` since `start`.
+pub fn each(start: Instant, count: usize) -> f64 {
+    start.elapsed().as_secs_f64() * 1e9 / count as f64
 }

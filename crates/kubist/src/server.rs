@@ -18,7 +18,7 @@ use kubist_controller::ManagerError;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::{Registry, RegistryConfig, User};
 use kubist_storage::Kv;
-use kubist_storage::memory::MemoryKv;
+use kubist_storage::memory::{self, MemoryKv, TokioClock};
 use kubist_transport::{ConfigError, Identity, Pem, Transport, Verify};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -47,6 +47,9 @@ pub struct ServerConfig {
     pub simulate: bool,
     /// Makes uids and generated names the same in each run. Default: none, different ones.
     pub seed: Option<u64>,
+    /// Events that the store keeps: a watch that begins further back is told that its version is
+    /// gone, and its client lists again. Default: 100,000.
+    pub history_events_max: usize,
 }
 
 impl Default for ServerConfig {
@@ -57,6 +60,7 @@ impl Default for ServerConfig {
             controllers: Controller::ALL.into(),
             simulate: false,
             seed: None,
+            history_events_max: memory::Config::default().history_events_max,
         }
     }
 }
@@ -119,7 +123,11 @@ impl Server {
     /// # Errors
     /// The address is taken, or certificates cannot be made.
     pub async fn start(config: ServerConfig) -> Result<Self, ServerError> {
-        let kv = MemoryKv::default();
+        let limits = memory::Config {
+            history_events_max: config.history_events_max,
+            ..memory::Config::default()
+        };
+        let kv = MemoryKv::new(limits, Arc::new(TokioClock::start()));
         let mut engine = JoinSet::new();
         let ticking = kv.clone();
         engine.spawn(async move { ticking.run().await });
@@ -223,7 +231,7 @@ impl Server {
     }
 
     /// How much its store holds.
-    pub fn storage_stats(&self) -> kubist_storage::memory::Stats {
+    pub fn storage_stats(&self) -> memory::Stats {
         self.kv.stats()
     }
 

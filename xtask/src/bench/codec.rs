@@ -1,66 +1,83 @@
 //! `bench codec`: what decoding, ingesting and encoding a Pod costs, beside the usual crates.
 
-use std::process::Command;
-
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::machine;
+use super::chart::Chart;
+use super::peers::{self, Peers};
+use super::report::Report;
+use super::table::{Table, fixed};
 use crate::process::Outcome;
 
 /// Options of `cargo xtask bench codec`.
 #[derive(Args)]
 pub(super) struct Options {
     /// How many different Pods
-    #[arg(long, default_value_t = 5_000)]
+    #[arg(long, default_value_t = OBJECTS)]
     objects: u64,
     /// How often each case goes over all of them
-    #[arg(long, default_value_t = 4)]
+    #[arg(long, default_value_t = ROUNDS)]
     rounds: u32,
-    /// Print one JSON object in place of a table
-    #[arg(long)]
-    json: bool,
 }
 
-pub(super) fn run(options: &Options) -> Outcome {
-    let program = super::build("codec")?;
-    let output = Command::new(program)
+const OBJECTS: u64 = 5_000;
+const ROUNDS: u32 = 4;
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            objects: OBJECTS,
+            rounds: ROUNDS,
+        }
+    }
+}
+
+/// What is done, in what; the peer that does the same.
+const CASES: [(&str, &str, Option<&str>); 6] = [
+    ("decode", "json", Some("k8s-openapi")),
+    ("decode", "protobuf", Some("prost")),
+    ("encode", "json", Some("k8s-openapi")),
+    ("encode", "protobuf", Some("prost")),
+    ("ingest", "json", None),
+    ("ingest", "protobuf", None),
+];
+
+pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Report> {
+    let mut command = peers.rust("codec");
+    command
         .args(["--objects", &options.objects.to_string()])
-        .args(["--rounds", &options.rounds.to_string()])
-        .output()?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+        .args(["--rounds", &options.rounds.to_string()]);
+    Ok(report(options, &peers::lines(&mut command)?))
+}
+
+fn report(options: &Options, lines: &[Value]) -> Report {
+    let mut table = Table::new(["one Pod", "Kubist", "held", "peer", "held", "peer is"]);
+    let mut chart = Chart::new("codec", "Decoding and encoding a Pod, µs (less is better)");
+    for (what, encoding, peer) in CASES {
+        let title = format!("{what} {}", encoding.replace("json", "JSON"));
+        let mut row = vec![title.clone()];
+        for system in ["kubist", peer.unwrap_or_default()] {
+            let case = format!("{what}/{encoding}/{system}");
+            let time = peers::number(lines, &case, "microseconds_each");
+            let held = peers::number(lines, &case, "bytes_held_each");
+            let held = if what == "encode" { f64::NAN } else { held };
+            row.push(fixed(time, 1));
+            row.push(fixed(held / 1e3, 1));
+            let name = if system == "kubist" { "Kubist" } else { system };
+            chart.bar(format!("{name}: {title}"), time, format!("{time:.1} µs"));
+        }
+        row.push(peer.unwrap_or_default().to_owned());
+        table.row(row);
     }
-    let text = String::from_utf8(output.stdout)?;
-    let cases: Vec<Value> = text
-        .lines()
-        .map(serde_json::from_str)
-        .collect::<Result<_, _>>()?;
-    if options.json {
-        println!(
-            "{}",
-            json!({"machine": machine::describe(), "cases": cases})
-        );
-        return Ok(());
+    Report {
+        name: "codec",
+        what: format!(
+            "{} Pods, {} rounds; µs for one, and kB that a decoded one holds.",
+            options.objects, options.rounds
+        ),
+        tables: vec![table],
+        targets: Vec::new(),
+        charts: vec![chart],
+        json: json!({"cases": lines}),
     }
-    println!("machine: {}", machine::describe());
-    println!(
-        "{:<28}{:>10}{:>10}{:>12}{:>12}",
-        "case", "us each", "MB/s", "bytes in", "bytes held"
-    );
-    for case in &cases {
-        let number = |key: &str, digits: usize| match case[key].as_f64() {
-            Some(value) => format!("{value:.digits$}"),
-            None => "-".to_owned(),
-        };
-        println!(
-            "{:<28}{:>10}{:>10}{:>12}{:>12}",
-            case["case"].as_str().unwrap_or_default(),
-            number("microseconds_each", 1),
-            number("megabytes_per_second", 0),
-            number("bytes_in_each", 0),
-            number("bytes_held_each", 0),
-        );
-    }
-    Ok(())
 }

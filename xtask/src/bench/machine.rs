@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::process;
+
 /// Processor, cores and memory, as far as the system tells.
 pub(super) fn describe() -> Value {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
@@ -19,6 +21,30 @@ pub(super) fn describe() -> Value {
         "memory": field(&read("/proc/meminfo"), "MemTotal"),
         "kernel": read("/proc/sys/kernel/osrelease").trim(),
     })
+}
+
+/// The same in a line for people, with the day.
+pub(super) fn line() -> String {
+    let machine = describe();
+    let text = |key: &str| machine[key].as_str().unwrap_or("unknown").to_owned();
+    let day = process::output("date", &["-u", "+%F"]).unwrap_or_default();
+    let go = process::output("go", &["env", "GOVERSION"]).unwrap_or_default();
+    let rust = process::output("rustc", &["--version"]).unwrap_or_default();
+    let rust: Vec<&str> = rust.split_whitespace().take(2).collect();
+    let kilobytes: f64 = text("memory")
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap_or_default();
+    format!(
+        "Machine: {} cores of {}, {:.0} GB, Linux {}; {}, {}; {}.",
+        machine["cores"],
+        text("processor"),
+        kilobytes / 1e6,
+        text("kernel"),
+        rust.join(" "),
+        go.trim(),
+        day.trim()
+    )
 }
 
 /// CPU seconds and resident kilobytes of another process.

@@ -47,6 +47,9 @@ pub(crate) struct Options {
     /// A bearer token that is the administrator's, beside the client certificate
     #[arg(long, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     token: Option<String>,
+    /// How many events the store keeps; watches from further back end with 410
+    #[arg(long, value_name = "EVENTS", default_value_t = 100_000)]
+    history: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -69,6 +72,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         controllers: controllers(&options.controllers)?,
         simulate: options.simulate,
         seed: None,
+        history_events_max: options.history,
     };
     let server = Server::start(config)
         .await

@@ -71,3 +71,27 @@ async fn two_servers_with_one_seed_give_the_same_uids() {
     assert_eq!(uids[0], uids[1]);
     assert_eq!(Controller::ALL.map(Controller::name), ["gc", "namespace"]);
 }
+
+#[tokio::test]
+async fn a_server_keeps_no_more_events_than_its_config_says() {
+    let config = ServerConfig {
+        history_events_max: 3,
+        controllers: [].into(),
+        ..Default::default()
+    };
+    let server = Server::start(config).await.unwrap();
+    let namespaces: Api<Namespace> = Api::all(server.client());
+    for number in 0..10 {
+        namespaces
+            .create(&namespace(&format!("n{number}")))
+            .await
+            .unwrap();
+    }
+    let stats = server.storage_stats();
+    assert!(stats.history_events <= 3, "{stats:?}");
+    assert!(
+        stats.compacted > kubist::storage::Revision::ZERO,
+        "{stats:?}"
+    );
+    server.shutdown().await;
+}

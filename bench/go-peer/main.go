@@ -1,0 +1,35 @@
+// The go-peer program is client-go beside Kubist in `cargo xtask bench`.
+//
+// Its first argument says what is measured. It prints one line of JSON for each phase or case, in
+// the form that the Rust peers have, and nothing else on standard output.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+)
+
+var benchmarks = map[string]func([]string) error{
+	"informer": informer,
+	"cache":    caches,
+	"queue":    queues,
+	"fanout":   fanout,
+}
+
+func main() {
+	if len(os.Args) < 2 || benchmarks[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "usage: go-peer informer|cache|queue|fanout [flags]")
+		os.Exit(2)
+	}
+	if err := benchmarks[os.Args[1]](os.Args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func flags(name string) *flag.FlagSet { return flag.NewFlagSet(name, flag.ExitOnError) }
+
+// emit prints one line for `cargo xtask bench` to read.
+func emit(line map[string]any) error { return json.NewEncoder(os.Stdout).Encode(line) }

@@ -1,0 +1,32 @@
+//! The parts of the kube crate's client half, measured without a network: the reflector's store,
+//! the scheduler of delayed requests, and a shared reflector with many subscribers. Prints a line
+//! of JSON for each case.
+
+mod cache;
+mod delayed;
+mod fanout;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    part: Part,
+}
+
+#[derive(Subcommand)]
+enum Part {
+    Cache(cache::Options),
+    Queue(delayed::Options),
+    Fanout(fanout::Options),
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    match Arguments::parse().part {
+        Part::Cache(options) => cache::run(&options),
+        Part::Queue(options) => delayed::run(&options),
+        Part::Fanout(options) => fanout::run(&options),
+    }
+}

@@ -1,0 +1,255 @@
+//! The indexer with an index of namespaces and one of nodes.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use kubist_api::core::v1::Pod;
+use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, Interner, Wire as _};
+use kubist_apimachinery::{ObjectName, Selector};
+use kubist_cache::{Delta, Encoded, FieldLookup, Index, IndexHandle, Indexer, Lister, Replacement};
+use meter::{ROUNDS, each, median};
+use serde_json::json;
+
+use crate::Failure;
+
+/// Look-ups by name in a round.
+const GETS: usize = 400_000;
+/// How often each value is looked up in a round.
+const LOOKUPS: usize = 20;
+/// Selections in a round.
+const SELECTS: usize = 10;
+/// Threads that read beside the writer.
+const READERS: usize = 2;
+
+#[derive(Args)]
+pub struct Options {
+    #[arg(long, default_value_t = 20_000)]
+    objects: u64,
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How long readers run beside the writer
+    #[arg(long, default_value_t = 2.0)]
+    seconds: f64,
+    /// The label selector to select by
+    #[arg(long)]
+    selector: String,
+    #[arg(long)]
+    form: Form,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Form {
+    Encoded,
+    Decoded,
+}
+
+pub fn run(options: &Options) -> Result<(), Failure> {
+    match options.form {
+        Form::Encoded => measure(&objects::<Encoded<Pod>>(options)?, options),
+        Form::Decoded => measure(&objects::<Pod>(options)?, options),
+    }
+}
+
+/// The objects, in two versions each, with what finds them.
+struct Objects<F> {
+    first: Vec<Arc<F>>,
+    second: Vec<Arc<F>>,
+    names: Vec<ObjectName>,
+    nodes: Vec<String>,
+}
+
+fn objects<F: Ingest<Kind = Pod>>(options: &Options) -> Result<Objects<F>, Failure> {
+    let mut cx = DecodeContext::new().with_interner(Interner::default());
+    let mut all = Objects {
+        first: Vec::new(),
+        second: Vec::new(),
+        names: Vec::new(),
+        nodes: Vec::new(),
+    };
+    for number in 0..options.objects {
+        let json = serde_json::to_vec(&pods::pod(options.seed, number))?;
+        let mut pod = Pod::from_json(&json, &mut cx)?;
+        let mut held = |pod: &Pod| -> Result<Arc<F>, Failure> {
+            let bytes = pod.to_protobuf().into();
+            Ok(Arc::new(F::ingest(bytes, Encoding::Protobuf, &mut cx)?))
+        };
+        all.first.push(held(&pod)?);
+        pod.metadata.resource_version = format!("{}1", pod.metadata.resource_version).into();
+        all.second.push(held(&pod)?);
+        all.names.push(ObjectName::new(
+            pod.metadata.namespace.clone(),
+            pod.metadata.name.clone(),
+        ));
+        all.nodes.push(pod.spec.node_name.to_string());
+    }
+    all.nodes.sort();
+    all.nodes.dedup();
+    Ok(all)
+}
+
+fn indexer<F: FieldLookup>() -> (Indexer<F>, IndexHandle<F>) {
+    let mut indexer = Indexer::new();
+    indexer.add_index(Index::namespace());
+    let by_node = indexer.add_index(Index::field("spec.nodeName"));
+    (indexer, by_node)
+}
+
+fn filled<F: FieldLookup>(objects: &[Arc<F>]) -> (Indexer<F>, IndexHandle<F>) {
+    let (mut indexer, by_node) = indexer();
+    replace(&mut indexer, objects);
+    (indexer, by_node)
+}
+
+fn replace<F: FieldLookup>(indexer: &mut Indexer<F>, objects: &[Arc<F>]) {
+    let replacement = Replacement {
+        resource_version: "1".into(),
+        objects: objects.to_vec(),
+        unreadable: Vec::new(),
+    };
+    indexer.apply(Delta::ReplacedAll(replacement), &mut Vec::new());
+    indexer.publish();
+}
+
+/// One after the other, each visible before the next.
+fn put<F: FieldLookup>(indexer: &mut Indexer<F>, objects: &[Arc<F>]) -> f64 {
+    let start = Instant::now();
+    for object in objects {
+        indexer.upsert(Arc::clone(object));
+        indexer.publish();
+    }
+    each(start, objects.len())
+}
+
+fn measure<F: Ingest<Kind = Pod> + FieldLookup>(
+    all: &Objects<F>,
+    options: &Options,
+) -> Result<(), Failure> {
+    let count = all.first.len();
+    print("replace", || {
+        let (mut indexer, _) = indexer();
+        let start = Instant::now();
+        replace(&mut indexer, &all.first);
+        each(start, count)
+    });
+    print("add", || put(&mut indexer().0, &all.first));
+    print("update", || put(&mut filled(&all.first).0, &all.second));
+    let (mut indexer, by_node) = filled(&all.first);
+    let lister = indexer.lister();
+    print("get", || {
+        let start = Instant::now();
+        for number in 0..GETS {
+            assert!(black_box(lister.get(&all.names[number % count])).is_some());
+        }
+        each(start, GETS)
+    });
+    print("by-index", || look_up(&lister, &by_node, all));
+    print("by-index of 40", || look_up_groups(all, count));
+    print("by-index of 40, a quarter", || {
+        look_up_groups(all, count / 4)
+    });
+    let selector: Selector = options.selector.parse()?;
+    print("select", || select(&lister, &selector));
+    let key = options.selector.split('=').next().unwrap_or_default();
+    indexer.add_index(Index::label(key));
+    indexer.publish();
+    print("select with an index", || select(&lister, &selector));
+    readers_beside_writer(all, Duration::from_secs_f64(options.seconds));
+    Ok(())
+}
+
+fn print(case: &str, measure: impl FnMut() -> f64) {
+    let nanoseconds = median(ROUNDS, measure);
+    println!("{}", json!({"case": case, "nanoseconds": nanoseconds}));
+}
+
+fn look_up<F: FieldLookup>(lister: &Lister<F>, by_node: &IndexHandle<F>, all: &Objects<F>) -> f64 {
+    let (start, mut found) = (Instant::now(), 0);
+    for _ in 0..LOOKUPS {
+        for node in &all.nodes {
+            found += lister.by_index(by_node, node).len();
+        }
+    }
+    assert_eq!(found, LOOKUPS * all.first.len(), "every Pod is on a node");
+    each(start, LOOKUPS * all.nodes.len())
+}
+
+/// Objects under each value of the index of groups.
+const GROUP: usize = 40;
+
+/// Look-ups in an index whose groups have the same size however many objects there are.
+fn look_up_groups<F: FieldLookup>(all: &Objects<F>, count: usize) -> f64 {
+    // The last part of a name is the object's number.
+    let group = |object: &F| {
+        let number = object.name().rsplit('-').next().unwrap_or_default();
+        usize::from_str_radix(number, 16).unwrap_or_default() / GROUP
+    };
+    let mut indexer = Indexer::new();
+    let by_group = indexer.add_index(Index::new("group", move |object, values| {
+        values.push(&group(object).to_string());
+    }));
+    replace(&mut indexer, &all.first[..count]);
+    let lister = indexer.lister();
+    let values: Vec<String> = (0..count / GROUP).map(|it| it.to_string()).collect();
+    let start = Instant::now();
+    for number in 0..LOOKUPS * all.nodes.len() {
+        let found = lister.by_index(&by_group, &values[number * 7 % values.len()]);
+        assert_eq!(found.len(), GROUP);
+    }
+    each(start, LOOKUPS * all.nodes.len())
+}
+
+fn select<F: FieldLookup>(lister: &Lister<F>, selector: &Selector) -> f64 {
+    let start = Instant::now();
+    for _ in 0..SELECTS {
+        assert!(!lister.select(selector).is_empty());
+    }
+    each(start, SELECTS)
+}
+
+fn readers_beside_writer<F: FieldLookup>(all: &Objects<F>, limit: Duration) {
+    let (mut indexer, _) = filled(&all.first);
+    let lister = indexer.lister();
+    let stop = AtomicBool::new(false);
+    let count = all.names.len();
+    let (reads, writes, seconds) = thread::scope(|scope| {
+        let read = |reader: usize| {
+            let (lister, stop) = (lister.clone(), &stop);
+            move || {
+                let mut reads = 0;
+                while !stop.load(Ordering::Relaxed) {
+                    let name = &all.names[(reader * count / READERS + reads) % count];
+                    black_box(lister.get(name));
+                    reads += 1;
+                }
+                reads
+            }
+        };
+        let readers: Vec<_> = (0..READERS).map(|it| scope.spawn(read(it))).collect();
+        let (start, mut writes) = (Instant::now(), 0);
+        while start.elapsed() < limit {
+            let objects = if writes / count % 2 == 0 {
+                &all.second
+            } else {
+                &all.first
+            };
+            indexer.upsert(Arc::clone(&objects[writes % count]));
+            indexer.publish();
+            writes += 1;
+        }
+        stop.store(true, Ordering::Relaxed);
+        let joined = readers.into_iter().map(|it| it.join().unwrap_or_default());
+        (joined.sum::<usize>(), writes, start.elapsed().as_secs_f64())
+    });
+    println!(
+        "{}",
+        json!({
+            "case": "readers",
+            "reads_per_second": reads as f64 / seconds,
+            "writes_per_second": writes as f64 / seconds,
+        })
+    );
+}

@@ -1,0 +1,147 @@
+//! One informer with a number of handlers, on events from within the process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use clap::{Args, ValueEnum};
+use futures::future::BoxFuture;
+use futures::{FutureExt as _, StreamExt as _, stream};
+use kubist_api::core::v1::Pod;
+use kubist_apimachinery::Str;
+use kubist_cache::{
+    Change, FetchError, Index, ListBatch, ListEnd, ListItem, ListRequest, ListStream,
+    ListerWatcher, WatchItem, WatchRequest, WatchStream,
+};
+use kubist_informers::{Delivery, HandlerConfig, SharedInformer};
+use meter::Usage;
+use serde_json::json;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Failure, runtime};
+
+/// Objects that the events are about.
+const FOLLOWED: usize = 1000;
+
+#[derive(Args)]
+pub struct Options {
+    #[arg(long, default_value_t = 1)]
+    handlers: usize,
+    #[arg(long, default_value_t = 100_000)]
+    events: usize,
+    #[arg(long)]
+    delivery: Way,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Way {
+    Coalesced,
+    EveryEvent,
+}
+
+/// A list of Pods, and once it may, one event after the other.
+struct Script {
+    names: Arc<Vec<Str>>,
+    events: usize,
+    begin: Arc<Semaphore>,
+}
+
+fn pod(names: &[Str], number: usize) -> Pod {
+    let mut pod = Pod::default();
+    pod.metadata.namespace = "default".into();
+    pod.metadata.name = names[number % FOLLOWED].clone();
+    pod.metadata.resource_version = (number + 1).to_string().into();
+    pod
+}
+
+impl ListerWatcher<Pod> for Script {
+    fn list(&self, _request: ListRequest) -> BoxFuture<'_, Result<ListStream<Pod>, FetchError>> {
+        let items = (0..FOLLOWED).map(|it| ListItem::Object(pod(&self.names, it)));
+        let end = ListEnd {
+            resource_version: FOLLOWED.to_string().as_str().into(),
+            ..ListEnd::default()
+        };
+        let batches = [ListBatch::Items(items.collect()), ListBatch::End(end)];
+        let list = stream::iter(batches.map(Ok)).boxed();
+        async { Ok(list) }.boxed()
+    }
+
+    fn watch(&self, _request: WatchRequest) -> BoxFuture<'_, Result<WatchStream<Pod>, FetchError>> {
+        let (names, begin) = (Arc::clone(&self.names), Arc::clone(&self.begin));
+        let begun = async move { begin.acquire().await.map(|it| it.forget()) };
+        let event = move |number| Ok(vec![WatchItem::Modified(pod(&names, FOLLOWED + number))]);
+        let events = stream::iter((0..self.events).map(event));
+        let events = begun.map(|_| events).flatten_stream();
+        async { Ok(events.chain(stream::pending()).boxed()) }.boxed()
+    }
+
+    fn supports_streaming_list(&self) -> bool {
+        false
+    }
+}
+
+pub fn run(options: &Options) -> Result<(), Failure> {
+    runtime()?.block_on(measure(options))
+}
+
+async fn measure(options: &Options) -> Result<(), Failure> {
+    let names = (0..FOLLOWED).map(|it| Str::from(format!("pod-{it:04}")));
+    let begin = Arc::new(Semaphore::new(0));
+    let script = Script {
+        names: Arc::new(names.collect()),
+        events: options.events,
+        begin: Arc::clone(&begin),
+    };
+    let informer = SharedInformer::<Pod>::new(Arc::new(script), Default::default());
+    informer.add_index(Index::namespace());
+    let delivery = match options.delivery {
+        Way::Coalesced => Delivery::Coalesced,
+        Way::EveryEvent => Delivery::EveryEvent {
+            pending_max: options.events + FOLLOWED,
+        },
+    };
+    let (calls, ended) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
+    let last = (FOLLOWED + options.events).to_string();
+    let mut handlers = Vec::new();
+    for _ in 0..options.handlers {
+        let (calls, ended) = (Arc::clone(&calls), Arc::clone(&ended));
+        let last = last.clone();
+        let handler = move |change: Change<Pod>| {
+            calls.fetch_add(1, Ordering::Relaxed);
+            if let Change::Updated { new, .. } = change
+                && new.metadata.resource_version == *last
+            {
+                ended.add_permits(1);
+            }
+        };
+        let config = HandlerConfig {
+            delivery,
+            ..HandlerConfig::default()
+        };
+        handlers.push(informer.add_handler_with(handler, config));
+    }
+    let (token, running) = (CancellationToken::new(), informer.clone());
+    let stop = token.clone();
+    let run = tokio::spawn(async move { running.run(stop).await });
+    for handler in &handlers {
+        handler.synced().await;
+    }
+    let (told, before) = (calls.load(Ordering::Relaxed), Usage::now());
+    begin.add_permits(1);
+    let all = ended.acquire_many(u32::try_from(options.handlers)?).await?;
+    all.forget();
+    let after = Usage::now();
+    println!(
+        "{}",
+        json!({
+            "handlers": options.handlers,
+            "events": options.events,
+            "delivered": calls.load(Ordering::Relaxed) - told,
+            "wall_seconds": (after.at - before.at).as_secs_f64(),
+            "cpu_seconds": after.cpu - before.cpu,
+        })
+    );
+    token.cancel();
+    run.await??;
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! The parts of Kubist's client half, measured without a network: the indexer, the work queue, and
+//! an informer with many handlers. Prints a line of JSON for each case.
+
+mod cache;
+mod fanout;
+mod queue;
+
+use clap::{Parser, Subcommand};
+
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    part: Part,
+}
+
+#[derive(Subcommand)]
+enum Part {
+    Cache(cache::Options),
+    Queue(queue::Options),
+    Fanout(fanout::Options),
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    match Arguments::parse().part {
+        Part::Cache(options) => cache::run(&options),
+        Part::Queue(options) => queue::run(&options),
+        Part::Fanout(options) => fanout::run(&options),
+    }
+}
+
+/// A runtime on as many threads as the machine has cores.
+fn runtime() -> Result<tokio::runtime::Runtime, std::io::Error> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+}

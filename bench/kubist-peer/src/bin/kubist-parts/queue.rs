@@ -1,0 +1,132 @@
+//! The work queue, of names as strings.
+
+use std::collections::HashMap;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use kubist_apimachinery::Str;
+use kubist_workqueue::WorkQueue;
+use meter::{Usage, median};
+use serde_json::json;
+
+use crate::{Failure, runtime};
+
+/// Tasks that work beside the one producer.
+const WORKERS: usize = 4;
+const ROUNDS: usize = 3;
+
+#[derive(Args)]
+pub struct Options {
+    /// Items that pass through
+    #[arg(long, default_value_t = 1_000_000)]
+    items: usize,
+    /// Items with a delay
+    #[arg(long, default_value_t = 100_000)]
+    delayed: usize,
+}
+
+pub fn run(options: &Options) -> Result<(), Failure> {
+    let items = options.items;
+    let distinct: Vec<Str> = (0..items)
+        .map(|it| Str::from(format!("group-{:02}/pod-{it:07}", it % 50)))
+        .collect();
+    let repeated = &distinct[..(items / 20).max(1)];
+    print("one thread", || one_thread(repeated, items))?;
+    print("1 producer, 4 workers, all different", || {
+        produce(&distinct, items)
+    })?;
+    print("1 producer, 4 workers, names repeat", || {
+        produce(repeated, items)
+    })?;
+    delays(&distinct[..options.delayed])
+}
+
+fn print(case: &str, mut measure: impl FnMut() -> Result<f64, Failure>) -> Result<(), Failure> {
+    let mut failed = None;
+    let rate = median(ROUNDS, || {
+        measure().unwrap_or_else(|error| {
+            failed = Some(error);
+            f64::NAN
+        })
+    });
+    println!("{}", json!({"case": case, "items_per_second": rate}));
+    failed.map_or(Ok(()), Err)
+}
+
+fn on_one_thread<R>(future: impl Future<Output = R>) -> Result<R, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    Ok(runtime.block_on(future))
+}
+
+/// Adds, takes and ends one item after the other.
+fn one_thread(names: &[Str], items: usize) -> Result<f64, Failure> {
+    on_one_thread(async {
+        let (queue, start) = (WorkQueue::default(), Instant::now());
+        for number in 0..items {
+            queue.add(names[number % names.len()].clone());
+            if let Some(work) = queue.next().await {
+                work.succeed();
+            }
+        }
+        items as f64 / start.elapsed().as_secs_f64()
+    })
+}
+
+/// Adds items while workers take them, until all have been worked on.
+fn produce(names: &[Str], items: usize) -> Result<f64, Failure> {
+    Ok(runtime()?.block_on(async {
+        let (queue, start) = (WorkQueue::<Str>::default(), Instant::now());
+        let mut workers = tokio::task::JoinSet::new();
+        for _ in 0..WORKERS {
+            let queue = queue.clone();
+            workers.spawn(async move {
+                while let Some(work) = queue.next().await {
+                    work.succeed();
+                }
+            });
+        }
+        thread::scope(|scope| {
+            let add = || (0..items).for_each(|it| queue.add(names[it % names.len()].clone()));
+            scope.spawn(add);
+        });
+        queue.shut_down_with_drain().await;
+        while workers.join_next().await.is_some() {}
+        items as f64 / start.elapsed().as_secs_f64()
+    }))
+}
+
+/// Adds items that are due at different times within a second, and takes them as they come.
+fn delays(names: &[Str]) -> Result<(), Failure> {
+    on_one_thread(async {
+        let before = Usage::now();
+        let queue = WorkQueue::default();
+        let mut due = HashMap::with_capacity(names.len());
+        for (number, name) in names.iter().enumerate() {
+            let wait = Duration::from_micros(number as u64 * 7919 % 1_000_000);
+            due.insert(name.clone(), Instant::now() + wait);
+            queue.add_after(name.clone(), wait);
+        }
+        let added = Usage::now();
+        let mut late = Duration::ZERO;
+        for _ in names {
+            if let Some(work) = queue.next().await {
+                late += due[work.item()].elapsed();
+                work.succeed();
+            }
+        }
+        let after = Usage::now();
+        println!(
+            "{}",
+            json!({
+                "case": "delayed",
+                "add_seconds": (added.at - before.at).as_secs_f64(),
+                "wall_seconds": (after.at - before.at).as_secs_f64(),
+                "cpu_seconds": after.cpu - before.cpu,
+                "late_microseconds": late.as_secs_f64() * 1e6 / names.len() as f64,
+            })
+        );
+    })
+}
