@@ -7,7 +7,7 @@ use super::table::Table;
 /// A target and what came out.
 pub(super) struct Target {
     what: String,
-    target: String,
+    is: String,
     measured: String,
     holds: bool,
 }
@@ -18,7 +18,7 @@ impl Target {
         let ratio = ours / theirs;
         Self {
             what: what.to_owned(),
-            target: match share {
+            is: match share {
                 it if it < 1.0 => format!("at most 1/{:.0} of {whose}", 1.0 / it),
                 1.0 => format!("at most {whose}"),
                 it => format!("at most {it} × {whose}"),
@@ -33,7 +33,7 @@ impl Target {
         let ratio = ours / theirs;
         Self {
             what: what.to_owned(),
-            target: format!("at least {times} × {whose}"),
+            is: format!("at least {times} × {whose}"),
             measured: format!("{ratio:.1} ×"),
             holds: ratio >= times,
         }
@@ -43,7 +43,7 @@ impl Target {
     pub(super) fn exactly(what: &str, ours: f64, target: f64) -> Self {
         Self {
             what: what.to_owned(),
-            target: format!("{target}"),
+            is: format!("{target}"),
             measured: format!("{ours}"),
             holds: (ours - target).abs() < f64::EPSILON,
         }
@@ -52,7 +52,7 @@ impl Target {
     pub(super) fn json(&self) -> Value {
         json!({
             "what": self.what,
-            "target": self.target,
+            "target": self.is,
             "measured": self.measured,
             "holds": self.holds,
         })
@@ -73,7 +73,7 @@ pub(super) fn table(targets: &[Target]) -> Table {
         let holds = if target.holds { "yes" } else { "**no**" };
         table.row([
             target.what.clone(),
-            target.target.clone(),
+            target.is.clone(),
             target.measured.clone(),
             holds.to_owned(),
         ]);
@@ -89,7 +89,7 @@ mod tests {
     fn a_target_holds_when_the_ratio_is_within_it() {
         let sync = Target::at_most("sync", 0.3, 1.0 / 8.0, 3.0, "client-go's");
         assert!(sync.holds);
-        assert_eq!(sync.target, "at most 1/8 of client-go's");
+        assert_eq!(sync.is, "at most 1/8 of client-go's");
         assert_eq!(sync.measured, "1/10.0");
         assert!(!Target::at_most("sync", 0.4, 1.0 / 8.0, 3.0, "client-go's").holds);
         let peak = Target::at_most("peak", 1.5, 1.25, 1.0, "steady state");
