@@ -16,7 +16,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::machine;
-use super::peers::Peers;
+use super::peers::{self, Peers};
 use super::report::Report;
 use crate::interop::server::{self, Server};
 use crate::process::{Outcome, root};
@@ -34,7 +34,7 @@ pub(super) struct Options {
     #[arg(long, default_value_t = 20_000)]
     updates: u64,
     /// Updates that each peer misses before it lists again; the server remembers fewer
-    #[arg(long, default_value_t = 6_000)]
+    #[arg(long, default_value_t = 3_000)]
     missed: u64,
     /// Use this server binary in place of building one
     #[arg(long, value_name = "PATH")]
@@ -145,9 +145,13 @@ pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Report> {
             "go-peer" => peers.go(),
             name => Some(peers.rust(name)),
         };
-        if let Some(program) = program {
-            measured.push(bench.measure(program, peer, number)?);
+        let Some(program) = program else { continue };
+        let mut figures = bench.measure(program, peer, number)?;
+        if peer.1 == "kubist-peer" {
+            let heap = bench.heap(peers, peer)?;
+            figures.sync["heap_bytes"] = heap["heap_bytes"].clone();
         }
+        measured.push(figures);
     }
     let (cpu, rss) = machine::usage(server.id());
     let usage = json!({"start": server.start, "cpu_seconds": cpu, "rss_kb": rss});
@@ -205,6 +209,14 @@ impl Bench<'_> {
             return Err(format!("{name}: {status}").into());
         }
         Ok(measured)
+    }
+
+    /// The first sync once more, with an allocator that counts.
+    fn heap(&self, peers: &Peers, peer: &Peer) -> Outcome<Value> {
+        let mut program = peers.rust("kubist-heap");
+        program.args(peer.2).arg("--kubeconfig").arg(&self.peers);
+        let lines = peers::lines(program.args(["--marker", "none", "--relist-marker", "none"]))?;
+        Ok(lines.into_iter().next().ok_or("it printed nothing")?)
     }
 
     /// Waits for each line of the peer, and does what leads to the next.
