@@ -3,11 +3,11 @@
 //! It owns the requests and streams, turns items into [`Queue`] entries, and reports what went
 //! wrong. It spawns nothing: its owner calls [`Reflector::step`] again and again.
 
+mod alarm;
 mod list;
 mod watch;
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,8 +16,9 @@ use kubist_apimachinery::{Object, ResourceVersion};
 use kubist_cache::{
     FetchError, InvalidItem, ListStream, Lister, ListerWatcher, Queue, WatchStream,
 };
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
+use self::alarm::Alarm;
 use crate::gathered::{Gathered, Transform};
 use crate::machine::{Action, Config, End, Machine};
 use crate::{Report, Stats};
@@ -32,6 +33,7 @@ pub struct Reflector<K> {
     io: Io<K>,
     gathered: Gathered<K>,
     started: Instant,
+    alarm: Alarm,
     stats: Stats,
 }
 
@@ -59,6 +61,7 @@ impl<K: Object> Reflector<K> {
             io: Io::None,
             gathered: Gathered::new(),
             started: Instant::now(),
+            alarm: Alarm::default(),
             stats: Stats::default(),
         }
     }
@@ -114,21 +117,37 @@ impl<K: Object> Reflector<K> {
                     self.begin().await;
                     false
                 }
-                Io::OpeningList(opening) => match timeout_at(deadline, opening).await {
-                    Ok(opened) => self.list_opened(opened, &mut out),
-                    Err(_) => self.list_silent(&mut out),
+                Io::OpeningList(opening) => match self
+                    .alarm
+                    .before(deadline, |cx| opening.as_mut().poll(cx))
+                    .await
+                {
+                    Some(opened) => self.list_opened(opened, &mut out),
+                    None => self.list_silent(&mut out),
                 },
-                Io::List(stream) => match timeout_at(deadline, next(stream)).await {
-                    Ok(item) => self.list_item(item, &mut out),
-                    Err(_) => self.list_silent(&mut out),
+                Io::List(stream) => match self
+                    .alarm
+                    .before(deadline, |cx| stream.as_mut().poll_next(cx))
+                    .await
+                {
+                    Some(item) => self.list_item(item, &mut out),
+                    None => self.list_silent(&mut out),
                 },
-                Io::OpeningWatch(opening) => match timeout_at(deadline, opening).await {
-                    Ok(opened) => self.watch_opened(opened, &mut out),
-                    Err(_) => self.watch_end(&End::Silent, &mut out),
+                Io::OpeningWatch(opening) => match self
+                    .alarm
+                    .before(deadline, |cx| opening.as_mut().poll(cx))
+                    .await
+                {
+                    Some(opened) => self.watch_opened(opened, &mut out),
+                    None => self.watch_end(&End::Silent, &mut out),
                 },
-                Io::Watch(stream) => match timeout_at(deadline, next(stream)).await {
-                    Ok(item) => self.watch_item(item, &mut out),
-                    Err(_) => self.watch_end(&End::Silent, &mut out),
+                Io::Watch(stream) => match self
+                    .alarm
+                    .before(deadline, |cx| stream.as_mut().poll_next(cx))
+                    .await
+                {
+                    Some(item) => self.watch_item(item, &mut out),
+                    None => self.watch_end(&End::Silent, &mut out),
                 },
             };
             if progress {
@@ -215,10 +234,6 @@ impl<K: Object> Reflector<K> {
             self.source.streaming_list_refused();
         }
     }
-}
-
-async fn next<S: futures_core::Stream + ?Sized>(stream: &mut Pin<Box<S>>) -> Option<S::Item> {
-    std::future::poll_fn(|cx| stream.as_mut().poll_next(cx)).await
 }
 
 impl<K> fmt::Debug for Reflector<K> {

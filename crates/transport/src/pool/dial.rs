@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use rustls_pki_types::ServerName;
+use tokio::io::BufReader;
 use tokio_rustls::TlsConnector;
 
 use crate::config::{HttpVersion, Timeouts};
@@ -13,6 +14,10 @@ use crate::error::{Phase, TransportError};
 use crate::proxy::Proxy;
 use crate::stats::{Counted, Counters};
 use crate::tls::{self, TlsError, TlsSource};
+
+/// How much is read from a socket at once, in bytes. The TLS library asks for 4 KiB at a time,
+/// which would be a system call for each.
+const READ_AHEAD: usize = 64 * 1024;
 
 /// What HTTP runs on.
 pub(crate) type Stream = Box<dyn Io>;
@@ -137,7 +142,7 @@ impl Dialer {
         let name = ServerName::try_from(name.clone())
             .map_err(|_| failed(TlsError::ServerName { name }))?;
         let stream = TlsConnector::from(tls.client_config(alpn))
-            .connect(name, io)
+            .connect(name, BufReader::with_capacity(READ_AHEAD, io))
             .await
             .map_err(|error| failed(TlsError::Handshake(Arc::new(error))))?;
         let protocol = match stream.get_ref().1.alpn_protocol() {
