@@ -6,11 +6,9 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
-
-// Clock ticks a second in /proc; the same on every Linux that we run on.
-const ticks = 100
 
 // Memory and CPU count as settled when this much time costs less than settledCPU seconds.
 const (
@@ -27,15 +25,13 @@ type usage struct {
 }
 
 func now() usage {
-	// The name in parentheses may hold spaces; what is behind it does not.
-	stat, _ := os.ReadFile("/proc/self/stat")
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	fields := strings.Fields(rest)
-	user, _ := strconv.ParseFloat(fields[11], 64)
-	system, _ := strconv.ParseFloat(fields[12], 64)
+	var used syscall.Rusage
+	// It cannot fail for the process itself.
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	seconds := func(it syscall.Timeval) float64 { return float64(it.Sec) + float64(it.Usec)/1e6 }
 	return usage{
 		at:   time.Now(),
-		cpu:  (user + system) / ticks,
+		cpu:  seconds(used.Utime) + seconds(used.Stime),
 		rss:  kilobytes("VmRSS:"),
 		peak: kilobytes("VmHWM:"),
 	}

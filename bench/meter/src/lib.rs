@@ -1,13 +1,11 @@
 //! What a process has used: CPU time and resident memory, from the kernel's own books.
 //!
-//! Linux only. It measures the process that calls it, or another by its id.
+//! Linux only. It measures the process that calls it.
 
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
-
-/// Clock ticks a second in `/proc`; the same on every Linux that we run on.
-const TICKS: f64 = 100.0;
 
 /// A reading.
 #[derive(Clone, Copy, Debug)]
@@ -28,16 +26,8 @@ impl Usage {
     /// # Panics
     /// Where `/proc` is not Linux's: nothing could be measured.
     pub fn now() -> Self {
-        let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux has /proc/self/stat");
-        let status = std::fs::read_to_string("/proc/self/status").expect("and /proc/self/status");
-        // The name in parentheses may hold spaces; what is behind it does not.
-        let fields: Vec<&str> = stat
-            .rsplit(')')
-            .next()
-            .unwrap_or_default()
-            .split_whitespace()
-            .collect();
-        let ticks = |index: usize| fields.get(index).and_then(|it| it.parse::<f64>().ok());
+        let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
+        let cpu = clock_gettime(ClockId::ProcessCPUTime);
         let kilobytes = |name: &str| {
             status
                 .lines()
@@ -46,7 +36,7 @@ impl Usage {
         };
         Self {
             at: Instant::now(),
-            cpu: (ticks(11).expect("utime") + ticks(12).expect("stime")) / TICKS,
+            cpu: cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9,
             rss: kilobytes("VmRSS:").expect("VmRSS"),
             peak: kilobytes("VmHWM:").expect("VmHWM"),
         }
