@@ -108,7 +108,6 @@ impl Store {
         meta.deletion_timestamp = None;
         meta.deletion_grace_period_seconds = None;
         meta.self_link = Str::default();
-        meta.managed_fields.clear();
         meta.resource_version = Str::default();
         if self.strategy.generation() != Generation::None {
             meta.generation = 1;

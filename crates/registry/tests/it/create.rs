@@ -3,7 +3,7 @@
 use crate::fixture::{Fixture, START, config_map};
 use kubist_api::apps::v1::Deployment;
 use kubist_api::core::v1::{ConfigMap, Node};
-use kubist_apimachinery::{OwnerReference, Time};
+use kubist_apimachinery::{ManagedFieldsEntry, OwnerReference, Time};
 
 #[tokio::test]
 async fn the_server_sets_uid_time_and_version() {
@@ -37,6 +37,18 @@ async fn the_server_sets_uid_time_and_version() {
             .is_ok_and(|it| it > 1)
     );
     assert_eq!(created.namespace, "default");
+}
+
+#[tokio::test]
+async fn managed_fields_that_a_client_brings_are_kept() {
+    let fixture = Fixture::new().await;
+    let mut object = config_map("a", "");
+    object.metadata.managed_fields.push(ManagedFieldsEntry {
+        manager: "importer".into(),
+        ..ManagedFieldsEntry::default()
+    });
+    let created = fixture.create(object).await.metadata;
+    assert_eq!(created.managed_fields[0].manager, "importer");
 }
 
 #[tokio::test]
