@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-const WIDTH: f64 = 760.0;
-const LABEL: f64 = 250.0;
+const WIDTH: f64 = 800.0;
+const LABEL: f64 = 290.0;
 const VALUE: f64 = 90.0;
 const BAR: f64 = 18.0;
 const GAP: f64 = 8.0;
@@ -104,11 +104,11 @@ mod tests {
         let svg = chart.svg();
         assert_eq!(svg.matches("<rect").count(), 2);
         assert!(
-            svg.contains("class=\"ours\" x=\"250\" y=\"34\" width=\"105.0\""),
+            svg.contains("class=\"ours\" x=\"290\" y=\"34\" width=\"105.0\""),
             "{svg}"
         );
         assert!(
-            svg.contains("class=\"theirs\" x=\"250\" y=\"60\" width=\"420.0\""),
+            svg.contains("class=\"theirs\" x=\"290\" y=\"60\" width=\"420.0\""),
             "{svg}"
         );
         assert!(svg.contains("CPU &amp; wall"), "{svg}");

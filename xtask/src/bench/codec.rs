@@ -51,7 +51,14 @@ pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Report> {
 }
 
 fn report(options: &Options, lines: &[Value]) -> Report {
-    let mut table = Table::new(["one Pod", "Kubist", "held", "peer", "held", "peer is"]);
+    let mut table = Table::new([
+        "one Pod",
+        "Kubist, µs",
+        "held, kB",
+        "peer, µs",
+        "held, kB",
+        "peer",
+    ]);
     let mut chart = Chart::new("codec", "Decoding and encoding a Pod, µs (less is better)");
     for (what, encoding, peer) in CASES {
         let title = format!("{what} {}", encoding.replace("json", "JSON"));
@@ -72,7 +79,7 @@ fn report(options: &Options, lines: &[Value]) -> Report {
     Report {
         name: "codec",
         what: format!(
-            "{} Pods, {} rounds; µs for one, and kB that a decoded one holds.",
+            "{} Pods, {} rounds; held is the resident memory that each object adds.",
             options.objects, options.rounds
         ),
         tables: vec![table],
