@@ -25,13 +25,9 @@ type usage struct {
 }
 
 func now() usage {
-	var used syscall.Rusage
-	// It cannot fail for the process itself.
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
-	seconds := func(it syscall.Timeval) float64 { return float64(it.Sec) + float64(it.Usec)/1e6 }
 	return usage{
 		at:   time.Now(),
-		cpu:  seconds(used.Utime) + seconds(used.Stime),
+		cpu:  cpu(),
 		rss:  kilobytes("VmRSS:"),
 		peak: kilobytes("VmHWM:"),
 	}
@@ -108,8 +104,18 @@ func middle(values []float64) float64 {
 	return values[len(values)/2]
 }
 
-func each(start time.Time, count int) float64 {
-	return float64(time.Since(start).Nanoseconds()) / float64(count)
+// cpu is the CPU seconds of all threads, user and system, the garbage collector's too.
+func cpu() float64 {
+	var used syscall.Rusage
+	// It cannot fail for the process itself.
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	seconds := func(it syscall.Timeval) float64 { return float64(it.Sec) + float64(it.Usec)/1e6 }
+	return seconds(used.Utime) + seconds(used.Stime)
+}
+
+// each is nanoseconds of CPU for each of count, since cpu said start.
+func each(start float64, count int) float64 {
+	return (cpu() - start) * 1e9 / float64(count)
 }
 
 func must(found bool, format string, arguments ...any) error {

@@ -55,7 +55,7 @@ func queues(arguments []string) error {
 
 // oneThread adds, takes, forgets and ends one item after the other.
 func oneThread(names []string, items int) float64 {
-	q, start := newQueue(), time.Now()
+	q, start := newQueue(), cpu()
 	defer q.ShutDown()
 	for i := range items {
 		q.Add(names[i%len(names)])
@@ -63,7 +63,7 @@ func oneThread(names []string, items int) float64 {
 		q.Forget(name)
 		q.Done(name)
 	}
-	return float64(items) / time.Since(start).Seconds()
+	return float64(items) / (cpu() - start)
 }
 
 // produce adds items while workers take them, until all have been worked on.

@@ -27,7 +27,6 @@ impl Usage {
     /// Where `/proc` is not Linux's: nothing could be measured.
     pub fn now() -> Self {
         let status = std::fs::read_to_string("/proc/self/status").expect("Linux has it");
-        let cpu = clock_gettime(ClockId::ProcessCPUTime);
         let kilobytes = |name: &str| {
             status
                 .lines()
@@ -36,7 +35,7 @@ impl Usage {
         };
         Self {
             at: Instant::now(),
-            cpu: cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9,
+            cpu: cpu(),
             rss: kilobytes("VmRSS:").expect("VmRSS"),
             peak: kilobytes("VmHWM:").expect("VmHWM"),
         }
@@ -87,7 +86,13 @@ pub fn median(rounds: usize, measure: impl FnMut() -> f64) -> f64 {
     values[values.len() / 2]
 }
 
-/// Nanoseconds for each of `count` since `start`.
-pub fn each(start: Instant, count: usize) -> f64 {
-    start.elapsed().as_secs_f64() * 1e9 / count as f64
+/// CPU seconds of all threads, user and system.
+pub fn cpu() -> f64 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec as f64 + used.tv_nsec as f64 / 1e9
+}
+
+/// Nanoseconds of CPU for each of `count`, since [`cpu`] said `start`.
+pub fn each(start: f64, count: usize) -> f64 {
+    (cpu() - start) * 1e9 / count as f64
 }

@@ -14,7 +14,7 @@ use kube::core::{Selector, SelectorExt as _};
 use kube::runtime::reflector::store::Writer;
 use kube::runtime::reflector::{ObjectRef, Store};
 use kube::runtime::watcher::Event;
-use meter::{ROUNDS, each, median};
+use meter::{ROUNDS, cpu, each, median};
 use serde_json::json;
 
 use crate::Failure;
@@ -74,7 +74,7 @@ fn node(pod: &Pod) -> Option<&str> {
 
 /// One after the other, each visible before the next. The store clones what it takes.
 fn put(writer: &mut Writer<Pod>, events: &[Event<Pod>]) -> f64 {
-    let start = Instant::now();
+    let start = cpu();
     for event in events {
         writer.apply_watcher_event(event);
     }
@@ -95,7 +95,7 @@ fn replace(events: &[Event<Pod>]) -> f64 {
     });
     let initial: Vec<_> = initial.collect();
     let mut writer = Writer::default();
-    let start = Instant::now();
+    let start = cpu();
     writer.apply_watcher_event(&Event::Init);
     for event in &initial {
         writer.apply_watcher_event(event);
@@ -113,7 +113,7 @@ pub fn run(options: &Options) -> Result<(), Failure> {
     let writer = filled(&all.first);
     let store = writer.as_reader();
     print("get", || {
-        let start = Instant::now();
+        let start = cpu();
         for number in 0..GETS {
             assert!(black_box(store.get(&all.names[number % count])).is_some());
         }
@@ -136,7 +136,7 @@ fn print(case: &str, measure: impl FnMut() -> f64) {
 }
 
 fn scan(store: &Store<Pod>, all: &Objects) -> f64 {
-    let start = Instant::now();
+    let start = cpu();
     for wanted in all.nodes.iter().take(SCANS) {
         let mut pods = store.state();
         pods.retain(|pod| node(pod) == Some(wanted.as_str()));
@@ -146,7 +146,7 @@ fn scan(store: &Store<Pod>, all: &Objects) -> f64 {
 }
 
 fn select(store: &Store<Pod>, selector: &Selector) -> f64 {
-    let start = Instant::now();
+    let start = cpu();
     for _ in 0..SCANS {
         let mut pods: Vec<Arc<Pod>> = store.state();
         pods.retain(|pod| selector.matches(pod.labels()));

@@ -11,7 +11,7 @@ use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, Interner, Wire as _};
 use kubist_apimachinery::{ObjectName, Selector};
 use kubist_cache::{Delta, Encoded, FieldLookup, Index, IndexHandle, Indexer, Lister, Replacement};
-use meter::{ROUNDS, each, median};
+use meter::{ROUNDS, cpu, each, median};
 use serde_json::json;
 
 use crate::Failure;
@@ -116,7 +116,7 @@ fn replace<F: FieldLookup>(indexer: &mut Indexer<F>, objects: &[Arc<F>]) {
 
 /// One after the other, each visible before the next.
 fn put<F: FieldLookup>(indexer: &mut Indexer<F>, objects: &[Arc<F>]) -> f64 {
-    let start = Instant::now();
+    let start = cpu();
     for object in objects {
         indexer.upsert(Arc::clone(object));
         indexer.publish();
@@ -131,7 +131,7 @@ fn measure<F: Ingest<Kind = Pod> + FieldLookup>(
     let count = all.first.len();
     print("replace", || {
         let (mut indexer, _) = indexer();
-        let start = Instant::now();
+        let start = cpu();
         replace(&mut indexer, &all.first);
         each(start, count)
     });
@@ -140,7 +140,7 @@ fn measure<F: Ingest<Kind = Pod> + FieldLookup>(
     let (mut indexer, by_node) = filled(&all.first);
     let lister = indexer.lister();
     print("get", || {
-        let start = Instant::now();
+        let start = cpu();
         for number in 0..GETS {
             assert!(black_box(lister.get(&all.names[number % count])).is_some());
         }
@@ -167,7 +167,7 @@ fn print(case: &str, measure: impl FnMut() -> f64) {
 }
 
 fn look_up<F: FieldLookup>(lister: &Lister<F>, by_node: &IndexHandle<F>, all: &Objects<F>) -> f64 {
-    let (start, mut found) = (Instant::now(), 0);
+    let (start, mut found) = (cpu(), 0);
     for _ in 0..LOOKUPS {
         for node in &all.nodes {
             found += lister.by_index(by_node, node).len();
@@ -194,7 +194,7 @@ fn look_up_groups<F: FieldLookup>(all: &Objects<F>, count: usize) -> f64 {
     replace(&mut indexer, &all.first[..count]);
     let lister = indexer.lister();
     let values: Vec<String> = (0..count / GROUP).map(|it| it.to_string()).collect();
-    let start = Instant::now();
+    let start = cpu();
     for number in 0..LOOKUPS * all.nodes.len() {
         let found = lister.by_index(&by_group, &values[number * 7 % values.len()]);
         assert_eq!(found.len(), GROUP);
@@ -203,7 +203,7 @@ fn look_up_groups<F: FieldLookup>(all: &Objects<F>, count: usize) -> f64 {
 }
 
 fn select<F: FieldLookup>(lister: &Lister<F>, selector: &Selector) -> f64 {
-    let start = Instant::now();
+    let start = cpu();
     for _ in 0..SELECTS {
         assert!(!lister.select(selector).is_empty());
     }
