@@ -180,6 +180,10 @@ fn look_up<F: FieldLookup>(lister: &Lister<F>, by_node: &IndexHandle<F>, all: &O
 /// Objects under each value of the index of groups.
 const GROUP: usize = 40;
 
+/// Values that are looked up: as many however many objects there are, so that what the processor
+/// keeps at hand is the same.
+const VALUES: usize = 100;
+
 /// Look-ups in an index whose groups have the same size however many objects there are.
 fn look_up_groups<F: FieldLookup>(all: &Objects<F>, count: usize) -> f64 {
     // The last part of a name is the object's number.
@@ -193,7 +197,9 @@ fn look_up_groups<F: FieldLookup>(all: &Objects<F>, count: usize) -> f64 {
     }));
     replace(&mut indexer, &all.first[..count]);
     let lister = indexer.lister();
-    let values: Vec<String> = (0..count / GROUP).map(|it| it.to_string()).collect();
+    let values: Vec<String> = (0..VALUES.min(count / GROUP))
+        .map(|it| it.to_string())
+        .collect();
     let start = cpu();
     for number in 0..LOOKUPS * all.nodes.len() {
         let found = lister.by_index(&by_group, &values[number * 7 % values.len()]);
