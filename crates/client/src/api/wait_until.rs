@@ -28,7 +28,8 @@ impl<K: Object> Api<K> {
     /// # use kubist_api::core::v1::Pod;
     /// # use kubist_client::Api;
     /// # async fn example(pods: Api<Pod>) -> Result<(), Box<dyn std::error::Error>> {
-    /// let running = pods.wait_until("web-0", |pod| pod.is_some_and(|it| it.status.phase == "Running"));
+    /// let runs = |pod: Option<&Pod>| pod.is_some_and(|it| it.status.phase == "Running");
+    /// let running = pods.wait_until("web-0", runs);
     /// let pod = tokio::time::timeout(Duration::from_mins(1), running).await??;
     /// pods.wait_until("web-1", |pod| pod.is_none()).await?; // it is gone
     /// # drop(pod); Ok(()) }
