@@ -58,3 +58,13 @@ fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn options_of_all_commands_go_together() {
+        super::Arguments::command().debug_assert();
+    }
+}

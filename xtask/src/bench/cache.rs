@@ -15,6 +15,7 @@ use crate::process::Outcome;
 
 /// Options of `cargo xtask bench cache`.
 #[derive(Args)]
+#[group(skip)]
 pub(super) struct Options {
     /// Pods in the store
     #[arg(long, default_value_t = 20_000)]

@@ -11,6 +11,7 @@ use crate::process::Outcome;
 
 /// Options of `cargo xtask bench codec`.
 #[derive(Args)]
+#[group(skip)]
 pub(super) struct Options {
     /// How many different Pods
     #[arg(long, default_value_t = OBJECTS)]

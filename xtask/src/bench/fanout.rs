@@ -14,6 +14,7 @@ use crate::process::Outcome;
 
 /// Options of `cargo xtask bench fanout`.
 #[derive(Args)]
+#[group(skip)]
 pub(super) struct Options {
     /// Calls of handlers that each run is to make; the events are so many by the handlers
     #[arg(long, default_value_t = 3_000_000)]

@@ -26,6 +26,7 @@ use line::Line;
 
 /// Options of `cargo xtask bench informer`.
 #[derive(Args)]
+#[group(skip)]
 pub(super) struct Options {
     /// Pods on the server
     #[arg(long, default_value_t = 20_000)]

@@ -13,6 +13,7 @@ use crate::process::Outcome;
 
 /// Options of `cargo xtask bench queue`.
 #[derive(Args)]
+#[group(skip)]
 pub(super) struct Options {
     /// Items that pass through the queue
     #[arg(long, default_value_t = 1_000_000)]
