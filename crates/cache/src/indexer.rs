@@ -130,9 +130,9 @@ impl<K: Object> Indexer<K> {
         }
     }
 
-    /// Keeps the names in order from now on, so that [`Snapshot::range`] need not sort. Costs some
-    /// 40 bytes an object, and about a microsecond when a name comes or goes; changes of an
-    /// object cost nothing.
+    /// Keeps the names in order from now on, so that [`Snapshot::range`] need not sort. It costs
+    /// memory for the names, and the rewriting of a chunk of them when one comes or goes; changes
+    /// of an object cost nothing.
     pub fn keep_order(&mut self) {
         if self.state().order.is_none() {
             let state = self.twin.edit();
