@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{ApiResource, Namespaced, Object, ResourceFacts, Str};
-use kubist_cache::IngestAny;
+use kubist_cache::{IngestAny, WriteLog};
 
 use crate::Client;
 use crate::endpoint::{Endpoint, Form};
@@ -121,8 +121,36 @@ impl<K> Api<K> {
                 namespace,
                 subresource,
                 form,
+                recorder: None,
             },
         }
+    }
+
+    /// The same, writing what its writes return into a log: create, replace, patch, apply and
+    /// delete, of objects and of their subresources. Whoever reads a cache can then tell whether
+    /// it shows them yet.
+    ///
+    /// Dry runs are not recorded, nor is deleting a collection, nor a write whose answer was lost
+    /// on the way.
+    ///
+    /// ```
+    /// # use kubist_api::core::v1::Pod;
+    /// # use kubist_apimachinery::ObjectName;
+    /// # use kubist_cache::WriteLog;
+    /// # use kubist_client::Api;
+    /// # fn example(pods: Api<Pod>, key: ObjectName) {
+    /// let log = WriteLog::<Pod>::new();
+    /// let pods = pods.with_write_log(&log.for_key(&key)); // what is written for this key
+    /// # }
+    /// ```
+    pub fn with_write_log(&self, log: &WriteLog<K>) -> Self
+    where
+        K: 'static,
+    {
+        let mut endpoint = self.endpoint.clone();
+        let log = log.clone();
+        endpoint.recorder = Some(Arc::new(move |written| log.record(written)));
+        Self { endpoint }
     }
 
     /// The same resource in another namespace. A kind that lives in the cluster ignores it.
@@ -178,6 +206,7 @@ impl<K> Api<K> {
             client,
             resource,
             namespace,
+            recorder,
             ..
         } = self.endpoint.clone();
         let subresource = name.into();
@@ -189,6 +218,7 @@ impl<K> Api<K> {
                 namespace,
                 subresource,
                 form,
+                recorder,
             },
         }
     }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::{Method, Response};
 use kubist_apimachinery::wire::{DecodeContext, Encode, Encoding, Ingest, WireError};
 use kubist_apimachinery::{ApiResource, Object, QueryPairs, Str};
-use kubist_cache::IngestAny;
+use kubist_cache::{IngestAny, Written};
 use kubist_codec::envelope;
 use kubist_transport::ResponseBody;
 
@@ -74,7 +74,11 @@ pub(crate) struct Endpoint<K> {
     pub(crate) namespace: Option<Str>,
     pub(crate) subresource: Str,
     pub(crate) form: Form<K>,
+    pub(crate) recorder: Option<Recorder>,
 }
+
+/// Takes what writes returned.
+pub(crate) type Recorder = Arc<dyn Fn(Written) + Send + Sync>;
 
 impl<K: Object> Endpoint<K> {
     pub(crate) fn target<'a>(&'a self, name: Option<&'a str>) -> Target<'a> {
@@ -194,6 +198,21 @@ impl<K: Object> Endpoint<K> {
         object.map_err(|source| ApiError::answer(&name, source))
     }
 
+    /// Makes the object of an answer to a write, and records it unless nothing was stored.
+    pub(crate) fn written(&self, sent: (Answer, Str), dry_run: bool) -> Result<K, ApiError> {
+        let object = self.object(sent)?;
+        if !dry_run {
+            self.record(|| Written::saved(&object));
+        }
+        Ok(object)
+    }
+
+    pub(crate) fn record(&self, written: impl FnOnce() -> Written) {
+        if let Some(recorder) = &self.recorder {
+            recorder(written());
+        }
+    }
+
     /// Begins to list.
     pub(crate) async fn list(
         &self,
@@ -249,6 +268,7 @@ impl<K> Clone for Endpoint<K> {
             namespace: self.namespace.clone(),
             subresource: self.subresource.clone(),
             form: self.form,
+            recorder: self.recorder.clone(),
         }
     }
 }

@@ -37,6 +37,7 @@ impl<K> Resource<K> {
             namespace: selection.namespace.clone(),
             subresource: kubist_apimachinery::Str::default(),
             form,
+            recorder: None,
         };
         Self {
             endpoint,

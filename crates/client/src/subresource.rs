@@ -55,7 +55,7 @@ impl<S: Object> Subresource<S> {
         let sent = endpoint
             .write(Method::PUT, target, &query, value, &endpoint.kind)
             .await;
-        endpoint.object(sent?)
+        endpoint.written(sent?, options.dry_run)
     }
 
     /// Changes that of the object of this name.
@@ -76,7 +76,7 @@ impl<S: Object> Subresource<S> {
             .endpoint
             .call(Method::PATCH, target, &query, content)
             .await;
-        self.endpoint.object(sent?)
+        self.endpoint.written(sent?, options.post.dry_run)
     }
 
     /// Posts a value and gives the answer of the same kind, as `serviceaccounts/token` has it.
@@ -89,7 +89,7 @@ impl<S: Object> Subresource<S> {
         let sent = endpoint
             .write(Method::POST, target, &Vec::new(), value, &endpoint.kind)
             .await;
-        endpoint.object(sent?)
+        endpoint.written(sent?, false)
     }
 
     /// Posts a value to where the answer says no more than that it was taken, as `pods/binding`.

@@ -29,6 +29,6 @@ impl<K: Object> Api<K> {
         let sent = endpoint
             .write(Method::POST, target, &query, object, &endpoint.kind)
             .await;
-        endpoint.object(sent?)
+        endpoint.written(sent?, options.dry_run)
     }
 }

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 use http::Method;
 use kubist_apimachinery::wire::Wire as _;
-use kubist_apimachinery::{DeleteOptions, ListOptions, Object, Status};
+use kubist_apimachinery::{DeleteOptions, ListOptions, Object, ObjectName, Status};
+use kubist_cache::Written;
 
 use super::Api;
 use crate::error::ApiError;
@@ -42,12 +43,24 @@ impl<K: Object> Api<K> {
             .endpoint
             .call(Method::DELETE, target, &Vec::new(), content)
             .await?;
+        let dry_run = !options.dry_run.is_empty();
         if let Some(status) = sent.0.status() {
+            if !dry_run {
+                self.endpoint.record(|| self.gone(name, &status));
+            }
             return Ok(DeleteAnswer::Status(Box::new(status)));
         }
-        self.endpoint
-            .object(sent)
-            .map(|object| DeleteAnswer::Object(Box::new(object)))
+        let object = self.endpoint.object(sent)?;
+        if !dry_run {
+            self.endpoint.record(|| deleted(&object));
+        }
+        Ok(DeleteAnswer::Object(Box::new(object)))
+    }
+
+    fn gone(&self, name: &str, status: &Status) -> Written {
+        let namespace = self.namespace().cloned().unwrap_or_default();
+        let uid = status.details.as_ref().map(|it| it.uid.clone());
+        Written::deleted(ObjectName::new(namespace, name), uid.unwrap_or_default())
     }
 
     /// Deletes every object that `selected` selects: in the namespace, or in all.
@@ -66,6 +79,16 @@ impl<K: Object> Api<K> {
             .call(Method::DELETE, target, &query, content(options))
             .await
             .map(drop)
+    }
+}
+
+/// An object that is terminating may be there for long: the version is what will be seen of it. If
+/// it is gone all the same, that was the version of its deletion.
+fn deleted<K: Object>(object: &K) -> Written {
+    if object.is_terminating() {
+        Written::saved(object)
+    } else {
+        Written::deleted_object(object)
     }
 }
 

@@ -77,7 +77,7 @@ impl<K: Object> Api<K> {
             .endpoint
             .call(Method::PATCH, target, &query, content)
             .await;
-        self.endpoint.object(sent?)
+        self.endpoint.written(sent?, options.post.dry_run)
     }
 
     /// Changes the status of the object of this name.
@@ -101,6 +101,6 @@ impl<K: Object> Api<K> {
             .endpoint
             .call(Method::PATCH, target, &options.to_query(), content)
             .await;
-        self.endpoint.object(sent?)
+        self.endpoint.written(sent?, options.post.dry_run)
     }
 }

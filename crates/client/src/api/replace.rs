@@ -30,7 +30,7 @@ impl<K: Object> Api<K> {
         let sent = endpoint
             .write(Method::PUT, target, &query, object, &endpoint.kind)
             .await;
-        endpoint.object(sent?)
+        endpoint.written(sent?, options.dry_run)
     }
 
     /// Replaces the object's status; the server takes nothing else from it.
@@ -47,6 +47,6 @@ impl<K: Object> Api<K> {
         let sent = endpoint
             .write(Method::PUT, target, &Vec::new(), object, &endpoint.kind)
             .await;
-        endpoint.object(sent?)
+        endpoint.written(sent?, false)
     }
 }

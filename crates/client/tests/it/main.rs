@@ -8,6 +8,7 @@ mod errors;
 mod informer_source;
 mod lists;
 mod metadata_and_dynamic;
+mod own_writes;
 mod retry;
 mod server;
 mod verbs;
