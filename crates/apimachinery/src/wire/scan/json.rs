@@ -270,29 +270,32 @@ fn take_member(
         "resourceVersion" => &mut spans.resource_version,
         "labels" => {
             expect(b'{', "map[string]string")?;
-            irregular.parts.labels = !null && !regular_pairs(value, key)?;
+            irregular.parts.labels |= is_repeated(spans.labels);
+            irregular.parts.labels |= !null && !regular_pairs(value, key)?;
             (spans.labels, spans.json.labels) = (part, true);
             return Ok(());
         }
         "annotations" => {
             expect(b'{', "map[string]string")?;
-            irregular.parts.annotations = !null && !regular_pairs(value, key)?;
+            irregular.parts.annotations |= is_repeated(spans.annotations);
+            irregular.parts.annotations |= !null && !regular_pairs(value, key)?;
             (spans.annotations, spans.json.annotations) = (part, true);
             return Ok(());
         }
         "ownerReferences" => {
             expect(b'[', "[]v1.OwnerReference")?;
-            irregular.parts.owners = value.contains(&b'\\');
+            irregular.parts.owners |= is_repeated(spans.owners) || value.contains(&b'\\');
             (spans.owners, spans.json.owners) = (part, true);
             return Ok(());
         }
         "deletionTimestamp" => {
-            spans.terminating = !null;
+            spans.terminating |= !null;
             return expect(b'"', "Time");
         }
         _ => return Ok(()),
     };
     expect(b'"', "string")?;
+    irregular.scalars |= is_repeated(*scalar);
     *scalar = Span::default();
     if !null {
         match plain(value) {
@@ -301,6 +304,12 @@ fn take_member(
         }
     }
     Ok(())
+}
+
+/// Whether a member was there before. What comes of both is then the decoder's to say: maps merge,
+/// `null` changes nothing.
+fn is_repeated(before: Span) -> bool {
+    before != Span::default()
 }
 
 /// Whether pairs can be read in place: no escapes, sorted, each key once.

@@ -170,6 +170,23 @@ fn json_escapes_order_space_and_null_are_understood() {
 }
 
 #[test]
+fn json_members_given_twice_are_as_a_decode_has_them() {
+    let text = br#"{"metadata": {"name": "a", "uid": "u", "name": null, "labels": {"x": "1"},
+        "annotations": {"note": "1"}, "labels": null, "annotations": {"more": "2"},
+        "deletionTimestamp": "2026-01-02T03:04:05Z", "deletionTimestamp": null,
+        "ownerReferences": [{"name": "o"}], "ownerReferences": null}}"#;
+    let whole = Thing::from_json(text, &mut DecodeContext::new()).unwrap();
+    assert_eq!(
+        (
+            whole.metadata.name.as_str(),
+            whole.metadata.annotations.len()
+        ),
+        ("a", 2)
+    );
+    agree(text, Encoding::Json, &whole.metadata);
+}
+
+#[test]
 fn broken_objects_are_refused_with_the_place() {
     for (text, path) in [
         ("", ""),
