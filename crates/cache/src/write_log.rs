@@ -179,6 +179,19 @@ impl<K> WriteLog<K> {
         Ok(())
     }
 
+    /// Forgets a write although nobody has seen it: for who has waited long enough. A later write to
+    /// the same object stays.
+    pub fn forget(&self, written: &Written) {
+        let mut log = self.log.lock();
+        let held = log.entries.get(&written.name);
+        if held.is_some_and(|entry| entry.written == *written) {
+            log.take(&written.name);
+        }
+        if log.floor.as_ref() == Some(written) {
+            log.floor = None;
+        }
+    }
+
     /// Forgets all that the lister shows.
     pub fn prune<F: Object>(&self, lister: &Lister<F>) {
         let state = lister.published.state.load();

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kubist_apimachinery::{ApiResource, Object, ObjectName, Resource, Str};
+use kubist_cache::WriteLog;
 use kubist_informers::SharedInformer;
 use kubist_workqueue::WorkQueue;
 use tokio_util::sync::CancellationToken;
 
+use crate::own_writes::{Logged, OwnWrites, WaitingRoom};
 use crate::run::Run;
 use crate::stats::Shared;
 use crate::trigger::{AnyTrigger, OwnerKind};
@@ -22,6 +24,7 @@ pub struct Controller {
     name: Str,
     kind: OwnerKind,
     triggers: Vec<Box<dyn AnyTrigger>>,
+    own_writes: Vec<Box<dyn OwnWrites>>,
     config: Config,
     /// Made early, so that a monitor can be had before the run.
     monitor: Option<Monitor>,
@@ -84,6 +87,7 @@ impl Controller {
             name,
             kind,
             triggers: Vec::new(),
+            own_writes: Vec::new(),
             config: Config::default(),
             monitor: None,
         }
@@ -111,6 +115,50 @@ impl Controller {
     #[must_use]
     pub fn trigger<W: Object>(mut self, trigger: Trigger<W>) -> Self {
         self.triggers.push(Box::new(trigger));
+        self
+    }
+
+    /// A name is not reconciled before the informer shows everything that was written to its kind
+    /// for that name, as recorded in `log`; for more than one kind, call it for each. The name
+    /// waits without a worker, and no longer than [`Config::own_writes_timeout`].
+    ///
+    /// ```
+    /// # use kubist_api::apps::v1::{Deployment, ReplicaSet};
+    /// # use kubist_apimachinery::ObjectName;
+    /// # use kubist_cache::WriteLog;
+    /// # use kubist_client::{Api, Client};
+    /// # use kubist_controller::{Action, Controller, Error};
+    /// # use kubist_informers::SharedInformer;
+    /// # fn example(
+    /// #     client: Client,
+    /// #     deployments: SharedInformer<Deployment>,
+    /// #     replica_sets: SharedInformer<ReplicaSet>,
+    /// # ) {
+    /// let log = WriteLog::<ReplicaSet>::new();
+    /// let controller = Controller::new("deployment", &deployments)
+    ///     .owns(&replica_sets)
+    ///     .reads_own_writes(&replica_sets, &log);
+    /// let reconcile = move |key: ObjectName| {
+    ///     let api = Api::<ReplicaSet>::namespaced(client.clone(), key.namespace.clone())
+    ///         .with_write_log(&log.for_key(&key));
+    ///     async move {
+    ///         api.create(&ReplicaSet::default()).await?; // seen before `key` comes again
+    ///         Ok::<_, Error>(Action::done())
+    ///     }
+    /// };
+    /// # drop((controller, reconcile));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn reads_own_writes<W: Object, K: 'static>(
+        mut self,
+        informer: &SharedInformer<W>,
+        log: &WriteLog<K>,
+    ) -> Self {
+        self.own_writes.push(Box::new(Logged {
+            lister: informer.lister_before_sync(),
+            log: log.clone(),
+        }));
         self
     }
 
@@ -170,6 +218,10 @@ impl Controller {
         let run = Run {
             attached: triggers.into_iter().map(|it| it.attach(&shared)).collect(),
             shared: Arc::clone(&shared),
+            room: Arc::new(WaitingRoom::new(
+                std::mem::take(&mut self.own_writes),
+                self.config.own_writes_timeout,
+            )),
             workers: self.config.workers.max(1),
             sync_timeout: self.config.sync_timeout,
             reconcile_timeout: self.config.reconcile_timeout,

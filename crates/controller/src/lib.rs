@@ -47,6 +47,8 @@
 //! - a failure, a panic or a timeout brings the name back, ever later
 //!   ([`kubist_workqueue::rate_limiter`]), and no earlier than a server asked for;
 //! - real changes go before the names of the first list and of resyncs;
+//! - with [`Controller::reads_own_writes`], a name is not reconciled before the cache shows what
+//!   was written for it, except after [`Config::own_writes_timeout`]; others are not held up;
 //! - cancelling the token stops new runs at once and gives the running ones
 //!   [`Config::stop_timeout`]; when the future returns, or is dropped, nothing of the controller
 //!   runs and its handlers are removed.
@@ -58,6 +60,7 @@ mod error;
 mod finalizer;
 mod histogram;
 mod manager;
+mod own_writes;
 mod predicate;
 mod reconciler;
 mod run;

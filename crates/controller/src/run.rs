@@ -8,6 +8,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::own_writes::WaitingRoom;
 use crate::stats::Shared;
 use crate::trigger::Attached;
 use crate::worker::Worker;
@@ -17,6 +18,7 @@ pub(crate) struct Run {
     pub(crate) shared: Arc<Shared>,
     /// Handlers, removed when this goes.
     pub(crate) attached: Vec<Box<dyn Attached>>,
+    pub(crate) room: Arc<WaitingRoom>,
     pub(crate) workers: usize,
     pub(crate) sync_timeout: Option<Duration>,
     pub(crate) reconcile_timeout: Option<Duration>,
@@ -77,6 +79,7 @@ impl Run {
             let worker = Worker {
                 shared: Arc::clone(&self.shared),
                 reconciler: Arc::clone(&reconciler),
+                room: Arc::clone(&self.room),
                 timeout: self.reconcile_timeout,
                 token: token.clone(),
             };

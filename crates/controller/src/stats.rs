@@ -32,6 +32,10 @@ pub struct Stats {
     pub retries: u64,
     /// Names that the reconciler asked to see again later.
     pub requeues: u64,
+    /// Times that a name waited for its own writes to be seen.
+    pub own_writes_waits: u64,
+    /// Times that it waited in vain, and was reconciled all the same.
+    pub own_writes_overdue: u64,
     /// Runs that are under way.
     pub active: u64,
     /// From the first change that a run answers to the begin of that run. First lists, resyncs,

@@ -10,12 +10,14 @@ use kubist_workqueue::Work;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::own_writes::WaitingRoom;
 use crate::stats::Shared;
 use crate::{Action, Error, Reconciler};
 
 pub(crate) struct Worker<R> {
     pub(crate) shared: Arc<Shared>,
     pub(crate) reconciler: Arc<R>,
+    pub(crate) room: Arc<WaitingRoom>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) token: CancellationToken,
 }
@@ -51,7 +53,9 @@ impl<R: Reconciler> Worker<R> {
                 work = self.shared.queue.next() => work,
             };
             let Some(work) = work else { return };
-            self.reconcile(work).await;
+            if let Some(work) = self.room.admit(&self.shared, work) {
+                self.reconcile(work).await;
+            }
         }
     }
 

@@ -78,6 +78,8 @@ pub(crate) enum Outcome {
     Succeeded,
     /// Succeeded, and to be run again after this long.
     Requeued(Duration),
+    /// Not begun, neither success nor failure: to be run after this long.
+    Postponed(Duration),
     /// Failed; the limiter decides when to run again, but not before this long.
     Failed {
         wait_min: Duration,
@@ -124,6 +126,16 @@ impl<T> Core<T> {
                         after,
                         &mut again,
                     );
+                }
+            }
+            Outcome::Postponed(wait) if wait.is_zero() => again = again.max(Some(lane)),
+            Outcome::Postponed(wait) => {
+                if self.mode == Mode::Open {
+                    let delayed = Delayed {
+                        lane,
+                        backoff: false,
+                    };
+                    self.delay(slot, delayed, now.saturating_add(wait));
                 }
             }
             Outcome::Failed { wait_min } => {

@@ -50,7 +50,8 @@
 //!
 //! The algorithm is a pure state machine (`core.rs`, `delay.rs`, `lanes.rs`): it is told the time
 //! as the [`Duration`](std::time::Duration) since the queue was made. [`WorkQueue`] is a mutex
-//! around it, tokio's clock, and the list of sleeping workers.
+//! around it, tokio's clock, the list of sleeping workers, and the intake (`intake.rs`) in which
+//! producers and finished workers leave what needs no decision yet.
 
 mod config;
 mod core;
@@ -58,8 +59,10 @@ mod delay;
 mod intake;
 mod lanes;
 mod metrics;
+mod parallel;
 mod queue;
 pub mod rate_limiter;
+mod recorder;
 mod sleepers;
 mod sync;
 mod work;
@@ -68,7 +71,9 @@ pub use self::{
     config::{Config, DuringBackoff, Group},
     lanes::Lane,
     metrics::{Metric, MetricsSink, Stats},
+    parallel::{Finished, Parallel},
     queue::WorkQueue,
     rate_limiter::RateLimiter,
+    recorder::Recorder,
     work::Work,
 };

@@ -63,6 +63,29 @@ pub struct Stats {
     pub retries: u64,
 }
 
+impl Stats {
+    /// The gauges and totals under client-go's names, in its units.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "metrics are doubles, and counts stay below 2^53"
+    )]
+    pub fn samples(&self) -> [(&'static str, f64); 5] {
+        [
+            ("workqueue_depth", self.depth as f64),
+            ("workqueue_adds_total", self.adds as f64),
+            ("workqueue_retries_total", self.retries as f64),
+            (
+                "workqueue_unfinished_work_seconds",
+                self.unfinished_work.as_secs_f64(),
+            ),
+            (
+                "workqueue_longest_running_processor_seconds",
+                self.longest_running.as_secs_f64(),
+            ),
+        ]
+    }
+}
+
 /// What one operation has to report; gathered under the lock, recorded after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Report {

@@ -50,3 +50,27 @@ pub fn default_controller<T: ?Sized + 'static>() -> MaxOf<T> {
         Box::new(Bucket::default()),
     ])
 }
+
+/// What client-go uses where keys are retried for themselves alone: 1 ms doubling to 1,000 s for
+/// the item, and nothing for the queue as a whole.
+pub fn default_item_based() -> Exponential {
+    Exponential {
+        base: Duration::from_millis(1),
+        ..Exponential::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_item_based_default_doubles_from_1_ms_to_1000_s() {
+        let mut limiter = default_item_based();
+        let mut wait = |failures| limiter.delay("a", failures, Duration::ZERO).as_millis();
+        assert_eq!(
+            [1, 2, 20, 21, 50].map(&mut wait),
+            [1, 2, 524_288, 1_000_000, 1_000_000]
+        );
+    }
+}

@@ -61,6 +61,13 @@ impl<T> Work<T> {
         self.outcome = Outcome::Requeued(wait);
     }
 
+    /// The work was not begun: the item runs after `wait`, or sooner if it is added before.
+    /// Failures are neither counted nor forgotten. With no `wait` it goes to the end of its lane,
+    /// also when the queue has been closed.
+    pub fn postpone(mut self, wait: Duration) {
+        self.outcome = Outcome::Postponed(wait);
+    }
+
     /// The work failed: the same as dropping the guard.
     pub fn fail(self) {
         drop(self);

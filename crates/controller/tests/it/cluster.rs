@@ -28,8 +28,21 @@ struct State<K> {
     version: u64,
     objects: BTreeMap<ObjectName, K>,
     watchers: Vec<mpsc::Sender<WatchItem<K>>>,
-    /// Lists fail as long as this is set.
+    /// Lists hang as long as this is set.
     down: bool,
+    /// Events that are on their way, while they are held back.
+    held: Option<Vec<WatchItem<K>>>,
+}
+
+impl<K: Clone> State<K> {
+    fn tell(&mut self, event: WatchItem<K>) {
+        match &mut self.held {
+            Some(held) => held.push(event),
+            None => self
+                .watchers
+                .retain(|it| it.try_send(event.clone()).is_ok()),
+        }
+    }
 }
 
 impl<K> Default for State<K> {
@@ -39,6 +52,7 @@ impl<K> Default for State<K> {
             objects: BTreeMap::new(),
             watchers: Vec::new(),
             down: false,
+            held: None,
         }
     }
 }
@@ -52,17 +66,52 @@ impl Cluster {
         act(objects.downcast_mut().expect("the type is the key"))
     }
 
-    /// Creates or updates.
-    pub(crate) fn put<K: KubeObject>(&self, mut object: K) {
+    /// Creates or updates; the answer is as a server's.
+    pub(crate) fn put<K: KubeObject>(&self, mut object: K) -> K {
         self.with(|all: &mut State<K>| {
             all.version += 1;
             object.metadata_mut().resource_version = all.version.to_string().into();
             let old = all.objects.insert(object.object_name(), object.clone());
             let event = match old {
-                None => WatchItem::Added(object),
-                Some(_) => WatchItem::Modified(object),
+                None => WatchItem::Added(object.clone()),
+                Some(_) => WatchItem::Modified(object.clone()),
             };
-            all.watchers.retain(|it| it.try_send(event.clone()).is_ok());
+            all.tell(event);
+            object
+        })
+    }
+
+    /// Creates an object that the informers' selectors keep out: the version moves on, and nobody
+    /// is told.
+    pub(crate) fn put_unselected<K: KubeObject>(&self, mut object: K) -> K {
+        self.with(|all: &mut State<K>| {
+            all.version += 1;
+            object.metadata_mut().resource_version = all.version.to_string().into();
+            object
+        })
+    }
+
+    pub(crate) fn bookmark<K: KubeObject>(&self) {
+        self.with(|all: &mut State<K>| {
+            let resource_version = all.version.into();
+            all.tell(WatchItem::Bookmark {
+                resource_version,
+                initial_events_end: false,
+            });
+        });
+    }
+
+    /// Events are held back from now on.
+    pub(crate) fn hold<K: KubeObject>(&self) {
+        self.with(|all: &mut State<K>| all.held = Some(Vec::new()));
+    }
+
+    /// Events that were held back arrive.
+    pub(crate) fn release<K: KubeObject>(&self) {
+        self.with(|all: &mut State<K>| {
+            for event in all.held.take().into_iter().flatten() {
+                all.tell(event);
+            }
         });
     }
 
@@ -71,8 +120,7 @@ impl Cluster {
             all.version += 1;
             if let Some(mut object) = all.objects.remove(&ObjectName::new(namespace, name)) {
                 object.metadata_mut().resource_version = all.version.to_string().into();
-                let event = WatchItem::Deleted(object);
-                all.watchers.retain(|it| it.try_send(event.clone()).is_ok());
+                all.tell(WatchItem::Deleted(object));
             }
         });
     }

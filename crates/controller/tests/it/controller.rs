@@ -1,4 +1,4 @@
-//! What leads to a reconcile, what follows one, and how a controller ends.
+//! What leads to a reconcile, and what follows one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,84 +7,13 @@ use std::time::Duration;
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::ObjectName;
-use kubist_controller::{Action, Config, Controller, Error, Predicate, RunError, Stats, Trigger};
+use kubist_controller::{Action, Config, Controller, Error, Predicate, Trigger};
 use kubist_informers::SharedInformerFactory;
 use parking_lot::Mutex;
-use tokio::sync::Notify;
-use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep, timeout};
-use tokio_util::sync::CancellationToken;
+use tokio::time::{Instant, sleep};
 
 use crate::cluster::{Cluster, named, owned};
-
-/// The names that a reconciler was called with, and when.
-#[derive(Clone, Default)]
-struct Calls(Arc<Mutex<Vec<(String, Duration)>>>);
-
-impl Calls {
-    fn push(&self, key: &ObjectName, begin: Instant) {
-        self.0.lock().push((key.name.to_string(), begin.elapsed()));
-    }
-
-    fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.lock())
-            .into_iter()
-            .map(|it| it.0)
-            .collect()
-    }
-
-    fn times(&self) -> Vec<u64> {
-        let calls = self.0.lock();
-        calls
-            .iter()
-            .map(|it| u64::try_from(it.1.as_millis()).expect("short"))
-            .collect()
-    }
-}
-
-/// Time enough for everything that waits for nothing.
-async fn settle() {
-    sleep(Duration::from_millis(1)).await;
-}
-
-struct Running {
-    token: CancellationToken,
-    run: JoinHandle<Result<Stats, RunError>>,
-}
-
-#[expect(clippy::disallowed_methods, reason = "a test's own task")]
-fn start(
-    controller: Controller,
-    factory: &SharedInformerFactory<Cluster>,
-    reconciler: impl kubist_controller::Reconciler,
-) -> Running {
-    factory.start();
-    let token = CancellationToken::new();
-    let run = tokio::spawn(controller.run(reconciler, token.clone()));
-    Running { token, run }
-}
-
-impl Running {
-    async fn stop(self) -> Stats {
-        self.token.cancel();
-        self.run.await.expect("no panic").expect("no error")
-    }
-}
-
-/// Records, and is done.
-fn recorder(calls: &Calls) -> impl kubist_controller::Reconciler {
-    let (calls, begin) = (calls.clone(), Instant::now());
-    move |key: ObjectName| {
-        calls.push(&key, begin);
-        async { Ok::<_, Error>(Action::done()) }
-    }
-}
-
-fn deployments(cluster: &Cluster) -> (SharedInformerFactory<Cluster>, Controller) {
-    let factory = SharedInformerFactory::new(cluster.clone());
-    let controller = Controller::new("deployment", &factory.informer::<Deployment>());
-    (factory, controller)
-}
+use crate::running::{Calls, deployments, recorder, settle, start};
 
 #[tokio::test(start_paused = true)]
 async fn changes_of_objects_and_of_what_they_own_lead_to_their_names() {
@@ -123,32 +52,6 @@ async fn changes_of_objects_and_of_what_they_own_lead_to_their_names() {
     let stats = running.stop().await;
     assert_eq!((stats.events, stats.reconciles, stats.errors), (7, 6, 0));
     assert_eq!(stats.latency.count(), 5, "the first list does not count");
-}
-
-#[tokio::test(start_paused = true)]
-async fn nothing_runs_before_every_informer_is_synced() {
-    let cluster = Cluster::default();
-    cluster.put(named::<Deployment>("web"));
-    cluster.set_down::<ReplicaSet>(true);
-    let (factory, controller) = deployments(&cluster);
-    let controller = controller.owns(&factory.informer::<ReplicaSet>());
-    let calls = Calls::default();
-    let running = start(controller, &factory, recorder(&calls));
-    sleep(Duration::from_mins(1)).await;
-    assert!(calls.take().is_empty());
-    let error = running
-        .run
-        .await
-        .expect("no panic")
-        .expect_err("not synced");
-    assert_eq!(
-        error,
-        RunError::SyncTimeout {
-            controller: "deployment".into(),
-            informer: "ReplicaSet".into(),
-            waited: Duration::from_mins(2),
-        }
-    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -326,99 +229,4 @@ async fn predicates_keep_changes_out_but_not_the_first_list() {
     settle().await;
     assert_eq!(calls.take(), ["web"]);
     assert_eq!(running.stop().await.events, 4);
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_stop_waits_for_running_reconciles_and_begins_no_more() {
-    let cluster = Cluster::default();
-    cluster.put(named::<Deployment>("a"));
-    cluster.put(named::<Deployment>("b"));
-    let (factory, mut controller) = deployments(&cluster);
-    let monitor = controller.monitor();
-    let finished = Arc::new(AtomicUsize::new(0));
-    let count = Arc::clone(&finished);
-    let reconcile = move |_| {
-        let count = Arc::clone(&count);
-        async move {
-            sleep(Duration::from_secs(20)).await;
-            count.fetch_add(1, Ordering::SeqCst);
-            Ok::<_, Error>(Action::done())
-        }
-    };
-    let running = start(controller, &factory, reconcile);
-    settle().await;
-    let stats = running.stop().await;
-    assert_eq!(finished.load(Ordering::SeqCst), 1);
-    assert_eq!((stats.reconciles, stats.abandoned, stats.active), (1, 0, 0));
-    cluster.put(named::<Deployment>("c"));
-    settle().await;
-    assert_eq!(monitor.stats().events, 2, "its handler is gone");
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_stop_has_a_deadline() {
-    let cluster = Cluster::default();
-    cluster.put(named::<Deployment>("web"));
-    let (factory, controller) = deployments(&cluster);
-    let controller = controller.config(Config {
-        stop_timeout: Duration::from_secs(3),
-        ..Config::default()
-    });
-    let reconcile = |_| std::future::pending::<Result<Action, Error>>();
-    let running = start(controller, &factory, reconcile);
-    settle().await;
-    let begin = Instant::now();
-    let stats = running.stop().await;
-    assert_eq!(begin.elapsed().as_secs(), 3);
-    assert_eq!((stats.reconciles, stats.abandoned, stats.active), (1, 1, 0));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_controller_ends_when_its_informer_does() {
-    let cluster = Cluster::default();
-    let (factory, controller) = deployments(&cluster);
-    let calls = Calls::default();
-    let running = start(controller, &factory, recorder(&calls));
-    settle().await;
-    factory.shutdown().await;
-    let error = running
-        .run
-        .await
-        .expect("no panic")
-        .expect_err("no informer");
-    let (controller, informer) = ("deployment".into(), "Deployment".into());
-    assert_eq!(
-        error,
-        RunError::InformerStopped {
-            controller,
-            informer
-        }
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn dropping_the_run_drops_the_reconcile() {
-    let cluster = Cluster::default();
-    cluster.put(named::<Deployment>("web"));
-    let (factory, mut controller) = deployments(&cluster);
-    let monitor = controller.monitor();
-    let begun = Arc::new(Notify::new());
-    let tell = Arc::clone(&begun);
-    let reconcile = move |_| {
-        tell.notify_one();
-        std::future::pending::<Result<Action, Error>>()
-    };
-    factory.start();
-    let run = controller.run(reconcile, CancellationToken::new());
-    let until_begun = async {
-        tokio::select! {
-            result = run => drop(result),
-            () = begun.notified() => {}
-        }
-    };
-    timeout(Duration::from_secs(1), until_begun)
-        .await
-        .expect("it began");
-    settle().await;
-    assert_eq!((monitor.stats().active, monitor.stats().abandoned), (0, 1));
 }

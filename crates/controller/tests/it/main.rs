@@ -3,3 +3,6 @@
 mod cluster;
 mod controller;
 mod manager;
+mod own_writes;
+mod running;
+mod stop;

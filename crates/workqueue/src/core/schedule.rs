@@ -137,7 +137,7 @@ impl<T> Core<T> {
         }
     }
 
-    fn delay(&mut self, slot: SlotId, delayed: Delayed, at: Duration) {
+    pub(super) fn delay(&mut self, slot: SlotId, delayed: Delayed, at: Duration) {
         let entry = self.slots.at(slot);
         let before = entry.delayed;
         let lane = before.map_or(delayed.lane, |before| before.lane.max(delayed.lane));

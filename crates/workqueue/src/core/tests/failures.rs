@@ -104,3 +104,25 @@ fn a_kept_backoff_outlasts_an_earlier_delay() {
     it.fail("a");
     assert_eq!(it.core.deadline(), Some(10 * MS));
 }
+
+#[test]
+fn work_that_was_not_begun_comes_back_as_it_was() {
+    let mut it = Bench::plain();
+    it.add_to(Lane::Urgent, "a");
+    it.take();
+    it.fail("a");
+    it.now = 10 * MS;
+    it.take();
+    it.finish("a", Outcome::Postponed(ZERO));
+    it.add_to(Lane::Normal, "b");
+    assert_eq!(it.take_all(), ["a", "b"], "in its lane");
+    assert_eq!((it.failures("a"), it.core.retries), (1, 1));
+    it.finish("a", Outcome::Postponed(5 * MS));
+    assert_eq!((it.take(), it.core.deadline()), (None, Some(15 * MS)));
+    it.now = 15 * MS;
+    assert_eq!((it.take(), it.failures("a")), (Some("a"), 1));
+    it.add("a");
+    it.core.shut_down(true);
+    it.finish("a", Outcome::Postponed(ZERO));
+    assert_eq!(it.take_all(), ["a"], "also while draining, and once");
+}

@@ -1,0 +1,191 @@
+//! The metrics of one queue as Prometheus reads them, under client-go's names.
+//!
+//! A sink that keeps the two histograms, and a text that joins them with the queue's gauges and
+//! counters. It needs no metrics library, and it serves no HTTP.
+
+use std::{
+    fmt::{self, Write},
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+
+use crate::metrics::{Metric, MetricsSink, Stats};
+
+/// The upper bounds of the histograms' buckets in seconds, as Kubernetes has them: ten nanoseconds
+/// and twelve steps of ten.
+const BUCKETS: [f64; 12] = [
+    1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0,
+];
+
+/// Keeps what a queue reports, for [`Self::render`].
+///
+/// ```
+/// use std::sync::Arc;
+/// use kubist_workqueue::{Config, Recorder, WorkQueue};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let recorder = Arc::new(Recorder::new("deployment"));
+/// let queue = WorkQueue::new(Config { metrics: Some(recorder.clone()), ..Config::default() });
+/// queue.add("default/web");
+/// let mut text = String::new();
+/// recorder.render(&queue.stats(), &mut text);
+/// assert!(text.contains("workqueue_depth{name=\"deployment\"} 1\n"));
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Recorder {
+    name: String,
+    histograms: Mutex<[Histogram; 2]>,
+}
+
+#[derive(Debug, Default)]
+struct Histogram {
+    /// Of the bucket alone, not of those below it.
+    counts: [u64; BUCKETS.len()],
+    count: u64,
+    sum: Duration,
+}
+
+impl Recorder {
+    /// `name` is the label by which queues are told apart.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            histograms: Mutex::default(),
+        }
+    }
+
+    /// Adds the metrics of this moment to `out`, in Prometheus' text format. `stats` are the
+    /// queue's.
+    pub fn render(&self, stats: &Stats, out: &mut String) {
+        // Writing to a string does not fail.
+        let _written = self.write(stats, out);
+    }
+
+    fn write(&self, stats: &Stats, out: &mut String) -> fmt::Result {
+        for (name, value) in stats.samples() {
+            let kind = if name.ends_with("_total") {
+                "counter"
+            } else {
+                "gauge"
+            };
+            writeln!(out, "# TYPE {name} {kind}")?;
+            writeln!(out, "{name}{{name=\"{}\"}} {value}", Label(&self.name))?;
+        }
+        let histograms = self.histograms.lock();
+        let [waits, works] = &*histograms;
+        let (wait, work) = (Duration::ZERO, Duration::ZERO);
+        self.write_histogram(Metric::QueueDuration(wait).name(), waits, out)?;
+        self.write_histogram(Metric::WorkDuration(work).name(), works, out)
+    }
+
+    fn write_histogram(&self, name: &str, histogram: &Histogram, out: &mut String) -> fmt::Result {
+        let label = Label(&self.name);
+        writeln!(out, "# TYPE {name} histogram")?;
+        let mut below = 0;
+        for (bound, count) in BUCKETS.iter().zip(histogram.counts) {
+            below += count;
+            writeln!(
+                out,
+                "{name}_bucket{{name=\"{label}\",le=\"{bound}\"}} {below}"
+            )?;
+        }
+        let (count, sum) = (histogram.count, histogram.sum.as_secs_f64());
+        writeln!(out, "{name}_bucket{{name=\"{label}\",le=\"+Inf\"}} {count}")?;
+        writeln!(out, "{name}_sum{{name=\"{label}\"}} {sum}")?;
+        writeln!(out, "{name}_count{{name=\"{label}\"}} {count}")
+    }
+}
+
+impl MetricsSink for Recorder {
+    fn record(&self, metric: Metric) {
+        let mut histograms = self.histograms.lock();
+        let [waits, works] = &mut *histograms;
+        match metric {
+            Metric::QueueDuration(waited) => waits.record(waited),
+            Metric::WorkDuration(worked) => works.record(worked),
+            // The queue's own stats have the totals.
+            Metric::Adds(_) | Metric::Retries(_) => {}
+        }
+    }
+}
+
+impl Histogram {
+    fn record(&mut self, value: Duration) {
+        let seconds = value.as_secs_f64();
+        if let Some(bucket) = BUCKETS.iter().position(|bound| seconds <= *bound) {
+            self.counts[bucket] += 1;
+        }
+        self.count += 1;
+        self.sum = self.sum.saturating_add(value);
+    }
+}
+
+/// A label's value, escaped.
+struct Label<'a>(&'a str);
+
+impl fmt::Display for Label<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| match c {
+            '\\' => f.write_str("\\\\"),
+            '"' => f.write_str("\\\""),
+            '\n' => f.write_str("\\n"),
+            _ => f.write_char(c),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_has_every_metric_of_client_go() {
+        let recorder = Recorder::new("a \"b\"\\");
+        for metric in [
+            Metric::Adds(3),
+            Metric::Retries(1),
+            Metric::QueueDuration(Duration::from_micros(10)),
+            Metric::QueueDuration(Duration::from_millis(20)),
+            Metric::WorkDuration(Duration::from_secs(2_000)),
+        ] {
+            recorder.record(metric);
+        }
+        let stats = Stats {
+            depth: 2,
+            adds: 3,
+            retries: 1,
+            unfinished_work: Duration::from_millis(2_500),
+            longest_running: Duration::from_millis(1_500),
+            ..Stats::default()
+        };
+        let mut text = String::new();
+        recorder.render(&stats, &mut text);
+        let name = "name=\"a \\\"b\\\"\\\\\"";
+        for line in [
+            "# TYPE workqueue_depth gauge".to_owned(),
+            format!("workqueue_depth{{{name}}} 2"),
+            "# TYPE workqueue_adds_total counter".to_owned(),
+            format!("workqueue_adds_total{{{name}}} 3"),
+            format!("workqueue_retries_total{{{name}}} 1"),
+            format!("workqueue_unfinished_work_seconds{{{name}}} 2.5"),
+            format!("workqueue_longest_running_processor_seconds{{{name}}} 1.5"),
+            "# TYPE workqueue_queue_duration_seconds histogram".to_owned(),
+            format!("workqueue_queue_duration_seconds_bucket{{{name},le=\"0.000001\"}} 0"),
+            format!("workqueue_queue_duration_seconds_bucket{{{name},le=\"0.00001\"}} 1"),
+            format!("workqueue_queue_duration_seconds_bucket{{{name},le=\"0.1\"}} 2"),
+            format!("workqueue_queue_duration_seconds_bucket{{{name},le=\"+Inf\"}} 2"),
+            format!("workqueue_queue_duration_seconds_sum{{{name}}} 0.02001"),
+            format!("workqueue_queue_duration_seconds_count{{{name}}} 2"),
+            format!("workqueue_work_duration_seconds_bucket{{{name},le=\"1000\"}} 0"),
+            format!("workqueue_work_duration_seconds_bucket{{{name},le=\"+Inf\"}} 1"),
+        ] {
+            assert!(
+                text.lines().any(|it| it == line),
+                "{line}\nis not in\n{text}"
+            );
+        }
+    }
+}
