@@ -110,7 +110,7 @@ fn build() -> Outcome<PathBuf> {
     // With a target named, the counters stay out of build scripts and macros.
     let mut cargo = Command::new("cargo");
     cargo
-        .args(["build", "--release", "--locked", "--target", host])
+        .args(["build", "--release", "--target", host])
         .arg("--target-dir")
         .arg(&folder)
         .current_dir(root().join("fuzz"))
