@@ -122,7 +122,7 @@ fn work_that_was_not_begun_comes_back_as_it_was() {
     it.now = 15 * MS;
     assert_eq!((it.take(), it.failures("a")), (Some("a"), 1));
     it.add("a");
-    it.core.shut_down(true);
+    it.core.shut_down(it.now, true);
     it.finish("a", Outcome::Postponed(ZERO));
     assert_eq!(it.take_all(), ["a"], "also while draining, and once");
 }
