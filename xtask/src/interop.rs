@@ -4,7 +4,9 @@
 //! what it found; the run goes on after a failure and fails at its end.
 
 mod applied;
+mod cutting_proxy;
 mod differential;
+mod followers;
 mod go_informer;
 mod kube_rs;
 mod kubectl;
@@ -40,7 +42,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
-    /// `kube-rs`)
+    /// `followers`, `kube-rs`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 }
@@ -72,7 +74,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let mut report = Report::default();
     if options.wants(differential::PART) {
         run_differential(options, go, &scratch, &mut report)?;
-        if options.only.is_some() {
+        if options.only.as_deref() == Some(differential::PART) {
             return report.end(); // It needs no server.
         }
     }
@@ -88,13 +90,17 @@ pub(crate) fn run(options: &Options) -> Outcome {
     for part in missing.iter().filter(|it| options.wants(it)) {
         report.missing(part);
     }
-    if options.wants("client-go") {
-        if go {
-            report.part("client-go", |report| {
-                go_informer::run(options.long, &binary, &scratch, report)
-            })?;
-        } else {
-            report.missing("client-go");
+    let parts: [(&str, GoPart); 2] = [
+        ("client-go", go_informer::run),
+        (followers::PART, followers::run),
+    ];
+    for (part, run) in parts {
+        match (options.wants(part), go) {
+            (true, true) => {
+                report.part(part, |report| run(options.long, &binary, &scratch, report))?;
+            }
+            (true, false) => report.missing(part),
+            (false, _) => {}
         }
     }
     if options.wants(kube_rs::PART) {
@@ -104,6 +110,9 @@ pub(crate) fn run(options: &Options) -> Outcome {
     }
     report.end()
 }
+
+/// What needs Go and a server.
+type GoPart = fn(bool, &std::path::Path, &std::path::Path, &mut Report) -> Outcome;
 
 fn run_differential(
     options: &Options,

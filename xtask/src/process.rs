@@ -48,3 +48,18 @@ pub(crate) fn output(program: &str, arguments: &[&str]) -> Outcome<String> {
     }
     Ok(String::from_utf8(output.stdout)?)
 }
+
+/// A test program of the workspace, built as `cargo test --workspace` builds it, so that nothing is
+/// built twice.
+pub(crate) fn test_program(name: &str) -> Outcome<PathBuf> {
+    let selection = ["test", "--workspace", "--test", name];
+    let manner = ["--no-run", "--message-format=json"];
+    let built = output("cargo", &[&selection[..], &manner].concat())?;
+    let executable = built.lines().find_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        let is_it = message["target"]["name"] == name;
+        let path = message["executable"].as_str().filter(|_| is_it)?;
+        Some(PathBuf::from(path))
+    });
+    executable.ok_or_else(|| format!("cargo built no test program named {name}").into())
+}

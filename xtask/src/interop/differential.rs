@@ -1,10 +1,8 @@
 //! Traces of client-go, made by the Go test in `tests/interop/go/differential` and replayed on ours
 //! by the test `replay` of `tests/differential`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-
-use serde_json::Value;
 
 use super::report::Report;
 use crate::process::{self, Outcome, root};
@@ -29,7 +27,7 @@ pub(super) fn run(seeds: u64, scratch: &Path, report: &mut Report) -> Outcome {
     if !is_written {
         return Ok(());
     }
-    let replayer = replayer()?;
+    let replayer = process::test_program("replay")?;
     let mut files = std::fs::read_dir(&traces)?
         .map(|entry| Ok(entry?.path()))
         .collect::<std::io::Result<Vec<_>>>()?;
@@ -50,28 +48,6 @@ fn write(seeds: u64, traces: &Path) -> Outcome {
         .arg("-out")
         .arg(traces);
     process::run_with(go.current_dir(root().join("tests/interop/go")))
-}
-
-/// The test program, built as `cargo test --workspace` builds it, so that nothing is built twice.
-fn replayer() -> Outcome<PathBuf> {
-    let built = process::output(
-        "cargo",
-        &[
-            "test",
-            "--workspace",
-            "--test",
-            "replay",
-            "--no-run",
-            "--message-format=json",
-        ],
-    )?;
-    let executable = built.lines().find_map(|line| {
-        let message: Value = serde_json::from_str(line).ok()?;
-        let is_replay = message["target"]["name"] == "replay";
-        let path = message["executable"].as_str().filter(|_| is_replay)?;
-        Some(PathBuf::from(path))
-    });
-    executable.ok_or_else(|| "cargo built no test program named replay".into())
 }
 
 fn replay(replayer: &Path, trace: &Path) -> Outcome {
