@@ -185,7 +185,8 @@ impl fmt::Display for Mismatch {
         } = self;
         write!(
             f,
-            "{suite}, seed {seed}, line {line}, {operation}\n  expected {expected}\n  got      {got}"
+            "{suite}, seed {seed}, line {line}, {operation}\n  \
+             expected {expected}\n  got      {got}"
         )
     }
 }
