@@ -4,13 +4,14 @@
 //! which it passed last. The store is not filtered; a [`Selection`](kubist_cache::Selection) is
 //! what keeps objects out of it.
 //!
-//! Source of the contract: client-go `FilteringResourceEventHandler`. Differs from it: a deletion
-//! of which the last state is known is filtered by that state; one of an object that nothing is
-//! known of passes.
+//! Source of the contract: client-go `FilteringResourceEventHandler`. Differs from it: it
+//! remembers the names of what is inside, so that each object that entered leaves exactly once,
+//! whatever was merged on the way and whatever its last state was.
 
 use std::sync::Arc;
 
-use kubist_apimachinery::Object;
+use hashbrown::HashSet;
+use kubist_apimachinery::{Object, ObjectName};
 use kubist_cache::{Change, Deleted};
 
 use crate::EventHandler;
@@ -39,33 +40,52 @@ use crate::EventHandler;
 pub struct Filtered<P, H> {
     admits: P,
     handler: H,
+    gate: Gate,
 }
 
 impl<P, H> Filtered<P, H> {
     /// A handler behind a filter. The predicate must depend on the object alone.
     pub fn new(admits: P, handler: H) -> Self {
-        Self { admits, handler }
+        Self {
+            admits,
+            handler,
+            gate: Gate::default(),
+        }
     }
 }
 
-/// What remains of a change for one who sees only what passes.
-pub(crate) fn admitted<K: Object>(
-    admits: &mut (impl FnMut(&K) -> bool + ?Sized),
-    change: Change<K>,
-) -> Option<Change<K>> {
-    match change {
-        Change::Updated { old, new } => match (admits(&old), admits(&new)) {
-            (true, true) => Some(Change::Updated { old, new }),
-            (false, true) => Some(Change::Added {
-                object: new,
-                initial: false,
-            }),
-            (true, false) => Some(Change::Deleted(Deleted::Known(old))),
-            (false, false) => None,
-        },
-        change => {
-            let passes = change.object().is_none_or(|it| admits(it));
-            passes.then_some(change)
+/// Who is inside; as many names as objects that pass.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Gate {
+    inside: HashSet<ObjectName>,
+}
+
+impl Gate {
+    /// What remains of a change for one who sees only what passes.
+    pub(crate) fn admitted<K: Object>(
+        &mut self,
+        admits: &mut (impl FnMut(&K) -> bool + ?Sized),
+        change: Change<K>,
+    ) -> Option<Change<K>> {
+        let name = change.object_name();
+        match change {
+            Change::Added { object, initial } => {
+                let enters = admits(&object) && self.inside.insert(name);
+                enters.then_some(Change::Added { object, initial })
+            }
+            Change::Updated { old, new } if admits(&new) => {
+                if self.inside.insert(name) {
+                    let (object, initial) = (new, false);
+                    return Some(Change::Added { object, initial });
+                }
+                Some(Change::Updated { old, new })
+            }
+            Change::Updated { old, .. } => {
+                let leaves = self.inside.remove(&name);
+                leaves.then_some(Change::Deleted(Deleted::Known(old)))
+            }
+            Change::Deleted(_) => self.inside.remove(&name).then_some(change),
+            Change::Resynced(_) => self.inside.contains(&name).then_some(change),
         }
     }
 }
@@ -96,7 +116,7 @@ where
     }
 
     fn on_change(&mut self, change: Change<K>) {
-        if let Some(change) = admitted(&mut self.admits, change) {
+        if let Some(change) = self.gate.admitted(&mut self.admits, change) {
             self.handler.on_change(change);
         }
     }
@@ -104,7 +124,7 @@ where
 
 #[cfg(test)]
 mod tests {
-    use kubist_apimachinery::{ObjectMeta, ObjectName};
+    use kubist_apimachinery::ObjectMeta;
 
     use super::*;
 
@@ -116,62 +136,94 @@ mod tests {
         })
     }
 
+    fn added(version: u32, initial: bool) -> Change<ObjectMeta> {
+        let object = object(version);
+        Change::Added { object, initial }
+    }
+
+    fn updated(old: u32, new: u32) -> Change<ObjectMeta> {
+        let (old, new) = (object(old), object(new));
+        Change::Updated { old, new }
+    }
+
+    fn deleted(last: u32) -> Change<ObjectMeta> {
+        Change::Deleted(Deleted::Known(object(last)))
+    }
+
+    fn vanished() -> Change<ObjectMeta> {
+        Change::Deleted(Deleted::FinalStateUnknown {
+            name: ObjectName::cluster("a"),
+            last_known: None,
+        })
+    }
+
     /// Even versions pass.
-    fn heard(change: Change<ObjectMeta>) -> String {
+    fn heard(changes: Vec<Change<ObjectMeta>>) -> Vec<String> {
         let mut admits = |it: &ObjectMeta| {
             it.resource_version
                 .parse::<u32>()
                 .is_ok_and(|it| it % 2 == 0)
         };
-        admitted(&mut admits, change).map_or_else(String::new, |it| format!("{it:?}"))
+        let mut gate = Gate::default();
+        let admitted = changes
+            .into_iter()
+            .filter_map(|it| gate.admitted(&mut admits, it));
+        admitted.map(|it| format!("{it:?}")).collect()
     }
 
     #[test]
     fn objects_enter_and_leave() {
-        let added = |version, initial| Change::Added {
-            object: object(version),
-            initial,
-        };
-        let updated = |old, new| Change::Updated {
-            old: object(old),
-            new: object(new),
-        };
-        let unknown = |last_known| {
-            Change::Deleted(Deleted::FinalStateUnknown {
-                name: ObjectName::cluster("a"),
-                last_known,
-            })
-        };
-        for (change, expected) in [
-            (added(2, true), "Added(a@2, initial)"),
-            (added(1, true), ""),
-            (updated(2, 4), "Updated(a@2->4)"),
-            (updated(1, 4), "Added(a@4)"),
-            (updated(2, 3), "Known(a)"),
-            (updated(1, 3), ""),
-            (Change::Deleted(Deleted::Known(object(2))), "Known(a)"),
-            (Change::Deleted(Deleted::Known(object(3))), ""),
-            (unknown(Some(object(2))), "FinalStateUnknown(a)"),
-            (unknown(Some(object(3))), ""),
-            (unknown(None), "FinalStateUnknown(a)"),
-            (Change::Resynced(object(2)), "Resynced(a@2)"),
-            (Change::Resynced(object(3)), ""),
-        ] {
-            let told = format!("{change:?}");
-            assert_eq!(heard(change), expected, "{told}");
-        }
+        let resynced = |version| Change::Resynced(object(version));
+        assert_eq!(heard(vec![added(2, true)]), ["Added(a@2, initial)"]);
+        assert_eq!(
+            heard(vec![
+                added(2, false),
+                updated(2, 4),
+                resynced(4),
+                deleted(4)
+            ]),
+            ["Added(a@2)", "Updated(a@2->4)", "Resynced(a@4)", "Known(a)"]
+        );
+        // It enters late, and not as one of the first list.
+        assert_eq!(
+            heard(vec![added(1, true), resynced(1), updated(1, 4)]),
+            ["Added(a@4)"]
+        );
+        assert_eq!(
+            heard(vec![
+                added(2, false),
+                updated(2, 3),
+                deleted(3),
+                added(4, false)
+            ]),
+            ["Added(a@2)", "Known(a)", "Added(a@4)"]
+        );
+        assert_eq!(
+            heard(vec![added(1, true), updated(1, 3), deleted(3)]),
+            [""; 0]
+        );
+    }
+
+    #[test]
+    fn what_was_inside_leaves_once_whatever_its_last_state() {
+        assert_eq!(
+            heard(vec![added(2, false), deleted(3)]),
+            ["Added(a@2)", "Known(a)"]
+        );
+        assert_eq!(
+            heard(vec![added(2, false), vanished(), vanished()]),
+            ["Added(a@2)", "FinalStateUnknown(a)"]
+        );
+        assert_eq!(heard(vec![deleted(2), vanished()]), [""; 0]);
     }
 
     #[test]
     fn what_leaves_is_told_in_the_state_in_which_it_passed_last() {
+        let mut gate = Gate::default();
         let mut admits = |it: &ObjectMeta| it.resource_version == "2";
-        let left = admitted(
-            &mut admits,
-            Change::Updated {
-                old: object(2),
-                new: object(3),
-            },
-        );
+        gate.admitted(&mut admits, added(2, false))
+            .expect("it passes");
+        let left = gate.admitted(&mut admits, updated(2, 3));
         let Some(Change::Deleted(Deleted::Known(last))) = left else {
             panic!("{left:?}");
         };

@@ -112,11 +112,11 @@ impl<K: Object> Mailbox<K> {
             );
             return;
         };
-        let was_initial = waiting.pending.is_initial();
+        // What is merged away, or is no longer told as an addition, need not be handled.
+        let counted = usize::from(waiting.pending.is_initial()) + usize::from(new.is_initial());
         let pending = waiting.pending.and(new);
-        if was_initial && !pending.as_ref().is_some_and(Pending::is_initial) {
-            self.initial_handled();
-        }
+        let counts = usize::from(pending.as_ref().is_some_and(Pending::is_initial));
+        self.initial = self.initial.saturating_sub(counted - counts);
         if let Some(pending) = pending {
             let number = waiting.number;
             self.merged
@@ -186,19 +186,12 @@ impl<K: Object> Pending<K> {
             (Updated { old, .. }, Added { object: new, .. } | Updated { new, .. }) => {
                 Updated { old, new }
             }
-            (Deleted(deleted), Added { object, .. } | Updated { new: object, .. }) => {
-                match deleted.object().filter(|old| old.uid() == object.uid()) {
-                    // It was gone only in between: the handler hears that it changed.
-                    Some(old) => Updated {
-                        old: Arc::clone(old),
-                        new: object,
-                    },
-                    None => Reborn { deleted, object },
-                }
-            }
-            (Reborn { deleted, .. }, Added { object, .. } | Updated { new: object, .. }) => {
-                Reborn { deleted, object }
-            }
+            // Even of one uid (it left a selection and came back) the handler hears both: what it
+            // was told last is not known here.
+            (
+                Deleted(deleted) | Reborn { deleted, .. },
+                Added { object, .. } | Updated { new: object, .. },
+            ) => Reborn { deleted, object },
             (Updated { .. }, Deleted(deleted))
             | (Deleted(deleted) | Reborn { deleted, .. }, Deleted(_)) => Deleted(deleted),
             (_, reborn @ Reborn { .. }) => reborn,

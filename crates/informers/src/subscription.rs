@@ -13,7 +13,7 @@ use kubist_apimachinery::Object;
 use kubist_cache::Change;
 
 use crate::HandlerState;
-use crate::filtered::admitted;
+use crate::filtered::Gate;
 use crate::seat::Seat;
 
 /// A handler that was added to an informer.
@@ -132,7 +132,7 @@ impl<K: Object> Drop for RegistrationGuard<K> {
 /// bounded as the [`Delivery`](crate::Delivery) says.
 pub struct Subscription<K: Object> {
     seat: Arc<Seat<K>>,
-    admits: Option<Admits<K>>,
+    filter: Option<(Admits<K>, Gate)>,
     /// What one change became, which is at most a deletion and an addition.
     taken: VecDeque<Change<K>>,
     /// The change given out last was an addition of the first list; asking again says that it is
@@ -146,7 +146,7 @@ impl<K: Object> Subscription<K> {
     pub(crate) fn new(seat: Arc<Seat<K>>) -> Self {
         Self {
             seat,
-            admits: None,
+            filter: None,
             taken: VecDeque::new(),
             initial_out: false,
         }
@@ -155,7 +155,7 @@ impl<K: Object> Subscription<K> {
     /// Gives out only what passes, with enter and leave as [`Filtered`](crate::Filtered) has them.
     #[must_use]
     pub fn filtered(mut self, admits: impl FnMut(&K) -> bool + Send + Sync + 'static) -> Self {
-        self.admits = Some(Box::new(admits));
+        self.filter = Some((Box::new(admits), Gate::default()));
         self
     }
 
@@ -181,8 +181,8 @@ impl<K: Object> Subscription<K> {
             }
             let change = self.taken.pop_front();
             self.initial_out = matches!(change, Some(Change::Added { initial: true, .. }));
-            let change = match (&mut self.admits, change) {
-                (Some(admits), Some(change)) => admitted(&mut **admits, change),
+            let change = match (&mut self.filter, change) {
+                (Some((admits, gate)), Some(change)) => gate.admitted(&mut **admits, change),
                 (_, change) => change,
             };
             if change.is_some() {

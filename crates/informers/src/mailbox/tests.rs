@@ -87,6 +87,19 @@ fn what_waits_for_one_object_merges() {
 }
 
 #[test]
+fn what_left_and_came_back_is_told_as_both_even_of_one_uid() {
+    assert_eq!(
+        merged(vec![
+            updated("a", 1, 2),
+            deleted("a", 3),
+            added("a", 4),
+            updated("a", 4, 5)
+        ]),
+        "[Known(a), Added(a@5)] 0"
+    );
+}
+
+#[test]
 fn an_object_that_comes_and_goes_unseen_leaves_nothing_behind() {
     let mut mailbox = Mailbox::new(Delivery::Coalesced);
     for version in 0..10_000 {
@@ -188,5 +201,118 @@ proptest! {
             hear(mailbox.take(reads));
         }
         prop_assert_eq!(hear(mailbox.take(usize::MAX)), store);
+    }
+}
+
+/// What one object is to the handler, and what it is now.
+#[derive(Clone, Default)]
+struct Model {
+    told: Option<Arc<ObjectMeta>>,
+    now: Option<Arc<ObjectMeta>>,
+    /// It went since it was told.
+    left: bool,
+    resynced: bool,
+    /// It is of the first list, and was not told.
+    initial: bool,
+}
+
+impl Model {
+    /// What the handler must hear.
+    fn waits(&self) -> Vec<String> {
+        let added = |it: &Arc<ObjectMeta>| {
+            let initial = if self.initial { ", initial" } else { "" };
+            format!("Added({}@{}{initial})", it.name, it.resource_version)
+        };
+        match (&self.told, &self.now) {
+            (None, None) => Vec::new(),
+            (None, Some(now)) => vec![added(now)],
+            (Some(told), None) => vec![format!("Known({})", told.name)],
+            (Some(told), Some(now)) if self.left => {
+                vec![format!("Known({})", told.name), added(now)]
+            }
+            (Some(told), Some(now)) if told.resource_version != now.resource_version => {
+                let (old, new) = (&told.resource_version, &now.resource_version);
+                vec![format!("Updated({}@{old}->{new})", now.name)]
+            }
+            (Some(told), Some(_)) if self.resynced => {
+                vec![format!("Resynced({}@{})", told.name, told.resource_version)]
+            }
+            (Some(_), Some(_)) => Vec::new(),
+        }
+    }
+
+    fn change(
+        &mut self,
+        name: &str,
+        action: u8,
+        version: u32,
+        initial: bool,
+    ) -> Option<Change<ObjectMeta>> {
+        match (self.now.clone(), action) {
+            (None, _) => {
+                let object = object(name, u32::from(action % 2), version);
+                self.now = Some(Arc::clone(&object));
+                self.initial = initial && !self.left;
+                Some(Change::Added { object, initial })
+            }
+            (Some(old), 0 | 1) => {
+                self.now = None;
+                self.left |= self.told.is_some();
+                (self.resynced, self.initial) = (false, false);
+                Some(Change::Deleted(Deleted::Known(old)))
+            }
+            (Some(object), 2) => {
+                self.resynced = true;
+                Some(Change::Resynced(object))
+            }
+            (Some(old), _) => {
+                let new = object(name, 0, version);
+                self.now = Some(Arc::clone(&new));
+                Some(Change::Updated { old, new })
+            }
+        }
+    }
+}
+
+proptest! {
+    /// At any time exactly that waits which makes the handler's knowledge the present, whatever
+    /// happened, in the order in which objects began to wait.
+    #[test]
+    fn what_waits_is_the_difference_between_what_was_told_and_what_is(
+        steps in prop::collection::vec((0usize..4, 0u8..6, 0usize..5), 0..150),
+    ) {
+        let mut mailbox = Mailbox::new(Delivery::Coalesced);
+        let mut models = vec![Model::default(); 4];
+        let mut order: Vec<usize> = Vec::new();
+        for (version, (name, action, reads)) in (1u32..).zip(steps) {
+            let text = name.to_string();
+            if let Some(change) = models[name].change(&text, action, version, version < 40) {
+                mailbox.push(&ObjectName::cluster(&*text), change).expect("it does not overflow");
+            }
+            order.retain(|it| !models[*it].waits().is_empty());
+            if !order.contains(&name) && !models[name].waits().is_empty() {
+                order.push(name);
+            }
+            prop_assert_eq!(mailbox.len(), order.len());
+            let initial = models.iter().filter(|it| it.now.is_some() && it.initial).count();
+            prop_assert_eq!(mailbox.initial, initial);
+            // A reader of some objects: each tells one or two changes.
+            if reads == 0 {
+                let expected: Vec<_> = order.iter().flat_map(|it| models[*it].waits()).collect();
+                let taken: Vec<_> = mailbox.take(usize::MAX);
+                for change in &taken {
+                    if matches!(change, Change::Added { initial: true, .. }) {
+                        mailbox.initial_handled();
+                    }
+                }
+                let taken: Vec<_> = taken.iter().map(|it| format!("{it:?}")).collect();
+                prop_assert_eq!(taken, expected);
+                for model in &mut models {
+                    model.told = model.now.clone();
+                    (model.left, model.resynced, model.initial) = (false, false, false);
+                }
+                order.clear();
+            }
+        }
     }
 }

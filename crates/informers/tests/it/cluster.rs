@@ -8,8 +8,8 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use kubist_api::core::v1::Pod;
-use kubist_apimachinery::ApiResource;
-use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, Wire as _, scan};
+use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, Wire as _, WireError, scan};
+use kubist_apimachinery::{ApiResource, Object, Str};
 use kubist_cache::{
     FetchError, IngestAny, InvalidItem, ListBatch, ListEnd, ListItem, ListRequest, ListStream,
     ListerWatcher, Selection, Source, WatchItem, WatchRequest, WatchStream,
@@ -25,9 +25,18 @@ pub(crate) struct Cluster {
 #[derive(Default)]
 struct State {
     version: u64,
-    objects: BTreeMap<String, Bytes>,
-    watchers: Vec<mpsc::Sender<Event>>,
+    objects: BTreeMap<(Str, String), Bytes>,
+    watchers: Vec<Watcher>,
     requests: Vec<String>,
+    /// The server does not serve Pods.
+    unserved: bool,
+    /// Watches are told nothing.
+    deaf: bool,
+}
+
+struct Watcher {
+    namespace: Option<Str>,
+    sender: mpsc::Sender<(Str, Event)>,
 }
 
 #[derive(Clone)]
@@ -48,6 +57,13 @@ pub(crate) fn pod(name: &str) -> Pod {
     pod
 }
 
+/// As [`pod`], in another namespace.
+pub(crate) fn pod_in(namespace: &str, name: &str) -> Pod {
+    let mut pod = pod(name);
+    pod.metadata.namespace = namespace.into();
+    pod
+}
+
 impl Cluster {
     pub(crate) fn with(names: &[&str]) -> Self {
         let cluster = Self::default();
@@ -63,15 +79,38 @@ impl Cluster {
         state.version += 1;
         pod.metadata.resource_version = state.version.to_string().into();
         let bytes = Bytes::from(pod.to_protobuf());
+        let (namespace, name) = (
+            pod.metadata.namespace.clone(),
+            pod.metadata.name.to_string(),
+        );
         let is_new = state
             .objects
-            .insert(pod.metadata.name.to_string(), bytes.clone())
+            .insert((namespace.clone(), name), bytes.clone())
             .is_none();
-        state.send(&if is_new {
+        let event = if is_new {
             Event::Added(bytes)
         } else {
             Event::Modified(bytes)
-        });
+        };
+        state.send(&namespace, &event);
+    }
+
+    /// Whether Pods are served from now on.
+    pub(crate) fn serve(&self, served: bool) {
+        let mut state = self.state.lock();
+        state.unserved = !served;
+        if !served {
+            let event = Event::Error(not_served());
+            state.send_to_all(&event);
+            state.watchers.clear();
+        }
+    }
+
+    /// Tells every watch that nothing else happened.
+    pub(crate) fn bookmark(&self) {
+        let mut state = self.state.lock();
+        let event = Event::Bookmark(state.version, false);
+        state.send_to_all(&event);
     }
 
     /// Puts something that is no Pod, though it has a name.
@@ -81,31 +120,60 @@ impl Cluster {
         let mut state = self.state.lock();
         state.version += 1;
         let bytes = Bytes::from(bytes);
-        state.objects.insert(name.to_owned(), bytes.clone());
-        state.send(&Event::Modified(bytes));
+        let key = ("shop".into(), name.to_owned());
+        state.objects.insert(key, bytes.clone());
+        state.send("shop", &Event::Modified(bytes));
     }
 
     pub(crate) fn delete(&self, name: &str) {
+        self.delete_in("shop", name);
+    }
+
+    pub(crate) fn delete_in(&self, namespace: &str, name: &str) {
         let mut state = self.state.lock();
         state.version += 1;
         let version = state.version.to_string();
         let mut pod = state
             .objects
-            .remove(name)
+            .remove(&(namespace.into(), name.to_owned()))
             .map_or_else(Pod::default, |bytes| {
                 Pod::from_protobuf(&bytes, &mut DecodeContext::new()).expect("a Pod")
             });
         pod.metadata.resource_version = version.into();
-        state.send(&Event::Deleted(pod.to_protobuf().into()));
+        state.send(namespace, &Event::Deleted(pod.to_protobuf().into()));
     }
 
     /// Ends every watch.
     pub(crate) fn cut(&self, error: Option<FetchError>) {
         let mut state = self.state.lock();
+        state.deaf = false;
         if let Some(error) = error {
-            state.send(&Event::Error(error));
+            state.send_to_all(&Event::Error(error));
         }
         state.watchers.clear();
+    }
+
+    /// Every watch stays open and is told nothing more, until it is cut.
+    pub(crate) fn disconnect(&self) {
+        self.state.lock().deaf = true;
+    }
+
+    /// What there is, by namespace and name.
+    pub(crate) fn pods(&self) -> Vec<Arc<Pod>> {
+        let state = self.state.lock();
+        let decoded = |bytes: &Bytes| Pod::from_protobuf(bytes, &mut DecodeContext::new());
+        let pods = state
+            .objects
+            .values()
+            .map(|it| Arc::new(decoded(it).expect("a Pod")));
+        pods.collect()
+    }
+
+    /// How many watches are open.
+    pub(crate) fn watchers(&self) -> usize {
+        let mut state = self.state.lock();
+        state.watchers.retain(|it| !it.sender.is_closed());
+        state.watchers.len()
     }
 
     pub(crate) fn requests(&self) -> Vec<String> {
@@ -114,43 +182,73 @@ impl Cluster {
 }
 
 impl State {
-    fn send(&mut self, event: &Event) {
+    fn send(&mut self, namespace: &str, event: &Event) {
+        let deaf = self.deaf;
+        let in_scope = |it: &Watcher| it.namespace.as_ref().is_none_or(|it| **it == *namespace);
+        let concerns = |it: &Watcher| !deaf && in_scope(it);
+        self.watchers.retain(|watcher| {
+            let item = (namespace.into(), event.clone());
+            !concerns(watcher) || watcher.sender.try_send(item).is_ok()
+        });
+    }
+
+    fn send_to_all(&mut self, event: &Event) {
+        let item = || (Str::default(), event.clone());
         self.watchers
-            .retain(|watcher| watcher.try_send(event.clone()).is_ok());
+            .retain(|it| it.sender.try_send(item()).is_ok());
     }
 }
 
-struct Pods<F> {
-    cluster: Cluster,
-    form: std::marker::PhantomData<fn() -> F>,
+fn not_served() -> FetchError {
+    FetchError::NotServed {
+        message: "the server could not find the requested resource".into(),
+    }
 }
 
-fn made<F: Ingest>(bytes: &Bytes) -> Result<F, InvalidItem> {
-    F::ingest(bytes.clone(), Encoding::Protobuf, &mut DecodeContext::new()).map_err(|error| {
-        InvalidItem {
-            name: scan::name_in(bytes, Encoding::Protobuf),
-            error,
-        }
+/// Makes the held form of a Pod's bytes.
+type Make<F> = Arc<dyn Fn(&Bytes) -> Result<F, WireError> + Send + Sync>;
+
+struct Pods<F> {
+    cluster: Cluster,
+    namespace: Option<Str>,
+    make: Make<F>,
+}
+
+impl<F> Pods<F> {
+    fn selected<'a>(&self, state: &'a State) -> impl Iterator<Item = &'a Bytes> + use<'a, F> {
+        let namespace = self.namespace.clone();
+        let selected = move |it: &Str| namespace.as_ref().is_none_or(|ns| ns == it);
+        state
+            .objects
+            .iter()
+            .filter(move |((namespace, _), _)| selected(namespace))
+            .map(|(_, bytes)| bytes)
+    }
+}
+
+fn made<F>(make: &Make<F>, bytes: &Bytes) -> Result<F, InvalidItem> {
+    make(bytes).map_err(|error| InvalidItem {
+        name: scan::name_in(bytes, Encoding::Protobuf),
+        error,
     })
 }
 
 struct Events<F> {
-    receiver: mpsc::Receiver<Event>,
-    form: std::marker::PhantomData<fn() -> F>,
+    receiver: mpsc::Receiver<(Str, Event)>,
+    make: Make<F>,
 }
 
-impl<F: Ingest> futures_core::Stream for Events<F> {
+impl<F: Object> futures_core::Stream for Events<F> {
     type Item = Result<Vec<WatchItem<F>>, FetchError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let Poll::Ready(event) = self.receiver.poll_recv(cx) else {
             return Poll::Pending;
         };
-        let object = |bytes: &Bytes, as_item: fn(F) -> WatchItem<F>| match made(bytes) {
-            Ok(object) => as_item(object),
-            Err(invalid) => WatchItem::Invalid(invalid),
+        let object = |bytes: &Bytes, as_item: fn(F) -> WatchItem<F>| {
+            made(&self.make, bytes).map_or_else(WatchItem::Invalid, as_item)
         };
-        Poll::Ready(event.map(|event| {
+        Poll::Ready(event.map(|(_, event)| {
             Ok(vec![match &event {
                 Event::Added(bytes) => object(bytes, WatchItem::Added),
                 Event::Modified(bytes) => object(bytes, WatchItem::Modified),
@@ -181,14 +279,19 @@ impl<T> futures_core::Stream for Once<T> {
     }
 }
 
-impl<F: Ingest> ListerWatcher<F> for Pods<F> {
+impl<F: Object> ListerWatcher<F> for Pods<F> {
     fn list(&self, _: ListRequest) -> BoxFuture<'_, Result<ListStream<F>, FetchError>> {
         let mut state = self.cluster.state.lock();
         state.requests.push("list".to_owned());
-        let items = state.objects.values().map(|bytes| match made(bytes) {
-            Ok(object) => ListItem::Object(object),
-            Err(invalid) => ListItem::Invalid(invalid),
-        });
+        if state.unserved {
+            return Box::pin(async { Err(not_served()) });
+        }
+        let items = self
+            .selected(&state)
+            .map(|bytes| match made(&self.make, bytes) {
+                Ok(object) => ListItem::Object(object),
+                Err(invalid) => ListItem::Invalid(invalid),
+            });
         let items = ListBatch::Items(items.collect());
         let resource_version = state.version.into();
         let end = ListBatch::End(ListEnd {
@@ -201,42 +304,59 @@ impl<F: Ingest> ListerWatcher<F> for Pods<F> {
     fn watch(&self, request: WatchRequest) -> BoxFuture<'_, Result<WatchStream<F>, FetchError>> {
         let mut state = self.cluster.state.lock();
         let (sender, receiver) = mpsc::channel(100_000);
-        if request.send_initial_events {
-            state.requests.push("stream".to_owned());
-            for bytes in state.objects.values() {
-                sender
-                    .try_send(Event::Added(bytes.clone()))
-                    .expect("there is room");
-            }
-            let end = Event::Bookmark(state.version, true);
-            sender.try_send(end).expect("there is room");
-        } else {
-            state
-                .requests
-                .push(format!("watch@{}", request.resource_version));
-        }
-        state.watchers.push(sender);
-        let events = Events {
-            receiver,
-            form: std::marker::PhantomData,
+        let send = |event| {
+            let item = (Str::default(), event);
+            sender.try_send(item).expect("there is room");
         };
+        let request = if request.send_initial_events {
+            for bytes in self.selected(&state) {
+                send(Event::Added(bytes.clone()));
+            }
+            send(Event::Bookmark(state.version, true));
+            "stream".to_owned()
+        } else {
+            format!("watch@{}", request.resource_version)
+        };
+        state.requests.push(request);
+        if state.unserved {
+            return Box::pin(async { Err(not_served()) });
+        }
+        state.watchers.push(Watcher {
+            namespace: self.namespace.clone(),
+            sender,
+        });
+        let make = Arc::clone(&self.make);
+        let events = Events { receiver, make };
         Box::pin(async { Ok(Box::pin(events) as WatchStream<F>) })
     }
 }
 
 impl Source for Cluster {
-    fn lister_watcher<F: Ingest>(&self, _: &Selection) -> Arc<dyn ListerWatcher<F>> {
+    fn lister_watcher<F: Ingest>(&self, selection: &Selection) -> Arc<dyn ListerWatcher<F>> {
         Arc::new(Pods {
             cluster: self.clone(),
-            form: std::marker::PhantomData,
+            namespace: selection.namespace.clone(),
+            make: Arc::new(|bytes| {
+                F::ingest(bytes.clone(), Encoding::Protobuf, &mut DecodeContext::new())
+            }),
         })
     }
 
     fn dynamic_lister_watcher<F: IngestAny>(
         &self,
-        _: &ApiResource,
-        _: &Selection,
+        resource: &ApiResource,
+        selection: &Selection,
     ) -> Arc<dyn ListerWatcher<F>> {
-        panic!("these tests know their kind")
+        let resource = resource.clone();
+        assert_eq!((&*resource.kind, &*resource.plural), ("Pod", "pods"));
+        Arc::new(Pods {
+            cluster: self.clone(),
+            namespace: selection.namespace.clone(),
+            make: Arc::new(move |bytes| {
+                let cx = &mut DecodeContext::new();
+                let json = Pod::from_protobuf(bytes, cx)?.to_json();
+                F::ingest_any(json.into(), Encoding::Json, &resource, cx)
+            }),
+        })
     }
 }

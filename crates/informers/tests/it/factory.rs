@@ -1,8 +1,14 @@
 //! The factory: who shares what, start, sync, shutdown.
 
+use std::time::Duration;
+
 use kubist_api::core::v1::Pod;
-use kubist_cache::{Encoded, Selection};
-use kubist_informers::{InformerState, SharedInformerFactory};
+use kubist_apimachinery::{ApiResource, GroupVersionResource, Unstructured};
+use kubist_cache::{Change, Encoded, Metadata, Selection};
+use kubist_informers::{
+    FactoryConfig, HandlerConfig, HandlerState, InformerState, KindConfig, QueueKind, Resync,
+    SharedInformerFactory, UNUSED_AFTER,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::cluster::Cluster;
@@ -79,5 +85,177 @@ async fn a_typed_accessor_is_the_shared_informer_of_its_kind() {
     factory.start();
     assert_eq!(same.synced().await.expect("it runs").len(), 1);
     assert_eq!(pods.stats().objects, 1);
+    factory.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_informer_stops_when_its_last_user_is_gone() {
+    let cluster = Cluster::with(&["a"]);
+    let factory = SharedInformerFactory::new(cluster.clone());
+    let pods = factory.informer::<Pod>();
+    factory.start();
+    let lister = pods.synced().await.expect("it runs");
+    let registration = pods.add_handler(|_: Change<Pod>| {});
+    let subscription = pods.subscribe(HandlerConfig::default());
+    // Any one of them is a use.
+    drop(pods);
+    tokio::time::sleep(UNUSED_AFTER * 3).await;
+    drop(lister);
+    tokio::time::sleep(UNUSED_AFTER * 3).await;
+    drop(subscription);
+    tokio::time::sleep(UNUSED_AFTER * 3).await;
+    assert_eq!(factory.summary().len(), 1);
+    assert_eq!(registration.state(), HandlerState::Synced);
+    registration.remove();
+    tokio::time::sleep(UNUSED_AFTER / 2).await;
+    assert_eq!(
+        factory.summary().len(),
+        1,
+        "perhaps somebody asks for it again"
+    );
+    tokio::time::sleep(UNUSED_AFTER).await;
+    assert_eq!(factory.summary().len(), 0);
+    assert_eq!(cluster.watchers(), 0, "nobody watches any more");
+
+    // Whoever asks again gets another.
+    let again = factory.informer::<Pod>();
+    factory.start();
+    assert_eq!(again.synced().await.expect("it runs").len(), 1);
+    assert_eq!(cluster.requests(), ["stream", "stream"]);
+    factory.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_informer_that_is_asked_for_again_in_time_goes_on() {
+    let cluster = Cluster::with(&["a"]);
+    let factory = SharedInformerFactory::new(cluster.clone());
+    factory.informer::<Pod>();
+    factory.start();
+    for _ in 0..5 {
+        tokio::time::sleep(UNUSED_AFTER / 2).await;
+        factory.informer::<Pod>().synced().await.expect("it runs");
+    }
+    assert_eq!(cluster.requests(), ["stream"]);
+    factory.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn informers_may_run_as_long_as_their_factory() {
+    let cluster = Cluster::with(&["a"]);
+    let config = FactoryConfig {
+        unused_after: None,
+        ..FactoryConfig::default()
+    };
+    let factory = SharedInformerFactory::with_config(cluster.clone(), config);
+    factory.informer::<Pod>();
+    factory.start();
+    tokio::time::sleep(Duration::from_hours(1)).await;
+    assert_eq!(factory.summary()[0].state, InformerState::Synced);
+    factory.shutdown().await;
+    assert_eq!(cluster.watchers(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn informers_of_kinds_known_at_run_time_are_shared_too() {
+    let cluster = Cluster::with(&["a", "b"]);
+    let resource = ApiResource::of::<Pod>();
+    let config = FactoryConfig {
+        resources: vec![resource.clone()],
+        ..FactoryConfig::default()
+    };
+    let factory = SharedInformerFactory::with_config(cluster.clone(), config);
+    factory.configure_dynamic::<Unstructured>(
+        &resource,
+        KindConfig {
+            name: Some("any pods".into()),
+            ..KindConfig::default()
+        },
+    );
+    let dynamic = factory.dynamic::<Unstructured>(&resource, &Selection::all());
+    let by_name = factory
+        .for_resource::<Unstructured>(&resource.gvr())
+        .expect("it is configured");
+    let metadata = factory.dynamic::<Metadata<()>>(&resource, &Selection::all());
+    let typed_metadata = factory.informer::<Metadata<Pod>>();
+    let unknown = GroupVersionResource {
+        resource: "gizmos".into(),
+        ..resource.gvr()
+    };
+    let error = factory
+        .for_resource::<Unstructured>(&unknown)
+        .expect_err("nobody knows it");
+    assert_eq!(
+        error.to_string(),
+        "no resource /v1, Resource=gizmos is built in or configured"
+    );
+    factory.start();
+    factory.wait_for_sync().await.expect("nobody stops it");
+    assert_eq!(
+        cluster.requests(),
+        ["stream"; 3],
+        "the dynamic ones are one"
+    );
+    assert_eq!(
+        (dynamic.name(), by_name.stats().objects),
+        (by_name.name(), 2)
+    );
+    assert_eq!(dynamic.name(), "any pods");
+    let object = dynamic
+        .lister_before_sync()
+        .find("shop", "a")
+        .expect("it is there");
+    let node = object.pointer("/spec/nodeName").and_then(|it| it.as_str());
+    assert_eq!(node, Some("node-1"));
+    assert!(metadata.lister_before_sync().find("shop", "b").is_some());
+    assert_eq!(typed_metadata.stats().objects, 2);
+    factory.shutdown().await;
+}
+
+#[cfg(feature = "core-v1")]
+#[tokio::test(start_paused = true)]
+async fn built_in_resources_are_known_by_name() {
+    let factory = SharedInformerFactory::new(Cluster::with(&["a"]));
+    let pods = factory.for_resource::<Unstructured>(&ApiResource::of::<Pod>().gvr());
+    let pods = pods.expect("it is built in");
+    factory.start();
+    assert_eq!(pods.synced().await.expect("it runs").len(), 1);
+    factory.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn options_of_the_factory_and_of_a_kind_reach_the_informer() {
+    let config = FactoryConfig {
+        name: "test".into(),
+        selection: Selection::all().with_labels("app=web"),
+        resync: Resync::Checked(Duration::from_secs(30)),
+        ..FactoryConfig::default()
+    };
+    let factory = SharedInformerFactory::with_config(Cluster::with(&["a"]), config);
+    factory.configure::<Encoded<Pod>>(KindConfig {
+        selection: Some(Selection::all().with_fields("spec.nodeName=node-1")),
+        resync: Some(Resync::Exact),
+        queue: Some(QueueKind::DeltaFifo),
+        ..KindConfig::default()
+    });
+    let pods = factory.informer::<Pod>();
+    let encoded = factory.informer::<Encoded<Pod>>();
+    assert_eq!(pods.name(), "test Pod app=web");
+    assert_eq!(encoded.name(), "test Pod spec.nodeName=node-1");
+    let resync = |asked: Option<u64>| HandlerConfig {
+        resync: asked.map(Duration::from_secs),
+        ..HandlerConfig::default()
+    };
+    let own = pods.add_handler_with(|_: Change<Pod>| {}, resync(None));
+    let never = pods.add_handler_with(|_: Change<Pod>| {}, resync(Some(0)));
+    let often = pods.add_handler_with(|_: Change<Pod>| {}, resync(Some(10)));
+    let exact = encoded.add_handler_with(|_: Change<Encoded<Pod>>| {}, resync(Some(7)));
+    factory.start();
+    factory.wait_for_sync().await.expect("nobody stops it");
+    let late = pods.add_handler_with(|_: Change<Pod>| {}, resync(Some(2)));
+    late.synced().await;
+    let seconds = |it: Option<Duration>| it.map_or(0, |it| it.as_secs());
+    let found = [&own, &never, &often, &late].map(|it| seconds(it.resync()));
+    assert_eq!(found, [30, 0, 10, 10]);
+    assert_eq!(seconds(exact.resync()), 7);
     factory.shutdown().await;
 }

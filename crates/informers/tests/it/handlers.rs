@@ -6,38 +6,58 @@ use std::time::Duration;
 use kubist_api::core::v1::Pod;
 use kubist_cache::Change;
 use kubist_informers::{
-    Delivery, EventHandler, HandlerConfig, HandlerState, SharedInformer, SharedInformerFactory,
+    Delivery, EventHandler, FactoryConfig, HandlerConfig, HandlerState, QueueKind, SharedInformer,
+    SharedInformerFactory,
 };
 use parking_lot::Mutex;
 
 use crate::cluster::{Cluster, pod};
 use crate::informer::settle;
 
+on_both_queues! {
+    handlers_before_and_after_the_start_hear_the_same
+    the_store_shows_a_change_before_a_handler_hears_of_it
+    a_panicking_handler_is_counted_and_goes_on_and_others_do_not_notice
+    a_removed_handler_hears_nothing_more
+    a_slow_reader_gets_what_is_merged_and_one_of_every_event_overflows
+    resyncs_come_to_those_who_asked_at_their_own_pace
+}
+
 #[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Log(pub(crate) Arc<Mutex<Vec<String>>>);
 
 impl Log {
-    fn handler(&self) -> impl EventHandler<Pod> + use<> {
+    pub(crate) fn handler(&self) -> impl EventHandler<Pod> + use<> {
         let log = Arc::clone(&self.0);
         move |change: Change<Pod>| log.lock().push(format!("{change:?}"))
     }
 
-    fn taken(&self) -> Vec<String> {
+    pub(crate) fn taken(&self) -> Vec<String> {
         std::mem::take(&mut self.0.lock())
     }
 }
 
-fn started(cluster: &Cluster) -> (SharedInformerFactory<Cluster>, SharedInformer<Pod>) {
-    let factory = SharedInformerFactory::new(cluster.clone());
+pub(crate) fn factory(cluster: &Cluster, queue: QueueKind) -> SharedInformerFactory<Cluster> {
+    let config = FactoryConfig {
+        queue,
+        ..FactoryConfig::default()
+    };
+    SharedInformerFactory::with_config(cluster.clone(), config)
+}
+
+pub(crate) fn started(
+    cluster: &Cluster,
+    queue: QueueKind,
+) -> (SharedInformerFactory<Cluster>, SharedInformer<Pod>) {
+    let factory = factory(cluster, queue);
     let pods = factory.informer();
     factory.start();
     (factory, pods)
 }
 
-#[tokio::test(start_paused = true)]
-async fn handlers_before_and_after_the_start_hear_the_same() {
+async fn handlers_before_and_after_the_start_hear_the_same(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b"]);
-    let factory = SharedInformerFactory::new(cluster.clone());
+    let factory = factory(&cluster, queue);
     let pods = factory.informer::<Pod>();
     let (early, late) = (Log::default(), Log::default());
     let registration = pods.add_handler(early.handler());
@@ -71,10 +91,9 @@ async fn handlers_before_and_after_the_start_hear_the_same() {
     assert_eq!(after.synced().await, HandlerState::Stopped);
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_store_shows_a_change_before_a_handler_hears_of_it() {
+async fn the_store_shows_a_change_before_a_handler_hears_of_it(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
-    let (factory, pods) = started(&cluster);
+    let (factory, pods) = started(&cluster, queue);
     let lister = pods.lister_before_sync();
     let wrong = Arc::new(Mutex::new(0));
     let count = Arc::clone(&wrong);
@@ -101,10 +120,9 @@ async fn the_store_shows_a_change_before_a_handler_hears_of_it() {
     factory.shutdown().await;
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_panicking_handler_is_counted_and_goes_on_and_others_do_not_notice() {
+async fn a_panicking_handler_is_counted_and_goes_on_and_others_do_not_notice(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b", "c"]);
-    let (factory, pods) = started(&cluster);
+    let (factory, pods) = started(&cluster, queue);
     let (good, bad) = (Log::default(), Log::default());
     let mut inner = bad.handler();
     let registration = pods.add_handler(move |change: Change<Pod>| {
@@ -122,10 +140,9 @@ async fn a_panicking_handler_is_counted_and_goes_on_and_others_do_not_notice() {
     factory.shutdown().await;
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_removed_handler_hears_nothing_more() {
+async fn a_removed_handler_hears_nothing_more(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
-    let (factory, pods) = started(&cluster);
+    let (factory, pods) = started(&cluster, queue);
     let (by_hand, by_drop) = (Log::default(), Log::default());
     let registration = pods.add_handler(by_hand.handler());
     let guard = pods.add_handler(by_drop.handler()).remove_on_drop();
@@ -147,10 +164,9 @@ async fn a_removed_handler_hears_nothing_more() {
     factory.shutdown().await;
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_slow_reader_gets_what_is_merged_and_one_of_every_event_overflows() {
+async fn a_slow_reader_gets_what_is_merged_and_one_of_every_event_overflows(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b"]);
-    let (factory, pods) = started(&cluster);
+    let (factory, pods) = started(&cluster, queue);
     let mut slow = pods.subscribe(HandlerConfig::default());
     let every = Delivery::EveryEvent { pending_max: 5 };
     let strict = pods.subscribe(HandlerConfig {
@@ -193,10 +209,9 @@ async fn a_slow_reader_gets_what_is_merged_and_one_of_every_event_overflows() {
     assert!(slow.next().await.is_none());
 }
 
-#[tokio::test(start_paused = true)]
-async fn resyncs_come_to_those_who_asked_at_their_own_pace() {
+async fn resyncs_come_to_those_who_asked_at_their_own_pace(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
-    let (factory, pods) = started(&cluster);
+    let (factory, pods) = started(&cluster, queue);
     let (often, seldom, never) = (Log::default(), Log::default(), Log::default());
     let every = |seconds| HandlerConfig {
         resync: Some(Duration::from_secs(seconds)),

@@ -1,7 +1,34 @@
 //! Shared informers against a small cluster in memory, on a paused clock.
 
+/// Makes a test on each queue of each of these functions.
+macro_rules! on_both_queues {
+    ($($name:ident)*) => {
+        $(
+            mod $name {
+                use kubist_informers::QueueKind;
+
+                #[tokio::test(start_paused = true)]
+                async fn on_a_real_fifo() {
+                    super::$name(QueueKind::RealFifo).await;
+                }
+
+                #[tokio::test(start_paused = true)]
+                async fn on_a_delta_fifo() {
+                    super::$name(QueueKind::DeltaFifo).await;
+                }
+            }
+        )*
+    };
+}
+
+mod cancel;
 mod cluster;
+mod contracts;
 mod factory;
 mod forms;
 mod handlers;
 mod informer;
+mod namespaces;
+mod removal;
+mod service;
+mod slow;
