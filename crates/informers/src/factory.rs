@@ -256,6 +256,7 @@ impl<S: Source> SharedInformerFactory<S> {
             transform: None,
             queue: kind.queue.unwrap_or(config.queue),
             resync: kind.resync.unwrap_or(config.resync),
+            budget: kind.budget,
             on_problem: config.on_problem.clone(),
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use kubist_apimachinery::Str;
-use kubist_cache::IndexError;
+use kubist_cache::{BudgetError, ByteBudget, IndexError, Indexer, Weigh};
 use kubist_reflector::{Config, Report, Transform};
 
 use crate::Resync;
@@ -27,8 +27,47 @@ pub struct InformerConfig<K> {
     pub queue: QueueKind,
     /// How resyncs are timed. Default: [`Resync::Exact`].
     pub resync: Resync,
+    /// What the objects of the store may occupy, and what happens beyond. Default: no limit.
+    pub budget: Option<Budget<K>>,
     /// Told of everything that went wrong; the informer goes on by itself. Default: none.
     pub on_problem: Option<OnProblem>,
+}
+
+/// A limit for the store of one informer, of a form that can be weighed.
+pub struct Budget<K> {
+    limit: ByteBudget,
+    /// A function instead of a bound, so that informers of forms that cannot be weighed exist.
+    set: fn(&mut Indexer<K>, ByteBudget),
+}
+
+impl<K: Weigh> Budget<K> {
+    /// Keeps the store within `limit`.
+    pub fn new(limit: ByteBudget) -> Self {
+        Self {
+            limit,
+            set: Indexer::set_budget,
+        }
+    }
+}
+
+impl<K> Budget<K> {
+    pub(crate) fn limit(&self, indexer: &mut Indexer<K>) {
+        (self.set)(indexer, self.limit);
+    }
+}
+
+impl<K> Clone for Budget<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Budget<K> {}
+
+impl<K> fmt::Debug for Budget<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.limit.fmt(f)
+    }
 }
 
 /// What stands between the watch and the store. Handlers hear the same of both, save that events
@@ -54,6 +93,8 @@ pub enum Problem {
     Fetch(Report),
     /// An index function failed.
     Index(IndexError),
+    /// An object did not fit into the informer's budget, and was refused.
+    OverBudget(BudgetError),
     /// A handler panicked in one call.
     HandlerPanicked {
         /// Its name.
@@ -77,6 +118,7 @@ impl<K> Default for InformerConfig<K> {
             transform: None,
             queue: QueueKind::default(),
             resync: Resync::default(),
+            budget: None,
             on_problem: None,
         }
     }
@@ -91,6 +133,7 @@ impl<K> Clone for InformerConfig<K> {
             transform: self.transform.clone(),
             queue: self.queue,
             resync: self.resync,
+            budget: self.budget,
             on_problem: self.on_problem.clone(),
         }
     }
@@ -103,6 +146,7 @@ impl<K> fmt::Debug for InformerConfig<K> {
             .field("reflector", &self.reflector)
             .field("queue", &self.queue)
             .field("resync", &self.resync)
+            .field("budget", &self.budget)
             .finish_non_exhaustive()
     }
 }

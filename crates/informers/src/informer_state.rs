@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use kubist_apimachinery::Str;
+use kubist_cache::BudgetStats;
 
 use crate::HandlerState;
 
@@ -48,6 +49,8 @@ pub struct InformerStats {
     pub handler_overflows: u64,
     /// Index functions that failed for an object.
     pub index_errors: u64,
+    /// How the store keeps within its budget; all zero if it has none.
+    pub budget: BudgetStats,
     /// Objects that were decoded in full, however often each; for encoded forms only.
     pub full_decodes: u64,
 }

@@ -24,11 +24,16 @@
 //! Contracts:
 //! - the store shows a change, and all indexes with it, before any handler hears of it;
 //! - a handler's calls come one after the other; for each object in order, and never back;
-//! - a handler added late hears of everything in the store first;
-//! - a handler that is slow, or panics, costs the others nothing; what waits for it is bounded as
-//!   its [`Delivery`] says;
-//! - nothing runs that nobody owns: [`SharedInformer::run`] is a future, and a factory's tasks end
-//!   with it.
+//! - a handler added late hears of everything in the store first, as additions that say so; it is
+//!   synced when it has handled the whole first list;
+//! - a handler that is slow, blocks or panics costs the others nothing; what waits for it is
+//!   bounded as its [`Delivery`] says;
+//! - every error is seen by [`InformerConfig::on_problem`], those in mid-stream too;
+//! - a kind that the server does not serve is a state, [`InformerState::NotServed`], not an error
+//!   loop;
+//! - all that holds on either queue ([`QueueKind`]) and for one, several or all namespaces;
+//! - nothing runs that nobody owns: [`SharedInformer::run`] is a future, a factory's tasks end
+//!   with it, and its informers stop when nobody uses them any more.
 
 mod builtin;
 mod factory;
@@ -62,7 +67,7 @@ pub use filtered::Filtered;
 )]
 pub use generated::*;
 pub use handler::{Delivery, EventHandler, HandlerConfig, Overflow, RESYNC_MIN};
-pub use informer_config::{InformerConfig, OnProblem, Problem, QueueKind};
+pub use informer_config::{Budget, InformerConfig, OnProblem, Problem, QueueKind};
 pub use informer_state::{HandlerSummary, InformerState, InformerStats, RunError, Stopped};
 #[cfg(feature = "kube")]
 pub use kube_events::KubeEvents;

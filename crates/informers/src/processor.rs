@@ -145,7 +145,7 @@ impl<K: Object> Processor<K> {
                 }
             }
         }
-        self.report_index_errors();
+        self.report_errors();
     }
 
     fn panicked(&self, seat: &Seat<K>) -> Panicked {
@@ -201,7 +201,7 @@ impl<K: Object> Processor<K> {
             changes.shrink_to(kubist_cache::BATCH_MAX);
             self.changes = changes;
         }
-        self.report_index_errors();
+        self.report_errors();
         let (before, synced) = (self.shared.standing(), self.indexer.has_synced());
         let state = match synced {
             _ if self.reflector.is_not_served() => InformerState::NotServed,
@@ -242,9 +242,12 @@ impl<K: Object> Processor<K> {
         self.tell(&changes, |served| due.contains(&served.id));
     }
 
-    fn report_index_errors(&mut self) {
+    fn report_errors(&mut self) {
         for error in self.indexer.take_index_errors() {
             self.shared.report(&Problem::Index(error));
+        }
+        for error in self.indexer.take_budget_errors() {
+            self.shared.report(&Problem::OverBudget(error));
         }
     }
 
@@ -259,6 +262,7 @@ impl<K: Object> Processor<K> {
         stats.reflector = self.reflector.stats();
         stats.objects = self.indexer.len();
         stats.handlers = self.seats.len();
+        stats.budget = self.indexer.budget_stats();
         stats.index_errors = self.indexer.index_errors_total();
     }
 

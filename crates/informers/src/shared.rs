@@ -67,7 +67,10 @@ impl<K: Object> Shared<K> {
         config: InformerConfig<K>,
         decodes: Arc<AtomicU64>,
     ) -> Self {
-        let indexer = Indexer::new();
+        let mut indexer = Indexer::new();
+        if let Some(budget) = &config.budget {
+            budget.limit(&mut indexer);
+        }
         Self {
             config,
             source,

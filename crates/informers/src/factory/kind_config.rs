@@ -8,7 +8,7 @@ use kubist_cache::Selection;
 use kubist_reflector::{Config, Transform};
 
 use crate::informer_config::OnProblem;
-use crate::{QueueKind, Resync};
+use crate::{Budget, QueueKind, Resync};
 
 /// How long an informer of a factory runs on when nobody uses it, by default.
 pub const UNUSED_AFTER: Duration = Duration::from_secs(30);
@@ -94,6 +94,8 @@ pub struct KindConfig<F> {
     pub queue: Option<QueueKind>,
     /// As [`InformerConfig::resync`](crate::InformerConfig::resync).
     pub resync: Option<Resync>,
+    /// As [`InformerConfig::budget`](crate::InformerConfig::budget). Default: no limit.
+    pub budget: Option<Budget<F>>,
 }
 
 impl<F> Default for KindConfig<F> {
@@ -106,6 +108,7 @@ impl<F> Default for KindConfig<F> {
             reflector: None,
             queue: None,
             resync: None,
+            budget: None,
         }
     }
 }
@@ -120,6 +123,7 @@ impl<F> Clone for KindConfig<F> {
             reflector: self.reflector.clone(),
             queue: self.queue,
             resync: self.resync,
+            budget: self.budget,
         }
     }
 }

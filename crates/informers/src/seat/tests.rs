@@ -131,13 +131,13 @@ proptest! {
         // How often the bell must have rung, once the handler found nothing.
         let mut expected_rings = None;
         let mut filled = false;
-        let mut look = |limit: usize, told: &mut BTreeMap<_, _>| match seat.poll_take(limit, &mut cx) {
-            Poll::Ready(changes) => {
-                let initial = hear(told, changes.expect("it has not ended"));
-                seat.note_progress(initial);
-                true
-            }
-            Poll::Pending => false,
+        let mut look = |limit: usize, told: &mut BTreeMap<_, _>| {
+            let Poll::Ready(changes) = seat.poll_take(limit, &mut cx) else {
+                return false;
+            };
+            let initial = hear(told, changes.expect("it has not ended"));
+            seat.note_progress(initial);
+            true
         };
         for step in steps {
             match step {

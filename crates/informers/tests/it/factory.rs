@@ -1,13 +1,15 @@
 //! The factory: who shares what, start, sync, shutdown.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{ApiResource, GroupVersionResource, Unstructured};
-use kubist_cache::{Change, Encoded, Metadata, Selection};
+use kubist_cache::{ByteBudget, Change, Encoded, Metadata, OverBudget, Selection};
 use kubist_informers::{
-    FactoryConfig, HandlerConfig, HandlerState, InformerState, KindConfig, QueueKind, Resync,
-    SharedInformerFactory, UNUSED_AFTER,
+    Budget, FactoryConfig, HandlerConfig, HandlerState, InformerState, KindConfig, Problem,
+    QueueKind, Resync, SharedInformerFactory, UNUSED_AFTER,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -258,4 +260,42 @@ async fn options_of_the_factory_and_of_a_kind_reach_the_informer() {
     assert_eq!(found, [30, 0, 10, 10]);
     assert_eq!(seconds(exact.resync()), 7);
     factory.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_informer_keeps_within_its_budget_and_says_so() {
+    for over in [OverBudget::DegradeToMetadata, OverBudget::Refuse] {
+        let refusals = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&refusals);
+        let config = FactoryConfig {
+            on_problem: Some(Arc::new(move |problem: &Problem| {
+                let refused = matches!(problem, Problem::OverBudget(_));
+                counted.fetch_add(usize::from(refused), Ordering::SeqCst);
+            })),
+            ..FactoryConfig::default()
+        };
+        let cluster = Cluster::with(&["a", "b", "c", "d"]);
+        let factory = SharedInformerFactory::with_config(cluster, config);
+        factory.configure::<Encoded<Pod>>(KindConfig {
+            budget: Some(Budget::new(ByteBudget { max_bytes: 300, over })),
+            ..KindConfig::default()
+        });
+        let pods = factory.informer::<Encoded<Pod>>();
+        factory.start();
+        let lister = pods.synced().await.expect("it runs");
+        crate::informer::settle().await;
+        let stats = pods.stats();
+        assert_eq!(stats.budget.max_bytes, 300);
+        let refused = refusals.load(Ordering::SeqCst);
+        if over == OverBudget::Refuse {
+            assert!(refused > 0 && stats.objects == 4 - refused, "{stats:?}");
+            assert!(stats.budget.used_bytes <= 300);
+        } else {
+            assert!(refused == 0 && stats.budget.degraded > 0, "{stats:?}");
+            assert_eq!(lister.len(), 4);
+            let cut = lister.list().iter().filter(|it| !it.is_whole()).count();
+            assert_eq!(stats.budget.degraded, cut as u64);
+        }
+        factory.shutdown().await;
+    }
 }
