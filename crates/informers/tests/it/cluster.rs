@@ -131,14 +131,15 @@ impl Cluster {
 
     pub(crate) fn delete_in(&self, namespace: &str, name: &str) {
         let mut state = self.state.lock();
+        let key = (namespace.into(), name.to_owned());
+        let Some(bytes) = state.objects.remove(&key) else {
+            return;
+        };
         state.version += 1;
         let version = state.version.to_string();
-        let mut pod = state
-            .objects
-            .remove(&(namespace.into(), name.to_owned()))
-            .map_or_else(Pod::default, |bytes| {
-                Pod::from_protobuf(&bytes, &mut DecodeContext::new()).expect("a Pod")
-            });
+        let mut pod = Pod::from_protobuf(&bytes, &mut DecodeContext::new()).unwrap_or_default();
+        pod.metadata.namespace = key.0;
+        pod.metadata.name = key.1.into();
         pod.metadata.resource_version = version.into();
         state.send(namespace, &Event::Deleted(pod.to_protobuf().into()));
     }

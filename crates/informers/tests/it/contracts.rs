@@ -46,7 +46,6 @@ impl Dice {
 #[derive(Default)]
 struct Told {
     objects: BTreeMap<ObjectName, Arc<Pod>>,
-    synced_with: Option<usize>,
 }
 
 impl Told {
@@ -284,6 +283,10 @@ async fn a_stopped_informer_ends_waits_for_its_store(queue: QueueKind) {
     assert_eq!(handler.ended().await, HandlerState::Stopped);
 }
 
+fn fails(_: Change<Pod>) {
+    panic!("of mine")
+}
+
 async fn every_error_is_seen(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
     let problems = Arc::new(Mutex::new(Vec::new()));
@@ -307,7 +310,7 @@ async fn every_error_is_seen(queue: QueueKind) {
         name: "mine".into(),
         ..HandlerConfig::default()
     };
-    pods.add_handler_with(|_: Change<Pod>| panic!("of {}", "mine"), named);
+    pods.add_handler_with(fails, named);
     let token = CancellationToken::new();
     let (informer, child) = (pods.clone(), token.clone());
     tokio::join!(async { informer.run(child).await.expect("once") }, async {

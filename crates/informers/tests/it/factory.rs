@@ -277,7 +277,10 @@ async fn an_informer_keeps_within_its_budget_and_says_so() {
         let cluster = Cluster::with(&["a", "b", "c", "d"]);
         let factory = SharedInformerFactory::with_config(cluster, config);
         factory.configure::<Encoded<Pod>>(KindConfig {
-            budget: Some(Budget::new(ByteBudget { max_bytes: 300, over })),
+            budget: Some(Budget::new(ByteBudget {
+                max_bytes: 300,
+                over,
+            })),
             ..KindConfig::default()
         });
         let pods = factory.informer::<Encoded<Pod>>();

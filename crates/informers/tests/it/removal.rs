@@ -12,6 +12,10 @@ use crate::cluster::{Cluster, pod};
 use crate::handlers::{Log, factory, started};
 use crate::informer::settle;
 
+fn fails() {
+    panic!("on the way out")
+}
+
 /// A handler whose calls take a minute.
 fn slow(pods: &SharedInformer<Pod>, in_call: &Arc<AtomicBool>) -> Registration<Pod> {
     let in_call = Arc::clone(in_call);
@@ -85,7 +89,7 @@ async fn a_handler_may_remove_itself_and_panic_while_it_is_removed() {
         if let Some(own) = &*mine.lock() {
             own.remove();
         }
-        panic!("on the way out");
+        fails();
     });
     *own.lock() = Some(registration.clone());
     assert_eq!(registration.ended().await, HandlerState::Removed);
@@ -132,14 +136,12 @@ async fn handlers_come_and_go_while_the_server_changes() {
     while pods.lister_before_sync().resource_version().to_u64() != Some(603) {
         tokio::task::yield_now().await;
     }
-    while constant.waiting() > 0 {
+    let mut added = 0;
+    while added < 3 + 8 {
+        let heard = stays.taken();
+        added += heard.iter().filter(|it| it.starts_with("Added")).count();
         tokio::task::yield_now().await;
     }
-    let last = stays
-        .taken()
-        .into_iter()
-        .filter(|it| it.starts_with("Added"))
-        .count();
-    assert_eq!(last, 3 + 8);
+    assert_eq!((added, constant.state()), (3 + 8, HandlerState::Synced));
     factory.shutdown().await;
 }
