@@ -196,7 +196,7 @@ impl<S: Source> SharedInformerFactory<S> {
         };
         self.shared(key, |key| {
             let mut config = self.config_of(&resource.kind, key, &kind);
-            config.transform = kind.transform.clone();
+            config.transform.clone_from(&kind.transform);
             let source = &self.inner.source;
             let source = lister_watcher(key, |it| source.dynamic_lister_watcher::<F>(resource, it));
             Shared::new(source, config, Arc::default())

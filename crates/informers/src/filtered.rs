@@ -24,17 +24,20 @@ use crate::EventHandler;
 /// use kubist_cache::{Change, Deleted};
 /// use kubist_informers::{EventHandler, Filtered};
 ///
-/// let pod = |node: &str| Arc::new(ObjectMeta { name: node.into(), ..Default::default() });
+/// let pod = |owner: &str| {
+///     let (name, uid) = ("web".into(), owner.into());
+///     Arc::new(ObjectMeta { name, uid, ..Default::default() })
+/// };
 /// let log = Arc::new(parking_lot::Mutex::new(Vec::new()));
 /// let heard = Arc::clone(&log);
 /// let mut handler = Filtered::new(
-///     |pod: &ObjectMeta| pod.name.starts_with("mine"),
+///     |pod: &ObjectMeta| pod.uid == "mine",
 ///     move |change: Change<ObjectMeta>| heard.lock().push(format!("{change:?}")),
 /// );
 /// handler.on_add(pod("other"), true);
 /// handler.on_update(pod("other"), pod("mine"));
 /// handler.on_update(pod("mine"), pod("other"));
-/// assert_eq!(*log.lock(), ["Added(mine@)", "Known(mine)"]);
+/// assert_eq!(*log.lock(), ["Added(web@)", "Known(web)"]);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Filtered<P, H> {

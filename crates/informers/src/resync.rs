@@ -128,7 +128,7 @@ impl Resyncs {
             if now < check || self.check.is_zero() {
                 return Vec::new();
             }
-            let looks = (now - check).as_nanos() / self.check.as_nanos() + 1;
+            let looks = now.saturating_sub(check).as_nanos() / self.check.as_nanos() + 1;
             let looks = u32::try_from(looks).unwrap_or(u32::MAX);
             self.next_check = Some(check.saturating_add(self.check.saturating_mul(looks)));
         }

@@ -170,7 +170,7 @@ impl<K: Object> Seat<K> {
     pub(crate) fn poll_take(
         &self,
         limit: usize,
-        cx: &mut Context<'_>,
+        cx: &Context<'_>,
     ) -> Poll<Option<Vec<Change<K>>>> {
         let mut inner = self.inner.lock();
         // Under the lock: whoever ends the seat takes the waker afterwards.

@@ -167,7 +167,7 @@ impl<K: Object> Subscription<K> {
         std::future::poll_fn(|cx| self.poll_change(cx)).await
     }
 
-    fn poll_change(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change<K>>> {
+    fn poll_change(&mut self, cx: &Context<'_>) -> Poll<Option<Change<K>>> {
         loop {
             if std::mem::take(&mut self.initial_out) {
                 self.seat.note_progress(1);

@@ -28,6 +28,8 @@ struct Inner {
     current: Weak<Usage>,
     /// Cancelled when the current usage is gone.
     unused: CancellationToken,
+    /// How many usages were made.
+    made: u64,
     retired: bool,
 }
 
@@ -39,6 +41,7 @@ impl Users {
             inner: Mutex::new(Inner {
                 current: Weak::new(),
                 unused,
+                made: 0,
                 retired: false,
             }),
         }
@@ -52,6 +55,7 @@ impl Users {
         }
         Some(inner.current.upgrade().unwrap_or_else(|| {
             inner.unused = CancellationToken::new();
+            inner.made += 1;
             let usage = Arc::new(Usage {
                 unused: inner.unused.clone(),
             });
@@ -60,16 +64,21 @@ impl Users {
         }))
     }
 
-    /// Waits until nobody uses the informer; somebody may again afterwards.
-    pub(crate) async fn unused(&self) {
-        let unused = self.inner.lock().unused.clone();
+    /// Waits until nobody uses the informer; somebody may again afterwards. Says how many usages
+    /// there were.
+    pub(crate) async fn unused(&self) -> u64 {
+        let (unused, made) = {
+            let inner = self.inner.lock();
+            (inner.unused.clone(), inner.made)
+        };
         unused.cancelled().await;
+        made
     }
 
-    /// Gives the informer up, if nobody uses it.
-    pub(crate) fn retire(&self) -> bool {
+    /// Gives the informer up, if nobody has used it since it was unused after `made` usages.
+    pub(crate) fn retire(&self, made: u64) -> bool {
         let mut inner = self.inner.lock();
-        inner.retired |= inner.current.strong_count() == 0;
+        inner.retired |= inner.made == made && inner.current.strong_count() == 0;
         inner.retired
     }
 }

@@ -100,7 +100,7 @@ impl<K: Object> Reflector<K> {
         self.machine.is_not_served()
     }
 
-    /// Waits until something was put into the queue, or is to be reported; reports go to `report`.
+    /// Waits until something was put into the queue, or went wrong; reports go to `report`.
     ///
     /// # Cancel safety
     /// Safe: a dropped future loses nothing, the next call goes on where it was.
@@ -210,7 +210,7 @@ impl<K: Object> Reflector<K> {
         if !known {
             (out.report)(Report::NotServed(error));
         }
-        !known
+        true
     }
 
     fn complete(&mut self, out: &mut Out<'_, K>) {

@@ -53,8 +53,8 @@ pub(super) trait Erased: Send + Sync {
     fn run(self: Arc<Self>, token: CancellationToken) -> BoxFuture<'static, ()>;
     fn settled(self: Arc<Self>) -> BoxFuture<'static, InformerState>;
     fn synced(self: Arc<Self>) -> BoxFuture<'static, InformerState>;
-    fn unused(self: Arc<Self>) -> BoxFuture<'static, ()>;
-    fn retire(&self) -> bool;
+    fn unused(self: Arc<Self>) -> BoxFuture<'static, u64>;
+    fn retire(&self, made: u64) -> bool;
 }
 
 impl<K: Object> Erased for Shared<K> {
@@ -72,22 +72,22 @@ impl<K: Object> Erased for Shared<K> {
 
     fn run(self: Arc<Self>, token: CancellationToken) -> BoxFuture<'static, ()> {
         // It was run by hand before: then there is nothing left to do.
-        Box::pin(async move { Shared::run(&self, token).await.unwrap_or(()) })
+        Box::pin(async move { Self::run(&self, token).await.unwrap_or(()) })
     }
 
     fn settled(self: Arc<Self>) -> BoxFuture<'static, InformerState> {
-        Box::pin(async move { Shared::settled(&self).await })
+        Box::pin(async move { Self::settled(&self).await })
     }
 
     fn synced(self: Arc<Self>) -> BoxFuture<'static, InformerState> {
         Box::pin(async move { self.until(|it| it.has_synced).await.state })
     }
 
-    fn unused(self: Arc<Self>) -> BoxFuture<'static, ()> {
+    fn unused(self: Arc<Self>) -> BoxFuture<'static, u64> {
         Box::pin(async move { self.users.unused().await })
     }
 
-    fn retire(&self) -> bool {
-        self.users.retire()
+    fn retire(&self, made: u64) -> bool {
+        self.users.retire(made)
     }
 }

@@ -150,9 +150,9 @@ async fn run_while_used(
     let mut run = std::pin::pin!(run);
     let unused = async {
         loop {
-            Arc::clone(informer).unused().await;
+            let made = Arc::clone(informer).unused().await;
             tokio::time::sleep(unused_after).await;
-            if informer.retire() {
+            if informer.retire(made) {
                 return;
             }
         }

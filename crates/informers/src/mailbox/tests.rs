@@ -224,7 +224,6 @@ impl Model {
             format!("Added({}@{}{initial})", it.name, it.resource_version)
         };
         match (&self.told, &self.now) {
-            (None, None) => Vec::new(),
             (None, Some(now)) => vec![added(now)],
             (Some(told), None) => vec![format!("Known({})", told.name)],
             (Some(told), Some(now)) if self.left => {
@@ -237,7 +236,7 @@ impl Model {
             (Some(told), Some(_)) if self.resynced => {
                 vec![format!("Resynced({}@{})", told.name, told.resource_version)]
             }
-            (Some(_), Some(_)) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -247,28 +246,28 @@ impl Model {
         action: u8,
         version: u32,
         initial: bool,
-    ) -> Option<Change<ObjectMeta>> {
+    ) -> Change<ObjectMeta> {
         match (self.now.clone(), action) {
             (None, _) => {
                 let object = object(name, u32::from(action % 2), version);
                 self.now = Some(Arc::clone(&object));
                 self.initial = initial && !self.left;
-                Some(Change::Added { object, initial })
+                Change::Added { object, initial }
             }
             (Some(old), 0 | 1) => {
                 self.now = None;
                 self.left |= self.told.is_some();
                 (self.resynced, self.initial) = (false, false);
-                Some(Change::Deleted(Deleted::Known(old)))
+                Change::Deleted(Deleted::Known(old))
             }
             (Some(object), 2) => {
                 self.resynced = true;
-                Some(Change::Resynced(object))
+                Change::Resynced(object)
             }
             (Some(old), _) => {
                 let new = object(name, 0, version);
                 self.now = Some(Arc::clone(&new));
-                Some(Change::Updated { old, new })
+                Change::Updated { old, new }
             }
         }
     }
@@ -286,9 +285,8 @@ proptest! {
         let mut order: Vec<usize> = Vec::new();
         for (version, (name, action, reads)) in (1u32..).zip(steps) {
             let text = name.to_string();
-            if let Some(change) = models[name].change(&text, action, version, version < 40) {
-                mailbox.push(&ObjectName::cluster(&*text), change).expect("it does not overflow");
-            }
+            let change = models[name].change(&text, action, version, version < 40);
+            mailbox.push(&ObjectName::cluster(&*text), change).expect("it does not overflow");
             order.retain(|it| !models[*it].waits().is_empty());
             if !order.contains(&name) && !models[name].waits().is_empty() {
                 order.push(name);

@@ -127,12 +127,12 @@ proptest! {
         let (mut store, mut told) = (Store::default(), BTreeMap::new());
         let bell = Arc::new(Bell::default());
         let waker = Waker::from(Arc::clone(&bell));
-        let mut cx = Context::from_waker(&waker);
+        let cx = Context::from_waker(&waker);
         // How often the bell must have rung, once the handler found nothing.
         let mut expected_rings = None;
         let mut filled = false;
         let mut look = |limit: usize, told: &mut BTreeMap<_, _>| {
-            let Poll::Ready(changes) = seat.poll_take(limit, &mut cx) else {
+            let Poll::Ready(changes) = seat.poll_take(limit, &cx) else {
                 return false;
             };
             let initial = hear(told, changes.expect("it has not ended"));
@@ -172,7 +172,7 @@ proptest! {
         let rings = bell.0.load(Ordering::SeqCst);
         seat.end(HandlerState::Stopped);
         prop_assert_eq!(bell.0.load(Ordering::SeqCst), rings + 1, "the end wakes too");
-        prop_assert!(matches!(seat.poll_take(1, &mut cx), Poll::Ready(None)));
+        prop_assert!(matches!(seat.poll_take(1, &cx), Poll::Ready(None)));
     }
 }
 
@@ -210,10 +210,10 @@ fn two_threads_hand_over_without_a_lost_wake_up() {
         });
         // The reader sleeps whenever it finds nothing; a lost wake-up would leave it asleep.
         let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-        let mut cx = Context::from_waker(&waker);
+        let cx = Context::from_waker(&waker);
         let mut told = BTreeMap::new();
         while !told.contains_key("100") {
-            match seat.poll_take(16, &mut cx) {
+            match seat.poll_take(16, &cx) {
                 Poll::Ready(changes) => {
                     let initial = hear(&mut told, changes.expect("it has not ended"));
                     seat.note_progress(initial);
@@ -233,7 +233,8 @@ fn a_seat_that_ends_lets_go_of_the_informer() {
     let users = crate::usage::Users::new();
     let usage = users.acquire().expect("it is new");
     let seat = Seat::<ObjectMeta>::new(HandlerConfig::default(), Some(usage));
-    assert!(!users.retire());
+    assert!(!users.retire(1));
     seat.end(HandlerState::Removed);
-    assert!(users.retire() && users.acquire().is_none());
+    assert!(!users.retire(0), "it was used since");
+    assert!(users.retire(1) && users.acquire().is_none());
 }

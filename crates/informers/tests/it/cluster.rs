@@ -27,6 +27,8 @@ struct State {
     version: u64,
     objects: BTreeMap<(Str, String), Bytes>,
     watchers: Vec<Watcher>,
+    /// Every event, with its version, for watches that resume.
+    history: Vec<(u64, Str, Event)>,
     requests: Vec<String>,
     /// The server does not serve Pods.
     unserved: bool,
@@ -184,6 +186,8 @@ impl Cluster {
 
 impl State {
     fn send(&mut self, namespace: &str, event: &Event) {
+        self.history
+            .push((self.version, namespace.into(), event.clone()));
         let deaf = self.deaf;
         let in_scope = |it: &Watcher| it.namespace.as_ref().is_none_or(|it| **it == *namespace);
         let concerns = |it: &Watcher| !deaf && in_scope(it);
@@ -316,6 +320,13 @@ impl<F: Object> ListerWatcher<F> for Pods<F> {
             send(Event::Bookmark(state.version, true));
             "stream".to_owned()
         } else {
+            let since = request.resource_version.to_u64().expect("a number");
+            let in_scope = |it: &Str| self.namespace.as_ref().is_none_or(|ns| ns == it);
+            for (version, namespace, event) in &state.history {
+                if *version > since && in_scope(namespace) {
+                    send(event.clone());
+                }
+            }
             format!("watch@{}", request.resource_version)
         };
         state.requests.push(request);
