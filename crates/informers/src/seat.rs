@@ -167,11 +167,7 @@ impl<K: Object> Seat<K> {
     }
 
     /// What waits, at least one change; none once the seat has ended. One task may poll.
-    pub(crate) fn poll_take(
-        &self,
-        limit: usize,
-        cx: &Context<'_>,
-    ) -> Poll<Option<Vec<Change<K>>>> {
+    pub(crate) fn poll_take(&self, limit: usize, cx: &Context<'_>) -> Poll<Option<Vec<Change<K>>>> {
         let mut inner = self.inner.lock();
         // Under the lock: whoever ends the seat takes the waker afterwards.
         if self.is_ended() {

@@ -131,7 +131,7 @@ proptest! {
         // How often the bell must have rung, once the handler found nothing.
         let mut expected_rings = None;
         let mut filled = false;
-        let mut look = |limit: usize, told: &mut BTreeMap<_, _>| {
+        let look = |limit: usize, told: &mut BTreeMap<_, _>| {
             let Poll::Ready(changes) = seat.poll_take(limit, &cx) else {
                 return false;
             };
@@ -198,7 +198,7 @@ fn two_threads_hand_over_without_a_lost_wake_up() {
         let writer = std::thread::spawn(move || {
             let mut store = Store::default();
             for number in 0..20_000usize {
-                let change = store.change(number % 7, number % 5 == 0, number < 7);
+                let change = store.change(number % 7, number.is_multiple_of(5), number < 7);
                 assert!(change.is_none_or(|it| push(&informer, &it)));
                 if number == 7 {
                     informer.fill();

@@ -36,7 +36,7 @@ fn disturb(cluster: &Cluster, poll: usize) {
         4 => cluster.cut(Some(FetchError::Expired {
             message: "old".into(),
         })),
-        5 => cluster.serve(poll % 2 == 0),
+        5 => cluster.serve(poll.is_multiple_of(2)),
         _ => cluster.serve(true),
     }
 }

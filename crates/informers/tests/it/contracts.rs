@@ -185,7 +185,7 @@ async fn an_object_is_transformed_once_before_anybody_sees_it(queue: QueueKind) 
     let labels = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&labels);
     let registration = pods.add_handler(move |change: Change<Pod>| {
-        let object = change.object().expect("known").clone();
+        let object = change.object().expect("known");
         heard
             .lock()
             .push(object.metadata.labels["seen"].to_string());

@@ -160,7 +160,7 @@ async fn a_kind_has_its_own_namespaces_name_and_transform() {
         name: Some("the pods".into()),
         namespaces: Some(vec!["y".into()]),
         transform: Some(Arc::new(|pod: &mut Pod| {
-            pod.spec.node_name = "hidden".into()
+            pod.spec.node_name = "hidden".into();
         })),
         ..KindConfig::default()
     });

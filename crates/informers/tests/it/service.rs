@@ -25,7 +25,7 @@ async fn a_kind_that_is_not_served_is_a_state_and_not_an_error_loop(queue: Queue
     let config = FactoryConfig {
         queue,
         on_problem: Some(Arc::new(move |problem: &Problem| {
-            seen.lock().push(problem.clone())
+            seen.lock().push(problem.clone());
         })),
         ..FactoryConfig::default()
     };
