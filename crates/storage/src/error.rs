@@ -47,7 +47,8 @@ pub enum WriteError {
     /// Keys are not empty.
     #[error("the key is empty")]
     EmptyKey,
-    /// The engine failed; with [`FaultKind::Timeout`] the write may have happened.
+    /// The engine failed. The write may have happened with [`FaultKind::Timeout`], and with a
+    /// fault after which the engine has closed itself.
     #[error(transparent)]
     Fault(#[from] Fault),
     /// The lease never was, expired, or was revoked.

@@ -3,7 +3,8 @@
 //! [`Kv`] is what etcd v3 offers to Kubernetes: one revision for the whole store, compare-and-set
 //! on a key's modification revision, reads of a range at a revision, watches from a revision
 //! with previous values, leases and compaction. [`memory::MemoryKv`] implements it in memory;
-//! other crates implement it on redb and on etcd. The module `conformance` (behind the feature
+//! [`journal::JournaledKv`] is the same with every write made durable first, by a [`Journal`] that
+//! another crate brings (`kubist-storage-redb`). The module `conformance` (behind the feature
 //! of that name) holds the checks that every engine has to pass.
 //!
 //! It is not a database for its own sake: no transactions over several keys, no secondary
@@ -55,6 +56,8 @@ mod watch;
 
 pub mod memory;
 
+pub mod journal;
+
 #[cfg(feature = "conformance")]
 pub mod conformance;
 
@@ -62,6 +65,7 @@ pub use answer::Answer;
 pub use clock::{Clock, ManualClock};
 pub use error::{CompactError, Fault, FaultKind, LeaseError, ReadError, WatchError, WriteError};
 pub use event::{Change, Event};
+pub use journal::Journal;
 pub use key_range::KeyRange;
 pub use key_value::KeyValue;
 pub use kv::{DeleteRequest, Expected, GetResponse, Kv, PutRequest, RangeRequest, RangeResponse};

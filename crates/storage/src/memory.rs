@@ -21,10 +21,13 @@ mod watcher;
 
 pub use self::driver::TokioClock;
 use self::fanout::Fanout;
+pub(crate) use self::leases::Leases;
 use self::paged::Paged;
-use self::state::{Effects, State};
+pub(crate) use self::state::{Effects, State};
+pub(crate) use self::versions::Versions;
 use self::view::View;
 use self::watcher::{Progress, Watcher};
+use crate::journal::Batch;
 use crate::{Answer, Clock, CompactError, DeleteRequest, GetResponse, KeyRange, Kv, LeaseError};
 use crate::{LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch};
 use crate::{WatchError, WatchRequest, WriteError, WriteOutcome};
@@ -156,9 +159,7 @@ impl MemoryKv {
         self.expire(now);
         self.change(|state, effects| state.age(now, effects));
         self.forget_compacted_pages();
-        for progress in self.due_progress(now) {
-            progress.request();
-        }
+        self.send_progress();
     }
 
     /// Ends all watches, and refuses every operation from now on.
@@ -185,7 +186,7 @@ impl MemoryKv {
         }
     }
 
-    fn with_state(state: State, config: Config, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn with_state(state: State, config: Config, clock: Arc<dyn Clock>) -> Self {
         let due = clock.now().saturating_add(config.progress_every);
         let shared = Shared {
             state: RwLock::new(state),
@@ -209,6 +210,25 @@ impl MemoryKv {
         let result = change(&mut self.shared.state.write(), &mut effects);
         self.shared.fanout.wake(effects.wakers);
         result
+    }
+
+    /// Takes over what another state has decided, and tells watchers.
+    pub(crate) fn apply(&self, batch: &Batch) {
+        self.change(|state, effects| state.apply(batch, effects));
+        if batch.compacted.is_some() {
+            self.forget_compacted_pages();
+        }
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.shared.clock.now()
+    }
+
+    /// Sends progress that is due.
+    pub(crate) fn send_progress(&self) {
+        for progress in self.due_progress(self.now()) {
+            progress.request();
+        }
     }
 
     fn expire(&self, now: Duration) {
@@ -339,11 +359,11 @@ impl Kv for MemoryKv {
 
     fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
         let now = self.shared.clock.now();
-        Answer::ready(self.change(|state, _| state.grant(now, ttl)))
+        Answer::ready(self.change(|state, effects| state.grant(now, ttl, effects)))
     }
 
     fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
-        let revoked = self.change(|state, _| state.revoke(lease));
+        let revoked = self.change(|state, effects| state.revoke(lease, effects));
         self.expire(self.shared.clock.now());
         Answer::ready(revoked)
     }

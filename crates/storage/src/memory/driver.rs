@@ -35,6 +35,11 @@ impl MemoryKv {
     ///
     /// Can be dropped at any time, and run again.
     pub async fn run(&self) {
+        self.drive(|| self.tick()).await;
+    }
+
+    /// As [`run`](Self::run), for an engine that has something else to do at each tick.
+    pub(crate) async fn drive(&self, mut tick: impl FnMut()) {
         let driver = self.shared.fanout.drive();
         let mut ticks = interval(self.shared.config.tick_every);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -46,7 +51,7 @@ impl MemoryKv {
                 if self.is_closed() {
                     return Poll::Ready(());
                 }
-                self.tick();
+                tick();
             }
             Poll::Pending
         })

@@ -40,6 +40,32 @@ impl Leases {
         id
     }
 
+    /// Goes on numbering after the leases that were granted so far.
+    pub(crate) fn after(granted: i64) -> Self {
+        Self {
+            granted,
+            ..Self::default()
+        }
+    }
+
+    /// Brings back a lease that was alive, with all of its time before it.
+    pub(crate) fn restore(&mut self, id: LeaseId, ttl: Duration, now: Duration) {
+        let (deadline, keys) = (now.saturating_add(ttl), BTreeSet::new());
+        self.by_id.insert(id, Lease { deadline, keys });
+        self.deadlines.insert((deadline, id));
+    }
+
+    /// Brings back that a key is under a lease. One that is not alive had ended, and its keys
+    /// were about to be deleted: so they are now.
+    pub(crate) fn restore_key(&mut self, id: LeaseId, key: &Bytes) {
+        let lease = self.by_id.entry(id).or_insert_with(|| {
+            self.ended.insert(id);
+            let (deadline, keys) = (Duration::ZERO, BTreeSet::new());
+            Lease { deadline, keys }
+        });
+        lease.keys.insert(key.clone());
+    }
+
     /// Whether keys may be put under the lease.
     pub(crate) fn is_alive(&self, id: LeaseId) -> bool {
         self.by_id.contains_key(&id) && !self.ended.contains(&id)
@@ -68,15 +94,22 @@ impl Leases {
         alive
     }
 
-    /// Up to `keys_max` keys that have to be deleted at `now`. Each must then be deleted, which
-    /// takes it from under its lease; leases without keys are forgotten. Empty when all is done.
-    pub(crate) fn expired(&mut self, now: Duration, keys_max: usize) -> Vec<Bytes> {
+    /// Ends the leases whose time is over, and returns them.
+    pub(crate) fn end_due(&mut self, now: Duration) -> Vec<LeaseId> {
+        let mut ended = Vec::new();
         while let Some(&(deadline, id)) = self.deadlines.first() {
             if deadline > now {
                 break;
             }
             self.revoke(id);
+            ended.push(id);
         }
+        ended
+    }
+
+    /// Up to `keys_max` keys whose lease has ended. Each must then be deleted, which takes it
+    /// from under its lease; leases without keys are forgotten. Empty when all is done.
+    pub(crate) fn orphans(&mut self, keys_max: usize) -> Vec<Bytes> {
         let mut keys = Vec::new();
         while let Some(&id) = self.ended.first() {
             if let Some(lease) = self.by_id.get(&id).filter(|it| !it.keys.is_empty()) {

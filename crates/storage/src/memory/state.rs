@@ -8,6 +8,7 @@ use super::leases::Leases;
 use super::timeline::Timeline;
 use super::topics::Topics;
 use super::versions::{Commit, Versions};
+use crate::journal::Batch;
 use crate::{CompactError, DeleteRequest, Event, Expected, LeaseError, LeaseId, PutRequest};
 use crate::{Revision, WriteError, WriteOutcome};
 use std::sync::Arc;
@@ -28,18 +29,25 @@ pub(crate) struct State {
     lease_ttl_max: Duration,
 }
 
-/// What a change leaves to be done: whom to wake, and what to drop.
+/// What a change leaves to be done: whom to wake, what to drop, and what to make durable.
 #[derive(Debug, Default)]
 pub(crate) struct Effects {
     pub(crate) wakers: Vec<Waker>,
     pub(crate) dropped: Vec<Arc<Event>>,
+    /// Filled only where somebody wants to know; the engine in memory does not.
+    pub(crate) batch: Option<Box<Batch>>,
 }
 
 impl State {
     pub(crate) fn new(config: &Config) -> Self {
+        Self::restored(Versions::new(config), Leases::default(), config)
+    }
+
+    /// What a store held before, with nobody watching.
+    pub(crate) fn restored(versions: Versions, leases: Leases, config: &Config) -> Self {
         Self {
-            versions: Versions::new(config),
-            leases: Leases::default(),
+            versions,
+            leases,
             topics: Topics::default(),
             closed: false,
             timeline: Timeline::new(config.history_age),
@@ -99,7 +107,12 @@ impl State {
         }
     }
 
-    pub(crate) fn grant(&mut self, now: Duration, ttl: Duration) -> Result<LeaseId, LeaseError> {
+    pub(crate) fn grant(
+        &mut self,
+        now: Duration,
+        ttl: Duration,
+        effects: &mut Effects,
+    ) -> Result<LeaseId, LeaseError> {
         if self.closed {
             return Err(LeaseError::Closed);
         }
@@ -107,19 +120,29 @@ impl State {
         if ttl.is_zero() || ttl > ttl_max {
             return Err(LeaseError::TtlOutOfRange { ttl, ttl_max });
         }
-        Ok(self.leases.grant(now, ttl))
+        let lease = self.leases.grant(now, ttl);
+        if let Some(batch) = &mut effects.batch {
+            batch.granted.push((lease, ttl));
+        }
+        Ok(lease)
     }
 
     /// Ends a lease; `expire` then deletes its keys.
-    pub(crate) fn revoke(&mut self, lease: LeaseId) -> Result<(), LeaseError> {
+    pub(crate) fn revoke(
+        &mut self,
+        lease: LeaseId,
+        effects: &mut Effects,
+    ) -> Result<(), LeaseError> {
         if self.closed {
             return Err(LeaseError::Closed);
         }
-        if self.leases.revoke(lease) {
-            Ok(())
-        } else {
-            Err(LeaseError::NotFound { lease })
+        if !self.leases.revoke(lease) {
+            return Err(LeaseError::NotFound { lease });
         }
+        if let Some(batch) = &mut effects.batch {
+            batch.ended.push(lease);
+        }
+        Ok(())
     }
 
     /// Deletes some keys whose leases are over. False once there are none left.
@@ -127,7 +150,11 @@ impl State {
         if self.closed {
             return false;
         }
-        let keys = self.leases.expired(now, EXPIRED_KEYS_MAX);
+        let ended = self.leases.end_due(now);
+        if let Some(batch) = &mut effects.batch {
+            batch.ended.extend(ended);
+        }
+        let keys = self.leases.orphans(EXPIRED_KEYS_MAX);
         for key in &keys {
             let commit = self.versions.delete(key);
             debug_assert!(commit.is_some(), "a key under a lease exists");
@@ -146,9 +173,38 @@ impl State {
         if self.closed {
             return Err(CompactError::Closed);
         }
-        effects.dropped.extend(self.versions.compact(revision)?);
+        let dropped = self.versions.compact(revision)?;
+        if let Some(batch) = &mut effects.batch {
+            batch.compacted = Some(revision);
+            batch.dropped.extend(dropped.iter().cloned());
+        }
+        effects.dropped.extend(dropped);
         self.topics.drop_before(revision);
         Ok(())
+    }
+
+    /// Takes over what another state decided, leases excepted: this one is read and watched,
+    /// and decides nothing.
+    pub(crate) fn apply(&mut self, batch: &Batch, effects: &mut Effects) {
+        if self.closed {
+            return;
+        }
+        for event in &batch.written {
+            self.versions.apply(event);
+            self.topics.publish(event, &mut effects.wakers);
+        }
+        let Some(revision) = batch.compacted else {
+            return;
+        };
+        let dropped = self.versions.compact(revision);
+        debug_assert!(dropped.is_ok(), "the other state could compact so far");
+        effects.dropped.extend(dropped.into_iter().flatten());
+        // Where each write pushes out one event, few topics hold what goes.
+        if batch.dropped.len() > batch.written.len() {
+            self.topics.drop_before(revision);
+        } else {
+            batch.dropped.iter().for_each(|it| self.topics.retract(it));
+        }
     }
 
     /// Gives up history that has become too old.
@@ -206,9 +262,15 @@ impl State {
         for event in &dropped {
             self.topics.retract(event);
         }
-        effects.dropped.extend(dropped);
-        WriteOutcome::Committed {
-            revision: event.revision,
+        let revision = event.revision;
+        if let Some(batch) = &mut effects.batch {
+            if !dropped.is_empty() {
+                batch.compacted = Some(self.versions.compacted());
+                batch.dropped.extend(dropped.iter().cloned());
+            }
+            batch.written.push(event);
         }
+        effects.dropped.extend(dropped);
+        WriteOutcome::Committed { revision }
     }
 }

@@ -63,8 +63,31 @@ impl Versions {
         }
     }
 
+    /// A store without keys whose history is about to be read back: what is put in now with
+    /// [`keep`](Self::keep) was there before it, what comes with [`apply`](Self::apply) is it.
+    pub(crate) fn compacted_at(config: &Config, compacted: Revision) -> Self {
+        let before = compacted.previous().max(Revision::EMPTY_STORE);
+        Self {
+            revision: before,
+            compacted,
+            log: Log::after(before),
+            ..Self::new(config)
+        }
+    }
+
+    /// Puts in a version older than history. Returns the one that was there.
+    pub(crate) fn keep(&mut self, kv: Arc<KeyValue>) -> Option<Arc<KeyValue>> {
+        debug_assert!(kv.mod_revision <= self.revision, "it is before history");
+        self.head.insert(kv)
+    }
+
     pub(crate) fn revision(&self) -> Revision {
         self.revision
+    }
+
+    /// Every key as it is now, in byte order.
+    pub(crate) fn head(&self) -> &Tree {
+        &self.head
     }
 
     pub(crate) fn compacted(&self) -> Revision {
@@ -213,14 +236,18 @@ impl Versions {
         }
     }
 
+    /// Takes over a write that was decided elsewhere, and pushes nothing out of history.
+    pub(crate) fn apply(&mut self, event: &Arc<Event>) {
+        match event.current() {
+            Some(kv) => drop(self.head.insert(Arc::clone(kv))),
+            None => drop(self.head.remove(&event.key)),
+        }
+        self.remember(event);
+    }
+
     fn commit(&mut self, event: Event) -> Commit {
         let event = Arc::new(event);
-        self.revision = event.revision;
-        self.log.push(Arc::clone(&event));
-        if self.revision.0.is_multiple_of(self.checkpoint_every) {
-            self.checkpoints
-                .push_back((self.revision, self.head.clone()));
-        }
+        self.remember(&event);
         let mut dropped = Vec::new();
         // The newest event stays, whatever its size: its watchers are about to read it.
         while self.log.len() > 1
@@ -233,6 +260,16 @@ impl Versions {
             self.compacted_to(self.log.first());
         }
         Commit { event, dropped }
+    }
+
+    /// Adds an event that the head has seen to history.
+    fn remember(&mut self, event: &Arc<Event>) {
+        self.revision = event.revision;
+        self.log.push(Arc::clone(event));
+        if self.revision.0.is_multiple_of(self.checkpoint_every) {
+            self.checkpoints
+                .push_back((self.revision, self.head.clone()));
+        }
     }
 
     fn compacted_to(&mut self, revision: Revision) {

@@ -1,0 +1,276 @@
+//! The durable engine's face: reads and watches go to the memory engine, writes to the writer.
+
+use super::Journal;
+use super::queue::{Queue, Refusal, Request};
+use super::replay::Replayed;
+use super::writer::Writer;
+use crate::memory::{Leases, MemoryKv, State, Stats};
+use crate::{Answer, Clock, CompactError, DeleteRequest, Fault, FaultKind, GetResponse, Kv};
+use crate::{LeaseError, LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision};
+use crate::{Watch, WatchError, WatchRequest, WriteError, WriteOutcome};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task::spawn_blocking;
+
+/// Requests that wait to be written; whoever comes next waits for a place.
+const WAITING_MAX: usize = 8192;
+
+/// The memory engine with every write made durable by a [`Journal`] before anybody hears of it.
+/// A clone is another handle to the same store.
+///
+/// Needs a tokio runtime, on whose threads for blocking work the journal is called. Something
+/// has to let time pass: [`run`](Self::run) beside it, or calls of [`tick`](Self::tick).
+#[derive(Clone, Debug)]
+pub struct JournaledKv {
+    shared: Arc<Shared>,
+}
+
+/// Lock order: `writer`, then `queue`.
+#[derive(Debug)]
+struct Shared {
+    /// All that is durable, for readers and watchers.
+    published: MemoryKv,
+    /// A place for each request that waits or is being served.
+    room: Semaphore,
+    queue: Mutex<Queue>,
+    /// Locked by who works, for as long as there is work.
+    writer: Mutex<Writer>,
+    leases: AtomicUsize,
+}
+
+impl JournaledKv {
+    /// A store that goes on from what a replay brought back, and writes to `journal`.
+    pub fn new(replayed: Replayed, clock: Arc<dyn Clock>, journal: impl Journal) -> Self {
+        let Replayed {
+            config,
+            versions,
+            leases,
+        } = replayed;
+        let leases = leases.restored(&versions, clock.now());
+        let published = State::restored(versions.clone(), Leases::default(), &config);
+        let writer = Writer::new(
+            State::restored(versions, leases, &config),
+            Box::new(journal),
+        );
+        let shared = Shared {
+            published: MemoryKv::with_state(published, config, clock),
+            room: Semaphore::new(WAITING_MAX),
+            queue: Mutex::default(),
+            leases: AtomicUsize::new(writer.leases()),
+            writer: Mutex::new(writer),
+        };
+        Self {
+            shared: Arc::new(shared),
+        }
+    }
+
+    /// Ticks, and wakes crowds of watchers, until the store is closed. To be run once beside the
+    /// store; a second run only ticks.
+    ///
+    /// # Cancel safety
+    ///
+    /// Can be dropped at any time, and run again.
+    pub async fn run(&self) {
+        self.shared.published.drive(|| self.tick()).await;
+    }
+
+    /// Lets time pass up to what the clock says: has leases ended and old history given up soon,
+    /// and sends progress that is due. Needs to be called within the runtime.
+    pub fn tick(&self) {
+        self.shared.published.send_progress();
+        let now = self.shared.published.now();
+        let mut queue = self.shared.queue.lock();
+        if !queue.closed && !queue.has_tick() {
+            queue.push(Request::Tick { now });
+            self.shared.work(&mut queue);
+        }
+    }
+
+    /// Ends all watches, refuses every operation from now on, has what waits written, and returns
+    /// once the journal is let go of. Closing again does nothing more.
+    ///
+    /// # Cancel safety
+    ///
+    /// Once polled it happens, waited for or not.
+    pub async fn close(&self) {
+        let (answer, answered) = oneshot::channel();
+        {
+            let mut queue = self.shared.queue.lock();
+            queue.closed = true;
+            queue.push(Request::Close { answer });
+            self.shared.work(&mut queue);
+        }
+        // No answer: the runtime is being shut down, and the journal goes with the store.
+        drop(answered.await);
+    }
+
+    /// Whether the store has been closed, or has closed itself.
+    pub fn is_closed(&self) -> bool {
+        self.shared.published.is_closed()
+    }
+
+    /// Why the store has closed itself; `None` if it has not.
+    pub fn failure(&self) -> Option<Fault> {
+        self.shared.queue.lock().failed.clone()
+    }
+
+    /// How large the store is now.
+    pub fn stats(&self) -> Stats {
+        Stats {
+            leases: self.shared.leases.load(Ordering::Relaxed),
+            ..self.shared.published.stats()
+        }
+    }
+
+    /// Has a request served, and waits for its answer.
+    async fn ask<T, E: Refusal>(
+        &self,
+        request: impl FnOnce(oneshot::Sender<Result<T, E>>) -> Request,
+    ) -> Result<T, E> {
+        let Ok(_room) = self.shared.room.acquire().await else {
+            return Err(self.shared.refusal());
+        };
+        let (answer, answered) = oneshot::channel();
+        {
+            let mut queue = self.shared.queue.lock();
+            if queue.closed {
+                drop(queue);
+                return Err(self.shared.refusal());
+            }
+            queue.push(request(answer));
+            self.shared.work(&mut queue);
+        }
+        let unanswered = |_| Err(self.shared.refusal());
+        answered.await.unwrap_or_else(unanswered)
+    }
+}
+
+impl Shared {
+    /// Sees to it that somebody works.
+    fn work(self: &Arc<Self>, queue: &mut Queue) {
+        if !queue.working {
+            queue.working = true;
+            let shift = Shift {
+                shared: Arc::clone(self),
+                done: false,
+            };
+            drop(spawn_blocking(move || shift.work()));
+        }
+    }
+
+    /// Refuses everything from now on, because of `fault`; that holds for those who wait, too.
+    fn fail(&self, fault: Fault) {
+        {
+            let mut queue = self.queue.lock();
+            queue.closed = true;
+            queue.failed.get_or_insert(fault);
+            queue.clear();
+        }
+        self.published.close();
+    }
+
+    fn refusal<E: Refusal>(&self) -> E {
+        let failed = self.queue.lock().failed.clone();
+        failed.map_or_else(E::closed, E::from)
+    }
+}
+
+/// The duty to serve all who wait. Dropped undone, nobody waits any more: the runtime is being
+/// shut down, or a journal has panicked.
+#[derive(Debug)]
+struct Shift {
+    shared: Arc<Shared>,
+    done: bool,
+}
+
+impl Shift {
+    fn work(mut self) {
+        let shared = Arc::clone(&self.shared);
+        let mut writer = shared.writer.lock();
+        loop {
+            let requests = {
+                let mut queue = shared.queue.lock();
+                let requests = queue.take();
+                self.done = requests.is_empty();
+                queue.working = !self.done;
+                requests
+            };
+            if self.done {
+                return;
+            }
+            if let Err(fault) = writer.serve(requests, &shared.published) {
+                writer.close();
+                shared.fail(fault);
+            }
+            shared.leases.store(writer.leases(), Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Shift {
+    fn drop(&mut self) {
+        if self.done {
+            return;
+        }
+        if thread::panicking() {
+            let fault = Fault::new(FaultKind::Unknown, "the journal panicked");
+            self.shared.fail(fault);
+            self.shared.writer.lock().close();
+        }
+        let mut queue = self.shared.queue.lock();
+        queue.working = false;
+        queue.clear();
+    }
+}
+
+impl Kv for JournaledKv {
+    fn get<'a>(
+        &'a self,
+        key: &'a [u8],
+        at: Option<Revision>,
+    ) -> Answer<'a, Result<GetResponse, ReadError>> {
+        self.shared.published.get(key, at)
+    }
+
+    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
+        self.shared.published.range(request)
+    }
+
+    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+        Answer::later(self.ask(|answer| Request::Put(request, answer)))
+    }
+
+    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+        Answer::later(self.ask(|answer| Request::Delete(request, answer)))
+    }
+
+    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
+        self.shared.published.watch(request)
+    }
+
+    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
+        self.shared.published.revision()
+    }
+
+    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
+        let now = self.shared.published.now();
+        Answer::later(self.ask(move |answer| Request::Grant { now, ttl, answer }))
+    }
+
+    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
+        let now = self.shared.published.now();
+        Answer::later(self.ask(move |answer| Request::Revoke { now, lease, answer }))
+    }
+
+    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
+        Answer::later(self.ask(move |answer| Request::Compact { revision, answer }))
+    }
+
+    fn compacted(&self) -> Revision {
+        self.shared.published.compacted()
+    }
+}

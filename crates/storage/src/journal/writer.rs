@@ -1,0 +1,154 @@
+//! The one who writes: decides on requests, has the outcome made durable, publishes, answers.
+//!
+//! Blocks, knows no runtime and takes no time from a clock.
+
+use super::queue::{Answerer, Refusal, Request};
+use super::{Batch, Journal};
+use crate::Fault;
+use crate::memory::{Effects, MemoryKv, State};
+use std::fmt;
+use std::mem;
+use std::time::Duration;
+
+/// Events of one batch. Only the end of a lease with many keys reaches it.
+const BATCH_EVENTS_MAX: usize = 4096;
+
+pub(super) struct Writer {
+    /// Ahead of what is published, by the batch that is being made.
+    state: State,
+    effects: Effects,
+    /// Who is told once the batch is durable.
+    replies: Vec<Reply>,
+    /// `None` once it is closed.
+    journal: Option<Box<dyn Journal>>,
+}
+
+type Reply = Box<dyn FnOnce(Result<(), Fault>) + Send>;
+
+impl Writer {
+    pub(super) fn new(state: State, journal: Box<dyn Journal>) -> Self {
+        let effects = Effects {
+            batch: Some(Box::default()),
+            ..Effects::default()
+        };
+        Self {
+            state,
+            effects,
+            replies: Vec::new(),
+            journal: Some(journal),
+        }
+    }
+
+    /// Leases that have not ended.
+    pub(super) fn leases(&self) -> usize {
+        self.state.leases.len()
+    }
+
+    /// Serves requests in order, and answers all of them.
+    ///
+    /// # Errors
+    /// The journal failed; nobody may write any more.
+    pub(super) fn serve(&mut self, requests: Vec<Request>, to: &MemoryKv) -> Result<(), Fault> {
+        for request in requests {
+            self.evaluate(request, to)?;
+        }
+        self.commit(to)
+    }
+
+    /// Lets go of the journal, and of those who wait for what it has not finished.
+    pub(super) fn close(&mut self) {
+        self.state.close(&mut self.effects);
+        self.replies.clear();
+        self.journal = None;
+    }
+
+    fn evaluate(&mut self, request: Request, to: &MemoryKv) -> Result<(), Fault> {
+        match request {
+            Request::Put(put, answer) => {
+                let result = self.state.put(put, &mut self.effects);
+                self.reply(answer, result);
+            }
+            Request::Delete(delete, answer) => {
+                let result = self.state.delete(&delete, &mut self.effects);
+                self.reply(answer, result);
+            }
+            Request::Grant { now, ttl, answer } => {
+                let result = self.state.grant(now, ttl, &mut self.effects);
+                self.reply(answer, result);
+            }
+            Request::Revoke { now, lease, answer } => {
+                let result = self.state.revoke(lease, &mut self.effects);
+                self.expire(now, to)?;
+                self.reply(answer, result);
+            }
+            Request::Compact { revision, answer } => {
+                let result = self.state.compact(revision, &mut self.effects);
+                self.reply(answer, result);
+            }
+            Request::Tick { now } => {
+                self.expire(now, to)?;
+                self.state.age(now, &mut self.effects);
+            }
+            Request::Close { answer } => {
+                let committed = self.commit(to);
+                self.close();
+                to.close();
+                // Whoever closes may have stopped waiting.
+                answer.send(()).ok();
+                committed?;
+            }
+        }
+        Ok(())
+    }
+
+    fn expire(&mut self, now: Duration, to: &MemoryKv) -> Result<(), Fault> {
+        while self.state.expire(now, &mut self.effects) {
+            let batch = self.effects.batch.as_ref();
+            if batch.is_some_and(|batch| batch.written.len() >= BATCH_EVENTS_MAX) {
+                self.commit(to)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An answer, even one that nothing was done, tells of what came before it in the batch. So
+    /// it waits for the batch.
+    fn reply<T: Send + 'static, E: Refusal + Send + 'static>(
+        &mut self,
+        to: Answerer<T, E>,
+        result: Result<T, E>,
+    ) {
+        self.replies.push(Box::new(move |committed| {
+            // A writer that has given up waiting is told nothing.
+            drop(to.send(match committed {
+                Ok(()) => result,
+                Err(fault) => Err(E::from(fault)),
+            }));
+        }));
+    }
+
+    fn commit(&mut self, to: &MemoryKv) -> Result<(), Fault> {
+        let batch = self.effects.batch.as_deref_mut();
+        let batch: Batch = batch.map(mem::take).unwrap_or_default();
+        self.effects.dropped.clear();
+        let committed = match &mut self.journal {
+            Some(journal) if !batch.is_empty() => journal.commit(&batch),
+            _ => Ok(()),
+        };
+        if committed.is_ok() && !batch.is_empty() {
+            to.apply(&batch);
+        }
+        for reply in self.replies.drain(..) {
+            reply(committed.clone());
+        }
+        committed
+    }
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer")
+            .field("journal", &self.journal)
+            .finish_non_exhaustive()
+    }
+}
