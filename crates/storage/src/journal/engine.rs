@@ -39,7 +39,8 @@ struct Shared {
     queue: Mutex<Queue>,
     /// Locked by who works, for as long as there is work.
     writer: Mutex<Writer>,
-    leases: AtomicUsize,
+    /// Leases that have not ended.
+    leases: Arc<AtomicUsize>,
 }
 
 impl JournaledKv {
@@ -60,7 +61,7 @@ impl JournaledKv {
             published: MemoryKv::with_state(published, config, clock),
             room: Semaphore::new(WAITING_MAX),
             queue: Mutex::default(),
-            leases: AtomicUsize::new(writer.leases()),
+            leases: writer.leases(),
             writer: Mutex::new(writer),
         };
         Self {
@@ -203,10 +204,9 @@ impl Shift {
                 return;
             }
             if let Err(fault) = writer.serve(requests, &shared.published) {
-                writer.close();
-                shared.fail(fault);
+                shared.fail(fault.clone());
+                writer.refuse(&fault);
             }
-            shared.leases.store(writer.leases(), Ordering::Relaxed);
         }
     }
 }

@@ -8,6 +8,8 @@ use crate::Fault;
 use crate::memory::{Effects, MemoryKv, State};
 use std::fmt;
 use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Events of one batch. Only the end of a lease with many keys reaches it.
@@ -19,6 +21,7 @@ pub(super) struct Writer {
     effects: Effects,
     /// Who is told once the batch is durable.
     replies: Vec<Reply>,
+    leases: Arc<AtomicUsize>,
     /// `None` once it is closed.
     journal: Option<Box<dyn Journal>>,
 }
@@ -32,6 +35,7 @@ impl Writer {
             ..Effects::default()
         };
         Self {
+            leases: Arc::new(AtomicUsize::new(state.leases.len())),
             state,
             effects,
             replies: Vec::new(),
@@ -39,20 +43,28 @@ impl Writer {
         }
     }
 
-    /// Leases that have not ended.
-    pub(super) fn leases(&self) -> usize {
-        self.state.leases.len()
+    /// How many leases there are, kept up to date.
+    pub(super) fn leases(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.leases)
     }
 
     /// Serves requests in order, and answers all of them.
     ///
     /// # Errors
-    /// The journal failed; nobody may write any more.
+    /// The journal failed; nobody may write any more. Some wait to be [refused](Self::refuse).
     pub(super) fn serve(&mut self, requests: Vec<Request>, to: &MemoryKv) -> Result<(), Fault> {
         for request in requests {
             self.evaluate(request, to)?;
         }
         self.commit(to)
+    }
+
+    /// Tells those who wait for what the journal did not do, and lets go of it.
+    pub(super) fn refuse(&mut self, fault: &Fault) {
+        for reply in self.replies.drain(..) {
+            reply(Err(fault.clone()));
+        }
+        self.close();
     }
 
     /// Lets go of the journal, and of those who wait for what it has not finished.
@@ -90,12 +102,11 @@ impl Writer {
                 self.state.age(now, &mut self.effects);
             }
             Request::Close { answer } => {
-                let committed = self.commit(to);
+                self.commit(to)?;
                 self.close();
                 to.close();
                 // Whoever closes may have stopped waiting.
                 answer.send(()).ok();
-                committed?;
             }
         }
         Ok(())
@@ -131,17 +142,18 @@ impl Writer {
         let batch = self.effects.batch.as_deref_mut();
         let batch: Batch = batch.map(mem::take).unwrap_or_default();
         self.effects.dropped.clear();
-        let committed = match &mut self.journal {
-            Some(journal) if !batch.is_empty() => journal.commit(&batch),
-            _ => Ok(()),
-        };
-        if committed.is_ok() && !batch.is_empty() {
+        if !batch.is_empty() {
+            if let Some(journal) = &mut self.journal {
+                journal.commit(&batch)?;
+            }
             to.apply(&batch);
         }
+        self.leases
+            .store(self.state.leases.len(), Ordering::Relaxed);
         for reply in self.replies.drain(..) {
-            reply(committed.clone());
+            reply(Ok(()));
         }
-        committed
+        Ok(())
     }
 }
 

@@ -1,0 +1,136 @@
+//! The tables, and a version as bytes. Whoever changes it raises `FORMAT`.
+
+use bytes::Bytes;
+use kubist_storage::{Change, Event, KeyValue, LeaseId, Revision};
+use redb::TableDefinition;
+
+/// The format that this version writes, and the newest it reads.
+pub(crate) const FORMAT: u64 = 1;
+
+/// Numbers of the whole store, by name.
+pub(crate) const META: TableDefinition<'_, &str, u64> = TableDefinition::new("kubist.meta");
+/// Versions by revision.
+pub(crate) const VERSIONS: TableDefinition<'_, u64, &[u8]> =
+    TableDefinition::new("kubist.versions");
+/// Leases that have not ended, by number: the time to live in nanoseconds.
+pub(crate) const LEASES: TableDefinition<'_, i64, u64> = TableDefinition::new("kubist.leases");
+
+/// The rows of `META`.
+pub(crate) mod meta {
+    /// The format of the file; written first and never changed.
+    pub(crate) const FORMAT: &str = "format";
+    /// Tells this store from others; a backup has it too.
+    pub(crate) const CLUSTER_ID: &str = "cluster id";
+    /// The newest version.
+    pub(crate) const REVISION: &str = "revision";
+    /// The oldest readable revision; zero if nothing was compacted.
+    pub(crate) const COMPACTED: &str = "compacted";
+    /// The highest number of a lease so far.
+    pub(crate) const LEASES_GRANTED: &str = "leases granted";
+}
+
+const PUT: u8 = 1;
+const DELETE: u8 = 2;
+
+/// A row of `VERSIONS` as read back.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Row<'a> {
+    Put(KeyValue),
+    Delete { key: &'a [u8] },
+}
+
+/// A row is too short, or of a kind that nobody writes.
+#[derive(Debug, thiserror::Error)]
+#[error("the row of revision {revision} makes no sense")]
+pub(crate) struct RowError {
+    revision: u64,
+}
+
+/// Writes the row of an event, into an empty buffer:
+/// kind, creation (8), lease (8, zero for none), length of the key (4), key, value; or kind, key.
+pub(crate) fn write(event: &Event, row: &mut Vec<u8>) {
+    debug_assert!(row.is_empty(), "rows are not joined");
+    match &event.change {
+        Change::Put(kv) => {
+            let lease = kv.lease.map_or(0, |lease| lease.0);
+            // Requests are far smaller than 4 GiB.
+            let key_len = u32::try_from(kv.key.len()).unwrap_or(u32::MAX);
+            row.push(PUT);
+            row.extend_from_slice(&kv.create_revision.0.to_le_bytes());
+            row.extend_from_slice(&lease.to_le_bytes());
+            row.extend_from_slice(&key_len.to_le_bytes());
+            row.extend_from_slice(&kv.key);
+            row.extend_from_slice(&kv.value);
+        }
+        Change::Delete => {
+            row.push(DELETE);
+            row.extend_from_slice(&event.key);
+        }
+    }
+}
+
+pub(crate) fn read(revision: u64, row: &[u8]) -> Result<Row<'_>, RowError> {
+    parse(revision, row).ok_or(RowError { revision })
+}
+
+fn parse(revision: u64, row: &[u8]) -> Option<Row<'_>> {
+    let (kind, row) = row.split_first()?;
+    match *kind {
+        PUT => {
+            let (created, row) = row.split_first_chunk()?;
+            let (lease, row) = row.split_first_chunk()?;
+            let (key_len, row) = row.split_first_chunk()?;
+            let key_len = usize::try_from(u32::from_le_bytes(*key_len)).ok()?;
+            let (key, value) = row.split_at_checked(key_len)?;
+            let lease = Some(LeaseId(i64::from_le_bytes(*lease))).filter(|lease| lease.0 != 0);
+            Some(Row::Put(KeyValue {
+                key: Bytes::copy_from_slice(key),
+                value: Bytes::copy_from_slice(value),
+                create_revision: Revision(u64::from_le_bytes(*created)),
+                mod_revision: Revision(revision),
+                lease,
+            }))
+        }
+        DELETE => Some(Row::Delete { key: row }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    fn event(change: Change) -> Event {
+        Event {
+            revision: Revision(7),
+            key: Bytes::from("key"),
+            change,
+            previous: None,
+        }
+    }
+
+    #[test]
+    fn row_reads_back_as_it_was_and_no_part_of_it_does() {
+        let kv = KeyValue {
+            key: Bytes::from("key"),
+            value: Bytes::from("value"),
+            create_revision: Revision(3),
+            mod_revision: Revision(7),
+            lease: Some(LeaseId(9)),
+        };
+        let mut row = Vec::new();
+        write(&event(Change::Put(Arc::new(kv.clone()))), &mut row);
+        assert_eq!(row.len(), 1 + 8 + 8 + 4 + 3 + 5);
+        assert_eq!(read(7, &row).unwrap(), Row::Put(kv));
+        for len in 0..1 + 8 + 8 + 4 + 3 {
+            assert!(read(7, &row[..len]).is_err(), "{len}");
+        }
+        row.clear();
+        write(&event(Change::Delete), &mut row);
+        assert_eq!(read(7, &row).unwrap(), Row::Delete { key: b"key" });
+        row[0] = 3;
+        let error = read(7, &row).unwrap_err();
+        assert_eq!(error.to_string(), "the row of revision 7 makes no sense");
+    }
+}

@@ -1,0 +1,140 @@
+//! Batches into the file: one transaction each, synced before it is reported.
+
+use crate::format::{self, LEASES, META, VERSIONS, meta};
+use crate::place::Lock;
+use kubist_storage::journal::{Batch, Journal};
+use kubist_storage::{Change, Event, Fault, FaultKind, LeaseId};
+use redb::{Database, StorageError, Table, WriteTransaction};
+use std::fmt;
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) struct RedbJournal {
+    database: Database,
+    /// Given up after the database.
+    _lock: Option<Lock>,
+}
+
+impl RedbJournal {
+    pub(crate) fn new(database: Database, lock: Option<Lock>) -> Self {
+        Self {
+            database,
+            _lock: lock,
+        }
+    }
+
+    fn store(&self, batch: &Batch) -> Result<(), redb::Error> {
+        // Durable when `commit` returns, which is redb's default.
+        let transaction = self.database.begin_write()?;
+        store_leases(&transaction, batch)?;
+        let mut versions = transaction.open_table(VERSIONS)?;
+        insert(&mut versions, &batch.written)?;
+        remove(&mut versions, &batch.dropped)?;
+        drop(versions);
+        store_meta(&transaction, batch)?;
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+impl Journal for RedbJournal {
+    fn commit(&mut self, batch: &Batch) -> Result<(), Fault> {
+        self.store(batch)
+            .map_err(|error| Fault::new(kind(&error), error))
+    }
+}
+
+impl fmt::Debug for RedbJournal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RedbJournal")
+    }
+}
+
+fn store_leases(transaction: &WriteTransaction, batch: &Batch) -> Result<(), redb::Error> {
+    if batch.granted.is_empty() && batch.ended.is_empty() {
+        return Ok(());
+    }
+    let mut leases = transaction.open_table(LEASES)?;
+    for (lease, ttl) in &batch.granted {
+        leases.insert(lease.0, nanoseconds(*ttl))?;
+    }
+    for LeaseId(lease) in &batch.ended {
+        leases.remove(lease)?;
+    }
+    Ok(())
+}
+
+fn insert(
+    versions: &mut Table<'_, u64, &[u8]>,
+    written: &[Arc<Event>],
+) -> Result<(), StorageError> {
+    let mut row = Vec::new();
+    for event in written {
+        row.clear();
+        format::write(event, &mut row);
+        versions.insert(event.revision.0, &row[..])?;
+    }
+    Ok(())
+}
+
+/// What leaves history takes with it the versions that nobody can read any more.
+fn remove(
+    versions: &mut Table<'_, u64, &[u8]>,
+    dropped: &[Arc<Event>],
+) -> Result<(), StorageError> {
+    for event in dropped {
+        if let Some(previous) = &event.previous {
+            versions.remove(previous.mod_revision.0)?;
+        }
+        if event.change == Change::Delete {
+            versions.remove(event.revision.0)?;
+        }
+    }
+    Ok(())
+}
+
+fn store_meta(transaction: &WriteTransaction, batch: &Batch) -> Result<(), redb::Error> {
+    let rows = [
+        (
+            meta::REVISION,
+            batch.written.last().map(|event| event.revision.0),
+        ),
+        (meta::COMPACTED, batch.compacted.map(|revision| revision.0)),
+        (
+            meta::LEASES_GRANTED,
+            batch
+                .granted
+                .last()
+                .map(|(lease, _)| lease.0.unsigned_abs()),
+        ),
+    ];
+    let mut table = transaction.open_table(META)?;
+    for (name, value) in rows {
+        if let Some(value) = value {
+            table.insert(name, value)?;
+        }
+    }
+    Ok(())
+}
+
+/// Times to live beyond five centuries are cut to them.
+fn nanoseconds(ttl: Duration) -> u64 {
+    u64::try_from(ttl.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn kind(error: &redb::Error) -> FaultKind {
+    match error {
+        redb::Error::Corrupted(_) => FaultKind::Corrupt,
+        redb::Error::Io(error) => match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                FaultKind::NoSpace
+            }
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+                FaultKind::PermissionDenied
+            }
+            _ => FaultKind::Unknown,
+        },
+        _ => FaultKind::Unknown,
+    }
+}

@@ -1,0 +1,57 @@
+//! The durable storage engine for one machine: one folder, one process, one redb file.
+//!
+//! [`Store`] is the file: opened exclusively, verified, and repaired after a crash without help.
+//! [`Store::into_kv`] makes the engine of it: a [`JournaledKv`](kubist_storage::journal::JournaledKv), which is the memory engine with
+//! every write made durable here first. Besides there is what people do with a store at rest:
+//! [`check`](Store::check), [`compact`](Store::compact) and [`backup`](Store::backup).
+//!
+//! It is not a database larger than memory: current values and history are held there, and the
+//! file is read once, when it is opened. It is not replicated.
+//!
+//! ```
+//! use kubist_storage::memory::{Config, TokioClock};
+//! use kubist_storage::{Expected, Kv, PutRequest};
+//! use kubist_storage_redb::Store;
+//! use std::sync::Arc;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let dir = folder.path().join("data");
+//! let clock = Arc::new(TokioClock::start());
+//! let kv = Store::open(&dir)?.into_kv(Config::default(), clock.clone())?;
+//! kv.put(PutRequest::new("/pods/a", "first", Expected::Absent)).await?;
+//! kv.close().await;
+//!
+//! let kv = Store::open(&dir)?.into_kv(Config::default(), clock)?;
+//! assert_eq!(kv.get(b"/pods/a", None).await?.kv.unwrap().value, "first");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Contracts
+//!
+//! - An answered write is in the file, and synced: it outlives the process and the machine's
+//!   power, as far as the disk tells the truth. A batch is in the file whole, or not at all.
+//! - Revisions go on rising. History goes back as far as it did before a restart; its age counts
+//!   anew from there, and so does the time to live of each lease, as with etcd.
+//! - What is damaged is refused when it is opened, with an error that says so; nothing of it is
+//!   served. What another program has written there is not touched.
+//!
+//! # The file
+//!
+//! One row for each version, by its revision: all versions of history, the versions that those
+//! replaced, and of each other key the current one. A put appends one row; what leaves history
+//! takes its rows with it. Pages that become free are used again, so the file is as large as
+//! the live data and history ever were, until [`compact`](Store::compact) makes it smaller.
+
+mod error;
+mod format;
+mod journal;
+mod place;
+mod report;
+mod store;
+
+pub use error::StoreError;
+pub use report::{Compaction, Report};
+pub use store::Store;

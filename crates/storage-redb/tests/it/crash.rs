@@ -1,0 +1,143 @@
+//! The power fails at any moment, and what was not synced is on the disk in part.
+
+use crate::disk::Disk;
+use crate::random::Random;
+use crate::witness::{Step, Witness};
+use kubist_storage::journal::JournaledKv;
+use kubist_storage::memory::Config;
+use kubist_storage::{FaultKind, Kv, ManualClock, Revision, WriteError};
+use kubist_storage_redb::Store;
+use std::sync::{Arc, Mutex};
+use tokio::task::JoinSet;
+
+const WORKERS: u64 = 6;
+const POWER_LOSSES: u64 = 40;
+const IMAGES_EACH: u64 = 5;
+
+/// So little history that most writes push some out.
+fn config() -> Config {
+    Config {
+        history_events_max: 30,
+        ..Config::default()
+    }
+}
+
+fn open(disk: Disk) -> JournaledKv {
+    let store = Store::on_backend(disk).unwrap();
+    store
+        .into_kv(config(), Arc::new(ManualClock::default()))
+        .unwrap()
+}
+
+/// Has all workers go on from step `from`, until the store fails or all have done `steps`.
+async fn write(kv: &JournaledKv, witness: &Arc<Mutex<Witness>>, from: u64, steps: u64) {
+    let mut workers = JoinSet::new();
+    for worker in 0..WORKERS {
+        let (kv, witness) = (kv.clone(), Arc::clone(witness));
+        workers.spawn(async move {
+            for number in from..from + steps {
+                let step = Step { worker, number };
+                witness.lock().unwrap().begins(step);
+                match step.take(&kv).await {
+                    Ok(revision) => witness.lock().unwrap().answered(step, revision),
+                    Err(error) => {
+                        let fault = matches!(error, WriteError::Fault(_) | WriteError::Closed);
+                        assert!(fault, "{error:?}");
+                        return;
+                    }
+                }
+                if number % 50 == 49 && worker == 0 {
+                    let revision = kv.stats().revision;
+                    drop(kv.compact(Revision(revision.0 - 5)).await);
+                }
+            }
+        });
+    }
+    while let Some(done) = workers.join_next().await {
+        done.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn every_image_that_a_power_loss_leaves_opens_with_all_that_was_answered() {
+    let mut answers = 0;
+    for seed in 0..POWER_LOSSES {
+        let mut random = Random::new(seed);
+        let disk = Disk::default();
+        let witness = Arc::new(Mutex::new(Witness::default()));
+        let kv = open(disk.clone());
+        write(&kv, &witness, 0, 10).await;
+        disk.fail_after(random.below(600));
+        write(&kv, &witness, 10, 400).await;
+        assert!(kv.is_closed(), "seed {seed}");
+        let failure = kv.failure().unwrap();
+        assert_eq!(failure.kind(), FaultKind::Unknown);
+        answers += witness.lock().unwrap().answers;
+        kv.close().await;
+        for _ in 0..IMAGES_EACH {
+            let image = disk.after_power_loss(&mut random);
+            let witness = witness.lock().unwrap().clone();
+            check(witness, image, seed).await;
+        }
+    }
+    assert!(answers > 2000, "{answers}");
+}
+
+/// Opens an image, checks it, and goes on writing.
+async fn check(mut witness: Witness, image: Vec<u8>, seed: u64) {
+    let disk = Disk::holding(image);
+    let kv = open(disk.clone());
+    witness.check(&kv).await;
+    let before = kv.stats().revision;
+    let witness = Arc::new(Mutex::new(witness));
+    write(&kv, &witness, 1000, 3).await;
+    assert!(kv.stats().revision > before, "seed {seed}");
+    kv.close().await;
+    let kv = open(disk);
+    let mut witness = witness.lock().unwrap().clone();
+    witness.check(&kv).await;
+}
+
+#[tokio::test]
+async fn power_loss_while_opening_after_a_power_loss_is_one_more() {
+    let mut random = Random::new(99);
+    for seed in 0..10 {
+        let disk = Disk::default();
+        let witness = Arc::new(Mutex::new(Witness::default()));
+        let kv = open(disk.clone());
+        disk.fail_after(100 + random.below(400));
+        write(&kv, &witness, 0, 400).await;
+        kv.close().await;
+        let mut image = disk.after_power_loss(&mut random);
+        for _ in 0..5 {
+            let disk = Disk::holding(image);
+            disk.fail_after(random.below(12));
+            drop(Store::on_backend(disk.clone()));
+            image = disk.after_power_loss(&mut random);
+        }
+        let witness = witness.lock().unwrap().clone();
+        check(witness, image, seed).await;
+    }
+}
+
+#[tokio::test]
+async fn writes_that_come_together_are_synced_together() {
+    let disk = Disk::default();
+    let kv = open(disk.clone());
+    let before = disk.changes();
+    let witness = Arc::new(Mutex::new(Witness::default()));
+    write(&kv, &witness, 0, 1).await;
+    let alone = {
+        let before = disk.changes();
+        Step {
+            worker: 0,
+            number: 1,
+        }
+        .take(&kv)
+        .await
+        .unwrap();
+        disk.changes() - before
+    };
+    let together = disk.changes() - before - alone;
+    assert!(together < alone * 4, "{together} for six, {alone} for one");
+}

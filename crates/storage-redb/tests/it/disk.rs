@@ -1,0 +1,153 @@
+//! A disk in memory that loses power: what was not synced is there, or not, or in part.
+
+use crate::random::Random;
+use redb::StorageBackend;
+use std::io;
+use std::sync::{Arc, Mutex};
+
+/// What is written at once, or not.
+const SECTOR: usize = 512;
+
+/// A clone is the same disk.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Disk(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// What is there after a loss of power, at least.
+    synced: Vec<u8>,
+    /// What a process sees.
+    seen: Vec<u8>,
+    unsynced: Vec<Change>,
+    /// Changes and syncs until the power is lost; `None` for never.
+    left: Option<u64>,
+    changes: u64,
+}
+
+#[derive(Debug)]
+enum Change {
+    Write { offset: usize, data: Vec<u8> },
+    SetLen(usize),
+}
+
+impl Disk {
+    /// A disk that holds `bytes`.
+    pub(crate) fn holding(bytes: Vec<u8>) -> Self {
+        let disk = Self::default();
+        {
+            let mut state = disk.0.lock().unwrap();
+            state.synced.clone_from(&bytes);
+            state.seen = bytes;
+        }
+        disk
+    }
+
+    /// Loses power after so many changes and syncs more.
+    pub(crate) fn fail_after(&self, changes: u64) {
+        self.0.lock().unwrap().left = Some(changes);
+    }
+
+    /// Changes and syncs so far.
+    pub(crate) fn changes(&self) -> u64 {
+        self.0.lock().unwrap().changes
+    }
+
+    /// What the process saw last.
+    pub(crate) fn seen(&self) -> Vec<u8> {
+        self.0.lock().unwrap().seen.clone()
+    }
+
+    /// One of the many states in which the disk may be found: of what was not synced, each
+    /// sector of each write is there or is not.
+    pub(crate) fn after_power_loss(&self, random: &mut Random) -> Vec<u8> {
+        let state = self.0.lock().unwrap();
+        let mut image = state.synced.clone();
+        let kept_of_four = random.below(5);
+        for change in &state.unsynced {
+            match change {
+                Change::SetLen(len) if random.below(4) < kept_of_four => image.resize(*len, 0),
+                Change::SetLen(_) => {}
+                Change::Write { offset, data } => {
+                    let mut at = *offset;
+                    let end = offset + data.len();
+                    while at < end {
+                        let sector_end = ((at / SECTOR + 1) * SECTOR).min(end);
+                        if random.below(4) < kept_of_four {
+                            put(&mut image, at, &data[at - offset..sector_end - offset]);
+                        }
+                        at = sector_end;
+                    }
+                }
+            }
+        }
+        image
+    }
+}
+
+fn put(image: &mut Vec<u8>, offset: usize, data: &[u8]) {
+    let end = offset + data.len();
+    if image.len() < end {
+        image.resize(end, 0);
+    }
+    image[offset..end].copy_from_slice(data);
+}
+
+impl State {
+    fn alive(&self) -> io::Result<()> {
+        if self.left == Some(0) {
+            Err(io::Error::other("the power is gone"))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn change(&mut self) -> io::Result<()> {
+        self.alive()?;
+        self.left = self.left.map(|left| left - 1);
+        self.changes += 1;
+        Ok(())
+    }
+}
+
+impl StorageBackend for Disk {
+    fn len(&self) -> io::Result<u64> {
+        let state = self.0.lock().unwrap();
+        state.alive()?;
+        Ok(state.seen.len() as u64)
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let state = self.0.lock().unwrap();
+        state.alive()?;
+        let offset = usize::try_from(offset).unwrap();
+        let found = state.seen.get(offset..offset + out.len());
+        out.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        let mut state = self.0.lock().unwrap();
+        state.change()?;
+        let len = usize::try_from(len).unwrap();
+        state.seen.resize(len, 0);
+        state.unsynced.push(Change::SetLen(len));
+        Ok(())
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        let mut state = self.0.lock().unwrap();
+        state.change()?;
+        state.synced = state.seen.clone();
+        state.unsynced.clear();
+        Ok(())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let mut state = self.0.lock().unwrap();
+        state.change()?;
+        let (offset, data) = (usize::try_from(offset).unwrap(), data.to_vec());
+        put(&mut state.seen, offset, &data);
+        state.unsynced.push(Change::Write { offset, data });
+        Ok(())
+    }
+}

@@ -1,0 +1,13 @@
+//! Tests of the redb engine through its public face.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod conformance;
+mod crash;
+mod disk;
+mod files;
+mod kill;
+mod model;
+mod random;
+mod restart;
+mod witness;
