@@ -137,8 +137,14 @@ impl StorageBackend for Disk {
     fn sync_data(&self) -> io::Result<()> {
         let mut state = self.0.lock().unwrap();
         state.change()?;
-        state.synced = state.seen.clone();
-        state.unsynced.clear();
+        let state = &mut *state;
+        for change in state.unsynced.drain(..) {
+            match change {
+                Change::SetLen(len) => state.synced.resize(len, 0),
+                Change::Write { offset, data } => put(&mut state.synced, offset, &data),
+            }
+        }
+        debug_assert_eq!(state.synced.len(), state.seen.len());
         Ok(())
     }
 

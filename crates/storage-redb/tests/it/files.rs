@@ -144,13 +144,8 @@ async fn store_that_contradicts_itself_is_refused() {
         ),
         (
             |write| {
-                drop(
-                    write
-                        .open_table(META)
-                        .unwrap()
-                        .insert("compacted", 31)
-                        .unwrap(),
-                )
+                let mut meta = write.open_table(META).unwrap();
+                meta.insert("compacted", 31).unwrap();
             },
             "revision 30 does not follow from what is stored before it",
         ),

@@ -155,14 +155,14 @@ impl World {
         }
     }
 
-    async fn put(&mut self, at: usize, key: Bytes, expected: u64, lease: u8) {
+    async fn put(&self, at: usize, key: Bytes, expected: u64, lease: u8) {
         let mut request = PutRequest::new(key, format!("v{at}"), self.expected(expected));
         request.lease = (lease > 8).then(|| LeaseId(i64::from(lease) - 8));
         let outcome = self.kv.put(request.clone()).await;
         same(&outcome, &self.reference.put(request).await);
     }
 
-    async fn delete(&mut self, key: Bytes, expected: u64) {
+    async fn delete(&self, key: Bytes, expected: u64) {
         let request = DeleteRequest::new(key, self.expected(expected));
         let outcome = self.kv.delete(request.clone()).await;
         same(&outcome, &self.reference.delete(request).await);
