@@ -7,6 +7,7 @@ mod log;
 mod memory;
 mod serve;
 mod signal;
+mod storage;
 mod units;
 mod usage;
 mod watch;
@@ -25,8 +26,10 @@ pub(crate) type Outcome = Result<ExitCode, Box<dyn Error>>;
 pub(crate) enum Command {
     /// Bring an application to life, and break, scale, update and remove it
     Demo(demo::Options),
-    /// Run an API server in this process, in memory
+    /// Run an API server in this process, in memory or in a folder
     Serve(serve::Options),
+    /// Check, compact and copy what `serve --data-dir` keeps
+    Storage(storage::Options),
     /// Follow the objects of a resource, of any cluster
     Watch(watch::Options),
     /// Convert built-in objects and lists between JSON, YAML and protobuf
@@ -39,6 +42,7 @@ impl Command {
             Self::Convert(options) => convert::run(&options),
             Self::Demo(options) => block_on(demo::run(options)),
             Self::Serve(options) => block_on(serve::run(options)),
+            Self::Storage(options) => storage::run(&options),
             Self::Watch(options) => block_on(watch::run(options)),
         }
     }

@@ -65,10 +65,12 @@
 //! - Features only add: `server` the [`Server`], `cli` (on by default, off for libraries) the
 //!   command `kubist`.
 //! - Dropping a [`Server`] ends all that it started; it leaves nothing on disk but a kubeconfig
-//!   that was asked for.
+//!   and a folder of data, if they were asked for.
 
 #[cfg(feature = "server")]
 pub mod controllers;
+#[cfg(feature = "server")]
+mod engine;
 mod infer;
 #[cfg(feature = "server")]
 mod server;
@@ -83,6 +85,8 @@ pub use kubist_derive as derive;
 pub use kubist_informers as informers;
 pub use kubist_kubeconfig as kubeconfig;
 pub use kubist_reflector as reflector;
+#[cfg(feature = "server")]
+pub use kubist_storage_redb as storage_redb;
 pub use kubist_transport as transport;
 pub use kubist_workqueue as workqueue;
 #[cfg(feature = "server")]

@@ -17,6 +17,7 @@ use crate::command::Command;
     after_help = "\
 Examples:
   kubist demo                          # needs nothing else
+  kubist serve --data-dir ./data       # kept across restarts and crashes
   kubist serve --simulate              # then: KUBECONFIG=kubist.kubeconfig kubectl get nodes
   kubist watch pods -A                 # any cluster
   kubist convert -f pod.yaml -o json

@@ -1,13 +1,14 @@
 //! `Server`: an API server with its store and controllers, in this process.
 //!
-//! Puts together the memory engine, the registry and the HTTP server, and runs beside them, as
-//! asked, the controllers that a cluster cannot do without and a simulation of those that run
-//! workloads. All tasks belong to the server; nothing is left on disk but what
-//! [`Server::write_kubeconfig`] writes. It is gone with the process: no durability, no replicas.
+//! Puts together an engine, the registry and the HTTP server, and runs beside them, as asked, the
+//! controllers that a cluster cannot do without and a simulation of those that run workloads. All
+//! tasks belong to the server; nothing is left on disk but its folder of data, if it has one, and
+//! what [`Server::write_kubeconfig`] writes. Without a folder it is gone with the process. No
+//! replicas.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,13 +18,14 @@ use kubist_client::Client;
 use kubist_controller::ManagerError;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::{Registry, RegistryConfig, User};
-use kubist_storage::Kv;
-use kubist_storage::memory::{self, MemoryKv, TokioClock};
+use kubist_storage::{Fault, Kv, memory};
+use kubist_storage_redb::StoreError;
 use kubist_transport::{ConfigError, Identity, Pem, Transport, Verify};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::controllers::{garbage_collector, namespace};
+use crate::engine::Engine;
 
 /// How long controllers may take to end.
 const CONTROLLERS_DRAIN: Duration = Duration::from_secs(5);
@@ -50,6 +52,9 @@ pub struct ServerConfig {
     /// Events that the store keeps: a watch that begins further back is told that its version is
     /// gone, and its client lists again. Default: 100,000.
     pub history_events_max: usize,
+    /// The folder in which everything is kept, durable before it is answered; made if it is not
+    /// there. Default: none, everything is gone with the process.
+    pub data_dir: Option<PathBuf>,
 }
 
 impl Default for ServerConfig {
@@ -61,6 +66,7 @@ impl Default for ServerConfig {
             simulate: false,
             seed: None,
             history_events_max: memory::Config::default().history_events_max,
+            data_dir: None,
         }
     }
 }
@@ -101,6 +107,9 @@ pub enum ServerError {
     /// Its own client cannot be made.
     #[error("cannot make a client for the server's own controllers")]
     Client(#[from] ConfigError),
+    /// The folder of data cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
 }
 
 /// A server that answers. Dropping it ends everything at once; [`shutdown`](Self::shutdown) does
@@ -108,7 +117,7 @@ pub enum ServerError {
 #[derive(Debug)]
 pub struct Server {
     api: RunningServer,
-    kv: MemoryKv,
+    store: Engine,
     client: Client,
     stopping: CancellationToken,
     /// What runs on the client half; ends before the server does.
@@ -121,17 +130,20 @@ impl Server {
     /// Starts a server. It answers as soon as this returns. Needs a tokio runtime.
     ///
     /// # Errors
-    /// The address is taken, or certificates cannot be made.
+    /// The address is taken, certificates cannot be made, or the folder of data cannot be used.
     pub async fn start(config: ServerConfig) -> Result<Self, ServerError> {
         let limits = memory::Config {
             history_events_max: config.history_events_max,
             ..memory::Config::default()
         };
-        let kv = MemoryKv::new(limits, Arc::new(TokioClock::start()));
+        let store = match &config.data_dir {
+            None => Engine::in_memory(limits),
+            Some(dir) => Engine::in_folder(dir, limits).await?,
+        };
         let mut engine = JoinSet::new();
-        let ticking = kv.clone();
+        let ticking = store.clone();
         engine.spawn(async move { ticking.run().await });
-        let registry = registry(Arc::new(kv.clone()), &config);
+        let registry = registry(store.kv(), &config);
         registry
             .start()
             .await
@@ -154,7 +166,7 @@ impl Server {
         let mut server = Self {
             client: client_of(&api, kubist_client::Config::default())?,
             api,
-            kv,
+            store,
             stopping: CancellationToken::new(),
             controllers: JoinSet::new(),
             engine,
@@ -233,6 +245,23 @@ impl Server {
     /// How much its store holds.
     pub fn storage_stats(&self) -> memory::Stats {
         self.kv.stats()
+    pub fn storage_stats(&self) -> kubist_storage::memory::Stats {
+        self.store.stats()
+    }
+
+    /// Waits until the store has closed itself, as one on a disk does that fails, and says why.
+    /// The server refuses everything from then on; what was answered before is in the folder.
+    ///
+    /// Cancel safety: can be dropped, and called again.
+    pub async fn storage_failure(&mut self) -> Fault {
+        loop {
+            if let Some(fault) = self.store.failure() {
+                return fault;
+            }
+            if self.engine.join_next().await.is_none() {
+                std::future::pending::<()>().await;
+            }
+        }
     }
 
     /// A kubeconfig for the administrator, with a client certificate.
@@ -277,6 +306,7 @@ impl Server {
         self.controllers.shutdown().await;
         self.api.shutdown().await;
         self.engine.shutdown().await;
+        self.store.close().await;
     }
 }
 

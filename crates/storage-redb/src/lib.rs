@@ -1,9 +1,11 @@
 //! The durable storage engine for one machine: one folder, one process, one redb file.
 //!
 //! [`Store`] is the file: opened exclusively, verified, and repaired after a crash without help.
-//! [`Store::into_kv`] makes the engine of it: a [`JournaledKv`](kubist_storage::journal::JournaledKv), which is the memory engine with
+//! [`Store::into_kv`] makes the engine of it: a [`JournaledKv`], which is the memory engine with
 //! every write made durable here first. Besides there is what people do with a store at rest:
 //! [`check`](Store::check), [`compact`](Store::compact) and [`backup`](Store::backup).
+//!
+//! [`JournaledKv`]: kubist_storage::journal::JournaledKv
 //!
 //! It is not a database larger than memory: current values and history are held there, and the
 //! file is read once, when it is opened. It is not replicated.

@@ -15,13 +15,16 @@ use super::{Outcome, log, signal};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-It serves the built-in resources of Kubernetes v1.36 from memory, over TLS, with certificates made
-at start. The kubeconfig holds the administrator's client certificate; it is replaced if it exists.
+It serves the built-in resources of Kubernetes v1.36 over TLS, with certificates made at start. The
+kubeconfig holds the administrator's client certificate; it is replaced if it exists.
+Everything is in memory and gone at the end, unless --data-dir names a folder: then a write is on
+the disk before it is answered, and the next start goes on from there, also after a crash.
 One line on standard output says that it answers:
   ready https://127.0.0.1:6443 kubeconfig=kubist.kubeconfig in 9 ms
 
 Examples:
   kubist serve
+  kubist serve --data-dir ./data       # and later: kubist storage check ./data
   kubist serve --listen 127.0.0.1:0 --kubeconfig /tmp/k.yaml --simulate
   KUBECONFIG=kubist.kubeconfig kubectl get namespaces
   kubist serve --token s3cret --controllers none
@@ -33,6 +36,9 @@ pub(crate) struct Options {
     /// The file to write for kubectl and other clients
     #[arg(long, value_name = "FILE", default_value = "kubist.kubeconfig")]
     kubeconfig: PathBuf,
+    /// The folder to keep everything in; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
     /// What runs beside the server
     #[arg(
         long,
@@ -73,8 +79,9 @@ pub(crate) async fn run(options: Options) -> Outcome {
         simulate: options.simulate,
         seed: None,
         history_events_max: options.history,
+        data_dir: options.data_dir,
     };
-    let server = Server::start(config)
+    let mut server = Server::start(config)
         .await
         .map_err(|error| explain(options.listen, error))?;
     server.write_kubeconfig(&options.kubeconfig)?;
@@ -84,9 +91,15 @@ pub(crate) async fn run(options: Options) -> Outcome {
         options.kubeconfig.display(),
         started.elapsed().as_millis()
     ))?;
-    ended.await;
+    let failed = tokio::select! {
+        () = ended => None,
+        fault = server.storage_failure() => Some(fault),
+    };
     server.shutdown().await;
-    Ok(ExitCode::SUCCESS)
+    match failed {
+        None => Ok(ExitCode::SUCCESS),
+        Some(fault) => Err(fault.into()),
+    }
 }
 
 fn controllers(chosen: &[Choice]) -> Result<BTreeSet<Controller>, Box<dyn Error>> {

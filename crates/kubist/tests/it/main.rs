@@ -4,6 +4,7 @@ mod command;
 mod controllers;
 mod convert;
 mod demo;
+mod durable;
 mod serve;
 mod server;
 mod watch;

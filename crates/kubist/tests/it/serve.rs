@@ -62,7 +62,7 @@ fn choices_that_make_no_sense_are_refused() {
 #[test]
 fn help_has_examples() {
     let folder = tempfile::tempdir().unwrap();
-    for command in ["serve", "watch", "demo", "convert"] {
+    for command in ["serve", "storage", "watch", "demo", "convert"] {
         let help = succeed(folder.path(), &[command, "--help"], b"");
         let help = String::from_utf8(help).unwrap();
         assert!(help.contains(&format!("kubist {command} ")), "{help}");
