@@ -244,8 +244,6 @@ impl Server {
 
     /// How much its store holds.
     pub fn storage_stats(&self) -> memory::Stats {
-        self.kv.stats()
-    pub fn storage_stats(&self) -> kubist_storage::memory::Stats {
         self.store.stats()
     }
 

@@ -17,6 +17,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Memory for pages. What is read often is not read from here.
@@ -69,11 +70,12 @@ impl Store {
     pub fn on_backend(backend: impl StorageBackend) -> Result<Self, StoreError> {
         let path = PathBuf::from("the backend");
         let (database, repaired) = guarded(&path, || {
-            let database = builder().create_with_backend(backend)?;
+            let (builder, repairs) = watched_builder();
+            let database = builder.create_with_backend(backend)?;
             if is_empty(&database)? {
                 initialize(&database)?;
             }
-            verified(database)
+            verified(database, &repairs)
         })?;
         Self::of_ours(database, path, None, repaired)
     }
@@ -83,7 +85,10 @@ impl Store {
         let Some(file) = place.open()? else {
             return Err(StoreError::NotFound { path });
         };
-        let (database, repaired) = guarded(&path, || verified(builder().create_file(file)?))?;
+        let (database, repaired) = guarded(&path, || {
+            let (builder, repairs) = watched_builder();
+            verified(builder.create_file(file)?, &repairs)
+        })?;
         Self::of_ours(database, path, Some(place), repaired)
     }
 
@@ -298,9 +303,9 @@ fn builder() -> Builder {
 }
 
 /// Reads all pages and compares their checksums. True if something had to be repaired.
-fn verified(mut database: Database) -> Result<(Database, bool), redb::Error> {
+fn verified(mut database: Database, repairs: &AtomicBool) -> Result<(Database, bool), redb::Error> {
     let intact = database.check_integrity()?;
-    Ok((database, !intact))
+    Ok((database, !intact || repairs.load(Ordering::Relaxed)))
 }
 
 /// Opens a file whose content is not known yet. redb believes some of what it reads before it
@@ -310,6 +315,14 @@ fn guarded<T>(path: &Path, open: impl FnOnce() -> Result<T, redb::Error>) -> Res
         Ok(opened) => opened.map_err(|error| StoreError::of(path, error)),
         Err(_) => Err(StoreError::corrupt(path, "its pages make no sense")),
     }
+}
+
+/// A builder, and whether it had to repair what it opened.
+fn watched_builder() -> (Builder, Arc<AtomicBool>) {
+    let (mut builder, repairs) = (builder(), Arc::<AtomicBool>::default());
+    let repaired = Arc::clone(&repairs);
+    builder.set_repair_callback(move |_| repaired.store(true, Ordering::Relaxed));
+    (builder, repairs)
 }
 
 fn is_empty(database: &Database) -> Result<bool, redb::Error> {

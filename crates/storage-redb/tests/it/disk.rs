@@ -21,6 +21,8 @@ struct State {
     unsynced: Vec<Change>,
     /// Changes and syncs until the power is lost; `None` for never.
     left: Option<u64>,
+    /// Whether it is full then, in place of being gone.
+    full: bool,
     changes: u64,
 }
 
@@ -45,6 +47,12 @@ impl Disk {
     /// Loses power after so many changes and syncs more.
     pub(crate) fn fail_after(&self, changes: u64) {
         self.0.lock().unwrap().left = Some(changes);
+    }
+
+    /// Has no room after so many changes and syncs more.
+    pub(crate) fn full_after(&self, changes: u64) {
+        let mut state = self.0.lock().unwrap();
+        (state.left, state.full) = (Some(changes), true);
     }
 
     /// Changes and syncs so far.
@@ -94,7 +102,7 @@ fn put(image: &mut Vec<u8>, offset: usize, data: &[u8]) {
 
 impl State {
     fn alive(&self) -> io::Result<()> {
-        if self.left == Some(0) {
+        if self.left == Some(0) && !self.full {
             Err(io::Error::other("the power is gone"))
         } else {
             Ok(())
@@ -103,6 +111,9 @@ impl State {
 
     fn change(&mut self) -> io::Result<()> {
         self.alive()?;
+        if self.left == Some(0) {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         self.left = self.left.map(|left| left - 1);
         self.changes += 1;
         Ok(())

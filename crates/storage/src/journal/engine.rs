@@ -8,13 +8,14 @@ use crate::memory::{Leases, MemoryKv, State, Stats};
 use crate::{Answer, Clock, CompactError, DeleteRequest, Fault, FaultKind, GetResponse, Kv};
 use crate::{LeaseError, LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision};
 use crate::{Watch, WatchError, WatchRequest, WriteError, WriteOutcome};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
-use tokio::task::spawn_blocking;
 
 /// Requests that wait to be written; whoever comes next waits for a place.
 const WAITING_MAX: usize = 8192;
@@ -84,10 +85,9 @@ impl JournaledKv {
     pub fn tick(&self) {
         self.shared.published.send_progress();
         let now = self.shared.published.now();
-        let mut queue = self.shared.queue.lock();
+        let queue = self.shared.queue.lock();
         if !queue.closed && !queue.has_tick() {
-            queue.push(Request::Tick { now });
-            self.shared.work(&mut queue);
+            self.shared.add(queue, Request::Tick { now });
         }
     }
 
@@ -102,8 +102,7 @@ impl JournaledKv {
         {
             let mut queue = self.shared.queue.lock();
             queue.closed = true;
-            queue.push(Request::Close { answer });
-            self.shared.work(&mut queue);
+            self.shared.add(queue, Request::Close { answer });
         }
         // No answer: the runtime is being shut down, and the journal goes with the store.
         drop(answered.await);
@@ -137,13 +136,12 @@ impl JournaledKv {
         };
         let (answer, answered) = oneshot::channel();
         {
-            let mut queue = self.shared.queue.lock();
+            let queue = self.shared.queue.lock();
             if queue.closed {
                 drop(queue);
                 return Err(self.shared.refusal());
             }
-            queue.push(request(answer));
-            self.shared.work(&mut queue);
+            self.shared.add(queue, request(answer));
         }
         let unanswered = |_| Err(self.shared.refusal());
         answered.await.unwrap_or_else(unanswered)
@@ -151,16 +149,21 @@ impl JournaledKv {
 }
 
 impl Shared {
-    /// Sees to it that somebody works.
-    fn work(self: &Arc<Self>, queue: &mut Queue) {
-        if !queue.working {
-            queue.working = true;
-            let shift = Shift {
-                shared: Arc::clone(self),
-                done: false,
-            };
-            drop(spawn_blocking(move || shift.work()));
+    /// Has a request wait, and sees to it that somebody works.
+    fn add(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>, request: Request) {
+        // Before anything is changed: it panics where there is none.
+        let runtime = Handle::current();
+        queue.push(request);
+        if mem::replace(&mut queue.working, true) {
+            return;
         }
+        // A runtime that is being shut down drops the shift here, which then needs the lock.
+        drop(queue);
+        let shift = Shift {
+            shared: Arc::clone(self),
+            done: false,
+        };
+        drop(runtime.spawn_blocking(move || shift.work()));
     }
 
     /// Refuses everything from now on, because of `fault`; that holds for those who wait, too.
