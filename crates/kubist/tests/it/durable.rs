@@ -30,7 +30,7 @@ fn maps(served: &Served) -> Api<ConfigMap> {
         file,
         ..Options::default()
     });
-    Api::namespaced(client.unwrap(), NAMESPACE)
+    Api::namespaced(client.expect("the file was written"), NAMESPACE)
 }
 
 fn map(name: &str, value: u64) -> ConfigMap {
@@ -41,7 +41,7 @@ fn map(name: &str, value: u64) -> ConfigMap {
 }
 
 fn number_of(version: &str) -> u64 {
-    version.parse().unwrap()
+    version.parse().expect("ours are numbers")
 }
 
 /// What was answered: the value and the resource version of each object.
@@ -59,7 +59,8 @@ async fn write(maps: Api<ConfigMap>, round: u64, writer: u64, answers: Answers) 
         };
         let Ok(written) = written else { return };
         let version = number_of(&written.metadata.resource_version);
-        answers.lock().unwrap().insert(name, (number, version));
+        let mut answers = answers.lock().expect("nobody panics with it");
+        answers.insert(name, (number, version));
     }
 }
 
