@@ -1,5 +1,6 @@
 //! Structural checks of the whole tree. `cargo test` runs them too; CI has none of its own.
 
+mod contracts;
 mod files;
 mod layers;
 
@@ -9,6 +10,7 @@ use crate::process::Outcome;
 pub(crate) fn run() -> Outcome {
     let mut findings = layers::check()?;
     findings.extend(files::check()?);
+    findings.extend(contracts::check()?);
     if findings.is_empty() {
         return Ok(());
     }
@@ -29,6 +31,12 @@ mod tests {
     #[test]
     fn every_file_keeps_the_rules_of_the_house() {
         let findings = super::files::check().expect("the tree is readable");
+        assert!(findings.is_empty(), "{}", findings.join("\n"));
+    }
+
+    #[test]
+    fn every_contract_is_cited_by_a_test() {
+        let findings = super::contracts::check().expect("the tree is readable");
         assert!(findings.is_empty(), "{}", findings.join("\n"));
     }
 }

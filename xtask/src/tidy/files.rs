@@ -20,20 +20,25 @@ const BANNED: [&str; 6] = [
 
 /// Everything that the rules forbid.
 pub(super) fn check() -> Outcome<Vec<String>> {
+    let mut findings = Vec::new();
+    for (name, file) in sources()? {
+        check_file(&name, &std::fs::read_to_string(&file)?, &mut findings);
+    }
+    Ok(findings)
+}
+
+/// All source files: their paths from the root on, with `/`, and where they are.
+pub(super) fn sources() -> Outcome<Vec<(String, PathBuf)>> {
     let mut files = Vec::new();
     for folder in ["crates", "xtask", "tests", "examples", "bench", "fuzz"] {
         collect(&root().join(folder), &mut files)?;
     }
-    let mut findings = Vec::new();
+    let mut sources = Vec::with_capacity(files.len());
     for file in files {
-        let text = std::fs::read_to_string(&file)?;
-        let name = file
-            .strip_prefix(root())?
-            .to_string_lossy()
-            .replace('\\', "/");
-        check_file(&name, &text, &mut findings);
+        let name = file.strip_prefix(root())?.to_string_lossy();
+        sources.push((name.replace('\\', "/"), file));
     }
-    Ok(findings)
+    Ok(sources)
 }
 
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome {
