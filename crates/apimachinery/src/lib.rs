@@ -14,6 +14,10 @@
 //! assert_eq!(ObjectMeta::from_protobuf(&bytes, &mut DecodeContext::new())?, meta);
 //! # Ok::<(), kubist_apimachinery::wire::WireError>(())
 //! ```
+//!
+//! Contracts: what is encoded, in JSON and protobuf, is byte for byte what upstream encodes;
+//! decoding does not panic, is bounded in depth and size by its [`wire::DecodeContext`], and its
+//! errors name the field; a [`Quantity`], [`Selector`] or [`Time`] that exists is valid.
 
 mod byte_string;
 mod condition;
