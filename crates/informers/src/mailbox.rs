@@ -192,8 +192,8 @@ impl<K: Object> Pending<K> {
                 Deleted(deleted) | Reborn { deleted, .. },
                 Added { object, .. } | Updated { new: object, .. },
             ) => Reborn { deleted, object },
-            (Updated { .. }, Deleted(deleted))
-            | (Deleted(deleted) | Reborn { deleted, .. }, Deleted(_)) => Deleted(deleted),
+            (Updated { old, .. }, Deleted(deleted)) => Deleted(known_as(old, deleted)),
+            (Deleted(deleted) | Reborn { deleted, .. }, Deleted(_)) => Deleted(deleted),
             (_, reborn @ Reborn { .. }) => reborn,
         })
     }
@@ -213,6 +213,18 @@ impl<K: Object> Pending<K> {
             }
         };
         into.push(change);
+    }
+}
+
+/// The deletion as it is to a handler that knows `old`: of another object of the name, which came
+/// after it and is gone too, it never heard.
+fn known_as<K: Object>(old: Arc<K>, deleted: Deleted<K>) -> Deleted<K> {
+    match deleted.object() {
+        Some(last) if last.uid() != old.uid() => Deleted::FinalStateUnknown {
+            name: old.object_name(),
+            last_known: Some(old),
+        },
+        _ => deleted,
     }
 }
 

@@ -48,18 +48,24 @@ impl<K: Object> Indexer<K> {
         });
     }
 
-    /// A deletion of an unknown object is told too: somebody may know it from elsewhere.
+    /// A deletion of what is not here is not told: nobody was told of the object, or everybody was
+    /// told that it is gone.
     fn apply_deleted(&mut self, deleted: Deleted<K>, changes: &mut Vec<Change<K>>) {
-        match &deleted {
+        let deleted = match deleted {
             Deleted::Known(object) => {
                 self.see_version(object.resource_version());
-                self.take_out(object.namespace(), object.name());
+                let held = self.take_out(object.namespace(), object.name());
+                held.map(|_| Deleted::Known(object))
             }
-            Deleted::FinalStateUnknown { name, .. } => {
-                self.take_out(&name.namespace, &name.name);
+            Deleted::FinalStateUnknown { name, last_known } => {
+                let held = self.take_out(&name.namespace, &name.name);
+                held.map(|held| Deleted::FinalStateUnknown {
+                    name,
+                    last_known: last_known.or(Some(held)),
+                })
             }
-        }
-        changes.push(Change::Deleted(deleted));
+        };
+        changes.extend(deleted.map(Change::Deleted));
     }
 
     /// Makes the store equal to a list. Objects whose uid and version did not change stay, and

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kubist_apimachinery::{ObjectMeta, ObjectName, Selector};
+use kubist_apimachinery::{Object as _, ObjectMeta, ObjectName, Selector};
 use kubist_cache::{Change, Deleted, Delta, Index, Indexer, Replacement};
 
 use crate::{apply, list, object};
@@ -81,7 +81,7 @@ fn a_name_twice_in_a_list_counts_where_it_comes_last() {
 }
 
 #[test]
-fn resync_repeats_what_is_held_and_a_sync_or_a_deletion_of_the_unknown_is_news() {
+fn resync_repeats_what_is_held_and_a_sync_of_the_unknown_is_news() {
     let mut indexer = Indexer::new();
     apply(&mut indexer, list("5", &["x@1"]));
     assert_eq!(apply(&mut indexer, Delta::SyncAll), "[Resynced(x@1)]");
@@ -89,8 +89,34 @@ fn resync_repeats_what_is_held_and_a_sync_or_a_deletion_of_the_unknown_is_news()
     assert_eq!(apply(&mut indexer, sync("x@1")), "[Resynced(x@1)]");
     assert_eq!(apply(&mut indexer, sync("x@2")), "[Updated(x@1->2)]");
     assert_eq!(apply(&mut indexer, sync("y@1")), "[Added(y@1)]");
-    let gone = Delta::Deleted(Deleted::Known(object("q@8")));
-    assert_eq!(apply(&mut indexer, gone), "[Known(q)]");
+}
+
+#[test]
+fn a_deletion_that_comes_twice_is_told_once_and_one_of_the_unknown_not_at_all() {
+    let mut indexer = Indexer::new();
+    apply(&mut indexer, list("5", &["x@1"]));
+    let gone = |text| Delta::Deleted(Deleted::Known(object(text)));
+    assert_eq!(apply(&mut indexer, gone("x@6")), "[Known(x)]");
+    assert_eq!(apply(&mut indexer, gone("x@6")), "[]");
+    assert_eq!(apply(&mut indexer, gone("q@8")), "[]");
+    assert_eq!(indexer.snapshot().resource_version(), "8", "it was seen");
+}
+
+#[test]
+fn a_tombstone_without_an_object_gets_the_one_that_was_held() {
+    let mut indexer = Indexer::new();
+    apply(&mut indexer, list("5", &["x@1"]));
+    let mut changes = Vec::new();
+    let tombstone = Deleted::FinalStateUnknown {
+        name: object("x@1").object_name(),
+        last_known: None,
+    };
+    indexer.apply(Delta::Deleted(tombstone), &mut changes);
+    let [Change::Deleted(deleted)] = &changes[..] else {
+        panic!("one deletion: {changes:?}");
+    };
+    let last = deleted.object().expect("it was held");
+    assert_eq!(last.resource_version, "1");
 }
 
 #[test]

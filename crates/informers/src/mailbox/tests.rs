@@ -30,6 +30,14 @@ fn updated(name: &str, from: u32, to: u32) -> Change<ObjectMeta> {
     }
 }
 
+/// Another object of the same name.
+fn replaced(name: &str, from: u32, to: u32) -> Change<ObjectMeta> {
+    Change::Updated {
+        old: object(name, 1, from),
+        new: object(name, 2, to),
+    }
+}
+
 fn deleted(name: &str, version: u32) -> Change<ObjectMeta> {
     Change::Deleted(Deleted::Known(object(name, 1, version)))
 }
@@ -67,6 +75,14 @@ fn what_waits_for_one_object_merges() {
         (
             vec![deleted("a", 3), reborn(), deleted("a", 10)],
             "[Known(a)] 0",
+        ),
+        (
+            // The second object of the name came and went unseen.
+            vec![
+                replaced("a", 1, 2),
+                Change::Deleted(Deleted::Known(object("a", 2, 3))),
+            ],
+            "[FinalStateUnknown(a)] 0",
         ),
         (
             vec![Change::Resynced(object("a", 1, 1)), updated("a", 1, 2)],
@@ -155,7 +171,7 @@ proptest! {
     /// what it was told of exactly once.
     #[test]
     fn a_handler_ends_with_the_final_state(
-        steps in prop::collection::vec((0u8..6, 0u8..4, 0usize..4), 0..200),
+        steps in prop::collection::vec((0u8..6, 0u8..5, 0usize..4), 0..200),
     ) {
         let mut mailbox = Mailbox::new(Delivery::Coalesced);
         let mut store: BTreeMap<String, Arc<ObjectMeta>> = BTreeMap::new();
@@ -169,7 +185,10 @@ proptest! {
                         let before = told.insert(name, new).expect("it was told of");
                         assert_eq!(before, old);
                     }
-                    Change::Deleted(_) => assert!(told.remove(&name).is_some()),
+                    Change::Deleted(deleted) => {
+                        let before = told.remove(&name).expect("it was told of");
+                        assert_eq!(before.uid, deleted.object().expect("it is known").uid);
+                    }
                     Change::Resynced(_) => assert!(told.contains_key(&name)),
                 }
             }
@@ -191,8 +210,11 @@ proptest! {
                     Change::Deleted(Deleted::Known(old))
                 }
                 (Some(old), 1) => Change::Resynced(old),
-                (Some(old), _) => {
-                    let new = object(&name, uid, version);
+                (Some(old), action) => {
+                    // A list may have another object of the same name.
+                    uid += u32::from(action == 2);
+                    let old_uid: u32 = old.uid.parse().expect("a number");
+                    let new = object(&name, if action == 2 { uid } else { old_uid }, version);
                     store.insert(name.clone(), Arc::clone(&new));
                     Change::Updated { old, new }
                 }
