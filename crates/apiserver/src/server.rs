@@ -236,9 +236,10 @@ impl Acceptor {
         loop {
             let room = self.tasks.len() < self.connections_max;
             tokio::select! {
+                // In this order, so that a simulation is the same each time.
+                biased;
                 () = ending.cancelled() => break,
                 Some(_) = self.tasks.join_next() => {}
-                accepted = accept(self.listener.as_ref()), if room => self.serve_tls(accepted),
                 Some(handover) = self.waiting.recv(), if room => {
                     let connections = Arc::clone(&self.connections);
                     let peer = Peer::Trusted(Arc::new(handover.user));
@@ -246,6 +247,7 @@ impl Acceptor {
                         connections.serve(handover.stream, peer).await;
                     });
                 }
+                accepted = accept(self.listener.as_ref()), if room => self.serve_tls(accepted),
             }
         }
         drop(self.listener);

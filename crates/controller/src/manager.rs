@@ -115,6 +115,7 @@ impl<S: Source> Manager<S> {
                 let run = task(token.clone());
                 Box::pin(async move {
                     tokio::select! {
+                        biased;
                         ended = run => ended.map_err(PartError::Task),
                         () = out_of_time(token) => Ok(()),
                     }

@@ -203,6 +203,7 @@ impl Pool {
                 }
                 let permit = Arc::clone(&self.permits).acquire_owned();
                 let permit = tokio::select! {
+                    biased;
                     permit = permit => permit.expect("the semaphore is never closed"),
                     () = returned => continue,
                 };

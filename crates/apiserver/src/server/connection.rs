@@ -72,6 +72,7 @@ impl Connections {
         });
         let mut connection = pin!(self.http.serve_connection(io, service));
         tokio::select! {
+            biased;
             ended = connection.as_mut() => drop(ended),
             () = self.ending.cancelled() => {
                 connection.as_mut().graceful_shutdown();
