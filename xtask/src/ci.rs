@@ -40,6 +40,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     )?;
     without_features()?;
     interleavings()?;
+    crate::sim::run(&crate::sim::Options::ci())?;
     let mut doc = Command::new("cargo");
     doc.args(["doc", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "-D warnings");

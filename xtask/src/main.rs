@@ -12,6 +12,7 @@ mod codegen;
 mod fuzz;
 mod interop;
 mod process;
+mod sim;
 mod tidy;
 
 use std::process::ExitCode;
@@ -39,6 +40,8 @@ enum Command {
     Fuzz(fuzz::Options),
     /// Benchmarks with peers side by side
     Bench(bench::Options),
+    /// The whole system on virtual time, with faults, by seeds
+    Sim(sim::Options),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::Interop(options) => interop::run(&options),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Bench(options) => bench::run(&options),
+        Command::Sim(options) => sim::run(&options),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,157 @@
+//! `Expectation`: what an informer should hold and tell, worked out from what its source has
+//! delivered. A second, slow and simple, implementation of reflector, queue and store.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use kubist_apimachinery::ObjectName;
+
+use crate::ledger::Stamp;
+
+/// One change, as a handler of every event is told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    Added(Stamp),
+    Updated { old: Stamp, new: Stamp },
+    Deleted(Stamp),
+}
+
+impl fmt::Display for Told {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Added(stamp) => write!(f, "+{stamp}"),
+            Self::Updated { old, new } => write!(f, "{old}->{new}"),
+            Self::Deleted(stamp) => write!(f, "-{stamp}"),
+        }
+    }
+}
+
+/// What the source has delivered, and what follows from it.
+#[derive(Debug, Default)]
+pub(crate) struct Expectation {
+    store: BTreeMap<ObjectName, Stamp>,
+    history: BTreeMap<ObjectName, Vec<Told>>,
+    /// The names of the first whole list, without those that were deleted since.
+    first_list: Option<BTreeSet<ObjectName>>,
+    /// A list that is not whole yet.
+    gathered: Option<BTreeMap<ObjectName, Stamp>>,
+}
+
+impl Expectation {
+    /// A list begins, by pages or streaming; what came of an earlier one is forgotten.
+    pub(crate) fn list_begins(&mut self) {
+        self.gathered = Some(BTreeMap::new());
+    }
+
+    /// A watch begins that goes on where the last one ended.
+    pub(crate) fn watch_resumes(&mut self) {
+        self.gathered = None;
+    }
+
+    /// An object is there, in this state.
+    pub(crate) fn put(&mut self, name: ObjectName, stamp: Stamp) {
+        if let Some(gathered) = &mut self.gathered {
+            gathered.insert(name, stamp);
+        } else {
+            self.apply_put(name, stamp);
+        }
+    }
+
+    /// An object is gone.
+    pub(crate) fn delete(&mut self, name: &ObjectName, stamp: Stamp) {
+        if let Some(gathered) = &mut self.gathered {
+            gathered.remove(name);
+        } else if self.store.remove(name).is_some() {
+            self.tell(name, Told::Deleted(stamp));
+        }
+    }
+
+    /// The list is whole.
+    pub(crate) fn list_ends(&mut self) {
+        let Some(listed) = self.gathered.take() else {
+            return;
+        };
+        self.first_list
+            .get_or_insert_with(|| listed.keys().cloned().collect());
+        let gone = |(name, _): &(&ObjectName, &Stamp)| !listed.contains_key(*name);
+        let gone: Vec<_> = self.store.iter().filter(gone).map(owned).collect();
+        for (name, stamp) in gone {
+            self.store.remove(&name);
+            self.tell(&name, Told::Deleted(stamp));
+        }
+        for (name, stamp) in listed {
+            self.apply_put(name, stamp);
+        }
+    }
+
+    /// What each object went through.
+    pub(crate) fn history(&self) -> &BTreeMap<ObjectName, Vec<Told>> {
+        &self.history
+    }
+
+    /// The names of the first whole list that were there ever since, if there was one.
+    pub(crate) fn first_list(&self) -> Option<&BTreeSet<ObjectName>> {
+        self.first_list.as_ref()
+    }
+
+    fn apply_put(&mut self, name: ObjectName, stamp: Stamp) {
+        let old = self.store.insert(name.clone(), stamp.clone());
+        match old {
+            None => self.tell(&name, Told::Added(stamp)),
+            Some(old) if old != stamp => self.tell(&name, Told::Updated { old, new: stamp }),
+            Some(_) => {}
+        }
+    }
+
+    fn tell(&mut self, name: &ObjectName, told: Told) {
+        if let (Told::Deleted(_), Some(first)) = (&told, &mut self.first_list) {
+            first.remove(name);
+        }
+        self.history.entry(name.clone()).or_default().push(told);
+    }
+}
+
+fn owned((name, stamp): (&ObjectName, &Stamp)) -> (ObjectName, Stamp) {
+    (name.clone(), stamp.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(version: u64) -> Stamp {
+        Stamp {
+            uid: "abcd".into(),
+            version,
+        }
+    }
+
+    #[test]
+    fn a_list_counts_once_it_is_whole_and_an_unchanged_object_is_not_told() {
+        let name = |name: &str| ObjectName::new("default", name);
+        let mut expectation = Expectation::default();
+        expectation.list_begins();
+        expectation.put(name("a"), at(1));
+        expectation.list_begins();
+        assert!(expectation.history().is_empty(), "the first was cut");
+        expectation.put(name("a"), at(1));
+        expectation.put(name("b"), at(2));
+        expectation.list_ends();
+        expectation.put(name("a"), at(3));
+        expectation.put(name("a"), at(3));
+        expectation.list_begins();
+        expectation.put(name("a"), at(3));
+        expectation.list_ends();
+        let told = |name: &ObjectName| {
+            let told = &expectation.history()[name];
+            told.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&name("a")), ["+abcd@1", "abcd@1->abcd@3"]);
+        assert_eq!(told(&name("b")), ["+abcd@2", "-abcd@2"]);
+        assert_eq!(
+            expectation.first_list().map(BTreeSet::len),
+            Some(1),
+            "b is gone"
+        );
+    }
+}

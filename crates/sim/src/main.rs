@@ -1,0 +1,144 @@
+//! The command behind `cargo xtask sim`: plays seeds and says which failed.
+
+#![expect(
+    clippy::print_stdout,
+    reason = "it is a program for a terminal: results go to stdout"
+)]
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
+
+use clap::Parser;
+use kubist_sim::Outcome;
+
+/// Of so many seeds one is played twice.
+const TWICE_EVERY: u64 = 10;
+/// Lines of the story that are shown of a failure.
+const STORY_END: usize = 40;
+
+/// Plays seeds of the simulation.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask sim")]
+struct Arguments {
+    /// Play this seed, twice, and compare the two
+    #[arg(long, conflicts_with_all = ["seeds", "count"])]
+    seed: Option<u64>,
+    /// Play these seeds, as in `1000..2000`
+    #[arg(long, value_name = "FROM..TO", value_parser = seeds, conflicts_with = "count")]
+    seeds: Option<Range<u64>>,
+    /// Play so many seeds, from 0 on
+    #[arg(long, default_value_t = 200)]
+    count: u64,
+    /// Tell the story of the seed
+    #[arg(long, requires = "seed")]
+    trace: bool,
+    /// Seeds that are played at a time; by default as many as there are processors
+    #[arg(long)]
+    jobs: Option<usize>,
+}
+
+fn seeds(text: &str) -> Result<Range<u64>, String> {
+    let parse = |text: &str| text.parse().map_err(|_| format!("{text:?} is no number"));
+    let (from, to) = text.split_once("..").ok_or("no range as in 10..20")?;
+    Ok(parse(from)?..parse(to)?)
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let good = match arguments.seed {
+        Some(seed) => one(seed, arguments.trace),
+        None => many(
+            arguments.seeds.unwrap_or(0..arguments.count),
+            arguments.jobs,
+        ),
+    };
+    if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
+
+fn one(seed: u64, trace: bool) -> bool {
+    let outcome = kubist_sim::run_twice(seed);
+    if trace {
+        outcome.story.iter().for_each(|line| println!("{line}"));
+    }
+    let (hash, events, time) = (outcome.hash, outcome.events, outcome.time);
+    println!("seed {seed}: {events} events in {time:?} of virtual time, trace {hash:016x}");
+    let counts = outcome.counts.iter();
+    let counts: Vec<_> = counts
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    println!("  {}", counts.join(", "));
+    report(seed, &outcome, false);
+    outcome.is_good()
+}
+
+fn many(seeds: Range<u64>, jobs: Option<usize>) -> bool {
+    let here = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = jobs.unwrap_or(here).max(1);
+    let next = AtomicU64::new(seeds.start);
+    let (sender, outcomes) = mpsc::sync_channel(jobs);
+    let (mut played, mut failed) = (0_u64, Vec::new());
+    let mut counts = BTreeMap::<_, u64>::new();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            let (sender, next, end) = (sender.clone(), &next, seeds.end);
+            scope.spawn(move || {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= end || sender.send((seed, play(seed))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for (seed, outcome) in outcomes {
+            played += 1;
+            for (kind, count) in &outcome.counts {
+                *counts.entry(*kind).or_default() += count;
+            }
+            if !outcome.is_good() {
+                report(seed, &outcome, true);
+                failed.push(seed);
+            }
+        }
+    });
+    let counts: Vec<_> = counts
+        .iter()
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    println!("{}", counts.join(", "));
+    failed.sort_unstable();
+    println!("{played} seeds played, {} failed: {failed:?}", failed.len());
+    failed.is_empty()
+}
+
+fn play(seed: u64) -> Outcome {
+    if seed.is_multiple_of(TWICE_EVERY) {
+        kubist_sim::run_twice(seed)
+    } else {
+        kubist_sim::run(seed)
+    }
+}
+
+fn report(seed: u64, outcome: &Outcome, with_story: bool) {
+    if outcome.is_good() {
+        return;
+    }
+    println!("seed {seed} FAILED; its story: cargo xtask sim --seed {seed} --trace");
+    for violation in &outcome.violations {
+        println!("  {violation}");
+    }
+    if with_story {
+        let skipped = outcome.story.len().saturating_sub(STORY_END);
+        for line in &outcome.story[skipped..] {
+            println!("    {line}");
+        }
+    }
+}

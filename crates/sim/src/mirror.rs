@@ -1,0 +1,321 @@
+//! `Mirror`: the controller of the simulation: for each `ConfigMap` a `Secret` of the same name,
+//! which says of which version it is a copy.
+//!
+//! It is written as a user would write one; what goes wrong in it is by the dice.
+
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kubist_api::core::v1::{ConfigMap, Secret};
+use kubist_apimachinery::{Object as _, ObjectName, Str};
+use kubist_cache::Lister;
+use kubist_client::{Api, Client};
+use kubist_controller::{Action, Config, Controller, Error, Manager, Reconciler, Trigger};
+use kubist_informers::{FactoryConfig, SharedInformer, SharedInformerFactory};
+use kubist_workqueue::{DuringBackoff, Group};
+use parking_lot::Mutex;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::dice::Dice;
+use crate::ledger::{COPY_OF, Kind, Stamp};
+use crate::network::Speaks;
+use crate::plan::{ControllerPlan, Defect};
+use crate::source::{Faults, Troubled};
+use crate::unit::Stage;
+use crate::verdict::Check;
+
+/// How long a reconcile may take.
+const RECONCILE_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long the controller may take to end: its workers' time, and some more.
+const END_MAX: Duration = Duration::from_mins(2);
+
+type Factory = SharedInformerFactory<Troubled>;
+
+/// The controller under observation, across its restarts.
+pub(crate) struct Mirror {
+    plan: ControllerPlan,
+    stage: Stage,
+    dice: Dice,
+    starts: u32,
+    running: Option<Running>,
+}
+
+struct Running {
+    factory: Factory,
+    token: CancellationToken,
+    tasks: JoinSet<()>,
+    seen: Arc<Mutex<Seen>>,
+}
+
+/// What each key looked like at its last reconcile that succeeded.
+type Seen = BTreeMap<ObjectName, Option<Stamp>>;
+
+impl Mirror {
+    pub(crate) fn new(plan: &ControllerPlan, stage: &Stage, dice: Dice) -> Self {
+        Self {
+            plan: plan.clone(),
+            stage: stage.clone(),
+            dice,
+            starts: 0,
+            running: None,
+        }
+    }
+
+    /// Starts, with the informers that it had unless a manager ran them.
+    pub(crate) fn start(&mut self, kept: Option<Factory>) {
+        self.starts += 1;
+        let dice = self.dice.fork(&self.starts.to_string());
+        let trace = &self.stage.faults.trace;
+        let kept_informers = kept.is_some();
+        trace.note(
+            "controller",
+            format_args!("starts, informers kept: {kept_informers}"),
+        );
+        let factory = kept.unwrap_or_else(|| self.factory(&dice));
+        let (config_maps, secrets) = (factory.informer(), factory.informer());
+        let controller = self.controller(&config_maps, &secrets);
+        let seen = Arc::<Mutex<Seen>>::default();
+        let copier = Copier {
+            client: self.stage.network.client(Speaks::Http1),
+            config_maps: config_maps.lister_before_sync(),
+            secrets: secrets.lister_before_sync(),
+            faults: Arc::clone(&self.stage.faults),
+            dice: Mutex::new(dice.fork("copier")),
+            seen: Arc::clone(&seen),
+            defect: self.stage.defect,
+        };
+        let token = CancellationToken::new();
+        let mut tasks = JoinSet::new();
+        let stop = token.clone();
+        let verdict = self.stage.verdict.clone();
+        if self.plan.managed {
+            let manager = Manager::new(factory.clone()).with(controller, copier);
+            tasks.spawn(async move {
+                if let Err(error) = manager.run(stop).await {
+                    verdict.violated(Check::Keys, format!("the manager ended: {error}"));
+                }
+            });
+        } else {
+            factory.start();
+            tasks.spawn(async move {
+                if let Err(error) = controller.run(copier, stop).await {
+                    verdict.violated(Check::Keys, format!("the controller ended: {error}"));
+                }
+            });
+        }
+        self.running = Some(Running {
+            factory,
+            token,
+            tasks,
+            seen,
+        });
+    }
+
+    /// Ends, and gives the informers back if they go on.
+    pub(crate) async fn stop(&mut self) -> Option<Factory> {
+        let running = self.running.take()?;
+        let Running {
+            factory,
+            token,
+            mut tasks,
+            ..
+        } = running;
+        token.cancel();
+        let ended = async { while tasks.join_next().await.is_some() {} };
+        if timeout(END_MAX, ended).await.is_err() {
+            let what = "the controller did not end".to_owned();
+            self.stage.verdict.violated(Check::Tasks, what);
+        }
+        let trace = &self.stage.faults.trace;
+        trace.note("controller", format_args!("stopped"));
+        (!self.plan.managed).then_some(factory)
+    }
+
+    /// Whether every copy is one of what there is, and every key was seen in its last state.
+    pub(crate) fn check(&self) -> Result<(), (Check, String)> {
+        self.stage.storage.ledger(|ledger| {
+            let originals: BTreeMap<_, _> = ledger.all(Kind::Original).collect();
+            let copies: BTreeMap<_, _> = ledger.all(Kind::Copy).collect();
+            for (name, original) in &originals {
+                let should = original.stamp.to_string();
+                let copy = copies.get(*name).and_then(|it| it.copy_of.as_deref());
+                if copy != Some(&should) {
+                    let what = format!("{name} is {should}, its copy is of {copy:?}");
+                    return Err((Check::Mirror, what));
+                }
+            }
+            if let Some(name) = copies.keys().find(|it| !originals.contains_key(*it)) {
+                return Err((Check::Mirror, format!("{name} is gone, its copy is not")));
+            }
+            let Some(running) = &self.running else {
+                return Ok(());
+            };
+            let seen = running.seen.lock();
+            for (name, stamp) in &*seen {
+                let original = originals.get(name).map(|it| &it.stamp);
+                if stamp.as_ref() != original {
+                    let what = format!("{name} was last reconciled in another state");
+                    return Err((Check::Keys, what));
+                }
+            }
+            match originals.keys().find(|name| !seen.contains_key(**name)) {
+                Some(name) => Err((Check::Keys, format!("{name} was never reconciled"))),
+                None => Ok(()),
+            }
+        })
+    }
+
+    fn factory(&self, dice: &Dice) -> Factory {
+        let source = Troubled {
+            network: self.stage.network.clone(),
+            faults: Arc::clone(&self.stage.faults),
+            dice: dice.fork("source"),
+        };
+        let config = FactoryConfig {
+            reflector: self.plan.reflector.clone(),
+            seed: Some(dice.fork("seed").next()),
+            ..FactoryConfig::default()
+        };
+        SharedInformerFactory::with_config(source, config)
+    }
+
+    fn controller(
+        &self,
+        config_maps: &SharedInformer<ConfigMap>,
+        secrets: &SharedInformer<Secret>,
+    ) -> Controller {
+        let mut itself = Trigger::itself(config_maps);
+        if let Some(period) = self.plan.resync {
+            itself = itself.resync(period);
+        }
+        let mut queue = kubist_workqueue::Config::default();
+        if self.plan.keeps_backoff {
+            queue.during_backoff = DuringBackoff::KeepBackoff;
+        }
+        if self.plan.by_namespace {
+            queue.group = Some(Group::by(|name: &ObjectName| name.namespace.clone()));
+        }
+        let config = Config {
+            workers: self.plan.workers,
+            queue,
+            // Faults may keep an informer from its first list for long.
+            sync_timeout: None,
+            reconcile_timeout: Some(RECONCILE_TIMEOUT),
+            ..Config::default()
+        };
+        Controller::with_trigger::<ConfigMap, _>("mirror", itself)
+            .watches(secrets, |secret| vec![secret.object_name()])
+            .config(config)
+    }
+}
+
+/// The reconciler.
+struct Copier {
+    client: Client,
+    config_maps: Lister<ConfigMap>,
+    secrets: Lister<Secret>,
+    faults: Arc<Faults>,
+    dice: Mutex<Dice>,
+    seen: Arc<Mutex<Seen>>,
+    defect: Option<Defect>,
+}
+
+impl Reconciler for Copier {
+    async fn reconcile(&self, key: ObjectName) -> Result<Action, Error> {
+        self.trouble(&key, "before").await?;
+        let original = self.config_maps.get(&key);
+        let stamp = original.as_deref().map(Stamp::of);
+        if self.defect != Some(Defect::ForgetsKeys) {
+            self.copy(&key, stamp.as_ref()).await.inspect_err(|error| {
+                let trace = &self.faults.trace;
+                trace.note("reconcile", format_args!("{key}: {error}"));
+            })?;
+        }
+        self.trouble(&key, "after").await?;
+        let shown = stamp.as_ref().map(ToString::to_string);
+        let trace = &self.faults.trace;
+        trace.note("reconcile", format_args!("{key} done, saw {shown:?}"));
+        if self.defect != Some(Defect::ForgetsKeys) {
+            self.seen.lock().insert(key, stamp);
+        }
+        Ok(Action::done())
+    }
+}
+
+impl Copier {
+    async fn copy(&self, key: &ObjectName, original: Option<&Stamp>) -> Result<(), Error> {
+        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), key.namespace.clone());
+        let held = self.secrets.get(key);
+        let Some(original) = original else {
+            if held.is_some()
+                && let Err(error) = secrets.delete(&key.name).await
+                && !error.is_not_found()
+            {
+                return Err(error.into());
+            }
+            return Ok(());
+        };
+        let mut should: Str = original.to_string().into();
+        if self.defect == Some(Defect::WritesWrongly) {
+            should = "something else".into();
+        }
+        let Some(held) = held else {
+            let mut secret = Secret::default();
+            secret.metadata.name = key.name.clone();
+            secret.metadata.namespace = key.namespace.clone();
+            secret.metadata.annotations.insert(COPY_OF.into(), should);
+            secrets.create(&secret).await?;
+            return Ok(());
+        };
+        if held.metadata.annotations.get(COPY_OF) != Some(&should) {
+            let mut secret = Secret::clone(&held);
+            secret.metadata.annotations.insert(COPY_OF.into(), should);
+            secrets.replace(&secret).await?;
+        }
+        Ok(())
+    }
+
+    /// What may go wrong in any reconciler.
+    async fn trouble(&self, key: &ObjectName, when: &str) -> Result<(), Error> {
+        let (fate, pause) = {
+            let mut dice = self.dice.lock();
+            if !self
+                .faults
+                .strike(&mut dice, self.faults.trouble.reconciles)
+            {
+                return Ok(());
+            }
+            let longest = Duration::from_secs(3);
+            (dice.below(8), dice.time(Duration::ZERO, longest))
+        };
+        let trace = &self.faults.trace;
+        let note = |what: &str| trace.note("fault", format_args!("reconcile {key}: {what} {when}"));
+        match fate {
+            0 => {
+                note("panics");
+                resume_unwind(Box::new("by the dice"));
+            }
+            1 => {
+                note("hangs");
+                std::future::pending::<()>().await;
+            }
+            2..=4 => {
+                note("is slow");
+                tokio::time::sleep(pause).await;
+            }
+            5 => {
+                note("is told to wait");
+                return Err(Error::after(pause, "throttled"));
+            }
+            _ => {
+                note("fails");
+                return Err(Error::new("by the dice"));
+            }
+        }
+        Ok(())
+    }
+}

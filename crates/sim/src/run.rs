@@ -1,0 +1,98 @@
+//! `run` and `Outcome`: one seed, played on a runtime of its own.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::plan::{Defect, Plan};
+use crate::trace::Trace;
+use crate::verdict::{Check, Verdict, Violation};
+use crate::world;
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The promises that were not kept.
+    pub violations: Vec<Violation>,
+    /// What two runs of one seed have in common.
+    pub hash: u64,
+    /// How much happened.
+    pub events: u64,
+    /// How often things of each kind happened.
+    pub counts: BTreeMap<&'static str, u64>,
+    /// Virtual time that passed.
+    pub time: Duration,
+    /// The story, line by line.
+    pub story: Vec<String>,
+}
+
+impl Outcome {
+    pub(crate) fn of(trace: &Trace, verdict: &Verdict) -> Self {
+        Self {
+            violations: verdict.violations(),
+            hash: trace.hash(),
+            events: trace.events(),
+            counts: trace.counts(),
+            time: trace.now(),
+            story: trace.lines(),
+        }
+    }
+
+    /// Whether every promise was kept.
+    pub fn is_good(&self) -> bool {
+        self.violations.is_empty()
+    }
+
+    /// Whether this promise was not kept.
+    pub fn violates(&self, check: Check) -> bool {
+        self.violations.iter().any(|it| it.check == check)
+    }
+}
+
+/// Plays a seed.
+pub fn run(seed: u64) -> Outcome {
+    play(Plan::of(seed))
+}
+
+/// Plays a seed twice; that the two differ is a violation too.
+pub fn run_twice(seed: u64) -> Outcome {
+    let (first, second) = (run(seed), run(seed));
+    compared(first, &second)
+}
+
+/// Plays a seed without faults but with something broken, which a checker must notice.
+pub fn run_broken(seed: u64, defect: Defect) -> Outcome {
+    let first = play(Plan::broken(seed, defect));
+    if defect != Defect::RollsOtherDice {
+        return first;
+    }
+    compared(first, &play(Plan::broken(seed.wrapping_add(1), defect)))
+}
+
+fn play(plan: Plan) -> Outcome {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime without I/O needs nothing from the system");
+    runtime.block_on(world::run(plan))
+}
+
+fn compared(mut first: Outcome, second: &Outcome) -> Outcome {
+    if first.hash == second.hash {
+        return first;
+    }
+    let pairs = first.story.iter().zip(&second.story);
+    let same = pairs.take_while(|(one, two)| one == two).count();
+    let line = |story: &[String]| story.get(same).cloned().unwrap_or_default();
+    first.violations.push(Violation {
+        check: Check::Determinism,
+        at: first.time,
+        what: format!(
+            "line {same} was `{}`, then `{}`",
+            line(&first.story),
+            line(&second.story)
+        ),
+    });
+    first
+}

@@ -1,0 +1,325 @@
+//! `Witness`: one handler's view of the world, checked as it is told.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use kubist_apimachinery::{Object, ObjectName};
+use kubist_cache::{Change, Deleted};
+use kubist_informers::{Delivery, HandlerState};
+use parking_lot::Mutex;
+
+use crate::expectation::{Expectation, Told};
+use crate::ledger::Stamp;
+use crate::trace::Trace;
+use crate::verdict::{Check, Verdict};
+
+/// What a handler has been told, and whether that makes sense.
+#[derive(Debug)]
+pub(crate) struct Witness {
+    pub(crate) name: String,
+    pub(crate) delivery: Delivery,
+    /// It was there before the informer ran.
+    pub(crate) early: bool,
+    expectation: Arc<Mutex<Expectation>>,
+    view: Mutex<View>,
+    verdict: Verdict,
+    trace: Trace,
+}
+
+#[derive(Debug, Default)]
+struct View {
+    held: BTreeMap<ObjectName, Stamp>,
+    /// The last version told of each name, deletions included.
+    reached: BTreeMap<ObjectName, u64>,
+    told: BTreeMap<ObjectName, Vec<Told>>,
+    is_synced: bool,
+}
+
+/// What one call of a handler says.
+pub(crate) struct Call {
+    pub(crate) name: ObjectName,
+    pub(crate) said: Said,
+}
+
+pub(crate) enum Said {
+    Told {
+        told: Told,
+        initial: bool,
+    },
+    /// A deletion whose object nobody knows.
+    Vanished,
+    Again(Stamp),
+}
+
+impl Call {
+    pub(crate) fn of<K: Object>(change: &Change<K>) -> Self {
+        let name = change.object_name();
+        let told = |told| Said::Told {
+            told,
+            initial: matches!(change, Change::Added { initial: true, .. }),
+        };
+        let said = match change {
+            Change::Added { object, .. } => told(Told::Added(Stamp::of(&**object))),
+            Change::Updated { old, new } => told(Told::Updated {
+                old: Stamp::of(&**old),
+                new: Stamp::of(&**new),
+            }),
+            Change::Resynced(object) => Said::Again(Stamp::of(&**object)),
+            Change::Deleted(deleted) => match deleted {
+                Deleted::Known(object)
+                | Deleted::FinalStateUnknown {
+                    last_known: Some(object),
+                    ..
+                } => told(Told::Deleted(Stamp::of(&**object))),
+                Deleted::FinalStateUnknown { .. } => Said::Vanished,
+            },
+        };
+        Self { name, said }
+    }
+}
+
+impl fmt::Display for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = &self.name;
+        match &self.said {
+            Said::Told { told, initial } => {
+                let initial = if *initial { " (initial)" } else { "" };
+                write!(f, "{name} {told}{initial}")
+            }
+            Said::Vanished => write!(f, "{name} vanished"),
+            Said::Again(stamp) => write!(f, "{name} again {stamp}"),
+        }
+    }
+}
+
+impl Witness {
+    pub(crate) fn new(
+        name: String,
+        delivery: Delivery,
+        early: bool,
+        expectation: &Arc<Mutex<Expectation>>,
+        verdict: &Verdict,
+        trace: &Trace,
+    ) -> Self {
+        Self {
+            name,
+            delivery,
+            early,
+            expectation: Arc::clone(expectation),
+            view: Mutex::default(),
+            verdict: verdict.clone(),
+            trace: trace.clone(),
+        }
+    }
+
+    /// The handler is told something, in the state in which its registration is.
+    pub(crate) fn told(&self, call: &Call, state: HandlerState) {
+        self.trace
+            .note("told", format_args!("{}: {call}", self.name));
+        let name = &call.name;
+        let mut view = self.view.lock();
+        match &call.said {
+            Said::Told { told, initial } => {
+                if *initial && (state == HandlerState::Synced || view.is_synced) {
+                    let what = "an object of the first list came after synced";
+                    self.violated(Check::Synced, name, what);
+                }
+                self.judge(&view, name, told);
+                view.note(name, told);
+            }
+            Said::Vanished => {
+                let what = "a deletion without the last state that was told";
+                self.violated(Check::Deletes, name, what);
+                view.held.remove(name);
+            }
+            Said::Again(stamp) => {
+                if view.held.get(name) != Some(stamp) {
+                    let what = format!("told again of {stamp}, which is not what it was told");
+                    self.violated(Check::Order, name, &what);
+                }
+            }
+        }
+    }
+
+    /// Whether this may follow what was told before.
+    fn judge(&self, view: &View, name: &ObjectName, told: &Told) {
+        let held = view.held.get(name);
+        let reached = view.reached.get(name).copied().unwrap_or(0);
+        let (new, forward) = match told {
+            Told::Added(stamp) | Told::Updated { new: stamp, .. } => (stamp, reached + 1),
+            // A list that has the object no longer tells its last state again.
+            Told::Deleted(stamp) => (stamp, reached),
+        };
+        if new.version < forward {
+            let what = format!("{told} after version {reached}");
+            self.violated(Check::Order, name, &what);
+        }
+        match (told, held) {
+            (Told::Added(_), None) => {}
+            (Told::Added(_), Some(held)) => {
+                let what = format!("{told}, though it has {held}: a deletion is missing");
+                self.violated(Check::Deletes, name, &what);
+            }
+            (Told::Updated { old, .. }, Some(held)) if self.continues(held, old) => {}
+            (Told::Updated { .. }, held) => {
+                let held = held.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+                let what = format!("{told}, though it has {held}");
+                self.violated(Check::Order, name, &what);
+            }
+            (Told::Deleted(gone), Some(held)) if gone.uid == held.uid => {}
+            (Told::Deleted(_), held) => {
+                let held = held.map_or_else(|| "nothing".to_owned(), ToString::to_string);
+                let what = format!("{told}, though it has {held}");
+                self.violated(Check::Deletes, name, &what);
+            }
+        }
+    }
+
+    /// Whether an update that begins with `old` may follow `held`. Where changes merge, an object
+    /// that was gone in between (for a selector) begins with the state of its deletion.
+    fn continues(&self, held: &Stamp, old: &Stamp) -> bool {
+        let merges = !matches!(self.delivery, Delivery::EveryEvent { .. });
+        held == old || merges && held.uid == old.uid && held.version < old.version
+    }
+
+    fn violated(&self, check: Check, name: &ObjectName, what: &str) {
+        let what = format!("{}: {name}: {what}", self.name);
+        self.verdict.violated(check, what);
+    }
+
+    /// The registration says that it is synced.
+    pub(crate) fn synced(&self) {
+        self.trace.note("synced", format_args!("{}", self.name));
+        let mut view = self.view.lock();
+        view.is_synced = true;
+        let expectation = self.expectation.lock();
+        let Some(first) = expectation.first_list() else {
+            let what = format!("{}: synced before any list was whole", self.name);
+            return self.verdict.violated(Check::Synced, what);
+        };
+        for name in first {
+            // What came and went unseen need not be told.
+            if !view.told.contains_key(name) {
+                self.violated(Check::Synced, name, "synced before it was told of this");
+            }
+        }
+    }
+
+    /// What it should believe to exist.
+    pub(crate) fn held(&self) -> BTreeMap<ObjectName, Stamp> {
+        self.view.lock().held.clone()
+    }
+
+    /// Compares what was told with all that happened. `alive`: it must have been told to the end.
+    pub(crate) fn check_history(&self, alive: bool) {
+        let view = self.view.lock();
+        let expectation = self.expectation.lock();
+        for (name, told) in &view.told {
+            let empty = Vec::new();
+            let happened = expectation.history().get(name).unwrap_or(&empty);
+            if !follows(told, happened, self.early, alive) {
+                let what = format!("was told {}, happened {}", list(told), list(happened));
+                self.violated(Check::History, name, &what);
+            }
+        }
+        if self.early && alive {
+            for name in expectation.history().keys() {
+                if !view.told.contains_key(name) {
+                    self.violated(Check::History, name, "was never told of it");
+                }
+            }
+        }
+    }
+}
+
+impl View {
+    fn note(&mut self, name: &ObjectName, told: &Told) {
+        let (held, reached) = match told {
+            Told::Added(stamp) | Told::Updated { new: stamp, .. } => {
+                (Some(stamp.clone()), stamp.version)
+            }
+            Told::Deleted(stamp) => (None, stamp.version),
+        };
+        match held {
+            Some(stamp) => self.held.insert(name.clone(), stamp),
+            None => self.held.remove(name),
+        };
+        self.reached.insert(name.clone(), reached);
+        self.told
+            .entry(name.clone())
+            .or_default()
+            .push(told.clone());
+    }
+}
+
+/// Whether `told` is a piece of `happened` without gaps: from its beginning if `early`, up to its
+/// end if `alive`. Who comes late hears of the state of that moment as an addition.
+fn follows(told: &[Told], happened: &[Told], early: bool, alive: bool) -> bool {
+    let Some(first) = told.first() else {
+        return true;
+    };
+    let begin = if early {
+        (happened.first() == Some(first)).then_some(0)
+    } else {
+        let state = |told: &Told| match told {
+            Told::Added(stamp) | Told::Updated { new: stamp, .. } => Some(stamp.clone()),
+            Told::Deleted(_) => None,
+        };
+        happened.iter().position(|it| state(it) == state(first))
+    };
+    let Some(begin) = begin else {
+        return false;
+    };
+    let rest = &happened[begin + 1..];
+    let after = &told[1..];
+    if alive {
+        after == rest
+    } else {
+        rest.starts_with(after)
+    }
+}
+
+fn list(told: &[Told]) -> String {
+    let told: Vec<_> = told.iter().map(ToString::to_string).collect();
+    format!("[{}]", told.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(version: u64) -> Stamp {
+        Stamp {
+            uid: "abcd".into(),
+            version,
+        }
+    }
+
+    fn updated(old: u64, new: u64) -> Told {
+        Told::Updated {
+            old: at(old),
+            new: at(new),
+        }
+    }
+
+    #[test]
+    fn a_history_must_have_no_gap_and_reach_the_end_of_the_living() {
+        let happened = [Told::Added(at(1)), updated(1, 2), updated(2, 3)];
+        assert!(follows(&happened, &happened, true, true));
+        assert!(follows(&happened[..2], &happened, true, false));
+        assert!(!follows(&happened[..2], &happened, true, true));
+        assert!(!follows(&happened[1..], &happened, true, true));
+        let gap = [Told::Added(at(1)), updated(2, 3)];
+        assert!(!follows(&gap, &happened, false, true));
+    }
+
+    #[test]
+    fn who_comes_late_begins_with_the_state_of_that_moment() {
+        let happened = [Told::Added(at(1)), updated(1, 2), updated(2, 3)];
+        let late = [Told::Added(at(2)), updated(2, 3)];
+        assert!(follows(&late, &happened, false, true));
+        assert!(!follows(&late, &happened, true, true));
+        assert!(!follows(&[Told::Added(at(9))], &happened, false, false));
+    }
+}

@@ -1,0 +1,325 @@
+//! `World`: server, network, clients, informers and controller of one run, from begin to end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kubist_api::core::v1::ConfigMap;
+use kubist_client::{Api, ApiError, Client};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::dice::Dice;
+use crate::mirror::Mirror;
+use crate::network::Network;
+use crate::plan::{Defect, Plan, Step, TIER, Write, WriteVerb};
+use crate::run::Outcome;
+use crate::server::{Port, Server};
+use crate::source::Faults;
+use crate::storage::Storage;
+use crate::trace::Trace;
+use crate::unit::{Stage, Unit};
+use crate::verdict::{Check, Verdict};
+
+/// How long everybody may take to agree once faults have stopped: longer than the longest pause
+/// of a reflector and of a work queue together, and than a watch may be silent.
+const SETTLE_MAX: Duration = Duration::from_mins(60);
+/// How often it is looked at whether they agree.
+const SETTLE_LOOK: Duration = Duration::from_secs(1);
+/// How long they must stay in agreement.
+const SETTLE_STAY: Duration = Duration::from_secs(5);
+/// How long what was dropped may take to end.
+const LEAK_MAX: Duration = Duration::from_mins(1);
+
+struct World {
+    plan: Plan,
+    trace: Trace,
+    verdict: Verdict,
+    storage: Arc<Storage>,
+    server: Server,
+    network: Network,
+    faults: Arc<Faults>,
+    stage: Stage,
+    operator: Client,
+    /// Writes so far, which objects say.
+    writes: u64,
+    dice: Dice,
+    units: Vec<Unit>,
+    restarts: u32,
+    mirror: Mirror,
+    /// Troubles that end by themselves.
+    ends: Vec<(Instant, Ending)>,
+}
+
+/// The end of something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    ServerDown,
+    Stall,
+    StorageFailures,
+}
+
+/// Lets a plan happen, on a runtime whose clock is paused.
+pub(crate) async fn run(plan: Plan) -> Outcome {
+    let trace = Trace::start();
+    let verdict = Verdict::new(&trace);
+    let mut world = World::new(plan, &trace, &verdict).await;
+    world.play().await;
+    world.settle().await;
+    world.shut_down().await;
+    check_tasks(&verdict).await;
+    Outcome::of(&trace, &verdict)
+}
+
+/// Nothing may run any more but this.
+async fn check_tasks(verdict: &Verdict) {
+    let metrics = tokio::runtime::Handle::current().metrics();
+    let until = Instant::now() + LEAK_MAX;
+    while metrics.num_alive_tasks() > 0 && Instant::now() < until {
+        sleep(SETTLE_LOOK).await;
+    }
+    let left = metrics.num_alive_tasks();
+    if left > 0 {
+        let what = format!("{left} tasks go on after the shutdown");
+        verdict.violated(Check::Tasks, what);
+    }
+}
+
+impl World {
+    async fn new(plan: Plan, trace: &Trace, verdict: &Verdict) -> Self {
+        let dice = Dice::new(plan.seed);
+        let storage = Arc::new(Storage::new(&plan, trace));
+        let port = Port::default();
+        let mut server = Server::new(&storage, &port, trace, plan.seed);
+        server.start().await;
+        let latency_max = plan.trouble.latency_max;
+        let network = Network::new(&port, trace, dice.fork("network"), latency_max);
+        let faults = Arc::new(Faults::new(plan.trouble.clone(), trace));
+        let stage = Stage {
+            network: network.clone(),
+            storage: Arc::clone(&storage),
+            faults: Arc::clone(&faults),
+            verdict: verdict.clone(),
+            defect: plan.defect,
+        };
+        let mirror = Mirror::new(&plan.controller, &stage, dice.fork("mirror"));
+        Self {
+            trace: trace.clone(),
+            verdict: verdict.clone(),
+            storage,
+            server,
+            operator: network.operator(),
+            network,
+            faults,
+            stage,
+            writes: 0,
+            dice: dice.fork("world"),
+            units: Vec::new(),
+            restarts: 0,
+            mirror,
+            ends: Vec::new(),
+            plan,
+        }
+    }
+
+    /// The time of writes and faults.
+    async fn play(&mut self) {
+        let began = Instant::now();
+        let steps = std::mem::take(&mut self.plan.steps);
+        let mut started = false;
+        for (at, step) in steps {
+            if !started && at > Duration::ZERO {
+                self.start_clients();
+                started = true;
+            }
+            self.pass_time_until(began + at).await;
+            self.take(step).await;
+            self.units.iter().for_each(Unit::check_memory);
+        }
+        if !started {
+            self.start_clients();
+        }
+        self.pass_time_until(began + self.plan.length).await;
+    }
+
+    fn start_clients(&mut self) {
+        for index in 0..self.plan.informers.len() {
+            let unit = self.unit(index);
+            self.units.push(unit);
+        }
+        self.mirror.start(None);
+    }
+
+    fn unit(&mut self, index: usize) -> Unit {
+        self.restarts += 1;
+        let name = format!("informer-{index}.{}", self.restarts);
+        let plan = &self.plan.informers[index];
+        Unit::start(name, plan, &self.stage, &self.dice)
+    }
+
+    /// Waits, and ends what ends meanwhile.
+    async fn pass_time_until(&mut self, until: Instant) {
+        loop {
+            let first = self.ends.iter().map(|(at, _)| *at).min();
+            let Some(first) = first.filter(|at| *at <= until) else {
+                break;
+            };
+            sleep_until(first).await;
+            if let Some(index) = self.ends.iter().position(|(at, _)| *at == first) {
+                let (_, ending) = self.ends.remove(index);
+                self.end(ending).await;
+            }
+        }
+        sleep_until(until).await;
+    }
+
+    async fn end(&mut self, ending: Ending) {
+        // Another of the same kind may have begun meanwhile.
+        if self.ends.iter().any(|(_, it)| *it == ending) {
+            return;
+        }
+        self.trace.note("step", format_args!("{ending:?} ends"));
+        match ending {
+            Ending::ServerDown => self.server.start().await,
+            Ending::Stall => self.network.stall(false),
+            Ending::StorageFailures => self.storage.set_failing(false),
+        }
+    }
+
+    async fn take(&mut self, step: Step) {
+        let step = match step {
+            Step::Write(write) => return self.write(write).await,
+            step => step,
+        };
+        self.trace.note("step", format_args!("{step:?}"));
+        match step {
+            Step::Write(_) => {}
+            Step::Compact => self.storage.compact().await,
+            Step::RestartServer {
+                graceful,
+                loses_state,
+                down_for,
+            } => {
+                self.server.stop(graceful).await;
+                if loses_state {
+                    self.storage.lose_state().await;
+                }
+                let at = Instant::now() + down_for;
+                self.ends.push((at, Ending::ServerDown));
+            }
+            Step::RestartInformer { informer } => {
+                let unit = self.unit(informer);
+                std::mem::replace(&mut self.units[informer], unit)
+                    .stop()
+                    .await;
+            }
+            Step::RestartController => {
+                let kept = self.mirror.stop().await;
+                self.mirror.start(kept);
+            }
+            Step::CutConnections => self.network.cut(),
+            Step::Stall { time } => {
+                self.network.stall(true);
+                self.ends.push((Instant::now() + time, Ending::Stall));
+            }
+            Step::StorageFails { time } => {
+                self.storage.set_failing(true);
+                self.ends
+                    .push((Instant::now() + time, Ending::StorageFailures));
+            }
+            Step::AddHandler { informer, plan } => self.units[informer].add(plan, false),
+            Step::RemoveHandler { informer } => self.units[informer].remove_last(),
+        }
+    }
+
+    /// Writes as an operator does: what fails is not tried again.
+    async fn write(&mut self, write: Write) {
+        self.writes += 1;
+        let (namespace, name, verb) = (write.namespace, write.name, write.verb);
+        let done = self.try_write(write).await;
+        let outcome = match done {
+            Ok(()) => "done".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let what = format_args!("{verb:?} {namespace}/{name}: {outcome}");
+        self.trace.note("write", what);
+    }
+
+    async fn try_write(&self, write: Write) -> Result<(), ApiError> {
+        let api: Api<ConfigMap> = Api::namespaced(self.operator.clone(), write.namespace);
+        let held = api.get_opt(write.name).await?;
+        let mut object = held.clone().unwrap_or_default();
+        object.metadata.name = write.name.into();
+        object.metadata.namespace = write.namespace.into();
+        object
+            .data
+            .insert("write".into(), self.writes.to_string().into());
+        if write.verb != WriteVerb::Put || held.is_none() {
+            object.metadata.labels.clear();
+            if !write.tier.is_empty() {
+                object
+                    .metadata
+                    .labels
+                    .insert(TIER.into(), write.tier.into());
+            }
+        }
+        match (write.verb, held) {
+            (WriteVerb::Delete, None) => {}
+            (WriteVerb::Delete, Some(_)) => drop(api.delete(write.name).await?),
+            (WriteVerb::Replace, Some(_)) => {
+                api.delete(write.name).await?;
+                object.metadata.uid = Default::default();
+                object.metadata.resource_version = Default::default();
+                api.create(&object).await?;
+            }
+            (_, Some(_)) => drop(api.replace(&object).await?),
+            (_, None) => drop(api.create(&object).await?),
+        }
+        Ok(())
+    }
+
+    /// The time after: no more trouble, until all agree.
+    async fn settle(&mut self) {
+        for (_, ending) in std::mem::take(&mut self.ends) {
+            self.end(ending).await;
+        }
+        self.faults.calm_down();
+        self.network.calm_down();
+        self.trace.note("step", format_args!("no more trouble"));
+        let until = Instant::now() + SETTLE_MAX;
+        let mut agreed_since = None;
+        while Instant::now() < until {
+            let agree = self.units.iter().all(Unit::has_converged) && self.mirror.check().is_ok();
+            if agree {
+                let since = *agreed_since.get_or_insert_with(Instant::now);
+                if since.elapsed() >= SETTLE_STAY {
+                    break;
+                }
+            } else {
+                agreed_since = None;
+            }
+            sleep(SETTLE_LOOK).await;
+        }
+        self.trace.note("step", format_args!("settled"));
+        self.units.iter().for_each(Unit::check_end);
+        if let Err((check, what)) = self.mirror.check() {
+            self.verdict.violated(check, what);
+        }
+    }
+
+    async fn shut_down(mut self) {
+        for unit in self.units.drain(..) {
+            unit.stop().await;
+        }
+        if let Some(factory) = self.mirror.stop().await {
+            factory.shutdown().await;
+        }
+        self.server.stop(true).await;
+        self.network.shut_down().await;
+        self.storage.engine().close();
+        if self.plan.defect == Some(Defect::LeavesTask) {
+            let mut tasks = JoinSet::new();
+            tasks.spawn(std::future::pending::<()>());
+            tasks.detach_all();
+        }
+    }
+}
