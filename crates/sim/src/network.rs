@@ -11,7 +11,6 @@ use kubist_client::Client;
 use kubist_transport::{Config, Endpoint, HttpVersion, Transport};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream};
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -42,8 +41,12 @@ struct Inner {
     trace: Trace,
     latency_max: Duration,
     state: Mutex<State>,
-    stalled: watch::Sender<bool>,
+    stall: Stall,
 }
+
+/// Cancelled when the stall ends; none if there is no stall. (The waiters of a token go on in
+/// order; those of tokio's `watch` by chance.)
+type Stall = Arc<Mutex<Option<CancellationToken>>>;
 
 struct State {
     dice: Dice,
@@ -66,7 +69,7 @@ impl Network {
             trace: trace.clone(),
             latency_max,
             state: Mutex::new(state),
-            stalled: watch::Sender::new(false),
+            stall: Stall::default(),
         };
         Self {
             inner: Arc::new(inner),
@@ -105,7 +108,11 @@ impl Network {
 
     /// Lets nothing through, or again everything.
     pub(crate) fn stall(&self, stalled: bool) {
-        self.inner.stalled.send_replace(stalled);
+        let token = stalled.then(CancellationToken::new);
+        let ended = std::mem::replace(&mut *self.inner.stall.lock(), token);
+        if let Some(ended) = ended {
+            ended.cancel();
+        }
     }
 
     /// No trouble from now on.
@@ -134,7 +141,7 @@ impl Network {
         };
         let cut = state.cut.clone();
         let link = Link {
-            stalled: self.inner.stalled.subscribe(),
+            stall: Arc::clone(&self.inner.stall),
             latency,
         };
         while state.links.try_join_next().is_some() {}
@@ -169,7 +176,7 @@ fn client(connect: impl kubist_transport::Connect, speaks: Speaks) -> Client {
 
 #[derive(Clone)]
 struct Link {
-    stalled: watch::Receiver<bool>,
+    stall: Stall,
     latency: Duration,
 }
 
@@ -187,12 +194,19 @@ impl Link {
         }
     }
 
-    async fn carry(mut self, mut from: impl AsyncRead + Unpin, mut into: impl AsyncWrite + Unpin) {
+    async fn stall_ended(&self) {
+        loop {
+            let Some(stall) = self.stall.lock().clone() else {
+                return;
+            };
+            stall.cancelled().await;
+        }
+    }
+
+    async fn carry(self, mut from: impl AsyncRead + Unpin, mut into: impl AsyncWrite + Unpin) {
         let mut bytes = vec![0; BUFFER_BYTES];
         while let Ok(count) = from.read(&mut bytes).await {
-            if self.stalled.wait_for(|stalled| !stalled).await.is_err() {
-                return;
-            }
+            self.stall_ended().await;
             if !self.latency.is_zero() {
                 tokio::time::sleep(self.latency).await;
             }
