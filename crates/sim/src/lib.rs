@@ -37,5 +37,5 @@ mod witness;
 mod world;
 
 pub use plan::Defect;
-pub use run::{Outcome, run, run_broken, run_twice};
+pub use run::{Outcome, run, run_broken, run_calm, run_twice};
 pub use verdict::{Check, Violation};

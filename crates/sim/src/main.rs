@@ -35,6 +35,9 @@ struct Arguments {
     /// Tell the story of the seed
     #[arg(long, requires = "seed")]
     trace: bool,
+    /// Play every seed twice, and not only every tenth
+    #[arg(long)]
+    twice: bool,
     /// Seeds that are played at a time; by default as many as there are processors
     #[arg(long)]
     jobs: Option<usize>,
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         None => many(
             arguments.seeds.unwrap_or(0..arguments.count),
             arguments.jobs,
+            if arguments.twice { 1 } else { TWICE_EVERY },
         ),
     };
     if good {
@@ -78,7 +82,7 @@ fn one(seed: u64, trace: bool) -> bool {
     outcome.is_good()
 }
 
-fn many(seeds: Range<u64>, jobs: Option<usize>) -> bool {
+fn many(seeds: Range<u64>, jobs: Option<usize>, twice_every: u64) -> bool {
     let here = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = jobs.unwrap_or(here).max(1);
     let next = AtomicU64::new(seeds.start);
@@ -91,7 +95,7 @@ fn many(seeds: Range<u64>, jobs: Option<usize>) -> bool {
             scope.spawn(move || {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= end || sender.send((seed, play(seed))).is_err() {
+                    if seed >= end || sender.send((seed, play(seed, twice_every))).is_err() {
                         return;
                     }
                 }
@@ -119,8 +123,8 @@ fn many(seeds: Range<u64>, jobs: Option<usize>) -> bool {
     failed.is_empty()
 }
 
-fn play(seed: u64) -> Outcome {
-    if seed.is_multiple_of(TWICE_EVERY) {
+fn play(seed: u64, twice_every: u64) -> Outcome {
+    if seed.is_multiple_of(twice_every) {
         kubist_sim::run_twice(seed)
     } else {
         kubist_sim::run(seed)

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::dice::Dice;
-use crate::ledger::{COPY_OF, Kind, Stamp};
+use crate::ledger::{COPY_OF, Kind, Ledger, Stamp};
 use crate::network::Speaks;
 use crate::plan::{ControllerPlan, Defect};
 use crate::source::{Faults, Troubled};
@@ -135,37 +135,14 @@ impl Mirror {
         (!self.plan.managed).then_some(factory)
     }
 
-    /// Whether every copy is one of what there is, and every key was seen in its last state.
-    pub(crate) fn check(&self) -> Result<(), (Check, String)> {
+    /// What is not as it should be: a copy, or a key that was not seen in its last state.
+    pub(crate) fn check(&self) -> Vec<(Check, String)> {
+        let seen = self.running.as_ref().map(|it| it.seen.lock().clone());
         self.stage.storage.ledger(|ledger| {
-            let originals: BTreeMap<_, _> = ledger.all(Kind::Original).collect();
-            let copies: BTreeMap<_, _> = ledger.all(Kind::Copy).collect();
-            for (name, original) in &originals {
-                let should = original.stamp.to_string();
-                let copy = copies.get(*name).and_then(|it| it.copy_of.as_deref());
-                if copy != Some(&should) {
-                    let what = format!("{name} is {should}, its copy is of {copy:?}");
-                    return Err((Check::Mirror, what));
-                }
-            }
-            if let Some(name) = copies.keys().find(|it| !originals.contains_key(*it)) {
-                return Err((Check::Mirror, format!("{name} is gone, its copy is not")));
-            }
-            let Some(running) = &self.running else {
-                return Ok(());
-            };
-            let seen = running.seen.lock();
-            for (name, stamp) in &*seen {
-                let original = originals.get(name).map(|it| &it.stamp);
-                if stamp.as_ref() != original {
-                    let what = format!("{name} was last reconciled in another state");
-                    return Err((Check::Keys, what));
-                }
-            }
-            match originals.keys().find(|name| !seen.contains_key(**name)) {
-                Some(name) => Err((Check::Keys, format!("{name} was never reconciled"))),
-                None => Ok(()),
-            }
+            let mirror = wrong_copy(ledger).map(|what| (Check::Mirror, what));
+            let keys = seen.and_then(|seen| lost_key(ledger, &seen));
+            let keys = keys.map(|what| (Check::Keys, what));
+            mirror.into_iter().chain(keys).collect()
         })
     }
 
@@ -211,6 +188,34 @@ impl Mirror {
             .watches(secrets, |secret| vec![secret.object_name()])
             .config(config)
     }
+}
+
+/// A copy that is missing, or of another state, or of nothing.
+fn wrong_copy(ledger: &Ledger) -> Option<String> {
+    let originals: BTreeMap<_, _> = ledger.all(Kind::Original).collect();
+    let copies: BTreeMap<_, _> = ledger.all(Kind::Copy).collect();
+    for (name, original) in &originals {
+        let should = original.stamp.to_string();
+        let copy = copies.get(*name).and_then(|it| it.copy_of.as_deref());
+        if copy != Some(&should) {
+            return Some(format!("{name} is {should}, its copy is of {copy:?}"));
+        }
+    }
+    let orphan = copies.keys().find(|name| !originals.contains_key(*name));
+    orphan.map(|name| format!("{name} is gone, its copy is not"))
+}
+
+/// A key whose last reconcile saw something else, or that there was none for.
+fn lost_key(ledger: &Ledger, seen: &Seen) -> Option<String> {
+    let originals: BTreeMap<_, _> = ledger.all(Kind::Original).collect();
+    for (name, stamp) in seen {
+        let original = originals.get(name).map(|it| &it.stamp);
+        if stamp.as_ref() != original {
+            return Some(format!("{name} was last reconciled in another state"));
+        }
+    }
+    let missing = originals.keys().find(|name| !seen.contains_key(**name));
+    missing.map(|name| format!("{name} was never reconciled"))
 }
 
 /// The reconciler.

@@ -88,8 +88,16 @@ pub(crate) struct Plan {
     pub(crate) batch_events_max: usize,
     /// How long the store keeps history.
     pub(crate) history_age: Duration,
+    /// How long everybody may take to agree once faults have stopped.
+    pub(crate) settle_max: Duration,
     pub(crate) defect: Option<Defect>,
 }
+
+/// Longer than the longest pause of a reflector and of a work queue together, and than a watch
+/// may be silent.
+const SETTLE_MAX: Duration = Duration::from_mins(60);
+/// The same where nothing ever goes wrong.
+const SETTLE_CALM_MAX: Duration = Duration::from_mins(1);
 
 impl Plan {
     /// The plan of a seed.
@@ -107,17 +115,25 @@ impl Plan {
             controller: cast::controller(&mut dice.fork("controller")),
             batch_events_max: roll.pick(&[1, 2, 1000]),
             history_age: roll.pick(&[Duration::from_secs(15), Duration::from_mins(10)]),
+            settle_max: SETTLE_MAX,
             defect: None,
         }
     }
 
-    /// A plan without faults, with something broken.
-    pub(crate) fn broken(seed: u64, defect: Defect) -> Self {
+    /// A plan without faults.
+    pub(crate) fn calm(seed: u64) -> Self {
         let mut plan = Self::of(seed);
         plan.trouble = Trouble::default();
         plan.history_age = Duration::from_mins(10);
         plan.steps
             .retain(|(_, step)| matches!(step, Step::Write(_)));
+        plan.settle_max = SETTLE_CALM_MAX;
+        plan
+    }
+
+    /// A plan without faults, with something broken.
+    pub(crate) fn broken(seed: u64, defect: Defect) -> Self {
+        let mut plan = Self::calm(seed);
         cast::suit(&mut plan.informers, defect);
         plan.defect = Some(defect);
         plan

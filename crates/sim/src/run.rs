@@ -60,6 +60,11 @@ pub fn run_twice(seed: u64) -> Outcome {
     compared(first, &second)
 }
 
+/// Plays a seed without faults.
+pub fn run_calm(seed: u64) -> Outcome {
+    play(Plan::calm(seed))
+}
+
 /// Plays a seed without faults but with something broken, which a checker must notice.
 pub fn run_broken(seed: u64, defect: Defect) -> Outcome {
     let first = play(Plan::broken(seed, defect));

@@ -168,7 +168,7 @@ impl Unit {
     }
 
     /// Removes the handler that was added last.
-    pub(crate) fn remove_last(&mut self) {
+    pub(crate) fn remove_last(&self) {
         if let Some(handler) = self.handlers.last() {
             let trace = &self.stage.faults.trace;
             trace.note("handler", format_args!("{}: removed", handler.witness.name));

@@ -20,9 +20,6 @@ use crate::trace::Trace;
 use crate::unit::{Stage, Unit};
 use crate::verdict::{Check, Verdict};
 
-/// How long everybody may take to agree once faults have stopped: longer than the longest pause
-/// of a reflector and of a work queue together, and than a watch may be silent.
-const SETTLE_MAX: Duration = Duration::from_mins(60);
 /// How often it is looked at whether they agree.
 const SETTLE_LOOK: Duration = Duration::from_secs(1);
 /// How long they must stay in agreement.
@@ -285,10 +282,11 @@ impl World {
         self.faults.calm_down();
         self.network.calm_down();
         self.trace.note("step", format_args!("no more trouble"));
-        let until = Instant::now() + SETTLE_MAX;
+        let until = Instant::now() + self.plan.settle_max;
         let mut agreed_since = None;
         while Instant::now() < until {
-            let agree = self.units.iter().all(Unit::has_converged) && self.mirror.check().is_ok();
+            let agree =
+                self.units.iter().all(Unit::has_converged) && self.mirror.check().is_empty();
             if agree {
                 let since = *agreed_since.get_or_insert_with(Instant::now);
                 if since.elapsed() >= SETTLE_STAY {
@@ -301,7 +299,7 @@ impl World {
         }
         self.trace.note("step", format_args!("settled"));
         self.units.iter().for_each(Unit::check_end);
-        if let Err((check, what)) = self.mirror.check() {
+        for (check, what) in self.mirror.check() {
             self.verdict.violated(check, what);
         }
     }
