@@ -188,6 +188,7 @@ pub(crate) fn add<K: Object>(
         delivery: plan.delivery,
         resync: plan.resync,
         name: witness.name.as_str().into(),
+        ..HandlerConfig::default()
     };
     let registration = match plan.manner {
         Manner::Called => {
@@ -204,6 +205,19 @@ pub(crate) fn add<K: Object>(
                 }
             };
             informer.add_handler_with(handler, config)
+        }
+        Manner::Waits { pause_max } => {
+            let ear = Arc::new(Mutex::new(ear));
+            let handler = move |change: Change<K>| {
+                let ear = Arc::clone(&ear);
+                async move {
+                    let pause = ear.lock().dice.time(Duration::ZERO, pause_max);
+                    // What is handled is what has waited: so that synced must wait for it too.
+                    tokio::time::sleep(pause).await;
+                    ear.lock().hear(&change);
+                }
+            };
+            informer.add_waiting_handler(handler, config)
         }
         Manner::Asks { pause_max } => {
             let subscription = informer.subscribe(config);

@@ -292,6 +292,8 @@ impl Make<'_> {
             name: self.name.into(),
             reflector: self.plan.reflector.clone(),
             seed: Some(self.dice.fork("seed").next()),
+            queue: self.plan.queue,
+            resync: self.plan.resync,
             on_problem: Some(Arc::new(move |problem: &Problem| {
                 trace.note("problem", format_args!("{name}: {}", shown(problem)));
             })),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kubist_cache::Selection;
-use kubist_informers::{Config, Delivery, InitialSync, Overflow};
+use kubist_informers::{Config, Delivery, InitialSync, Overflow, QueueKind, Resync};
 
 use super::{Defect, NAMESPACES, TIER, TIERS};
 use crate::dice::Dice;
@@ -16,18 +16,13 @@ pub(crate) enum Form {
     Metadata,
 }
 
-/// Which queue an informer runs on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum QueueKind {
-    Real,
-    Delta,
-}
-
 /// How a handler works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Manner {
     /// It is called.
     Called,
+    /// It is called, and each call waits for up to so long.
+    Waits { pause_max: Duration },
     /// It asks for changes, and takes up to so long for each.
     Asks { pause_max: Duration },
 }
@@ -45,6 +40,7 @@ pub(crate) struct HandlerPlan {
 pub(crate) struct InformerPlan {
     pub(crate) form: Form,
     pub(crate) queue: QueueKind,
+    pub(crate) resync: Resync,
     pub(crate) selection: Selection,
     pub(crate) reflector: Config,
     /// Those that are added before the start.
@@ -84,7 +80,8 @@ fn informer(dice: &mut Dice) -> InformerPlan {
     let handlers = dice.between(1, 3);
     InformerPlan {
         form: dice.pick(&[Form::Decoded, Form::Encoded, Form::Metadata]),
-        queue: dice.pick(&[QueueKind::Real, QueueKind::Delta]),
+        queue: dice.pick(&[QueueKind::RealFifo, QueueKind::DeltaFifo]),
+        resync: dice.pick(&[Resync::Exact, Resync::Checked(Duration::from_secs(10))]),
         selection,
         reflector: reflector(dice),
         handlers: (0..handlers).map(|_| handler(dice)).collect(),
@@ -116,7 +113,11 @@ pub(super) fn handler(dice: &mut Dice) -> HandlerPlan {
     let pause_max = Duration::from_millis(dice.pick(&[0, 100, 3_000, 30_000]));
     HandlerPlan {
         delivery,
-        manner: dice.pick(&[Manner::Called, Manner::Asks { pause_max }]),
+        manner: dice.pick(&[
+            Manner::Called,
+            Manner::Waits { pause_max },
+            Manner::Asks { pause_max },
+        ]),
         resync: dice.chance(20).then_some(Duration::from_secs(7)),
     }
 }
