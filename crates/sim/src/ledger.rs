@@ -84,6 +84,11 @@ impl Ledger {
         self.objects.clear();
     }
 
+    /// An original, if it exists.
+    pub(crate) fn original(&self, name: &ObjectName) -> Option<&Stored> {
+        self.objects.get(&(Kind::Original, name.clone()))
+    }
+
     /// The objects of a kind.
     pub(crate) fn all(&self, kind: Kind) -> impl Iterator<Item = (&ObjectName, &Stored)> {
         let of_kind = self.objects.iter().filter(move |((it, _), _)| *it == kind);

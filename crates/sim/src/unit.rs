@@ -186,8 +186,12 @@ impl Unit {
     pub(crate) fn has_converged(&self) -> bool {
         let truth = self.truth();
         let mut alive = self.handlers.iter().filter(|it| it.is_alive());
-        let agrees =
-            |it: &Handler| it.state() == HandlerState::Synced && it.witness.held() == truth;
+        let agrees = |it: &Handler| {
+            let every = matches!(it.plan.delivery, Delivery::EveryEvent { .. });
+            it.state() == HandlerState::Synced
+                && it.witness.held() == truth
+                && !(every && it.witness.history_gap(true).is_some())
+        };
         self.informer.held() == truth && alive.all(agrees)
     }
 
@@ -233,7 +237,10 @@ impl Unit {
         for handler in &self.handlers {
             if matches!(handler.plan.delivery, Delivery::EveryEvent { .. }) {
                 let alive = running && handler.is_alive();
-                handler.witness.check_history(alive);
+                if let Some(what) = handler.witness.history_gap(alive) {
+                    let what = format!("{}: {what}", handler.witness.name);
+                    self.stage.verdict.violated(Check::History, what);
+                }
             }
         }
     }
@@ -248,7 +255,8 @@ impl Unit {
         trace.note(
             "informer",
             format_args!(
-                "{} stops: {objects} objects, {lists} lists, {watches} watches, {overflows} overflows",
+                "{} stops: {objects} objects, {lists} lists, {watches} watches, \
+                 {overflows} overflows",
                 self.name
             ),
         );

@@ -211,25 +211,23 @@ impl Witness {
         self.view.lock().held.clone()
     }
 
-    /// Compares what was told with all that happened. `alive`: it must have been told to the end.
-    pub(crate) fn check_history(&self, alive: bool) {
+    /// Where what was told and what happened differ first. `alive`: it must have been told to the
+    /// end.
+    pub(crate) fn history_gap(&self, alive: bool) -> Option<String> {
         let view = self.view.lock();
         let expectation = self.expectation.lock();
         for (name, told) in &view.told {
             let empty = Vec::new();
             let happened = expectation.history().get(name).unwrap_or(&empty);
             if !follows(told, happened, self.early, alive) {
-                let what = format!("was told {}, happened {}", list(told), list(happened));
-                self.violated(Check::History, name, &what);
+                let (told, happened) = (list(told), list(happened));
+                return Some(format!("{name}: was told {told}, happened {happened}"));
             }
         }
-        if self.early && alive {
-            for name in expectation.history().keys() {
-                if !view.told.contains_key(name) {
-                    self.violated(Check::History, name, "was never told of it");
-                }
-            }
-        }
+        let mut names = expectation.history().keys();
+        let unheard = names.find(|name| !view.told.contains_key(*name));
+        let unheard = unheard.filter(|_| self.early && alive);
+        unheard.map(|name| format!("{name}: was never told of it"))
     }
 }
 

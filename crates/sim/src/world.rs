@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kubist_api::core::v1::ConfigMap;
+use kubist_apimachinery::ObjectName;
 use kubist_client::{Api, ApiError, Client};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
@@ -243,20 +244,21 @@ impl World {
 
     async fn try_write(&self, write: Write) -> Result<(), ApiError> {
         let api: Api<ConfigMap> = Api::namespaced(self.operator.clone(), write.namespace);
-        let held = api.get_opt(write.name).await?;
-        let mut object = held.clone().unwrap_or_default();
-        object.metadata.name = write.name.into();
-        object.metadata.namespace = write.namespace.into();
-        object
-            .data
-            .insert("write".into(), self.writes.to_string().into());
-        if write.verb != WriteVerb::Put || held.is_none() {
-            object.metadata.labels.clear();
-            if !write.tier.is_empty() {
-                object
-                    .metadata
-                    .labels
-                    .insert(TIER.into(), write.tier.into());
+        let name = ObjectName::new(write.namespace, write.name);
+        let held = self.storage.ledger(|it| it.original(&name).cloned());
+        let mut object = ConfigMap::default();
+        object.metadata.name = name.name;
+        object.metadata.namespace = name.namespace;
+        let number = self.writes.to_string();
+        object.data.insert("write".into(), number.into());
+        match &held {
+            Some(held) if write.verb == WriteVerb::Put => {
+                object.metadata.labels = held.labels.clone();
+            }
+            _ if write.tier.is_empty() => {}
+            _ => {
+                let labels = &mut object.metadata.labels;
+                labels.insert(TIER.into(), write.tier.into());
             }
         }
         match (write.verb, held) {
@@ -264,10 +266,9 @@ impl World {
             (WriteVerb::Delete, Some(_)) => drop(api.delete(write.name).await?),
             (WriteVerb::Replace, Some(_)) => {
                 api.delete(write.name).await?;
-                object.metadata.uid = Default::default();
-                object.metadata.resource_version = Default::default();
                 api.create(&object).await?;
             }
+            // Without a version it replaces whatever is there.
             (_, Some(_)) => drop(api.replace(&object).await?),
             (_, None) => drop(api.create(&object).await?),
         }
