@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 
 use crate::trace::Trace;
 
-/// Violations that are kept of one run: the first ones tell most.
-const VIOLATIONS_MAX: usize = 50;
+/// Violations of each check that are kept of one run: the first ones tell most.
+const VIOLATIONS_MAX: usize = 5;
 
 /// A promise that every run must keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -94,7 +94,10 @@ impl Verdict {
         self.trace
             .note("VIOLATION", format_args!("{check:?}: {what}"));
         let mut violations = self.violations.lock();
-        if violations.len() < VIOLATIONS_MAX {
+        let earlier = violations
+            .iter()
+            .filter(|it: &&Violation| it.check == check);
+        if earlier.count() < VIOLATIONS_MAX {
             let at = self.trace.now();
             violations.push(Violation { check, at, what });
         }

@@ -4,7 +4,7 @@
 use kubist_sim::{Check, Defect, Outcome, run, run_broken, run_calm, run_twice};
 
 /// Seeds that each test plays; `cargo xtask sim` plays more.
-const SEEDS: u64 = 8;
+const SEEDS: u64 = 6;
 
 fn assert_good(seed: u64, outcome: &Outcome) {
     let violations = &outcome.violations;
