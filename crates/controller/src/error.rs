@@ -108,6 +108,7 @@ impl From<WireError> for Error {
 mod tests {
     use super::*;
 
+    /// Contract CTRL-3.
     #[test]
     fn what_the_server_asked_for_is_kept_and_refusals_are_tried_again() {
         let wait = Duration::from_secs(7);

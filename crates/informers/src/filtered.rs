@@ -174,6 +174,7 @@ mod tests {
         admitted.map(|it| format!("{it:?}")).collect()
     }
 
+    /// Contract INF-12.
     #[test]
     fn objects_enter_and_leave() {
         let resynced = |version| Change::Resynced(object(version));

@@ -214,6 +214,7 @@ mod tests {
         assert_eq!(seen, [4, 8, 12]);
     }
 
+    /// Contract INF-11.
     #[test]
     fn an_informer_without_a_period_has_no_resyncs_and_a_second_is_the_least() {
         let mut resyncs = Resyncs::new(Resync::Checked(Duration::ZERO));

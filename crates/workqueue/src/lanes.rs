@@ -261,6 +261,7 @@ mod tests {
         );
     }
 
+    /// Contract WORK-7.
     #[test]
     fn groups_take_turns_within_a_lane() {
         let mut lanes = Lanes::new(9, true);

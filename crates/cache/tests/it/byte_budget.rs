@@ -55,6 +55,7 @@ fn check(indexer: &Indexer<Encoded<Pod>>) {
     assert_eq!((stats.used_bytes, stats.degraded), (used, degraded as u64));
 }
 
+/// Contract CACHE-18.
 #[test]
 fn over_the_budget_objects_are_cut_to_their_metadata_and_decode_says_so() {
     let mut indexer = Indexer::new();
@@ -142,6 +143,7 @@ fn what_was_cut_is_whole_again_when_there_is_room() {
     check(&indexer);
 }
 
+/// Contract CACHE-18.
 #[test]
 fn refused_objects_are_reported_and_what_was_held_of_them_stays() {
     let mut indexer = Indexer::new();

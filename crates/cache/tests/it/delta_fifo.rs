@@ -65,6 +65,7 @@ fn knowing(objects: &[&str]) -> DeltaFifo<ObjectMeta> {
     })
 }
 
+/// Contract CACHE-10.
 #[test]
 fn deltas_of_an_object_are_gathered_in_the_place_of_the_first() {
     let mut queue = empty();
@@ -97,6 +98,7 @@ fn an_object_added_and_deleted_before_a_pop_is_told_of_with_both() {
     assert_eq!(queued(&queue), "a:+1-2+3");
 }
 
+/// Contract CACHE-10.
 #[test]
 fn two_deletions_in_a_row_are_one_and_what_was_seen_is_kept() {
     let mut queue = knowing(&["a@1", "b@1"]);
@@ -125,6 +127,7 @@ fn a_deletion_of_what_is_neither_queued_nor_known_is_dropped() {
     assert_eq!(queued(&queue), "a:-2", "known is enough");
 }
 
+/// Contract CACHE-10.
 #[test]
 fn a_list_buries_what_is_only_queued() {
     let cases: [(News, &str); 5] = [
@@ -172,6 +175,7 @@ fn a_list_buries_what_is_only_queued() {
     assert_eq!(queued(&queue), "a:s1?1 b:=9", "queued by a resync");
 }
 
+/// Contract CACHE-10.
 #[test]
 fn a_list_buries_what_is_only_known_after_what_it_has() {
     let mut queue = knowing(&["a@1", "b@2", "c@3"]);
@@ -192,6 +196,7 @@ fn what_comes_from_known_objects_comes_in_the_order_of_names() {
     assert!(queue.names().is_sorted() && queue.names().len() == 30);
 }
 
+/// Contract CACHE-5.
 #[test]
 fn a_name_that_a_list_could_not_read_is_not_missing() {
     let mut queue = knowing(&["a@1", "b@1"]);
@@ -227,6 +232,7 @@ fn a_resync_tells_what_is_known_unless_news_of_it_is_queued() {
     assert_eq!(queued(&queue), "a:+1", "nothing is known");
 }
 
+/// Contract CACHE-12.
 #[test]
 fn synced_once_the_first_list_was_popped_or_at_once_after_other_news() {
     let mut queue = empty();
@@ -258,6 +264,7 @@ fn synced_once_the_first_list_was_popped_or_at_once_after_other_news() {
     }
 }
 
+/// Contract CACHE-12.
 #[test]
 fn tombstones_of_the_first_list_count_towards_synced() {
     let mut queue = knowing(&["a@1", "b@2", "c@3"]);

@@ -45,6 +45,7 @@ fn a_batch_ends_with_the_first_list_and_with_a_version_that_holds() {
     assert_eq!(batch(&mut queue), "none");
 }
 
+/// Contract CACHE-3.
 #[test]
 fn a_store_that_is_fed_by_it_syncs_and_never_claims_a_version_too_early() {
     let mut indexer = Indexer::new();
@@ -100,6 +101,7 @@ fn a_store_that_is_fed_by_it_syncs_and_never_claims_a_version_too_early() {
     );
 }
 
+/// Contract CACHE-13.
 #[test]
 fn a_closed_queue_drains() {
     let mut queue = empty();

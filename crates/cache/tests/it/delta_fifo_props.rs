@@ -190,6 +190,7 @@ fn signs(batch: Option<&Batch<ObjectMeta>>) -> String {
 }
 
 proptest! {
+    /// Contract CACHE-10.
     #[test]
     fn a_delta_fifo_is_a_list_of_lists_and_its_store_ends_as_the_source(
         steps in prop::collection::vec(step(), 0..80),

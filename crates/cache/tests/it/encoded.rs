@@ -34,6 +34,7 @@ fn forms(pod: &Pod) -> [(Bytes, Encoding); 2] {
     ]
 }
 
+/// Contract CACHE-14.
 #[test]
 fn metadata_selectors_and_indexes_work_without_decoding() {
     let decodes = Arc::new(AtomicU64::new(0));
@@ -82,6 +83,7 @@ fn an_index_over_the_decoded_form_and_metadata_only_forms() {
     assert_eq!(indexer.snapshot().by_index(&by_app, "web").len(), 1);
 }
 
+/// Contract CACHE-14.
 #[test]
 fn a_broken_object_is_an_error_of_ingest_and_a_wrong_value_one_of_decode() {
     let whole = pod(1).to_json();

@@ -21,6 +21,7 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
+/// Contract CACHE-17.
 #[test]
 fn an_object_is_seen_until_its_time_is_over_and_dropped_then() {
     let start = start();
@@ -55,6 +56,7 @@ fn putting_an_object_again_begins_its_time_anew_and_an_expired_one_is_not_given_
 }
 
 proptest! {
+    /// Contract CACHE-17.
     #[test]
     fn it_is_a_map_without_what_is_too_old(
         steps in prop::collection::vec((0u64..8, 0u64..5, 0u8..6), 0..100),

@@ -26,6 +26,7 @@ fn popped(queue: &mut Fifo<ObjectMeta>) -> String {
     format!("{:?}", queue.pop())
 }
 
+/// Contract CACHE-9.
 #[test]
 fn an_object_is_popped_once_with_its_latest_value_and_keeps_its_place() {
     let mut queue = Fifo::new();
@@ -81,6 +82,7 @@ fn a_list_takes_the_place_of_what_was_queued_except_what_it_could_not_read() {
     assert_eq!(shown(&queue), "[b@2, y@4, a@7, c@6]");
 }
 
+/// Contract CACHE-12.
 #[test]
 fn synced_once_the_first_list_was_popped_or_at_once_after_other_news() {
     let mut queue = Fifo::<ObjectMeta>::new();
@@ -106,6 +108,7 @@ fn synced_once_the_first_list_was_popped_or_at_once_after_other_news() {
     }
 }
 
+/// Contract CACHE-12.
 #[test]
 fn a_first_list_counts_as_handled_when_each_object_was_popped_or_deleted() {
     let mut queue = Fifo::new();
@@ -182,6 +185,7 @@ fn a_batch_has_at_most_a_thousand_objects_and_ends_with_the_first_list() {
     assert_eq!(batches, [(BATCH_MAX, true), (500, true), (1, false)]);
 }
 
+/// Contract CACHE-13.
 #[test]
 fn a_closed_queue_drains() {
     let mut queue = Fifo::new();

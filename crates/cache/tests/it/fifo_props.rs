@@ -62,6 +62,7 @@ fn shown(queue: &Fifo<ObjectMeta>) -> String {
 }
 
 proptest! {
+    /// Contract CACHE-9.
     #[test]
     fn a_fifo_is_a_list_of_latest_values(steps in prop::collection::vec(step(), 0..80)) {
         let (mut queue, mut model) = (Fifo::new(), FifoModel::default());

@@ -34,6 +34,7 @@ fn a_list_then_events_are_told_in_order_and_once() {
     assert_eq!(indexer.lister().len(), 2);
 }
 
+/// Contract CACHE-4.
 #[test]
 fn a_relist_tells_deletions_first_keeps_unchanged_objects_and_sees_a_new_uid() {
     let mut indexer = Indexer::new();
@@ -119,6 +120,7 @@ fn a_tombstone_without_an_object_gets_the_one_that_was_held() {
     assert_eq!(last.resource_version, "1");
 }
 
+/// Contract CACHE-6.
 #[test]
 fn indexes_follow_changes_of_the_values_and_forget_empty_groups() {
     let mut indexer = Indexer::new();
@@ -168,6 +170,7 @@ fn indexes_follow_changes_of_the_values_and_forget_empty_groups() {
     );
 }
 
+/// Contract CACHE-6.
 #[test]
 fn an_index_added_late_is_filled_and_can_be_found_by_name() {
     let mut indexer = Indexer::new();
@@ -191,6 +194,7 @@ fn an_index_added_late_is_filled_and_can_be_found_by_name() {
     );
 }
 
+/// Contract CACHE-7.
 #[test]
 fn a_failing_index_function_is_reported_and_leaves_the_object_out_of_it() {
     let mut indexer = Indexer::new();
@@ -208,6 +212,7 @@ fn a_failing_index_function_is_reported_and_leaves_the_object_out_of_it() {
     assert!(indexer.take_index_errors().is_empty());
 }
 
+/// Contract CACHE-8.
 #[test]
 fn selectors_match_with_and_without_an_index_that_covers_them() {
     let objects = [

@@ -108,6 +108,7 @@ fn an_index_finds_what_shares_a_value_with_an_object() {
     assert_eq!(error.to_string(), "index \"words\" failed for new");
 }
 
+/// Contract CACHE-7.
 #[test]
 fn a_panic_of_an_index_function_is_that_objects_error() {
     let mut indexer = Indexer::new();
@@ -147,6 +148,7 @@ fn a_name_from_outside_cannot_take_the_place_of_an_index() {
     assert_eq!(indexer.snapshot().index_names(), ["namespace", "label:app"]);
 }
 
+/// Contract CACHE-8.
 #[test]
 fn several_indexes_are_intersected_built_or_not() {
     let objects = [
@@ -224,6 +226,7 @@ fn ranges_are_in_order_by_namespace_and_prefix_page_by_page() {
     }
 }
 
+/// Contract CACHE-8.
 #[test]
 fn queries_answer_labels_fields_and_namespace_together() {
     let pod = |number: usize| {

@@ -11,6 +11,7 @@ fn version(object: Option<Arc<ObjectMeta>>) -> Option<String> {
     object.map(|it| it.resource_version.to_string())
 }
 
+/// Contract CACHE-16.
 #[test]
 fn own_writes_show_until_the_store_has_come_to_them() {
     let mut indexer = Indexer::new();

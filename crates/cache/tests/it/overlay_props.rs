@@ -204,6 +204,7 @@ impl World {
 }
 
 proptest! {
+    /// Contract CACHE-16.
     #[test]
     fn it_shows_the_later_of_the_stores_and_ones_own(
         filtered: bool,

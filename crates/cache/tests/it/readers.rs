@@ -6,6 +6,7 @@ use kubist_cache::{Delta, Index, Indexer};
 
 use crate::{apply, list, object};
 
+/// Contract CACHE-1, CACHE-2.
 #[test]
 fn a_reader_beside_a_writer_always_sees_one_whole_state() {
     let mut indexer = Indexer::new();

@@ -31,6 +31,7 @@ fn batches(queue: &mut RealFifo<ObjectMeta>) -> Vec<String> {
     signs.collect()
 }
 
+/// Contract CACHE-11.
 #[test]
 fn every_event_is_kept_in_its_place_a_deletion_of_the_unknown_too() {
     let mut queue = RealFifo::new();
@@ -45,6 +46,7 @@ fn every_event_is_kept_in_its_place_a_deletion_of_the_unknown_too() {
     assert_eq!(popped, ["a+1", "b+2", "a~3", "a-4", "a-5", "never-seen-6"]);
 }
 
+/// Contract CACHE-11.
 #[test]
 fn several_lists_stay_apart_and_in_order_with_what_came_between() {
     let mut queue = RealFifo::new();
@@ -57,6 +59,7 @@ fn several_lists_stay_apart_and_in_order_with_what_came_between() {
     assert_eq!(batches(&mut queue), ["=1", "^2", "b+3", "=4", "=5"]);
 }
 
+/// Contract CACHE-11.
 #[test]
 fn a_name_that_comes_again_begins_a_new_batch_wherever_it_stands() {
     let cases: [(&str, &[&str]); 4] = [
@@ -92,6 +95,7 @@ fn batch_len(items: &[(Option<u8>, String)], initial: usize) -> usize {
 }
 
 proptest! {
+    /// Contract CACHE-11.
     #[test]
     fn a_real_fifo_is_a_list_of_events(steps in prop::collection::vec(step(), 0..80)) {
         let mut queue = RealFifo::new();

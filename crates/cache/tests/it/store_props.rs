@@ -265,6 +265,7 @@ fn check_ranges(snapshot: &Snapshot<ObjectMeta>, model: &Model) {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+    /// Contract CACHE-6.
     #[test]
     fn an_indexer_is_a_map_whatever_is_written_and_read(
         steps in prop::collection::vec(step(), 0..80),

@@ -64,6 +64,7 @@ fn ingested<F: Ingest>(encoding: Encoding) -> F {
 
 const BOTH: [Encoding; 2] = [Encoding::Json, Encoding::Protobuf];
 
+/// Contract CACHE-19.
 #[test]
 fn encoded_objects_are_cut_without_a_decode_and_shrink_by_as_much() {
     for encoding in BOTH {

@@ -13,6 +13,7 @@ fn deleted(text: &str) -> Delta<kubist_apimachinery::ObjectMeta> {
     Delta::Deleted(Deleted::Known(object(text)))
 }
 
+/// Contract CACHE-15.
 #[test]
 fn a_saved_object_is_shown_once_it_or_the_store_has_come_to_its_version() {
     let written = Written::saved(&*object("a/x@7"));
@@ -47,6 +48,7 @@ fn a_write_that_the_selection_hides_is_shown_by_the_stores_version() {
     assert_eq!(indexer.lister().visibility(&written), Visibility::Shown);
 }
 
+/// Contract CACHE-15.
 #[test]
 fn a_deletion_is_shown_once_that_uid_is_gone_also_when_a_new_object_has_the_name() {
     let old = object("a/x@7");
@@ -101,6 +103,7 @@ async fn waiters_wake_when_the_store_publishes_and_not_before() {
     assert_eq!(begin.elapsed(), Duration::from_secs(9));
 }
 
+/// Contract CACHE-15.
 #[tokio::test(start_paused = true)]
 async fn past_the_deadline_the_error_says_what_is_missing() {
     let mut indexer = Indexer::new();
@@ -129,6 +132,7 @@ async fn past_the_deadline_the_error_says_what_is_missing() {
     assert_eq!(shown, Ok(()), "what is shown is shown, deadline or not");
 }
 
+/// Contract CACHE-15.
 #[tokio::test(start_paused = true)]
 async fn a_writer_that_never_rests_does_not_keep_the_deadline_from_counting() {
     let mut indexer = Indexer::new();
@@ -151,6 +155,7 @@ async fn a_writer_that_never_rests_does_not_keep_the_deadline_from_counting() {
     assert!(matches!(late, Err(WaitError::Deadline { .. })));
 }
 
+/// Contract CACHE-15.
 #[tokio::test(start_paused = true)]
 async fn a_store_that_is_closed_ends_waits() {
     let mut indexer = Indexer::new();

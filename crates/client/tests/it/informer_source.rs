@@ -188,6 +188,7 @@ fn any<F: kubist_cache::IngestAny>(server: &Server) -> Arc<dyn ListerWatcher<F>>
         .dynamic_lister_watcher(&resource, &Selection::all())
 }
 
+/// Contract CLIENT-1.
 #[tokio::test]
 async fn one_corrupt_item_of_a_thousand_costs_itself_only() {
     for encoding in [Encoding::Json, Encoding::Protobuf] {
@@ -360,6 +361,7 @@ async fn answers_that_are_no_list_are_sorted_too() {
     assert!(error.is_overload());
 }
 
+/// Contract REFL-5.
 #[tokio::test]
 async fn all_of_a_server_learn_that_it_has_no_streaming_lists() {
     let client = Server::new([]).client();

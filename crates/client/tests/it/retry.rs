@@ -34,6 +34,7 @@ fn pauses(server: &Server) -> Vec<u64> {
         .collect()
 }
 
+/// Contract CLIENT-2.
 #[tokio::test(start_paused = true)]
 async fn the_server_is_given_the_time_that_it_asks_for() {
     let script = [
@@ -72,6 +73,7 @@ async fn ten_retries_are_enough() {
     assert_eq!(pauses(&server), [1; 10]);
 }
 
+/// Contract CLIENT-2.
 #[tokio::test(start_paused = true)]
 async fn only_what_the_server_asks_to_repeat_is_repeated() {
     let date = "Wed, 21 Oct 2026 07:28:00 GMT";

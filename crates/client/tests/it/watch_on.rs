@@ -69,6 +69,7 @@ fn starts(server: &Server) -> Vec<(String, u64)> {
         .collect()
 }
 
+/// Contract CLIENT-3.
 #[tokio::test(start_paused = true)]
 async fn a_watch_goes_on_from_the_last_version_and_at_most_once_a_second() {
     use EventKind::{Added, Bookmark, Modified};

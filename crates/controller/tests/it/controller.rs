@@ -54,6 +54,7 @@ async fn changes_of_objects_and_of_what_they_own_lead_to_their_names() {
     assert_eq!(stats.latency.count(), 5, "the first list does not count");
 }
 
+/// Contract CTRL-3.
 #[tokio::test(start_paused = true)]
 async fn failures_come_back_ever_later_and_success_forgets_them() {
     let cluster = Cluster::default();
@@ -138,6 +139,7 @@ async fn a_reconcile_that_takes_too_long_is_dropped_and_comes_back() {
     assert!(stats.timeouts >= 2 && stats.errors == stats.timeouts);
 }
 
+/// Contract CTRL-2.
 #[tokio::test(start_paused = true)]
 async fn as_many_names_run_at_once_as_there_are_workers_and_none_twice() {
     let cluster = Cluster::default();
@@ -175,6 +177,7 @@ async fn as_many_names_run_at_once_as_there_are_workers_and_none_twice() {
     assert!(waited >= Duration::from_millis(499) && waited <= Duration::from_millis(1_501));
 }
 
+/// Contract CTRL-4.
 #[tokio::test(start_paused = true)]
 async fn changes_go_before_the_first_list_and_resyncs() {
     let cluster = Cluster::default();

@@ -58,6 +58,7 @@ fn create(cluster: &Cluster, log: &WriteLog<ReplicaSet>, number: usize) -> Resul
     Ok(Action::done())
 }
 
+/// Contract CTRL-6.
 #[tokio::test(start_paused = true)]
 async fn a_name_waits_for_its_own_writes_and_others_do_not_wait_for_it() {
     let cluster = Cluster::default();
@@ -80,6 +81,7 @@ async fn a_name_waits_for_its_own_writes_and_others_do_not_wait_for_it() {
     assert_eq!((stats.reconciles, stats.errors, stats.retries), (3, 0, 0));
 }
 
+/// Contract CTRL-6.
 #[tokio::test(start_paused = true)]
 async fn past_the_deadline_it_runs_and_does_not_wait_for_the_same_write_again() {
     let cluster = Cluster::default();

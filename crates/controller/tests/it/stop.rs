@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cluster::{Cluster, named};
 use crate::running::{Calls, deployments, recorder, settle, start};
 
+/// Contract CTRL-1.
 #[tokio::test(start_paused = true)]
 async fn nothing_runs_before_every_informer_is_synced() {
     let cluster = Cluster::default();
@@ -39,6 +40,7 @@ async fn nothing_runs_before_every_informer_is_synced() {
     );
 }
 
+/// Contract CTRL-5.
 #[tokio::test(start_paused = true)]
 async fn the_stop_waits_for_running_reconciles_and_begins_no_more() {
     let cluster = Cluster::default();
@@ -66,6 +68,7 @@ async fn the_stop_waits_for_running_reconciles_and_begins_no_more() {
     assert_eq!(monitor.stats().events, 2, "its handler is gone");
 }
 
+/// Contract CTRL-5.
 #[tokio::test(start_paused = true)]
 async fn the_stop_has_a_deadline() {
     let cluster = Cluster::default();
@@ -107,6 +110,7 @@ async fn a_controller_ends_when_its_informer_does() {
     );
 }
 
+/// Contract CTRL-5.
 #[tokio::test(start_paused = true)]
 async fn dropping_the_run_drops_the_reconcile() {
     let cluster = Cluster::default();

@@ -38,6 +38,7 @@ fn large() -> Pod {
     pod
 }
 
+/// Contract CACHE-20.
 #[test]
 fn skipped_fields_do_not_allocate() {
     for encoding in BOTH {

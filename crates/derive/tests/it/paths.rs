@@ -11,6 +11,7 @@ use kubist_derive::Projection;
 
 use super::{BOTH, PodNode, from_json, pod, read};
 
+/// Contract CACHE-20.
 #[test]
 fn fields_are_the_same_from_both_encodings() {
     for encoding in BOTH {

@@ -54,6 +54,7 @@ fn merged(changes: Vec<Change<ObjectMeta>>) -> String {
     format!("{:?} {initial}", mailbox.take(usize::MAX))
 }
 
+/// Contract INF-5.
 #[test]
 fn what_waits_for_one_object_merges() {
     let reborn = || Change::Added {
@@ -131,6 +132,7 @@ fn an_object_that_comes_and_goes_unseen_leaves_nothing_behind() {
     assert!(mailbox.order.len() <= STALE_MAX + 1 && !mailbox.has_initial());
 }
 
+/// Contract INF-6.
 #[test]
 fn every_event_keeps_order_and_overflows_with_an_error() {
     let mut mailbox = Mailbox::new(Delivery::EveryEvent { pending_max: 2 });
@@ -142,6 +144,7 @@ fn every_event_keeps_order_and_overflows_with_an_error() {
     assert_eq!(taken, "[Added(a@1, initial), Updated(a@1->2)]");
 }
 
+/// Contract INF-7.
 #[test]
 fn a_bounded_mailbox_may_merge_instead_until_it_is_empty() {
     let on_overflow = Overflow::Snapshot;
@@ -167,6 +170,7 @@ fn a_bounded_mailbox_may_merge_instead_until_it_is_empty() {
 }
 
 proptest! {
+    /// Contract INF-5.
     /// However slowly it is read, a handler ends with what is, and hears of each disappearance of
     /// what it was told of exactly once.
     #[test]
@@ -296,6 +300,7 @@ impl Model {
 }
 
 proptest! {
+    /// Contract INF-5.
     /// At any time exactly that waits which makes the handler's knowledge the present, whatever
     /// happened, in the order in which objects began to wait.
     #[test]

@@ -116,6 +116,7 @@ fn delivery() -> impl Strategy<Value = Delivery> {
 }
 
 proptest! {
+    /// Contract INF-4.
     /// Whoever found nothing is woken by the next change; synced comes when, and only when, the
     /// whole first list was handled; in the end the handler knows what the store has.
     #[test]

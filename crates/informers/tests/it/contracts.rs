@@ -82,6 +82,7 @@ impl Told {
     }
 }
 
+/// Contract INF-2, INF-4, INF-17.
 async fn each_handler_follows_the_server_through_churn_and_disruption(queue: QueueKind) {
     for seed in 0..20 {
         let cluster = Cluster::with(&["a", "b", "c"]);
@@ -141,6 +142,7 @@ async fn each_handler_follows_the_server_through_churn_and_disruption(queue: Que
     }
 }
 
+/// Contract INF-2.
 async fn a_relist_tells_what_came_changed_and_went(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b", "c"]);
     let (factory, pods) = started(&cluster, queue);
@@ -203,6 +205,7 @@ async fn an_object_is_transformed_once_before_anybody_sees_it(queue: QueueKind) 
     factory.shutdown().await;
 }
 
+/// Contract INF-10.
 async fn the_same_handler_twice_is_two_handlers(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
     let (factory, pods) = started(&cluster, queue);
@@ -252,6 +255,7 @@ async fn an_index_added_late_is_built_over_what_is_there(queue: QueueKind) {
     );
 }
 
+/// Contract INF-13.
 async fn a_stopped_informer_ends_waits_for_its_store(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
     let (factory, pods) = started(&cluster, queue);
@@ -351,6 +355,7 @@ async fn every_error_is_seen(queue: QueueKind) {
     }
 }
 
+/// Contract INF-12.
 async fn a_filtered_handler_sees_objects_enter_and_leave(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
     let (factory, pods) = started(&cluster, queue);

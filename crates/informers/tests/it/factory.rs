@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cluster::Cluster;
 
+/// Contract INF-14.
 #[tokio::test(start_paused = true)]
 async fn equal_requests_share_one_informer_and_one_watch() {
     let cluster = Cluster::with(&["a", "b"]);
@@ -66,6 +67,7 @@ async fn a_factory_runs_as_one_future_and_says_what_did_not_sync() {
     assert_eq!(error.informers.len(), 2);
 }
 
+/// Contract INF-16.
 #[tokio::test(start_paused = true)]
 async fn informers_stop_with_the_last_handle_of_their_factory() {
     let factory = SharedInformerFactory::new(Cluster::with(&["a"]));
@@ -90,6 +92,7 @@ async fn a_typed_accessor_is_the_shared_informer_of_its_kind() {
     factory.shutdown().await;
 }
 
+/// Contract INF-14.
 #[tokio::test(start_paused = true)]
 async fn an_informer_stops_when_its_last_user_is_gone() {
     let cluster = Cluster::with(&["a"]);

@@ -27,6 +27,7 @@ fn factory<F: Ingest>(cluster: &Cluster) -> SharedInformerFactory<Cluster> {
     factory
 }
 
+/// Contract CACHE-19.
 #[tokio::test(start_paused = true)]
 async fn encoded_objects_come_in_without_managed_fields_by_list_and_by_watch() {
     let cluster = Cluster::default();

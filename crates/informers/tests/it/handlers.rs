@@ -55,6 +55,7 @@ pub(crate) fn started(
     (factory, pods)
 }
 
+/// Contract INF-3.
 async fn handlers_before_and_after_the_start_hear_the_same(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b"]);
     let factory = factory(&cluster, queue);
@@ -91,6 +92,7 @@ async fn handlers_before_and_after_the_start_hear_the_same(queue: QueueKind) {
     assert_eq!(after.synced().await, HandlerState::Stopped);
 }
 
+/// Contract INF-1.
 async fn the_store_shows_a_change_before_a_handler_hears_of_it(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
     let (factory, pods) = started(&cluster, queue);
@@ -120,6 +122,7 @@ async fn the_store_shows_a_change_before_a_handler_hears_of_it(queue: QueueKind)
     factory.shutdown().await;
 }
 
+/// Contract INF-9.
 async fn a_panicking_handler_is_counted_and_goes_on_and_others_do_not_notice(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b", "c"]);
     let (factory, pods) = started(&cluster, queue);
@@ -140,6 +143,7 @@ async fn a_panicking_handler_is_counted_and_goes_on_and_others_do_not_notice(que
     factory.shutdown().await;
 }
 
+/// Contract INF-10.
 async fn a_removed_handler_hears_nothing_more(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
     let (factory, pods) = started(&cluster, queue);
@@ -209,6 +213,7 @@ async fn a_slow_reader_gets_what_is_merged_and_one_of_every_event_overflows(queu
     assert!(slow.next().await.is_none());
 }
 
+/// Contract INF-11.
 async fn resyncs_come_to_those_who_asked_at_their_own_pace(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
     let (factory, pods) = started(&cluster, queue);

@@ -158,6 +158,7 @@ async fn a_cut_watch_resumes_and_an_expired_one_lists_again() {
     token.cancel();
 }
 
+/// Contract INF-13.
 #[tokio::test(start_paused = true)]
 async fn an_informer_runs_once_and_says_that_it_stopped() {
     let cluster = Cluster::with(&["a"]);
@@ -172,6 +173,7 @@ async fn an_informer_runs_once_and_says_that_it_stopped() {
     assert_eq!(informer.synced().await.err(), Some(Stopped));
 }
 
+/// Contract INF-16.
 #[tokio::test(start_paused = true)]
 async fn dropping_the_future_stops_the_informer() {
     let cluster = Cluster::with(&["a"]);

@@ -32,6 +32,7 @@ fn slow(pods: &SharedInformer<Pod>, in_call: &Arc<AtomicBool>) -> Registration<P
     )
 }
 
+/// Contract INF-10.
 #[tokio::test(start_paused = true)]
 async fn a_removal_that_waits_returns_when_the_call_under_way_is_done() {
     let cluster = Cluster::with(&["a", "b"]);

@@ -17,6 +17,7 @@ on_both_queues! {
     a_kind_that_is_not_served_is_a_state_and_not_an_error_loop
 }
 
+/// Contract INF-15.
 async fn a_kind_that_is_not_served_is_a_state_and_not_an_error_loop(queue: QueueKind) {
     let cluster = Cluster::with(&["a"]);
     cluster.serve(false);

@@ -20,6 +20,7 @@ on_both_queues! {
     a_waiting_handler_may_panic_in_any_call
 }
 
+/// Contract INF-8.
 async fn a_handler_that_blocks_for_a_minute_costs_the_others_nothing(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b"]);
     let (factory, pods) = started(&cluster, queue);
@@ -98,6 +99,7 @@ async fn a_waiting_handler_may_panic_in_any_call(queue: QueueKind) {
     factory.shutdown().await;
 }
 
+/// Contract INF-8.
 /// On one thread a call that really blocks would stop everything, if it were not made elsewhere.
 #[tokio::test]
 async fn a_handler_that_blocks_its_thread_has_one_of_its_own() {
@@ -141,6 +143,7 @@ async fn a_handler_that_blocks_its_thread_has_one_of_its_own() {
     factory.shutdown().await;
 }
 
+/// Contract INF-6, INF-7.
 #[tokio::test(start_paused = true)]
 async fn each_delivery_does_with_a_backlog_what_it_says() {
     let cluster = Cluster::with(&["a"]);

@@ -66,6 +66,7 @@ impl Jitter {
 mod tests {
     use super::*;
 
+    /// Contract REFL-4.
     #[test]
     fn pauses_double_to_the_limit_with_up_to_as_much_jitter() {
         let (backoff, mut jitter) = (Backoff::default(), Jitter::new(7));

@@ -206,6 +206,7 @@ async fn a_streaming_list_is_applied_at_its_bookmark_and_the_watch_goes_on() {
     assert_eq!((reflector.stats().lists, reflector.stats().invalid), (1, 1));
 }
 
+/// Contract REFL-1.
 #[tokio::test(start_paused = true)]
 async fn pages_are_one_replacement_and_an_unreadable_item_costs_only_itself() {
     let script = Arc::new(Script::default());
@@ -234,6 +235,7 @@ async fn pages_are_one_replacement_and_an_unreadable_item_costs_only_itself() {
     );
 }
 
+/// Contract CACHE-5.
 #[tokio::test(start_paused = true)]
 async fn a_relist_keeps_known_objects_and_those_it_cannot_read() {
     let script = Arc::new(Script::default());
@@ -301,6 +303,7 @@ async fn a_server_without_streaming_lists_is_remembered() {
     assert!(*script.refused.lock().expect("no panic"));
 }
 
+/// Contract REFL-8.
 #[tokio::test(start_paused = true)]
 async fn a_dropped_step_loses_nothing() {
     let script = Arc::new(Script::default());

@@ -135,6 +135,7 @@ fn items_come_out_in_the_order_in_which_they_went_in() {
     assert_eq!(it.len(), 0);
 }
 
+/// Contract WORK-2.
 #[test]
 fn many_adds_before_a_run_are_one_run() {
     let mut it = Bench::plain();
@@ -147,6 +148,7 @@ fn many_adds_before_a_run_are_one_run() {
     assert_eq!(it.core.slots.len(), 0, "nothing is kept");
 }
 
+/// Contract WORK-2.
 #[test]
 fn item_added_while_processing_runs_again_after_done() {
     let mut it = Bench::plain();
@@ -173,6 +175,7 @@ fn an_item_can_be_added_again_after_it_was_done() {
     assert_eq!(it.take(), None);
 }
 
+/// Contract WORK-12.
 #[test]
 fn an_item_that_was_done_is_no_longer_held() {
     let mut core: Core<Arc<str>> = Core::new(Config::default());
@@ -189,6 +192,7 @@ fn an_item_that_was_done_is_no_longer_held() {
     assert_eq!(Arc::strong_count(&item), 1);
 }
 
+/// Contract WORK-12.
 #[test]
 fn the_memory_of_a_burst_is_given_back() {
     let mut core: Core<u64> = Core::new(Config::default());

@@ -72,6 +72,7 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
+    /// Contract WORK-5.
     #[test]
     fn after_the_burst_waits_grow_by_the_interval() {
         let mut bucket = Bucket::default();

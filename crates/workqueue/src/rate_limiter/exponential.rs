@@ -48,6 +48,7 @@ mod tests {
         limiter.delay("item", failures, Duration::ZERO)
     }
 
+    /// Contract WORK-5.
     #[test]
     fn the_wait_doubles_from_5_ms_to_1000_s() {
         let limiter = Exponential::default();

@@ -69,6 +69,7 @@ async fn work(queue: WorkQueue<usize>, slots: Arc<Vec<Slot>>) {
     }
 }
 
+/// Contract WORK-1.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn every_change_is_seen_by_one_worker_at_a_time() {
     let queue = fast_queue();
@@ -111,6 +112,7 @@ async fn every_change_is_seen_by_one_worker_at_a_time() {
     assert_eq!(queue.stats().processing, 0);
 }
 
+/// Contract WORK-11.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn workers_that_are_cancelled_at_random_lose_no_item() {
     let queue = fast_queue();

@@ -11,6 +11,7 @@ use kube::runtime::{WatchStreamExt as _, reflector};
 use kubist_cache::Selection;
 use kubist_client::Api;
 use kubist_informers::{HandlerConfig, SharedInformer, SharedInformerFactory};
+use tokio::task::JoinSet;
 
 use crate::held::until;
 use crate::{Both, Failure, expect};
@@ -47,7 +48,8 @@ pub async fn feed_reflector(both: &Both) -> Result<(), Failure> {
     let (informer, factory, maps) = informer(both).await?;
     let (reader, writer) = reflector::store::<ConfigMap>();
     let events = informer.kube_events(HandlerConfig::default());
-    let fed = tokio::spawn(events.reflect(writer).for_each(|_| std::future::ready(())));
+    let mut fed = JoinSet::new();
+    fed.spawn(events.reflect(writer).for_each(|_| std::future::ready(())));
     reader.wait_until_ready().await?;
     expect("in the first list", reader.len(), 2)?;
     maps.create(&map("2", "new")?).await?;
@@ -67,13 +69,14 @@ pub async fn feed_reflector(both: &Both) -> Result<(), Failure> {
     // A second one that joins late sees the same.
     let (late, writer) = reflector::store::<ConfigMap>();
     let events = informer.kube_events(HandlerConfig::default());
-    let late_fed = tokio::spawn(events.reflect(writer).for_each(|_| std::future::ready(())));
+    fed.spawn(events.reflect(writer).for_each(|_| std::future::ready(())));
     late.wait_until_ready().await?;
     expect("late", late.len(), 2)?;
     factory.shutdown().await;
     // The streams end with the informer.
-    fed.await?;
-    late_fed.await?;
+    while let Some(ended) = fed.join_next().await {
+        ended?;
+    }
     Ok(())
 }
 
@@ -98,7 +101,8 @@ pub async fn feed_controller(both: &Both) -> Result<(), Failure> {
         |_, _, _| Action::requeue(Duration::from_secs(1)),
         Arc::clone(&reconciled),
     );
-    let running = tokio::spawn(controller.for_each(|_| std::future::ready(())));
+    let mut running = JoinSet::new();
+    running.spawn(controller.for_each(|_| std::future::ready(())));
     let seen = || {
         reconciled
             .lock()
@@ -110,7 +114,7 @@ pub async fn feed_controller(both: &Both) -> Result<(), Failure> {
     until(|| seen() == ["0", "1"]).await;
     maps.create(&map("2", "new")?).await?;
     until(|| seen() == ["0", "1", "2"]).await;
-    running.abort();
+    running.abort_all();
     factory.shutdown().await;
     Ok(())
 }

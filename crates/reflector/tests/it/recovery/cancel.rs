@@ -63,6 +63,7 @@ async fn live(initial_sync: InitialSync, polls: usize, indexer: &mut Indexer<Obj
     !server.is_done()
 }
 
+/// Contract REFL-8.
 #[tokio::test(start_paused = true)]
 async fn a_reflector_dropped_after_any_poll_leaves_a_store_that_the_next_one_brings_up_to_date() {
     for initial_sync in [InitialSync::ListThenWatch, InitialSync::StreamingList] {

@@ -107,6 +107,7 @@ recoveries! {
         reports: watch failed (expired): Relist, list failed (too-large)
     "
 
+    // Contract REFL-2.
     a_list_older_than_what_was_asked_for_is_not_used: "
         config: paged
         list rv=0 limit=500 -> a@1 rv=100
@@ -120,6 +121,7 @@ recoveries! {
         stats: behind=1 lists=2
     "
 
+    // Contract REFL-2.
     the_newest_state_counts_even_where_it_is_older: "
         config: paged
         list rv=0 limit=500 -> a@1 b@2 rv=100
@@ -147,6 +149,7 @@ recoveries! {
         watch rv=9                      ->
     "
 
+    // Contract REFL-3.
     a_refused_connection_and_internal_errors_pause_longer_each_time: "
         config: paged
         list rv=0 limit=500                  -> refuse refused
@@ -163,6 +166,7 @@ recoveries! {
         stats: failures=8
     "
 
+    // Contract REFL-1.
     a_list_that_breaks_or_ends_early_leaves_nothing_behind: "
         config: paged
         list rv=0 limit=500                -> x@1 fail cut
@@ -182,6 +186,7 @@ recoveries! {
         reports: ListSilent
     "
 
+    // Contract REFL-7.
     a_list_may_take_its_time_but_not_stall: "
         config: paged
         list rv=0 limit=500                  -> a@1 80s b@2 80s c@3
@@ -190,6 +195,7 @@ recoveries! {
         store: d@3 rv=9
     "
 
+    // Contract REFL-6.
     an_unreadable_item_of_a_list_costs_only_itself_and_keeps_what_was_known_of_it: "
         config: paged
         list rv=0 limit=500 -> a@1 b@2 ?x rv=9

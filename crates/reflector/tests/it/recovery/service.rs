@@ -3,6 +3,7 @@
 use super::recoveries;
 
 recoveries! {
+    // Contract INF-15.
     a_kind_that_is_not_served_yet_is_asked_for_now_and_then_and_picked_up: "
         stream rv=               -> refuse not-served
         after 30..60 stream rv=  -> refuse not-served

@@ -3,6 +3,7 @@
 use super::recoveries;
 
 recoveries! {
+    // Contract REFL-1.
     a_streaming_list_asks_for_the_newest_state_and_is_applied_whole_at_its_end: "
         stream rv= -> +a@7 +b@3 ~a@8 -b@9 end@9 +c@10
         store: a@8 c@10 rv=10
@@ -26,6 +27,7 @@ recoveries! {
         stats: unchanged=1
     "
 
+    // Contract REFL-5.
     a_server_that_refuses_streaming_lists_is_remembered_once_it_lists_by_pages: "
         stream rv=          -> refuse invalid
         list rv=0 limit=500 -> a@1 rv=5

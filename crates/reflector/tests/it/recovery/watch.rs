@@ -64,6 +64,7 @@ recoveries! {
         reports: watch failed (expired): Relist
     "
 
+    // Contract REFL-3.
     a_version_that_expires_at_every_watch_does_not_spin: "
         config: paged
         list rv=0 limit=500                -> a@1 rv=5
@@ -74,6 +75,7 @@ recoveries! {
         watch rv=7                         ->
     "
 
+    // Contract REFL-3.
     throttling_resumes_as_told_and_never_lists_again: "
         config: paged
         list rv=0 limit=500          -> a@1 rv=5
@@ -138,6 +140,7 @@ recoveries! {
         store: a@6 rv=6
     "
 
+    // Contract REFL-4.
     only_a_healthy_watch_starts_pauses_over: "
         config: paged
         list rv=0 limit=500                 -> refuse internal
@@ -149,6 +152,7 @@ recoveries! {
         after 0.8..1.6 watch rv=7           ->
     "
 
+    // Contract REFL-6.
     an_unreadable_event_is_skipped_counted_and_reported_and_the_watch_goes_on: "
         config: paged
         list rv=0 limit=500 -> a@1 rv=5
@@ -185,6 +189,7 @@ recoveries! {
         told: Added(a@1, initial) Updated(a@1->6)
     "
 
+    // Contract REFL-2.
     a_version_does_not_go_back_with_an_event: "
         config: paged
         list rv=0 limit=500 -> a@1 rv=5
@@ -199,6 +204,7 @@ recoveries! {
         watch rv=k2         ->
     "
 
+    // Contract REFL-7.
     a_watch_that_is_not_answered_is_given_up: "
         config: paged
         list rv=0 limit=500          -> a@1 rv=5
@@ -208,6 +214,7 @@ recoveries! {
         reports: watch silent: Resume
     "
 
+    // Contract REFL-7.
     a_watch_that_its_server_should_have_ended_long_ago_is_given_up: "
         config: paged
         list rv=0 limit=500          -> a@1 rv=5

@@ -13,6 +13,7 @@ fn a_delayed_item_is_ready_when_its_time_has_come() {
     assert_eq!(it.take(), Some("a"));
 }
 
+/// Contract WORK-4.
 #[test]
 fn of_two_delays_the_earlier_one_wins() {
     let mut it = Bench::plain();

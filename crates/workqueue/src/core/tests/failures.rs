@@ -73,6 +73,7 @@ fn by_default_a_change_cuts_a_backoff_short() {
     );
 }
 
+/// Contract WORK-9.
 #[test]
 fn a_kept_backoff_is_cut_short_by_nothing_but_forget() {
     let mut it = keeping();

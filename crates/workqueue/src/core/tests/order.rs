@@ -15,6 +15,7 @@ fn a_change_during_a_kept_backoff_comes_back_in_its_higher_lane() {
     assert_eq!(it.take_all(), ["a", "b", "c"]);
 }
 
+/// Contract WORK-6.
 #[test]
 fn an_item_that_becomes_urgent_moves_up_and_never_down() {
     let mut it = Bench::plain();
@@ -38,6 +39,7 @@ fn a_failed_item_comes_back_in_its_lane() {
     assert_eq!(it.take_all(), ["b", "a"]);
 }
 
+/// Contract WORK-6.
 #[test]
 fn the_background_is_not_starved_by_a_constant_stream() {
     let mut it = Bench::plain();
@@ -71,6 +73,7 @@ fn groups_take_turns() {
     );
 }
 
+/// Contract WORK-8.
 #[test]
 fn the_hand_out_limit_holds_for_requeues_too() {
     let hand_out = Some(Bucket::new(100 * MS, 1));

@@ -33,6 +33,7 @@ fn what_was_due_before_a_shutdown_is_handed_out_although_nobody_looked() {
     }
 }
 
+/// Contract WORK-10.
 #[test]
 fn a_drain_ends_when_all_that_was_queued_is_done() {
     let mut it = Bench::plain();

@@ -2,6 +2,7 @@
 
 use super::*;
 
+/// Contract WORK-3.
 #[tokio::test(start_paused = true)]
 async fn a_dropped_item_has_failed_and_backs_off() {
     let queue = queue();
@@ -19,6 +20,7 @@ async fn a_dropped_item_has_failed_and_backs_off() {
     assert!(silent(&queue, 10_000 * MS).await);
 }
 
+/// Contract WORK-3.
 #[tokio::test(start_paused = true)]
 async fn an_item_whose_worker_panics_comes_back() {
     let queue = queue();
@@ -33,6 +35,7 @@ async fn an_item_whose_worker_panics_comes_back() {
     assert_eq!((*work, work.attempt()), ("a", 2));
 }
 
+/// Contract WORK-3.
 #[tokio::test(start_paused = true)]
 async fn an_item_whose_worker_is_cancelled_comes_back() {
     let queue = queue();

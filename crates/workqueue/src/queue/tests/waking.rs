@@ -67,6 +67,7 @@ async fn another_worker_keeps_the_time_when_the_keeper_is_cancelled() {
     assert_eq!(taken.expect("one task").expect("no panic"), "a");
 }
 
+/// Contract WORK-11.
 #[tokio::test(start_paused = true)]
 async fn a_worker_that_was_woken_and_cancelled_passes_the_call_on() {
     let queue = queue();
