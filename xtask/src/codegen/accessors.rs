@@ -51,10 +51,7 @@ pub(crate) fn features(schema: &Schema, model: &Model) -> String {
     let mut out = String::from("builtin = [\"dep:kubist-api\"]\n");
     for module in &modules {
         let feature = module.feature();
-        let _ = writeln!(
-            out,
-            "{feature} = [\"builtin\", \"kubist-api/{feature}\"]"
-        );
+        let _ = writeln!(out, "{feature} = [\"builtin\", \"kubist-api/{feature}\"]");
     }
     let all: Vec<String> = modules
         .iter()

@@ -25,7 +25,7 @@ pub(super) struct Cuts {
     /// Later connections wait for this long at the most before they are served.
     pub(super) outage_max: Duration,
     /// No more cuts than this.
-    pub(super) cuts_max: u64,
+    pub(super) total_max: u64,
 }
 
 impl Cuts {
@@ -36,7 +36,7 @@ impl Cuts {
         bytes_max: 48_000,
         silence_max: Duration::ZERO,
         outage_max: Duration::ZERO,
-        cuts_max: 100,
+        total_max: 100,
     };
     /// Anywhere: in handshakes, in lists, in silence.
     pub(super) const ROUGH: Self = Self {
@@ -44,7 +44,7 @@ impl Cuts {
         bytes_max: 40_000,
         silence_max: Duration::from_millis(400),
         outage_max: Duration::ZERO,
-        cuts_max: 12,
+        total_max: 12,
     };
     /// In mid-stream, and then for a while there is no way to the server, which may have forgotten
     /// what happened in the meantime.
@@ -53,7 +53,7 @@ impl Cuts {
         bytes_max: 24_000,
         silence_max: Duration::ZERO,
         outage_max: Duration::from_millis(500),
-        cuts_max: 8,
+        total_max: 8,
     };
 }
 
@@ -118,7 +118,7 @@ impl Drop for CuttingProxy {
 struct Plan {
     bytes: u64,
     silence: Option<Duration>,
-    cuts_max: u64,
+    total_max: u64,
     cut: Arc<AtomicU64>,
 }
 
@@ -130,14 +130,14 @@ impl Plan {
         Self {
             bytes,
             silence,
-            cuts_max: cuts.cuts_max,
+            total_max: cuts.total_max,
             cut: Arc::clone(cut),
         }
     }
 
     /// Whether there may be one more; if so, this is it.
     fn take(&self) -> bool {
-        let one_more = |cut| (cut < self.cuts_max).then_some(cut + 1);
+        let one_more = |cut| (cut < self.total_max).then_some(cut + 1);
         let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
         self.cut.fetch_update(set, fetch, one_more).is_ok()
     }
@@ -187,7 +187,7 @@ fn answer(mut server: &TcpStream, mut client: &TcpStream, plan: &Plan) -> std::i
     }
 }
 
-/// Numbers from a seed (SplitMix64).
+/// Numbers from a seed (`SplitMix64`).
 struct Random(u64);
 
 impl Random {
@@ -240,7 +240,7 @@ mod tests {
             bytes_max: 9_000,
             silence_max: Duration::ZERO,
             outage_max: Duration::ZERO,
-            cuts_max: 3,
+            total_max: 3,
         };
         let (sizes, cut) = received(cuts, 5, 10_000);
         assert_eq!(cut, 3);

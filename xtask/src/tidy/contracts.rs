@@ -43,7 +43,9 @@ fn compare(page: &str, sources: &[(String, String)]) -> Vec<String> {
     }
     for (number, name) in cited {
         if !promised.contains(number) {
-            findings.push(format!("{name}: cites {number}, which {PAGE} does not have"));
+            findings.push(format!(
+                "{name}: cites {number}, which {PAGE} does not have"
+            ));
         }
     }
     findings
@@ -82,7 +84,8 @@ mod tests {
 
     #[test]
     fn a_promise_without_a_test_and_a_citation_of_nothing_are_found() {
-        let page = "| number | promise |\n|---|---|\n| AB-1 | one |\n| AB-2 | two |\n| AB-1 | x |\n";
+        let page =
+            "| number | promise |\n|---|---|\n| AB-1 | one |\n| AB-2 | two |\n| AB-1 | x |\n";
         let test = "/// Contract AB-1, AB-9.\n#[test]\nlet x = \"Contract AB-2\";\n";
         let sources = [("a.rs".to_owned(), test.to_owned())];
         let expected = [
