@@ -33,8 +33,8 @@ fuzz_target!(|text: &str| {
     assert_eq!(sum - other, one);
 });
 
-/// So large that a binary amount is cut to the largest integer, as upstream does, or so small that a
-/// sum keeps the larger alone.
+/// So large that a binary amount is cut to the largest integer, as upstream does, or so small
+/// that a sum keeps the larger alone.
 fn is_extreme(quantity: &Quantity) -> bool {
     let size = quantity.to_f64().abs();
     !quantity.is_zero() && !(1e-300..1e18).contains(&size)

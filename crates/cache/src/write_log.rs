@@ -179,8 +179,8 @@ impl<K> WriteLog<K> {
         Ok(())
     }
 
-    /// Forgets a write although nobody has seen it: for who has waited long enough. A later write to
-    /// the same object stays.
+    /// Forgets a write although nobody has seen it: for who has waited long enough. A later write
+    /// to the same object stays.
     pub fn forget(&self, written: &Written) {
         let mut log = self.log.lock();
         let held = log.entries.get(&written.name);

@@ -237,6 +237,8 @@ struct Model {
     now: Option<Arc<ObjectMeta>>,
     /// It went since it was told.
     left: bool,
+    /// What went was another object of its name, which the handler never heard of.
+    replaced: bool,
     resynced: bool,
     /// It is of the first list, and was not told.
     initial: bool,
@@ -249,12 +251,18 @@ impl Model {
             let initial = if self.initial { ", initial" } else { "" };
             format!("Added({}@{}{initial})", it.name, it.resource_version)
         };
+        let deleted = |it: &Arc<ObjectMeta>| {
+            let kind = if self.replaced {
+                "FinalStateUnknown"
+            } else {
+                "Known"
+            };
+            format!("{kind}({})", it.name)
+        };
         match (&self.told, &self.now) {
             (None, Some(now)) => vec![added(now)],
-            (Some(told), None) => vec![format!("Known({})", told.name)],
-            (Some(told), Some(now)) if self.left => {
-                vec![format!("Known({})", told.name), added(now)]
-            }
+            (Some(told), None) => vec![deleted(told)],
+            (Some(told), Some(now)) if self.left => vec![deleted(told), added(now)],
             (Some(told), Some(now)) if told.resource_version != now.resource_version => {
                 let (old, new) = (&told.resource_version, &now.resource_version);
                 vec![format!("Updated({}@{old}->{new})", now.name)]
@@ -282,7 +290,10 @@ impl Model {
             }
             (Some(old), 0 | 1) => {
                 self.now = None;
-                self.left |= self.told.is_some();
+                if let Some(told) = self.told.as_ref().filter(|_| !self.left) {
+                    self.left = true;
+                    self.replaced = told.uid != old.uid;
+                }
                 (self.resynced, self.initial) = (false, false);
                 Change::Deleted(Deleted::Known(old))
             }
