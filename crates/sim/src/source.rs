@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
+use futures_core::stream::BoxStream;
 use futures_util::StreamExt as _;
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{ApiResource, Object};
@@ -256,6 +257,31 @@ fn expired() -> FetchError {
     }
 }
 
+type Batches<B> = BoxStream<'static, Result<B, FetchError>>;
+
+/// A stream that may be late, end or break before each of its batches; what comes through goes
+/// through `pass`.
+fn troubled<K: Object, B: Send + 'static>(
+    stream: Batches<B>,
+    shared: &Arc<Shared<K>>,
+    pass: fn(&Shared<K>, B) -> B,
+) -> Batches<B> {
+    let state = Some((stream, Arc::clone(shared)));
+    let troubled = futures_util::stream::unfold(state, move |state| async move {
+        let (mut stream, shared) = state?;
+        let batch = stream.next().await?;
+        shared.delay().await;
+        match shared.fate() {
+            Fate::Ends => return None,
+            Fate::Breaks(error) => return Some((Err(error), None)),
+            Fate::Flows => {}
+        }
+        let batch = batch.map(|batch| pass(&shared, batch));
+        Some((batch, Some((stream, shared))))
+    });
+    troubled.boxed()
+}
+
 impl<K: Object> ListerWatcher<K> for TroubledLister<K> {
     fn list(&self, request: ListRequest) -> BoxFuture<'_, Result<ListStream<K>, FetchError>> {
         Box::pin(async move {
@@ -267,22 +293,10 @@ impl<K: Object> ListerWatcher<K> for TroubledLister<K> {
                 return Err(error);
             }
             let stream = self.inner.list(request).await?;
-            let state = Some((stream, Arc::clone(&self.shared)));
-            let troubled = futures_util::stream::unfold(state, |state| async move {
-                let (mut stream, shared) = state?;
-                let batch = stream.next().await?;
-                shared.delay().await;
-                match shared.fate() {
-                    Fate::Ends => return None,
-                    Fate::Breaks(error) => return Some((Err(error), None)),
-                    Fate::Flows => {}
-                }
-                if let Ok(batch) = &batch {
-                    shared.expect_page(batch);
-                }
-                Some((batch, Some((stream, shared))))
-            });
-            Ok(troubled.boxed())
+            Ok(troubled(stream, &self.shared, |shared, batch| {
+                shared.expect_page(&batch);
+                batch
+            }))
         })
     }
 
@@ -298,25 +312,12 @@ impl<K: Object> ListerWatcher<K> for TroubledLister<K> {
                 return Err(error);
             }
             let stream = self.inner.watch(request).await?;
-            let state = Some((stream, Arc::clone(&self.shared)));
-            let troubled = futures_util::stream::unfold(state, |state| async move {
-                let (mut stream, shared) = state?;
-                let batch = stream.next().await?;
-                shared.delay().await;
-                match shared.fate() {
-                    Fate::Ends => return None,
-                    Fate::Breaks(error) => return Some((Err(error), None)),
-                    Fate::Flows => {}
-                }
-                let batch = batch.map(|items| {
-                    let doubled = items.into_iter().flat_map(|item| shared.doubled(item));
-                    let items: Vec<_> = doubled.collect();
-                    shared.expect_events(&items);
-                    items
-                });
-                Some((batch, Some((stream, shared))))
-            });
-            Ok(troubled.boxed())
+            Ok(troubled(stream, &self.shared, |shared, items| {
+                let doubled = items.into_iter().flat_map(|item| shared.doubled(item));
+                let items: Vec<_> = doubled.collect();
+                shared.expect_events(&items);
+                items
+            }))
         })
     }
 
