@@ -17,8 +17,15 @@ use crate::process::{self, Outcome, root};
 /// All targets.
 const TARGETS: [&str; 5] = ["list", "watch", "selector", "quantity", "kubeconfig"];
 
-/// Seconds for each target in CI.
-const SECONDS: u32 = 20;
+/// Inputs for each target in CI, and where nothing else is said: always the same ones, so that the
+/// gate says the same of one commit. Some 20 seconds.
+const INPUTS: u32 = 100_000;
+
+/// The first number of the fuzzer's generator where the inputs are to be the same.
+const SEED: u32 = 1;
+
+/// Most seconds for these inputs, where a machine is slow.
+const INPUTS_SECONDS_MAX: u32 = 90;
 
 /// Seconds for each target where time does not matter.
 const SECONDS_LONG: u32 = 600;
@@ -44,11 +51,11 @@ const MEMORY_MIB_MAX: u32 = 2048;
 pub(crate) struct Options {
     /// Only these: list, watch, selector, quantity, kubeconfig
     targets: Vec<String>,
-    /// For how long each
-    #[arg(long, default_value_t = SECONDS)]
-    seconds: u32,
-    /// Ten minutes each
+    /// For how long each, with other inputs each time; without this, the same inputs as in CI
     #[arg(long)]
+    seconds: Option<u32>,
+    /// Ten minutes each
+    #[arg(long, conflicts_with = "seconds")]
     long: bool,
     /// Run one target on this input once, to see a crash again
     #[arg(long)]
@@ -60,7 +67,7 @@ impl Options {
     pub(crate) fn all(long: bool) -> Self {
         Self {
             targets: Vec::new(),
-            seconds: SECONDS,
+            seconds: None,
             long,
             input: None,
         }
@@ -78,11 +85,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         let input = std::env::current_dir()?.join(input);
         return process::run_with(Command::new(binaries.join(target)).arg(input));
     }
-    let seconds = if options.long {
-        SECONDS_LONG
-    } else {
-        options.seconds
-    };
+    let seconds = options.seconds.or(options.long.then_some(SECONDS_LONG));
     for target in targets {
         fuzz(target, &binaries, seconds)?;
     }
@@ -120,9 +123,19 @@ fn build() -> Outcome<PathBuf> {
     Ok(folder.join(host).join("release"))
 }
 
-fn fuzz(target: &str, binaries: &Path, seconds: u32) -> Outcome {
+/// Runs one target for so many seconds, or on the inputs of CI.
+fn fuzz(target: &str, binaries: &Path, seconds: Option<u32>) -> Outcome {
     let folder = root().join("target/fuzz");
-    let found = folder.join("corpus").join(target);
+    // What is found in CI's inputs is no beginning for the next run: they would not be the same.
+    let found = if seconds.is_some() {
+        folder.join("corpus").join(target)
+    } else {
+        let fresh = folder.join("again").join(target);
+        if fresh.exists() {
+            fs::remove_dir_all(&fresh)?;
+        }
+        fresh
+    };
     let crashes = folder.join("crashes").join(target);
     fs::create_dir_all(&found)?;
     fs::create_dir_all(&crashes)?;
@@ -130,11 +143,17 @@ fn fuzz(target: &str, binaries: &Path, seconds: u32) -> Outcome {
     command
         .arg(&found)
         .arg(root().join("fuzz/corpus").join(target))
-        .arg(format!("-max_total_time={seconds}"))
+        .arg(format!(
+            "-max_total_time={}",
+            seconds.unwrap_or(INPUTS_SECONDS_MAX)
+        ))
         .arg(format!("-timeout={INPUT_SECONDS_MAX}"))
         .arg(format!("-rss_limit_mb={MEMORY_MIB_MAX}"))
         .arg(format!("-artifact_prefix={}/", crashes.display()))
         .args(["-verbosity=0", "-print_final_stats=1"]);
+    if seconds.is_none() {
+        command.args([format!("-seed={SEED}"), format!("-runs={INPUTS}")]);
+    }
     process::run_with(&mut command).map_err(|error| {
         let saved = crashes.display();
         let again = format!("cargo xtask fuzz {target} --input FILE");

@@ -117,26 +117,16 @@ impl FieldPath {
     /// The value in an encoded object; empty if absent, or if the bytes are broken on the way.
     pub fn find<'b>(&self, bytes: &'b [u8], encoding: Encoding) -> Cow<'b, str> {
         match encoding {
-            Encoding::Json => self.find_json(bytes.trim_ascii()).unwrap_or_default(),
+            Encoding::Json => {
+                let found = find_json(bytes.trim_ascii(), &self.names, self.key.as_deref());
+                found.unwrap_or_default()
+            }
             Encoding::Protobuf => {
                 let mut found = Cow::Borrowed("");
                 self.find_protobuf(bytes, &self.numbers, &mut found);
                 found
             }
         }
-    }
-
-    fn find_json<'b>(&self, mut value: &'b [u8]) -> Option<Cow<'b, str>> {
-        for name in &self.names {
-            value = json::member(value, name)?;
-        }
-        if let Some(key) = &self.key {
-            value = json::member(value, key)?;
-        }
-        if value.first() == Some(&b'"') {
-            return json::unescaped(value);
-        }
-        std::str::from_utf8(value).ok().map(Cow::Borrowed)
     }
 
     fn find_protobuf<'b>(&self, bytes: &'b [u8], numbers: &[u32], found: &mut Cow<'b, str>) {
@@ -215,6 +205,19 @@ pub(in crate::wire) fn groups_of(order: &[Entry], index: usize) -> Option<Vec<u3
             Some(inner)
         }
     })
+}
+
+/// The last value that the names, and then the key, lead to. A member may be there more than once:
+/// objects merge.
+fn find_json<'b>(value: &'b [u8], names: &[&str], key: Option<&str>) -> Option<Cow<'b, str>> {
+    let (name, names, key) = match (names, key) {
+        ([name, names @ ..], key) => (*name, names, key),
+        ([], Some(key)) => (key, names, None),
+        ([], None) if value.first() == Some(&b'"') => return json::unescaped(value),
+        ([], None) => return std::str::from_utf8(value).ok().map(Cow::Borrowed),
+    };
+    let found = json::members(value, name).filter_map(|value| find_json(value, names, key));
+    found.last()
 }
 
 fn text(bytes: &[u8]) -> Cow<'_, str> {

@@ -118,19 +118,12 @@ pub(super) fn is_key(token: &[u8], name: &str) -> bool {
     unescaped(token).is_some_and(|key| key == name)
 }
 
-/// The (last) value of a member of an object; none too if it is null.
-pub(super) fn member<'b>(object: &'b [u8], name: &str) -> Option<&'b [u8]> {
-    if object.first() != Some(&b'{') {
-        return None;
-    }
-    let mut cursor = Cursor::new(object);
-    let mut found = None;
-    while let Some((key, value)) = cursor.next_member() {
-        if is_key(key, name) {
-            found = Some(value);
-        }
-    }
-    found.filter(|&value| value != b"null")
+/// The values of a member of an object, which may stand in it more than once; null is none.
+pub(super) fn members<'b>(object: &'b [u8], name: &str) -> impl Iterator<Item = &'b [u8]> {
+    let is_object = object.first() == Some(&b'{');
+    let mut cursor = Cursor::new(if is_object { object } else { &[] });
+    let all = std::iter::from_fn(move || cursor.next_member());
+    all.filter_map(move |(key, value)| (value != b"null" && is_key(key, name)).then_some(value))
 }
 
 fn type_name(value: &[u8]) -> &'static str {
@@ -162,12 +155,13 @@ fn check_utf8(bytes: &[u8]) -> Result<(), WireError> {
     }
 }
 
-/// The metadata object of text of the right structure (well-formed, if no kind is known); empty if
-/// there is none. The parser that can say what is wrong looks for it.
+/// The metadata objects of text of the right structure (well-formed, if no kind is known): mostly
+/// one, none if there is none or it is null, and each of several, which the decoder merges. The
+/// parser that can say what is wrong looks for it.
 fn metadata_checked<'b>(
     bytes: &'b [u8],
     schema: Option<&'static Schema>,
-) -> Result<&'b [u8], WireError> {
+) -> Result<Vec<&'b [u8]>, WireError> {
     match schema {
         Some(schema) => json_shape::check(bytes, schema)?,
         None => {
@@ -179,11 +173,10 @@ fn metadata_checked<'b>(
     if object.first() != Some(&b'{') {
         return Err(mismatch("", object, "object"));
     }
-    match member(object, "metadata") {
-        Some(metadata) if metadata.first() != Some(&b'{') => {
-            Err(mismatch("metadata", metadata, "object"))
-        }
-        found => Ok(found.unwrap_or_default()),
+    let found: Vec<_> = members(object, "metadata").collect();
+    match found.iter().find(|value| value.first() != Some(&b'{')) {
+        Some(wrong) => Err(mismatch("metadata", wrong, "object")),
+        None => Ok(found),
     }
 }
 
@@ -210,7 +203,7 @@ pub(super) fn scan_quickly(
         let key = std::str::from_utf8(key).ok()?;
         take_member(bytes, key, value, &mut scan, &mut irregular).ok()
     })?;
-    Some(finish(bytes, metadata, scan, irregular, cx))
+    Some(finish(bytes, &[metadata], scan, irregular, cx))
 }
 
 pub(super) fn scan_checked(
@@ -220,17 +213,19 @@ pub(super) fn scan_checked(
 ) -> Result<Scan, WireError> {
     let metadata = metadata_checked(bytes, Some(schema))?;
     let (mut scan, mut irregular) = Default::default();
-    let mut cursor = Cursor::new(metadata);
-    while let Some((key, value)) = cursor.next_member() {
-        let Some(key) = unescaped(key) else { continue };
-        take_member(bytes, &key, value, &mut scan, &mut irregular)?;
+    for object in &metadata {
+        let mut cursor = Cursor::new(object);
+        while let Some((key, value)) = cursor.next_member() {
+            let Some(key) = unescaped(key) else { continue };
+            take_member(bytes, &key, value, &mut scan, &mut irregular)?;
+        }
     }
-    finish(bytes, metadata, scan, irregular, cx)
+    finish(bytes, &metadata, scan, irregular, cx)
 }
 
 fn finish(
     bytes: &[u8],
-    metadata: &[u8],
+    metadata: &[&[u8]],
     mut scan: Scan,
     irregular: Irregular,
     cx: &mut DecodeContext,
@@ -332,16 +327,16 @@ fn regular_pairs(object: &[u8], name: &str) -> Result<bool, WireError> {
 
 pub(super) fn metadata(bytes: &[u8], cx: &mut DecodeContext) -> Result<ObjectMeta, WireError> {
     check_utf8(bytes)?;
-    let object = match json_skim::metadata(bytes, None, |_, _| Some(())) {
-        Some(object) => object,
-        None => metadata_checked(bytes, None)?,
-    };
-    meta(object, cx)
+    match json_skim::metadata(bytes, None, |_, _| Some(())) {
+        Some(object) => meta(&[object], cx),
+        None => meta(&metadata_checked(bytes, None)?, cx),
+    }
 }
 
-fn meta(object: &[u8], cx: &mut DecodeContext) -> Result<ObjectMeta, WireError> {
+/// What all of the objects together say.
+fn meta(objects: &[&[u8]], cx: &mut DecodeContext) -> Result<ObjectMeta, WireError> {
     let mut meta = ObjectMeta::default();
-    if !object.is_empty() {
+    for object in objects.iter().filter(|object| !object.is_empty()) {
         merge_json(&mut meta, object, cx).map_err(|error| *within(Box::new(error), "metadata"))?;
     }
     Ok(meta)
@@ -349,11 +344,8 @@ fn meta(object: &[u8], cx: &mut DecodeContext) -> Result<ObjectMeta, WireError> 
 
 /// Namespace and name, as far as the text can be read.
 pub(super) fn name_in(bytes: &[u8]) -> Option<ObjectName> {
-    let metadata = member(bytes.trim_ascii(), "metadata")?;
-    let text = |name| {
-        member(metadata, name)
-            .and_then(unescaped)
-            .unwrap_or_default()
-    };
-    Some(ObjectName::new(text("namespace"), text("name")))
+    let metadata = members(bytes.trim_ascii(), "metadata").last()?;
+    let text = |name| members(metadata, name).filter_map(unescaped).last();
+    let [namespace, name] = ["namespace", "name"].map(|name| text(name).unwrap_or_default());
+    Some(ObjectName::new(namespace, name))
 }

@@ -187,6 +187,26 @@ fn json_members_given_twice_are_as_a_decode_has_them() {
 }
 
 #[test]
+fn json_metadata_given_twice_is_merged_as_a_decode_does() {
+    let text = br#"{"metadata": {"name": "a", "labels": {"x": "1"}, "resourceVersion": "1",
+        "ownerReferences": [{"name": "o"}]}, "spec": {"nodeName": "n"}, "metadata": null,
+        "metadata": {"resourceVersion": "42", "labels": {"y": "2"}}, "spec": {"replicas": 2}}"#;
+    let whole = Thing::from_json(text, &mut DecodeContext::new()).unwrap();
+    let metadata = &whole.metadata;
+    assert_eq!(
+        (metadata.name.as_str(), metadata.resource_version.as_str()),
+        ("a", "42")
+    );
+    assert_eq!(metadata.labels.len(), 2);
+    agree(text, Encoding::Json, metadata);
+    let alone = super::metadata(text, Encoding::Json, &mut DecodeContext::new()).unwrap();
+    assert_eq!(&alone, metadata);
+    let path = FieldPath::new(Thing::SCHEMA, "spec.nodeName").unwrap();
+    assert_eq!(path.find(text, Encoding::Json), "n");
+    assert_eq!(path.find_in(&whole), "n");
+}
+
+#[test]
 fn broken_objects_are_refused_with_the_place() {
     for (text, path) in [
         ("", ""),
