@@ -189,6 +189,11 @@ impl<K: Object> Index<K> {
         self.covers == Covers::Namespace
     }
 
+    /// Whether no object is filed under more than one value.
+    pub(crate) fn is_single(&self) -> bool {
+        self.covers != Covers::Nothing
+    }
+
     pub(crate) fn collect(&self, object: &K, into: &mut IndexValues) -> Result<(), IndexError> {
         into.clear();
         // What a panic leaves behind is cleared below; the object is immutable.

@@ -12,8 +12,9 @@ use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 
 use self::budget::Budget;
 use crate::index::{Index, IndexError, IndexHandle, IndexNameTaken, IndexValues};
+use crate::name_key::NameKey;
 use crate::order::Order;
-use crate::store::{Built, State, hash_of};
+use crate::store::{Built, State};
 use crate::trie::Trie;
 use crate::twin::Twin;
 use crate::{Change, Lister, Snapshot};
@@ -126,7 +127,7 @@ impl<K: Object> Indexer<K> {
         });
         let objects = state.objects.clone();
         for object in objects.iter() {
-            self.file_in(position, hash_of(&**object), None, Some(object));
+            self.file_in(position, NameKey::of(&**object).hash, None, Some(object));
         }
     }
 

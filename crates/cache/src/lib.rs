@@ -66,6 +66,8 @@ mod indexer;
 mod lister;
 mod lister_watcher;
 mod metadata;
+mod name_key;
+mod objects;
 mod order;
 mod overlay;
 mod process_error;

@@ -46,6 +46,11 @@ impl<K: Object> Snapshot<K> {
         self.state.find(namespace, name).cloned()
     }
 
+    /// The object of this name, without sharing it.
+    pub fn peek(&self, namespace: &str, name: &str) -> Option<&Arc<K>> {
+        self.state.find(namespace, name)
+    }
+
     /// All objects, without copying a list.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<K>> {
         self.state.objects.iter()

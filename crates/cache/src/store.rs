@@ -4,18 +4,19 @@
 //! only: an object that changes and keeps its index values is written once, whatever the number of
 //! indexes. It decides nothing: which steps a change takes is the [`Indexer`](crate::Indexer)'s.
 
-use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use kubist_apimachinery::{Object, ResourceVersion, Str};
 
 use crate::index::{Index, IndexValues};
+use crate::name_key::{NameKey, hash_value};
+use crate::objects::Objects;
 use crate::order::Order;
 use crate::trie::{Ambiguous, Trie};
 
 /// What a store holds; the writer's working copy and each published one are of this type.
 pub(crate) struct State<K> {
-    pub(crate) objects: Trie<Arc<K>>,
+    pub(crate) objects: Objects<K>,
     pub(crate) indexes: Vec<Built<K>>,
     /// The names in order, if somebody asked for them to be kept.
     pub(crate) order: Option<Order>,
@@ -29,7 +30,7 @@ pub(crate) struct Built<K> {
 }
 
 /// The objects under one value, by the hashes of their names.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Posting {
     pub(crate) value: Str,
     pub(crate) hashes: Trie<()>,
@@ -38,9 +39,9 @@ pub(crate) struct Posting {
 /// One step. Applied to equal states, it has equal results.
 pub(crate) enum Step<K> {
     /// An object comes, or takes the place of the one of its name.
-    Put { hash: u64, object: Arc<K> },
+    Put { key: NameKey, object: Arc<K> },
     /// The object of this one's name goes.
-    Take { hash: u64, object: Arc<K> },
+    Take { key: NameKey, object: Arc<K> },
     /// An object is filed in the index at a position.
     File {
         position: usize,
@@ -78,7 +79,7 @@ impl<K> Clone for Built<K> {
 impl<K> Default for State<K> {
     fn default() -> Self {
         Self {
-            objects: Trie::default(),
+            objects: Objects::default(),
             indexes: Vec::new(),
             order: None,
             resource_version: ResourceVersion::default(),
@@ -86,33 +87,9 @@ impl<K> Default for State<K> {
     }
 }
 
-/// The hash of a name. Its key is fixed, so that iteration order is the same in every run; an
-/// attacker who picks names gains nothing, because equal prefixes only make a path longer.
-pub(crate) fn hash_name(namespace: &str, name: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    hasher.write(namespace.as_bytes());
-    hasher.write_u8(0xff);
-    hasher.write(name.as_bytes());
-    // Equal hashes of different names hardly happen; in unit tests they do.
-    hasher.finish() & if cfg!(test) { 0xf000_0003 } else { u64::MAX }
-}
-
-pub(crate) fn hash_of<K: Object>(object: &K) -> u64 {
-    hash_name(object.namespace(), object.name())
-}
-
-pub(crate) fn hash_value(value: &str) -> u64 {
-    hash_name("", value)
-}
-
-pub(crate) fn is_named<K: Object>(namespace: &str, name: &str) -> impl Fn(&Arc<K>) -> bool {
-    move |object| object.name() == name && object.namespace() == namespace
-}
-
 impl<K: Object> State<K> {
     pub(crate) fn find(&self, namespace: &str, name: &str) -> Option<&Arc<K>> {
-        self.objects
-            .get(hash_name(namespace, name), is_named(namespace, name))
+        self.objects.find(namespace, name)
     }
 
     pub(crate) fn built(&self, index: &Arc<Index<K>>) -> Option<&Built<K>> {
@@ -164,7 +141,8 @@ impl<K: Object> State<K> {
 
     /// Whether another object whose name has the same hash is filed under a value.
     pub(crate) fn is_shared(&self, hash: u64, object: &K, index: &Index<K>, value: &str) -> bool {
-        let is_object = is_named(object.namespace(), object.name());
+        let is_object =
+            |other: &K| other.name() == object.name() && other.namespace() == object.namespace();
         let mut values = IndexValues::default();
         self.objects
             .with_hash(hash)
@@ -173,9 +151,8 @@ impl<K: Object> State<K> {
 
     pub(crate) fn apply(&mut self, step: &Step<K>) -> Option<Arc<K>> {
         match step {
-            Step::Put { hash, object } => {
-                let is_object = is_named(object.namespace(), object.name());
-                let old = self.objects.insert(*hash, Arc::clone(object), is_object);
+            Step::Put { key, object } => {
+                let old = self.objects.insert(key, Arc::clone(object));
                 if old.is_none()
                     && let Some(order) = &mut self.order
                 {
@@ -183,9 +160,8 @@ impl<K: Object> State<K> {
                 }
                 old
             }
-            Step::Take { hash, object } => {
-                let is_object = is_named(object.namespace(), object.name());
-                let old = self.objects.remove(*hash, is_object);
+            Step::Take { key, object } => {
+                let old = self.objects.remove(key, object);
                 if let Some(order) = &mut self.order {
                     order.remove(&object.object_name());
                 }

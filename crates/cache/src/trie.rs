@@ -34,7 +34,7 @@ enum Link<E> {
     Branch(Arc<Branch<E>>),
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Slot<E> {
     hash: u64,
     entry: E,
@@ -151,7 +151,7 @@ impl<E> Trie<E> {
     }
 }
 
-impl<E: Clone> Trie<E> {
+impl<E: Clone + Default> Trie<E> {
     /// Puts an entry in the place of the same one, which it gives back, or adds it.
     pub(crate) fn insert(&mut self, hash: u64, entry: E, same: impl Fn(&E) -> bool) -> Option<E> {
         let old = insert(&mut self.root, 0, Slot { hash, entry }, &same);
@@ -190,7 +190,7 @@ fn position<E>(leaf: &[Slot<E>], hash: u64, same: &impl Fn(&E) -> bool) -> Optio
         .position(|slot| slot.hash == hash && same(&slot.entry))
 }
 
-fn insert<E: Clone>(
+fn insert<E: Clone + Default>(
     link: &mut Link<E>,
     depth: u32,
     slot: Slot<E>,
@@ -206,16 +206,17 @@ fn insert<E: Clone>(
                 let place = &mut Arc::make_mut(leaf)[found];
                 return Some(std::mem::replace(place, slot).entry);
             }
-            let longer = leaf.iter().cloned().chain([slot]);
-            if leaf.len() < LEAF_MAX || depth == DEPTH_MAX {
-                *leaf = longer.collect();
+            let longer = longer(leaf, slot);
+            if longer.len() <= LEAF_MAX || depth == DEPTH_MAX {
+                *leaf = longer;
                 return None;
             }
+            let mut longer = longer;
             let mut branch = Branch {
                 len: 0,
                 links: std::array::from_fn(|_| Link::Empty),
             };
-            for moved in longer {
+            for moved in Arc::make_mut(&mut longer).iter_mut().map(std::mem::take) {
                 branch.len += 1;
                 let place = &mut branch.links[child(moved.hash, depth)];
                 // All are different, so nothing is replaced.
@@ -234,7 +235,7 @@ fn insert<E: Clone>(
     }
 }
 
-fn remove<E: Clone>(
+fn remove<E: Clone + Default>(
     link: &mut Link<E>,
     depth: u32,
     hash: u64,
@@ -248,8 +249,7 @@ fn remove<E: Clone>(
             if leaf.len() == 1 {
                 *link = Link::Empty;
             } else {
-                let (before, after) = (&leaf[..found], &leaf[found + 1..]);
-                *leaf = before.iter().chain(after).cloned().collect();
+                *leaf = shorter(leaf, found);
             }
             Some(entry)
         }
@@ -269,6 +269,31 @@ fn remove<E: Clone>(
                 };
             }
             Some(old)
+        }
+    }
+}
+
+/// A leaf with one more entry. Entries of a leaf that nobody shares are moved: to clone them is to
+/// touch what they refer to.
+fn longer<E: Clone + Default>(leaf: &mut Arc<[Slot<E>]>, slot: Slot<E>) -> Arc<[Slot<E>]> {
+    match Arc::get_mut(leaf) {
+        Some(own) => own.iter_mut().map(std::mem::take).chain([slot]).collect(),
+        None => leaf.iter().cloned().chain([slot]).collect(),
+    }
+}
+
+/// A leaf without the entry at `gone`, moved likewise.
+fn shorter<E: Clone + Default>(leaf: &mut Arc<[Slot<E>]>, gone: usize) -> Arc<[Slot<E>]> {
+    match Arc::get_mut(leaf) {
+        Some(own) => {
+            let (before, after) = own.split_at_mut(gone);
+            let after = after.iter_mut().skip(1);
+            let kept = before.iter_mut().chain(after);
+            kept.map(std::mem::take).collect()
+        }
+        None => {
+            let (before, after) = (&leaf[..gone], &leaf[gone + 1..]);
+            before.iter().chain(after).cloned().collect()
         }
     }
 }

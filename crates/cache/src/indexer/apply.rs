@@ -5,9 +5,9 @@ use std::sync::Arc;
 use kubist_apimachinery::{Object, ObjectName};
 
 use super::Indexer;
+use crate::name_key::NameKey;
+use crate::objects::Objects;
 use crate::order::Order;
-use crate::store::{hash_name, hash_of, is_named};
-use crate::trie::Trie;
 use crate::{Change, Deleted, Delta, Replacement};
 
 impl<K: Object> Indexer<K> {
@@ -76,14 +76,13 @@ impl<K: Object> Indexer<K> {
             objects,
             mut unreadable,
         } = replacement;
-        let mut listed = Trie::default();
+        let mut listed = Objects::default();
         let objects = self.take_listed(objects, &mut listed, &mut unreadable);
         for name in &unreadable {
             let Some(held) = self.state().find(&name.namespace, &name.name).cloned() else {
                 continue;
             };
-            let is_object = is_named(&name.namespace, &name.name);
-            if listed.get(hash_of(&*held), is_object).is_none() {
+            if listed.alike(&held).is_none() {
                 insert(&mut listed, &held);
                 if let Some(budget) = &mut self.budget {
                     budget.count(&held);
@@ -97,8 +96,7 @@ impl<K: Object> Indexer<K> {
                 .find(object.namespace(), object.name())
                 .is_none()
             {
-                let hash = hash_name(object.namespace(), object.name());
-                self.file(hash, Some(object), None);
+                self.file(NameKey::of(&**object).hash, Some(object), None);
                 let name = object.object_name();
                 let last_known = Some(Arc::clone(object));
                 changes.push(Change::Deleted(Deleted::FinalStateUnknown {
@@ -123,7 +121,7 @@ impl<K: Object> Indexer<K> {
     fn take_listed(
         &mut self,
         mut objects: Vec<Arc<K>>,
-        listed: &mut Trie<Arc<K>>,
+        listed: &mut Objects<K>,
         refused: &mut Vec<ObjectName>,
     ) -> Vec<Arc<K>> {
         if let Some(budget) = &mut self.budget {
@@ -156,7 +154,7 @@ impl<K: Object> Indexer<K> {
                 taken.push(object);
                 continue;
             }
-            let before = listed.get(hash_of(&*object), is_named(namespace, name));
+            let before = listed.find(namespace, name);
             let name = object.object_name();
             let Some(object) = self.admit(object, before) else {
                 refused.push(name);
@@ -173,12 +171,7 @@ impl<K: Object> Indexer<K> {
         budget.is_some_and(|budget| budget.completes(held, object))
     }
 
-    fn tell_listed(
-        &mut self,
-        objects: &[Arc<K>],
-        held: &Trie<Arc<K>>,
-        changes: &mut Vec<Change<K>>,
-    ) {
+    fn tell_listed(&mut self, objects: &[Arc<K>], held: &Objects<K>, changes: &mut Vec<Change<K>>) {
         let initial = !self.synced;
         let unique = self.state().objects.len() == objects.len();
         for object in objects {
@@ -189,12 +182,11 @@ impl<K: Object> Indexer<K> {
                     .state()
                     .find(namespace, name)
                     .is_some_and(|it| Arc::ptr_eq(it, object));
-            let hash = hash_name(namespace, name);
-            let old = held.get(hash, is_named(namespace, name));
+            let old = held.find(namespace, name);
             if !is_last || old.is_some_and(|old| Arc::ptr_eq(old, object)) {
                 continue;
             }
-            self.file(hash, old, Some(object));
+            self.file(NameKey::of(&**object).hash, old, Some(object));
             if old.is_some_and(|old| same_version(old, object)) {
                 // The rest of what a budget had cut.
                 continue;
@@ -219,8 +211,6 @@ pub(crate) fn same_version<K: Object>(held: &Arc<K>, object: &Arc<K>) -> bool {
             && held.uid() == object.uid())
 }
 
-fn insert<K: Object>(objects: &mut Trie<Arc<K>>, object: &Arc<K>) -> Option<Arc<K>> {
-    let (namespace, name) = (object.namespace(), object.name());
-    let hash = hash_name(namespace, name);
-    objects.insert(hash, Arc::clone(object), is_named(namespace, name))
+fn insert<K: Object>(objects: &mut Objects<K>, object: &Arc<K>) -> Option<Arc<K>> {
+    objects.insert(&NameKey::of(&**object), Arc::clone(object))
 }

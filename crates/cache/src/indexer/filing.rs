@@ -5,7 +5,9 @@ use std::sync::Arc;
 use kubist_apimachinery::Object;
 
 use super::{INDEX_ERRORS_MAX, Indexer};
-use crate::store::{Step, hash_name, hash_of};
+use crate::Index;
+use crate::name_key::NameKey;
+use crate::store::Step;
 
 impl<K: Object> Indexer<K> {
     pub(super) fn see_version(&mut self, version: &str) {
@@ -15,23 +17,23 @@ impl<K: Object> Indexer<K> {
     }
 
     pub(super) fn put(&mut self, object: Arc<K>) -> Option<Arc<K>> {
-        let hash = hash_of(&*object);
+        let key = NameKey::of(&*object);
         let old = self.twin.apply(Step::Put {
-            hash,
+            key,
             object: Arc::clone(&object),
         });
-        self.file(hash, old.as_ref(), Some(&object));
+        self.file(key.hash, old.as_ref(), Some(&object));
         old
     }
 
     pub(super) fn take_out(&mut self, namespace: &str, name: &str) -> Option<Arc<K>> {
         let object = Arc::clone(self.state().find(namespace, name)?);
-        let hash = hash_name(namespace, name);
-        self.file(hash, Some(&object), None);
+        let key = NameKey::new(namespace, name);
+        self.file(key.hash, Some(&object), None);
         if let Some(budget) = &mut self.budget {
             budget.discount(&object);
         }
-        self.twin.apply(Step::Take { hash, object })
+        self.twin.apply(Step::Take { key, object })
     }
 
     /// Brings every index up to date with the change of one object.
@@ -54,10 +56,6 @@ impl<K: Object> Indexer<K> {
         }
         self.before.clear();
         self.after.clear();
-        if let Some(old) = old {
-            // An error was reported when the object came; it is filed under nothing.
-            drop(index.collect(old, &mut self.before));
-        }
         if let Some(new) = new
             && let Err(error) = index.collect(new, &mut self.after)
         {
@@ -67,7 +65,12 @@ impl<K: Object> Indexer<K> {
             }
             self.errors.push_back(error);
         }
+        if old.is_some() && new.is_some() && self.is_filed_so(position, hash, &index) {
+            return;
+        }
         if let Some(old) = old {
+            // An error was reported when the object came; it is filed under nothing.
+            drop(index.collect(old, &mut self.before));
             let gone = self.before.iter().filter(|it| !self.after.contains(it));
             for value in gone {
                 if self.twin.state().is_shared(hash, old, &index, value) {
@@ -89,5 +92,18 @@ impl<K: Object> Indexer<K> {
                 hash,
             });
         }
+    }
+
+    /// Whether the one object of this hash is filed already as its new state is to be: told without
+    /// a look at the old one, which is likely to be far away in memory.
+    fn is_filed_so(&self, position: usize, hash: u64, index: &Index<K>) -> bool {
+        let state = self.state();
+        let mut values = self.after.iter();
+        let (true, Some(value), None) = (index.is_single(), values.next(), values.next()) else {
+            return false;
+        };
+        let posting = state.indexes[position].posting(value);
+        posting.is_some_and(|posting| posting.hashes.only(hash).is_ok_and(|it| it.is_some()))
+            && state.objects.only(hash).is_ok()
     }
 }

@@ -1,4 +1,4 @@
-//! Names whose hashes are equal: in unit tests they often are (`store::hash_name`).
+//! Names whose hashes are equal: in unit tests they often are (`name_key`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest as _, Wire as _};
-use kubist_apimachinery::{ObjectMeta, ObjectName};
+use kubist_apimachinery::{Object as _, ObjectMeta, ObjectName};
 use kubist_cache::{Encoded, Index, Indexer, KeyRange, Panicked, Query, StoreWrite};
 
 use crate::{apply, list, object};
@@ -27,6 +27,60 @@ fn keys_find_objects_and_what_is_no_key_is_an_error() {
     let mut keys: Vec<_> = lister.names().iter().map(ToString::to_string).collect();
     keys.sort_unstable();
     assert_eq!(keys, ["a/x", "node"]);
+}
+
+#[test]
+fn an_object_can_be_looked_at_in_place() {
+    let mut indexer = Indexer::new();
+    apply(&mut indexer, list("5", &["a/x@1"]));
+    let (lister, snapshot) = (indexer.lister(), indexer.snapshot());
+    let version = |name| {
+        let name = ObjectName::new("a", name);
+        lister.view(&name, |object| object.resource_version.clone())
+    };
+    assert_eq!(version("x"), Some("1".into()));
+    assert_eq!(version("y"), None);
+    let (peeked, got) = (
+        snapshot.peek("a", "x"),
+        lister.get(&ObjectName::new("a", "x")),
+    );
+    assert!(Arc::ptr_eq(
+        peeked.expect("in the snapshot"),
+        &got.expect("published")
+    ));
+}
+
+#[test]
+fn names_of_any_length_are_told_apart() {
+    let mut indexer = Indexer::new();
+    let by_namespace = indexer.add_index(Index::namespace());
+    let lengths = [1, 20, 40, 44, 45, 46, 47, 60, 253];
+    let made = |length: usize, end: char, version: &str| {
+        let name = "n".repeat(length - 1) + &end.to_string();
+        object(&format!("a/{name}@{version}"))
+    };
+    for version in ["1", "2"] {
+        for length in lengths {
+            for end in ['x', 'y'] {
+                let old = indexer.upsert(made(length, end, version));
+                assert_eq!(old.is_some(), version == "2", "{length}");
+            }
+        }
+    }
+    indexer.publish();
+    let lister = indexer.lister();
+    assert_eq!(lister.len(), 2 * lengths.len());
+    assert_eq!(lister.by_index(&by_namespace, "a").len(), lister.len());
+    for length in lengths {
+        let name = made(length, 'y', "2").object_name();
+        assert_eq!(lister.get(&name).expect("held").object_name(), name);
+        // The same letters, parted elsewhere.
+        assert!(lister.find("an", &name.name[1..]).is_none());
+        assert!(indexer.remove(&name).is_some(), "{name}");
+        assert!(indexer.remove(&name).is_none(), "{name}");
+    }
+    indexer.publish();
+    assert_eq!(lister.len(), lengths.len());
 }
 
 #[test]
