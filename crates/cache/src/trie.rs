@@ -284,18 +284,13 @@ fn longer<E: Clone + Default>(leaf: &mut Arc<[Slot<E>]>, slot: Slot<E>) -> Arc<[
 
 /// A leaf without the entry at `gone`, moved likewise.
 fn shorter<E: Clone + Default>(leaf: &mut Arc<[Slot<E>]>, gone: usize) -> Arc<[Slot<E>]> {
-    match Arc::get_mut(leaf) {
-        Some(own) => {
-            let (before, after) = own.split_at_mut(gone);
-            let after = after.iter_mut().skip(1);
-            let kept = before.iter_mut().chain(after);
-            kept.map(std::mem::take).collect()
-        }
-        None => {
-            let (before, after) = (&leaf[..gone], &leaf[gone + 1..]);
-            before.iter().chain(after).cloned().collect()
-        }
+    if let Some(own) = Arc::get_mut(leaf) {
+        let (before, after) = own.split_at_mut(gone);
+        let after = after.iter_mut().skip(1);
+        return before.iter_mut().chain(after).map(std::mem::take).collect();
     }
+    let (before, after) = (&leaf[..gone], &leaf[gone + 1..]);
+    before.iter().chain(after).cloned().collect()
 }
 
 fn gather<E: Clone>(link: &Link<E>, into: &mut Vec<Slot<E>>) {
