@@ -42,7 +42,8 @@ pub enum FetchError {
         #[source]
         source: Cause,
     },
-    /// The connection failed, before or in mid-stream.
+    /// The connection failed, before or in mid-stream; the body of a watch that ends inside a frame
+    /// too.
     #[error("the connection failed")]
     Connection {
         /// What the transport said.
@@ -90,7 +91,7 @@ pub enum FetchError {
         /// The pause that the server asked for.
         retry_after: Option<Duration>,
     },
-    /// The stream is not a list or a watch: garbage between items, a frame cut off, too long.
+    /// The stream is not a list or a watch: garbage between items, a frame too long.
     /// (One bad object is not this: it becomes an [`InvalidItem`](crate::InvalidItem).)
     #[error("the stream is malformed")]
     Malformed {

@@ -7,7 +7,8 @@
 //! The recovery rules are readable as scripts in `testdata/`. In short: streaming list first, a
 //! paged list where that fails; a watch that ends resumes from the last version; only an expired
 //! version, or [`RESUMES_MAX`] watches in a row that fail and bring nothing, make it list again.
-//! Pauses grow, and start over only after a watch that was healthy.
+//! Pauses grow, and start over only after a watch that was healthy. A watch that brought something
+//! before its connection was cut is resumed at once, though not more often than once a second.
 
 mod backoff;
 mod config;
@@ -91,6 +92,8 @@ pub struct Machine {
     failures: u32,
     /// Watches in a row that failed and brought nothing.
     resumes: u32,
+    /// When a watch that had brought something was last followed by another without backoff.
+    resumed: Option<Duration>,
     /// Streaming lists in a row that never came to their end.
     unfinished: u32,
     internal_errors: RetryWindow,
@@ -130,6 +133,7 @@ impl Machine {
             not_before: Duration::ZERO,
             failures: 0,
             resumes: 0,
+            resumed: None,
             unfinished: 0,
             version: ResourceVersion::default(),
             version_unavailable: false,

@@ -73,11 +73,7 @@ fn client(kubeconfig: &Path) -> Client {
 async fn run(follow: &Follow) -> Value {
     let selection = Selection::all().in_namespace(follow.namespace.as_str());
     let source = client(&follow.kubeconfig).lister_watcher::<ConfigMap>(&selection);
-    let mut config = InformerConfig::default();
-    // As client-go, which does not take a cut in mid-stream for trouble of the server.
-    config.reflector.healthy_after = Duration::ZERO;
-    config.reflector.backoff.max = Duration::from_secs(1);
-    let informer = SharedInformer::new(source, config);
+    let informer = SharedInformer::new(source, InformerConfig::default());
     let (told, mut changes) = mpsc::channel(PENDING_MAX);
     let delivery = Delivery::EveryEvent {
         pending_max: PENDING_MAX,

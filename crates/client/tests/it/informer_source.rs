@@ -262,6 +262,29 @@ async fn strings_that_repeat_are_shared_by_lists_and_watches() {
     assert!(found[0].same_allocation(&found[1]) && found[1].same_allocation(&found[2]));
 }
 
+/// Contract REFL-9.
+#[tokio::test]
+async fn a_watch_that_ends_inside_a_frame_was_cut_like_one_whose_connection_broke() {
+    for encoding in [Encoding::Json, Encoding::Protobuf] {
+        let whole = frame(encoding, EventKind::Added, &pod("a"));
+        let body = [&whole[..], &whole[..whole.len() - 7]].concat();
+        for reply in [
+            reply(encoding, body.clone()),
+            reply(encoding, body).then_cut(),
+        ] {
+            let server = Server::new([reply]);
+            let pods = source::<Pod>(&server);
+            let events = pods.watch(WatchRequest::default()).await.unwrap();
+            let events: Vec<_> = events.collect().await;
+            let cut = matches!(
+                &events[..],
+                [Ok(before), Err(FetchError::Connection { .. })] if before.len() == 1
+            );
+            assert!(cut, "{events:?}");
+        }
+    }
+}
+
 async fn refused(reply: Reply) -> FetchError {
     let server = Server::new([reply]);
     let error = source::<Pod>(&server)

@@ -34,6 +34,8 @@ struct Open {
     /// The version that was asked for.
     floor: ResourceVersion,
     events: u64,
+    /// It moved the version on, or brought an event in it: whoever resumes goes on from there.
+    progressed: bool,
     /// The watch began at no version in particular: until something else than `Added` comes,
     /// versions are those of old objects, in no order.
     unordered: bool,
@@ -133,6 +135,7 @@ impl Machine {
             timeout,
             floor: resource_version.clone(),
             events: 0,
+            progressed: false,
             unordered: resource_version.is_unset() || resource_version.is_any(),
         });
         WatchRequest {
@@ -187,6 +190,7 @@ impl Machine {
                 }
                 *phase = Phase::Following;
                 open.unordered = false;
+                open.progressed = true;
                 // From here on it is a watch like any other, of which the server knows the end.
                 open.deadline = open.end_at(self.config.watch_grace);
                 self.fetched(version);
@@ -221,6 +225,7 @@ impl Machine {
             Event::Invalid => return Verdict::Ignore,
         };
         if !open.unordered && !version.is_empty() {
+            open.progressed = true;
             self.resumes = 0;
             if self.version != *version {
                 let version = ResourceVersion::from(version);
@@ -238,10 +243,9 @@ impl Machine {
             return failure(Consequence::Relist);
         };
         let phase = watching.phase;
-        let (since, events) = watching
-            .open
-            .take()
-            .map_or((now, 0), |open| (open.since, open.events));
+        let open = watching.open.take();
+        let since = open.as_ref().map_or(now, |open| open.since);
+        let events = open.as_ref().map_or(0, |open| open.events);
         let lasted = now.saturating_sub(since);
         let too_short = lasted < self.config.watch_min && events == 0;
         let is_failure = !matches!(end, End::Clean) || too_short;
@@ -249,8 +253,10 @@ impl Machine {
         if healthy {
             self.failures = 0;
         }
-        if matches!(end, End::Clean) {
-            // Even a server that ends each watch after one event is not asked in a tight loop.
+        let progressed = phase == Phase::Following && open.is_some_and(|open| open.progressed);
+        if progressed && end.is_of_the_connection() {
+            self.resume_soon(now);
+        } else if matches!(end, End::Clean) {
             let next = since.saturating_add(self.config.watch_min);
             self.not_before = self.not_before.max(next);
         }
@@ -259,6 +265,7 @@ impl Machine {
         }
         let consequence = match phase {
             Phase::Streaming => self.streaming_ended(now, end, too_short),
+            Phase::Following if progressed && end.is_of_the_connection() => Consequence::Resume,
             Phase::Following if is_failure => self.watch_failed(now, end, healthy),
             Phase::Following => Consequence::Resume,
         };
@@ -266,6 +273,16 @@ impl Machine {
             consequence,
             is_failure,
         }
+    }
+
+    /// A watch that brought something ended without a word against it: the next may begin at once,
+    /// but where each ends so, only one in [`Config::watch_min`](super::Config::watch_min).
+    fn resume_soon(&mut self, now: Duration) {
+        let next = self.resumed.map_or(now, |resumed| {
+            now.max(resumed.saturating_add(self.config.watch_min))
+        });
+        self.not_before = self.not_before.max(next);
+        self.resumed = Some(next);
     }
 
     fn watch_failed(&mut self, now: Duration, end: &End<'_>, healthy: bool) -> Consequence {
@@ -328,6 +345,16 @@ impl Machine {
                 Consequence::FallBack
             }
         }
+    }
+}
+
+impl End<'_> {
+    /// Whether the stream ended, or was cut, and the server said nothing of trouble.
+    fn is_of_the_connection(&self) -> bool {
+        matches!(
+            self,
+            End::Clean | End::Failed(FetchError::Connection { .. })
+        )
     }
 }
 

@@ -34,13 +34,58 @@ recoveries! {
         reports: WatchTooShort, WatchTooShort, WatchTooShort
     "
 
-    a_watch_that_ends_after_one_event_is_no_failure_and_no_tight_loop: "
+    // Contract REFL-9.
+    a_watch_that_brought_something_is_resumed_at_once_when_it_ends_or_is_cut: "
         config: paged
         list rv=0 limit=500      -> a@1 rv=5
-        watch rv=5               -> ~a@6 close
-        after 0.9..1 watch rv=6  -> ~a@7 0.4s close
-        after 0.5..0.6 watch rv=7 -> ~a@8
+        watch rv=5               -> ~a@6 0.2s fail cut
+        watch rv=6               -> mark@7 9s close
+        watch rv=7               -> ~a@8 3s fail cut
+        watch rv=8               ->
+        store: a@8 rv=8
+        reports: watch failed (cut): Resume, watch failed (cut): Resume
+    "
+
+    // Contract REFL-9.
+    a_server_that_ends_each_watch_after_one_event_is_asked_once_a_second: "
+        config: paged
+        list rv=0 limit=500       -> a@1 rv=5
+        watch rv=5                -> ~a@6 close
+        watch rv=6                -> ~a@7 0.4s close
+        after 0.5..0.7 watch rv=7 -> ~a@8 close
+        after 0.9..1.1 watch rv=8        -> ~a@9
         reports:
+    "
+
+    // Contract REFL-9.
+    a_server_that_cuts_each_watch_after_one_event_is_asked_once_a_second_and_never_lists_again: "
+        config: paged
+        list rv=0 limit=500       -> a@1 rv=5
+        watch rv=5                -> ~a@6 fail cut
+        watch rv=6                -> ~a@7 0.4s fail cut
+        after 0.5..0.7 watch rv=7 -> ~a@8 fail cut
+        after 0.9..1.1 watch rv=8        -> ~a@9 fail cut
+        after 0.9..1.1 watch rv=9        -> ~a@10 fail cut
+        after 0.9..1.1 watch rv=10       -> ~a@11 fail cut
+        after 0.9..1.1 watch rv=11       ->
+        stats: lists=1 failures=6
+    "
+
+    a_watch_that_the_server_ends_with_an_error_is_resumed_after_a_pause_though_it_brought_something: "
+        config: paged
+        list rv=0 limit=500       -> a@1 rv=5
+        watch rv=5                -> ~a@6 fail internal
+        after 0.8..1.6 watch rv=6 -> ~a@7 fail throttled:3
+        after 3 watch rv=7        ->
+        stats: lists=1
+    "
+
+    what_could_not_be_read_is_nothing_brought: "
+        config: paged
+        list rv=0 limit=500       -> a@1 rv=5
+        watch rv=5                -> ?a fail cut
+        after 0.8..1.6 watch rv=5 ->
+        reports: unreadable a, watch failed (cut): Resume
     "
 
     an_expired_version_at_the_start_of_a_watch_lists_again: "
@@ -105,9 +150,10 @@ recoveries! {
         watch rv=5                       -> ~a@6 60s fail cut
         watch rv=6                       -> fail cut
         after 0.8..1.6 watch rv=6        -> fail cut
-        after 1.6..3.2 list rv=6 limit=0 -> a@6 rv=9
+        after 1.6..3.2 watch rv=6        -> fail cut
+        after 3.2..6.4 list rv=6 limit=0 -> a@6 rv=9
         watch rv=9                       ->
-        reports: watch failed (cut): Resume, watch failed (cut): Resume, watch failed (cut): Relist
+        stats: failures=4
     "
 
     internal_errors_list_again_after_three_where_there_is_no_window: "
@@ -147,6 +193,7 @@ recoveries! {
         after 0.8..1.6 list rv=0 limit=500  -> refuse internal
         after 1.6..3.2 list rv=0 limit=500  -> a@1 rv=5
         watch rv=5                          -> ~a@6 9s fail cut
+        watch rv=6                          -> fail cut
         after 3.2..6.4 watch rv=6           -> ~a@7 11s fail cut
         watch rv=7                          -> fail cut
         after 0.8..1.6 watch rv=7           ->
