@@ -1,6 +1,7 @@
 //! `InformerConfig`: how an informer works; `Problem`: what it reports.
 
 use std::fmt;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 
 use kubist_apimachinery::Str;
@@ -107,6 +108,14 @@ pub enum Problem {
         /// Its name.
         handler: Str,
     },
+}
+
+impl<K> InformerConfig<K> {
+    pub(crate) fn seed(&self) -> u64 {
+        // The standard library's hasher keys are the one source of randomness that needs no crate.
+        self.seed
+            .unwrap_or_else(|| RandomState::new().build_hasher().finish())
+    }
 }
 
 impl<K> Default for InformerConfig<K> {

@@ -40,8 +40,10 @@ mod factory;
 mod filtered;
 mod generated;
 mod handler;
+mod informer;
 mod informer_config;
 mod informer_state;
+mod intake;
 #[cfg(feature = "kube")]
 mod kube_events;
 mod mailbox;
@@ -67,6 +69,7 @@ pub use filtered::Filtered;
 )]
 pub use generated::*;
 pub use handler::{Delivery, EventHandler, HandlerConfig, Overflow, RESYNC_MIN};
+pub use informer::{Informer, News};
 pub use informer_config::{Budget, InformerConfig, OnProblem, Problem, QueueKind};
 pub use informer_state::{HandlerSummary, InformerState, InformerStats, RunError, Stopped};
 #[cfg(feature = "kube")]

@@ -7,17 +7,18 @@
 use std::sync::Arc;
 
 use kubist_apimachinery::{Object, ObjectName};
-use kubist_cache::{Change, Delta, DeltaFifo, DeltaFifoConfig, Indexer, Queue, RealFifo};
-use kubist_reflector::{Reflector, Report};
+use kubist_cache::{Change, Delta, Indexer, Queue};
+use kubist_reflector::Reflector;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::intake;
 use crate::resync::Resyncs;
 use crate::seat::Seat;
 use crate::serving::Panicked;
 use crate::shared::{Command, Shared};
-use crate::{HandlerState, InformerState, Problem, QueueKind};
+use crate::{HandlerState, InformerState, Problem};
 
 pub(crate) struct Processor<K: Object> {
     shared: Arc<Shared<K>>,
@@ -45,31 +46,13 @@ enum Turn {
     Stop,
     Command,
     Resync,
-    News(Vec<Report>),
+    News,
 }
 
 impl<K: Object> Processor<K> {
     pub(crate) fn new(shared: Arc<Shared<K>>, mut indexer: Indexer<K>) -> Self {
         let source = Arc::clone(&shared.source);
-        let ordered = source.is_ordered();
-        if !ordered {
-            indexer.ignore_object_versions();
-        }
-        let config = shared.config.reflector.clone();
-        let mut reflector =
-            Reflector::new(source, config, shared.seed()).with_known(indexer.lister());
-        if let Some(transform) = &shared.config.transform {
-            reflector = reflector.with_transform(Arc::clone(transform));
-        }
-        let queue: Box<dyn Queue<K>> = match shared.config.queue {
-            QueueKind::RealFifo => Box::new(RealFifo::new()),
-            // It would tell versions of objects as the store's.
-            QueueKind::DeltaFifo if !ordered => Box::new(RealFifo::new()),
-            QueueKind::DeltaFifo => Box::new(DeltaFifo::new(DeltaFifoConfig {
-                known: Some(indexer.lister()),
-                ..DeltaFifoConfig::default()
-            })),
-        };
+        let (reflector, queue) = intake::open(source, &shared.config, &mut indexer);
         Self {
             resyncs: Resyncs::new(shared.config.resync),
             started: Instant::now(),
@@ -94,13 +77,10 @@ impl<K: Object> Processor<K> {
                 Turn::Stop => break,
                 Turn::Command => self.obey(),
                 Turn::Resync => self.resync(),
-                Turn::News(reports) => {
+                Turn::News => {
                     // Handlers and indexes that were added in the meantime come first: they are
                     // then told of the news like all others.
                     self.obey();
-                    for report in reports {
-                        self.shared.report(&Problem::Fetch(report));
-                    }
                     self.process();
                 }
             }
@@ -116,14 +96,15 @@ impl<K: Object> Processor<K> {
 
     async fn turn(&mut self, token: &CancellationToken) -> Turn {
         let due = self.resyncs.due().map(|due| self.started + due);
-        let mut reports = Vec::new();
-        let mut report = |it| reports.push(it);
+        let shared = &self.shared;
+        // At once: a step that is given up for a command has reported what it met.
+        let mut report = |it| shared.report(&Problem::Fetch(it));
         tokio::select! {
             biased;
             () = token.cancelled() => Turn::Stop,
-            () = self.shared.wake.notified() => Turn::Command,
+            () = shared.wake.notified() => Turn::Command,
             () = sleep_until(due) => Turn::Resync,
-            () = self.reflector.step(&mut *self.queue, &mut report) => Turn::News(reports),
+            () = self.reflector.step(&mut *self.queue, &mut report) => Turn::News,
         }
     }
 
@@ -145,6 +126,7 @@ impl<K: Object> Processor<K> {
                 }
             }
         }
+        self.change_periods();
         self.report_errors();
     }
 
@@ -178,29 +160,40 @@ impl<K: Object> Processor<K> {
         self.resyncs
             .join(id, seat.config.resync, self.started.elapsed());
         self.seats.push(Served { id, seat });
+        self.note_periods();
+    }
+
+    /// Does what handles of handlers asked for.
+    fn change_periods(&mut self) {
+        let now = self.started.elapsed();
+        let mut changed = false;
+        for served in &self.seats {
+            if let Some(asked) = served.seat.take_asked() {
+                self.resyncs.change(served.id, asked.period, now);
+                changed = true;
+            }
+        }
+        if changed {
+            self.note_periods();
+        }
+    }
+
+    fn note_periods(&self) {
         for served in &self.seats {
             served.seat.set_resync(self.resyncs.period(served.id));
         }
     }
 
     fn process(&mut self) {
-        while let Some(batch) = self.queue.pop_batch() {
-            let mut changes = std::mem::take(&mut self.changes);
-            for delta in batch.deltas {
-                self.indexer.apply(delta, &mut changes);
-            }
-            if self.queue.has_synced() {
-                // The other queue gives a list object by object.
-                self.indexer.finish_first_list();
-            }
-            self.indexer.publish();
+        let mut changes = std::mem::take(&mut self.changes);
+        while intake::apply_next(&mut *self.queue, &mut self.indexer, &mut changes) {
             self.tell(&changes, |_| true);
             self.shared.stats.lock().changes += changes.len() as u64;
             changes.clear();
             // A first list is large, and never comes again.
             changes.shrink_to(kubist_cache::BATCH_MAX);
-            self.changes = changes;
         }
+        self.changes = changes;
         self.report_errors();
         let (before, synced) = (self.shared.standing(), self.indexer.has_synced());
         let state = match synced {

@@ -60,28 +60,25 @@ impl Resyncs {
 
     /// A handler comes. Periods of others may change.
     pub(crate) fn join(&mut self, id: u64, asked: Option<Duration>, now: Duration) {
-        let mut asked = match (asked, self.mode) {
-            (Some(asked), _) => asked,
-            (None, Resync::Exact) => Duration::ZERO,
-            (None, Resync::Checked(period)) => period,
-        };
-        if !asked.is_zero() {
-            asked = asked.max(RESYNC_MIN);
-        }
-        let shorter = !asked.is_zero() && asked < self.check;
-        if shorter && self.next_check.is_some() {
-            asked = self.check;
-        } else if shorter {
-            self.check = asked;
-        }
-        self.members.push(Member {
+        let member = Member {
             id,
-            asked,
+            asked: Duration::ZERO,
             period: Duration::ZERO,
             next: Duration::ZERO,
-        });
+        };
+        self.members.push(member);
+        self.change(id, asked, now);
+    }
+
+    /// A member asks for another period, by the rules of one that comes now. It is due for the
+    /// first time when that is over.
+    pub(crate) fn change(&mut self, id: u64, asked: Option<Duration>, now: Duration) {
+        let asked = self.admitted(asked);
         let (mode, check) = (self.mode, self.check);
         for member in &mut self.members {
+            if member.id == id {
+                member.asked = asked;
+            }
             member.period = match mode {
                 _ if member.asked.is_zero() => Duration::ZERO,
                 Resync::Exact => member.asked,
@@ -92,6 +89,26 @@ impl Resyncs {
                 member.next = now.saturating_add(member.period);
             }
         }
+    }
+
+    /// What asking for this comes to; before the start it may shorten the period of the look.
+    fn admitted(&mut self, asked: Option<Duration>) -> Duration {
+        let asked = match (asked, self.mode) {
+            (Some(asked), _) => asked,
+            (None, Resync::Exact) => Duration::ZERO,
+            (None, Resync::Checked(period)) => period,
+        };
+        if asked.is_zero() {
+            return asked;
+        }
+        let asked = asked.max(RESYNC_MIN);
+        if asked >= self.check {
+            return asked;
+        }
+        if self.next_check.is_none() {
+            self.check = asked;
+        }
+        self.check
     }
 
     /// Keeps those members only.
@@ -228,6 +245,39 @@ mod tests {
             resyncs.join(0, Some(Duration::from_millis(1)), Duration::ZERO);
             assert_eq!(resyncs.period(0), Some(RESYNC_MIN));
         }
+    }
+
+    /// Contract INF-11.
+    #[test]
+    fn a_changed_period_follows_the_rules_of_a_new_handler_and_counts_from_the_change() {
+        let mut resyncs = Resyncs::new(Resync::Checked(seconds(10)));
+        resyncs.join(0, Some(seconds(30)), Duration::ZERO);
+        resyncs.join(1, None, Duration::ZERO);
+        resyncs.change(0, Some(seconds(4)), Duration::ZERO);
+        assert_eq!(
+            (periods(&resyncs, 2), resyncs.check),
+            (vec![4, 10], seconds(4))
+        );
+        resyncs.start(Duration::ZERO);
+        assert_eq!(told(&mut resyncs, 8), [(4, vec![0]), (8, vec![0])]);
+        // After the start nobody is told more often than the informer looks.
+        resyncs.change(0, Some(seconds(1)), seconds(9));
+        resyncs.change(1, Some(seconds(6)), seconds(9));
+        assert_eq!(periods(&resyncs, 2), [4, 6]);
+        assert_eq!(told(&mut resyncs, 16), [(16, vec![0, 1])]);
+        resyncs.change(0, Some(Duration::ZERO), seconds(16));
+        resyncs.change(1, None, seconds(16));
+        assert_eq!(periods(&resyncs, 2), [0, 10]);
+        assert_eq!(told(&mut resyncs, 28), [(28, vec![1])]);
+
+        let mut exact = Resyncs::new(Resync::Exact);
+        exact.join(0, None, Duration::ZERO);
+        exact.start(Duration::ZERO);
+        exact.change(0, Some(Duration::from_millis(20)), seconds(5));
+        assert_eq!(exact.period(0), Some(RESYNC_MIN));
+        assert_eq!(exact.due(), Some(seconds(6)));
+        exact.change(0, None, seconds(6));
+        assert_eq!(exact.due(), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use kubist_apimachinery::{Object, ObjectName};
 use kubist_cache::Change;
 use parking_lot::Mutex;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use crate::HandlerConfig;
 use crate::mailbox::Mailbox;
@@ -43,6 +43,16 @@ pub(crate) struct Seat<K> {
     pub(crate) handled: AtomicU64,
     /// How often it is told everything again, in milliseconds; 0: never.
     resync: AtomicU64,
+    /// The period that was asked for, until the informer takes notice.
+    asked: Mutex<Option<AskedResync>>,
+    /// Wakes the informer.
+    informer: Arc<Notify>,
+}
+
+/// As [`HandlerConfig::resync`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AskedResync {
+    pub(crate) period: Option<Duration>,
 }
 
 struct Inner<K> {
@@ -56,7 +66,11 @@ struct Inner<K> {
 }
 
 impl<K: Object> Seat<K> {
-    pub(crate) fn new(config: HandlerConfig, usage: Option<Arc<Usage>>) -> Arc<Self> {
+    pub(crate) fn new(
+        config: HandlerConfig,
+        usage: Option<Arc<Usage>>,
+        informer: Arc<Notify>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             inner: Mutex::new(Inner {
                 mailbox: Mailbox::new(config.delivery),
@@ -70,6 +84,8 @@ impl<K: Object> Seat<K> {
             panics: AtomicU64::new(0),
             handled: AtomicU64::new(0),
             resync: AtomicU64::new(0),
+            asked: Mutex::new(None),
+            informer,
         })
     }
 
@@ -101,6 +117,17 @@ impl<K: Object> Seat<K> {
     pub(crate) fn set_resync(&self, period: Option<Duration>) {
         let millis = period.map_or(0, |it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX));
         self.resync.store(millis, Ordering::Relaxed);
+    }
+
+    /// Asks the informer for another period of resyncs.
+    pub(crate) fn ask_resync(&self, asked: Option<Duration>) {
+        *self.asked.lock() = Some(AskedResync { period: asked });
+        self.informer.notify_one();
+    }
+
+    /// The period that was asked for since the last call, if one was.
+    pub(crate) fn take_asked(&self) -> Option<AskedResync> {
+        self.asked.lock().take()
     }
 
     /// The number of changes that wait.

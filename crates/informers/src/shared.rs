@@ -3,7 +3,6 @@
 //! Handles ask by commands, which the task carries out in order; the task answers by its standing
 //! and its figures. Nobody here waits with a lock held.
 
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -28,7 +27,7 @@ pub(crate) struct Shared<K> {
     indexer: Mutex<Option<Indexer<K>>>,
     /// What handles ask of the task, in order; bounded by what callers hold.
     commands: Mutex<Vec<Command<K>>>,
-    pub(crate) wake: Notify,
+    pub(crate) wake: Arc<Notify>,
     standing: watch::Sender<Standing>,
     pub(crate) stats: Mutex<InformerStats>,
     decodes: Arc<AtomicU64>,
@@ -52,13 +51,6 @@ impl<K> Shared<K> {
             on_problem(problem);
         }
     }
-
-    pub(crate) fn seed(&self) -> u64 {
-        // The standard library's hasher keys are the one source of randomness that needs no crate.
-        self.config
-            .seed
-            .unwrap_or_else(|| RandomState::new().build_hasher().finish())
-    }
 }
 
 impl<K: Object> Shared<K> {
@@ -77,7 +69,7 @@ impl<K: Object> Shared<K> {
             lister: indexer.lister(),
             indexer: Mutex::new(Some(indexer)),
             commands: Mutex::new(Vec::new()),
-            wake: Notify::new(),
+            wake: Arc::default(),
             standing: watch::Sender::new(Standing {
                 state: InformerState::Created,
                 has_synced: false,
@@ -108,7 +100,7 @@ impl<K: Object> Shared<K> {
         usage: Arc<Usage>,
         serve: Option<Serve<K>>,
     ) -> Arc<Seat<K>> {
-        let seat = Seat::new(config, Some(usage));
+        let seat = Seat::new(config, Some(usage), Arc::clone(&self.wake));
         let mut roster = self.roster.lock();
         roster.retain(|it| it.upgrade().is_some_and(|seat| !seat.is_ended()));
         roster.push(Arc::downgrade(&seat));

@@ -99,6 +99,13 @@ impl<K: Object> Registration<K> {
     pub fn resync(&self) -> Option<Duration> {
         self.seat.resync()
     }
+
+    /// Changes how often the handler is told everything again, as
+    /// [`HandlerConfig::resync`](crate::HandlerConfig::resync) of a handler that is added now. The
+    /// informer takes notice when its task runs next, and the period counts from then.
+    pub fn set_resync(&self, period: Option<Duration>) {
+        self.seat.ask_resync(period);
+    }
 }
 
 impl<K> fmt::Debug for Registration<K> {

@@ -9,6 +9,7 @@ mod watch;
 
 use std::fmt;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
@@ -103,7 +104,8 @@ impl<K: Object> Reflector<K> {
     /// Waits until something was put into the queue, or went wrong; reports go to `report`.
     ///
     /// # Cancel safety
-    /// Safe: a dropped future loses nothing, the next call goes on where it was.
+    /// Safe: a dropped future loses nothing, the next call goes on where it was. What a dropped
+    /// one waited for still wakes the task that polled it, so that it can be polled anew each time.
     pub async fn step(
         &mut self,
         queue: &mut dyn Queue<K>,
@@ -175,7 +177,11 @@ impl<K: Object> Reflector<K> {
                 self.stats.watches += 1;
                 self.io = Io::OpeningWatch(Box::pin(async move { source.watch(request).await }));
             }
-            Action::Pause { until } => tokio::time::sleep_until(self.at(until)).await,
+            Action::Pause { until } => {
+                let until = self.at(until);
+                let nothing = |_: &mut Context<'_>| Poll::<()>::Pending;
+                self.alarm.before(until, nothing).await;
+            }
             Action::Read { .. } => {
                 // There is nothing to read from: what was asked for must be asked for anew.
                 let now = self.now();

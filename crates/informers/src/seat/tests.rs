@@ -35,7 +35,7 @@ fn seat(delivery: Delivery) -> Arc<Seat<ObjectMeta>> {
         delivery,
         ..HandlerConfig::default()
     };
-    Seat::new(config, None)
+    Seat::new(config, None, Arc::default())
 }
 
 fn push(seat: &Seat<ObjectMeta>, change: &Change<ObjectMeta>) -> bool {
@@ -233,7 +233,7 @@ fn two_threads_hand_over_without_a_lost_wake_up() {
 fn a_seat_that_ends_lets_go_of_the_informer() {
     let users = crate::usage::Users::new();
     let usage = users.acquire().expect("it is new");
-    let seat = Seat::<ObjectMeta>::new(HandlerConfig::default(), Some(usage));
+    let seat = Seat::<ObjectMeta>::new(HandlerConfig::default(), Some(usage), Arc::default());
     assert!(!users.retire(1));
     seat.end(HandlerState::Removed);
     assert!(!users.retire(0), "it was used since");

@@ -21,6 +21,7 @@ on_both_queues! {
     a_removed_handler_hears_nothing_more
     a_slow_reader_gets_what_is_merged_and_one_of_every_event_overflows
     resyncs_come_to_those_who_asked_at_their_own_pace
+    a_period_of_resyncs_changes_while_the_informer_runs
 }
 
 #[derive(Clone, Default)]
@@ -230,5 +231,41 @@ async fn resyncs_come_to_those_who_asked_at_their_own_pace(queue: QueueKind) {
     assert_eq!(often.taken()[1..], vec!["Resynced(shop/a@1)"; 5]);
     assert_eq!(seldom.taken()[1..], vec!["Resynced(shop/a@1)"; 2]);
     assert_eq!(never.taken().len(), 1);
+    factory.shutdown().await;
+}
+
+/// Contract INF-11.
+async fn a_period_of_resyncs_changes_while_the_informer_runs(queue: QueueKind) {
+    let cluster = Cluster::with(&["a"]);
+    let (factory, pods) = started(&cluster, queue);
+    let log = Log::default();
+    let registration = pods.add_handler(log.handler());
+    registration.synced().await;
+    let seconds = Duration::from_secs;
+    let told_within = async |time| {
+        log.taken();
+        tokio::time::sleep(seconds(time)).await;
+        log.taken().len()
+    };
+    assert_eq!(told_within(100).await, 0, "it did not ask");
+    registration.set_resync(Some(seconds(10)));
+    assert_eq!(told_within(9).await, 0, "the period counts from the change");
+    assert_eq!(registration.resync(), Some(seconds(10)));
+    assert_eq!(told_within(22).await, 3);
+    registration.set_resync(Some(Duration::from_millis(1)));
+    settle().await;
+    assert_eq!(
+        registration.resync(),
+        Some(seconds(1)),
+        "a second is the least"
+    );
+    assert_eq!(told_within(5).await, 5);
+    registration.set_resync(None);
+    settle().await;
+    assert_eq!(registration.resync(), None);
+    assert_eq!(told_within(100).await, 0);
+    registration.remove();
+    registration.set_resync(Some(seconds(1)));
+    assert_eq!(told_within(5).await, 0, "who has gone is told nothing");
     factory.shutdown().await;
 }

@@ -29,6 +29,7 @@ mod forms;
 mod handlers;
 mod informer;
 mod namespaces;
+mod reader;
 mod removal;
 mod service;
 mod slow;

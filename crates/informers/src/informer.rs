@@ -1,0 +1,208 @@
+//! `Informer`: one watch, one store, and one reader, who sets the pace.
+//!
+//! Nobody runs it: whoever asks for news reads the watch, and it is read on only when all that it
+//! brought was given out. So a slow reader slows the watch down, through the connection to the
+//! server, and nothing piles up: what waits is one list or one batch of a watch, which the store
+//! holds as well. It has no handlers, merges nothing and spawns nothing; several readers want a
+//! [`SharedInformer`](crate::SharedInformer).
+
+use std::fmt;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+use kubist_apimachinery::Object;
+use kubist_cache::{Change, Delta, Index, IndexHandle, Indexer, Lister, ListerWatcher, Queue};
+use kubist_reflector::Reflector;
+use tokio::time::{Instant, Sleep};
+
+use crate::intake;
+use crate::resync::Resyncs;
+use crate::{InformerConfig, InformerState, OnProblem, Problem};
+
+/// The number of the one reader, for resyncs.
+const READER: u64 = 0;
+
+/// What a reader is told.
+#[expect(clippy::exhaustive_enums, reason = "a reader must handle each")]
+pub enum News<K> {
+    /// The store shows this.
+    Changed(Change<K>),
+    /// All of the first list was told; once.
+    Synced,
+}
+
+/// One watch, one store, one reader. It is a [`Stream`] of [`News`] that never ends; dropping it
+/// ends the watch.
+///
+/// The store is ahead of the reader by what waits, at most. A list that follows an expired version
+/// is told as what it changed, deletions included. What goes wrong is seen by
+/// [`InformerConfig::on_problem`]; the informer goes on by itself.
+///
+/// A reader that is away for longer than the server keeps a watch open finds it cut, and resumes
+/// from the last version, or lists again if that has expired.
+///
+/// Resyncs come with [`Resync::Checked`](crate::Resync::Checked), whose period is this reader's;
+/// those that were due while it was away come once.
+pub struct Informer<K: Object> {
+    indexer: Indexer<K>,
+    reflector: Reflector<K>,
+    queue: Box<dyn Queue<K>>,
+    on_problem: Option<OnProblem>,
+    resyncs: Resyncs,
+    /// What the resyncs count from.
+    started: Instant,
+    alarm: Option<Pin<Box<Sleep>>>,
+    waiting: std::vec::IntoIter<Change<K>>,
+    synced_told: bool,
+}
+
+impl<K: Object> Informer<K> {
+    /// An informer that has read nothing yet.
+    pub fn new(source: Arc<dyn ListerWatcher<K>>, config: InformerConfig<K>) -> Self {
+        let mut indexer = Indexer::new();
+        if let Some(budget) = &config.budget {
+            budget.limit(&mut indexer);
+        }
+        let (reflector, queue) = intake::open(source, &config, &mut indexer);
+        let mut resyncs = Resyncs::new(config.resync);
+        let now = std::time::Duration::ZERO;
+        resyncs.join(READER, None, now);
+        resyncs.start(now);
+        Self {
+            indexer,
+            reflector,
+            queue,
+            on_problem: config.on_problem,
+            resyncs,
+            started: Instant::now(),
+            alarm: None,
+            waiting: Vec::new().into_iter(),
+            synced_told: false,
+        }
+    }
+
+    /// What happened next.
+    ///
+    /// # Cancel safety
+    /// Safe: a dropped future loses nothing.
+    pub async fn next(&mut self) -> News<K> {
+        std::future::poll_fn(|cx| self.poll_news(cx)).await
+    }
+
+    /// A lister of what the informer holds. It may be used anywhere; it does not read the watch.
+    pub fn lister(&self) -> Lister<K> {
+        self.indexer.lister()
+    }
+
+    /// Adds an index, at any time.
+    pub fn add_index(&mut self, index: Index<K>) -> IndexHandle<K> {
+        let handle = IndexHandle::new(index);
+        self.indexer.build_index(&handle);
+        self.indexer.publish();
+        self.report_errors();
+        handle
+    }
+
+    /// Where it stands; never [`InformerState::Stopped`].
+    pub fn state(&self) -> InformerState {
+        match self.indexer.has_synced() {
+            _ if self.reflector.is_not_served() => InformerState::NotServed,
+            true => InformerState::Synced,
+            false => InformerState::Syncing,
+        }
+    }
+
+    /// What was listed and watched so far.
+    pub fn stats(&self) -> kubist_reflector::Stats {
+        self.reflector.stats()
+    }
+
+    fn poll_news(&mut self, cx: &mut Context<'_>) -> Poll<News<K>> {
+        loop {
+            if let Some(change) = self.waiting.next() {
+                return Poll::Ready(News::Changed(change));
+            }
+            if !self.synced_told && self.indexer.has_synced() {
+                self.synced_told = true;
+                return Poll::Ready(News::Synced);
+            }
+            let mut changes = Vec::new();
+            if intake::apply_next(&mut *self.queue, &mut self.indexer, &mut changes)
+                || self.poll_resync(cx, &mut changes)
+            {
+                self.report_errors();
+                self.waiting = changes.into_iter();
+                continue;
+            }
+            ready!(pin!(tokio::task::consume_budget()).poll(cx));
+            ready!(self.poll_step(cx));
+        }
+    }
+
+    /// Reads on.
+    fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let on_problem = &self.on_problem;
+        let mut report = |report| {
+            if let Some(on_problem) = on_problem {
+                on_problem(&Problem::Fetch(report));
+            }
+        };
+        pin!(self.reflector.step(&mut *self.queue, &mut report)).poll(cx)
+    }
+
+    /// Whether a resync was due, which is in `changes` then.
+    fn poll_resync(&mut self, cx: &mut Context<'_>, changes: &mut Vec<Change<K>>) -> bool {
+        let Some(due) = self.resyncs.due() else {
+            return false;
+        };
+        let due = self.started + due;
+        let alarm = self
+            .alarm
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(due)));
+        if alarm.as_mut().poll(cx).is_pending() {
+            return false;
+        }
+        self.alarm = None;
+        self.resyncs.take_due(self.started.elapsed());
+        self.indexer.apply(Delta::SyncAll, changes);
+        true
+    }
+
+    fn report_errors(&mut self) {
+        let index = self.indexer.take_index_errors().into_iter();
+        let budget = self.indexer.take_budget_errors().into_iter();
+        let problems = index.map(Problem::Index);
+        for problem in problems.chain(budget.map(Problem::OverBudget)) {
+            if let Some(on_problem) = &self.on_problem {
+                on_problem(&problem);
+            }
+        }
+    }
+}
+
+impl<K: Object> Stream for Informer<K> {
+    type Item = News<K>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<News<K>>> {
+        self.get_mut().poll_news(cx).map(Some)
+    }
+}
+
+impl<K: Object> fmt::Debug for News<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Changed(change) => change.fmt(f),
+            Self::Synced => f.write_str("Synced"),
+        }
+    }
+}
+
+impl<K: Object> fmt::Debug for Informer<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Informer")
+            .field("state", &self.state())
+            .finish_non_exhaustive()
+    }
+}
