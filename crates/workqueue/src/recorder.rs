@@ -12,8 +12,9 @@ use parking_lot::Mutex;
 
 use crate::metrics::{Metric, MetricsSink, Stats};
 
-/// The upper bounds of the histograms' buckets in seconds, as Kubernetes has them: ten nanoseconds
-/// and twelve steps of ten.
+/// The upper bounds of the histograms' buckets in seconds: ten nanoseconds, and each ten times the
+/// one before. client-go leaves them to its metrics provider; these twelve are those of
+/// controller-runtime, and the first ten of component-base, which Kubernetes' own programs have.
 const BUCKETS: [f64; 12] = [
     1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0,
 ];
@@ -187,5 +188,25 @@ mod tests {
                 "{line}\nis not in\n{text}"
             );
         }
+    }
+
+    #[test]
+    fn the_buckets_are_twelve_steps_of_ten_from_ten_nanoseconds() {
+        // `ExponentialBuckets(10e-9, 10, 12)` of the Prometheus library for Go.
+        let mut bound = 10e-9;
+        for found in BUCKETS {
+            assert!((found / bound - 1.0_f64).abs() < 1e-9, "{found} {bound}");
+            bound *= 10.0;
+        }
+        let mut histogram = Histogram::default();
+        for (nanos, bucket) in [(0, 0), (10, 0), (11, 1), (1_000_000_000, 8)] {
+            histogram.record(Duration::from_nanos(nanos));
+            assert!(histogram.counts[bucket] > 0, "{nanos} ns");
+        }
+        histogram.record(Duration::from_secs(1001));
+        assert_eq!(
+            (histogram.counts.iter().sum::<u64>(), histogram.count),
+            (4, 5)
+        );
     }
 }

@@ -49,8 +49,9 @@ pub struct Config {
     pub backoff: Backoff,
     /// A watch that lasted this long was healthy: the next failure is a first one. Default 10 s.
     pub healthy_after: Duration,
-    /// A watch that ends sooner, without any event, is a failure. And where watches bring something
-    /// and end or are cut, the first is resumed at once, later ones at most this often. Default 1 s.
+    /// A watch that ends sooner, without any event, is a failure. And where watches bring
+    /// something and end or are cut, the first is resumed at once, later ones at most this often.
+    /// Default 1 s.
     pub watch_min: Duration,
     /// For this long after a first internal error (500) watches resume, however often they fail
     /// so, instead of listing again after [`RESUMES_MAX`]. Default 0: no such window. Upstream:
