@@ -14,7 +14,8 @@ use crate::metrics::{Metric, MetricsSink, Stats};
 
 /// The upper bounds of the histograms' buckets in seconds: ten nanoseconds, and each ten times the
 /// one before. client-go leaves them to its metrics provider; these twelve are those of
-/// controller-runtime, and the first ten of component-base, which Kubernetes' own programs have.
+/// controller-runtime. Kubernetes' own programs (component-base) have ten: in present releases the
+/// last ten of these, in older ones the first ten.
 const BUCKETS: [f64; 12] = [
     1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0,
 ];
