@@ -2,7 +2,7 @@
 //!
 //! [`Registry`] makes the resources, [`Rest`] is one of them with the verbs that it has. Below lie
 //! the store with the rules of the API (defaults, admission, checks, stages of deletion), which a
-//! [`Strategy`] for each kind fills in, and raw storage over [`kubist_storage::Kv`].
+//! [`Strategy`] for each kind fills in, and [`storage`] over [`kubist_storage::Kv`].
 //!
 //! It is not a server: it knows no HTTP, decodes no bodies, authenticates and authorises nobody.
 //!
@@ -54,6 +54,7 @@ mod continue_token;
 mod convert;
 mod kind_strategy;
 mod kinds;
+mod list;
 mod name_rule;
 mod object_fields;
 mod object_version;
@@ -61,6 +62,7 @@ mod pod_subresources;
 mod predicate;
 mod random;
 mod raw;
+mod reader;
 mod registry;
 mod request_context;
 mod rest;
@@ -71,6 +73,7 @@ mod storage_key;
 mod store;
 mod stored;
 mod stored_cache;
+mod stored_codec;
 mod strategy;
 mod subresource;
 mod table;
@@ -78,16 +81,23 @@ mod validate_metadata;
 mod watch;
 mod watch_event;
 
+pub mod storage;
+pub mod transformer;
+
 pub use clock::{SystemClock, WallClock};
 pub use kind_strategy::{ForKind, KindStrategy};
 pub use name_rule::NameRule;
 pub use object_fields::text_at;
+pub use predicate::Predicate;
 pub use random::uuid_v4;
+pub use raw::RawStorage;
 pub use registry::{Registry, RegistryConfig};
 pub use request_context::{RequestContext, User};
 pub use rest::{Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb};
 pub use storage_error::{Operation, StorageError};
+pub use storage_key::KeyLayout;
 pub use stored::Stored;
+pub use stored_codec::{StorageEncoding, StoredCodec};
 pub use strategy::{
     Admission, BoxFuture, Dependents, Generation, Lookup, PlainStrategy, StatusKeeps, Strategy,
 };

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// Label and field selectors of one resource.
 #[derive(Clone, Debug)]
-pub(crate) struct Predicate {
+pub struct Predicate {
     labels: Selector,
     fields: FieldSelector,
     strategy: Arc<dyn Strategy>,
@@ -18,7 +18,7 @@ pub(crate) struct Predicate {
 
 impl Predicate {
     /// The selectors, if the kind has those fields. 400 if not.
-    pub(crate) fn new(
+    pub fn new(
         labels: Selector,
         fields: FieldSelector,
         strategy: Arc<dyn Strategy>,
@@ -44,23 +44,37 @@ impl Predicate {
         })
     }
 
+    /// Selects everything.
+    pub fn everything(strategy: Arc<dyn Strategy>) -> Self {
+        Self {
+            labels: Selector::everything(),
+            fields: FieldSelector::everything(),
+            strategy,
+        }
+    }
+
+    /// The value that every selected object has in a field, if the selectors ask for one.
+    pub fn exact(&self, field: &str) -> Option<&str> {
+        self.fields.exact(field)
+    }
+
     /// Whether everything is selected.
-    pub(crate) fn is_everything(&self) -> bool {
+    pub fn is_everything(&self) -> bool {
         self.labels.is_everything() && self.fields.is_everything()
     }
 
     /// The name that every selected object has, if the selectors ask for one.
-    pub(crate) fn name(&self) -> Option<&str> {
+    pub fn name(&self) -> Option<&str> {
         self.fields.exact("metadata.name")
     }
 
     /// The namespace that every selected object has, if the selectors ask for one.
-    pub(crate) fn namespace(&self) -> Option<&str> {
+    pub fn namespace(&self) -> Option<&str> {
         self.fields.exact("metadata.namespace")
     }
 
     /// Whether an object is selected. An object that cannot be read is not.
-    pub(crate) fn matches(&self, stored: &Stored, namespace: &str, name: &str) -> bool {
+    pub fn matches(&self, stored: &Stored, namespace: &str, name: &str) -> bool {
         if !self.labels.is_everything() {
             let matched = stored
                 .with_labels(|_, labels| self.labels.matches(|key| labels.get(key)))

@@ -2,233 +2,137 @@
 //!
 //! Create, read, compare-and-set update and delete with upstream's semantics: preconditions, a
 //! suggestion to start from, no write where nothing changes. Objects are stored without resource
-//! version, in a protobuf envelope; the version is the engine's revision.
+//! version; the version is the engine's revision.
 
-mod encoding;
-mod list;
+mod delete;
+mod update;
 
-pub(crate) use list::{Scope, parse_version};
-
-use crate::Stored;
-use crate::storage_error::StorageError;
+use crate::list;
+use crate::reader::KvReader;
+use crate::storage::{
+    Allowed, Change, DeleteRequest, ListRequest, Listed, Outcome, Storage, StorageStats,
+    UpdateRequest, WatchRequest,
+};
 use crate::storage_key::KeyLayout;
-use crate::stored_cache::StoredCache;
+use crate::stored_codec::StoredCodec;
 use crate::strategy::BoxFuture;
+use crate::{EventStream, StorageError, Stored};
 use bytes::Bytes;
 use kubist_api::Kind;
-use kubist_apimachinery::{AnyObject, Preconditions, Status};
-use kubist_storage::{DeleteRequest, Expected, KeyValue, Kv, PutRequest, Revision, WriteOutcome};
+use kubist_apimachinery::{AnyObject, Status};
+use kubist_storage::{
+    DeleteRequest as Remove, Expected, KeyValue, Kv, PutRequest, RangeRequest, Revision,
+    WriteOutcome,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The objects of one resource.
+/// The objects of one resource, over an engine. A clone is another handle.
 #[derive(Clone, Debug)]
-pub(crate) struct RawStorage {
+pub struct RawStorage {
     pub(crate) kv: Arc<dyn Kv>,
-    pub(crate) kind: &'static Kind,
-    pub(crate) keys: KeyLayout,
-    pub(crate) cache: Arc<StoredCache>,
+    pub(crate) codec: StoredCodec,
 }
 
-/// One try to change an object. Called again whenever another write came in between, and must
-/// look at `current` each time.
-pub(crate) trait Change: Send {
-    /// What shall become of the object; `current` is None if there is none.
-    fn attempt<'a>(
-        &'a mut self,
-        current: Option<&'a Stored>,
-    ) -> BoxFuture<'a, Result<Changed, Status>>;
-}
-
-/// What a change wants.
-pub(crate) enum Changed {
-    /// This object in place of the other, for so long.
-    Write(Box<dyn AnyObject>, Option<Duration>),
-    /// Nothing: what is there stays, and is the answer.
-    Keep,
-    /// No object any more; this is the answer.
-    Delete(Box<dyn AnyObject>),
-}
-
-/// What became of a change.
-#[derive(Debug)]
-pub(crate) struct Outcome {
-    /// The object as it is stored now, or as it last was.
-    pub(crate) stored: Stored,
-    /// Whether it did not exist before.
-    pub(crate) created: bool,
-    /// Whether it is gone.
-    pub(crate) deleted: bool,
+/// What an update or a delete goes by.
+struct Current {
+    /// The object; None if there is none.
+    stored: Option<Stored>,
+    /// Its version as it came from the engine; None for a suggestion.
+    kv: Option<Arc<KeyValue>>,
+    /// Whether it came from the engine.
+    fresh: bool,
 }
 
 impl RawStorage {
-    /// Stores a new object under a key that nothing is under. In a dry run nothing is written,
-    /// and the result has no resource version.
-    pub(crate) async fn create(
+    /// Storage over `kv` with this form of stored values.
+    pub fn new(kv: Arc<dyn Kv>, codec: StoredCodec) -> Self {
+        Self { kv, codec }
+    }
+
+    async fn create_object(
         &self,
         key: String,
         object: Box<dyn AnyObject>,
         ttl: Option<Duration>,
-        dry_run: bool,
     ) -> Result<Stored, StorageError> {
-        let key = Bytes::from(key);
-        if dry_run {
-            return match self.kv.get(&key, None).await?.kv {
-                Some(kv) => Err(self.exists(&kv)),
-                None => Ok(Stored::from_object(self.kind, 0, object)),
-            };
+        self.codec.keys().check(&key)?;
+        if !object.meta().resource_version.is_empty() {
+            return Err(StorageError::VersionOnCreate);
         }
-        let value = encoding::encode(object);
-        let put = self.put(&key, value.clone(), Expected::Absent, ttl).await?;
+        let value = self.codec.encode(object);
+        let bytes = Bytes::from(key);
+        let put = self.put(&bytes, &value, Expected::Absent, ttl).await?;
         match put {
-            WriteOutcome::Committed { revision } => Ok(self.stored_value(&key, revision.0, &value)),
-            WriteOutcome::Conflict { current, .. } => Err(match current {
-                Some(kv) => self.exists(&kv),
-                None => StorageError::Exists {
-                    key: text(&key),
-                    terminating: false,
-                },
-            }),
+            WriteOutcome::Committed { revision } => {
+                Ok(self.codec.written(&bytes, revision.0, &value))
+            }
+            WriteOutcome::Conflict { current, .. } => {
+                let key = text(&bytes);
+                Err(match current {
+                    Some(kv) => StorageError::exists(key, &self.codec.stored(&kv)),
+                    None => StorageError::Exists {
+                        key,
+                        terminating: false,
+                    },
+                })
+            }
         }
     }
 
-    /// Reads an object; None if there is none. Fails if storage is not at `not_older_than` yet.
-    pub(crate) async fn get(
+    async fn get_object(
         &self,
         key: &str,
-        not_older_than: u64,
+        not_older_than: Option<u64>,
     ) -> Result<Option<Stored>, StorageError> {
+        self.codec.keys().check(key)?;
         let response = self.kv.get(key.as_bytes(), None).await?;
-        if response.revision.0 < not_older_than {
-            return Err(StorageError::TooLarge {
-                requested: not_older_than,
-                current: response.revision.0,
-            });
+        let current = response.revision.0;
+        if let Some(requested) = not_older_than
+            && requested > current
+        {
+            return Err(StorageError::TooLarge { requested, current });
         }
-        Ok(response.kv.map(|kv| self.stored(&kv)))
+        let stored = response.kv.map(|kv| self.codec.stored(&kv));
+        if let Some(status) = stored.as_ref().and_then(Stored::failure) {
+            return Err(status.clone().into());
+        }
+        Ok(stored)
     }
 
-    /// Changes an object until no other write comes in between. `missing_ok`: `change` decides
-    /// what becomes of an object that does not exist.
-    pub(crate) async fn update(
-        &self,
-        key: String,
-        preconditions: &Preconditions,
-        missing_ok: bool,
-        dry_run: bool,
-        change: &mut dyn Change,
-    ) -> Result<Outcome, StorageError> {
-        let key = Bytes::from(key);
-        let mut current = self.kv.get(&key, None).await?.kv;
-        loop {
-            let stored = current.as_deref().map(|kv| self.stored(kv));
-            if stored.is_none() && !missing_ok {
-                return Err(StorageError::NotFound { key: text(&key) });
-            }
-            if let Some(stored) = &stored {
-                check(&key, preconditions, stored)?;
-            }
-            let changed = change.attempt(stored.as_ref()).await?;
-            match self.apply(&key, stored, changed, dry_run).await? {
-                Applied::Done(outcome) => return Ok(outcome),
-                Applied::Conflict(found) => current = found,
-            }
+    async fn read(&self, key: &str) -> Result<Current, StorageError> {
+        let kv = self.kv.get(key.as_bytes(), None).await?.kv;
+        Ok(self.fresh(kv))
+    }
+
+    fn fresh(&self, kv: Option<Arc<KeyValue>>) -> Current {
+        Current {
+            stored: kv.as_deref().map(|kv| self.codec.stored(kv)),
+            kv,
+            fresh: true,
         }
     }
 
-    /// Removes an object, whatever its version is, if `allowed` agrees and the preconditions
-    /// hold. The answer is the content that was removed, with the resource version of the delete.
-    pub(crate) async fn delete(
-        &self,
-        key: String,
-        preconditions: &Preconditions,
-        dry_run: bool,
-        allowed: impl Fn(&Stored) -> Result<(), Status> + Send,
-    ) -> Result<Stored, StorageError> {
-        let key = Bytes::from(key);
-        let mut current = self.kv.get(&key, None).await?.kv;
-        loop {
-            let Some(kv) = current else {
-                return Err(StorageError::NotFound { key: text(&key) });
-            };
-            let stored = self.stored(&kv);
-            check(&key, preconditions, &stored)?;
-            allowed(&stored)?;
-            if dry_run {
-                return Ok(stored);
-            }
-            match self.remove(&key, kv.mod_revision).await? {
-                Ok(revision) => return Ok(stored.at_revision(revision)),
-                Err(found) => current = found,
-            }
-        }
-    }
-
-    /// Where storage stands.
-    pub(crate) async fn revision(&self) -> Result<u64, StorageError> {
-        Ok(self.kv.revision().await?.0)
-    }
-
-    async fn apply(
-        &self,
-        key: &Bytes,
-        current: Option<Stored>,
-        changed: Changed,
-        dry_run: bool,
-    ) -> Result<Applied, StorageError> {
-        let revision = current.as_ref().map_or(0, Stored::revision);
-        let done = |stored, created, deleted| {
-            Ok(Applied::Done(Outcome {
-                stored,
-                created,
-                deleted,
-            }))
-        };
-        match (changed, current) {
-            (Changed::Keep, Some(current)) => done(current, false, false),
-            (Changed::Keep | Changed::Delete(_), None) => {
-                Err(StorageError::NotFound { key: text(key) })
-            }
-            (Changed::Delete(last), Some(_)) => {
-                let last = Stored::from_object(self.kind, revision, last);
-                if dry_run {
-                    return done(last, false, true);
-                }
-                match self.remove(key, Revision(revision)).await? {
-                    Ok(_) => done(last, false, true),
-                    Err(found) => Ok(Applied::Conflict(found)),
-                }
-            }
-            (Changed::Write(object, _), current) if dry_run => {
-                let stored = Stored::from_object(self.kind, revision, object);
-                done(stored, current.is_none(), false)
-            }
-            (Changed::Write(object, ttl), current) => {
-                let value = encoding::encode(object);
-                if let Some(current) = &current
-                    && *current.raw()? == encoding::raw_of(&value)
-                {
-                    return done(current.clone(), false, false);
-                }
-                let expected = Expected::Revision(Revision(revision));
-                match self.put(key, value.clone(), expected, ttl).await? {
-                    WriteOutcome::Committed { revision } => {
-                        let stored = self.stored_value(key, revision.0, &value);
-                        done(stored, current.is_none(), false)
-                    }
-                    WriteOutcome::Conflict { current, .. } => Ok(Applied::Conflict(current)),
-                }
-            }
+    async fn begin(&self, key: &str, suggestion: Option<Stored>) -> Result<Current, StorageError> {
+        self.codec.keys().check(key)?;
+        match suggestion {
+            Some(stored) if stored.revision() > 0 => Ok(Current {
+                stored: Some(stored),
+                kv: None,
+                fresh: false,
+            }),
+            _ => self.read(key).await,
         }
     }
 
     async fn put(
         &self,
         key: &Bytes,
-        value: Bytes,
+        value: &Bytes,
         expected: Expected,
         ttl: Option<Duration>,
     ) -> Result<WriteOutcome, StorageError> {
+        let value = self.codec.seal(key, value)?;
         let mut put = PutRequest::new(key.clone(), value, expected);
         if let Some(ttl) = ttl {
             put = put.lease(self.kv.grant(ttl).await?);
@@ -236,94 +140,117 @@ impl RawStorage {
         Ok(self.kv.put(put).await?)
     }
 
+    /// Removes a version. If it is not the newest any more, the newest.
     async fn remove(
         &self,
-        key: &Bytes,
-        revision: Revision,
+        key: &str,
+        revision: u64,
     ) -> Result<Result<u64, Option<Arc<KeyValue>>>, StorageError> {
-        let delete = DeleteRequest::new(key.clone(), Expected::Revision(revision));
+        let key = Bytes::copy_from_slice(key.as_bytes());
+        let delete = Remove::new(key, Expected::Revision(Revision(revision)));
         Ok(match self.kv.delete(delete).await? {
             WriteOutcome::Committed { revision } => Ok(revision.0),
             WriteOutcome::Conflict { current, .. } => Err(current),
         })
     }
 
-    /// The object in a stored value.
-    pub(crate) fn stored(&self, kv: &KeyValue) -> Stored {
-        self.stored_value(&kv.key, kv.mod_revision.0, &kv.value)
+    async fn head(&self) -> Result<u64, StorageError> {
+        Ok(self.kv.revision().await?.0)
     }
 
-    fn stored_value(&self, key: &Bytes, revision: u64, value: &Bytes) -> Stored {
-        self.cache.get(key, revision, value.len(), || {
-            encoding::decode(self.kind, revision, value)
+    async fn all(&self, limit: Option<usize>) -> Result<StorageStats, StorageError> {
+        let mut request = RangeRequest::new(self.codec.keys().range(""));
+        request.limit = limit;
+        let found = self.kv.range(request).await?;
+        Ok(StorageStats {
+            object_count: found.count,
+            bytes: found.kvs.iter().map(|kv| kv.value.len()).sum(),
         })
-    }
-
-    /// The content that a delete at `revision` removed.
-    pub(crate) fn removed(&self, kv: &KeyValue, revision: u64) -> Stored {
-        self.cache.get(&kv.key, revision, kv.value.len(), || {
-            encoding::decode(self.kind, revision, &kv.value)
-        })
-    }
-
-    /// The content before a write that did not remove it, for those who may no longer see it,
-    /// with the revision of that write. Not remembered: the write's own content has its place.
-    pub(crate) fn replaced(&self, kv: &KeyValue, revision: u64) -> Stored {
-        encoding::decode(self.kind, revision, &kv.value)
-    }
-
-    fn exists(&self, kv: &KeyValue) -> StorageError {
-        let terminating = self
-            .stored(kv)
-            .object()
-            .is_ok_and(|object| object.meta().is_terminating());
-        StorageError::Exists {
-            key: text(&kv.key),
-            terminating,
-        }
     }
 }
 
-enum Applied {
-    Done(Outcome),
-    Conflict(Option<Arc<KeyValue>>),
+impl Storage for RawStorage {
+    fn kind(&self) -> &'static Kind {
+        self.codec.kind()
+    }
+
+    fn keys(&self) -> &KeyLayout {
+        self.codec.keys()
+    }
+
+    fn create(
+        &self,
+        key: String,
+        object: Box<dyn AnyObject>,
+        ttl: Option<Duration>,
+    ) -> BoxFuture<'_, Result<Stored, StorageError>> {
+        Box::pin(self.create_object(key, object, ttl))
+    }
+
+    fn get<'a>(
+        &'a self,
+        key: &'a str,
+        not_older_than: Option<u64>,
+    ) -> BoxFuture<'a, Result<Option<Stored>, StorageError>> {
+        Box::pin(self.get_object(key, not_older_than))
+    }
+
+    fn list<'a>(&'a self, request: ListRequest<'a>) -> BoxFuture<'a, Result<Listed, Status>> {
+        Box::pin(async move {
+            let reader = KvReader(Arc::clone(&self.kv));
+            list::list(&self.codec, &reader, request).await
+        })
+    }
+
+    fn update<'a>(
+        &'a self,
+        key: String,
+        request: UpdateRequest<'a>,
+        change: &'a mut dyn Change,
+    ) -> BoxFuture<'a, Result<Outcome, StorageError>> {
+        Box::pin(self.update_object(key, request, change))
+    }
+
+    fn delete<'a>(
+        &'a self,
+        key: String,
+        request: DeleteRequest<'a>,
+        allowed: &'a Allowed<'a>,
+    ) -> BoxFuture<'a, Result<Stored, StorageError>> {
+        Box::pin(self.delete_object(key, request, allowed))
+    }
+
+    fn watch<'a>(
+        &'a self,
+        request: WatchRequest<'a>,
+    ) -> BoxFuture<'a, Result<EventStream, Status>> {
+        let source = Arc::new(KvReader(Arc::clone(&self.kv)));
+        Box::pin(EventStream::start(self.codec.clone(), source, request))
+    }
+
+    fn count(&self) -> BoxFuture<'_, Result<usize, StorageError>> {
+        Box::pin(async { Ok(self.all(Some(0)).await?.object_count) })
+    }
+
+    fn stats(&self) -> BoxFuture<'_, Result<StorageStats, StorageError>> {
+        Box::pin(self.all(None))
+    }
+
+    fn revision(&self) -> BoxFuture<'_, Result<u64, StorageError>> {
+        Box::pin(self.head())
+    }
+
+    fn compacted(&self) -> u64 {
+        self.kv.compacted().0
+    }
+
+    fn request_progress(&self) {}
+
+    fn readiness(&self) -> Result<(), StorageError> {
+        Ok(())
+    }
 }
 
 fn text(key: &Bytes) -> String {
     String::from_utf8_lossy(key).into_owned()
-}
-
-/// Whether the stored object is the one that a write means.
-fn check(key: &Bytes, preconditions: &Preconditions, stored: &Stored) -> Result<(), StorageError> {
-    let Preconditions {
-        uid,
-        resource_version,
-    } = preconditions;
-    if uid.is_none() && resource_version.is_none() {
-        return Ok(());
-    }
-    let object = stored.object()?;
-    let meta = object.meta();
-    let invalid = |why| StorageError::InvalidObject {
-        key: text(key),
-        why,
-    };
-    if let Some(uid) = uid
-        && *uid != meta.uid
-    {
-        return Err(invalid(format!(
-            "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
-            meta.uid
-        )));
-    }
-    if let Some(version) = resource_version
-        && *version != meta.resource_version
-    {
-        return Err(invalid(format!(
-            "Precondition failed: ResourceVersion in precondition: {version}, ResourceVersion in \
-             object meta: {}",
-            meta.resource_version
-        )));
-    }
-    Ok(())
 }

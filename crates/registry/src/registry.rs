@@ -6,20 +6,19 @@
 use crate::clock::{SystemClock, WallClock};
 use crate::convert::storage_version;
 use crate::random::Random;
-use crate::raw::RawStorage;
 use crate::rest::Rest;
 use crate::service_claims::{Ranges, ServiceClaims};
+use crate::storage::{DryRunnable, ListRequest, Scope, StorageFactory, WatchCache};
 use crate::storage_error::Operation;
-use crate::storage_key::KeyLayout;
 use crate::store::Store;
-use crate::stored_cache::StoredCache;
 use crate::strategy::{BoxFuture, Lookup};
 use crate::subresource::Subresource;
-use crate::{RequestContext, Stored, User};
+use crate::transformer::Transformer;
+use crate::{Predicate, RequestContext, Stored, User};
 use hashbrown::HashMap;
 use kubist_api::{GROUPS, ResourceFacts, find_kind};
-use kubist_apimachinery::{AnyObject, Status};
-use kubist_storage::{KeyRange, Kv, RangeRequest, ReadError};
+use kubist_apimachinery::{AnyObject, GroupResource, ListOptions, Status};
+use kubist_storage::{Kv, ReadError};
 use std::fmt;
 use std::net::Ipv4Addr;
 use std::ops::RangeInclusive;
@@ -46,6 +45,11 @@ pub struct RegistryConfig {
     pub server_port: u16,
     /// Estimated bytes of decoded and encoded objects that are remembered. Default: 512 MiB.
     pub cache_bytes_max: usize,
+    /// Which resources have a watch cache. Default: none.
+    pub watch_cache: WatchCache,
+    /// What is done to the values of a resource on their way to storage and back, such as
+    /// encryption. Default: nothing.
+    pub transformers: Vec<(GroupResource, Arc<dyn Transformer>)>,
 }
 
 impl RegistryConfig {
@@ -60,6 +64,8 @@ impl RegistryConfig {
             node_ports: 30_000..=32_767,
             server_port: 6443,
             cache_bytes_max: 512 << 20,
+            watch_cache: WatchCache::default(),
+            transformers: Vec::new(),
         }
     }
 }
@@ -89,7 +95,7 @@ impl Registry {
     /// Makes a registry of all built-in resources that can be stored. [`start`](Self::start) has
     /// to run before it serves.
     pub fn new(config: RegistryConfig) -> Self {
-        let cache = Arc::new(StoredCache::new(config.cache_bytes_max));
+        let factory = storage_factory(&config);
         let mut shared = Shared::empty(&config);
         let mut resources: Vec<(usize, &'static ResourceFacts)> = Vec::new();
         for facts in served() {
@@ -100,7 +106,7 @@ impl Registry {
             let (group, plural) = storage_name(facts);
             let store = match shared.by_name.get(&(group, plural)) {
                 Some(store) => *store,
-                None => match new_store(&config, &cache, group, facts) {
+                None => match new_store(&factory, group, facts) {
                     Some(store) => shared.add(store),
                     None => continue,
                 },
@@ -193,24 +199,29 @@ fn storage_name(facts: &ResourceFacts) -> (&'static str, &'static str) {
     }
 }
 
+fn storage_factory(config: &RegistryConfig) -> StorageFactory {
+    let (kv, root) = (Arc::clone(&config.kv), config.key_root.as_str());
+    let factory = StorageFactory::new(kv, root, config.cache_bytes_max)
+        .with_watch_cache(config.watch_cache.clone());
+    let transformers = config.transformers.iter().cloned();
+    transformers.fold(factory, |factory, (resource, transformer)| {
+        factory.with_transformer(resource, transformer)
+    })
+}
+
 fn new_store(
-    config: &RegistryConfig,
-    cache: &Arc<StoredCache>,
+    factory: &StorageFactory,
     group: &'static str,
     facts: &'static ResourceFacts,
 ) -> Option<Store> {
     let kind = storage_version(group, facts)?;
     let (plural, namespaced) = (facts.plural, facts.namespaced);
+    let resource = GroupResource::new(group, plural);
     Some(Store {
         group,
         plural,
         namespaced,
-        raw: RawStorage {
-            kv: Arc::clone(&config.kv),
-            kind,
-            keys: KeyLayout::built_in(&config.key_root, group, plural, namespaced),
-            cache: Arc::clone(cache),
-        },
+        storage: DryRunnable(factory.storage(&resource, namespaced, kind)),
         strategy: crate::kinds::strategy(group, plural),
         has_status: facts.subresources.iter().any(|it| it.name == "status"),
     })
@@ -261,22 +272,25 @@ impl Shared {
         namespace: &str,
         name: &str,
     ) -> Result<Option<Stored>, Status> {
-        let Ok(key) = store.raw.keys.key(namespace, name) else {
+        let Ok(key) = store.storage.keys().key(namespace, name) else {
             return Ok(None);
         };
-        let found = store.raw.get(&key, 0).await;
+        let found = store.storage.get(&key, None).await;
         found.map_err(|error| error.to_status(Operation::Get, &store.resource(), name))
     }
 
     /// All objects of a store, in a namespace or in all.
     pub(crate) async fn all(&self, store: &Store, namespace: &str) -> Result<Vec<Stored>, Status> {
-        let range: KeyRange = store.raw.keys.range(namespace);
-        let found = store.raw.kv.range(RangeRequest::new(range)).await;
-        let found = found.map_err(|error| {
-            let error = crate::storage_error::StorageError::from(error);
-            error.to_status(Operation::List, &store.resource(), "")
-        })?;
-        Ok(found.kvs.iter().map(|kv| store.raw.stored(kv)).collect())
+        let request = ListRequest {
+            resource: &store.resource(),
+            scope: Scope {
+                namespace,
+                name: None,
+            },
+            predicate: &Predicate::everything(Arc::clone(&store.strategy)),
+            options: &ListOptions::default(),
+        };
+        Ok(store.storage.list(request).await?.items)
     }
 }
 

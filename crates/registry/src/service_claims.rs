@@ -8,7 +8,7 @@ mod needs;
 
 use crate::Stored;
 use crate::random::Random;
-use crate::raw::Outcome;
+use crate::storage::Outcome;
 use kubist_api::core::v1::Service;
 use kubist_apimachinery::{AnyObject, BadValue, FieldError, FieldPath, GroupKind, Status, Str};
 use parking_lot::Mutex;

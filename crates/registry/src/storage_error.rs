@@ -1,5 +1,6 @@
 //! Why storage refused, and the status that each verb makes of it.
 
+use crate::Stored;
 use kubist_apimachinery::{GroupResource, Status};
 use kubist_storage::{Fault, LeaseError, ReadError, WatchError, WriteError};
 
@@ -24,6 +25,23 @@ pub enum StorageError {
         key: String,
         /// Whether what is there is being deleted.
         terminating: bool,
+    },
+    /// An object that is to be created has a resource version already.
+    #[error("resourceVersion should not be set on objects to be created")]
+    VersionOnCreate,
+    /// A key that is not one of the resource.
+    #[error("{why}: {key:?}")]
+    InvalidKey {
+        /// The key.
+        key: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The cache has not read everything yet.
+    #[error("storage is (re)initializing")]
+    NotReady {
+        /// When to ask again, in seconds.
+        retry_after: i32,
     },
     /// A precondition does not hold.
     #[error(
@@ -100,6 +118,13 @@ impl Operation {
 }
 
 impl StorageError {
+    pub(crate) fn exists(key: String, found: &Stored) -> Self {
+        let terminating = found
+            .object()
+            .is_ok_and(|object| object.meta().is_terminating());
+        Self::Exists { key, terminating }
+    }
+
     /// The answer to `operation` on the object `name` of `resource`.
     pub fn to_status(&self, operation: Operation, resource: &GroupResource, name: &str) -> Status {
         match self {
@@ -122,6 +147,12 @@ impl StorageError {
             }
             Self::Compacted { .. } => {
                 Status::expired("The resourceVersion for the provided list is too old.")
+            }
+            Self::VersionOnCreate | Self::InvalidKey { .. } => {
+                Status::bad_request(self.to_string())
+            }
+            Self::NotReady { retry_after } => {
+                Status::too_many_requests(self.to_string(), *retry_after)
             }
             Self::ObjectTooLarge { .. } => Status::request_entity_too_large(self),
             Self::Engine(fault) if fault.is_transient() => {

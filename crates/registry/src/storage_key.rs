@@ -1,12 +1,13 @@
 //! Where objects are in storage: upstream's layout of keys, with its exceptions.
 
+use crate::StorageError;
 use bytes::Bytes;
 use kubist_apimachinery::Status;
 use kubist_storage::KeyRange;
 
 /// Where the objects of one resource are: `<root>/<resource>/[<namespace>/]<name>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct KeyLayout {
+pub struct KeyLayout {
     prefix: String,
     namespaced: bool,
 }
@@ -32,7 +33,7 @@ const EXCEPTIONS: [(&str, &str, &str); 7] = [
 
 impl KeyLayout {
     /// The layout of a built-in resource below `root`, such as `/registry`.
-    pub(crate) fn built_in(root: &str, group: &str, plural: &str, namespaced: bool) -> Self {
+    pub fn built_in(root: &str, group: &str, plural: &str, namespaced: bool) -> Self {
         let folder = EXCEPTIONS
             .iter()
             .find(|(of_group, of_plural, _)| *of_group == group && *of_plural == plural)
@@ -44,12 +45,12 @@ impl KeyLayout {
     }
 
     /// Whether objects live in namespaces.
-    pub(crate) fn namespaced(&self) -> bool {
+    pub fn namespaced(&self) -> bool {
         self.namespaced
     }
 
     /// The key of one object. 400 if the name or the namespace cannot be part of a key.
-    pub(crate) fn key(&self, namespace: &str, name: &str) -> Result<String, Status> {
+    pub fn key(&self, namespace: &str, name: &str) -> Result<String, Status> {
         if self.namespaced && namespace.is_empty() {
             return Err(Status::bad_request("Namespace parameter required."));
         }
@@ -69,13 +70,36 @@ impl KeyLayout {
         })
     }
 
+    /// Whether a key can be one of these objects.
+    ///
+    /// # Errors
+    /// It is empty, has a segment that leads elsewhere, or is another resource's.
+    pub fn check(&self, key: &str) -> Result<(), StorageError> {
+        let invalid = |why| {
+            Err(StorageError::InvalidKey {
+                key: key.to_owned(),
+                why,
+            })
+        };
+        if matches!(key, "" | "/") {
+            return invalid("empty key");
+        }
+        if key.split('/').any(|it| matches!(it, "." | "..")) {
+            return invalid("invalid key");
+        }
+        match key.strip_prefix(self.prefix.as_str()) {
+            Some("") | None => invalid("the key lacks the prefix of the resource"),
+            Some(_) => Ok(()),
+        }
+    }
+
     /// All keys of a namespace; of all namespaces (or of a cluster-scoped resource) if it is empty.
-    pub(crate) fn range(&self, namespace: &str) -> KeyRange {
+    pub fn range(&self, namespace: &str) -> KeyRange {
         KeyRange::prefix(Bytes::from(self.range_prefix(namespace)))
     }
 
     /// The prefix of the keys in [`range`](Self::range).
-    pub(crate) fn range_prefix(&self, namespace: &str) -> String {
+    pub fn range_prefix(&self, namespace: &str) -> String {
         if namespace.is_empty() || !self.namespaced {
             self.prefix.clone()
         } else {
@@ -84,7 +108,7 @@ impl KeyLayout {
     }
 
     /// Namespace and name of a key; the namespace is empty for cluster-scoped resources.
-    pub(crate) fn names<'k>(&self, key: &'k [u8]) -> (&'k str, &'k str) {
+    pub fn names<'k>(&self, key: &'k [u8]) -> (&'k str, &'k str) {
         let rest = key.strip_prefix(self.prefix.as_bytes()).unwrap_or_default();
         let rest = std::str::from_utf8(rest).unwrap_or_default();
         if self.namespaced {

@@ -13,7 +13,7 @@ mod update;
 pub(crate) use update::{Part, UpdateRequest};
 
 use crate::object_fields::number_of;
-use crate::raw::RawStorage;
+use crate::storage::DryRunnable;
 use crate::storage_error::{Operation, StorageError};
 use crate::strategy::Strategy;
 use kubist_api::Kind;
@@ -26,7 +26,7 @@ pub(crate) struct Store {
     pub(crate) group: &'static str,
     pub(crate) plural: &'static str,
     pub(crate) namespaced: bool,
-    pub(crate) raw: RawStorage,
+    pub(crate) storage: DryRunnable,
     pub(crate) strategy: Arc<dyn Strategy>,
     /// Whether the status is a subresource, so that the main path leaves it alone.
     pub(crate) has_status: bool,
@@ -35,7 +35,7 @@ pub(crate) struct Store {
 impl Store {
     /// The kind in its storage version.
     pub(crate) fn kind(&self) -> &'static Kind {
-        self.raw.kind
+        self.storage.kind()
     }
 
     /// Group and plural.

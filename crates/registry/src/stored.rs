@@ -104,6 +104,11 @@ impl Stored {
             .map_err(Clone::clone)
     }
 
+    /// Why it cannot be read, as far as that is known without looking inside.
+    pub fn failure(&self) -> Option<&Status> {
+        self.0.object.get()?.as_ref().err()
+    }
+
     /// A copy of the object, to change it.
     pub fn to_object(&self) -> Result<Box<dyn AnyObject>, Status> {
         match self.0.object.get() {

@@ -1,36 +1,39 @@
 //! A watch on one resource: initial events, rewriting under selectors, bookmarks, 410.
 //!
-//! It holds a position in the engine's history and at most one page of initial objects, however
-//! slowly it is read. It ends with one error event, or when it is dropped; how long it may run
+//! Over an engine it holds a position in its history and at most one page of initial objects,
+//! however slowly it is read; over a watch cache a buffer with a bound. It ends with one error event, or when it is dropped; how long it may run
 //! is the caller's business, who tells it so that a bookmark comes in time.
 
 mod start;
 
-use crate::predicate::Predicate;
-use crate::raw::RawStorage;
+use crate::list::narrow;
+use crate::reader::{Interest, Snapshot, WatchSource};
+use crate::storage::WatchRequest;
+use crate::stored_codec::StoredCodec;
 use crate::watch_event::INITIAL_EVENTS_END;
 use crate::{Stored, WatchEvent};
 use bytes::Bytes;
 use kubist_api::Kind;
-use kubist_apimachinery::{ListOptions, Status};
+use kubist_apimachinery::{Status, StatusReason};
 use kubist_storage::{Change, Event, KeyRange, Watch, WatchBatch, WatchError};
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 /// A running watch. Dropping it ends it.
 pub struct EventStream {
-    raw: RawStorage,
+    codec: StoredCodec,
+    source: Arc<dyn WatchSource>,
     kind: &'static Kind,
-    predicate: Predicate,
-    range: KeyRange,
+    interest: Interest,
     state: State,
     bookmarks: Option<Bookmarks>,
 }
 
 /// What comes next.
 enum State {
-    /// Objects that exist already, read page by page at one revision.
+    /// Objects that exist already, read page by page in one state.
     Initial(Initial),
     /// Events of the engine.
     Live(Watch),
@@ -41,7 +44,7 @@ enum State {
 }
 
 struct Initial {
-    revision: u64,
+    snapshot: Snapshot,
     /// The keys that are left.
     rest: KeyRange,
     /// Whether a bookmark tells where they end.
@@ -73,28 +76,32 @@ impl EventStream {
     /// Begins a watch of `range`. Errors that upstream answers with a stream come as its only
     /// event. `timeout`: when the caller will end it.
     pub(crate) async fn start(
-        raw: RawStorage,
-        kind: &'static Kind,
-        predicate: Predicate,
-        range: Option<KeyRange>,
-        options: &ListOptions,
-        timeout: Option<Duration>,
+        codec: StoredCodec,
+        source: Arc<dyn WatchSource>,
+        request: WatchRequest<'_>,
     ) -> Result<Self, Status> {
-        let begin = start::begin(&raw, range.as_ref(), options).await?;
+        let range = narrow(codec.keys(), request.scope, request.predicate);
+        let interest = Interest {
+            // A selector that contradicts the scope selects nothing, ever: an empty range.
+            range: range.unwrap_or_else(|| KeyRange::between("", "")),
+            predicate: request.predicate.clone(),
+        };
+        let begin = start::begin(&*source, &interest, request.options).await?;
         let now = Instant::now();
-        let bookmarks = options.allow_watch_bookmarks.then(|| Bookmarks {
+        let wanted = request.options.allow_watch_bookmarks;
+        let bookmarks = wanted.then(|| Bookmarks {
             due: now + BOOKMARK_EVERY,
-            last: timeout.map(|it| now + it.saturating_sub(BOOKMARK_BEFORE_END)),
+            last: request
+                .timeout
+                .map(|it| now + it.saturating_sub(BOOKMARK_BEFORE_END)),
             asked: false,
             delivered: begin.revision,
         });
-        // A selector that contradicts the scope selects nothing, ever: an empty range.
-        let range = range.unwrap_or_else(|| KeyRange::between("", ""));
         Ok(Self {
-            raw,
-            kind,
-            predicate,
-            range,
+            codec,
+            source,
+            kind: request.kind,
+            interest,
             state: begin.state,
             bookmarks,
         })
@@ -129,31 +136,33 @@ impl EventStream {
         let State::Initial(initial) = &self.state else {
             return Ok(Vec::new());
         };
-        let (revision, end_bookmark) = (initial.revision, initial.end_bookmark);
-        let page = start::page(&self.raw, initial.rest.clone(), revision).await?;
+        let (snapshot, end_bookmark) = (initial.snapshot.clone(), initial.end_bookmark);
+        let page = start::page(&snapshot, initial.rest.clone()).await?;
         let mut events = Vec::with_capacity(page.kvs.len() + 1);
         for kv in &page.kvs {
-            let stored = self.raw.stored(kv);
-            let (namespace, name) = self.raw.keys.names(&kv.key);
-            if self.predicate.matches(&stored, namespace, name) {
+            let stored = self.codec.stored(kv);
+            readable(&stored)?;
+            let (namespace, name) = self.codec.keys().names(&kv.key);
+            if self.interest.predicate.matches(&stored, namespace, name) {
                 events.push(WatchEvent::Added(stored.in_version(self.kind)?));
             }
         }
         if let (true, Some(last)) = (page.more, page.kvs.last()) {
             let mut after = last.key.to_vec();
             after.push(0);
-            let rest = self.range.resumed_at(Bytes::from(after));
+            let rest = self.interest.range.resumed_at(Bytes::from(after));
             self.state = State::Initial(Initial {
-                revision,
+                snapshot,
                 rest,
                 end_bookmark,
             });
         } else {
             if end_bookmark {
-                events.push(self.bookmark(revision, true));
+                events.push(self.bookmark(snapshot.revision, true));
             }
-            let range = self.range.clone();
-            self.state = State::Live(start::follow(&self.raw, range, Some(revision)).await?);
+            let (after, generation) = (snapshot.revision, Some(snapshot.generation));
+            let watch = self.source.follow(&self.interest, after, generation).await;
+            self.state = State::Live(watch.map_err(|error| failure(&error))?);
         }
         Ok(events)
     }
@@ -203,13 +212,14 @@ impl EventStream {
 
     /// What an event of the engine is to somebody who sees only what the selectors select.
     fn rewrite(&self, event: &Event) -> Result<Option<WatchEvent>, Status> {
-        let (namespace, name) = self.raw.keys.names(&event.key);
-        let matches = |stored: &Stored| self.predicate.matches(stored, namespace, name);
+        let (namespace, name) = self.codec.keys().names(&event.key);
+        let matches = |stored: &Stored| self.interest.predicate.matches(stored, namespace, name);
         let revision = event.revision.0;
-        let everything = self.predicate.is_everything();
+        let everything = self.interest.predicate.is_everything();
         let event = match (&event.change, &event.previous) {
             (Change::Delete, Some(previous)) => {
-                let removed = self.raw.removed(previous, revision);
+                let removed = self.codec.removed(previous, revision);
+                readable(&removed)?;
                 matches(&removed).then_some(WatchEvent::Deleted(removed))
             }
             (Change::Delete, None) => {
@@ -217,14 +227,15 @@ impl EventStream {
                 return Err(Status::internal_error(why));
             }
             (Change::Put(kv), previous) => {
-                let new = self.raw.stored(kv);
+                let new = self.codec.stored(kv);
+                readable(&new)?;
                 let old = previous.as_ref().filter(|_| !kv.is_created());
-                let before = old.is_some_and(|old| everything || matches(&self.raw.stored(old)));
+                let before = old.is_some_and(|old| everything || matches(&self.codec.stored(old)));
                 match (before, everything || matches(&new), old) {
                     (false, true, _) => Some(WatchEvent::Added(new)),
                     (true, true, _) => Some(WatchEvent::Modified(new)),
                     (true, false, Some(old)) => {
-                        Some(WatchEvent::Deleted(self.raw.replaced(old, revision)))
+                        Some(WatchEvent::Deleted(self.codec.replaced(old, revision)))
                     }
                     _ => None,
                 }
@@ -281,6 +292,15 @@ impl Bookmarks {
     }
 }
 
+/// What cannot be read ends the watch: what follows it would not be the whole truth.
+fn readable(stored: &Stored) -> Result<(), Status> {
+    let Some(failure) = stored.failure() else {
+        return Ok(());
+    };
+    let reason = StatusReason::StorageReadError;
+    Err(Status::failure(500, reason, failure.message.clone()))
+}
+
 /// The error event for a watch that the engine ended.
 fn failure(error: &WatchError) -> Status {
     match error {
@@ -295,7 +315,7 @@ fn failure(error: &WatchError) -> Status {
 impl fmt::Debug for EventStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EventStream")
-            .field("range", &self.range)
+            .field("range", &self.interest.range)
             .field("bookmarks", &self.bookmarks)
             .finish_non_exhaustive()
     }

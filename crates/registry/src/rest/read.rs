@@ -1,9 +1,10 @@
 //! Get, list and watch.
 
 use super::{ListPage, Rest, Verb};
+use crate::list::parse_version;
 use crate::predicate::Predicate;
-use crate::raw::{Scope, parse_version};
 use crate::scale;
+use crate::storage::{ListRequest, Scope, WatchRequest};
 use crate::storage_error::Operation;
 use crate::subresource::Subresource;
 use crate::watch::EventStream;
@@ -25,9 +26,10 @@ impl Rest {
         let _ = cx;
         self.check_verb(Verb::Get)?;
         let store = self.store();
-        let key = store.raw.keys.key(namespace, name)?;
-        let version = parse_version(version)?;
-        let found = store.raw.get(&key, version).await;
+        let key = store.storage.keys().key(namespace, name)?;
+        let parsed = parse_version(version)?;
+        let not_older_than = (!version.is_unset()).then_some(parsed);
+        let found = store.storage.get(&key, not_older_than).await;
         let resource = self.group_resource();
         let found = found.map_err(|error| error.to_status(Operation::Get, &resource, name))?;
         let stored = found.ok_or_else(|| Status::not_found(&resource, name))?;
@@ -65,10 +67,13 @@ impl Rest {
         let store = self.store();
         let scope = Scope { namespace, name };
         let resource = self.group_resource();
-        let listed = store
-            .raw
-            .list(&resource, scope, &predicate, options)
-            .await?;
+        let request = ListRequest {
+            resource: &resource,
+            scope,
+            predicate: &predicate,
+            options,
+        };
+        let listed = store.storage.list(request).await?;
         let items = if std::ptr::eq(store.kind(), self.kind) {
             listed.items
         } else {
@@ -98,9 +103,14 @@ impl Rest {
         let _ = cx;
         self.check_verb(Verb::Watch)?;
         let predicate = self.predicate(&options.label_selector, &options.field_selector)?;
-        let raw = self.store().raw.clone();
-        let range = raw.narrow(Scope { namespace, name }, &predicate);
-        EventStream::start(raw, self.kind, predicate, range, options, timeout).await
+        let request = WatchRequest {
+            kind: self.kind,
+            scope: Scope { namespace, name },
+            predicate: &predicate,
+            options,
+            timeout,
+        };
+        self.store().storage.watch(request).await
     }
 
     fn predicate(&self, labels: &Selector, fields: &FieldSelector) -> Result<Predicate, Status> {

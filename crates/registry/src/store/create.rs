@@ -83,11 +83,11 @@ impl Store {
         };
         let object = self.begin_create(shared, cx, object)?;
         let key = self
-            .raw
-            .keys
+            .storage
+            .keys()
             .key(&object.meta().namespace, &object.meta().name)?;
         let ttl = self.strategy.time_to_live(&*object);
-        let stored = self.raw.create(key, object, ttl, dry_run).await?;
+        let stored = self.storage.create(key, object, ttl, dry_run).await?;
         if !dry_run {
             claim.keep();
         }

@@ -2,8 +2,8 @@
 
 use super::deletion::{self, Stage};
 use super::{Store, namespaces};
-use crate::raw::{Change, Changed};
 use crate::registry::Shared;
+use crate::storage::{Change, Changed};
 use crate::storage_error::{Operation, StorageError};
 use crate::strategy::BoxFuture;
 use crate::{RequestContext, Stored};
@@ -31,7 +31,7 @@ impl Store {
         options: &DeleteOptions,
     ) -> Result<DeleteOutcome, Status> {
         let mut options = options.checked().map_err(|error| error.to_status())?;
-        let key = self.raw.keys.key(namespace, name)?;
+        let key = self.storage.keys().key(namespace, name)?;
         if self.is_namespaces() && namespaces::PROTECTED.contains(&name) {
             let why = "this namespace may not be deleted";
             return Err(Status::forbidden(&self.resource(), name, why));
@@ -47,7 +47,7 @@ impl Store {
         let dry_run = options.dry_run;
         let none = Preconditions::default();
         let marked = self
-            .raw
+            .storage
             .update(key.clone(), &none, false, dry_run, &mut marking)
             .await
             .map_err(&failed)?
@@ -65,12 +65,15 @@ impl Store {
             let version = marked.resource_version();
             options.preconditions.resource_version = Some(version.into());
         }
-        let allowed = |stored: &Stored| {
+        let allowed = |stored: Option<&Stored>| {
+            let Some(stored) = stored else {
+                return Ok(());
+            };
             let object = stored.object()?;
             deletion::check_preconditions(self.group, self.kind_name(), object.meta(), &options)?;
             self.strategy.admit_delete(&**object)
         };
-        let removed = self.raw.delete(key, &none, dry_run, allowed).await;
+        let removed = self.storage.delete(key, &none, dry_run, &allowed).await;
         let stored = match removed {
             Ok(stored) => stored,
             // It was marked for its end, and somebody else has ended it meanwhile.

@@ -45,8 +45,8 @@ impl Store {
             return Ok(());
         };
         let resource = GroupResource::new("", "namespaces");
-        let key = namespaces.raw.keys.key("", namespace)?;
-        let found = namespaces.raw.get(&key, 0).await;
+        let key = namespaces.storage.keys().key("", namespace)?;
+        let found = namespaces.storage.get(&key, None).await;
         let found = found.map_err(|error| {
             error.to_status(crate::storage_error::Operation::Get, &resource, namespace)
         })?;

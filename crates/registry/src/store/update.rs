@@ -3,10 +3,10 @@
 use super::Store;
 use super::create::remove_duplicate_owners;
 use crate::object_fields::{equal_in, number_of, splice};
-use crate::raw::{Change, Changed, Outcome};
 use crate::registry::Shared;
 use crate::rest::{UpdatedObject, warn};
 use crate::service_claims::Claim;
+use crate::storage::{Change, Changed, Outcome};
 use crate::storage_error::Operation;
 use crate::strategy::{Admission, BoxFuture, Generation, StatusKeeps};
 use crate::validate_metadata::validate_metadata_update;
@@ -47,7 +47,7 @@ impl Store {
     /// Updates an object, or creates it where that is allowed. An update that takes the last
     /// finalizer off an object that is being deleted ends it.
     pub(crate) async fn update(&self, request: UpdateRequest<'_>) -> Result<Outcome, Status> {
-        let key = self.raw.keys.key(request.namespace, request.name)?;
+        let key = self.storage.keys().key(request.namespace, request.name)?;
         let preconditions = request.object.preconditions();
         let creates = self.creates_on_update(&request);
         let mut try_update = TryUpdate {
@@ -56,7 +56,7 @@ impl Store {
             claim: Claim::default(),
         };
         let outcome = self
-            .raw
+            .storage
             .update(
                 key,
                 &preconditions,
@@ -85,7 +85,7 @@ impl Store {
     /// Checks the resource version of a new object against the stored one.
     fn check_version(&self, new: &dyn AnyObject, current: u64, name: &str) -> Result<(), Status> {
         let version = ResourceVersion::from(&new.meta().resource_version);
-        let wanted = crate::raw::parse_version(&version)?;
+        let wanted = crate::list::parse_version(&version)?;
         if wanted == 0 {
             if self.strategy.allow_unconditional_update() {
                 return Ok(());
@@ -285,7 +285,7 @@ impl TryUpdate<'_> {
     fn create(&self, new: Box<dyn AnyObject>) -> Result<Changed, Status> {
         let (store, request) = (self.store, self.request);
         let version = ResourceVersion::from(&new.meta().resource_version);
-        if crate::raw::parse_version(&version)? != 0 {
+        if crate::list::parse_version(&version)? != 0 {
             return Err(Status::modified(&store.resource(), request.name));
         }
         let new = store.begin_create(request.shared, request.cx, new)?;

@@ -1,12 +1,11 @@
 //! Where a watch begins.
 
 use super::{INITIAL_PAGE, Initial, State};
-use crate::raw::{RawStorage, parse_version};
+use crate::list::parse_version;
+use crate::reader::{Interest, Snapshot, Wanted, WatchSource};
 use crate::storage_error::StorageError;
-use kubist_apimachinery::{ListOptions, Status, WatchPosition};
-use kubist_storage::{
-    KeyRange, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchRequest,
-};
+use kubist_apimachinery::{ListOptions, ResourceVersion, Status, WatchPosition};
+use kubist_storage::{KeyRange, RangeRequest, RangeResponse, ReadError, Revision};
 
 /// The first state of a watch.
 pub(super) struct Begin {
@@ -18,79 +17,79 @@ pub(super) struct Begin {
 /// Works out where to begin. Errors of the options are errors here; what upstream finds out
 /// later comes as the stream's only event.
 pub(super) async fn begin(
-    raw: &RawStorage,
-    range: Option<&KeyRange>,
+    source: &dyn WatchSource,
+    interest: &Interest,
     options: &ListOptions,
 ) -> Result<Begin, Status> {
     let position = options
         .watch_position()
         .map_err(|error| error.to_status())?;
-    let version = match &position {
-        WatchPosition::Initial { not_older_than, .. } => parse_version(not_older_than)?,
-        WatchPosition::After(version) => parse_version(version)?,
-        WatchPosition::MostRecent | WatchPosition::Any => 0,
-    };
-    let head = raw.revision().await.map_err(|error| unavailable(&error))?;
-    let empty = || KeyRange::between("", "");
-    let range = range.cloned().unwrap_or_else(empty);
-    let state = match position {
-        WatchPosition::Initial { end_bookmark, .. } if version <= head => State::Initial(Initial {
-            revision: head,
-            rest: range,
-            end_bookmark,
-        }),
-        WatchPosition::Initial { .. } => {
-            let status = Status::too_large_resource_version(version, head, 1);
-            State::Failed(Box::new(status))
+    source.check_ready()?;
+    let wanted = match &position {
+        WatchPosition::Initial { not_older_than, .. } => wanted(not_older_than)?,
+        WatchPosition::After(version) => {
+            let after = parse_version(version)?;
+            return Ok(live(source, interest, after).await);
         }
-        WatchPosition::After(_) => live(raw, range, Some(version)).await,
-        WatchPosition::MostRecent | WatchPosition::Any => live(raw, range, Some(head)).await,
+        WatchPosition::MostRecent => Wanted::MostRecent,
+        WatchPosition::Any => Wanted::Any,
     };
-    Ok(Begin {
-        state,
-        revision: head,
+    let WatchPosition::Initial { end_bookmark, .. } = position else {
+        let head = source.head(wanted).await;
+        let after = head.map_err(|error| Status::internal_error(&error))?;
+        return Ok(live(source, interest, after).await);
+    };
+    Ok(match source.snapshot(wanted).await {
+        Ok(snapshot) => Begin {
+            revision: snapshot.revision,
+            state: State::Initial(Initial {
+                snapshot,
+                rest: interest.range.clone(),
+                end_bookmark,
+            }),
+        },
+        Err(StorageError::TooLarge { requested, current }) => {
+            let status = Status::too_large_resource_version(requested, current, 1);
+            Begin {
+                revision: current,
+                state: State::Failed(Box::new(status)),
+            }
+        }
+        Err(StorageError::Refused(status)) => return Err(*status),
+        Err(error) => return Err(Status::internal_error(&error)),
     })
 }
 
-async fn live(raw: &RawStorage, range: KeyRange, after: Option<u64>) -> State {
-    match follow(raw, range, after).await {
+fn wanted(version: &ResourceVersion) -> Result<Wanted, Status> {
+    Ok(match parse_version(version)? {
+        0 if version.is_unset() => Wanted::MostRecent,
+        0 => Wanted::Any,
+        revision => Wanted::NotOlderThan(revision),
+    })
+}
+
+async fn live(source: &dyn WatchSource, interest: &Interest, after: u64) -> Begin {
+    let state = match source.follow(interest, after, None).await {
         Ok(watch) => State::Live(watch),
-        Err(status) => State::Failed(Box::new(status)),
+        Err(error) => State::Failed(Box::new(super::failure(&error))),
+    };
+    Begin {
+        state,
+        revision: after,
     }
 }
 
-/// The engine's events after a revision.
-pub(super) async fn follow(
-    raw: &RawStorage,
-    range: KeyRange,
-    after: Option<u64>,
-) -> Result<Watch, Status> {
-    let mut request = WatchRequest::new(range).previous();
-    request.from = after.map(|revision| Revision(revision).next());
-    raw.kv
-        .watch(request)
-        .await
-        .map_err(|error| super::failure(&error))
-}
-
-/// One page of what exists at a revision.
-pub(super) async fn page(
-    raw: &RawStorage,
-    rest: KeyRange,
-    revision: u64,
-) -> Result<RangeResponse, Status> {
+/// One page of what exists in a state.
+pub(super) async fn page(snapshot: &Snapshot, rest: KeyRange) -> Result<RangeResponse, Status> {
     let request = RangeRequest::new(rest)
-        .at(Revision(revision))
+        .at(Revision(snapshot.revision))
         .limit(INITIAL_PAGE);
-    raw.kv.range(request).await.map_err(|error| match error {
+    let page = snapshot.reader.range(request).await;
+    page.map_err(|error| match error {
         ReadError::Compacted {
             requested,
             compacted,
         } => Status::too_old_resource_version(requested.0, compacted.0),
-        other => unavailable(&other.into()),
+        other => Status::internal_error(StorageError::from(other)),
     })
-}
-
-fn unavailable(error: &StorageError) -> Status {
-    Status::internal_error(error)
 }

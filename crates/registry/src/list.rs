@@ -1,30 +1,18 @@
-//! Lists: version, match, limit and continue over one consistent state of the engine.
+//! Lists: version, match, limit and continue over one consistent state.
 
-use super::RawStorage;
 use crate::Stored;
 use crate::continue_token::ContinueToken;
 use crate::predicate::Predicate;
+use crate::reader::Reader;
+use crate::storage::{ListRequest, Listed, Scope};
 use crate::storage_error::{Operation, StorageError};
+use crate::storage_key::KeyLayout;
+use crate::stored_codec::StoredCodec;
 use bytes::Bytes;
 use kubist_apimachinery::{
-    GroupResource, ListMeta, ListOptions, ListPosition, OptionsError, ResourceVersion, Status, Str,
+    ListMeta, ListOptions, ListPosition, OptionsError, ResourceVersion, Status, Str,
 };
 use kubist_storage::{KeyRange, KeyValue, RangeRequest, RangeResponse, ReadError, Revision};
-use std::sync::Arc;
-
-/// Where to look: a namespace (all if empty), and perhaps one name in it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Scope<'a> {
-    pub(crate) namespace: &'a str,
-    pub(crate) name: Option<&'a str>,
-}
-
-/// What a list found.
-#[derive(Debug, Default)]
-pub(crate) struct Listed {
-    pub(crate) items: Vec<Stored>,
-    pub(crate) metadata: ListMeta,
-}
 
 /// The most keys read at once while looking for matches.
 const PAGE_MAX: usize = 10_000;
@@ -41,24 +29,43 @@ struct Cursor {
     continued: bool,
 }
 
-impl RawStorage {
-    /// Lists what a predicate selects.
-    pub(crate) async fn list(
-        &self,
-        resource: &GroupResource,
-        scope: Scope<'_>,
-        predicate: &Predicate,
-        options: &ListOptions,
-    ) -> Result<Listed, Status> {
+/// A list under way.
+struct Listing<'a> {
+    codec: &'a StoredCodec,
+    reader: &'a dyn Reader,
+    request: ListRequest<'a>,
+}
+
+/// Lists what a predicate selects of what `reader` reads.
+pub(crate) async fn list(
+    codec: &StoredCodec,
+    reader: &dyn Reader,
+    request: ListRequest<'_>,
+) -> Result<Listed, Status> {
+    let listing = Listing {
+        codec,
+        reader,
+        request,
+    };
+    listing.run().await
+}
+
+impl Listing<'_> {
+    async fn run(&self) -> Result<Listed, Status> {
+        let ListRequest {
+            scope,
+            predicate,
+            options,
+            ..
+        } = self.request;
         let position = position(options)?;
-        let Some(range) = self.narrow(scope, predicate) else {
-            return self.nothing(resource).await;
+        let Some(range) = narrow(self.codec.keys(), scope, predicate) else {
+            return self.nothing().await;
         };
-        let mut cursor = self.cursor(resource, scope, range, &position).await?;
+        let mut cursor = self.cursor(range, &position).await?;
         // Upstream's cache, which answers these, pays no heed to limits.
         let limited = options.limit > 0 && !options.resource_version.is_any();
         let limit = limited.then(|| usize::try_from(options.limit).unwrap_or(usize::MAX));
-        let failed = |error: &StorageError| error.to_status(Operation::List, resource, "");
         let mut listed = Listed::default();
         let mut page = limit;
         loop {
@@ -67,20 +74,20 @@ impl RawStorage {
                 at: cursor.at,
                 limit: page,
             };
-            let response = match self.kv.range(request).await {
+            let response = match self.reader.range(request).await {
                 Ok(response) => response,
                 Err(ReadError::Compacted { .. }) if cursor.continued => {
                     return Err(Status::continue_expired(cursor.inconsistent_token()));
                 }
-                Err(error) => return Err(failed(&error.into())),
+                Err(error) => return Err(self.failed(&error.into())),
             };
             if let ListPosition::NotOlderThan(version) = &position {
-                not_older(version, response.revision.0).map_err(|error| failed(&error))?;
+                not_older(version, response.revision.0).map_err(|error| self.failed(&error))?;
             }
             let revision = *cursor.revision.get_or_insert(response.revision.0);
             cursor.at = Some(Revision(revision));
             let left = limit.map(|limit| limit - listed.items.len());
-            let evaluated = self.select(&response, predicate, left, &mut listed.items);
+            let evaluated = self.select(&response, left, &mut listed.items);
             let more = response.more || evaluated < response.kvs.len();
             let last = evaluated.checked_sub(1).map(|it| &response.kvs[it].key);
             if let (true, Some(last)) = (more, last) {
@@ -95,14 +102,18 @@ impl RawStorage {
         }
     }
 
+    fn failed(&self, error: &StorageError) -> Status {
+        error.to_status(Operation::List, self.request.resource, "")
+    }
+
     /// Appends the selected ones, at most `left`. How many were looked at.
     fn select(
         &self,
         response: &RangeResponse,
-        predicate: &Predicate,
         left: Option<usize>,
         items: &mut Vec<Stored>,
     ) -> usize {
+        let predicate = self.request.predicate;
         let everything = predicate.is_everything();
         if everything {
             items.reserve(response.kvs.len());
@@ -112,61 +123,35 @@ impl RawStorage {
             if items.len() >= end {
                 return index;
             }
-            let stored = self.stored(kv);
-            if everything || self.is_selected(&stored, kv, predicate) {
+            let stored = self.codec.stored(kv);
+            if everything || self.is_selected(&stored, kv) {
                 items.push(stored);
             }
         }
         response.kvs.len()
     }
 
-    fn is_selected(&self, stored: &Stored, kv: &Arc<KeyValue>, predicate: &Predicate) -> bool {
-        let (namespace, name) = self.keys.names(&kv.key);
-        predicate.matches(stored, namespace, name)
+    fn is_selected(&self, stored: &Stored, kv: &KeyValue) -> bool {
+        let (namespace, name) = self.codec.keys().names(&kv.key);
+        self.request.predicate.matches(stored, namespace, name)
     }
 
-    /// The keys that can be selected at all; None if there are none.
-    pub(crate) fn narrow(&self, scope: Scope<'_>, predicate: &Predicate) -> Option<KeyRange> {
-        let mut namespace = scope.namespace;
-        if self.keys.namespaced()
-            && let Some(selected) = predicate.namespace()
-        {
-            if namespace.is_empty() {
-                namespace = selected;
-            } else if namespace != selected {
-                return None;
-            }
-        }
-        let name = match (scope.name, predicate.name()) {
-            (Some(name), Some(selected)) if name != selected => return None,
-            (name, selected) => name.or(selected),
-        };
-        match name {
-            Some(name) if !namespace.is_empty() || !self.keys.namespaced() => {
-                let key = self.keys.key(namespace, name).ok()?;
-                Some(KeyRange::key(Bytes::from(key)))
-            }
-            _ => Some(self.keys.range(namespace)),
-        }
-    }
-
-    async fn nothing(&self, resource: &GroupResource) -> Result<Listed, Status> {
-        let revision = self.revision().await;
-        let revision = revision.map_err(|error| error.to_status(Operation::List, resource, ""))?;
+    async fn nothing(&self) -> Result<Listed, Status> {
+        let revision = self.head().await?;
         Ok(Listed {
             items: Vec::new(),
             metadata: list_meta(revision),
         })
     }
 
-    async fn cursor(
-        &self,
-        resource: &GroupResource,
-        scope: Scope<'_>,
-        range: KeyRange,
-        position: &ListPosition,
-    ) -> Result<Cursor, Status> {
-        let prefix = self.keys.range_prefix(scope.namespace);
+    async fn head(&self) -> Result<u64, Status> {
+        let revision = self.reader.revision().await;
+        Ok(revision.map_err(|error| self.failed(&error.into()))?.0)
+    }
+
+    async fn cursor(&self, range: KeyRange, position: &ListPosition) -> Result<Cursor, Status> {
+        let scope = self.request.scope;
+        let prefix = self.codec.keys().range_prefix(scope.namespace);
         let mut cursor = Cursor {
             range,
             prefix,
@@ -192,14 +177,42 @@ impl RawStorage {
                 let revision = if let Some(revision) = token.revision {
                     revision
                 } else {
-                    let head = self.revision().await;
-                    head.map_err(|error| error.to_status(Operation::List, resource, ""))?
+                    self.head().await?
                 };
                 cursor.at = Some(Revision(revision));
                 cursor.revision = Some(revision);
             }
         }
         Ok(cursor)
+    }
+}
+
+/// The keys that can be selected at all; None if there are none.
+pub(crate) fn narrow(
+    keys: &KeyLayout,
+    scope: Scope<'_>,
+    predicate: &Predicate,
+) -> Option<KeyRange> {
+    let mut namespace = scope.namespace;
+    if keys.namespaced()
+        && let Some(selected) = predicate.namespace()
+    {
+        if namespace.is_empty() {
+            namespace = selected;
+        } else if namespace != selected {
+            return None;
+        }
+    }
+    let name = match (scope.name, predicate.name()) {
+        (Some(name), Some(selected)) if name != selected => return None,
+        (name, selected) => name.or(selected),
+    };
+    match name {
+        Some(name) if !namespace.is_empty() || !keys.namespaced() => {
+            let key = keys.key(namespace, name).ok()?;
+            Some(KeyRange::key(Bytes::from(key)))
+        }
+        _ => Some(keys.range(namespace)),
     }
 }
 
@@ -264,7 +277,7 @@ fn not_older(version: &ResourceVersion, current: u64) -> Result<(), StorageError
 }
 
 /// Where to read. What is wrong with a token is said before what is wrong beside it, as upstream.
-fn position(options: &ListOptions) -> Result<ListPosition, Status> {
+pub(crate) fn position(options: &ListOptions) -> Result<ListPosition, Status> {
     options.list_position().map_err(|error| {
         if matches!(error, OptionsError::ContinueWithVersion)
             && let Err(status) = ContinueToken::decode(&options.continue_)
@@ -276,7 +289,7 @@ fn position(options: &ListOptions) -> Result<ListPosition, Status> {
 }
 
 /// The version of a list as a number. 400 if it is none.
-fn list_version(version: &ResourceVersion) -> Result<u64, Status> {
+pub(crate) fn list_version(version: &ResourceVersion) -> Result<u64, Status> {
     parse_version(version).map_err(|status| {
         Status::bad_request(format!("invalid resource version: {}", status.message))
     })

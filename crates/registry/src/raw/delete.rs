@@ -1,0 +1,72 @@
+//! Delete: whatever the version is, if it may go.
+
+use super::{Current, RawStorage};
+use crate::storage::{Allowed, DeleteRequest, check};
+use crate::{StorageError, Stored};
+use kubist_apimachinery::Status;
+
+impl RawStorage {
+    pub(super) async fn delete_object(
+        &self,
+        key: String,
+        mut request: DeleteRequest<'_>,
+        allowed: &Allowed<'_>,
+    ) -> Result<Stored, StorageError> {
+        if request.unreadable {
+            // Only what is stored now can show that it cannot be read.
+            request.suggestion = None;
+        }
+        let mut current = self.begin(&key, request.suggestion.take()).await?;
+        loop {
+            let Some(stored) = &current.stored else {
+                return Err(StorageError::NotFound { key });
+            };
+            if let Err(error) = may_go(&key, &request, stored, allowed) {
+                if current.fresh {
+                    return Err(error);
+                }
+                let fresh = self.read(&key).await?;
+                let same = |it: &Stored| it.revision() == stored.revision();
+                if fresh.stored.as_ref().is_some_and(same) {
+                    return Err(error);
+                }
+                current = fresh;
+                continue;
+            }
+            match self.remove(&key, stored.revision()).await? {
+                Ok(revision) => return Ok(self.removed(&current, stored, revision)),
+                Err(found) => current = self.fresh(found),
+            }
+        }
+    }
+
+    /// The content that went, with the revision of its end: the same that watches show.
+    fn removed(&self, current: &Current, stored: &Stored, revision: u64) -> Stored {
+        match &current.kv {
+            Some(kv) => self.codec.removed(kv, revision),
+            None => stored.at_revision(revision),
+        }
+    }
+}
+
+fn may_go(
+    key: &str,
+    request: &DeleteRequest<'_>,
+    stored: &Stored,
+    allowed: &Allowed<'_>,
+) -> Result<(), StorageError> {
+    if request.unreadable {
+        if stored.object().is_ok() {
+            return Err(StorageError::InvalidObject {
+                key: key.to_owned(),
+                why: "unsafe deletion not allowed: the object can be read".to_owned(),
+            });
+        }
+        return allowed(None).map_err(StorageError::from);
+    }
+    let readable: Result<_, Status> = stored.object();
+    readable?;
+    check(key, request.preconditions, stored)?;
+    allowed(Some(stored))?;
+    Ok(())
+}

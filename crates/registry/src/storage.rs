@@ -1,0 +1,261 @@
+//! The seam between the store with the rules of the API and what keeps the objects of a resource.
+//!
+//! [`Storage`] is what the store calls. [`RawStorage`](crate::RawStorage) implements it over an
+//! engine, [`Cacher`](crate::cacher::Cacher) decorates that with a watch cache. Both give the same
+//! answers, except where they differ by design (see the table in `tests/it/storage`). No rule of
+//! the API is known here, and dry runs lie above.
+
+mod dry_run;
+mod factory;
+mod stats;
+
+pub(crate) use dry_run::DryRunnable;
+pub use factory::{
+    StorageFactory, StorageOptions, WatchCache, WatchCacheSizes, WatchCacheSizesError,
+};
+pub use stats::StorageStats;
+
+use crate::storage_key::KeyLayout;
+use crate::strategy::BoxFuture;
+use crate::{EventStream, Predicate, StorageError, Stored};
+use kubist_api::Kind;
+use kubist_apimachinery::{AnyObject, GroupResource, ListMeta, ListOptions, Preconditions, Status};
+use std::fmt;
+use std::time::Duration;
+
+/// The objects of one resource.
+///
+/// All objects are of the storage version of the kind. Keys come from [`keys`](Self::keys).
+pub trait Storage: fmt::Debug + Send + Sync + 'static {
+    /// The kind in its storage version.
+    fn kind(&self) -> &'static Kind;
+
+    /// Where the objects are.
+    fn keys(&self) -> &KeyLayout;
+
+    /// Stores a new object under a key that nothing is under, for as long as `ttl` (forever if
+    /// None).
+    ///
+    /// # Errors
+    /// The object has a resource version already, or something is under the key.
+    fn create(
+        &self,
+        key: String,
+        object: Box<dyn AnyObject>,
+        ttl: Option<Duration>,
+    ) -> BoxFuture<'_, Result<Stored, StorageError>>;
+
+    /// Reads an object; None if there is none. `not_older_than`: None reads the most recent state,
+    /// `Some(0)` any state, another version that state or a later one.
+    ///
+    /// # Errors
+    /// Storage (or, for so long as it waits, the cache) is not at that version yet.
+    fn get<'a>(
+        &'a self,
+        key: &'a str,
+        not_older_than: Option<u64>,
+    ) -> BoxFuture<'a, Result<Option<Stored>, StorageError>>;
+
+    /// Lists what a predicate selects.
+    fn list<'a>(&'a self, request: ListRequest<'a>) -> BoxFuture<'a, Result<Listed, Status>>;
+
+    /// Changes an object until no other write comes in between. Writes nothing if the bytes that
+    /// are stored would stay the same.
+    fn update<'a>(
+        &'a self,
+        key: String,
+        request: UpdateRequest<'a>,
+        change: &'a mut dyn Change,
+    ) -> BoxFuture<'a, Result<Outcome, StorageError>>;
+
+    /// Removes an object, whatever its version is, if `allowed` agrees and the preconditions
+    /// hold. The answer is the content that was removed, with the resource version of the delete.
+    /// `allowed` is called once for each state that was looked at; with None for an object that
+    /// cannot be read.
+    fn delete<'a>(
+        &'a self,
+        key: String,
+        request: DeleteRequest<'a>,
+        allowed: &'a Allowed<'a>,
+    ) -> BoxFuture<'a, Result<Stored, StorageError>>;
+
+    /// Follows what a predicate selects. Errors that upstream answers with a stream come as its
+    /// only event.
+    fn watch<'a>(&'a self, request: WatchRequest<'a>)
+    -> BoxFuture<'a, Result<EventStream, Status>>;
+
+    /// How many objects there are.
+    fn count(&self) -> BoxFuture<'_, Result<usize, StorageError>>;
+
+    /// How many objects there are, and how large they are on average. Without a cache all of them
+    /// are read.
+    fn stats(&self) -> BoxFuture<'_, Result<StorageStats, StorageError>>;
+
+    /// Where the engine stands: never older than any write answered before the call.
+    fn revision(&self) -> BoxFuture<'_, Result<u64, StorageError>>;
+
+    /// The last compaction of the engine that this process knows of; 0 if none.
+    fn compacted(&self) -> u64;
+
+    /// Asks the engine to tell those who follow it how far they are. Nobody does without a cache.
+    fn request_progress(&self);
+
+    /// Whether it can answer.
+    ///
+    /// # Errors
+    /// The cache has not read everything yet.
+    fn readiness(&self) -> Result<(), StorageError>;
+}
+
+/// Whether an object may go. See [`Storage::delete`].
+pub type Allowed<'a> = dyn Fn(Option<&Stored>) -> Result<(), Status> + Send + Sync + 'a;
+
+/// Where to look: a namespace (all if empty), and perhaps one name in it.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "a key has no other parts")]
+pub struct Scope<'a> {
+    /// The namespace; all if it is empty.
+    pub namespace: &'a str,
+    /// The name; all if there is none.
+    pub name: Option<&'a str>,
+}
+
+/// What [`Storage::list`] shall read.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "the store fills it in")]
+pub struct ListRequest<'a> {
+    /// The resource, as messages name it.
+    pub resource: &'a GroupResource,
+    /// Where to look.
+    pub scope: Scope<'a>,
+    /// What is selected. The selectors of `options` are not looked at.
+    pub predicate: &'a Predicate,
+    /// Version, match, limit and continue.
+    pub options: &'a ListOptions,
+}
+
+/// What a list found.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Listed {
+    /// The objects, in the order of their keys.
+    pub items: Vec<Stored>,
+    /// The version of the list and the token of the next page.
+    pub metadata: ListMeta,
+}
+
+/// How [`Storage::update`] goes about it.
+#[derive(Clone, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "the store fills it in")]
+pub struct UpdateRequest<'a> {
+    /// What must be true of the stored object.
+    pub preconditions: Option<&'a Preconditions>,
+    /// Whether the change decides what becomes of an object that does not exist.
+    pub missing_ok: bool,
+    /// What the object was a moment ago, to save a read. Never the last word: what fails with it
+    /// is tried again with what is stored.
+    pub suggestion: Option<Stored>,
+}
+
+/// How [`Storage::delete`] goes about it.
+#[derive(Clone, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "the store fills it in")]
+pub struct DeleteRequest<'a> {
+    /// What must be true of the stored object.
+    pub preconditions: Option<&'a Preconditions>,
+    /// As in [`UpdateRequest::suggestion`].
+    pub suggestion: Option<Stored>,
+    /// Whether the object is to be removed because it cannot be read; one that can be read stays.
+    pub unreadable: bool,
+}
+
+/// What [`Storage::watch`] shall follow.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "the store fills it in")]
+pub struct WatchRequest<'a> {
+    /// The version of the kind to deliver.
+    pub kind: &'static Kind,
+    /// Where to look.
+    pub scope: Scope<'a>,
+    /// What is selected. The selectors of `options` are not looked at.
+    pub predicate: &'a Predicate,
+    /// Where to begin, and whether bookmarks are wanted.
+    pub options: &'a ListOptions,
+    /// When the caller will end it; a bookmark comes shortly before.
+    pub timeout: Option<Duration>,
+}
+
+/// One try to change an object. Called again whenever another write came in between, and must
+/// look at `current` each time.
+pub trait Change: Send {
+    /// What shall become of the object; `current` is None if there is none.
+    fn attempt<'a>(
+        &'a mut self,
+        current: Option<&'a Stored>,
+    ) -> BoxFuture<'a, Result<Changed, Status>>;
+}
+
+/// What a change wants.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "storage handles each")]
+pub enum Changed {
+    /// This object in place of the other, for so long.
+    Write(Box<dyn AnyObject>, Option<Duration>),
+    /// Nothing: what is there stays, and is the answer.
+    Keep,
+    /// No object any more; this is the answer.
+    Delete(Box<dyn AnyObject>),
+}
+
+/// What became of a change.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// The object as it is stored now, or as it last was.
+    pub stored: Stored,
+    /// Whether it did not exist before.
+    pub created: bool,
+    /// Whether it is gone.
+    pub deleted: bool,
+}
+
+/// Whether the stored object is the one that a write means.
+pub(crate) fn check(
+    key: &str,
+    preconditions: Option<&Preconditions>,
+    stored: &Stored,
+) -> Result<(), StorageError> {
+    let Some(Preconditions {
+        uid,
+        resource_version,
+    }) = preconditions
+    else {
+        return Ok(());
+    };
+    if uid.is_none() && resource_version.is_none() {
+        return Ok(());
+    }
+    let meta = stored.object()?.meta();
+    let invalid = |why| StorageError::InvalidObject {
+        key: key.to_owned(),
+        why,
+    };
+    if let Some(uid) = uid
+        && *uid != meta.uid
+    {
+        return Err(invalid(format!(
+            "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
+            meta.uid
+        )));
+    }
+    if let Some(version) = resource_version
+        && *version != meta.resource_version
+    {
+        return Err(invalid(format!(
+            "Precondition failed: ResourceVersion in precondition: {version}, ResourceVersion in \
+             object meta: {}",
+            meta.resource_version
+        )));
+    }
+    Ok(())
+}

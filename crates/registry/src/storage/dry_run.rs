@@ -1,0 +1,110 @@
+//! Dry runs: the whole road of a write, with a read in place of its last step.
+//!
+//! Lies above [`Storage`], so that nothing below knows of dry runs.
+
+use super::{Allowed, Change, Changed, DeleteRequest, Outcome, Storage, UpdateRequest, check};
+use crate::{StorageError, Stored};
+use kubist_apimachinery::{AnyObject, Preconditions};
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Storage whose writes can be rehearsed.
+#[derive(Clone, Debug)]
+pub(crate) struct DryRunnable(pub(crate) Arc<dyn Storage>);
+
+impl Deref for DryRunnable {
+    type Target = dyn Storage;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl DryRunnable {
+    /// As [`Storage::create`]. In a dry run nothing is written, and the result has no resource
+    /// version.
+    pub(crate) async fn create(
+        &self,
+        key: String,
+        object: Box<dyn AnyObject>,
+        ttl: Option<Duration>,
+        dry_run: bool,
+    ) -> Result<Stored, StorageError> {
+        if !dry_run {
+            return self.0.create(key, object, ttl).await;
+        }
+        match self.get(&key, None).await? {
+            Some(found) => Err(StorageError::exists(key, &found)),
+            None => Ok(Stored::from_object(self.kind(), 0, object)),
+        }
+    }
+
+    /// As [`Storage::update`]. A dry run keeps the resource version.
+    pub(crate) async fn update(
+        &self,
+        key: String,
+        preconditions: &Preconditions,
+        missing_ok: bool,
+        dry_run: bool,
+        change: &mut dyn Change,
+    ) -> Result<Outcome, StorageError> {
+        if !dry_run {
+            let request = UpdateRequest {
+                preconditions: Some(preconditions),
+                missing_ok,
+                suggestion: None,
+            };
+            return self.0.update(key, request, change).await;
+        }
+        let current = self.get(&key, None).await?;
+        if let Some(current) = &current {
+            check(&key, Some(preconditions), current)?;
+        } else if !missing_ok {
+            return Err(StorageError::NotFound { key });
+        }
+        let changed = change.attempt(current.as_ref()).await?;
+        let revision = current.as_ref().map_or(0, Stored::revision);
+        let created = current.is_none();
+        let (stored, deleted) = match (changed, current) {
+            (Changed::Keep, Some(current)) => (current, false),
+            (Changed::Keep | Changed::Delete(_), None) => {
+                return Err(StorageError::NotFound { key });
+            }
+            (Changed::Delete(last), Some(_)) => {
+                (Stored::from_object(self.kind(), revision, last), true)
+            }
+            (Changed::Write(object, _), _) => {
+                (Stored::from_object(self.kind(), revision, object), false)
+            }
+        };
+        Ok(Outcome {
+            stored,
+            created,
+            deleted,
+        })
+    }
+
+    /// As [`Storage::delete`]. A dry run answers with the object as it is.
+    pub(crate) async fn delete(
+        &self,
+        key: String,
+        preconditions: &Preconditions,
+        dry_run: bool,
+        allowed: &Allowed<'_>,
+    ) -> Result<Stored, StorageError> {
+        if !dry_run {
+            let request = DeleteRequest {
+                preconditions: Some(preconditions),
+                ..DeleteRequest::default()
+            };
+            return self.0.delete(key, request, allowed).await;
+        }
+        let Some(stored) = self.get(&key, None).await? else {
+            return Err(StorageError::NotFound { key });
+        };
+        check(&key, Some(preconditions), &stored)?;
+        allowed(Some(&stored))?;
+        Ok(stored)
+    }
+}

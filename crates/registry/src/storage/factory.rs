@@ -1,0 +1,199 @@
+//! Decides for each resource how it is kept: key prefix, watch cache, transformer, encoding.
+
+use super::Storage;
+use crate::RawStorage;
+use crate::storage_key::KeyLayout;
+use crate::stored_cache::StoredCache;
+use crate::stored_codec::{StorageEncoding, StoredCodec};
+use crate::transformer::{Identity, Transformer};
+use hashbrown::HashMap;
+use kubist_api::Kind;
+use kubist_apimachinery::GroupResource;
+use kubist_storage::Kv;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// Which resources have a watch cache.
+#[derive(Clone, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
+pub struct WatchCache {
+    /// Whether there are watch caches at all. Default: no; see the decision record on it.
+    pub enabled: bool,
+    /// Exceptions.
+    pub sizes: WatchCacheSizes,
+}
+
+impl WatchCache {
+    /// Whether a resource has one.
+    pub fn covers(&self, resource: &GroupResource) -> bool {
+        self.enabled && self.sizes.get(resource) != Some(0)
+    }
+}
+
+/// Sizes of watch caches by resource, as upstream's option has them: a cache adapts its size, so
+/// only zero means something, which is no cache.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WatchCacheSizes(Vec<(GroupResource, usize)>);
+
+/// Why a text is not sizes of watch caches.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{item:?} is not the size of a watch cache; one is `resource[.group]#size`")]
+pub struct WatchCacheSizesError {
+    item: String,
+}
+
+impl WatchCacheSizes {
+    /// What was said of a resource.
+    pub fn get(&self, resource: &GroupResource) -> Option<usize> {
+        let found = self.0.iter().find(|(of, _)| of == resource);
+        found.map(|(_, size)| *size)
+    }
+}
+
+impl FromStr for WatchCacheSizes {
+    type Err = WatchCacheSizesError;
+
+    /// Reads `resource[.group]#size,…`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut sizes = Vec::new();
+        for item in text.split(',').filter(|it| !it.is_empty()) {
+            let error = || WatchCacheSizesError {
+                item: item.to_owned(),
+            };
+            let (resource, size) = item.split_once('#').ok_or_else(error)?;
+            let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
+            if plural.is_empty() {
+                return Err(error());
+            }
+            let size = size.parse().map_err(|_| error())?;
+            sizes.push((GroupResource::new(group, plural), size));
+        }
+        Ok(Self(sizes))
+    }
+}
+
+/// Makes the storage of each resource over one engine.
+#[derive(Debug)]
+pub struct StorageFactory {
+    kv: Arc<dyn Kv>,
+    key_root: String,
+    watch_cache: WatchCache,
+    transformers: HashMap<GroupResource, Arc<dyn Transformer>>,
+    encodings: HashMap<GroupResource, StorageEncoding>,
+    /// What all resources remember together.
+    made: Arc<StoredCache>,
+}
+
+/// How one resource is kept.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StorageOptions {
+    /// Where its objects are.
+    pub keys: KeyLayout,
+    /// Whether it has a watch cache.
+    pub cached: bool,
+    /// What is done to its values.
+    pub transformer: Arc<dyn Transformer>,
+    /// How its objects are encoded.
+    pub encoding: StorageEncoding,
+}
+
+impl StorageFactory {
+    /// A factory over `kv`, with keys below `key_root` and a memory of about `cache_bytes_max`
+    /// bytes for what was made of stored values.
+    pub fn new(kv: Arc<dyn Kv>, key_root: impl Into<String>, cache_bytes_max: usize) -> Self {
+        Self {
+            kv,
+            key_root: key_root.into(),
+            watch_cache: WatchCache::default(),
+            transformers: HashMap::new(),
+            encodings: HashMap::new(),
+            made: Arc::new(StoredCache::new(cache_bytes_max)),
+        }
+    }
+
+    /// The same with watch caches.
+    #[must_use]
+    pub fn with_watch_cache(mut self, watch_cache: WatchCache) -> Self {
+        self.watch_cache = watch_cache;
+        self
+    }
+
+    /// The same with a transformer for one resource. Default: [`Identity`].
+    #[must_use]
+    pub fn with_transformer(
+        mut self,
+        resource: GroupResource,
+        transformer: Arc<dyn Transformer>,
+    ) -> Self {
+        self.transformers.insert(resource, transformer);
+        self
+    }
+
+    /// The same with an encoding for one resource. Default: protobuf.
+    #[must_use]
+    pub fn with_encoding(mut self, resource: GroupResource, encoding: StorageEncoding) -> Self {
+        self.encodings.insert(resource, encoding);
+        self
+    }
+
+    /// How a resource is kept.
+    pub fn options(&self, resource: &GroupResource, namespaced: bool) -> StorageOptions {
+        let (group, plural) = (&resource.group, &resource.resource);
+        let transformer = self.transformers.get(resource).cloned();
+        StorageOptions {
+            keys: KeyLayout::built_in(&self.key_root, group, plural, namespaced),
+            cached: self.watch_cache.covers(resource),
+            transformer: transformer.unwrap_or_else(|| Arc::new(Identity)),
+            encoding: self.encodings.get(resource).copied().unwrap_or_default(),
+        }
+    }
+
+    /// The storage of a resource with objects of `kind`.
+    pub fn storage(
+        &self,
+        resource: &GroupResource,
+        namespaced: bool,
+        kind: &'static Kind,
+    ) -> Arc<dyn Storage> {
+        let options = self.options(resource, namespaced);
+        let codec = StoredCodec::new(kind, options.keys)
+            .with_transformer(options.transformer)
+            .with_encoding(options.encoding)
+            .with_cache(Arc::clone(&self.made));
+        Arc::new(RawStorage::new(Arc::clone(&self.kv), codec))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_upstream_writes_them() {
+        let sizes: WatchCacheSizes = "pods#0,deployments.apps#100".parse().expect("valid");
+        assert_eq!(sizes.get(&GroupResource::new("", "pods")), Some(0));
+        assert_eq!(
+            sizes.get(&GroupResource::new("apps", "deployments")),
+            Some(100)
+        );
+        assert_eq!(sizes.get(&GroupResource::new("", "nodes")), None);
+        for text in ["pods", "pods#", "#1", "pods#-1", "pods#x"] {
+            assert!(text.parse::<WatchCacheSizes>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn size_zero_is_no_cache_and_no_other_size_matters() {
+        let cache = WatchCache {
+            enabled: true,
+            sizes: "pods#0,nodes#7".parse().expect("valid"),
+        };
+        let covers = |plural| cache.covers(&GroupResource::new("", plural));
+        assert_eq!(
+            ["pods", "nodes", "services"].map(covers),
+            [false, true, true]
+        );
+        assert!(!WatchCache::default().covers(&GroupResource::new("", "nodes")));
+    }
+}

@@ -1,0 +1,197 @@
+//! `StoredCodec`: how the objects of a resource become stored values, and come back.
+//!
+//! One stored encoding for each object, in the storage version and without resource version; then
+//! the transformer. On the way back each version of an object is looked at once while in use.
+
+use crate::Stored;
+use crate::storage_key::KeyLayout;
+use crate::stored::unreadable;
+use crate::stored_cache::StoredCache;
+use crate::transformer::{Identity, Transformer};
+use bytes::Bytes;
+use kubist_api::{Kind, find_kind_by_api_version};
+use kubist_apimachinery::wire::{DecodeContext, Json, merge_json, merge_protobuf};
+use kubist_apimachinery::{AnyObject, Status, Str};
+use kubist_codec::envelope::{self, Envelope};
+use kubist_storage::KeyValue;
+use std::sync::Arc;
+
+/// The stored form of a resource.
+#[derive(Clone, Debug)]
+pub struct StoredCodec {
+    kind: &'static Kind,
+    keys: KeyLayout,
+    cache: Arc<StoredCache>,
+    transformer: Arc<dyn Transformer>,
+    encoding: StorageEncoding,
+}
+
+/// How objects are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StorageEncoding {
+    /// The protobuf envelope, as upstream for built-in kinds.
+    #[default]
+    Protobuf,
+    /// JSON, as upstream for custom resources.
+    Json,
+}
+
+/// What a codec made for itself alone remembers, in bytes.
+const CACHE_BYTES_MAX: usize = 64 << 20;
+
+impl StoredCodec {
+    /// Protobuf without encryption, which remembers what it made in 64 MiB of its own.
+    pub fn new(kind: &'static Kind, keys: KeyLayout) -> Self {
+        Self {
+            kind,
+            keys,
+            cache: Arc::new(StoredCache::new(CACHE_BYTES_MAX)),
+            transformer: Arc::new(Identity),
+            encoding: StorageEncoding::default(),
+        }
+    }
+
+    /// The same with a transformer.
+    #[must_use]
+    pub fn with_transformer(mut self, transformer: Arc<dyn Transformer>) -> Self {
+        self.transformer = transformer;
+        self
+    }
+
+    /// The same with an encoding.
+    #[must_use]
+    pub fn with_encoding(mut self, encoding: StorageEncoding) -> Self {
+        self.encoding = encoding;
+        self
+    }
+
+    /// The same with a memory that is shared with others.
+    #[must_use]
+    pub(crate) fn with_cache(mut self, cache: Arc<StoredCache>) -> Self {
+        self.cache = cache;
+        self
+    }
+
+    pub(crate) fn kind(&self) -> &'static Kind {
+        self.kind
+    }
+
+    pub(crate) fn keys(&self) -> &KeyLayout {
+        &self.keys
+    }
+
+    /// The stored encoding of an object, before the transformer.
+    pub(crate) fn encode(&self, mut object: Box<dyn AnyObject>) -> Bytes {
+        let meta = object.meta_mut();
+        meta.resource_version = Str::default();
+        meta.self_link = Str::default();
+        match self.encoding {
+            StorageEncoding::Protobuf => envelope::encode(&*object).into(),
+            StorageEncoding::Json => serde_json::to_vec(&Json::top(&*object))
+                .unwrap_or_default()
+                .into(),
+        }
+    }
+
+    /// The value to store.
+    pub(crate) fn seal(&self, key: &Bytes, value: &Bytes) -> Result<Bytes, Status> {
+        let sealed = self.transformer.to_storage(value.clone(), key);
+        sealed.map_err(Status::internal_error)
+    }
+
+    /// Whether an object is encoded as `value`, as far as that can be told without reading it.
+    pub(crate) fn holds(&self, stored: &Stored, value: &Bytes) -> bool {
+        match Envelope::open(value) {
+            Ok(envelope) => stored.raw().is_ok_and(|raw| raw == envelope.raw),
+            Err(_) => true,
+        }
+    }
+
+    /// Whether what is stored is these bytes, in the form in which they would be written now.
+    pub(crate) fn is_stored_as(&self, kv: &KeyValue, value: &Bytes) -> bool {
+        let read = self.transformer.from_storage(&kv.value, &kv.key);
+        read.is_ok_and(|it| !it.stale && it.value == *value)
+    }
+
+    /// The object in a stored value.
+    pub(crate) fn stored(&self, kv: &KeyValue) -> Stored {
+        self.at(kv, kv.mod_revision.0)
+    }
+
+    /// The content that a delete at `revision` removed.
+    pub(crate) fn removed(&self, kv: &KeyValue, revision: u64) -> Stored {
+        self.at(kv, revision)
+    }
+
+    fn at(&self, kv: &KeyValue, revision: u64) -> Stored {
+        self.cache.get(&kv.key, revision, kv.value.len(), || {
+            self.open(kv, revision)
+        })
+    }
+
+    /// What was just written, from its encoding.
+    pub(crate) fn written(&self, key: &Bytes, revision: u64, value: &Bytes) -> Stored {
+        self.cache.get(key, revision, value.len(), || {
+            decode(self.kind, revision, value)
+        })
+    }
+
+    /// The content before a write that did not remove it, for those who may no longer see it,
+    /// with the revision of that write. Not remembered: the write's own content has its place.
+    pub(crate) fn replaced(&self, kv: &KeyValue, revision: u64) -> Stored {
+        self.open(kv, revision)
+    }
+
+    fn open(&self, kv: &KeyValue, revision: u64) -> Stored {
+        match self.transformer.from_storage(&kv.value, &kv.key) {
+            Ok(read) => decode(self.kind, revision, &read.value),
+            Err(error) => {
+                let key = String::from_utf8_lossy(&kv.key);
+                let why = format_args!("unable to transform key {key:?}: {error}");
+                Stored::from_error(self.kind, revision, Status::internal_error(why))
+            }
+        }
+    }
+}
+
+/// The object in a value, as `kind`. What cannot be read says so when somebody looks inside.
+fn decode(kind: &'static Kind, revision: u64, value: &Bytes) -> Stored {
+    if let Ok(envelope) = Envelope::open(value)
+        && names(kind, &envelope)
+    {
+        return Stored::from_raw(kind, revision, value.slice_ref(envelope.raw));
+    }
+    match decode_other(kind, value) {
+        Ok(object) => Stored::from_object(kind, revision, object),
+        Err(status) => Stored::from_error(kind, revision, status),
+    }
+}
+
+fn names(kind: &Kind, envelope: &Envelope<'_>) -> bool {
+    let facts = kind.facts();
+    facts.kind == envelope.kind && facts.api_version == envelope.api_version
+}
+
+/// A value in another version of the kind, or in JSON.
+fn decode_other(kind: &'static Kind, value: &Bytes) -> Result<Box<dyn AnyObject>, Status> {
+    let cx = &mut DecodeContext::new();
+    if value.starts_with(b"{") {
+        let mut object = empty(kind)?;
+        merge_json(&mut *object, value, cx).map_err(|error| unreadable(&error))?;
+        return Ok(object);
+    }
+    let envelope = Envelope::open(value).map_err(|error| unreadable(&error))?;
+    let found = find_kind_by_api_version(envelope.api_version, envelope.kind).ok_or_else(|| {
+        let (version, name) = (envelope.api_version, envelope.kind);
+        unreadable(&format_args!("unknown kind {version} {name}"))
+    })?;
+    let mut object = empty(found)?;
+    merge_protobuf(&mut *object, envelope.raw, cx).map_err(|error| unreadable(&error))?;
+    crate::convert::convert(object, found, kind)
+}
+
+fn empty(kind: &'static Kind) -> Result<Box<dyn AnyObject>, Status> {
+    kind.new_object()
+        .ok_or_else(|| unreadable(&format_args!("{} has no metadata", kind.facts().kind)))
+}

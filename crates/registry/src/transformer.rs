@@ -1,0 +1,142 @@
+//! How values are changed on their way to storage and back: encryption at rest.
+//!
+//! [`Identity`] leaves them as they are, [`AesGcm`] encrypts them under one key, and
+//! [`Transformers`] puts several in a row for the rotation of keys: the first writes, any reads,
+//! and what another than the first wrote is stale, so that its next update rewrites it even if
+//! nothing has changed. The forms are upstream's; so is a value's tie to its key: one that is
+//! moved to another key cannot be read there.
+
+mod aes_gcm;
+
+pub use aes_gcm::{AesGcm, AesKeyError};
+
+use bytes::Bytes;
+use std::fmt;
+
+/// What all encrypted values begin with, as upstream.
+const ENCRYPTED: &[u8] = b"k8s:enc:";
+
+/// Changes values on their way to storage and back.
+pub trait Transformer: fmt::Debug + Send + Sync + 'static {
+    /// The value to store under `key`.
+    fn to_storage(&self, value: Bytes, key: &[u8]) -> Result<Bytes, TransformError>;
+
+    /// The value that was stored under `key`.
+    fn from_storage(&self, value: &Bytes, key: &[u8]) -> Result<Transformed, TransformError>;
+}
+
+/// What came out of storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "transformers make it")]
+pub struct Transformed {
+    /// The value.
+    pub value: Bytes,
+    /// Whether it would be written in another form now.
+    pub stale: bool,
+}
+
+/// Why a value cannot be stored, or read back.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransformError {
+    /// The value is encrypted, and no key for it is known.
+    #[error("identity transformer tried to read encrypted data")]
+    Encrypted,
+    /// No transformer knows the form of the value.
+    #[error("no matching prefix found")]
+    UnknownForm,
+    /// The value is too short, was changed, belongs to another key, or another key is needed.
+    #[error("the stored value cannot be decrypted")]
+    NotAuthentic,
+    /// No random numbers can be had, or the value is too long.
+    #[error("the value cannot be encrypted")]
+    Failed,
+    /// An error of a transformer from elsewhere.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// Leaves values as they are, and refuses to read encrypted ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "it has no state")]
+pub struct Identity;
+
+impl Transformer for Identity {
+    fn to_storage(&self, value: Bytes, _key: &[u8]) -> Result<Bytes, TransformError> {
+        Ok(value)
+    }
+
+    fn from_storage(&self, value: &Bytes, _key: &[u8]) -> Result<Transformed, TransformError> {
+        if value.starts_with(ENCRYPTED) {
+            return Err(TransformError::Encrypted);
+        }
+        Ok(Transformed {
+            value: value.clone(),
+            stale: false,
+        })
+    }
+}
+
+/// Several transformers, told apart by what their values begin with.
+#[derive(Debug)]
+pub struct Transformers {
+    /// The prefix that stands before the values of each; never empty but for plain values.
+    all: Vec<(Bytes, Box<dyn Transformer>)>,
+}
+
+impl Transformers {
+    /// A row that begins with the transformer that writes. `prefix` stands before its values; it
+    /// is empty for [`Identity`], which is tried after all that have one.
+    pub fn writing(prefix: impl Into<Bytes>, transformer: impl Transformer) -> Self {
+        Self {
+            all: vec![(prefix.into(), Box::new(transformer))],
+        }
+    }
+
+    /// The same with one more that reads.
+    #[must_use]
+    pub fn reading(mut self, prefix: impl Into<Bytes>, transformer: impl Transformer) -> Self {
+        self.all.push((prefix.into(), Box::new(transformer)));
+        self
+    }
+
+    /// A row that begins with a key that encrypts, under upstream's prefix for its name.
+    pub fn encrypting(key: AesGcm) -> Self {
+        Self::writing(key.prefix(), key)
+    }
+
+    /// The same with one more key that decrypts.
+    #[must_use]
+    pub fn decrypting(self, key: AesGcm) -> Self {
+        self.reading(key.prefix(), key)
+    }
+}
+
+impl Transformer for Transformers {
+    fn to_storage(&self, value: Bytes, key: &[u8]) -> Result<Bytes, TransformError> {
+        let (prefix, first) = self.all.first().ok_or(TransformError::UnknownForm)?;
+        let value = first.to_storage(value, key)?;
+        if prefix.is_empty() {
+            return Ok(value);
+        }
+        Ok([&prefix[..], &value[..]].concat().into())
+    }
+
+    fn from_storage(&self, value: &Bytes, key: &[u8]) -> Result<Transformed, TransformError> {
+        let named = |(_, (prefix, _)): &(usize, &(Bytes, Box<dyn Transformer>))| {
+            !prefix.is_empty() && value.starts_with(prefix)
+        };
+        let plain = |(_, (prefix, _)): &(usize, &(Bytes, Box<dyn Transformer>))| prefix.is_empty();
+        let all = || self.all.iter().enumerate();
+        let found = all().find(named).or_else(|| all().find(plain));
+        let (index, (prefix, transformer)) = found.ok_or(TransformError::UnknownForm)?;
+        let transformed = transformer.from_storage(&value.slice(prefix.len()..), key)?;
+        Ok(Transformed {
+            stale: transformed.stale || index > 0,
+            ..transformed
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
