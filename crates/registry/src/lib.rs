@@ -81,6 +81,7 @@ mod validate_metadata;
 mod watch;
 mod watch_event;
 
+pub mod cacher;
 pub mod storage;
 pub mod transformer;
 

@@ -134,6 +134,13 @@ pub struct ListRequest<'a> {
     pub options: &'a ListOptions,
 }
 
+impl ListRequest<'_> {
+    /// Whether at most one object can be meant, by its name.
+    pub fn is_single(&self) -> bool {
+        self.scope.name.or_else(|| self.predicate.name()).is_some()
+    }
+}
+
 /// What a list found.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]

@@ -96,21 +96,13 @@ impl StoredCodec {
 
     /// The value to store.
     pub(crate) fn seal(&self, key: &Bytes, value: &Bytes) -> Result<Bytes, Status> {
-        let sealed = self.transformer.to_storage(value.clone(), key);
+        let sealed = self.transformer.seal(value.clone(), key);
         sealed.map_err(Status::internal_error)
-    }
-
-    /// Whether an object is encoded as `value`, as far as that can be told without reading it.
-    pub(crate) fn holds(&self, stored: &Stored, value: &Bytes) -> bool {
-        match Envelope::open(value) {
-            Ok(envelope) => stored.raw().is_ok_and(|raw| raw == envelope.raw),
-            Err(_) => true,
-        }
     }
 
     /// Whether what is stored is these bytes, in the form in which they would be written now.
     pub(crate) fn is_stored_as(&self, kv: &KeyValue, value: &Bytes) -> bool {
-        let read = self.transformer.from_storage(&kv.value, &kv.key);
+        let read = self.transformer.open(&kv.value, &kv.key);
         read.is_ok_and(|it| !it.stale && it.value == *value)
     }
 
@@ -144,7 +136,7 @@ impl StoredCodec {
     }
 
     fn open(&self, kv: &KeyValue, revision: u64) -> Stored {
-        match self.transformer.from_storage(&kv.value, &kv.key) {
+        match self.transformer.open(&kv.value, &kv.key) {
             Ok(read) => decode(self.kind, revision, &read.value),
             Err(error) => {
                 let key = String::from_utf8_lossy(&kv.key);
@@ -152,6 +144,14 @@ impl StoredCodec {
                 Stored::from_error(self.kind, revision, Status::internal_error(why))
             }
         }
+    }
+}
+
+/// Whether an object is encoded as `value`, as far as that can be told without reading it.
+pub(crate) fn may_be(stored: &Stored, value: &Bytes) -> bool {
+    match Envelope::open(value) {
+        Ok(envelope) => stored.raw().is_ok_and(|raw| raw == envelope.raw),
+        Err(_) => true,
     }
 }
 

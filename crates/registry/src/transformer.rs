@@ -19,10 +19,10 @@ const ENCRYPTED: &[u8] = b"k8s:enc:";
 /// Changes values on their way to storage and back.
 pub trait Transformer: fmt::Debug + Send + Sync + 'static {
     /// The value to store under `key`.
-    fn to_storage(&self, value: Bytes, key: &[u8]) -> Result<Bytes, TransformError>;
+    fn seal(&self, value: Bytes, key: &[u8]) -> Result<Bytes, TransformError>;
 
     /// The value that was stored under `key`.
-    fn from_storage(&self, value: &Bytes, key: &[u8]) -> Result<Transformed, TransformError>;
+    fn open(&self, value: &Bytes, key: &[u8]) -> Result<Transformed, TransformError>;
 }
 
 /// What came out of storage.
@@ -62,11 +62,11 @@ pub enum TransformError {
 pub struct Identity;
 
 impl Transformer for Identity {
-    fn to_storage(&self, value: Bytes, _key: &[u8]) -> Result<Bytes, TransformError> {
+    fn seal(&self, value: Bytes, _key: &[u8]) -> Result<Bytes, TransformError> {
         Ok(value)
     }
 
-    fn from_storage(&self, value: &Bytes, _key: &[u8]) -> Result<Transformed, TransformError> {
+    fn open(&self, value: &Bytes, _key: &[u8]) -> Result<Transformed, TransformError> {
         if value.starts_with(ENCRYPTED) {
             return Err(TransformError::Encrypted);
         }
@@ -113,16 +113,16 @@ impl Transformers {
 }
 
 impl Transformer for Transformers {
-    fn to_storage(&self, value: Bytes, key: &[u8]) -> Result<Bytes, TransformError> {
+    fn seal(&self, value: Bytes, key: &[u8]) -> Result<Bytes, TransformError> {
         let (prefix, first) = self.all.first().ok_or(TransformError::UnknownForm)?;
-        let value = first.to_storage(value, key)?;
+        let value = first.seal(value, key)?;
         if prefix.is_empty() {
             return Ok(value);
         }
         Ok([&prefix[..], &value[..]].concat().into())
     }
 
-    fn from_storage(&self, value: &Bytes, key: &[u8]) -> Result<Transformed, TransformError> {
+    fn open(&self, value: &Bytes, key: &[u8]) -> Result<Transformed, TransformError> {
         let named = |(_, (prefix, _)): &(usize, &(Bytes, Box<dyn Transformer>))| {
             !prefix.is_empty() && value.starts_with(prefix)
         };
@@ -130,7 +130,7 @@ impl Transformer for Transformers {
         let all = || self.all.iter().enumerate();
         let found = all().find(named).or_else(|| all().find(plain));
         let (index, (prefix, transformer)) = found.ok_or(TransformError::UnknownForm)?;
-        let transformed = transformer.from_storage(&value.slice(prefix.len()..), key)?;
+        let transformed = transformer.open(&value.slice(prefix.len()..), key)?;
         Ok(Transformed {
             stale: transformed.stale || index > 0,
             ..transformed

@@ -24,6 +24,7 @@ use self::fanout::Fanout;
 pub(crate) use self::leases::Leases;
 use self::paged::Paged;
 pub(crate) use self::state::{Effects, State};
+pub use self::tree::{Iter, Tree};
 pub(crate) use self::versions::Versions;
 use self::view::View;
 use self::watcher::{Progress, Watcher};

@@ -2,6 +2,7 @@
 
 use super::{Current, RawStorage};
 use crate::storage::{Change, Changed, Outcome, UpdateRequest, check};
+use crate::stored_codec::may_be;
 use crate::{StorageError, Stored};
 use bytes::Bytes;
 use kubist_apimachinery::{AnyObject, Status};
@@ -105,7 +106,7 @@ impl RawStorage {
     ) -> Result<Tried, StorageError> {
         let value = self.codec.encode(object);
         if let Some(stored) = &current.stored
-            && self.codec.holds(stored, &value)
+            && may_be(stored, &value)
         {
             let Some(kv) = &current.kv else {
                 return self.same_or_again(key, current).await;

@@ -62,7 +62,7 @@ impl AesGcm {
 }
 
 impl Transformer for AesGcm {
-    fn to_storage(&self, value: Bytes, key: &[u8]) -> Result<Bytes, TransformError> {
+    fn seal(&self, value: Bytes, key: &[u8]) -> Result<Bytes, TransformError> {
         let mut nonce = [0; NONCE_LEN];
         self.random
             .fill(&mut nonce)
@@ -75,7 +75,7 @@ impl Transformer for AesGcm {
         Ok([&nonce[..], &sealed].concat().into())
     }
 
-    fn from_storage(&self, value: &Bytes, key: &[u8]) -> Result<Transformed, TransformError> {
+    fn open(&self, value: &Bytes, key: &[u8]) -> Result<Transformed, TransformError> {
         let (nonce, sealed) = value
             .split_first_chunk::<NONCE_LEN>()
             .ok_or(TransformError::NotAuthentic)?;

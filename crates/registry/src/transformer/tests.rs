@@ -12,7 +12,7 @@ fn read(
     value: &Bytes,
     key: &[u8],
 ) -> Result<(Bytes, bool), TransformError> {
-    let transformed = from.from_storage(value, key)?;
+    let transformed = from.open(value, key)?;
     Ok((transformed.value, transformed.stale))
 }
 
@@ -33,7 +33,7 @@ proptest! {
     fn what_was_encrypted_comes_back(value in prop::collection::vec(any::<u8>(), 0..300)) {
         let row = Transformers::encrypting(key("a", 1));
         let value = Bytes::from(value);
-        let stored = row.to_storage(value.clone(), b"/registry/x").expect("it encrypts");
+        let stored = row.seal(value.clone(), b"/registry/x").expect("it encrypts");
         prop_assert!(stored.starts_with(b"k8s:enc:aesgcm:v1:a:"));
         prop_assert_eq!(read(&row, &stored, b"/registry/x"), Ok((value, false)));
     }
@@ -43,7 +43,7 @@ proptest! {
 fn a_changed_or_moved_value_is_not_read() {
     let row = Transformers::encrypting(key("a", 1));
     let stored = row
-        .to_storage(Bytes::from_static(b"secret"), b"/a")
+        .seal(Bytes::from_static(b"secret"), b"/a")
         .expect("it encrypts");
     assert!(!stored.windows(6).any(|it| it == b"secret"));
     assert_eq!(
@@ -68,7 +68,7 @@ fn a_changed_or_moved_value_is_not_read() {
 fn what_another_key_than_the_first_wrote_is_stale() {
     let old = Transformers::encrypting(key("old", 1));
     let value = Bytes::from_static(b"secret");
-    let stored = old.to_storage(value.clone(), b"/a").expect("it encrypts");
+    let stored = old.seal(value.clone(), b"/a").expect("it encrypts");
     let rotated = Transformers::encrypting(key("new", 2))
         .decrypting(key("old", 1))
         .reading("", Identity);
@@ -78,9 +78,7 @@ fn what_another_key_than_the_first_wrote_is_stale() {
         Ok((value.clone(), true)),
         "it was plain"
     );
-    let again = rotated
-        .to_storage(value.clone(), b"/a")
-        .expect("it encrypts");
+    let again = rotated.seal(value.clone(), b"/a").expect("it encrypts");
     assert_eq!(read(&rotated, &again, b"/a"), Ok((value, false)));
     let without = Transformers::encrypting(key("new", 2));
     assert_eq!(
@@ -93,10 +91,10 @@ fn what_another_key_than_the_first_wrote_is_stale() {
 fn decrypting_everything_is_identity_in_front() {
     let old = Transformers::encrypting(key("a", 1));
     let value = Bytes::from_static(b"secret");
-    let stored = old.to_storage(value.clone(), b"/a").expect("it encrypts");
+    let stored = old.seal(value.clone(), b"/a").expect("it encrypts");
     let row = Transformers::writing("", Identity).decrypting(key("a", 1));
     assert_eq!(read(&row, &stored, b"/a"), Ok((value.clone(), true)));
-    assert_eq!(row.to_storage(value.clone(), b"/a"), Ok(value));
+    assert_eq!(row.seal(value.clone(), b"/a"), Ok(value));
 }
 
 #[test]

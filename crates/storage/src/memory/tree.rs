@@ -1,4 +1,4 @@
-//! A persistent ordered map of the current versions: a B+ tree whose nodes are shared.
+//! `Tree`: a persistent ordered map of versions, a B+ tree whose nodes are shared.
 //!
 //! A clone is one pointer and stays as it was, so readers take one and hold no lock; a change
 //! copies the nodes on its path only. Each branch knows how many keys lie below, so a range is
@@ -15,8 +15,10 @@ const NODE_MAX: usize = if cfg!(test) { 4 } else { 32 };
 /// A node with fewer entries is joined with a neighbour if both fit into one.
 const NODE_MIN: usize = NODE_MAX / 2;
 
+/// A persistent ordered map of versions by their keys. A clone costs one pointer and stays as it
+/// was; watch caches keep their snapshots so.
 #[derive(Clone, Debug)]
-pub(crate) struct Tree {
+pub struct Tree {
     root: Arc<Node>,
 }
 
@@ -46,11 +48,18 @@ impl Default for Tree {
 }
 
 impl Tree {
-    pub(crate) fn len(&self) -> usize {
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
         self.root.len()
     }
 
-    pub(crate) fn get(&self, key: &[u8]) -> Option<&Arc<KeyValue>> {
+    /// Whether there are no keys.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The version of a key.
+    pub fn get(&self, key: &[u8]) -> Option<&Arc<KeyValue>> {
         let mut node = &*self.root;
         loop {
             match node {
@@ -61,7 +70,7 @@ impl Tree {
     }
 
     /// Puts a version in, and returns the one that was there.
-    pub(crate) fn insert(&mut self, kv: Arc<KeyValue>) -> Option<Arc<KeyValue>> {
+    pub fn insert(&mut self, kv: Arc<KeyValue>) -> Option<Arc<KeyValue>> {
         let (previous, split) = insert(&mut self.root, kv);
         if let Some(right) = split {
             let left = mem::replace(&mut self.root, Arc::new(Node::Branch(Vec::new())));
@@ -76,7 +85,7 @@ impl Tree {
     }
 
     /// Takes a key out. Copies nothing if it is not there.
-    pub(crate) fn remove(&mut self, key: &[u8]) -> Option<Arc<KeyValue>> {
+    pub fn remove(&mut self, key: &[u8]) -> Option<Arc<KeyValue>> {
         self.get(key)?;
         let removed = remove(&mut self.root, key);
         while let Node::Branch(children) = &*self.root {
@@ -90,13 +99,13 @@ impl Tree {
     }
 
     /// How many keys the range holds. Costs as much as two look-ups.
-    pub(crate) fn count(&self, range: &KeyRange) -> usize {
+    pub fn count(&self, range: &KeyRange) -> usize {
         let end = range.end().map_or_else(|| self.len(), |end| self.rank(end));
         end.saturating_sub(self.rank(range.start()))
     }
 
     /// The versions in the range, in byte order of their keys.
-    pub(crate) fn range<'a>(&'a self, range: &'a KeyRange) -> Iter<'a> {
+    pub fn range<'a>(&'a self, range: &'a KeyRange) -> Iter<'a> {
         let mut branches = Vec::new();
         let mut node = &*self.root;
         loop {
@@ -136,7 +145,8 @@ impl Tree {
 }
 
 /// Versions in byte order of their keys.
-pub(crate) struct Iter<'a> {
+#[derive(Debug)]
+pub struct Iter<'a> {
     /// What is left of each branch on the way down, the root's first.
     branches: Vec<slice::Iter<'a, Child>>,
     leaf: slice::Iter<'a, Arc<KeyValue>>,

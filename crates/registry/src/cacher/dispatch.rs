@@ -1,0 +1,119 @@
+//! Events to those who want them. Nobody waits long for somebody who is slow.
+
+use super::Shared;
+use super::time_budget::TimeBudget;
+use super::watchers::{Dispatch, Outlet};
+use kubist_apimachinery::Str;
+use kubist_storage::{Change, Event, KeyValue};
+use std::sync::Arc;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::time::{Instant, timeout_at};
+
+impl Shared {
+    /// Takes over all events of one revision, and offers them.
+    pub(super) async fn take(&self, events: &[Arc<Event>], budget: &mut TimeBudget) {
+        let now = Instant::now();
+        let Some(revision) = events.last().map(|it| it.revision.0) else {
+            return;
+        };
+        let values = self.values(events);
+        let mut wanting = Vec::new();
+        let taken = {
+            let mut state = self.state.lock();
+            let Some(content) = &mut state.content else {
+                return;
+            };
+            let taken: Vec<_> = events
+                .iter()
+                .filter_map(|event| content.apply(event, now))
+                .collect();
+            content.reached(revision);
+            let (keys, watchers) = (self.raw.codec.keys(), &state.watchers);
+            for event in &taken {
+                watchers.interested(&event.key, keys, &values, &mut wanting);
+            }
+            taken
+        };
+        self.freshness.reach(revision);
+        if taken.len() > 1 {
+            wanting.sort_by_key(|it| Arc::as_ptr(it).addr());
+            wanting.dedup_by_key(|it| Arc::as_ptr(it).addr());
+        }
+        let dispatch = Arc::new(Dispatch { events: taken });
+        let slow = offer(wanting, &dispatch);
+        if !slow.is_empty() {
+            self.wait_for(slow, &dispatch, budget).await;
+        }
+    }
+
+    /// The values that the indexed field has and had, if anybody asks for one. All events of one
+    /// revision together: that offers too much rather than too little.
+    fn values(&self, events: &[Arc<Event>]) -> Vec<Str> {
+        let Some(field) = self.config.indexed_field else {
+            return Vec::new();
+        };
+        if !self.state.lock().watchers.have_values() {
+            return Vec::new();
+        }
+        let mut values: Vec<Str> = Vec::new();
+        let mut add = |kv: &KeyValue| {
+            if let Ok(object) = self.raw.codec.stored(kv).object() {
+                let value = self.strategy.field(&**object, field);
+                if !values.iter().any(|it| **it == *value) {
+                    values.push(Str::from(&*value));
+                }
+            }
+        };
+        for event in events {
+            if let Change::Put(kv) = &event.change {
+                add(kv);
+            }
+            let cached = || {
+                self.state
+                    .lock()
+                    .content
+                    .as_ref()?
+                    .tree()
+                    .get(&event.key)
+                    .cloned()
+            };
+            if let Some(old) = event.previous.clone().or_else(cached) {
+                add(&old);
+            }
+        }
+        values
+    }
+
+    /// Waits for those whose buffers are full, all together no longer than the budget allows, and
+    /// ends those who have no room then.
+    async fn wait_for(
+        &self,
+        slow: Vec<Arc<Outlet>>,
+        dispatch: &Arc<Dispatch>,
+        budget: &mut TimeBudget,
+    ) {
+        let begun = Instant::now();
+        let deadline = begun + budget.take(begun);
+        for outlet in slow {
+            let sent = timeout_at(deadline, outlet.buffer.send(Arc::clone(dispatch))).await;
+            if sent.is_err() {
+                let ended = self.state.lock().watchers.remove(&outlet.place);
+                drop(ended);
+            }
+        }
+        budget.give_back(deadline.saturating_duration_since(Instant::now()));
+    }
+}
+
+/// Gives to those who have room. Those who have none.
+fn offer(wanting: Vec<Arc<Outlet>>, dispatch: &Arc<Dispatch>) -> Vec<Arc<Outlet>> {
+    let mut slow = Vec::new();
+    for outlet in wanting {
+        match outlet.buffer.try_send(Arc::clone(dispatch)) {
+            // Who is gone is about to be forgotten.
+            Ok(()) | Err(TrySendError::Closed(_)) => {}
+            Err(TrySendError::Full(_)) => slow.push(outlet),
+        }
+    }
+    slow
+}

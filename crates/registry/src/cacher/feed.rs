@@ -1,0 +1,118 @@
+//! The loop that keeps a cache up to date: list, then follow, and again when that breaks off.
+
+use super::Shared;
+use super::state::Content;
+use super::time_budget::TimeBudget;
+use crate::StorageError;
+use crate::storage::Storage;
+use kubist_storage::memory::Tree;
+use kubist_storage::{Event, RangeRequest, Revision, Watch, WatchBatch, WatchRequest};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::time::{Instant, sleep};
+
+/// Objects read at once, as upstream.
+const PAGE: usize = 10_000;
+
+/// Never returns.
+pub(super) async fn run(shared: &Shared) {
+    loop {
+        // Why it broke off does not matter: all there is to do is to begin anew.
+        drop(follow(shared).await);
+        shared.stop();
+        sleep(shared.config.restart_after).await;
+    }
+}
+
+async fn follow(shared: &Shared) -> Result<(), StorageError> {
+    let (tree, revision) = list(shared).await?;
+    let request = WatchRequest::new(shared.raw.keys().range("")).from(Revision(revision).next());
+    let mut watch = shared.raw.kv.watch(request).await?;
+    shared.begin(tree, revision);
+    let mut budget = TimeBudget::new(Instant::now());
+    let mut asked = Instant::now();
+    loop {
+        tokio::select! {
+            biased;
+            batch = watch.next() => match batch {
+                None => return Ok(()),
+                Some(batch) => take_batch(shared, batch?, &mut budget).await,
+            },
+            () = shared.freshness.due(asked, shared.config.progress_every) => {
+                asked = Instant::now();
+                ask(shared, &watch);
+            }
+        }
+    }
+}
+
+fn ask(shared: &Shared, watch: &Watch) {
+    shared.freshness.asked();
+    watch.request_progress();
+}
+
+async fn take_batch(shared: &Shared, batch: WatchBatch, budget: &mut TimeBudget) {
+    let same = |a: &Arc<Event>, b: &Arc<Event>| a.revision == b.revision;
+    for events in batch.events.chunk_by(same) {
+        shared.take(events, budget).await;
+    }
+    let revision = batch.revision.0;
+    if let Some(content) = &mut shared.state.lock().content {
+        content.reached(revision);
+    }
+    shared.freshness.reach(revision);
+    shared.dispatched.store(revision, Ordering::Release);
+    shared.freshness.answered();
+}
+
+/// Everything there is, in one state.
+async fn list(shared: &Shared) -> Result<(Tree, u64), StorageError> {
+    let mut tree = Tree::default();
+    let mut range = shared.raw.keys().range("");
+    let mut at = None;
+    loop {
+        let request = RangeRequest {
+            range: range.clone(),
+            at,
+            limit: Some(PAGE),
+        };
+        let page = shared.raw.kv.range(request).await?;
+        let revision = *at.get_or_insert(page.revision);
+        let last = page.kvs.last().map(|kv| kv.key.clone());
+        for kv in page.kvs {
+            tree.insert(kv);
+        }
+        match last {
+            Some(last) if page.more => {
+                let mut next = last.to_vec();
+                next.push(0);
+                range = range.resumed_at(next);
+            }
+            _ => return Ok((tree, revision.0)),
+        }
+    }
+}
+
+impl Shared {
+    fn begin(&self, tree: Tree, revision: u64) {
+        let content = Content::new(tree, revision, self.config.history);
+        self.state.lock().content = Some(content);
+        self.dispatched.store(revision, Ordering::Release);
+        self.freshness.reach(revision);
+        self.ready.send_replace(true);
+    }
+
+    /// Ends all watches: what they would miss is not known.
+    fn stop(&self) {
+        self.ready.send_replace(false);
+        let (watchers, content) = {
+            let mut state = self.state.lock();
+            if state.content.is_some() {
+                state.down_since = Instant::now();
+                state.generation += 1;
+            }
+            (state.watchers.clear(), state.content.take())
+        };
+        drop((watchers, content));
+    }
+}

@@ -1,0 +1,289 @@
+//! The last events of a resource, in a ring that grows while it is filled fast and shrinks again.
+//!
+//! The rule and the bounds are upstream's: full within the time that watches may be away, it
+//! doubles; when its newest quarter alone is older than that, it halves.
+
+use kubist_storage::Event;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The least events kept, as upstream.
+pub(crate) const CAPACITY_MIN: usize = 100;
+/// The most events kept, as upstream, for the default time that watches may be away.
+pub(crate) const CAPACITY_MAX: usize = 100 * 1024;
+/// How long a watch may be away by default: the time between bookmarks and some more, as upstream.
+pub(crate) const FRESH_FOR: Duration = Duration::from_secs(75);
+
+/// The last events.
+#[derive(Debug)]
+pub(crate) struct Ring {
+    events: VecDeque<Recorded>,
+    capacity: usize,
+    capacity_max: usize,
+    fresh_for: Duration,
+    /// The revision before the first event that could be here.
+    begun_at: u64,
+    /// Whether events were dropped since.
+    evicted: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Recorded {
+    event: Arc<Event>,
+    at: Instant,
+}
+
+/// The events that were asked for are not here any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooOld {
+    /// The oldest revision that one can go on after.
+    pub(crate) oldest: u64,
+}
+
+impl Ring {
+    /// A ring for what comes after `begun_at`.
+    pub(crate) fn new(begun_at: u64, fresh_for: Duration) -> Self {
+        Self {
+            events: VecDeque::with_capacity(CAPACITY_MIN),
+            capacity: CAPACITY_MIN,
+            capacity_max: capacity_max(fresh_for),
+            fresh_for,
+            begun_at,
+            evicted: false,
+        }
+    }
+
+    /// How many events fit.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Adds an event that came now. Revisions do not fall.
+    pub(crate) fn push(&mut self, event: Arc<Event>, now: Instant) {
+        self.resize(now);
+        while self.events.len() >= self.capacity {
+            self.events.pop_front();
+            self.evicted = true;
+        }
+        self.events.push_back(Recorded { event, at: now });
+    }
+
+    fn resize(&mut self, now: Instant) {
+        if self.events.len() < self.capacity {
+            return;
+        }
+        let age = |at: usize| {
+            let recorded = self.events.get(at);
+            recorded.map(|it| now.saturating_duration_since(it.at))
+        };
+        if age(0).is_some_and(|it| it < self.fresh_for) {
+            self.capacity = self.capacity.saturating_mul(2).min(self.capacity_max);
+            return;
+        }
+        let newest_quarter = self.events.len() - self.capacity / 4;
+        if age(newest_quarter).is_some_and(|it| it > self.fresh_for) {
+            self.capacity = (self.capacity / 2).max(CAPACITY_MIN);
+        }
+    }
+
+    /// The oldest revision that one can go on after.
+    pub(crate) fn oldest(&self) -> u64 {
+        match self.events.front() {
+            Some(first) if self.evicted => first.event.revision.0 - 1,
+            _ => self.begun_at,
+        }
+    }
+
+    /// At most `limit` events after `after` up to `until`, but all of the last one's revision.
+    pub(crate) fn after(
+        &self,
+        after: u64,
+        until: u64,
+        limit: usize,
+    ) -> Result<Vec<Arc<Event>>, TooOld> {
+        let oldest = self.oldest();
+        if after < oldest {
+            return Err(TooOld { oldest });
+        }
+        let start = self
+            .events
+            .partition_point(|it| it.event.revision.0 <= after);
+        let mut found: Vec<Arc<Event>> = Vec::new();
+        for recorded in self.events.range(start..) {
+            let revision = recorded.event.revision;
+            let full = found.len() >= limit;
+            if revision.0 > until
+                || (full && found.last().is_some_and(|it| it.revision != revision))
+            {
+                break;
+            }
+            found.push(Arc::clone(&recorded.event));
+        }
+        Ok(found)
+    }
+}
+
+/// The most events kept: for a longer time, more of them, by powers of two, as upstream.
+fn capacity_max(fresh_for: Duration) -> usize {
+    let mut max = CAPACITY_MAX;
+    let mut covered = FRESH_FOR;
+    while covered < fresh_for {
+        max = max.saturating_mul(2);
+        covered = covered.saturating_mul(2);
+    }
+    max
+}
+
+/// How many events may wait for one watcher, as upstream: what comes within a second, within
+/// bounds that depend on how many watchers there may be.
+pub(crate) fn buffer_size(
+    capacity: usize,
+    fresh_for: Duration,
+    trigger_exists: bool,
+    trigger_used: bool,
+) -> usize {
+    const LEAST: usize = 10;
+    let most = match (trigger_exists, trigger_used) {
+        (true, true) => 10,
+        (true, false) => 1000,
+        (false, _) => 100,
+    };
+    let seconds = usize::try_from(fresh_for.as_secs()).unwrap_or(usize::MAX);
+    capacity.div_ceil(seconds.max(1)).clamp(LEAST, most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+    use kubist_storage::{Change, Revision};
+
+    fn event(revision: u64) -> Arc<Event> {
+        Arc::new(Event {
+            revision: Revision(revision),
+            key: Bytes::from_static(b"k"),
+            change: Change::Delete,
+            previous: None,
+        })
+    }
+
+    /// A full ring of this capacity, whose events came this many seconds ago, first to last.
+    fn full(capacity: usize, ages: (u64, u64), now: Instant) -> Ring {
+        let mut ring = Ring::new(0, FRESH_FOR);
+        ring.capacity = capacity;
+        for index in 0..capacity {
+            let share = |from: u64, to: u64| {
+                let last = capacity.max(2) as u64 - 1;
+                from - (from - to) * index as u64 / last
+            };
+            let at = now - Duration::from_secs(share(ages.0, ages.1));
+            let event = event(index as u64 + 1);
+            ring.events.push_back(Recorded { event, at });
+        }
+        ring
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn capacity_doubles_and_halves_within_its_bounds() {
+        let now = Instant::now() + Duration::from_secs(100_000);
+        for (capacity, ages, expected) in [
+            // Filled within the time: it doubles, up to the bound.
+            (100, (74, 0), 200),
+            (1600, (10, 0), 3200),
+            (CAPACITY_MAX, (10, 0), CAPACITY_MAX),
+            (CAPACITY_MAX / 2 + 1, (10, 0), CAPACITY_MAX),
+            // The oldest is older, the newest quarter is not: it stays.
+            (400, (80, 0), 400),
+            (400, (75, 0), 400),
+            // Even the newest quarter is older: it halves, down to the bound.
+            (400, (1000, 200), 200),
+            (100, (1000, 200), 100),
+            (150, (1000, 200), 100),
+        ] {
+            let mut ring = full(capacity, ages, now);
+            ring.push(event(capacity as u64 + 1), now);
+            assert_eq!(ring.capacity(), expected, "{capacity} {ages:?}");
+            assert!(ring.events.len() <= ring.capacity());
+            let last = ring.events.back().expect("it was pushed").event.revision.0;
+            assert_eq!(last, capacity as u64 + 1);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_ring_that_is_not_full_keeps_its_size() {
+        let now = Instant::now() + Duration::from_secs(100_000);
+        let mut ring = full(99, (1000, 1000), now);
+        ring.capacity = 400;
+        ring.push(event(100), now);
+        assert_eq!((ring.capacity(), ring.events.len()), (400, 100));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn too_old_begins_where_the_list_was_until_something_is_dropped() {
+        let mut ring = Ring::new(10, FRESH_FOR);
+        let long_ago = Instant::now();
+        let revisions = |ring: &Ring, after| {
+            let found = ring.after(after, u64::MAX, usize::MAX);
+            found.map(|it| it.iter().map(|it| it.revision.0).collect::<Vec<_>>())
+        };
+        assert_eq!(revisions(&ring, 10), Ok(vec![]));
+        assert_eq!(revisions(&ring, 9), Err(TooOld { oldest: 10 }));
+        for revision in 0..100 {
+            ring.push(event(20 + revision * 2), long_ago);
+        }
+        assert_eq!(revisions(&ring, 10).map(|it| it.len()), Ok(100));
+        ring.push(event(300), long_ago + FRESH_FOR * 2);
+        assert_eq!(ring.capacity(), 100);
+        assert_eq!(revisions(&ring, 20), Err(TooOld { oldest: 21 }));
+        assert_eq!(revisions(&ring, 21).map(|it| it.len()), Ok(100));
+        assert_eq!(revisions(&ring, 218), Ok(vec![300]));
+        assert_eq!(revisions(&ring, 300), Ok(vec![]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_portion_holds_whole_revisions() {
+        let mut ring = Ring::new(0, FRESH_FOR);
+        for revision in [1, 2, 2, 2, 3] {
+            ring.push(event(revision), Instant::now());
+        }
+        let count = |after, until, limit| ring.after(after, until, limit).map(|it| it.len());
+        assert_eq!(count(0, 9, 1), Ok(1));
+        assert_eq!(count(0, 9, 2), Ok(4));
+        assert_eq!(count(1, 9, 1), Ok(3));
+        assert_eq!(count(0, 2, 100), Ok(4));
+    }
+
+    #[test]
+    fn a_longer_time_needs_more_room() {
+        let max = |seconds| capacity_max(Duration::from_secs(seconds));
+        assert_eq!([1, 75].map(max), [CAPACITY_MAX; 2]);
+        assert_eq!(
+            [76, 150, 151, 300].map(max),
+            [2, 2, 4, 4].map(|it| CAPACITY_MAX * it)
+        );
+    }
+
+    #[test]
+    fn buffers_hold_what_comes_in_a_second() {
+        for (capacity, exists, used, expected) in [
+            (100, true, true, 10),
+            (100, true, false, 10),
+            (100, false, false, 10),
+            (750, true, true, 10),
+            (750, true, false, 10),
+            (1000, true, false, 14),
+            (1000, false, false, 14),
+            (7500, false, false, 100),
+            (7501, false, false, 100),
+            (7501, true, false, 101),
+            (102_400, true, true, 10),
+            (102_400, true, false, 1000),
+            (102_400, false, false, 100),
+        ] {
+            let size = buffer_size(capacity, FRESH_FOR, exists, used);
+            assert_eq!(size, expected, "{capacity} {exists} {used}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The time that all slow watchers of a cache together may take from the others.
+//!
+//! Refilled as time passes, up to a bound; what is not used goes back. The numbers are upstream's.
+
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Refilled so much in a second.
+const REFILL_PER_SECOND: Duration = Duration::from_millis(50);
+/// The most there is.
+const MOST: Duration = Duration::from_millis(100);
+
+/// Time that may be spent waiting.
+#[derive(Debug)]
+pub(crate) struct TimeBudget {
+    left: Duration,
+    at: Instant,
+}
+
+impl TimeBudget {
+    /// A full budget.
+    pub(crate) fn new(now: Instant) -> Self {
+        Self {
+            left: MOST,
+            at: now,
+        }
+    }
+
+    /// Takes all there is.
+    pub(crate) fn take(&mut self, now: Instant) -> Duration {
+        let passed = now.saturating_duration_since(self.at);
+        self.at = now;
+        let refill = passed.mul_f64(REFILL_PER_SECOND.as_secs_f64());
+        let all = self.left.saturating_add(refill).min(MOST);
+        self.left = Duration::ZERO;
+        all
+    }
+
+    /// Gives back what was not used.
+    pub(crate) fn give_back(&mut self, unused: Duration) {
+        self.left = self.left.saturating_add(unused).min(MOST);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_budget_refills_up_to_its_bound() {
+        let start = Instant::now();
+        let mut budget = TimeBudget::new(start);
+        assert_eq!(budget.take(start), MOST);
+        assert_eq!(budget.take(start), Duration::ZERO);
+        let after = |seconds| start + Duration::from_secs(seconds);
+        assert_eq!(budget.take(after(1)), Duration::from_millis(50));
+        budget.give_back(Duration::from_millis(30));
+        assert_eq!(budget.take(after(1)), Duration::from_millis(30));
+        assert_eq!(budget.take(after(100)), MOST);
+        budget.give_back(Duration::from_secs(5));
+        assert_eq!(budget.take(after(100)), MOST);
+    }
+}

@@ -1,0 +1,158 @@
+//! One watch on a cache: first what the ring still has, then what comes.
+//!
+//! History is read in portions, and the stream ends without an error when the ring has moved past
+//! it meanwhile. What comes waits in a buffer with a bound; a watch that was ended because it was
+//! slow delivers what is in it, and ends.
+
+use super::Shared;
+use super::freshness::Owed;
+use super::watchers::{Dispatch, Place};
+use futures_core::Stream;
+use kubist_storage::{Event, KeyRange, Revision, Watch, WatchBatch, WatchError};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use tokio::sync::mpsc;
+
+/// Events of history read at once, as upstream.
+const HISTORY_AT_ONCE: usize = 100;
+/// Revisions taken out of the buffer at once.
+const DELIVERED_AT_ONCE: usize = 1000;
+
+/// One watch on a cache.
+pub(super) struct Watching {
+    shared: Arc<Shared>,
+    place: Place,
+    range: KeyRange,
+    /// History that is left: after the first, up to the second.
+    history: Option<(u64, u64)>,
+    buffer: mpsc::Receiver<Arc<Dispatch>>,
+    /// Events up to here are not delivered from the buffer.
+    after: u64,
+    owed: Arc<Owed>,
+    generation: u64,
+    taken: Vec<Arc<Dispatch>>,
+}
+
+/// How a watch begins.
+pub(super) struct Begin {
+    pub(super) place: Place,
+    pub(super) range: KeyRange,
+    /// The revision that it goes on after.
+    pub(super) after: u64,
+    /// Up to here it is history.
+    pub(super) until: u64,
+    pub(super) buffer: mpsc::Receiver<Arc<Dispatch>>,
+    pub(super) generation: u64,
+}
+
+type Item = Result<WatchBatch, WatchError>;
+
+impl Watching {
+    pub(super) fn start(shared: Arc<Shared>, begin: Begin) -> Watch {
+        let owed = Arc::new(Owed::default());
+        let asker = (Arc::downgrade(&shared), Arc::downgrade(&owed));
+        let watching = Self {
+            shared,
+            place: begin.place,
+            range: begin.range,
+            history: (begin.after < begin.until).then_some((begin.after, begin.until)),
+            buffer: begin.buffer,
+            after: begin.after.max(begin.until),
+            owed,
+            generation: begin.generation,
+            taken: Vec::new(),
+        };
+        Watch::new(watching, move || {
+            if let (Some(shared), Some(owed)) = (asker.0.upgrade(), asker.1.upgrade()) {
+                shared.freshness.owe(&owed);
+            }
+        })
+    }
+
+    /// The next portion of history. None if there is none that matters.
+    fn portion(&mut self) -> Option<Poll<Option<Item>>> {
+        let (after, until) = self.history?;
+        let found = {
+            let state = self.shared.state.lock();
+            if state.generation != self.generation {
+                return Some(Poll::Ready(None));
+            }
+            let content = state.content.as_ref();
+            content.map(|it| it.events(after, until, HISTORY_AT_ONCE))
+        };
+        let Some(Ok(events)) = found else {
+            return Some(Poll::Ready(None));
+        };
+        let revision = events.last().map_or(until, |it| it.revision.0);
+        self.history = (revision < until).then_some((revision, until));
+        let events: Vec<_> = events
+            .into_iter()
+            .filter(|it| self.range.contains(&it.key))
+            .collect();
+        (!events.is_empty()).then(|| batch(revision, events))
+    }
+
+    fn from_buffer(&mut self, cx: &mut Context<'_>) -> Option<Poll<Option<Item>>> {
+        // Read first: what was dispatched up to here is in the buffer by then.
+        let dispatched = self.shared.dispatched.load(Ordering::Acquire);
+        self.owed.register(cx.waker());
+        let mut taken = std::mem::take(&mut self.taken);
+        let polled = self
+            .buffer
+            .poll_recv_many(cx, &mut taken, DELIVERED_AT_ONCE);
+        let mut events: Vec<Arc<Event>> = Vec::new();
+        for dispatch in taken.drain(..) {
+            let wanted =
+                |it: &&Arc<Event>| it.revision.0 > self.after && self.range.contains(&it.key);
+            events.extend(dispatch.events.iter().filter(wanted).cloned());
+        }
+        self.taken = taken;
+        match polled {
+            Poll::Ready(0) => Some(Poll::Ready(None)),
+            Poll::Ready(_) => {
+                let last = events.last()?.revision.0;
+                Some(batch(last, events))
+            }
+            Poll::Pending if self.owed.take() => {
+                let revision = dispatched.max(self.after);
+                Some(batch(revision, Vec::new()))
+            }
+            Poll::Pending => Some(Poll::Pending),
+        }
+    }
+}
+
+fn batch(revision: u64, events: Vec<Arc<Event>>) -> Poll<Option<Item>> {
+    Poll::Ready(Some(Ok(WatchBatch {
+        revision: Revision(revision),
+        events,
+    })))
+}
+
+impl Stream for Watching {
+    type Item = Item;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Item>> {
+        let this = self.get_mut();
+        while this.history.is_some() {
+            if let Some(polled) = this.portion() {
+                return polled;
+            }
+        }
+        loop {
+            if let Some(polled) = this.from_buffer(cx) {
+                return polled;
+            }
+        }
+    }
+}
+
+impl Drop for Watching {
+    fn drop(&mut self) {
+        let removed = self.shared.state.lock().watchers.remove(&self.place);
+        // Only now, without the lock.
+        drop(removed);
+    }
+}
