@@ -17,6 +17,7 @@ use kubist_apiserver::{ApiServer, MASTERS_GROUP, RunningServer, StartError, Stat
 use kubist_client::Client;
 use kubist_controller::ManagerError;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
+use kubist_registry::storage::WatchCache;
 use kubist_registry::{Registry, RegistryConfig, User};
 use kubist_storage::{Fault, Kv, memory};
 use kubist_storage_redb::StoreError;
@@ -55,6 +56,9 @@ pub struct ServerConfig {
     /// The folder in which everything is kept, durable before it is answered; made if it is not
     /// there. Default: none, everything is gone with the process.
     pub data_dir: Option<PathBuf>,
+    /// Whether watches and lists are answered from caches, and of which resources. Default: none,
+    /// because what these engines hold in memory already answers as fast.
+    pub watch_cache: WatchCache,
 }
 
 impl Default for ServerConfig {
@@ -67,6 +71,7 @@ impl Default for ServerConfig {
             seed: None,
             history_events_max: memory::Config::default().history_events_max,
             data_dir: None,
+            watch_cache: WatchCache::default(),
         }
     }
 }
@@ -319,6 +324,7 @@ async fn watch_over<T>(name: &'static str, run: impl Future<Output = Result<T, M
 fn registry(kv: Arc<dyn Kv>, config: &ServerConfig) -> Registry {
     let mut settings = RegistryConfig::new(kv);
     settings.seed = config.seed;
+    settings.watch_cache = config.watch_cache.clone();
     if config.listen.port() != 0 {
         settings.server_port = config.listen.port();
     }

@@ -4,7 +4,7 @@ use crate::Stored;
 use crate::continue_token::ContinueToken;
 use crate::predicate::Predicate;
 use crate::reader::Reader;
-use crate::storage::{ListRequest, Listed, Scope};
+use crate::storage::{ListRequest, Listed, Scope, Unreadable};
 use crate::storage_error::{Operation, StorageError};
 use crate::storage_key::KeyLayout;
 use crate::stored_codec::StoredCodec;
@@ -87,7 +87,7 @@ impl Listing<'_> {
             let revision = *cursor.revision.get_or_insert(response.revision.0);
             cursor.at = Some(Revision(revision));
             let left = limit.map(|limit| limit - listed.items.len());
-            let evaluated = self.select(&response, left, &mut listed.items);
+            let evaluated = self.select(&response, left, &mut listed);
             let more = response.more || evaluated < response.kvs.len();
             let last = evaluated.checked_sub(1).map(|it| &response.kvs[it].key);
             if let (true, Some(last)) = (more, last) {
@@ -107,14 +107,10 @@ impl Listing<'_> {
     }
 
     /// Appends the selected ones, at most `left`. How many were looked at.
-    fn select(
-        &self,
-        response: &RangeResponse,
-        left: Option<usize>,
-        items: &mut Vec<Stored>,
-    ) -> usize {
+    fn select(&self, response: &RangeResponse, left: Option<usize>, listed: &mut Listed) -> usize {
         let predicate = self.request.predicate;
         let everything = predicate.is_everything();
+        let items = &mut listed.items;
         if everything {
             items.reserve(response.kvs.len());
         }
@@ -124,7 +120,12 @@ impl Listing<'_> {
                 return index;
             }
             let stored = self.codec.stored(kv);
-            if everything || self.is_selected(&stored, kv) {
+            if let Some(status) = stored.failure() {
+                listed.unreadable.push(Unreadable {
+                    key: String::from_utf8_lossy(&kv.key).into_owned(),
+                    status: status.clone(),
+                });
+            } else if everything || self.is_selected(&stored, kv) {
                 items.push(stored);
             }
         }
@@ -139,8 +140,8 @@ impl Listing<'_> {
     async fn nothing(&self) -> Result<Listed, Status> {
         let revision = self.head().await?;
         Ok(Listed {
-            items: Vec::new(),
             metadata: list_meta(revision),
+            ..Listed::default()
         })
     }
 

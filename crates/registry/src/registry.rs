@@ -3,6 +3,10 @@
 //! Where the API server begins: it makes the stores, finds what is there already, and creates
 //! what every cluster has. It serves no requests itself.
 
+mod caches;
+
+use self::caches::Caches;
+use crate::cacher::Cacher;
 use crate::clock::{SystemClock, WallClock};
 use crate::convert::storage_version;
 use crate::random::Random;
@@ -76,6 +80,7 @@ pub struct Registry {
     kv: Arc<dyn Kv>,
     shared: Arc<Shared>,
     resources: Arc<HashMap<Path, Arc<Rest>>>,
+    caches: Arc<Caches>,
 }
 
 /// Group, version and plural.
@@ -97,6 +102,7 @@ impl Registry {
     pub fn new(config: RegistryConfig) -> Self {
         let factory = storage_factory(&config);
         let mut shared = Shared::empty(&config);
+        let mut cachers = Vec::new();
         let mut resources: Vec<(usize, &'static ResourceFacts)> = Vec::new();
         for facts in served() {
             let found = find_kind(facts.group, facts.version, facts.kind);
@@ -106,7 +112,7 @@ impl Registry {
             let (group, plural) = storage_name(facts);
             let store = match shared.by_name.get(&(group, plural)) {
                 Some(store) => *store,
-                None => match new_store(&factory, group, facts) {
+                None => match new_store(&factory, &mut cachers, group, facts) {
                     Some(store) => shared.add(store),
                     None => continue,
                 },
@@ -131,12 +137,14 @@ impl Registry {
             kv: config.kv,
             shared,
             resources: Arc::new(resources),
+            caches: Arc::new(Caches::new(cachers)),
         }
     }
 
-    /// Finds out what services have been allotted, and creates what every cluster has: the first
+    /// Has the watch caches read everything, finds out what services have been allotted, and creates what every cluster has: the first
     /// namespaces, the service `kubernetes`, priority classes, the administrator's role.
     pub async fn start(&self) -> Result<(), Status> {
+        self.caches.start().await;
         self.recover_services().await?;
         crate::bootstrap::run(&self.shared).await
     }
@@ -168,6 +176,13 @@ impl Registry {
     /// Reads objects of all resources by group and plural, in their storage versions.
     pub fn lookup(&self) -> &dyn Lookup {
         &*self.shared
+    }
+
+    /// Whether every resource can be served; the plural names of those that cannot.
+    pub fn unready_resources(&self) -> Vec<&'static str> {
+        let stores = self.shared.stores.iter();
+        let unready = stores.filter(|it| it.storage.readiness().is_err());
+        unready.map(|it| it.plural).collect()
     }
 
     async fn recover_services(&self) -> Result<(), Status> {
@@ -211,18 +226,22 @@ fn storage_factory(config: &RegistryConfig) -> StorageFactory {
 
 fn new_store(
     factory: &StorageFactory,
+    cachers: &mut Vec<Cacher>,
     group: &'static str,
     facts: &'static ResourceFacts,
 ) -> Option<Store> {
     let kind = storage_version(group, facts)?;
     let (plural, namespaced) = (facts.plural, facts.namespaced);
     let resource = GroupResource::new(group, plural);
+    let strategy = crate::kinds::strategy(group, plural);
+    let made = factory.storage(&resource, namespaced, kind, &strategy);
+    cachers.extend(made.cacher);
     Some(Store {
         group,
         plural,
         namespaced,
-        storage: DryRunnable(factory.storage(&resource, namespaced, kind)),
-        strategy: crate::kinds::strategy(group, plural),
+        storage: DryRunnable(made.storage),
+        strategy,
         has_status: facts.subresources.iter().any(|it| it.name == "status"),
     })
 }

@@ -11,7 +11,7 @@ mod stats;
 
 pub(crate) use dry_run::DryRunnable;
 pub use factory::{
-    StorageFactory, StorageOptions, WatchCache, WatchCacheSizes, WatchCacheSizesError,
+    MadeStorage, StorageFactory, StorageOptions, WatchCache, WatchCacheSizes, WatchCacheSizesError,
 };
 pub use stats::StorageStats;
 
@@ -19,7 +19,10 @@ use crate::storage_key::KeyLayout;
 use crate::strategy::BoxFuture;
 use crate::{EventStream, Predicate, StorageError, Stored};
 use kubist_api::Kind;
-use kubist_apimachinery::{AnyObject, GroupResource, ListMeta, ListOptions, Preconditions, Status};
+use kubist_apimachinery::{
+    AnyObject, CauseType, GroupResource, ListMeta, ListOptions, Preconditions, Status, StatusCause,
+    StatusDetails, StatusReason, Str,
+};
 use std::fmt;
 use std::time::Duration;
 
@@ -149,7 +152,57 @@ pub struct Listed {
     pub items: Vec<Stored>,
     /// The version of the list and the token of the next page.
     pub metadata: ListMeta,
+    /// Those that could have been selected and cannot be read.
+    pub unreadable: Vec<Unreadable>,
 }
+
+/// An object that cannot be read.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Unreadable {
+    /// Its key.
+    pub key: String,
+    /// Why.
+    pub status: Status,
+}
+
+impl Listed {
+    /// The list, if all of it can be read.
+    ///
+    /// # Errors
+    /// 500, with one cause for each object that cannot be read, up to a bound, as upstream.
+    pub fn complete(self) -> Result<Self, Status> {
+        if self.unreadable.is_empty() {
+            return Ok(self);
+        }
+        let message = "failed to read one or more objects from the storage";
+        let status = Status::failure(500, StatusReason::StorageReadError, message);
+        let cause = |it: &Unreadable| StatusCause {
+            reason: CauseType::UnexpectedServerResponse.into(),
+            message: it.status.message.clone(),
+            field: it.key.as_str().into(),
+        };
+        let named = self.unreadable.iter().take(UNREADABLE_NAMED_MAX);
+        let mut causes: Vec<_> = named.map(cause).collect();
+        if self.unreadable.len() > UNREADABLE_NAMED_MAX {
+            causes.push(StatusCause {
+                reason: CauseType::FieldValueTooMany.into(),
+                message: format!(
+                    "too many errors, the list is truncated after {UNREADABLE_NAMED_MAX}"
+                )
+                .into(),
+                field: Str::default(),
+            });
+        }
+        Err(status.with_details(StatusDetails {
+            causes,
+            ..StatusDetails::default()
+        }))
+    }
+}
+
+/// Objects that cannot be read which the status of a list names, as upstream.
+const UNREADABLE_NAMED_MAX: usize = 100;
 
 /// How [`Storage::update`] goes about it.
 #[derive(Clone, Debug, Default)]

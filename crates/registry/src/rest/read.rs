@@ -73,7 +73,7 @@ impl Rest {
             predicate: &predicate,
             options,
         };
-        let listed = store.storage.list(request).await?;
+        let listed = store.storage.list(request).await?.complete()?;
         let items = if std::ptr::eq(store.kind(), self.kind) {
             listed.items
         } else {

@@ -2,9 +2,11 @@
 
 use super::Storage;
 use crate::RawStorage;
+use crate::cacher::{Cacher, CacherConfig};
 use crate::storage_key::KeyLayout;
 use crate::stored_cache::StoredCache;
 use crate::stored_codec::{StorageEncoding, StoredCodec};
+use crate::strategy::Strategy;
 use crate::transformer::{Identity, Transformer};
 use hashbrown::HashMap;
 use kubist_api::Kind;
@@ -21,9 +23,19 @@ pub struct WatchCache {
     pub enabled: bool,
     /// Exceptions.
     pub sizes: WatchCacheSizes,
+    /// How they behave. The indexed field is that of the resource.
+    pub config: CacherConfig,
 }
 
 impl WatchCache {
+    /// One for every resource.
+    pub fn everywhere() -> Self {
+        Self {
+            enabled: true,
+            ..Self::default()
+        }
+    }
+
     /// Whether a resource has one.
     pub fn covers(&self, resource: &GroupResource) -> bool {
         self.enabled && self.sizes.get(resource) != Some(0)
@@ -72,6 +84,20 @@ impl FromStr for WatchCacheSizes {
     }
 }
 
+/// The fields by which watch caches tell watchers apart, as upstream: every kubelet watches the
+/// pods of its node.
+const INDEXED: [(&str, &str, &str); 1] = [("", "pods", "spec.nodeName")];
+
+/// The storage of a resource, as the factory makes it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MadeStorage {
+    /// What the store calls.
+    pub storage: Arc<dyn Storage>,
+    /// The watch cache, if it has one, which somebody has to run.
+    pub cacher: Option<Cacher>,
+}
+
 /// Makes the storage of each resource over one engine.
 #[derive(Debug)]
 pub struct StorageFactory {
@@ -96,6 +122,8 @@ pub struct StorageOptions {
     pub transformer: Arc<dyn Transformer>,
     /// How its objects are encoded.
     pub encoding: StorageEncoding,
+    /// The field by which a watch cache tells watchers apart.
+    pub indexed_field: Option<&'static str>,
 }
 
 impl StorageFactory {
@@ -146,6 +174,10 @@ impl StorageFactory {
             cached: self.watch_cache.covers(resource),
             transformer: transformer.unwrap_or_else(|| Arc::new(Identity)),
             encoding: self.encodings.get(resource).copied().unwrap_or_default(),
+            indexed_field: INDEXED
+                .iter()
+                .find(|(of_group, of_plural, _)| **group == **of_group && **plural == **of_plural)
+                .map(|(.., field)| *field),
         }
     }
 
@@ -155,13 +187,29 @@ impl StorageFactory {
         resource: &GroupResource,
         namespaced: bool,
         kind: &'static Kind,
-    ) -> Arc<dyn Storage> {
+        strategy: &Arc<dyn Strategy>,
+    ) -> MadeStorage {
         let options = self.options(resource, namespaced);
         let codec = StoredCodec::new(kind, options.keys)
             .with_transformer(options.transformer)
             .with_encoding(options.encoding)
             .with_cache(Arc::clone(&self.made));
-        Arc::new(RawStorage::new(Arc::clone(&self.kv), codec))
+        let raw = RawStorage::new(Arc::clone(&self.kv), codec);
+        if !options.cached {
+            return MadeStorage {
+                storage: Arc::new(raw),
+                cacher: None,
+            };
+        }
+        let config = CacherConfig {
+            indexed_field: options.indexed_field,
+            ..self.watch_cache.config.clone()
+        };
+        let cacher = Cacher::new(raw, Arc::clone(strategy), config);
+        MadeStorage {
+            storage: Arc::new(cacher.clone()),
+            cacher: Some(cacher),
+        }
     }
 }
 
@@ -188,6 +236,7 @@ mod tests {
         let cache = WatchCache {
             enabled: true,
             sizes: "pods#0,nodes#7".parse().expect("valid"),
+            ..WatchCache::default()
         };
         let covers = |plural| cache.covers(&GroupResource::new("", plural));
         assert_eq!(
