@@ -108,5 +108,5 @@ pub use status::{
 };
 pub use str::Str;
 pub use time::{ParseTimeError, Time};
-pub use unstructured::Unstructured;
+pub use unstructured::{Unstructured, json_type};
 pub use wire::{FieldsV1, RawExtension, RawJson};

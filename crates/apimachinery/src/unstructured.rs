@@ -250,7 +250,7 @@ impl<'de> Deserialize<'de> for Unstructured {
         match Value::deserialize(deserializer)? {
             Value::Object(object) => Ok(Self { object }),
             other => {
-                let found = type_name(&other);
+                let found = json_type(&other);
                 Err(D::Error::custom(format!("expected object, found {found}")))
             }
         }
@@ -271,14 +271,15 @@ fn mismatch(path: &str, expected: &str, found: &Value) -> WireError {
     WireError {
         path: path.to_owned(),
         kind: WireErrorKind::TypeMismatch {
-            found: type_name(found).to_owned(),
+            found: json_type(found).to_owned(),
             expected: expected.to_owned(),
             message: "Unstructured",
         },
     }
 }
 
-fn type_name(value: &Value) -> &'static str {
+/// What Go's JSON decoder calls the type of a value.
+pub fn json_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",

@@ -9,7 +9,7 @@ use kubist_apimachinery::wire::{
     DecodeContext, Field, FieldType, Message, Schema, WireError, WireErrorKind, merge_json,
     merge_protobuf,
 };
-use kubist_apimachinery::{AnyObject, FieldValidation, Status};
+use kubist_apimachinery::{AnyObject, FieldValidation, Status, json_type};
 use kubist_codec::envelope::{Envelope, EnvelopeError};
 use kubist_codec::{Format, yaml};
 use serde::Deserialize;
@@ -129,17 +129,6 @@ fn type_meta_mistake(body: &[u8], error: Option<&serde_json::Error>) -> String {
         }
     }
     error
-}
-
-fn json_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 /// The one document of a YAML text. Its parser's words, if it is none.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use kubist_apimachinery::{KubeObject, Object, ObjectName};
+use kubist_apimachinery::{KubeObject, Object, ObjectName, wire};
 
 use crate::{Encoded, Metadata};
 
@@ -18,6 +18,20 @@ pub struct ByteBudget {
     pub max_bytes: u64,
     /// What happens to an object that does not fit.
     pub over: OverBudget,
+}
+
+impl ByteBudget {
+    /// About what a decoded object occupies, in bytes: its struct, and what it holds on the heap
+    /// ([`heap_size`](wire::heap_size)). Strings that it shares with others count in full; the
+    /// store's own book-keeping and unused capacity do not count.
+    pub fn decoded_weight<K: wire::Wire>(object: &K) -> u64 {
+        (size_of::<K>() + wire::heap_size(object)) as u64
+    }
+
+    /// As [`Self::decoded_weight`], of a projection.
+    pub fn projected_weight<P: wire::ProjectionFields>(projection: &P) -> u64 {
+        (size_of::<P>() + wire::projected_heap_size(projection)) as u64
+    }
 }
 
 /// What happens to an object that does not fit into a budget.

@@ -127,10 +127,8 @@ impl<K: Object> DeltaFifo<K> {
         let initial = !self.has_synced();
         let deltas = self.pop_deltas()?;
         let result = process(&deltas, initial);
-        if let Err(ProcessError::Requeue(_)) = result {
-            self.add_if_not_present(deltas);
-        }
-        Some(result.map_err(ProcessError::into_inner))
+        let put_back = |deltas| self.add_if_not_present(deltas);
+        Some(ProcessError::settle(result, deltas, put_back))
     }
 
     /// Puts an item back at the end, unless there is news of its object: what came later counts.

@@ -88,10 +88,8 @@ impl<K: Object> Fifo<K> {
         let initial = !self.has_synced();
         let object = self.pop_object()?;
         let result = process(&object, initial);
-        if let Err(ProcessError::Requeue(_)) = result {
-            self.add_if_not_present(object);
-        }
-        Some(result.map_err(ProcessError::into_inner))
+        let put_back = |object| self.add_if_not_present(object);
+        Some(ProcessError::settle(result, object, put_back))
     }
 
     /// Puts an object back at the end, unless it is queued: that value is the later one.

@@ -22,4 +22,16 @@ impl<E> ProcessError<E> {
             Self::Requeue(error) | Self::Drop(error) => error,
         }
     }
+
+    /// What processing an item came to; one that is to be kept goes back.
+    pub(crate) fn settle<T>(
+        result: Result<(), Self>,
+        item: T,
+        put_back: impl FnOnce(T),
+    ) -> Result<(), E> {
+        if let Err(Self::Requeue(_)) = result {
+            put_back(item);
+        }
+        result.map_err(Self::into_inner)
+    }
 }

@@ -17,8 +17,8 @@ pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
     let checks = fields.iter().map(|field| check(krate, kind, field));
     let meetings = meetings(krate, kind, fields)?;
     let paths: Vec<_> = fields.iter().map(|field| &field.path).collect();
-    let indexes = 0..fields.len();
-    let names = fields.iter().map(|field| &field.name);
+    let indexes: Vec<_> = (0..fields.len()).collect();
+    let names: Vec<_> = fields.iter().map(|field| &field.name).collect();
     let ingest = ingest(projected, kind, &meta);
     let object = object(krate, name, meta.name);
     let resource = resource(krate, name, kind);
@@ -33,6 +33,15 @@ pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
                     match index {
                         #(#indexes => ::core::option::Option::Some(
                             #krate::wire::FieldAccess::slot(&mut self.#names),
+                        ),)*
+                        _ => ::core::option::Option::None,
+                    }
+                }
+
+                fn view(&self, index: usize) -> ::core::option::Option<#krate::wire::View<'_>> {
+                    match index {
+                        #(#indexes => ::core::option::Option::Some(
+                            #krate::wire::FieldAccess::view(&self.#names),
                         ),)*
                         _ => ::core::option::Option::None,
                     }

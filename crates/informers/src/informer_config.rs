@@ -4,8 +4,8 @@ use std::fmt;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 
-use kubist_apimachinery::Str;
-use kubist_cache::{BudgetError, ByteBudget, IndexError, Indexer, Weigh};
+use kubist_apimachinery::{Object, Str};
+use kubist_cache::{BudgetError, ByteBudget, IndexError, Indexer, OverBudget, Weigh};
 use kubist_reflector::{Config, Report, Transform};
 
 use crate::Resync;
@@ -34,11 +34,18 @@ pub struct InformerConfig<K> {
     pub on_problem: Option<OnProblem>,
 }
 
-/// A limit for the store of one informer, of a form that can be weighed.
+/// A limit for the store of one informer.
 pub struct Budget<K> {
     limit: ByteBudget,
-    /// A function instead of a bound, so that informers of forms that cannot be weighed exist.
-    set: fn(&mut Indexer<K>, ByteBudget),
+    weigh: Weigher<K>,
+}
+
+/// Functions instead of a bound, so that informers of forms that cannot be weighed exist.
+enum Weigher<K> {
+    /// The form weighs itself, and can be cut.
+    Form(fn(&mut Indexer<K>, ByteBudget)),
+    /// A function weighs it, and it cannot be cut.
+    Function(fn(&K) -> u64),
 }
 
 impl<K: Weigh> Budget<K> {
@@ -46,14 +53,29 @@ impl<K: Weigh> Budget<K> {
     pub fn new(limit: ByteBudget) -> Self {
         Self {
             limit,
-            set: Indexer::set_budget,
+            weigh: Weigher::Form(Indexer::set_budget),
         }
     }
 }
 
-impl<K> Budget<K> {
+impl<K: Object> Budget<K> {
+    /// Keeps the store within so many bytes, as `weight` counts them, by refusing what does not
+    /// fit: for objects that have no smaller form
+    /// ([`ByteBudget::decoded_weight`],
+    /// [`ByteBudget::projected_weight`]).
+    pub fn refusing(max_bytes: u64, weight: fn(&K) -> u64) -> Self {
+        let over = OverBudget::Refuse;
+        Self {
+            limit: ByteBudget { max_bytes, over },
+            weigh: Weigher::Function(weight),
+        }
+    }
+
     pub(crate) fn limit(&self, indexer: &mut Indexer<K>) {
-        (self.set)(indexer, self.limit);
+        match self.weigh {
+            Weigher::Form(set) => set(indexer, self.limit),
+            Weigher::Function(weight) => indexer.set_refusing_budget(self.limit.max_bytes, weight),
+        }
     }
 }
 
@@ -64,6 +86,14 @@ impl<K> Clone for Budget<K> {
 }
 
 impl<K> Copy for Budget<K> {}
+
+impl<K> Clone for Weigher<K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K> Copy for Weigher<K> {}
 
 impl<K> fmt::Debug for Budget<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

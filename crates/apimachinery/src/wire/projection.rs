@@ -12,7 +12,7 @@ mod check;
 mod plan;
 mod protobuf;
 
-use super::{DecodeContext, Encoding, FieldAccess, FieldType, Slot, Wire, WireError};
+use super::{DecodeContext, Encoding, FieldAccess, FieldType, Slot, View, Wire, WireError};
 use crate::{ByteString, KubeObject, LeanMeta, Object, ObjectMeta, Str};
 
 pub use check::{PathCheck, check_path, is_key_path, part_field};
@@ -25,6 +25,9 @@ use std::collections::BTreeMap;
 pub trait ProjectionFields: Send + Sync {
     /// Write access to field `index`; none if there is no such field.
     fn slot(&mut self, index: usize) -> Option<Slot<'_>>;
+
+    /// Read access to field `index`; none if there is no such field.
+    fn view(&self, index: usize) -> Option<View<'_>>;
 }
 
 /// A struct made of some fields of a kind.

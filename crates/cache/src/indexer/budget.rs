@@ -28,11 +28,32 @@ pub(super) struct Budget<K> {
 impl<K: Weigh> Indexer<K> {
     /// Limits what the objects may occupy, from now on: what is there already stays.
     pub fn set_budget(&mut self, limit: ByteBudget) {
+        self.set_limit(limit, K::weight, K::without_body, K::is_whole);
+    }
+}
+
+impl<K: Object> Indexer<K> {
+    /// As [`Self::set_budget`], for objects that have no smaller form, such as decoded ones: what
+    /// does not fit is refused. `weight` says what an object occupies, in bytes, and the same at
+    /// each call; [`ByteBudget::decoded_weight`] and
+    /// [`ByteBudget::projected_weight`] are such functions.
+    pub fn set_refusing_budget(&mut self, max_bytes: u64, weight: fn(&K) -> u64) {
+        let over = OverBudget::Refuse;
+        self.set_limit(ByteBudget { max_bytes, over }, weight, |_| None, |_| true);
+    }
+
+    fn set_limit(
+        &mut self,
+        limit: ByteBudget,
+        weight: fn(&K) -> u64,
+        without_body: fn(&K) -> Option<K>,
+        is_whole: fn(&K) -> bool,
+    ) {
         let mut budget = Budget {
             limit,
-            weight: K::weight,
-            without_body: K::without_body,
-            is_whole: K::is_whole,
+            weight,
+            without_body,
+            is_whole,
             used: 0,
             degraded: 0,
             degraded_total: 0,

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use kubist_api::core::v1::Pod;
-use kubist_apimachinery::wire::WireErrorKind;
-use kubist_apimachinery::{Object as _, ObjectName};
+use kubist_api::core::v1::{Container, Pod};
+use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest as _, Wire as _, WireErrorKind};
+use kubist_apimachinery::{LeanMeta, Object as _, ObjectName, Str};
 use kubist_cache::{
     ByteBudget, Change, Delta, Encoded, Index, Indexer, OverBudget, Replacement, Weigh as _,
 };
+use kubist_derive::Projection;
 
 fn pod(name: &str, version: u64, size: usize) -> Arc<Encoded<Pod>> {
     let mut pod = Pod::default();
@@ -206,4 +207,83 @@ fn a_budget_set_late_counts_what_is_there() {
     indexer.upsert(pod("a", 2, 3_000));
     assert_eq!(is_whole(&indexer, "a"), Some(false));
     check(&indexer);
+}
+
+fn decoded(name: &str, size: usize) -> Arc<Pod> {
+    pod(name, 1, size).decode().expect("it is whole")
+}
+
+/// Contract CACHE-18.
+#[test]
+fn decoded_objects_are_refused_beyond_a_budget_and_weigh_what_they_hold() {
+    let (small, large) = (decoded("a", 100), decoded("b", 3_000));
+    let difference = ByteBudget::decoded_weight(&*large) - ByteBudget::decoded_weight(&*small);
+    assert_eq!(difference, 2_900, "the text counts, nothing else differs");
+    assert!(ByteBudget::decoded_weight(&*small) >= size_of::<Pod>() as u64);
+
+    let mut indexer = Indexer::new();
+    let max_bytes = ByteBudget::decoded_weight(&*small) * 2 + 500;
+    indexer.set_refusing_budget(max_bytes, ByteBudget::decoded_weight);
+    for pod in [&small, &large, &decoded("c", 100), &decoded("d", 100)] {
+        indexer.upsert(Arc::clone(pod));
+    }
+    indexer.publish();
+    let errors = indexer.take_budget_errors();
+    let refused: Vec<_> = errors.iter().map(|it| &*it.object.name).collect();
+    assert_eq!(refused, ["b", "d"]);
+    assert_eq!(errors[0].bytes, ByteBudget::decoded_weight(&*large));
+    let stats = indexer.budget_stats();
+    assert_eq!(stats.used_bytes, 2 * ByteBudget::decoded_weight(&*small));
+    assert_eq!((stats.refused_total, stats.degraded), (2, 0));
+    indexer.remove(&ObjectName::new("shop", "a"));
+    indexer.upsert(decoded("d", 100));
+    assert_eq!(
+        indexer.budget_stats().refused_total,
+        2,
+        "there is room again"
+    );
+}
+
+#[derive(Clone, Debug, Default, Projection)]
+#[projection(of = Pod)]
+struct PodHost {
+    #[projection(metadata)]
+    meta: LeanMeta,
+    #[projection("spec.hostname")]
+    hostname: Str,
+    #[projection("spec.containers[].image")]
+    images: Vec<Str>,
+}
+
+#[test]
+fn a_projection_weighs_what_it_kept_of_the_object() {
+    let kept = |size: usize, images: &[&str]| {
+        let mut whole = Pod::clone(&decoded("a", size));
+        whole.spec.node_name = "n".repeat(10_000).into();
+        whole.spec.containers = images
+            .iter()
+            .map(|image| Container {
+                image: (*image).into(),
+                ..Container::default()
+            })
+            .collect();
+        let (bytes, cx) = (whole.to_protobuf(), &mut DecodeContext::new());
+        PodHost::ingest(bytes.into(), Encoding::Protobuf, cx).expect("a Pod")
+    };
+    let (small, large) = (kept(100, &[]), kept(3_000, &["web:1"]));
+    assert_eq!((large.hostname.len(), large.images.len()), (3_000, 1));
+    assert!(
+        ByteBudget::projected_weight(&small) < 1_000,
+        "what is left out weighs nothing"
+    );
+    let image = size_of::<Str>() + 16 + "web:1".len();
+    let difference = ByteBudget::projected_weight(&large) - ByteBudget::projected_weight(&small);
+    assert_eq!(difference, 2_900 + image as u64);
+
+    let mut indexer = Indexer::new();
+    indexer.set_refusing_budget(1_000, ByteBudget::projected_weight);
+    indexer.upsert(Arc::new(large));
+    indexer.upsert(Arc::new(small));
+    let refused = indexer.take_budget_errors();
+    assert_eq!((refused.len(), indexer.len()), (1, 1));
 }

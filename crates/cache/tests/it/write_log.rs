@@ -128,3 +128,49 @@ fn a_deletion_waits_for_the_version_of_the_own_write_before_it() {
     });
     assert!(!log.pending(&name("x")).expect("own").is_deletion());
 }
+
+#[test]
+fn what_is_forgotten_is_waited_for_no_more_but_a_later_write_stays() {
+    let mut indexer = Indexer::new();
+    apply(&mut indexer, list("5", &[]));
+    let (lister, log, key) = (
+        indexer.lister(),
+        WriteLog::<ObjectMeta>::new(),
+        name("shop"),
+    );
+    log.for_key(&key).saved(&*object("a/x@7"));
+    let given_up = log.pending(&name("x")).expect("own");
+    log.for_key(&key).saved(&*object("a/x@8"));
+    log.forget(&given_up);
+    assert_eq!(
+        log.unseen_of(&lister, &key).len(),
+        1,
+        "the later write is another"
+    );
+
+    log.forget(&log.pending(&name("x")).expect("own"));
+    assert!(log.is_empty() && log.unseen_of(&lister, &key).is_empty());
+    log.forget(&given_up);
+    log.for_key(&key).saved(&*object("a/y@9"));
+    log.forget(&Written::saved(&*object("a/x@9")));
+    assert_eq!(
+        log.unseen_of(&lister, &key).len(),
+        1,
+        "that was another object"
+    );
+}
+
+#[test]
+fn what_made_room_can_be_forgotten_too() {
+    let indexer = Indexer::<ObjectMeta>::new();
+    let (lister, log) = (indexer.lister(), WriteLog::<ObjectMeta>::new());
+    for number in 0..=WRITES_MAX {
+        log.saved(&*object(&format!("a/x{number}@{}", number + 1)));
+    }
+    assert_eq!(log.evicted_total(), 1);
+    // Whatever is asked for, the greatest version that made room is outstanding.
+    let floor = log.unseen(&lister, &name("other")).expect("it has to wait");
+    log.forget(&floor);
+    assert!(log.unseen(&lister, &name("other")).is_none());
+    assert_eq!(log.len(), WRITES_MAX, "the others stay");
+}

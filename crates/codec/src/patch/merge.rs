@@ -1,5 +1,6 @@
 //! JSON merge patch (RFC 7386): applying one, and making one.
 
+use kubist_apimachinery::json_type;
 use serde_json::{Map, Value};
 
 use super::PatchError;
@@ -19,17 +20,6 @@ pub fn parse(patch: &[u8]) -> Result<Value, PatchError> {
                 super::go_value::MAP
             ),
         }),
-    }
-}
-
-fn json_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "bool",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
     }
 }
 

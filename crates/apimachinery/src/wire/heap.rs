@@ -1,0 +1,113 @@
+//! `heap_size`: about how much memory a message holds besides its own struct.
+//!
+//! A walk through the views of its fields, without decoding or copying. It is an estimate for
+//! budgets: each string counts in full, also where several messages share it; what an allocator
+//! rounds up, the spare capacity of lists and the text inside scalars (quantities) do not count.
+
+use std::mem::{size_of, size_of_val};
+
+use super::{Message, ProjectionFields, View};
+use crate::{ByteString, Str};
+
+/// The counters in front of a string's text.
+const STR_HEADER: usize = 16;
+/// What a map takes for an entry besides key and value, about.
+const ENTRY: usize = 16;
+
+/// About how many bytes a message holds besides its own struct.
+pub fn heap_size(message: &dyn Message) -> usize {
+    let fields = 0..message.schema().fields.len();
+    let views = fields.filter_map(|index| message.view(index));
+    views.map(|view| of_view(&view)).sum()
+}
+
+/// As [`heap_size`], for a projection.
+pub fn projected_heap_size(projection: &dyn ProjectionFields) -> usize {
+    let views = (0..).map_while(|index| projection.view(index));
+    views.map(|view| of_view(&view)).sum()
+}
+
+fn of_view(view: &View<'_>) -> usize {
+    match view {
+        View::Bool(_)
+        | View::I32(_)
+        | View::I64(_)
+        | View::F64(_)
+        | View::OptBool(_)
+        | View::OptI32(_)
+        | View::OptI64(_)
+        | View::OptF64(_) => 0,
+        View::Str(text) => of_str(text),
+        View::OptStr(text) => text.map_or(0, of_str),
+        View::Bytes(bytes) => bytes.len(),
+        View::OptBytes(bytes) => bytes.map_or(0, |it| it.len()),
+        // It lies in the struct that has it.
+        View::Message(message) => heap_size(*message),
+        View::OptMessage(message) => message.map_or(0, boxed),
+        View::StrList(list) => size_of_val(*list) + list.iter().map(of_str).sum::<usize>(),
+        View::BoolList(list) => size_of_val(*list),
+        View::I32List(list) => size_of_val(*list),
+        View::I64List(list) => size_of_val(*list),
+        View::BytesList(list) => size_of_val(*list) + list.iter().map(|it| it.len()).sum::<usize>(),
+        View::MessageList(list) => {
+            let items = (0..list.len()).filter_map(|index| list.at(index));
+            items.map(boxed).sum()
+        }
+        View::StrMap(map) => {
+            let texts = map.iter().map(|(key, value)| of_str(key) + of_str(value));
+            texts.sum::<usize>() + map.len() * (2 * size_of::<Str>() + ENTRY)
+        }
+        View::BytesMap(map) => {
+            let texts = map.iter().map(|(key, value)| of_str(key) + value.len());
+            texts.sum::<usize>() + map.len() * (size_of::<Str>() + size_of::<ByteString>() + ENTRY)
+        }
+        View::MessageMap(map) => {
+            let entries = map.entries();
+            let entry = |(key, value)| of_str(key) + size_of::<Str>() + ENTRY + boxed(value);
+            entries.map(entry).sum()
+        }
+    }
+}
+
+/// The struct itself is on the heap.
+fn boxed(message: &dyn Message) -> usize {
+    size_of_val(message) + heap_size(message)
+}
+
+fn of_str(text: &Str) -> usize {
+    if text.is_empty() {
+        0
+    } else {
+        STR_HEADER + text.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ObjectMeta, OwnerReference};
+
+    #[test]
+    fn it_counts_strings_maps_and_lists_of_messages_and_nothing_of_what_is_empty() {
+        assert_eq!(heap_size(&ObjectMeta::default()), 0);
+        let named = |name: &str| ObjectMeta {
+            name: name.into(),
+            ..ObjectMeta::default()
+        };
+        assert_eq!(heap_size(&named("web")), STR_HEADER + 3);
+        let mut meta = named("web");
+        meta.labels = [("app".into(), "shop".into())].into();
+        let label = 2 * STR_HEADER + 3 + 4 + 2 * size_of::<Str>() + ENTRY;
+        assert_eq!(heap_size(&meta), STR_HEADER + 3 + label);
+        meta.finalizers = vec!["a".into(), "bc".into()];
+        let finalizers = 2 * (STR_HEADER + size_of::<Str>()) + 3;
+        let owner = OwnerReference {
+            uid: "u-1".into(),
+            ..OwnerReference::default()
+        };
+        meta.owner_references = vec![owner];
+        let owners = size_of::<OwnerReference>() + STR_HEADER + 3;
+        let all = STR_HEADER + 3 + label + finalizers + owners;
+        assert_eq!(heap_size(&meta), all);
+    }
+}
