@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kubist::api::core::v1::{ConfigMap, Secret};
-use kubist::apimachinery::{KubeObject, Object as _, ObjectName, PostOptions};
+use kubist::apimachinery::{KubeObject, ListOptions, Object as _, ObjectName, PostOptions};
 use kubist::cache::{Lister, Overlay, Selection, Source as _, WaitError, WriteLog};
 use kubist::client::{Api, Client};
 use kubist::controller::{Action, Controller, Error, Trigger};
@@ -150,7 +150,10 @@ async fn what_a_filter_keeps_out_is_waited_for_until_the_watch_has_passed_it_or_
     let begin = Instant::now();
     let waited = lister.wait_for(&written, sleep(Duration::from_millis(300)));
     let waited = timeout(LIMIT, waited).await.expect("the deadline counts");
-    assert!(matches!(waited, Err(WaitError::Deadline { .. })), "{waited:?}");
+    assert!(
+        matches!(waited, Err(WaitError::Deadline { .. })),
+        "{waited:?}"
+    );
     assert!(begin.elapsed() < LIMIT);
 
     // Something that it selects says so.
@@ -165,7 +168,10 @@ async fn what_a_filter_keeps_out_is_waited_for_until_the_watch_has_passed_it_or_
         own = maps.replace(&own).await.unwrap();
         let written = log.pending(&name("own")).expect("it was recorded");
         let waited = lister.wait_for(&written, sleep(LIMIT)).await;
-        assert_eq!((waited, lister.get(&name("own")).is_some()), (Ok(()), is_in));
+        assert_eq!(
+            (waited, lister.get(&name("own")).is_some()),
+            (Ok(()), is_in)
+        );
     }
     server.shutdown().await;
 }
@@ -207,7 +213,10 @@ async fn a_controller_that_reads_its_own_writes_makes_each_child_once_however_of
     const PARENTS: usize = 12;
     let server = server().await;
     let factory = SharedInformerFactory::new(server.client());
-    let (parents, children) = (factory.informer::<ConfigMap>(), factory.informer::<Secret>());
+    let (parents, children) = (
+        factory.informer::<ConfigMap>(),
+        factory.informer::<Secret>(),
+    );
     let (log, lister) = (WriteLog::<Secret>::new(), children.lister_before_sync());
     let controller = Controller::new("parent", &parents)
         .trigger(Trigger::itself(&parents))
@@ -242,18 +251,37 @@ async fn a_controller_that_reads_its_own_writes_makes_each_child_once_however_of
         for parent in 0..PARENTS {
             let patch = serde_json::json!({"data": {"round": round.to_string()}});
             let patch = kubist::client::Patch::Merge(patch);
-            maps.patch(&format!("parent-{parent}"), &patch).await.unwrap();
+            maps.patch(&format!("parent-{parent}"), &patch)
+                .await
+                .unwrap();
         }
     }
     let secrets: Api<Secret> = Api::namespaced(server.client(), NAMESPACE);
     let made = async {
-        while secrets.list().await.unwrap().items.len() < PARENTS {
+        while secrets
+            .list(&ListOptions::default())
+            .await
+            .unwrap()
+            .items
+            .len()
+            < PARENTS
+        {
             sleep(Duration::from_millis(10)).await;
         }
     };
-    timeout(LIMIT, made).await.expect("each parent gets its child");
+    timeout(LIMIT, made)
+        .await
+        .expect("each parent gets its child");
     sleep(Duration::from_millis(200)).await;
-    assert_eq!(secrets.list().await.unwrap().items.len(), PARENTS);
+    assert_eq!(
+        secrets
+            .list(&ListOptions::default())
+            .await
+            .unwrap()
+            .items
+            .len(),
+        PARENTS
+    );
     token.cancel();
     let stats = timeout(LIMIT, running.join_next()).await.expect("it stops");
     let stats = stats.expect("it ran").expect("no panic").expect("no error");
