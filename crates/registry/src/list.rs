@@ -59,9 +59,8 @@ impl Listing<'_> {
             ..
         } = self.request;
         let position = position(options)?;
-        let Some(range) = narrow(self.codec.keys(), scope, predicate) else {
-            return self.nothing().await;
-        };
+        let keys = self.codec.keys();
+        let range = narrow(keys, scope, predicate).unwrap_or_else(|| no_keys(keys));
         let mut cursor = self.cursor(range, &position).await?;
         // Upstream's cache, which answers these, pays no heed to limits.
         let limited = options.limit > 0 && !options.resource_version.is_any();
@@ -137,14 +136,6 @@ impl Listing<'_> {
         self.request.predicate.matches(stored, namespace, name)
     }
 
-    async fn nothing(&self) -> Result<Listed, Status> {
-        let revision = self.head().await?;
-        Ok(Listed {
-            metadata: list_meta(revision),
-            ..Listed::default()
-        })
-    }
-
     async fn head(&self) -> Result<u64, Status> {
         let revision = self.reader.revision().await;
         Ok(revision.map_err(|error| self.failed(&error.into()))?.0)
@@ -186,6 +177,12 @@ impl Listing<'_> {
         }
         Ok(cursor)
     }
+}
+
+/// A range without keys that every engine can read.
+pub(crate) fn no_keys(keys: &KeyLayout) -> KeyRange {
+    let all = keys.range("");
+    KeyRange::between(all.start().clone(), all.start().clone())
 }
 
 /// The keys that can be selected at all; None if there are none.

@@ -6,7 +6,7 @@
 
 mod start;
 
-use crate::list::narrow;
+use crate::list::{narrow, no_keys};
 use crate::reader::{Interest, Snapshot, WatchSource};
 use crate::storage::WatchRequest;
 use crate::stored_codec::StoredCodec;
@@ -83,7 +83,7 @@ impl EventStream {
         let range = narrow(codec.keys(), request.scope, request.predicate);
         let interest = Interest {
             // A selector that contradicts the scope selects nothing, ever: an empty range.
-            range: range.unwrap_or_else(|| KeyRange::between("", "")),
+            range: range.unwrap_or_else(|| no_keys(codec.keys())),
             predicate: request.predicate.clone(),
         };
         let begin = start::begin(&*source, &interest, request.options).await?;

@@ -94,7 +94,7 @@ impl Watching {
         (!events.is_empty()).then(|| batch(revision, events))
     }
 
-    fn from_buffer(&mut self, cx: &mut Context<'_>) -> Option<Poll<Option<Item>>> {
+    fn buffered(&mut self, cx: &mut Context<'_>) -> Option<Poll<Option<Item>>> {
         // Read first: what was dispatched up to here is in the buffer by then.
         let dispatched = self.shared.dispatched.load(Ordering::Acquire);
         self.owed.register(cx.waker());
@@ -142,7 +142,7 @@ impl Stream for Watching {
             }
         }
         loop {
-            if let Some(polled) = this.from_buffer(cx) {
+            if let Some(polled) = this.buffered(cx) {
                 return polled;
             }
         }

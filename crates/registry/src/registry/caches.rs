@@ -41,7 +41,8 @@ impl Caches {
         if !running.is_empty() {
             return;
         }
-        for cacher in self.cachers.iter().cloned() {
+        for cacher in &self.cachers {
+            let cacher = cacher.clone();
             running.spawn(async move { cacher.run().await });
         }
     }

@@ -8,6 +8,7 @@ mod list;
 mod namespaces;
 mod recorded_defaulting;
 mod services;
+mod storage;
 mod subresources;
 mod update;
 mod versions;

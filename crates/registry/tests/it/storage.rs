@@ -1,0 +1,47 @@
+//! The behaviours of storage, each on every engine, with and without a watch cache.
+//!
+//! `storage/RUNNERS.md` says which of upstream's runners is which test, and `storage/DIFFERENCES.md`
+//! where a cache answers otherwise than storage by design.
+
+mod bookmarks;
+mod cache;
+mod deletes;
+mod differential;
+mod encryption;
+mod events;
+mod faulty;
+mod gate;
+mod lists;
+mod pages;
+mod stack;
+mod unreadable;
+mod updates;
+mod watch_starts;
+mod watches;
+mod writes;
+
+/// Makes one test of each runner for each engine, raw and cached. An engine is one line.
+macro_rules! matrix {
+    ($($runner:ident),* $(,)?) => {
+        matrix!(@rows [$($runner)*]);
+    };
+    (@rows $runners:tt) => {
+        matrix!(@stack memory_raw Memory false $runners);
+        matrix!(@stack memory_cached Memory true $runners);
+        matrix!(@stack redb_raw Redb false $runners);
+        matrix!(@stack redb_cached Redb true $runners);
+    };
+    (@stack $stack:ident $engine:ident $cached:literal [$($runner:ident)*]) => {
+        mod $stack {
+            use crate::storage::stack::{Engine, Stack};
+            $(
+                #[tokio::test(start_paused = true)]
+                async fn $runner() {
+                    super::$runner(&Stack::new(Engine::$engine, $cached).await).await;
+                }
+            )*
+        }
+    };
+}
+
+use matrix;

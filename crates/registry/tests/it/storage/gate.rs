@@ -1,0 +1,145 @@
+//! An engine whose watches can be held back or cut, and whose reads can be made to fail.
+
+use futures_util::stream::unfold;
+use kubist_storage::{
+    Answer, CompactError, DeleteRequest, Fault, FaultKind, GetResponse, Kv, LeaseError, LeaseId,
+    PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError, WatchRequest,
+    WriteError, WriteOutcome,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// An engine in somebody's hand.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    kv: Arc<dyn Kv>,
+    state: Arc<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    held: watch::Sender<bool>,
+    cuts: watch::Sender<usize>,
+    fails: AtomicBool,
+    ranges: AtomicUsize,
+    gets: AtomicUsize,
+}
+
+impl Gate {
+    pub(crate) fn new(kv: Arc<dyn Kv>) -> Self {
+        let state = State {
+            held: watch::Sender::new(false),
+            cuts: watch::Sender::new(0),
+            fails: AtomicBool::new(false),
+            ranges: AtomicUsize::new(0),
+            gets: AtomicUsize::new(0),
+        };
+        Self {
+            kv,
+            state: Arc::new(state),
+        }
+    }
+
+    /// Holds back what watches deliver, or lets it go.
+    pub(crate) fn hold(&self, held: bool) {
+        self.state.held.send_replace(held);
+    }
+
+    /// Ends all watches with a fault.
+    pub(crate) fn cut(&self) {
+        self.state.cuts.send_modify(|it| *it += 1);
+    }
+
+    /// Makes ranges fail, or work again.
+    pub(crate) fn fail(&self, fails: bool) {
+        self.state.fails.store(fails, Ordering::Relaxed);
+    }
+
+    /// How many ranges and single keys were read.
+    pub(crate) fn reads(&self) -> (usize, usize) {
+        let count = |it: &AtomicUsize| it.load(Ordering::Relaxed);
+        (count(&self.state.ranges), count(&self.state.gets))
+    }
+}
+
+fn fault() -> Fault {
+    Fault::new(FaultKind::Unavailable, "it was cut")
+}
+
+impl Kv for Gate {
+    fn get<'a>(
+        &'a self,
+        key: &'a [u8],
+        at: Option<Revision>,
+    ) -> Answer<'a, Result<GetResponse, ReadError>> {
+        self.state.gets.fetch_add(1, Ordering::Relaxed);
+        self.kv.get(key, at)
+    }
+
+    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
+        self.state.ranges.fetch_add(1, Ordering::Relaxed);
+        if self.state.fails.load(Ordering::Relaxed) {
+            return Answer::ready(Err(fault().into()));
+        }
+        self.kv.range(request)
+    }
+
+    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+        self.kv.put(request)
+    }
+
+    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+        self.kv.delete(request)
+    }
+
+    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
+        Answer::later(async move {
+            let inner = self.kv.watch(request).await?;
+            let requester = inner.progress_requester();
+            let mut cuts = self.state.cuts.subscribe();
+            cuts.mark_unchanged();
+            let held = self.state.held.subscribe();
+            let stream = unfold(Some((inner, cuts, held)), |state| async move {
+                let (mut inner, mut cuts, mut held) = state?;
+                let next = async {
+                    held.wait_for(|it| !it).await.ok()?;
+                    // What was held back takes a moment.
+                    let batch = inner.next().await;
+                    held.wait_for(|it| !it).await.ok()?;
+                    batch
+                };
+                tokio::select! {
+                    batch = next => {
+                        let batch = batch?;
+                        let goes_on = batch.is_ok();
+                        Some((batch, goes_on.then_some((inner, cuts, held))))
+                    }
+                    _ = cuts.changed() => Some((Err(fault().into()), None)),
+                }
+            });
+            Ok(Watch::new(stream, move || requester.request()))
+        })
+    }
+
+    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
+        self.kv.revision()
+    }
+
+    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
+        self.kv.grant(ttl)
+    }
+
+    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
+        self.kv.revoke(lease)
+    }
+
+    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
+        self.kv.compact(revision)
+    }
+
+    fn compacted(&self) -> Revision {
+        self.kv.compacted()
+    }
+}

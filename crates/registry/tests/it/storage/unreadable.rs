@@ -1,0 +1,204 @@
+//! Values that cannot be read: told one by one, never deleted by accident, removed on purpose.
+
+use super::faulty::marked;
+use super::matrix;
+use super::stack::{Calls, Stack, edits, names};
+use kubist_registry::storage::{DeleteRequest, UpdateRequest};
+use kubist_registry::{StorageError, Stored, WatchEvent};
+
+matrix![
+    a_value_in_a_foreign_form_fails_every_method_and_stays,
+    a_list_tells_what_cannot_be_read_and_has_the_rest,
+    a_list_that_has_to_be_whole_names_what_is_missing,
+    what_cannot_be_read_can_be_removed_on_purpose,
+    what_can_be_read_is_not_removed_as_unreadable,
+    a_suggestion_does_not_make_an_object_unreadable,
+    a_repair_in_the_middle_saves_the_object,
+    a_value_that_cannot_be_read_ends_a_watch,
+    the_removal_of_what_cannot_be_read_ends_a_watch,
+    nothing_follows_an_error,
+];
+
+const UNREADABLE: DeleteRequest<'_> = DeleteRequest {
+    preconditions: None,
+    suggestion: None,
+    unreadable: true,
+};
+
+async fn a_value_in_a_foreign_form_fails_every_method_and_stays(s: &Stack) {
+    s.create("ns", "a").await;
+    s.put_raw("a", b"no mark").await;
+    let head = s.head().await;
+    let internal = |error: StorageError| match error {
+        StorageError::Refused(status) => status.code == 500,
+        _ => false,
+    };
+    for version in [None, Some(head)] {
+        let got = s.storage.get(&s.key("ns", "a"), version).await;
+        assert!(internal(got.expect_err("it cannot be read")));
+    }
+    let listed = s.list("ns", "").await.expect("the list can be read");
+    assert_eq!(listed.complete().expect_err("its object cannot").code, 500);
+    let mut change = edits(|_| ());
+    let request = UpdateRequest::default();
+    let updated = s
+        .storage
+        .update(s.key("ns", "a"), request, &mut change)
+        .await;
+    assert!(internal(updated.expect_err("it cannot be read")));
+    assert_eq!(change.calls, 0);
+    let deleted = s.try_delete("ns", "a", DeleteRequest::default()).await;
+    assert!(internal(deleted.expect_err("it cannot be read")));
+    assert_eq!(s.raw_value("a").await, "no mark");
+}
+
+async fn a_list_tells_what_cannot_be_read_and_has_the_rest(s: &Stack) {
+    for name in ["a", "b", "c", "d"] {
+        s.create("ns", name).await;
+    }
+    s.put_raw("b", b"no mark").await;
+    s.put_raw("d", &marked(b"no envelope")).await;
+    for query in ["", "limit=10"] {
+        let listed = s.list("ns", query).await.expect("it is reached");
+        assert_eq!(names(&listed), ["ns/a", "ns/c"]);
+        let keys: Vec<_> = listed.unreadable.iter().map(|it| it.key.clone()).collect();
+        assert_eq!(keys, [s.key("ns", "b"), s.key("ns", "d")]);
+    }
+}
+
+async fn a_list_that_has_to_be_whole_names_what_is_missing(s: &Stack) {
+    s.create("ns", "fine").await;
+    for number in 0..120 {
+        s.put_raw(&format!("p{number:03}"), b"no mark").await;
+    }
+    let listed = s.list("ns", "").await.expect("it is reached");
+    let status = listed.complete().expect_err("most cannot be read");
+    assert_eq!(status.code, 500);
+    assert_eq!(status.reason, "StorageReadError");
+    let causes = status.details.expect("details").causes;
+    assert_eq!(causes.len(), 101);
+    assert_eq!(causes[0].field, s.key("ns", "p000"));
+    assert_eq!(causes[100].reason, "FieldValueTooMany");
+}
+
+async fn what_cannot_be_read_can_be_removed_on_purpose(s: &Stack) {
+    for value in [b"no mark".to_vec(), marked(b"no envelope")] {
+        s.create("ns", "a").await;
+        s.put_raw("a", &value).await;
+        let calls = Calls::default();
+        let allowed = |it: Option<&Stored>| {
+            assert!(it.is_none(), "there is no object to look at");
+            calls.add();
+            Ok(())
+        };
+        let removed = s.storage.delete(s.key("ns", "a"), UNREADABLE, &allowed);
+        removed.await.expect("it cannot be read");
+        assert_eq!(calls.count(), 1);
+        assert!(s.get("ns", "a").await.is_none());
+    }
+}
+
+async fn what_can_be_read_is_not_removed_as_unreadable(s: &Stack) {
+    s.create("ns", "a").await;
+    let refused = s.try_delete("ns", "a", UNREADABLE).await;
+    match refused {
+        Err(StorageError::InvalidObject { why, .. }) => {
+            assert!(why.starts_with("unsafe deletion not allowed"), "{why}");
+        }
+        other => panic!("{other:?}"),
+    }
+    assert!(s.get("ns", "a").await.is_some());
+}
+
+async fn a_suggestion_does_not_make_an_object_unreadable(s: &Stack) {
+    s.create("ns", "a").await;
+    let good = s.raw_value("a").await;
+    let broken = s.put_raw("a", b"no mark").await;
+    let kind = s.storage.kind();
+    let suggestion = Stored::from_raw(kind, broken, bytes::Bytes::from_static(b"\xff"));
+    s.put_raw("a", &good).await;
+    let request = DeleteRequest {
+        suggestion: Some(suggestion),
+        ..UNREADABLE
+    };
+    let refused = s.try_delete("ns", "a", request).await;
+    assert!(matches!(refused, Err(StorageError::InvalidObject { .. })));
+}
+
+async fn a_repair_in_the_middle_saves_the_object(s: &Stack) {
+    s.create("ns", "a").await;
+    let good = s.raw_value("a").await;
+    s.put_raw("a", b"no mark").await;
+    let (kv, key) = (std::sync::Arc::clone(&s.kv), s.key("ns", "a"));
+    let repaired = Calls::default();
+    let allowed = |_: Option<&Stored>| {
+        if repaired.add() == 1 {
+            let expected = kubist_storage::Expected::Any;
+            let put = kubist_storage::PutRequest::new(key.clone(), good.clone(), expected);
+            let kv = std::sync::Arc::clone(&kv);
+            let written = std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().build();
+                let runtime = runtime.expect("a runtime");
+                runtime.block_on(async { kv.put(put).await.expect("it is open") })
+            });
+            written.join().expect("it is written");
+        }
+        Ok(())
+    };
+    let refused = s
+        .storage
+        .delete(s.key("ns", "a"), UNREADABLE, &allowed)
+        .await;
+    assert!(
+        matches!(refused, Err(StorageError::InvalidObject { .. })),
+        "{refused:?}"
+    );
+    assert!(s.get("ns", "a").await.is_some());
+}
+
+async fn one_error(watch: &mut kubist_registry::EventStream) -> kubist_apimachinery::Status {
+    let events = watch.next().await.expect("one event");
+    let Some(WatchEvent::Error(status)) = events.last() else {
+        panic!("it cannot be read: {events:?}");
+    };
+    assert!(watch.next().await.is_none(), "nothing follows");
+    (**status).clone()
+}
+
+async fn a_value_that_cannot_be_read_ends_a_watch(s: &Stack) {
+    let start = s.create("ns", "a").await.revision();
+    let mut watch = s.watch("ns", &format!("resourceVersion={start}")).await;
+    s.put_raw("a", b"no mark").await;
+    let status = one_error(&mut watch).await;
+    assert_eq!(
+        (status.code, status.reason.as_str()),
+        (500, "StorageReadError")
+    );
+}
+
+async fn the_removal_of_what_cannot_be_read_ends_a_watch(s: &Stack) {
+    s.create("ns", "a").await;
+    let start = s.put_raw("a", b"no mark").await;
+    let mut watch = s.watch("ns", &format!("resourceVersion={start}")).await;
+    s.try_delete("ns", "a", UNREADABLE)
+        .await
+        .expect("it cannot be read");
+    let status = one_error(&mut watch).await;
+    assert_eq!(
+        (status.code, status.reason.as_str()),
+        (500, "StorageReadError")
+    );
+}
+
+async fn nothing_follows_an_error(s: &Stack) {
+    let start = s.create("ns", "a").await.revision();
+    let mut watches = Vec::new();
+    for _ in 0..10 {
+        watches.push(s.watch("ns", &format!("resourceVersion={start}")).await);
+    }
+    s.put_raw("a", b"no mark").await;
+    s.create("ns", "b").await;
+    for mut watch in watches {
+        assert_eq!(one_error(&mut watch).await.code, 500);
+    }
+}
