@@ -48,6 +48,7 @@ mod headers;
 mod pool;
 mod proxy;
 mod rate_limiter;
+mod responder;
 mod response_body;
 mod secret;
 mod server;

@@ -17,12 +17,48 @@ use hyper::body::Incoming;
 use crate::error::TransportError;
 use crate::gunzip::Gunzip;
 use crate::pool::Lease;
+use crate::responder::AnyBody;
+
+/// Where the bytes come from.
+pub(crate) enum Source {
+    Connection(Incoming),
+    Service(AnyBody),
+}
+
+impl Source {
+    fn poll_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+        ping_timeout: Duration,
+    ) -> Poll<Option<Result<Frame<Bytes>, TransportError>>> {
+        match self {
+            Self::Connection(body) => Pin::new(body)
+                .poll_frame(cx)
+                .map_err(|error| TransportError::from_hyper(error, ping_timeout)),
+            Self::Service(body) => Pin::new(body).poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Connection(body) => body.is_end_stream(),
+            Self::Service(body) => body.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Connection(body) => body.size_hint(),
+            Self::Service(body) => body.size_hint(),
+        }
+    }
+}
 
 /// A streaming response body.
 pub struct ResponseBody {
-    incoming: Incoming,
+    source: Source,
     gunzip: Option<Gunzip>,
-    /// `None` once the body has ended, well or badly.
+    /// `None` once the body has ended, well or badly, and where there is no connection.
     lease: Option<Lease>,
     ended: bool,
     ping_timeout: Duration,
@@ -30,20 +66,20 @@ pub struct ResponseBody {
 
 impl ResponseBody {
     pub(crate) fn new(
-        incoming: Incoming,
+        source: Source,
         gzip: bool,
-        lease: Lease,
+        lease: Option<Lease>,
         ping_timeout: Duration,
     ) -> Self {
         let gunzip = gzip.then(Gunzip::new);
         let mut body = Self {
-            incoming,
+            source,
             gunzip,
-            lease: Some(lease),
+            lease,
             ended: false,
             ping_timeout,
         };
-        if body.incoming.is_end_stream() {
+        if body.source.is_end_stream() {
             body.end();
         }
         body
@@ -113,6 +149,7 @@ impl ResponseBody {
         &mut self,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, TransportError>>> {
+        let ping_timeout = self.ping_timeout;
         loop {
             let Some(gunzip) = &mut self.gunzip else {
                 return Poll::Ready(None);
@@ -120,7 +157,7 @@ impl ResponseBody {
             let decoded = if gunzip.has_input() {
                 gunzip.step()
             } else {
-                match ready!(Pin::new(&mut self.incoming).poll_frame(cx)) {
+                match ready!(self.source.poll_frame(cx, ping_timeout)) {
                     Some(Ok(frame)) => match frame.into_data() {
                         Ok(data) => {
                             gunzip.push(data);
@@ -128,10 +165,7 @@ impl ResponseBody {
                         }
                         Err(trailers) => return Poll::Ready(Some(Ok(trailers))),
                     },
-                    Some(Err(error)) => {
-                        let error = TransportError::from_hyper(error, self.ping_timeout);
-                        return self.fail(error);
-                    }
+                    Some(Err(error)) => return self.fail(error),
                     None => {
                         let rest = gunzip.finish();
                         self.gunzip = None;
@@ -166,18 +200,16 @@ impl http_body::Body for ResponseBody {
         if self.gunzip.is_some() {
             return self.poll_gunzip(cx);
         }
-        match ready!(Pin::new(&mut self.incoming).poll_frame(cx)) {
+        let ping_timeout = self.ping_timeout;
+        match ready!(self.source.poll_frame(cx, ping_timeout)) {
             Some(Ok(frame)) => {
                 // Hyper knows the end of a body of known length with its last byte.
-                if self.incoming.is_end_stream() {
+                if self.source.is_end_stream() {
                     self.end();
                 }
                 Poll::Ready(Some(Ok(frame)))
             }
-            Some(Err(error)) => {
-                let error = TransportError::from_hyper(error, self.ping_timeout);
-                self.fail(error)
-            }
+            Some(Err(error)) => self.fail(error),
             None => {
                 self.end();
                 Poll::Ready(None)
@@ -193,7 +225,7 @@ impl http_body::Body for ResponseBody {
         if self.gunzip.is_some() {
             SizeHint::default()
         } else {
-            self.incoming.size_hint()
+            self.source.size_hint()
         }
     }
 }

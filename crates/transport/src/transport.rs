@@ -24,7 +24,8 @@ use crate::error::{ConfigError, Phase, TransportError};
 use crate::headers::common_headers;
 use crate::pool::{Dialer, Lease, Pool};
 use crate::rate_limiter::RateLimiter;
-use crate::response_body::ResponseBody;
+use crate::responder::Responder;
+use crate::response_body::{ResponseBody, Source};
 use crate::server::Server;
 use crate::stats::{Counters, Stats};
 use crate::tls::TlsSource;
@@ -42,6 +43,8 @@ pub struct Transport {
 
 pub(crate) struct Inner {
     pub(crate) pool: Arc<Pool>,
+    /// Asked in place of the pool.
+    pub(crate) responder: Option<Responder>,
     credentials: Credentials,
     /// Serial of the credentials whose certificate the pool presents.
     presented: Mutex<Option<u64>>,
@@ -61,6 +64,14 @@ impl Transport {
     /// A transport over whatever byte streams `connector` opens. TLS and proxies are spoken on top
     /// of them as the configuration says.
     pub fn with_connector(config: Config, connector: impl Connect) -> Result<Self, ConfigError> {
+        Self::build(config, connector, None)
+    }
+
+    pub(crate) fn build(
+        config: Config,
+        connector: impl Connect,
+        responder: Option<Responder>,
+    ) -> Result<Self, ConfigError> {
         let (server, endpoint) = Server::parse(&config.server)?;
         let headers = common_headers(&config)?;
         let counters = Arc::new(Counters::default());
@@ -87,6 +98,7 @@ impl Transport {
         );
         let inner = Inner {
             pool: Arc::new(pool),
+            responder,
             credentials: Credentials::new(config.auth)?,
             presented: Mutex::default(),
             limiter: config.rate_limit.map(RateLimiter::new).transpose()?,
@@ -251,6 +263,10 @@ impl Inner {
         request: Request<Body>,
         decode: bool,
     ) -> Result<Response<ResponseBody>, TransportError> {
+        if let Some(responder) = &self.responder {
+            let response = responder.answer(request).await?;
+            return Ok(self.receive(response.map(Source::Service), None, decode));
+        }
         let harmless = matches!(
             *request.method(),
             Method::GET | Method::HEAD | Method::OPTIONS
@@ -263,7 +279,10 @@ impl Inner {
             let fresh = repeated || moves > 0;
             let lease = self.pool.lease(fresh).await?;
             let failure = match self.try_send(lease, request).await {
-                Ok((response, lease)) => return Ok(self.receive(response, lease, decode)),
+                Ok((response, lease)) => {
+                    let response = response.map(Source::Connection);
+                    return Ok(self.receive(response, Some(lease), decode));
+                }
                 Err(failure) => failure,
             };
             let unsent = failure.unsent.map(|unsent| *unsent);
@@ -335,11 +354,11 @@ impl Inner {
 
     pub(crate) fn receive(
         &self,
-        response: Response<Incoming>,
-        lease: Lease,
+        response: Response<Source>,
+        lease: Option<Lease>,
         decode: bool,
     ) -> Response<ResponseBody> {
-        let (mut parts, incoming) = response.into_parts();
+        let (mut parts, source) = response.into_parts();
         let gzip = decode
             && parts
                 .headers
@@ -350,10 +369,8 @@ impl Inner {
             parts.headers.remove(CONTENT_LENGTH);
         }
         let ping_timeout = self.pool.http2_config().ping_timeout;
-        Response::from_parts(
-            parts,
-            ResponseBody::new(incoming, gzip, lease, ping_timeout),
-        )
+        let body = ResponseBody::new(source, gzip, lease, ping_timeout);
+        Response::from_parts(parts, body)
     }
 }
 

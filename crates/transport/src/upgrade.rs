@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::body::Body;
 use crate::error::TransportError;
 use crate::pool::{Lease, Pool};
-use crate::response_body::ResponseBody;
+use crate::response_body::{ResponseBody, Source};
 use crate::transport::{Transport, authorize};
 
 /// The server's answer to a request for an upgrade.
@@ -47,6 +47,10 @@ impl Transport {
     /// Cancel safety: dropping the future closes the connection.
     pub async fn upgrade(&self, request: Request<Body>) -> Result<Upgrade, TransportError> {
         let inner = &self.inner;
+        if inner.responder.is_some() {
+            let cause = io::Error::other("a service in place of a server takes no upgrades");
+            return Err(TransportError::Request(Arc::new(cause)));
+        }
         let issued = inner.issue().await?;
         let (mut request, decode) = inner.prepare(request)?;
         if !request.headers().contains_key(http::header::AUTHORIZATION) {
@@ -60,7 +64,8 @@ impl Transport {
             .await
             .map_err(|error| TransportError::from_hyper(error, ping_timeout))?;
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-            let response = inner.receive(response, Lease::Http1(lease), decode);
+            let response = response.map(Source::Connection);
+            let response = inner.receive(response, Some(Lease::Http1(lease)), decode);
             return Ok(Upgrade::Refused(Box::new(response)));
         }
         let mut response = response;

@@ -6,6 +6,7 @@ mod auth;
 mod http1;
 mod http2;
 mod proxy;
+mod responder;
 mod server;
 mod service;
 mod tls;
