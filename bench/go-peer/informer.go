@@ -142,6 +142,15 @@ func configFor(kubeconfig, content string, count *atomic.Int64) (*rest.Config, e
 	if err != nil {
 		return nil, err
 	}
+	if err := setContent(config, content); err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	config.Wrap(func(inner http.RoundTripper) http.RoundTripper { return lists{inner, count} })
+	return config, nil
+}
+
+func setContent(config *rest.Config, content string) error {
 	switch content {
 	case "protobuf":
 		config.ContentType = "application/vnd.kubernetes.protobuf"
@@ -150,9 +159,7 @@ func configFor(kubeconfig, content string, count *atomic.Int64) (*rest.Config, e
 		config.ContentType = "application/json"
 		config.AcceptContentTypes = config.ContentType
 	default:
-		return nil, fmt.Errorf("content is protobuf or json, not %q", content)
+		return fmt.Errorf("content is protobuf or json, not %q", content)
 	}
-	config.QPS = -1
-	config.Wrap(func(inner http.RoundTripper) http.RoundTripper { return lists{inner, count} })
-	return config, nil
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 )
 
 var benchmarks = map[string]func([]string) error{
+	"apply":    apply,
 	"informer": informer,
 	"cache":    caches,
 	"queue":    queues,
@@ -20,7 +21,7 @@ var benchmarks = map[string]func([]string) error{
 
 func main() {
 	if len(os.Args) < 2 || benchmarks[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: go-peer informer|cache|queue|fanout [flags]")
+		fmt.Fprintln(os.Stderr, "usage: go-peer apply|informer|cache|queue|fanout [flags]")
 		os.Exit(2)
 	}
 	if err := benchmarks[os.Args[1]](os.Args[2:]); err != nil {

@@ -4,6 +4,7 @@
 //! features which one turns on in a shared dependency do not reach another. client-go is the
 //! module in `bench/go-peer`. One process is measured at a time.
 
+mod apply;
 mod cache;
 mod chart;
 mod codec;
@@ -41,6 +42,8 @@ enum Benchmark {
     All(All),
     /// Initial sync, updates and relist of an informer, against `kubist serve`
     Informer(informer::Options),
+    /// Applying one watch event, from the bytes of the body to the handler
+    Apply(apply::Options),
     /// The store of an informer: writing, look-ups, selectors, readers beside a writer
     Cache(cache::Options),
     /// The work queue
@@ -69,6 +72,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let reports = match &options.benchmark {
         Benchmark::All(all) => run_all(&peers, all)?,
         Benchmark::Informer(options) => vec![informer::run(&peers, options)?],
+        Benchmark::Apply(options) => vec![apply::run(&peers, options)?],
         Benchmark::Cache(options) => vec![cache::run(&peers, options)?],
         Benchmark::Queue(options) => vec![queue::run(&peers, options)?],
         Benchmark::Fanout(options) => vec![fanout::run(&peers, options)?],
@@ -78,9 +82,11 @@ pub(crate) fn run(options: &Options) -> Outcome {
 }
 
 fn run_all(peers: &Peers, all: &All) -> Outcome<Vec<Report>> {
+    let (objects, updates) = (all.informer.objects(), all.informer.updates());
     Ok(vec![
         informer::run(peers, &all.informer)?,
-        cache::run(peers, &cache::Options::of(all.informer.objects()))?,
+        apply::run(peers, &apply::Options::of(objects, updates))?,
+        cache::run(peers, &cache::Options::of(objects))?,
         queue::run(peers, &all.queue)?,
         fanout::run(peers, &all.fanout)?,
         codec::run(peers, &codec::Options::default())?,

@@ -1,5 +1,7 @@
 //! Writes to a server: fills it with Pods, and updates them while peers watch. Also prints the Pods
-//! for peers that cannot make them.
+//! for peers that cannot make them, and records the body of a watch.
+
+mod record;
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -43,6 +45,8 @@ enum Command {
     },
     /// Print the Pods as JSON, each on a line of its own
     Print,
+    /// Write what a watch of all Pods would send: the first state, updates, the marker
+    Record(record::Options),
 }
 
 type Failure = Box<dyn std::error::Error>;
@@ -52,6 +56,9 @@ async fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
     if let Command::Print = arguments.command {
         return print(&arguments);
+    }
+    if let Command::Record(options) = &arguments.command {
+        return record::run(options, arguments.seed, arguments.objects);
     }
     let options = Options {
         file: arguments.kubeconfig.clone(),
@@ -65,7 +72,7 @@ async fn main() -> Result<(), Failure> {
         Command::Update { updates, marker } => {
             update(&client, &arguments, *updates, marker).await?
         }
-        Command::Print => 0,
+        Command::Print | Command::Record(_) => 0,
     };
     let seconds = start.elapsed().as_secs_f64();
     println!("{}", json!({"writes": writes, "seconds": seconds}));

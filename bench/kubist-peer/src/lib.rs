@@ -39,12 +39,23 @@ struct Arguments {
 }
 
 /// What the cache holds, and what comes over the wire.
-#[derive(Clone, Copy, ValueEnum)]
-enum Form {
+#[derive(Clone, Copy, Debug, ValueEnum)]
+#[expect(missing_docs, reason = "they say it")]
+pub enum Form {
     Encoded,
     Decoded,
     EncodedJson,
     DecodedJson,
+}
+
+impl Form {
+    /// What is asked of a server.
+    pub fn encoding(self) -> Encoding {
+        match self {
+            Self::Encoded | Self::Decoded => Encoding::Protobuf,
+            Self::EncodedJson | Self::DecodedJson => Encoding::Json,
+        }
+    }
 }
 
 /// Any failure.
@@ -60,10 +71,6 @@ pub type Heap = fn() -> usize;
 #[tokio::main(flavor = "current_thread")]
 pub async fn run(heap: Option<Heap>) -> Result<(), Failure> {
     let arguments = Arguments::parse();
-    let encoding = match arguments.form {
-        Form::Encoded | Form::Decoded => Encoding::Protobuf,
-        Form::EncodedJson | Form::DecodedJson => Encoding::Json,
-    };
     let options = Options {
         file: Some(arguments.kubeconfig.clone()),
         ..Options::default()
@@ -73,7 +80,7 @@ pub async fn run(heap: Option<Heap>) -> Result<(), Failure> {
     let client = Client::new(
         transport,
         Config {
-            encoding,
+            encoding: arguments.form.encoding(),
             ..Config::default()
         },
     );
@@ -189,7 +196,8 @@ async fn measure_updates<F: Ingest<Kind = Pod>>(
     Ok(())
 }
 
-async fn settle() {
+/// Waits until the process rests.
+pub async fn settle() {
     loop {
         let before = Usage::now();
         tokio::time::sleep(meter::SETTLE_STEP).await;

@@ -8,6 +8,8 @@ use serde_json::{Map, Value, json};
 
 /// How many namespaces the Pods are spread over.
 pub const NAMESPACES: u64 = 50;
+/// Name of the Pod that tells readers of a recorded watch that all updates have passed.
+pub const MARKER: &str = "marker";
 const APPS: u64 = 400;
 const NODES: u64 = 500;
 const VARIABLES: u64 = 8;
@@ -69,6 +71,26 @@ pub fn pod(seed: u64, number: u64) -> Value {
         "spec": spec(&facts),
         "status": status(&facts),
     })
+}
+
+/// The resource version of all of the first `objects` Pods together.
+pub fn list_version(objects: u64) -> u64 {
+    500_000 + objects
+}
+
+/// A Pod after an update: what restarting one of its containers changes.
+pub fn updated(seed: u64, objects: u64, update: u64) -> Value {
+    let mut pod = pod(seed, update % objects.max(1));
+    let metadata = &mut pod["metadata"];
+    metadata["resourceVersion"] = (list_version(objects) + 1 + update).to_string().into();
+    metadata["annotations"]["kubectl.kubernetes.io/restartedAt"] = format!("round-{update}").into();
+    let time = format!("2026-05-04T09:{:02}:{:02}Z", update / 60 % 60, update % 60);
+    let status = &mut pod["status"];
+    status["conditions"][2]["lastTransitionTime"] = time.as_str().into();
+    let container = &mut status["containerStatuses"][0];
+    container["restartCount"] = (1 + update % 100).into();
+    container["state"]["running"]["startedAt"] = time.into();
+    pod
 }
 
 fn metadata(facts: &Facts) -> Value {
@@ -302,5 +324,14 @@ mod tests {
         assert!((7_500..9_000).contains(&text.len()), "{} bytes", text.len());
         assert_eq!(text, super::pod(1, 7).to_string());
         assert_ne!(text, super::pod(2, 7).to_string());
+    }
+
+    #[test]
+    fn an_update_changes_the_version_and_the_status_of_one_pod() {
+        let (pod, updated) = (super::pod(1, 3), super::updated(1, 10, 13));
+        assert_eq!(updated["metadata"]["name"], pod["metadata"]["name"]);
+        assert_eq!(updated["metadata"]["resourceVersion"], "500024");
+        assert_ne!(updated["status"], pod["status"]);
+        assert_eq!(updated["spec"], pod["spec"]);
     }
 }

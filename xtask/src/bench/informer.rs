@@ -49,6 +49,10 @@ impl Options {
     pub(super) fn objects(&self) -> u64 {
         self.objects
     }
+
+    pub(super) fn updates(&self) -> u64 {
+        self.updates
+    }
 }
 
 /// The one that targets are about.

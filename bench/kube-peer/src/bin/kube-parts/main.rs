@@ -1,7 +1,8 @@
 //! The parts of the kube crate's client half, measured without a network: the reflector's store,
-//! the scheduler of delayed requests, and a shared reflector with many subscribers. Prints a line
-//! of JSON for each case.
+//! the scheduler of delayed requests, a shared reflector with many subscribers, and a reflector on
+//! a recorded watch. Prints a line of JSON for each case.
 
+mod apply;
 mod cache;
 mod delayed;
 mod fanout;
@@ -16,6 +17,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Part {
+    Apply(apply::Options),
     Cache(cache::Options),
     Queue(delayed::Options),
     Fanout(fanout::Options),
@@ -25,6 +27,7 @@ type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     match Arguments::parse().part {
+        Part::Apply(options) => apply::run(&options),
         Part::Cache(options) => cache::run(&options),
         Part::Queue(options) => delayed::run(&options),
         Part::Fanout(options) => fanout::run(&options),

@@ -1,6 +1,8 @@
-//! The parts of Kubist's client half, measured without a network: the indexer, the work queue, and
-//! an informer with many handlers. Prints a line of JSON for each case.
+//! The parts of Kubist's client half, measured without a network: the indexer, the work queue, an
+//! informer with many handlers, and an informer on a recorded watch. Prints a line of JSON for each
+//! case.
 
+mod apply;
 mod cache;
 mod fanout;
 mod queue;
@@ -15,6 +17,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Part {
+    Apply(apply::Options),
     Cache(cache::Options),
     Queue(queue::Options),
     Fanout(fanout::Options),
@@ -24,6 +27,7 @@ type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     match Arguments::parse().part {
+        Part::Apply(options) => apply::run(&options),
         Part::Cache(options) => cache::run(&options),
         Part::Queue(options) => queue::run(&options),
         Part::Fanout(options) => fanout::run(&options),
