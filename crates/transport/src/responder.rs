@@ -74,7 +74,8 @@ impl Transport {
     /// use std::convert::Infallible;
     /// use kubist_transport::{Body, Config, Transport};
     ///
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let service = tower::service_fn(|request: http::Request<Body>| async move {
     ///     let body = Body::from(request.uri().path().to_owned());
     ///     Ok::<_, Infallible>(http::Response::new(body))
@@ -85,7 +86,6 @@ impl Transport {
     /// let answer = transport.send(request).await?.into_body().bytes(1024).await?;
     /// assert_eq!(answer, "/version");
     /// # Ok(()) }
-    /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(example()).unwrap();
     /// ```
     ///
     /// # Errors
