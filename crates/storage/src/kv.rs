@@ -40,9 +40,12 @@ pub trait Kv: fmt::Debug + Send + Sync + 'static {
 
     /// Makes a lease that ends after `ttl`, or up to a second or two later. Its keys are then
     /// deleted, as ordinary delete events.
+    ///
+    /// An engine for which leases are costly may give one to several callers. It then lives up to
+    /// a twentieth longer than asked for, a minute at most.
     fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>>;
 
-    /// Ends a lease now, and deletes its keys.
+    /// Ends a lease now, and deletes its keys, whoever put them under it.
     fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>>;
 
     /// Gives up history: afterwards reads below `revision` fail, and watches that start below.
@@ -51,6 +54,13 @@ pub trait Kv: fmt::Debug + Send + Sync + 'static {
 
     /// The last compaction that this process knows of; zero if none. Costs no input or output.
     fn compacted(&self) -> Revision;
+
+    /// Whether watches answer when they are asked for progress. An engine on an etcd whose answers
+    /// may be ahead of the events does not; who needs the newest has to read it from the store
+    /// then. May change while the process runs. Costs no input or output.
+    fn answers_progress(&self) -> bool {
+        true
+    }
 }
 
 /// The answer to [`Kv::get`].

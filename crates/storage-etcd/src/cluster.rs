@@ -1,0 +1,159 @@
+//! The cluster: which member to ask, and when to ask again.
+//!
+//! One member is asked until it fails, then the next in the order of the configuration. Every
+//! operation has one deadline, whatever is tried within it.
+
+use crate::config::{Config, ConfigError};
+use crate::member::Member;
+use crate::method::{Method, STATUS};
+use crate::proto::StatusRequest;
+use crate::refusal::Refusal;
+use crate::version::Version;
+use prost::Message;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::time::{Instant, sleep, timeout_at};
+
+/// Before a call is made again; doubles each time.
+const PAUSE_MIN: Duration = Duration::from_millis(25);
+/// The longest such pause.
+const PAUSE_MAX: Duration = Duration::from_millis(500);
+
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    members: Vec<Arc<Member>>,
+    /// The member that is asked.
+    current: AtomicUsize,
+    request_timeout: Duration,
+}
+
+/// Pauses between attempts, each twice as long as the one before.
+#[derive(Debug)]
+pub(crate) struct Pauses {
+    next: Duration,
+    deadline: Instant,
+}
+
+impl Pauses {
+    pub(crate) fn until(deadline: Instant) -> Self {
+        Self {
+            next: PAUSE_MIN,
+            deadline,
+        }
+    }
+
+    /// Waits. False, at once, if there would be no time left after it.
+    pub(crate) async fn wait(&mut self) -> bool {
+        let pause = self.next;
+        if Instant::now() + pause >= self.deadline {
+            return false;
+        }
+        self.next = (pause * 2).min(PAUSE_MAX);
+        sleep(pause).await;
+        true
+    }
+}
+
+impl Cluster {
+    pub(crate) fn new(config: &Config) -> Result<Self, ConfigError> {
+        if config.servers.is_empty() {
+            return Err(ConfigError::NoServers);
+        }
+        let members = config.servers.iter();
+        let members: Result<_, _> = members
+            .map(|server| Member::new(server, config).map(Arc::new))
+            .collect();
+        Ok(Self {
+            members: members?,
+            current: AtomicUsize::new(0),
+            request_timeout: config.request_timeout,
+        })
+    }
+
+    /// When an operation that starts now has to have ended.
+    pub(crate) fn deadline(&self) -> Instant {
+        Instant::now() + self.request_timeout
+    }
+
+    /// The member to ask.
+    pub(crate) fn member(&self) -> Arc<Member> {
+        let current = self.current.load(Ordering::Relaxed);
+        Arc::clone(&self.members[current % self.members.len()])
+    }
+
+    /// Asks the next one from now on, unless somebody else has seen to that.
+    pub(crate) fn leave(&self, failed: &Arc<Member>) {
+        failed.set_version(None);
+        let found = self.members.iter().position(|it| Arc::ptr_eq(it, failed));
+        if let Some(at) = found {
+            let next = (at + 1) % self.members.len();
+            let order = Ordering::Relaxed;
+            // Somebody else has: fine.
+            self.current.compare_exchange(at, next, order, order).ok();
+        }
+    }
+
+    /// One operation.
+    pub(crate) async fn call<Q, A>(&self, method: &Method<Q, A>, question: Q) -> Result<A, Refusal>
+    where
+        Q: Message + Clone + 'static,
+        A: Message + Default + 'static,
+    {
+        let deadline = self.deadline();
+        let mut pauses = Pauses::until(deadline);
+        loop {
+            let member = self.member();
+            let left = deadline.saturating_duration_since(Instant::now());
+            let answer = member.call(method, question.clone(), left);
+            let refusal = match timeout_at(deadline, answer).await {
+                Ok(Ok(answer)) => return Ok(answer),
+                Ok(Err(status)) => Refusal::of(status),
+                Err(_) => Refusal::deadline(),
+            };
+            if let Refusal::Fault { .. } = &refusal {
+                tracing::debug!(server = member.server(), ?refusal, "a call failed");
+            }
+            if refusal.blames_member() {
+                self.leave(&member);
+            }
+            if !refusal.may_repeat(method.repeatable) || !pauses.wait().await {
+                return Err(refusal);
+            }
+        }
+    }
+
+    /// Whether this member answers requests for progress rightly. Asks it if that is not known;
+    /// one that does not say is not trusted.
+    pub(crate) async fn progress_is_safe(&self, member: &Member) -> bool {
+        let version = match member.version() {
+            Some(version) => Some(version),
+            None => self.ask_version(member).await,
+        };
+        version.is_some_and(Version::progress_is_safe)
+    }
+
+    /// Whether all members are known to do so.
+    pub(crate) fn progress_is_safe_everywhere(&self) -> bool {
+        let safe = |member: &Arc<Member>| member.version().is_some_and(Version::progress_is_safe);
+        self.members.iter().all(safe)
+    }
+
+    /// Asks all whose version is not known.
+    pub(crate) async fn ask_versions(&self) {
+        for member in &self.members {
+            if member.version().is_none() {
+                self.ask_version(member).await;
+            }
+        }
+    }
+
+    async fn ask_version(&self, member: &Member) -> Option<Version> {
+        let timeout = self.request_timeout;
+        let status = member.call(&STATUS, StatusRequest {}, timeout);
+        let status = timeout_at(self.deadline(), status).await.ok()?.ok()?;
+        let version = Version::parse(&status.version);
+        member.set_version(version);
+        version
+    }
+}

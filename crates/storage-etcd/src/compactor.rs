@@ -1,0 +1,119 @@
+//! Gives up old history, as one of many who may do it.
+//!
+//! Whoever gets to write the key of the compaction in a round compacts, to where the store stood
+//! a round before: so every version stays readable for one round at least. The key, its place
+//! outside every prefix and the comparison of its version are upstream's, so API servers of both
+//! kinds can stand on one cluster.
+
+use crate::engine::Shared;
+use crate::method::{COMPACT, TXN};
+use crate::proto::{self, Operation, RequestOp};
+use crate::refusal::Refusal;
+use crate::translate::{head, number, revision};
+use bytes::Bytes;
+use kubist_storage::{CompactError, Revision};
+use std::time::Duration;
+use tokio::time::sleep;
+
+const KEY: Bytes = Bytes::from_static(b"compact_rev_key");
+
+/// What the last round found.
+#[derive(Debug, Default)]
+pub(crate) struct Round {
+    /// The version of the key: how often it was written.
+    version: i64,
+    /// Where the store stood.
+    head: Revision,
+}
+
+impl Shared {
+    pub(crate) async fn compact(&self, at: Revision) -> Result<(), CompactError> {
+        let question = proto::CompactionRequest {
+            revision: number(at),
+        };
+        match self.call(&COMPACT, question).await {
+            Ok(_) => {
+                self.note_compacted(at);
+                Ok(())
+            }
+            Err(None) => Err(CompactError::Closed),
+            Err(Some(Refusal::Compacted)) => Err(CompactError::Compacted {
+                requested: at,
+                compacted: self.compacted(),
+            }),
+            Err(Some(Refusal::FutureRevision)) => Err(CompactError::FutureRevision {
+                requested: at,
+                current: self.revision().await.unwrap_or_default(),
+            }),
+            Err(Some(other)) => Err(other.into_fault().into()),
+        }
+    }
+
+    /// A round every so often, for ever.
+    pub(crate) async fn keep_compacting(&self, every: Duration) {
+        let mut round = Round::default();
+        loop {
+            sleep(every).await;
+            match self.compaction_round(&mut round).await {
+                Ok(()) => {}
+                Err(CompactError::Closed) => return,
+                Err(error) => tracing::warn!(%error, "history could not be given up"),
+            }
+        }
+    }
+
+    /// One round. The first only looks: what is there may be another's, a moment old.
+    pub(crate) async fn compaction_round(&self, round: &mut Round) -> Result<(), CompactError> {
+        let before = std::mem::take(&mut round.head);
+        let answer = self.call(&TXN, turn(round.version, before)).await;
+        let answer = answer.map_err(|failed| match failed {
+            None => CompactError::Closed,
+            Some(refusal) => refusal.into_fault().into(),
+        })?;
+        round.head = head(answer.header.as_ref());
+        if !answer.succeeded {
+            let read = answer.responses.into_iter().next();
+            let kvs = read.and_then(|read| read.range).unwrap_or_default().kvs;
+            let Some(kv) = kvs.first() else {
+                // Somebody has removed it: begin again.
+                round.version = 0;
+                return Ok(());
+            };
+            round.version = kv.version;
+            let done = String::from_utf8_lossy(&kv.value).parse().unwrap_or(0);
+            self.note_compacted(revision(done));
+            return Ok(());
+        }
+        round.version += 1;
+        if before == Revision::ZERO {
+            return Ok(());
+        }
+        match self.compact(before).await {
+            Err(CompactError::Compacted { .. }) => Ok(()),
+            other => other,
+        }
+    }
+}
+
+/// Takes the turn if nobody has since the key had this version.
+fn turn(version: i64, compacted: Revision) -> proto::TxnRequest {
+    let step = |operation| RequestOp {
+        request: Some(operation),
+    };
+    proto::TxnRequest {
+        compare: vec![proto::Compare {
+            target: proto::Target::Version.into(),
+            key: KEY,
+            value: Some(proto::Value::Version(version)),
+        }],
+        success: vec![step(Operation::Put(proto::PutRequest {
+            key: KEY,
+            value: compacted.to_string().into(),
+            lease: 0,
+        }))],
+        failure: vec![step(Operation::Range(proto::RangeRequest {
+            key: KEY,
+            ..proto::RangeRequest::default()
+        }))],
+    }
+}

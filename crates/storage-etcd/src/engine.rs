@@ -1,0 +1,184 @@
+//! The engine itself: `Kv` on a cluster.
+
+use crate::cluster::Cluster;
+use crate::config::{Config, ConfigError};
+use crate::leases::Shareable;
+use crate::method::Method;
+use crate::refusal::Refusal;
+use crate::watch;
+use kubist_storage::{Answer, CompactError, DeleteRequest, GetResponse, Kv, LeaseError, LeaseId};
+use kubist_storage::{PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch};
+use kubist_storage::{WatchError, WatchRequest, WriteError, WriteOutcome};
+use parking_lot::Mutex;
+use prost::Message;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::sleep;
+
+/// How often [`EtcdKv::run`] asks members whose version is not known.
+const ASK_VERSIONS_EVERY: Duration = Duration::from_secs(5);
+
+/// A store on an etcd cluster. A clone is another handle to the same connections.
+///
+/// Something should run [`run`](Self::run) beside it.
+#[derive(Clone, Debug)]
+pub struct EtcdKv {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) cluster: Cluster,
+    pub(crate) config: Config,
+    pub(crate) lease: Mutex<Option<Shareable>>,
+    compacted: AtomicU64,
+    closed: AtomicBool,
+    closing: Notify,
+}
+
+impl Shared {
+    /// One operation; `None` as the error if the store is closed.
+    pub(crate) async fn call<Q, A>(
+        &self,
+        method: &Method<Q, A>,
+        question: Q,
+    ) -> Result<A, Option<Refusal>>
+    where
+        Q: Message + Clone + 'static,
+        A: Message + Default + 'static,
+    {
+        if self.is_closed() {
+            return Err(None);
+        }
+        self.cluster.call(method, question).await.map_err(Some)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// Waits until the store is closed.
+    pub(crate) async fn closed(&self) {
+        loop {
+            let closing = self.closing.notified();
+            if self.is_closed() {
+                return;
+            }
+            closing.await;
+        }
+    }
+
+    pub(crate) fn compacted(&self) -> Revision {
+        Revision(self.compacted.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn note_compacted(&self, at: Revision) {
+        self.compacted.fetch_max(at.0, Ordering::AcqRel);
+    }
+}
+
+impl EtcdKv {
+    /// An engine on this cluster. Connects when it is first used; needs a tokio runtime.
+    ///
+    /// # Errors
+    /// The configuration names no usable server or certificate.
+    pub fn new(config: Config) -> Result<Self, ConfigError> {
+        Ok(Self {
+            shared: Arc::new(Shared {
+                cluster: Cluster::new(&config)?,
+                config,
+                lease: Mutex::new(None),
+                compacted: AtomicU64::new(0),
+                closed: AtomicBool::new(false),
+                closing: Notify::new(),
+            }),
+        })
+    }
+
+    /// What has to be done from time to time: compaction, and asking members for their version.
+    /// Ends when the store is closed.
+    pub async fn run(&self) {
+        let shared = &self.shared;
+        let compaction = async {
+            match shared.config.compact_every {
+                Some(every) => shared.keep_compacting(every).await,
+                None => std::future::pending().await,
+            }
+        };
+        let versions = async {
+            loop {
+                shared.cluster.ask_versions().await;
+                sleep(ASK_VERSIONS_EVERY).await;
+            }
+        };
+        tokio::select! {
+            () = shared.closed() => {}
+            () = compaction => {}
+            () = versions => {}
+        }
+    }
+
+    /// Ends watches, and refuses everything from now on. etcd goes on.
+    pub fn close(&self) {
+        self.shared.closed.store(true, Ordering::Release);
+        self.shared.closing.notify_waiters();
+    }
+}
+
+impl Kv for EtcdKv {
+    fn get<'a>(
+        &'a self,
+        key: &'a [u8],
+        at: Option<Revision>,
+    ) -> Answer<'a, Result<GetResponse, ReadError>> {
+        Answer::later(self.shared.get(key, at))
+    }
+
+    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
+        Answer::later(self.shared.range(request))
+    }
+
+    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+        Answer::later(async move {
+            let outcome = self.shared.put(request).await;
+            if let Err(WriteError::LeaseNotFound { lease }) = &outcome {
+                self.shared.forget_lease(*lease);
+            }
+            outcome
+        })
+    }
+
+    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+        Answer::later(self.shared.delete(request))
+    }
+
+    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
+        Answer::later(watch::start(Arc::clone(&self.shared), request))
+    }
+
+    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
+        Answer::later(self.shared.revision())
+    }
+
+    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
+        Answer::later(self.shared.grant(ttl))
+    }
+
+    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
+        Answer::later(self.shared.revoke(lease))
+    }
+
+    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
+        Answer::later(self.shared.compact(revision))
+    }
+
+    fn compacted(&self) -> Revision {
+        self.shared.compacted()
+    }
+
+    fn answers_progress(&self) -> bool {
+        self.shared.cluster.progress_is_safe_everywhere()
+    }
+}

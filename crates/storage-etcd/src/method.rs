@@ -1,0 +1,54 @@
+//! The calls that the engine makes: their paths, and whether they may be repeated.
+
+use crate::proto::{
+    CompactionRequest, CompactionResponse, DeleteRangeRequest, DeleteRangeResponse,
+    LeaseGrantRequest, LeaseGrantResponse, LeaseRevokeRequest, LeaseRevokeResponse, PutRequest,
+    PutResponse, RangeRequest, RangeResponse, StatusRequest, StatusResponse, TxnRequest,
+    TxnResponse,
+};
+use std::marker::PhantomData;
+
+/// The path of a stream of watches; the only call that is not one question and one answer.
+pub(crate) const WATCH_PATH: &str = "/etcdserverpb.Watch/Watch";
+
+pub(crate) const RANGE: Method<RangeRequest, RangeResponse> =
+    Method::reading("/etcdserverpb.KV/Range");
+pub(crate) const PUT: Method<PutRequest, PutResponse> = Method::writing("/etcdserverpb.KV/Put");
+pub(crate) const DELETE: Method<DeleteRangeRequest, DeleteRangeResponse> =
+    Method::writing("/etcdserverpb.KV/DeleteRange");
+pub(crate) const TXN: Method<TxnRequest, TxnResponse> = Method::writing("/etcdserverpb.KV/Txn");
+pub(crate) const COMPACT: Method<CompactionRequest, CompactionResponse> =
+    Method::writing("/etcdserverpb.KV/Compact");
+/// A lease granted twice does no harm: the one that nobody knows ends by itself.
+pub(crate) const LEASE_GRANT: Method<LeaseGrantRequest, LeaseGrantResponse> =
+    Method::reading("/etcdserverpb.Lease/LeaseGrant");
+pub(crate) const LEASE_REVOKE: Method<LeaseRevokeRequest, LeaseRevokeResponse> =
+    Method::writing("/etcdserverpb.Lease/LeaseRevoke");
+pub(crate) const STATUS: Method<StatusRequest, StatusResponse> =
+    Method::reading("/etcdserverpb.Maintenance/Status");
+
+/// A call of one question and one answer.
+pub(crate) struct Method<Q, A> {
+    pub(crate) path: &'static str,
+    /// Whether it may be sent again when nobody knows if the first was carried out.
+    pub(crate) repeatable: bool,
+    messages: PhantomData<fn(Q) -> A>,
+}
+
+impl<Q, A> Method<Q, A> {
+    const fn reading(path: &'static str) -> Self {
+        Self {
+            path,
+            repeatable: true,
+            messages: PhantomData,
+        }
+    }
+
+    const fn writing(path: &'static str) -> Self {
+        Self {
+            path,
+            repeatable: false,
+            messages: PhantomData,
+        }
+    }
+}

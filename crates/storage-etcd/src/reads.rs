@@ -1,0 +1,106 @@
+//! Reads: of a key, of a range, of the store's revision.
+
+use crate::engine::Shared;
+use crate::method::RANGE;
+use crate::proto;
+use crate::refusal::Refusal;
+use crate::translate::{LOWEST_KEY, bounds, head, key_value, number};
+use bytes::Bytes;
+use kubist_storage::{GetResponse, RangeRequest, RangeResponse, ReadError, Revision};
+
+impl Shared {
+    pub(crate) async fn get(
+        &self,
+        key: &[u8],
+        at: Option<Revision>,
+    ) -> Result<GetResponse, ReadError> {
+        let absent = key.is_empty();
+        let key = if absent {
+            LOWEST_KEY
+        } else {
+            Bytes::copy_from_slice(key)
+        };
+        let question = proto::RangeRequest {
+            key,
+            count_only: absent,
+            ..proto::RangeRequest::default()
+        };
+        let answer = self.read(question, at).await?;
+        Ok(GetResponse {
+            revision: head(answer.header.as_ref()),
+            kv: answer.kvs.into_iter().next().map(key_value),
+        })
+    }
+
+    pub(crate) async fn range(&self, request: RangeRequest) -> Result<RangeResponse, ReadError> {
+        let Some((key, range_end)) = bounds(&request.range) else {
+            return self.nothing(request.at).await;
+        };
+        let question = proto::RangeRequest {
+            key,
+            range_end,
+            limit: request
+                .limit
+                .map_or(0, |limit| i64::try_from(limit).unwrap_or(i64::MAX)),
+            count_only: request.limit == Some(0),
+            revision: 0,
+        };
+        let answer = self.read(question, request.at).await?;
+        let count = usize::try_from(answer.count).unwrap_or(0);
+        Ok(RangeResponse {
+            revision: head(answer.header.as_ref()),
+            more: count > answer.kvs.len(),
+            count,
+            kvs: answer.kvs.into_iter().map(key_value).collect(),
+        })
+    }
+
+    /// The answer for a range that can hold nothing; the revision may still be out of reach.
+    async fn nothing(&self, at: Option<Revision>) -> Result<RangeResponse, ReadError> {
+        let GetResponse { revision, .. } = self.get(b"", at).await?;
+        Ok(RangeResponse {
+            kvs: Vec::new(),
+            count: 0,
+            more: false,
+            revision,
+        })
+    }
+
+    pub(crate) async fn revision(&self) -> Result<Revision, ReadError> {
+        Ok(self.get(b"", None).await?.revision)
+    }
+
+    async fn read(
+        &self,
+        mut question: proto::RangeRequest,
+        at: Option<Revision>,
+    ) -> Result<proto::RangeResponse, ReadError> {
+        if let Some(at) = at {
+            // Zero is before all history; for etcd it is the head.
+            question.revision = number(at).max(1);
+        }
+        let requested = at.unwrap_or_default();
+        match self.call(&RANGE, question).await {
+            Ok(answer) => Ok(answer),
+            Err(None) => Err(ReadError::Closed),
+            Err(Some(Refusal::Compacted)) => Err(ReadError::Compacted {
+                requested,
+                compacted: self.compacted(),
+            }),
+            Err(Some(Refusal::FutureRevision)) => Err(self.future(requested).await),
+            Err(Some(other)) => Err(other.into_fault().into()),
+        }
+    }
+
+    /// etcd does not say where it stands, and whoever asked wants to know.
+    async fn future(&self, requested: Revision) -> ReadError {
+        let question = proto::RangeRequest {
+            key: LOWEST_KEY,
+            count_only: true,
+            ..proto::RangeRequest::default()
+        };
+        let answer = self.call(&RANGE, question).await;
+        let current = answer.map_or(Revision::ZERO, |answer| head(answer.header.as_ref()));
+        ReadError::FutureRevision { requested, current }
+    }
+}

@@ -1,0 +1,223 @@
+//! What became of a call that failed: etcd's answer, or what happened on the way.
+//!
+//! etcd tells its errors apart by their texts; several share a code. The texts have been the same
+//! since 3.0.
+
+use kubist_storage::{Fault, FaultKind};
+use std::error::Error;
+use tonic::{Code, ConnectError, Status};
+
+/// Why a call failed.
+#[derive(Clone, Debug)]
+pub(crate) enum Refusal {
+    /// The revision is below the last compaction.
+    Compacted,
+    /// The revision is ahead of the store.
+    FutureRevision,
+    /// Larger than etcd takes.
+    TooLarge,
+    /// No such lease.
+    LeaseNotFound,
+    /// A lease for longer than etcd allows.
+    TtlTooLarge,
+    /// Anything that is not an answer to the question.
+    Fault {
+        fault: Fault,
+        /// Whether another member, or the same one a moment later, may do better.
+        passing: bool,
+    },
+}
+
+/// Texts of etcd that mean one thing whatever their code.
+const ANSWERS: [(&str, Refusal); 6] = [
+    ("required revision has been compacted", Refusal::Compacted),
+    (
+        "required revision is a future revision",
+        Refusal::FutureRevision,
+    ),
+    ("request is too large", Refusal::TooLarge),
+    // The limit of the transport, above etcd's own, in the words of grpc-go.
+    ("received message larger than max", Refusal::TooLarge),
+    ("requested lease not found", Refusal::LeaseNotFound),
+    ("too large lease TTL", Refusal::TtlTooLarge),
+];
+
+/// Texts of faults. The first that is found in a status counts.
+const FAULTS: [(&str, FaultKind); 11] = [
+    ("database space exceeded", FaultKind::NoSpace),
+    ("corrupt", FaultKind::Corrupt),
+    ("permission denied", FaultKind::PermissionDenied),
+    ("invalid auth token", FaultKind::PermissionDenied),
+    ("authentication failed", FaultKind::PermissionDenied),
+    ("user name is empty", FaultKind::PermissionDenied),
+    // Said before a write was proposed to the cluster, so it did not happen.
+    ("no leader", FaultKind::Unavailable),
+    ("too many requests", FaultKind::Unavailable),
+    ("not supported for learner", FaultKind::Unavailable),
+    ("unhealthy cluster", FaultKind::Unavailable),
+    ("not capable", FaultKind::Unavailable),
+];
+
+impl Refusal {
+    /// What a status of a call means.
+    pub(crate) fn of(status: Status) -> Self {
+        if let Some(answer) = answer(status.message()) {
+            return answer;
+        }
+        let kind = fault_kind(&status);
+        let passing = match kind {
+            FaultKind::Unavailable => true,
+            // A deadline has passed: there is no time for another attempt.
+            FaultKind::Timeout => {
+                !matches!(status.code(), Code::DeadlineExceeded | Code::Cancelled)
+            }
+            _ => false,
+        };
+        Self::Fault {
+            fault: Fault::new(kind, status),
+            passing,
+        }
+    }
+
+    /// What the reason of a canceled watch means.
+    pub(crate) fn of_reason(reason: &str) -> Self {
+        let code = if reason.contains("Unavailable") {
+            Code::Unavailable
+        } else {
+            Code::Unknown
+        };
+        Self::of(Status::new(code, reason))
+    }
+
+    /// No answer before the deadline.
+    pub(crate) fn deadline() -> Self {
+        Self::of(Status::deadline_exceeded("no answer before the deadline"))
+    }
+
+    /// Whether the call may be made again: by its nature, or because it was not carried out.
+    pub(crate) fn may_repeat(&self, repeatable: bool) -> bool {
+        match self {
+            Self::Fault { fault, passing } => {
+                *passing && (repeatable || fault.kind() == FaultKind::Unavailable)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether another member should be asked next.
+    pub(crate) fn blames_member(&self) -> bool {
+        let Self::Fault { fault, .. } = self else {
+            return false;
+        };
+        fault.is_transient()
+    }
+
+    /// The fault of an answer that cannot be one to the question.
+    pub(crate) fn unexpected(answer: &dyn std::fmt::Debug) -> Fault {
+        Fault::new(FaultKind::Unknown, format!("unexpected answer: {answer:?}"))
+    }
+
+    /// The fault, of whatever is not expected where it turns up.
+    pub(crate) fn into_fault(self) -> Fault {
+        match self {
+            Self::Fault { fault, .. } => fault,
+            other => Self::unexpected(&other),
+        }
+    }
+}
+
+fn answer(text: &str) -> Option<Refusal> {
+    let found = ANSWERS.iter().find(|(part, _)| text.contains(part))?;
+    Some(found.1.clone())
+}
+
+fn fault_kind(status: &Status) -> FaultKind {
+    if never_connected(status) {
+        return FaultKind::Unavailable;
+    }
+    let text = status.message();
+    if let Some((_, kind)) = FAULTS.iter().find(|(part, _)| text.contains(part)) {
+        return *kind;
+    }
+    match status.code() {
+        Code::PermissionDenied | Code::Unauthenticated => FaultKind::PermissionDenied,
+        Code::DataLoss => FaultKind::Corrupt,
+        // "request timed out", "leader changed", "server stopped": a write may have happened.
+        Code::Unavailable | Code::DeadlineExceeded | Code::Cancelled => FaultKind::Timeout,
+        // The connection broke; etcd itself has sent nothing.
+        _ if status.source().is_some() => FaultKind::Timeout,
+        _ => FaultKind::Unknown,
+    }
+}
+
+/// Whether there was no connection that the call could have been sent on.
+fn never_connected(status: &Status) -> bool {
+    let mut cause = status.source();
+    while let Some(error) = cause {
+        if error.is::<ConnectError>() {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(status: Status) -> FaultKind {
+        Refusal::of(status).into_fault().kind()
+    }
+
+    #[test]
+    fn faults_have_the_kind_that_says_whether_a_write_may_have_happened() {
+        let unavailable = |text: &str| kind(Status::unavailable(text));
+        assert_eq!(unavailable("etcdserver: no leader"), FaultKind::Unavailable);
+        for text in [
+            "etcdserver: request timed out",
+            "etcdserver: request timed out, possibly due to previous leader failure",
+            "etcdserver: leader changed",
+            "etcdserver: server stopped",
+        ] {
+            assert_eq!(unavailable(text), FaultKind::Timeout, "{text}");
+        }
+        let full = Status::resource_exhausted("etcdserver: mvcc: database space exceeded");
+        assert_eq!(kind(full), FaultKind::NoSpace);
+        let busy = Status::resource_exhausted("etcdserver: too many requests");
+        assert_eq!(kind(busy), FaultKind::Unavailable);
+        let denied = Status::permission_denied("etcdserver: permission denied");
+        assert_eq!(kind(denied), FaultKind::PermissionDenied);
+        let nobody = Status::invalid_argument("etcdserver: user name is empty");
+        assert_eq!(kind(nobody), FaultKind::PermissionDenied);
+        let stranger = Status::unauthenticated("etcdserver: invalid auth token");
+        assert_eq!(kind(stranger), FaultKind::PermissionDenied);
+        let corrupt = Status::data_loss("etcdserver: corrupt cluster");
+        assert_eq!(kind(corrupt), FaultKind::Corrupt);
+        assert_eq!(kind(Status::internal("what else")), FaultKind::Unknown);
+    }
+
+    #[test]
+    fn answers_are_told_by_their_texts() {
+        let compacted = "etcdserver: mvcc: required revision has been compacted";
+        let future = "etcdserver: mvcc: required revision is a future revision";
+        let of = |text: &str| Refusal::of(Status::out_of_range(text));
+        assert!(matches!(of(compacted), Refusal::Compacted));
+        assert!(matches!(of(future), Refusal::FutureRevision));
+        let large = Status::resource_exhausted("grpc: received message larger than max (9 vs. 8)");
+        assert!(matches!(Refusal::of(large), Refusal::TooLarge));
+        let lease = Status::not_found("etcdserver: requested lease not found");
+        assert!(matches!(Refusal::of(lease), Refusal::LeaseNotFound));
+    }
+
+    #[test]
+    fn a_write_is_repeated_only_where_it_cannot_have_happened() {
+        let leaderless = Refusal::of(Status::unavailable("etcdserver: no leader"));
+        let lost = Refusal::of(Status::unavailable("etcdserver: request timed out"));
+        let denied = Refusal::of(Status::permission_denied("etcdserver: permission denied"));
+        assert!(leaderless.may_repeat(false) && leaderless.may_repeat(true));
+        assert!(!lost.may_repeat(false) && lost.may_repeat(true));
+        assert!(!denied.may_repeat(false) && !denied.may_repeat(true));
+        assert!(!Refusal::deadline().may_repeat(true), "no time is left");
+    }
+}

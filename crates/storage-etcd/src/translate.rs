@@ -1,0 +1,110 @@
+//! Between etcd's messages and storage's types. Nothing that etcd says makes it panic.
+
+use crate::proto;
+use bytes::Bytes;
+use kubist_storage::{Change, Event, KeyRange, KeyValue, LeaseId, Revision};
+use std::sync::Arc;
+
+/// etcd's sign for "from the key on", as the end of a range. As a key it is the lowest.
+pub(crate) const LOWEST_KEY: Bytes = Bytes::from_static(b"\0");
+
+/// A revision in etcd's messages. What does not fit is ahead of every store.
+pub(crate) fn number(revision: Revision) -> i64 {
+    i64::try_from(revision.0).unwrap_or(i64::MAX)
+}
+
+/// A revision of etcd's messages.
+pub(crate) fn revision(number: i64) -> Revision {
+    Revision(u64::try_from(number).unwrap_or(0))
+}
+
+/// Where the store stands, by an answer's header.
+pub(crate) fn head(header: Option<&proto::ResponseHeader>) -> Revision {
+    header.map_or(Revision::ZERO, |header| revision(header.revision))
+}
+
+pub(crate) fn key_value(kv: proto::KeyValue) -> Arc<KeyValue> {
+    Arc::new(KeyValue {
+        key: kv.key.into(),
+        value: kv.value.into(),
+        create_revision: revision(kv.create_revision),
+        mod_revision: revision(kv.mod_revision),
+        lease: (kv.lease != 0).then_some(LeaseId(kv.lease)),
+    })
+}
+
+/// An event; `None` if it is of no known kind or of no key.
+pub(crate) fn event(event: proto::Event) -> Option<Arc<Event>> {
+    let kv = key_value(event.kv?);
+    let change = match proto::EventKind::try_from(event.kind).ok()? {
+        proto::EventKind::Put => Change::Put(Arc::clone(&kv)),
+        proto::EventKind::Delete => Change::Delete,
+    };
+    Some(Arc::new(Event {
+        revision: kv.mod_revision,
+        key: kv.key.clone(),
+        change,
+        previous: event.prev_kv.map(key_value),
+    }))
+}
+
+/// First key and end of a range, as etcd takes them; `None` if the range can hold nothing.
+///
+/// etcd knows no empty key, and gives ends a meaning that are empty or a single zero byte.
+pub(crate) fn bounds(range: &KeyRange) -> Option<(Bytes, Bytes)> {
+    let start = if range.start().is_empty() {
+        LOWEST_KEY
+    } else {
+        range.start().clone()
+    };
+    match range.end() {
+        None => Some((start, LOWEST_KEY)),
+        Some(end) if *end <= start => None,
+        Some(_) if range.as_key().is_some_and(|key| !key.is_empty()) => Some((start, Bytes::new())),
+        Some(end) => Some((start, end.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(range: &KeyRange) -> Option<(Vec<u8>, Vec<u8>)> {
+        bounds(range).map(|(start, end)| (start.to_vec(), end.to_vec()))
+    }
+
+    #[test]
+    fn ranges_are_never_taken_for_what_etcd_means_by_special_ends() {
+        let pair = |start: &str, end: &str| Some((start.into(), end.into()));
+        assert_eq!(found(&KeyRange::key("a")), pair("a", ""));
+        assert_eq!(found(&KeyRange::prefix("a/")), pair("a/", "a0"));
+        assert_eq!(found(&KeyRange::all()), pair("\0", "\0"));
+        assert_eq!(found(&KeyRange::starting_at("k")), pair("k", "\0"));
+        assert_eq!(found(&KeyRange::between("", "b")), pair("\0", "b"));
+        for (start, end) in [("b", "a"), ("a", "a"), ("a", ""), ("a", "\0"), ("", "\0")] {
+            assert_eq!(
+                found(&KeyRange::between(start, end)),
+                None,
+                "{start:?} {end:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_out_of_range_become_the_nearest() {
+        assert_eq!(number(Revision(u64::MAX)), i64::MAX);
+        assert_eq!(revision(-1), Revision::ZERO);
+    }
+
+    #[test]
+    fn an_event_of_no_known_kind_is_none() {
+        let kv = Some(proto::KeyValue::default());
+        let strange = proto::Event {
+            kind: 7,
+            kv,
+            prev_kv: None,
+        };
+        assert_eq!(event(strange), None);
+        assert_eq!(event(proto::Event::default()), None);
+    }
+}

@@ -1,0 +1,191 @@
+//! A watch: one stream to one member, taken up by another when it breaks.
+//!
+//! Goes on from the revision after the last one delivered, so a break neither loses nor repeats
+//! anything; ends if that revision has been compacted, or if no member takes it up in time.
+
+mod progress;
+mod stream;
+
+use self::progress::ProgressAsker;
+use self::stream::{Ended, Stream};
+use crate::cluster::Pauses;
+use crate::engine::Shared;
+use crate::proto;
+use crate::refusal::Refusal;
+use crate::translate::{event, head, revision};
+use futures_util::stream::unfold;
+use kubist_storage::{Event, Fault, FaultKind, ReadError, Revision, Watch, WatchBatch};
+use kubist_storage::{WatchError, WatchRequest};
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// Starts a watch; it sees every write that is answered after this returns.
+pub(crate) async fn start(shared: Arc<Shared>, request: WatchRequest) -> Result<Watch, WatchError> {
+    let next = match request.from {
+        // Zero is before all history; for etcd it is the present.
+        Some(from) => from.max(Revision::EMPTY_STORE),
+        // The present of the member that takes the watch may be behind the cluster's.
+        None => shared.revision().await.map_err(watch_error)?.next(),
+    };
+    let asker = Arc::new(ProgressAsker::default());
+    let mut follower = Follower {
+        deadline: shared.cluster.deadline(),
+        asker: Arc::clone(&asker),
+        stream: None,
+        ended: false,
+        shared,
+        request,
+        next,
+    };
+    follower.open().await?;
+    let batches = unfold(follower, |mut follower| async {
+        let item = follower.item().await?;
+        Some((item, follower))
+    });
+    Ok(Watch::new(batches, move || asker.ask()))
+}
+
+struct Follower {
+    shared: Arc<Shared>,
+    request: WatchRequest,
+    /// The first revision that has not been delivered.
+    next: Revision,
+    /// None while the watch is broken.
+    stream: Option<Stream>,
+    /// Until when a broken watch has to go on.
+    deadline: Instant,
+    asker: Arc<ProgressAsker>,
+    ended: bool,
+}
+
+impl Follower {
+    /// What the watch delivers next; `None` after its end.
+    async fn item(&mut self) -> Option<Result<WatchBatch, WatchError>> {
+        if self.ended {
+            return None;
+        }
+        let shared = Arc::clone(&self.shared);
+        let item = tokio::select! {
+            biased;
+            () = shared.closed() => Err(WatchError::Closed),
+            item = self.batch() => item,
+        };
+        if item.is_err() {
+            self.ended = true;
+            self.stream = None;
+            self.asker.forget();
+        }
+        Some(item)
+    }
+
+    async fn batch(&mut self) -> Result<WatchBatch, WatchError> {
+        loop {
+            let Some(stream) = &mut self.stream else {
+                self.open().await?;
+                continue;
+            };
+            match stream.next().await {
+                Ok(response) => {
+                    if let Some(batch) = self.take(response) {
+                        return Ok(batch);
+                    }
+                }
+                Err(ended) => self.broke(ended)?,
+            }
+        }
+    }
+
+    /// Opens a stream from `next` on, at whichever member takes it.
+    async fn open(&mut self) -> Result<(), WatchError> {
+        let mut pauses = Pauses::until(self.deadline);
+        loop {
+            let opened = Stream::open(&self.shared, &self.request, self.next, self.deadline);
+            match opened.await {
+                Ok(stream) => {
+                    self.asker.ask_through(&stream);
+                    self.stream = Some(stream);
+                    return Ok(());
+                }
+                Err(ended) => {
+                    let fault = self.fault(ended)?;
+                    if !pauses.wait().await {
+                        return Err(fault.into());
+                    }
+                }
+            }
+        }
+    }
+
+    /// The stream ended: the watch too, or it has until the deadline to go on.
+    fn broke(&mut self, ended: Ended) -> Result<(), WatchError> {
+        if let Some(stream) = self.stream.take()
+            && ended.blames_member()
+        {
+            self.shared.cluster.leave(stream.member());
+        }
+        self.deadline = Instant::now() + self.shared.config.resume_timeout;
+        let fault = self.fault(ended)?;
+        tracing::debug!(%fault, next = self.next.0, "a watch broke and is taken up again");
+        Ok(())
+    }
+
+    /// Why a stream ended, if the watch can go on; else why the watch ends.
+    fn fault(&self, ended: Ended) -> Result<Fault, WatchError> {
+        match ended {
+            Ended::Compacted(compacted) => {
+                let compacted = revision(compacted);
+                self.shared.note_compacted(compacted);
+                Err(WatchError::Compacted {
+                    requested: self.next,
+                    compacted,
+                })
+            }
+            Ended::Refused(refusal) => {
+                let deadline = self.deadline <= Instant::now();
+                let transient = refusal.blames_member() && !deadline;
+                let fault = refusal.into_fault();
+                if transient {
+                    Ok(fault)
+                } else {
+                    Err(fault.into())
+                }
+            }
+            Ended::Quietly => {
+                let why = "etcd ended the stream";
+                Ok(Fault::new(FaultKind::Unavailable, why))
+            }
+        }
+    }
+
+    /// What a response means for whoever watches; `None` if nothing.
+    fn take(&mut self, response: proto::WatchResponse) -> Option<WatchBatch> {
+        if response.events.is_empty() {
+            let revision = head(response.header.as_ref());
+            if response.created || revision.next() < self.next {
+                return None; // Behind what was delivered, or where the watch begins.
+            }
+            self.next = revision.next();
+            return Some(WatchBatch {
+                revision,
+                events: Vec::new(),
+            });
+        }
+        let events: Vec<Arc<Event>> = response
+            .events
+            .into_iter()
+            .filter_map(event)
+            .filter(|it| it.revision >= self.next && self.request.range.contains(&it.key))
+            .collect();
+        let revision = events.last()?.revision;
+        self.next = revision.next();
+        Some(WatchBatch { revision, events })
+    }
+}
+
+fn watch_error(error: ReadError) -> WatchError {
+    match error {
+        ReadError::Closed => WatchError::Closed,
+        ReadError::Fault(fault) => fault.into(),
+        other => Refusal::unexpected(&other).into(),
+    }
+}

@@ -1,0 +1,148 @@
+//! One stream of one watch, to one member.
+
+use crate::engine::Shared;
+use crate::member::Member;
+use crate::proto::{self, WatchAsk, WatchCreateRequest, WatchResponse};
+use crate::refusal::Refusal;
+use crate::translate::{LOWEST_KEY, bounds, number};
+use futures_util::stream::unfold;
+use kubist_storage::{Revision, WatchRequest};
+use std::sync::Arc;
+use tokio::sync::mpsc::{self, Sender};
+use tokio::time::{Instant, timeout_at};
+use tonic::{Status, Streaming};
+
+/// Questions for progress that may wait to be sent. One that waits asks for all that do.
+const ASKS_WAITING_MAX: usize = 4;
+
+pub(super) struct Stream {
+    member: Arc<Member>,
+    responses: Streaming<WatchResponse>,
+    /// Dropping it ends the watch at etcd.
+    asks: Sender<proto::WatchRequest>,
+    progress_is_safe: bool,
+    /// A response that came with the creation.
+    first: Option<WatchResponse>,
+}
+
+/// Why a stream ended.
+pub(super) enum Ended {
+    /// At etcd's will, because history below this revision is gone.
+    Compacted(i64),
+    /// Without a word.
+    Quietly,
+    Refused(Refusal),
+}
+
+impl Stream {
+    /// Opens a stream; returns when the member watches.
+    pub(super) async fn open(
+        shared: &Shared,
+        request: &WatchRequest,
+        from: Revision,
+        deadline: Instant,
+    ) -> Result<Self, Ended> {
+        let member = shared.cluster.member();
+        let opening = Self::open_at(shared, Arc::clone(&member), request, from);
+        let opened = match timeout_at(deadline.min(shared.cluster.deadline()), opening).await {
+            Ok(opened) => opened,
+            Err(_) => Err(Ended::Refused(Refusal::deadline())),
+        };
+        if let Err(ended) = &opened
+            && ended.blames_member()
+        {
+            shared.cluster.leave(&member);
+        }
+        opened
+    }
+
+    async fn open_at(
+        shared: &Shared,
+        member: Arc<Member>,
+        request: &WatchRequest,
+        from: Revision,
+    ) -> Result<Self, Ended> {
+        let progress_is_safe = shared.cluster.progress_is_safe(&member).await;
+        let (asks, queue) = mpsc::channel(ASKS_WAITING_MAX);
+        let create = proto::WatchRequest {
+            ask: Some(WatchAsk::Create(create(request, from))),
+        };
+        drop(asks.try_send(create)); // The channel is empty.
+        let queue = unfold(queue, |mut queue| async {
+            let ask = queue.recv().await?;
+            Some((ask, queue))
+        });
+        let responses = member.watch(queue).await.map_err(Ended::of)?;
+        let mut stream = Self {
+            member,
+            responses,
+            asks,
+            progress_is_safe,
+            first: None,
+        };
+        let created = stream.next().await?;
+        if !created.created {
+            stream.first = Some(created);
+        }
+        Ok(stream)
+    }
+
+    /// The next response that is not the end.
+    ///
+    /// Cancel safety: dropping the future loses nothing.
+    pub(super) async fn next(&mut self) -> Result<WatchResponse, Ended> {
+        if let Some(first) = self.first.take() {
+            return Ok(first);
+        }
+        let response = match self.responses.message().await {
+            Ok(Some(response)) => response,
+            Ok(None) => return Err(Ended::Quietly),
+            Err(status) => return Err(Ended::of(status)),
+        };
+        if response.compact_revision > 0 {
+            return Err(Ended::Compacted(response.compact_revision));
+        }
+        if response.canceled {
+            let reason = Refusal::of_reason(&response.cancel_reason);
+            return Err(Ended::Refused(reason));
+        }
+        Ok(response)
+    }
+
+    pub(super) fn member(&self) -> &Arc<Member> {
+        &self.member
+    }
+
+    /// The way in for requests for progress, where their answers can be trusted.
+    pub(super) fn progress_asks(&self) -> Option<&Sender<proto::WatchRequest>> {
+        self.progress_is_safe.then_some(&self.asks)
+    }
+}
+
+impl Ended {
+    fn of(status: Status) -> Self {
+        Self::Refused(Refusal::of(status))
+    }
+
+    /// Whether another member should be asked next.
+    pub(super) fn blames_member(&self) -> bool {
+        match self {
+            Self::Compacted(_) => false,
+            Self::Quietly => true,
+            Self::Refused(refusal) => refusal.blames_member(),
+        }
+    }
+}
+
+fn create(request: &WatchRequest, from: Revision) -> WatchCreateRequest {
+    // In a range that can hold nothing one key is watched, and what comes is not delivered.
+    let nothing = || (LOWEST_KEY, Default::default());
+    let (key, range_end) = bounds(&request.range).unwrap_or_else(nothing);
+    WatchCreateRequest {
+        key,
+        range_end,
+        start_revision: number(from),
+        progress_notify: request.progress,
+        prev_kv: request.previous,
+    }
+}

@@ -1,0 +1,163 @@
+//! Compare-and-set puts and deletes: one transaction each, which reads the key if it refuses.
+
+use crate::engine::Shared;
+use crate::method::{DELETE, Method, PUT, TXN};
+use crate::proto::{self, Operation, RequestOp};
+use crate::refusal::Refusal;
+use crate::translate::{head, key_value, number};
+use bytes::Bytes;
+use kubist_storage::{DeleteRequest, Expected, LeaseId, PutRequest, ReadError, Revision};
+use kubist_storage::{WriteError, WriteOutcome};
+use prost::Message;
+
+/// What a refusal is told with.
+#[derive(Clone, Copy)]
+struct Write {
+    bytes: usize,
+    lease: LeaseId,
+}
+
+impl Shared {
+    pub(crate) async fn put(&self, request: PutRequest) -> Result<WriteOutcome, WriteError> {
+        if request.key.is_empty() {
+            return Err(WriteError::EmptyKey);
+        }
+        let lease = request.lease.unwrap_or(LeaseId(0));
+        let write = Write {
+            bytes: request.key.len() + request.value.len(),
+            lease,
+        };
+        let key = request.key.clone();
+        let put = proto::PutRequest {
+            key: request.key,
+            value: request.value,
+            lease: lease.0,
+        };
+        let expected = match request.expected {
+            Expected::Any => {
+                let answer = self.write(&PUT, put, write).await?;
+                let revision = head(answer.header.as_ref());
+                return Ok(WriteOutcome::Committed { revision });
+            }
+            Expected::Absent => Revision::ZERO,
+            Expected::Revision(revision) => revision,
+        };
+        let operation = Operation::Put(put);
+        self.write_if(key, expected, operation, request.read_on_conflict, write)
+            .await
+    }
+
+    pub(crate) async fn delete(&self, request: DeleteRequest) -> Result<WriteOutcome, WriteError> {
+        if request.key.is_empty() {
+            return Err(WriteError::EmptyKey);
+        }
+        let write = Write {
+            bytes: request.key.len(),
+            lease: LeaseId(0),
+        };
+        let key = request.key.clone();
+        let delete = proto::DeleteRangeRequest { key: request.key };
+        match request.expected {
+            Expected::Any => {
+                let answer = self.write(&DELETE, delete, write).await?;
+                let revision = head(answer.header.as_ref());
+                Ok(if answer.deleted > 0 {
+                    WriteOutcome::Committed { revision }
+                } else {
+                    WriteOutcome::Conflict {
+                        revision,
+                        current: None,
+                    }
+                })
+            }
+            // What does not exist cannot be deleted: the answer is what is there.
+            Expected::Absent | Expected::Revision(Revision::ZERO) => {
+                let found = self.get(&key, None).await.map_err(write_error)?;
+                Ok(WriteOutcome::Conflict {
+                    revision: found.revision,
+                    current: found.kv,
+                })
+            }
+            Expected::Revision(expected) => {
+                let operation = Operation::Delete(delete);
+                self.write_if(key, expected, operation, request.read_on_conflict, write)
+                    .await
+            }
+        }
+    }
+
+    async fn write_if(
+        &self,
+        key: Bytes,
+        expected: Revision,
+        operation: Operation,
+        read_on_conflict: bool,
+        write: Write,
+    ) -> Result<WriteOutcome, WriteError> {
+        let compare = proto::Compare {
+            target: proto::Target::Modification.into(),
+            key: key.clone(),
+            value: Some(proto::Value::Modification(number(expected))),
+        };
+        let read = Operation::Range(proto::RangeRequest {
+            key,
+            ..proto::RangeRequest::default()
+        });
+        let step = |operation| RequestOp {
+            request: Some(operation),
+        };
+        let failure = if read_on_conflict {
+            vec![step(read)]
+        } else {
+            Vec::new()
+        };
+        let txn = proto::TxnRequest {
+            compare: vec![compare],
+            success: vec![step(operation)],
+            failure,
+        };
+        let answer = self.write(&TXN, txn, write).await?;
+        let revision = head(answer.header.as_ref());
+        if answer.succeeded {
+            return Ok(WriteOutcome::Committed { revision });
+        }
+        let read = answer.responses.into_iter().next();
+        let kvs = read.and_then(|read| read.range).unwrap_or_default().kvs;
+        Ok(WriteOutcome::Conflict {
+            revision,
+            current: kvs.into_iter().next().map(key_value),
+        })
+    }
+
+    async fn write<Q, A>(
+        &self,
+        method: &Method<Q, A>,
+        question: Q,
+        write: Write,
+    ) -> Result<A, WriteError>
+    where
+        Q: Message + Clone + 'static,
+        A: Message + Default + 'static,
+    {
+        let failed = match self.call(method, question).await {
+            Ok(answer) => return Ok(answer),
+            Err(failed) => failed,
+        };
+        Err(match failed {
+            None => WriteError::Closed,
+            Some(Refusal::TooLarge) => WriteError::TooLarge {
+                bytes: write.bytes,
+                bytes_max: 0,
+            },
+            Some(Refusal::LeaseNotFound) => WriteError::LeaseNotFound { lease: write.lease },
+            Some(other) => other.into_fault().into(),
+        })
+    }
+}
+
+fn write_error(error: ReadError) -> WriteError {
+    match error {
+        ReadError::Fault(fault) => fault.into(),
+        _ => WriteError::Closed,
+    }
+}
