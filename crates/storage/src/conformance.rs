@@ -12,8 +12,10 @@
     reason = "a check panics if its sentence does not hold"
 )]
 
+pub mod clients;
 pub mod compaction;
 pub mod concurrency;
+pub mod history;
 pub mod leases;
 pub mod reads;
 pub mod watches;
@@ -186,6 +188,7 @@ macro_rules! conformance_suite {
             compaction::reads_below_a_compaction_fail_and_at_it_work,
             compaction::watch_from_below_a_compaction_ends_with_compacted,
             compaction::watch_from_the_compacted_revision_works,
+            concurrency::compare_and_set_histories_are_linearizable,
             concurrency::concurrent_increments_are_all_counted,
             concurrency::one_of_many_creates_wins,
             leases::deleted_key_is_not_deleted_again_by_its_lease,

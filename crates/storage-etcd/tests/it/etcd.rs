@@ -64,7 +64,7 @@ impl Etcd {
         Self::start_with(release, &[]).await
     }
 
-    /// The same with further arguments.
+    /// The same with further arguments, in which `{client}` is the address for clients.
     pub(crate) async fn start_with(release: Release, extra: &[&str]) -> Option<Self> {
         let binary = release.binary()?;
         for _ in 0..ATTEMPTS {
@@ -130,7 +130,11 @@ impl Etcd {
             .args(["--initial-advertise-peer-urls", &peer])
             .args(["--logger", "zap", "--log-level", "error", "--data-dir"])
             .arg(self.folder.path().join("data"))
-            .args(&self.extra)
+            .args(
+                self.extra
+                    .iter()
+                    .map(|it| it.replace("{client}", &self.client.to_string())),
+            )
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         self.child = Some(command.spawn().unwrap());

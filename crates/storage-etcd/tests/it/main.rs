@@ -2,5 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod auth;
+mod breaks;
+mod cluster;
+mod compaction;
 mod conformance;
 mod etcd;
+mod faults;
+mod leases;
+mod progress;
+mod proxy;
+mod tls;

@@ -1,6 +1,8 @@
 //! Checks of writers that race.
 
 use super::Subject;
+use super::clients::Race;
+use super::history::is_linearizable;
 use crate::{Expected, Kv, PutRequest, Revision, WriteOutcome};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -8,6 +10,27 @@ use tokio::task::JoinSet;
 
 const WRITERS: u64 = 8;
 const INCREMENTS: u64 = 25;
+/// Races for a key, each on another.
+const RACES: u64 = 20;
+/// Clients in a race.
+const CLIENTS: usize = 5;
+/// Calls of each client.
+const CALLS: usize = 12;
+
+/// What racing clients see of a key can have happened one after the other.
+pub async fn compare_and_set_histories_are_linearizable(subject: &Subject) {
+    let handles = vec![Arc::clone(subject.kv()); CLIENTS];
+    for seed in 0..RACES {
+        let race = Race {
+            key: subject.key(&format!("race-{seed}")),
+            calls: CALLS,
+            seed,
+        };
+        let calls = race.run(&handles).await;
+        assert!(calls.len() > CLIENTS, "the clients did something");
+        assert!(is_linearizable(&calls), "seed {seed}: {calls:#?}");
+    }
+}
 
 /// Compare-and-set loses no update: the counter ends at the number of increments, and each took
 /// one revision.

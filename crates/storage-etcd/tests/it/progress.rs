@@ -1,0 +1,75 @@
+//! Requests for progress: asked of an etcd that answers rightly, and not of one that does not.
+
+use crate::etcd::{Etcd, Release};
+use kubist_storage::{Expected, KeyRange, Kv, PutRequest, WatchRequest};
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long a watch may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Asks a watch at which nothing happens for progress, until it answers or `PATIENCE` is over.
+async fn progress_comes(etcd: &Etcd, patience: Duration) -> bool {
+    let kv = etcd.kv();
+    let put = |key: &'static str| kv.put(PutRequest::new(key, "1", Expected::Any));
+    let quiet = WatchRequest::new(KeyRange::prefix("/quiet/"));
+    let mut watch = kv.watch(quiet).await.unwrap();
+    let written = put("/loud/a").await.unwrap().committed().unwrap();
+    let answered = async {
+        loop {
+            watch.request_progress();
+            let batch = timeout(Duration::from_millis(100), watch.next()).await;
+            if let Ok(Some(Ok(batch))) = batch {
+                assert!(batch.is_progress());
+                if batch.revision >= written {
+                    return;
+                }
+            }
+        }
+    };
+    timeout(patience, answered).await.is_ok()
+}
+
+#[tokio::test]
+async fn an_etcd_that_answers_rightly_is_asked_for_progress() {
+    let Some(etcd) = Etcd::start(Release::Current).await else {
+        return;
+    };
+    let kv = etcd.kv();
+    assert!(!kv.answers_progress(), "nothing is known yet");
+    drop(kv.watch(WatchRequest::new(KeyRange::all())).await.unwrap());
+    assert!(kv.answers_progress());
+    assert!(progress_comes(&etcd, PATIENCE).await);
+}
+
+#[tokio::test]
+async fn an_etcd_whose_answers_may_be_wrong_is_never_asked_for_progress() {
+    let Some(etcd) = Etcd::start(Release::Packaged).await else {
+        return;
+    };
+    let kv = etcd.kv();
+    drop(kv.watch(WatchRequest::new(KeyRange::all())).await.unwrap());
+    assert!(!kv.answers_progress(), "the version is known, and too old");
+    assert!(!progress_comes(&etcd, Duration::from_secs(2)).await);
+    // Whoever needs the newest reads it, which works as everywhere.
+    let written = kv.put(PutRequest::new("/a", "1", Expected::Absent)).await;
+    let written = written.unwrap().committed().unwrap();
+    assert!(kv.revision().await.unwrap() >= written);
+}
+
+#[tokio::test]
+async fn what_runs_beside_the_engine_finds_the_version_without_a_watch() {
+    let Some(etcd) = Etcd::start(Release::Current).await else {
+        return;
+    };
+    let kv = etcd.kv();
+    let known = async {
+        while !kv.answers_progress() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::select! {
+        () = kv.run() => panic!("it runs until the store is closed"),
+        known = timeout(PATIENCE, known) => known.unwrap(),
+    }
+}

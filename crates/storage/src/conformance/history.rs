@@ -1,0 +1,150 @@
+//! Whether what concurrent clients saw of one key can have happened one after the other.
+//!
+//! Wing and Gong's search with the memory that Lowe added: it tries every order in which each call
+//! takes effect at one moment between its start and its end. A call of which nobody knows the
+//! outcome may have taken effect at any time after its start, or never. Values are unique, so a
+//! compare of revisions is one of values.
+
+use std::collections::BTreeSet;
+
+/// The most calls that one history holds.
+pub const CALLS_MAX: usize = 64;
+
+/// One call to one key, as its client saw it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a record of what was seen")]
+pub struct Call {
+    /// What was called, and what came of it.
+    pub effect: Effect,
+    /// When it was called, by a counter that all clients share.
+    pub started: u64,
+    /// When it was answered; `u64::MAX` if it was not.
+    pub ended: u64,
+}
+
+/// What a call was. A value of `None` is the key's absence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the search decides on each")]
+pub enum Effect {
+    /// It read this.
+    Read(Option<u64>),
+    /// It replaced one value by another.
+    Replaced(Option<u64>, Option<u64>),
+    /// It would have replaced the first, but found the second.
+    Refused(Option<u64>, Option<u64>),
+    /// It may have replaced one value by another, if it found it, or may do so yet.
+    Unknown(Option<u64>, Option<u64>),
+}
+
+impl Effect {
+    /// Whether the call can take effect on `value` and come out as it did.
+    fn fits(self, value: Option<u64>) -> bool {
+        match self {
+            Self::Read(found) => found == value,
+            Self::Replaced(expected, _) | Self::Unknown(expected, _) => expected == value,
+            Self::Refused(expected, found) => expected != value && found == value,
+        }
+    }
+
+    /// What is there afterwards.
+    fn after(self, value: Option<u64>) -> Option<u64> {
+        match self {
+            Self::Read(_) | Self::Refused(..) => value,
+            Self::Replaced(_, new) | Self::Unknown(_, new) => new,
+        }
+    }
+}
+
+/// Whether the calls can have taken effect one after the other, beginning with no value.
+///
+/// # Panics
+/// There are more than [`CALLS_MAX`].
+pub fn is_linearizable(calls: &[Call]) -> bool {
+    assert!(calls.len() <= CALLS_MAX, "a history is short");
+    search(calls, 0, None, &mut BTreeSet::new())
+}
+
+/// `done` has a bit for each call that has taken effect.
+fn search(
+    calls: &[Call],
+    done: u64,
+    value: Option<u64>,
+    seen: &mut BTreeSet<(u64, Option<u64>)>,
+) -> bool {
+    let left = || {
+        let numbered = calls.iter().enumerate();
+        numbered.filter(move |(at, _)| done & (1 << at) == 0)
+    };
+    // No call can take effect after another's end that has not.
+    let horizon = left().map(|(_, call)| call.ended).min().unwrap_or(u64::MAX);
+    if horizon == u64::MAX {
+        return true; // What is left is not known to have happened.
+    }
+    if !seen.insert((done, value)) {
+        return false;
+    }
+    left()
+        .filter(|(_, call)| call.started < horizon)
+        .any(|(at, call)| {
+            let effect = call.effect;
+            effect.fits(value) && search(calls, done | 1 << at, effect.after(value), seen)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(effect: Effect, started: u64, ended: u64) -> Call {
+        Call {
+            effect,
+            started,
+            ended,
+        }
+    }
+
+    #[test]
+    fn overlapping_calls_may_take_effect_in_either_order() {
+        let create = call(Effect::Replaced(None, Some(1)), 0, 3);
+        let absent = call(Effect::Read(None), 1, 2);
+        let present = call(Effect::Read(Some(1)), 1, 2);
+        assert!(is_linearizable(&[create, absent]));
+        assert!(is_linearizable(&[create, present]));
+        assert!(!is_linearizable(&[
+            create,
+            absent,
+            call(Effect::Read(None), 4, 5)
+        ]));
+    }
+
+    #[test]
+    fn a_stale_read_is_found() {
+        let history = [
+            call(Effect::Replaced(None, Some(1)), 0, 1),
+            call(Effect::Replaced(Some(1), Some(2)), 2, 3),
+            call(Effect::Read(Some(1)), 4, 5),
+        ];
+        assert!(!is_linearizable(&history));
+    }
+
+    #[test]
+    fn two_winners_of_one_compare_are_found() {
+        let history = [
+            call(Effect::Replaced(None, Some(1)), 0, 5),
+            call(Effect::Replaced(None, Some(2)), 0, 5),
+        ];
+        assert!(!is_linearizable(&history));
+        let refused = call(Effect::Refused(None, Some(1)), 0, 5);
+        assert!(is_linearizable(&[history[0], refused]));
+        assert!(!is_linearizable(&[refused]));
+    }
+
+    #[test]
+    fn a_call_without_an_answer_may_have_happened_late_or_never() {
+        let lost = call(Effect::Unknown(None, Some(1)), 0, u64::MAX);
+        let read = |found, at| call(Effect::Read(found), at, at + 1);
+        assert!(is_linearizable(&[lost, read(None, 1), read(None, 5)]));
+        assert!(is_linearizable(&[lost, read(None, 1), read(Some(1), 5)]));
+        assert!(!is_linearizable(&[lost, read(Some(1), 1), read(None, 5)]));
+    }
+}
