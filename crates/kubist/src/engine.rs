@@ -1,4 +1,4 @@
-//! Where a server keeps everything: in memory, or in a folder.
+//! Where a server keeps everything: in memory, in a folder, or in an etcd cluster.
 //!
 //! The choice, and what both have in common beyond [`Kv`]. Reads no configuration.
 
@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::{Config, MemoryKv, Stats, TokioClock};
-use kubist_storage::{Fault, Kv};
+use kubist_storage::{Fault, Kv, ReadError};
+use kubist_storage_etcd::{EtcdKv, Identity};
 use kubist_storage_redb::{Store, StoreError};
 use tokio::task::spawn_blocking;
 
@@ -15,6 +16,85 @@ use tokio::task::spawn_blocking;
 pub(crate) enum Engine {
     Memory(MemoryKv),
     Durable(JournaledKv),
+    Etcd(EtcdKv),
+}
+
+/// An etcd cluster to keep everything in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
+pub struct EtcdServers {
+    /// URLs of members, `http://` or `https://`.
+    pub servers: Vec<String>,
+    /// What all keys begin with. Default: empty, which is upstream's `/registry`.
+    pub prefix: String,
+    /// A file of authorities of the members' certificates, in PEM. Default: the system's.
+    pub ca_file: Option<PathBuf>,
+    /// A file with our certificate, in PEM. Default: none.
+    pub cert_file: Option<PathBuf>,
+    /// A file with its key, in PEM.
+    pub key_file: Option<PathBuf>,
+}
+
+/// Upstream's default.
+const PREFIX: &str = "/registry";
+
+impl EtcdServers {
+    /// The prefix with a slash before it and none behind it, as upstream makes it.
+    pub(crate) fn key_root(&self) -> String {
+        match self.prefix.trim_matches('/') {
+            "" if self.prefix.is_empty() => PREFIX.to_owned(),
+            "" => String::new(),
+            prefix => format!("/{prefix}"),
+        }
+    }
+
+    fn config(&self) -> Result<kubist_storage_etcd::Config, EtcdError> {
+        let read = |path: &Path| {
+            std::fs::read(path).map_err(|source| EtcdError::File {
+                path: path.to_path_buf(),
+                source,
+            })
+        };
+        let mut config = kubist_storage_etcd::Config::new(&self.servers);
+        config.tls.authorities = self.ca_file.as_deref().map(read).transpose()?;
+        config.tls.identity = match (&self.cert_file, &self.key_file) {
+            (None, None) => None,
+            (Some(certificate), Some(key)) => Some(Identity {
+                certificate: read(certificate)?,
+                key: read(key)?,
+            }),
+            _ => return Err(EtcdError::HalfAnIdentity),
+        };
+        Ok(config)
+    }
+}
+
+/// Why an etcd cluster cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EtcdError {
+    /// No engine can be made of the configuration.
+    #[error(transparent)]
+    Config(#[from] kubist_storage_etcd::ConfigError),
+    /// A file of certificates or a key cannot be read.
+    #[error("cannot read {}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A certificate without a key, or the other way round.
+    #[error("a certificate for etcd goes with its key")]
+    HalfAnIdentity,
+    /// No member answers, or not to us.
+    #[error("cannot use the etcd at {}", servers.join(", "))]
+    Unusable {
+        /// The members.
+        servers: Vec<String>,
+        /// Why.
+        source: ReadError,
+    },
 }
 
 impl Engine {
@@ -36,8 +116,21 @@ impl Engine {
         opened.map(Self::Durable)
     }
 
+    /// Asks the cluster where it stands, so that a server does not start without it.
+    pub(crate) async fn on_etcd(etcd: &EtcdServers) -> Result<Self, EtcdError> {
+        let kv = EtcdKv::new(etcd.config()?)?;
+        match kv.revision().await {
+            Ok(_) => Ok(Self::Etcd(kv)),
+            Err(source) => Err(EtcdError::Unusable {
+                servers: etcd.servers.clone(),
+                source,
+            }),
+        }
+    }
+
     pub(crate) fn kv(&self) -> Arc<dyn Kv> {
         match self {
+            Self::Etcd(kv) => Arc::new(kv.clone()),
             Self::Memory(kv) => Arc::new(kv.clone()),
             Self::Durable(kv) => Arc::new(kv.clone()),
         }
@@ -48,21 +141,24 @@ impl Engine {
         match self {
             Self::Memory(kv) => kv.run().await,
             Self::Durable(kv) => kv.run().await,
+            Self::Etcd(kv) => kv.run().await,
         }
     }
 
     /// Why it has closed itself; `None` if it has not.
     pub(crate) fn failure(&self) -> Option<Fault> {
         match self {
-            Self::Memory(_) => None,
+            Self::Memory(_) | Self::Etcd(_) => None,
             Self::Durable(kv) => kv.failure(),
         }
     }
 
-    pub(crate) fn stats(&self) -> Stats {
+    /// How much it holds; `None` where that is not in this process.
+    pub(crate) fn stats(&self) -> Option<Stats> {
         match self {
-            Self::Memory(kv) => kv.stats(),
-            Self::Durable(kv) => kv.stats(),
+            Self::Memory(kv) => Some(kv.stats()),
+            Self::Durable(kv) => Some(kv.stats()),
+            Self::Etcd(_) => None,
         }
     }
 
@@ -70,6 +166,7 @@ impl Engine {
         match self {
             Self::Memory(kv) => kv.close(),
             Self::Durable(kv) => kv.close().await,
+            Self::Etcd(kv) => kv.close(),
         }
     }
 }

@@ -86,12 +86,16 @@ pub use kubist_informers as informers;
 pub use kubist_kubeconfig as kubeconfig;
 pub use kubist_reflector as reflector;
 #[cfg(feature = "server")]
+pub use kubist_storage_etcd as storage_etcd;
+#[cfg(feature = "server")]
 pub use kubist_storage_redb as storage_redb;
 pub use kubist_transport as transport;
 pub use kubist_workqueue as workqueue;
 #[cfg(feature = "server")]
 pub use {kubist_apiserver as apiserver, kubist_registry as registry, kubist_storage as storage};
 
+#[cfg(feature = "server")]
+pub use engine::{EtcdError, EtcdServers};
 pub use infer::{InferError, infer, infer_with};
 #[cfg(feature = "server")]
 pub use server::{Controller, Server, ServerConfig, ServerError};

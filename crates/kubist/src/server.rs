@@ -3,8 +3,8 @@
 //! Puts together an engine, the registry and the HTTP server, and runs beside them, as asked, the
 //! controllers that a cluster cannot do without and a simulation of those that run workloads. All
 //! tasks belong to the server; nothing is left on disk but its folder of data, if it has one, and
-//! what [`Server::write_kubeconfig`] writes. Without a folder it is gone with the process. No
-//! replicas.
+//! what [`Server::write_kubeconfig`] writes. Without a folder it is gone with the process. Several
+//! can stand on one etcd cluster.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -26,7 +26,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::controllers::{garbage_collector, namespace};
-use crate::engine::Engine;
+use crate::engine::{Engine, EtcdError, EtcdServers};
 
 /// How long controllers may take to end.
 const CONTROLLERS_DRAIN: Duration = Duration::from_secs(5);
@@ -59,6 +59,9 @@ pub struct ServerConfig {
     /// Whether watches and lists are answered from caches, and of which resources. Default: none,
     /// because what these engines hold in memory already answers as fast.
     pub watch_cache: WatchCache,
+    /// The etcd cluster in which everything is kept; other servers may stand on it too. Goes with
+    /// no folder, and keeps history as it sees fit. Default: none.
+    pub etcd: Option<EtcdServers>,
 }
 
 impl Default for ServerConfig {
@@ -72,6 +75,7 @@ impl Default for ServerConfig {
             history_events_max: memory::Config::default().history_events_max,
             data_dir: None,
             watch_cache: WatchCache::default(),
+            etcd: None,
         }
     }
 }
@@ -115,6 +119,12 @@ pub enum ServerError {
     /// The folder of data cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The etcd cluster cannot be used.
+    #[error(transparent)]
+    Etcd(#[from] EtcdError),
+    /// Everything can be kept in one place only.
+    #[error("a server keeps everything in a folder or in etcd, not in both")]
+    TwoStores,
 }
 
 /// A server that answers. Dropping it ends everything at once; [`shutdown`](Self::shutdown) does
@@ -141,9 +151,11 @@ impl Server {
             history_events_max: config.history_events_max,
             ..memory::Config::default()
         };
-        let store = match &config.data_dir {
-            None => Engine::in_memory(limits),
-            Some(dir) => Engine::in_folder(dir, limits).await?,
+        let store = match (&config.data_dir, &config.etcd) {
+            (None, None) => Engine::in_memory(limits),
+            (Some(dir), None) => Engine::in_folder(dir, limits).await?,
+            (None, Some(etcd)) => Engine::on_etcd(etcd).await?,
+            (Some(_), Some(_)) => return Err(ServerError::TwoStores),
         };
         let mut engine = JoinSet::new();
         let ticking = store.clone();
@@ -247,8 +259,8 @@ impl Server {
         &self.api
     }
 
-    /// How much its store holds.
-    pub fn storage_stats(&self) -> memory::Stats {
+    /// How much its store holds; `None` if that is an etcd cluster.
+    pub fn storage_stats(&self) -> Option<memory::Stats> {
         self.store.stats()
     }
 
@@ -325,6 +337,9 @@ fn registry(kv: Arc<dyn Kv>, config: &ServerConfig) -> Registry {
     let mut settings = RegistryConfig::new(kv);
     settings.seed = config.seed;
     settings.watch_cache = config.watch_cache.clone();
+    if let Some(etcd) = &config.etcd {
+        settings.key_root = etcd.key_root();
+    }
     if config.listen.port() != 0 {
         settings.server_port = config.listen.port();
     }

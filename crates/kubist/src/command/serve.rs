@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use kubist::{Controller, Server, ServerConfig, ServerError};
+use kubist::{Controller, EtcdServers, Server, ServerConfig, ServerError};
 use kubist_registry::storage::{WatchCache, WatchCacheSizes};
 use tokio::time::Instant;
 
@@ -19,13 +19,15 @@ use super::{Outcome, log, signal};
 It serves the built-in resources of Kubernetes v1.36 over TLS, with certificates made at start. The
 kubeconfig holds the administrator's client certificate; it is replaced if it exists.
 Everything is in memory and gone at the end, unless --data-dir names a folder: then a write is on
-the disk before it is answered, and the next start goes on from there, also after a crash.
+the disk before it is answered, and the next start goes on from there, also after a crash. With
+--etcd-servers it is in an etcd cluster, where other servers may use it too, this one's or upstream's.
 One line on standard output says that it answers:
   ready https://127.0.0.1:6443 kubeconfig=kubist.kubeconfig in 9 ms
 
 Examples:
   kubist serve
   kubist serve --data-dir ./data       # and later: kubist storage check ./data
+  kubist serve --etcd-servers http://127.0.0.1:2379
   kubist serve --listen 127.0.0.1:0 --kubeconfig /tmp/k.yaml --simulate
   KUBECONFIG=kubist.kubeconfig kubectl get namespaces
   kubist serve --token s3cret --controllers none
@@ -40,6 +42,8 @@ pub(crate) struct Options {
     /// The folder to keep everything in; made if it is not there
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    etcd: EtcdOptions,
     /// What runs beside the server
     #[arg(
         long,
@@ -54,7 +58,7 @@ pub(crate) struct Options {
     /// A bearer token that is the administrator's, beside the client certificate
     #[arg(long, value_parser = clap::builder::NonEmptyStringValueParser::new())]
     token: Option<String>,
-    /// How many events the store keeps; watches from further back end with 410
+    /// How many events the store keeps, except etcd; watches from further back end with 410
     #[arg(long, value_name = "EVENTS", default_value_t = 100_000)]
     history: usize,
     /// Answer watches and lists from a cache of each resource
@@ -71,6 +75,47 @@ pub(crate) struct Options {
     /// Resources and the sizes of their caches; size 0 is none, any other adapts itself
     #[arg(long, value_name = "RESOURCE[.GROUP]#SIZE,...", default_value = "")]
     watch_cache_sizes: WatchCacheSizes,
+}
+
+#[derive(Args, Debug)]
+struct EtcdOptions {
+    /// The members of an etcd cluster to keep everything in
+    #[arg(
+        long = "etcd-servers",
+        value_name = "URL",
+        value_delimiter = ',',
+        conflicts_with = "data_dir"
+    )]
+    servers: Vec<String>,
+    /// What all keys in etcd begin with
+    #[arg(
+        long = "etcd-prefix",
+        value_name = "PREFIX",
+        default_value = "/registry",
+        requires = "servers"
+    )]
+    prefix: String,
+    /// Authorities of etcd's certificates, in PEM; without it the system's
+    #[arg(long = "etcd-cafile", value_name = "FILE", requires = "servers")]
+    ca_file: Option<PathBuf>,
+    /// The certificate to show to etcd, in PEM
+    #[arg(long = "etcd-certfile", value_name = "FILE", requires_all = ["servers", "key_file"])]
+    cert_file: Option<PathBuf>,
+    /// The key of that certificate, in PEM
+    #[arg(long = "etcd-keyfile", value_name = "FILE", requires_all = ["servers", "cert_file"])]
+    key_file: Option<PathBuf>,
+}
+
+impl EtcdOptions {
+    fn servers(self) -> Option<EtcdServers> {
+        (!self.servers.is_empty()).then_some(EtcdServers {
+            servers: self.servers,
+            prefix: self.prefix,
+            ca_file: self.ca_file,
+            cert_file: self.cert_file,
+            key_file: self.key_file,
+        })
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -100,6 +145,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
             sizes: options.watch_cache_sizes,
             ..WatchCache::default()
         },
+        etcd: options.etcd.servers(),
     };
     let mut server = Server::start(config)
         .await

@@ -160,11 +160,12 @@ impl<'a> Play<'a> {
 
     /// Takes the figures of this moment into the report.
     pub(super) fn figures(&mut self) {
-        let stored = self.server.storage_stats();
-        self.report.server = ServerReport {
-            objects: stored.keys as u64,
-            writes: stored.revision.0.saturating_sub(1),
-        };
+        if let Some(stored) = self.server.storage_stats() {
+            self.report.server = ServerReport {
+                objects: stored.keys as u64,
+                writes: stored.revision.0.saturating_sub(1),
+            };
+        }
         let Some(simulation) = &self.simulation else {
             return;
         };
