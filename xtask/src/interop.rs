@@ -6,6 +6,7 @@
 mod applied;
 mod cutting_proxy;
 mod differential;
+mod etcd;
 mod followers;
 mod go_informer;
 mod kube_rs;
@@ -29,7 +30,7 @@ use server::Server;
 /// Options of `cargo xtask interop`.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Fail when kubectl or Go is missing
+    /// Fail when kubectl, Go or etcd is missing
     #[arg(long)]
     required: bool,
     /// All steps with every kubectl, and more seeds of random writes
@@ -42,7 +43,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
-    /// `followers`, `kube-rs`)
+    /// `etcd`, `followers`, `kube-rs`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 }
@@ -76,6 +77,17 @@ pub(crate) fn run(options: &Options) -> Outcome {
         run_differential(options, go, &scratch, &mut report)?;
         if options.only.as_deref() == Some(differential::PART) {
             return report.end(); // It needs no server.
+        }
+    }
+    if options.wants(etcd::PART) {
+        match (etcd::packaged(options.required)?, go) {
+            (Some(packaged), true) => {
+                report.part(etcd::PART, |report| etcd::run(&packaged, &scratch, report))?;
+            }
+            _ => report.missing(etcd::PART),
+        }
+        if options.only.as_deref() == Some(etcd::PART) {
+            return report.end(); // Its tests start their own.
         }
     }
     let binary = server::binary(options.kubist.as_deref())?;

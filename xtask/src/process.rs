@@ -52,12 +52,23 @@ pub(crate) fn output(program: &str, arguments: &[&str]) -> Outcome<String> {
 /// A test program of the workspace, built as `cargo test --workspace` builds it, so that nothing is
 /// built twice.
 pub(crate) fn test_program(name: &str) -> Outcome<PathBuf> {
+    test_program_below(name, "")
+}
+
+/// The same of one of the crates, where several have a test program of that name.
+pub(crate) fn package_test_program(package: &str, name: &str) -> Outcome<PathBuf> {
+    test_program_below(name, &format!("/crates/{package}/tests/"))
+}
+
+fn test_program_below(name: &str, folder: &str) -> Outcome<PathBuf> {
     let selection = ["test", "--workspace", "--test", name];
     let manner = ["--no-run", "--message-format=json"];
     let built = output("cargo", &[&selection[..], &manner].concat())?;
     let executable = built.lines().find_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        let is_it = message["target"]["name"] == name;
+        let target = &message["target"];
+        let source = target["src_path"].as_str()?;
+        let is_it = target["name"] == name && source.contains(folder);
         let path = message["executable"].as_str().filter(|_| is_it)?;
         Some(PathBuf::from(path))
     });

@@ -170,3 +170,25 @@ impl Engine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_are_made_as_upstream_makes_them() {
+        for (prefix, expected) in [
+            ("", "/registry"),
+            ("/registry", "/registry"),
+            ("registry/", "/registry"),
+            ("a/b", "/a/b"),
+            ("/", ""),
+        ] {
+            let etcd = EtcdServers {
+                prefix: prefix.to_owned(),
+                ..EtcdServers::default()
+            };
+            assert_eq!(etcd.key_root(), expected, "{prefix:?}");
+        }
+    }
+}

@@ -5,6 +5,9 @@ mod controllers;
 mod convert;
 mod demo;
 mod durable;
+#[path = "../../../storage-etcd/tests/it/etcd.rs"]
+mod etcd;
+mod etcd_servers;
 mod serve;
 mod server;
 mod watch;

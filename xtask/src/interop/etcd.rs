@@ -1,0 +1,61 @@
+//! The etcd engine and `kubist serve --etcd-servers` on real etcds: Debian's 3.4, and a 3.6 built
+//! from upstream's module by `tests/interop/etcd`, whose other program stands on the storage of
+//! upstream's API server.
+//!
+//! What is checked are tests of `crates/storage-etcd` and `crates/kubist`, which skip where there
+//! is no etcd; here they may not.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::report::Report;
+use crate::process::{self, Outcome, root};
+
+/// The name of the part, for `--only`.
+pub(super) const PART: &str = "etcd";
+/// Where Debian's package puts it.
+const PACKAGED: &str = "/usr/bin/etcd";
+/// Names the binary of 3.4 where it is elsewhere.
+const PACKAGED_VARIABLE: &str = "KUBIST_ETCD_3_4";
+
+/// Debian's etcd. Its absence is an error where it is required.
+pub(super) fn packaged(required: bool) -> Outcome<Option<PathBuf>> {
+    let named = std::env::var_os(PACKAGED_VARIABLE);
+    let path = named.map_or_else(|| PathBuf::from(PACKAGED), PathBuf::from);
+    if path.is_file() {
+        return Ok(Some(path));
+    }
+    if required {
+        let path = path.display();
+        return Err(format!("no etcd at {path}: set {PACKAGED_VARIABLE}").into());
+    }
+    Ok(None)
+}
+
+/// Builds the current etcd and the program on upstream's storage, and runs the tests on both.
+pub(super) fn run(packaged: &Path, scratch: &Path, report: &mut Report) -> Outcome {
+    let current = build("server", &scratch.join("etcd"))?;
+    let peer = build("peer", &scratch.join("etcd-peer"))?;
+    for (package, filter) in [("storage-etcd", ""), ("kubist", "etcd_servers::")] {
+        let tests = process::package_test_program(package, "it")?;
+        report.step(&format!("the tests of {package}, on 3.4 and 3.6"), || {
+            let mut command = Command::new(&tests);
+            command
+                .arg(filter)
+                .current_dir(root().join("crates").join(package))
+                .env(PACKAGED_VARIABLE, packaged)
+                .env("KUBIST_ETCD_3_6", &current)
+                .env("KUBIST_ETCD_PEER", &peer)
+                .env("KUBIST_ETCD_REQUIRED", "1");
+            process::run_with(&mut command)
+        });
+    }
+    Ok(())
+}
+
+fn build(program: &str, to: &Path) -> Outcome<PathBuf> {
+    let mut go = Command::new("go");
+    go.args(["build", "-o"]).arg(to).arg(format!("./{program}"));
+    process::run_with(go.current_dir(root().join("tests/interop/etcd")))?;
+    Ok(to.to_path_buf())
+}
