@@ -36,7 +36,7 @@ pub(super) fn packaged(required: bool) -> Outcome<Option<PathBuf>> {
 pub(super) fn run(packaged: &Path, scratch: &Path, report: &mut Report) -> Outcome {
     let current = build("server", &scratch.join("etcd"))?;
     let peer = build("peer", &scratch.join("etcd-peer"))?;
-    for (package, filter) in [("storage-etcd", ""), ("kubist", "etcd_servers::")] {
+    for (package, filter) in [("storage-etcd", ""), ("kubist", "etcd_")] {
         let tests = process::package_test_program(package, "it")?;
         report.step(&format!("the tests of {package}, on 3.4 and 3.6"), || {
             let mut command = Command::new(&tests);

@@ -7,7 +7,9 @@ mod demo;
 mod durable;
 #[path = "../../../storage-etcd/tests/it/etcd.rs"]
 mod etcd;
+mod etcd_peer;
 mod etcd_servers;
+mod etcd_status;
 mod serve;
 mod server;
 mod watch;

@@ -1,0 +1,169 @@
+//! The storage of upstream's API server (`tests/interop/etcd/peer`) and ours on one etcd: each
+//! reads, updates and watches what the other wrote, and stored bytes are equal.
+//!
+//! The program is a Go program: the test skips, and says so, where `KUBIST_ETCD_PEER` does not
+//! name it, unless `KUBIST_ETCD_REQUIRED` is set. `cargo xtask interop` builds it.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use futures_util::{StreamExt as _, stream::BoxStream};
+use kubist::apimachinery::{ApiResource, ListOptions, Object as _, Unstructured};
+use kubist::cache::WatchItem;
+use kubist::client::{Api, ApiError, Client};
+use kubist::{EtcdServers, Server, ServerConfig};
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use crate::etcd::{Etcd, Release};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+/// One object of each kind, and the folder of its resource.
+const KINDS: &str = include_str!("../../../../tests/testdata/stored-kinds.json");
+/// What the program annotates.
+const MARK: &str = "/metadata/annotations/peer.kubist.dev~1wrote";
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn peer() -> Option<std::ffi::OsString> {
+    let peer = std::env::var_os("KUBIST_ETCD_PEER");
+    let required = std::env::var_os("KUBIST_ETCD_REQUIRED").is_some();
+    assert!(peer.is_some() || !required, "KUBIST_ETCD_PEER is not set");
+    if peer.is_none() {
+        eprintln!("skipped: KUBIST_ETCD_PEER does not name the program");
+    }
+    peer
+}
+
+/// Runs the program on these resources, and gives back its lines.
+fn run(peer: &Path, etcd: &Etcd, resources: &[Value], further: &[&str]) -> Vec<String> {
+    let mut child = Command::new(peer)
+        .args(["--etcd", &etcd.url()])
+        .args(further)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let input = Value::from(resources).to_string();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{errors}");
+    let lines = String::from_utf8(output.stdout).unwrap();
+    lines.lines().map(str::to_owned).collect()
+}
+
+fn api(client: Client, kind: &Value) -> Api<Unstructured> {
+    let text = |pointer: &str| kind.pointer(pointer).unwrap().as_str().unwrap();
+    let version = text("/object/apiVersion");
+    let (group, version) = version.split_once('/').unwrap_or(("", version));
+    let namespaced = kind["namespaced"].as_bool().unwrap();
+    let resource = ApiResource {
+        group: group.into(),
+        version: version.into(),
+        kind: text("/object/kind").into(),
+        plural: text("/plural").into(),
+        singular: "".into(),
+        namespaced,
+    };
+    if namespaced {
+        Api::dynamic_namespaced(client, &resource, "default")
+    } else {
+        Api::dynamic(client, &resource)
+    }
+}
+
+type Items = BoxStream<'static, Result<WatchItem<Unstructured>, ApiError>>;
+
+/// The next event of an object of this name that the program has annotated.
+async fn marked(items: &mut Items, name: &str) -> (&'static str, Unstructured) {
+    loop {
+        let item = timeout(PATIENCE, items.next()).await.unwrap().unwrap();
+        let (event, object) = match item.unwrap() {
+            WatchItem::Added(object) => ("added", object),
+            WatchItem::Modified(object) => ("modified", object),
+            other => panic!("unexpected: {other:?}"),
+        };
+        if object.name() == name {
+            assert_eq!(object.pointer(MARK), Some(&json!("yes")), "{name}");
+            return (event, object);
+        }
+    }
+}
+
+#[tokio::test]
+async fn upstreams_storage_and_ours_read_update_and_watch_what_the_other_wrote() {
+    let (Some(peer), Some(etcd)) = (peer(), Etcd::start(Release::Current).await) else {
+        return;
+    };
+    let peer = Path::new(&peer);
+    let config = ServerConfig {
+        controllers: [].into(),
+        etcd: Some(EtcdServers {
+            servers: vec![etcd.url()],
+            ..EtcdServers::default()
+        }),
+        ..ServerConfig::default()
+    };
+    let server = Server::start(config).await.unwrap();
+    let kinds: Vec<Value> = serde_json::from_str(KINDS).unwrap();
+    let mut watches = BTreeMap::new();
+    let mut resources = Vec::new();
+    for kind in &kinds {
+        let api = api(server.client(), kind);
+        let object = Unstructured {
+            object: kind["object"].as_object().unwrap().clone(),
+        };
+        let created = api.create(&object).await.unwrap();
+        let name = created.name().to_owned();
+        let options = ListOptions {
+            resource_version: created.resource_version().into(),
+            ..ListOptions::default()
+        };
+        let folder = kind["folder"].as_str().unwrap();
+        watches.insert(folder, (name, api.watch_on(&options).unwrap(), api));
+        resources.push(json!({
+            "folder": folder,
+            "apiVersion": kind["object"]["apiVersion"],
+            "kind": kind["object"]["kind"],
+        }));
+    }
+
+    let lines = run(peer, &etcd, &resources, &[]);
+    let count = |word: &str| lines.iter().filter(|it| it.starts_with(word)).count();
+    assert!(count("equal ") >= kinds.len() && count("wrote ") >= kinds.len());
+
+    for (folder, (name, items, api)) in &mut watches {
+        let (event, updated) = marked(items, name).await;
+        assert_eq!(event, "modified", "{folder}");
+        assert_eq!(api.get(name).await.unwrap(), updated, "{folder}");
+        let copy = format!("{name}-peer");
+        let (event, mut made) = marked(items, &copy).await;
+        assert_eq!(event, "added", "{folder}");
+        assert_eq!(api.get(&copy).await.unwrap(), made, "{folder}");
+        if made.kind() == "CustomResourceDefinition" {
+            continue; // Its name has to be that of its resource, which a copy's is not.
+        }
+        made.metadata_mut()
+            .insert("labels".to_owned(), json!({"ours": "too"}));
+        let replaced = api.replace(&made).await.unwrap();
+        assert_eq!(
+            replaced.pointer("/metadata/labels/ours"),
+            Some(&json!("too"))
+        );
+    }
+    let lines = run(peer, &etcd, &resources, &["--read-only"]);
+    assert!(
+        lines.len() >= kinds.len() * 2,
+        "what we updated is upstream's too"
+    );
+    server.shutdown().await;
+}
