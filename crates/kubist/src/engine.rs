@@ -120,7 +120,10 @@ impl Engine {
     pub(crate) async fn on_etcd(etcd: &EtcdServers) -> Result<Self, EtcdError> {
         let kv = EtcdKv::new(etcd.config()?)?;
         match kv.revision().await {
-            Ok(_) => Ok(Self::Etcd(kv)),
+            Ok(_) => {
+                kv.learn_versions().await;
+                Ok(Self::Etcd(kv))
+            }
             Err(source) => Err(EtcdError::Unusable {
                 servers: etcd.servers.clone(),
                 source,

@@ -56,7 +56,8 @@ pub struct ServerConfig {
     /// The folder in which everything is kept, durable before it is answered; made if it is not
     /// there. Default: none, everything is gone with the process.
     pub data_dir: Option<PathBuf>,
-    /// Whether watches and lists are answered from caches, and of which resources. Default: none,
+    /// Whether watches and lists are answered from caches, and of which resources. An etcd that
+    /// cannot say how far they are has none: everything is read from it. Default: none,
     /// because what these engines hold in memory already answers as fast.
     pub watch_cache: WatchCache,
     /// The etcd cluster in which everything is kept; other servers may stand on it too. Goes with
@@ -337,6 +338,12 @@ fn registry(kv: Arc<dyn Kv>, config: &ServerConfig) -> Registry {
     let mut settings = RegistryConfig::new(kv);
     settings.seed = config.seed;
     settings.watch_cache = config.watch_cache.clone();
+    if settings.watch_cache.enabled && !settings.kv.answers_progress() {
+        tracing::warn!(
+            "no watch caches: this etcd cannot say how far they are; it needs 3.4.31 or 3.5.13"
+        );
+        settings.watch_cache.enabled = false;
+    }
     if let Some(etcd) = &config.etcd {
         settings.key_root = etcd.key_root();
     }

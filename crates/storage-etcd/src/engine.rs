@@ -97,6 +97,13 @@ impl EtcdKv {
         })
     }
 
+    /// Asks the members for their version, those that have not said it yet. Afterwards
+    /// [`Kv::answers_progress`] says what is known; until then, and of a member that does not
+    /// answer, the worst is taken for granted.
+    pub async fn learn_versions(&self) {
+        self.shared.cluster.ask_versions().await;
+    }
+
     /// What has to be done from time to time: compaction, and asking members for their version.
     /// Ends when the store is closed.
     pub async fn run(&self) {

@@ -6,9 +6,13 @@ mod convert;
 mod demo;
 mod durable;
 #[path = "../../../storage-etcd/tests/it/etcd.rs"]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_peer;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_servers;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_status;
 mod serve;
 mod server;
