@@ -47,6 +47,7 @@ mod intake;
 #[cfg(feature = "kube")]
 mod kube_events;
 mod mailbox;
+mod name_hash;
 mod namespaces;
 mod processor;
 mod resync;

@@ -5,28 +5,31 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
-use kubist_apimachinery::{Object, ObjectName};
+use hashbrown::{HashTable, hash_table};
+use kubist_apimachinery::Object;
 use kubist_cache::{Change, Deleted};
 
+use crate::name_hash::{NameHash, name_of, name_of_deleted};
 use crate::{Delivery, Overflow};
 
-/// Entries of the order that may be out of date before it is cleaned.
-const STALE_MAX: usize = 64;
+/// Gaps that changes which cancelled out may leave among those that wait, before they are closed.
+const GAPS_MAX: usize = 64;
 
 pub(crate) struct Mailbox<K> {
     delivery: Delivery,
     ordered: VecDeque<Change<K>>,
-    merged: HashMap<ObjectName, Waiting<K>>,
-    /// Names in the order in which they began to wait; the number tells whether it still counts.
-    order: VecDeque<(u64, ObjectName)>,
-    next_number: u64,
+    /// What waits merged, in the order in which the objects began to wait.
+    merged: VecDeque<Option<Waiting<K>>>,
+    /// The number of the first of them; the others count on from it.
+    first: u64,
+    /// The numbers, found by name. A name is that of the object that waits: no copy is kept.
+    numbers: HashTable<u64>,
     /// Additions of the first list that the handler has not handled.
     initial: usize,
 }
 
 struct Waiting<K> {
-    number: u64,
+    hash: NameHash,
     pending: Pending<K>,
 }
 
@@ -48,9 +51,9 @@ impl<K: Object> Mailbox<K> {
         Self {
             delivery,
             ordered: VecDeque::new(),
-            merged: HashMap::new(),
-            order: VecDeque::new(),
-            next_number: 0,
+            merged: VecDeque::new(),
+            first: 0,
+            numbers: HashTable::new(),
             initial: 0,
         }
     }
@@ -66,10 +69,11 @@ impl<K: Object> Mailbox<K> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.ordered.len() + self.merged.len()
+        self.ordered.len() + self.numbers.len()
     }
 
-    pub(crate) fn push(&mut self, name: &ObjectName, change: Change<K>) -> Result<(), Overflowed> {
+    /// `hash` is that of the change's name.
+    pub(crate) fn push(&mut self, hash: NameHash, change: Change<K>) -> Result<(), Overflowed> {
         self.initial += usize::from(matches!(change, Change::Added { initial: true, .. }));
         let pending_max = match self.delivery {
             Delivery::Coalesced => 0,
@@ -77,7 +81,7 @@ impl<K: Object> Mailbox<K> {
                 pending_max
             }
         };
-        if self.merged.is_empty() && self.ordered.len() < pending_max {
+        if self.numbers.is_empty() && self.ordered.len() < pending_max {
             self.ordered.push_back(change);
             return Ok(());
         }
@@ -88,70 +92,98 @@ impl<K: Object> Mailbox<K> {
                 ..
             } => {
                 for earlier in std::mem::take(&mut self.ordered) {
-                    self.merge(&earlier.object_name(), earlier);
+                    self.merge(NameHash::of(&earlier), earlier);
                 }
             }
             Delivery::EveryEvent { .. } | Delivery::Bounded { .. } => return Err(Overflowed),
         }
-        self.merge(name, change);
+        self.merge(hash, change);
         Ok(())
     }
 
-    fn merge(&mut self, name: &ObjectName, change: Change<K>) {
+    fn merge(&mut self, hash: NameHash, change: Change<K>) {
         let new = Pending::from(change);
-        let Some(waiting) = self.merged.remove(name) else {
-            self.next_number += 1;
-            let number = self.next_number;
-            self.order.push_back((number, name.clone()));
-            self.merged.insert(
-                name.clone(),
-                Waiting {
-                    number,
-                    pending: new,
-                },
-            );
-            return;
+        let Self {
+            merged,
+            first,
+            numbers,
+            ..
+        } = self;
+        let at = |number: &u64| merged.get(place(*first, *number))?.as_ref();
+        let entry = numbers.entry(
+            hash.get(),
+            |number| at(number).is_some_and(|it| it.hash == hash && it.pending.is_of_name_of(&new)),
+            |number| at(number).map_or(0, |it| it.hash.get()),
+        );
+        let found = match entry {
+            hash_table::Entry::Vacant(vacant) => {
+                vacant.insert(*first + merged.len() as u64);
+                merged.push_back(Some(Waiting { hash, pending: new }));
+                return;
+            }
+            hash_table::Entry::Occupied(found) => found,
+        };
+        let waiting = &mut merged[place(*first, *found.get())];
+        let Some(Waiting { pending: old, .. }) = waiting.take() else {
+            unreachable!("what is found by its name waits");
         };
         // What is merged away, or is no longer told as an addition, need not be handled.
-        let counted = usize::from(waiting.pending.is_initial()) + usize::from(new.is_initial());
-        let pending = waiting.pending.and(new);
+        let counted = usize::from(old.is_initial()) + usize::from(new.is_initial());
+        let pending = old.and(new);
         let counts = usize::from(pending.as_ref().is_some_and(Pending::is_initial));
         self.initial = self.initial.saturating_sub(counted - counts);
         if let Some(pending) = pending {
-            let number = waiting.number;
-            self.merged
-                .insert(name.clone(), Waiting { number, pending });
-        } else if self.order.len() > 2 * self.merged.len() + STALE_MAX {
-            let merged = &self.merged;
-            self.order.retain(|(number, name)| {
-                merged
-                    .get(name)
-                    .is_some_and(|waiting| waiting.number == *number)
-            });
+            *waiting = Some(Waiting { hash, pending });
+        } else {
+            found.remove();
+            self.close_gaps();
+        }
+    }
+
+    /// Numbers anew what waits, if there are too many gaps.
+    fn close_gaps(&mut self) {
+        if self.merged.len() <= 2 * self.numbers.len() + GAPS_MAX {
+            return;
+        }
+        self.merged.retain(Option::is_some);
+        self.numbers.clear();
+        let hash = |number: &u64| {
+            let waiting = self.merged.get(place(self.first, *number));
+            waiting
+                .and_then(Option::as_ref)
+                .map_or(0, |it| it.hash.get())
+        };
+        for number in (self.first..).take(self.merged.len()) {
+            self.numbers.insert_unique(hash(&number), number, hash);
         }
     }
 
     /// Takes up to `limit` changes out, in order.
     pub(crate) fn take(&mut self, limit: usize) -> Vec<Change<K>> {
         let mut taken = Vec::with_capacity(limit.min(self.len()));
+        let ordered = limit.min(self.ordered.len());
+        taken.extend(self.ordered.drain(..ordered));
         while taken.len() < limit {
-            if let Some(change) = self.ordered.pop_front() {
-                taken.push(change);
-                continue;
-            }
-            let Some((number, name)) = self.order.pop_front() else {
+            let Some(waiting) = self.merged.pop_front() else {
                 break;
             };
-            let counts = self
-                .merged
-                .get(&name)
-                .is_some_and(|waiting| waiting.number == number);
-            if let Some(waiting) = counts.then(|| self.merged.remove(&name)).flatten() {
-                waiting.pending.tell(&mut taken);
+            let number = self.first;
+            self.first += 1;
+            if let Some(Waiting { hash, pending }) = waiting {
+                let found = self.numbers.find_entry(hash.get(), |it| *it == number);
+                if let Ok(found) = found {
+                    found.remove();
+                }
+                pending.tell(&mut taken);
             }
         }
         taken
     }
+}
+
+/// Where a number is, counted from the first.
+fn place(first: u64, number: u64) -> usize {
+    usize::try_from(number - first).expect("no more wait than there is memory for")
 }
 
 impl<K: Object> From<Change<K>> for Pending<K> {
@@ -168,6 +200,18 @@ impl<K: Object> From<Change<K>> for Pending<K> {
 impl<K: Object> Pending<K> {
     fn is_initial(&self) -> bool {
         matches!(self, Self::Added { initial: true, .. })
+    }
+
+    fn name(&self) -> (&str, &str) {
+        match self {
+            Self::Added { object, .. } | Self::Resynced(object) => name_of(&**object),
+            Self::Updated { new, .. } => name_of(&**new),
+            Self::Deleted(deleted) | Self::Reborn { deleted, .. } => name_of_deleted(deleted),
+        }
+    }
+
+    fn is_of_name_of(&self, other: &Self) -> bool {
+        self.name() == other.name()
     }
 
     /// What this and a later change amount to; none if they cancel out.

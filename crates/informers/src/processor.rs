@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use kubist_apimachinery::{Object, ObjectName};
+use kubist_apimachinery::Object;
 use kubist_cache::{Change, Delta, Indexer, Queue};
 use kubist_reflector::Reflector;
 use tokio::task::JoinSet;
@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::intake;
+use crate::name_hash::NameHash;
 use crate::resync::Resyncs;
 use crate::seat::Seat;
 use crate::serving::Panicked;
@@ -147,7 +148,7 @@ impl<K: Object> Processor<K> {
                 object: Arc::clone(object),
                 initial: true,
             };
-            if !seat.push(std::iter::once((&object.object_name(), &change))) {
+            if !seat.push(std::iter::once((NameHash::of(&change), &change))) {
                 break;
             }
         }
@@ -212,10 +213,10 @@ impl<K: Object> Processor<K> {
         if changes.is_empty() || self.seats.is_empty() {
             return;
         }
-        let names: Vec<ObjectName> = changes.iter().map(Change::object_name).collect();
+        let hashes: Vec<NameHash> = changes.iter().map(NameHash::of).collect();
         let shared = &self.shared;
         self.seats.retain(|served| {
-            if !chosen(served) || served.seat.push(names.iter().zip(changes)) {
+            if !chosen(served) || served.seat.push(hashes.iter().copied().zip(changes)) {
                 return true;
             }
             if served.seat.current() == HandlerState::Overflowed {

@@ -4,17 +4,18 @@
 //! other. The lock is held for the merging of one batch, never across an await.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use kubist_apimachinery::{Object, ObjectName};
+use kubist_apimachinery::Object;
 use kubist_cache::Change;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
 use crate::HandlerConfig;
 use crate::mailbox::Mailbox;
+use crate::name_hash::NameHash;
 use crate::usage::Usage;
 
 /// How far a handler has come.
@@ -37,6 +38,8 @@ pub(crate) struct Seat<K> {
     pub(crate) config: HandlerConfig,
     inner: Mutex<Inner<K>>,
     state: watch::Sender<HandlerState>,
+    /// Whether that is one of the last states, for those who ask with each change.
+    ended: AtomicBool,
     /// Whether a task serves the handler.
     served: watch::Sender<bool>,
     pub(crate) panics: AtomicU64,
@@ -80,6 +83,7 @@ impl<K: Object> Seat<K> {
             }),
             config,
             state: watch::Sender::new(HandlerState::Syncing),
+            ended: AtomicBool::new(false),
             served: watch::Sender::new(false),
             panics: AtomicU64::new(0),
             handled: AtomicU64::new(0),
@@ -136,23 +140,20 @@ impl<K: Object> Seat<K> {
     }
 
     pub(crate) fn is_ended(&self) -> bool {
-        !matches!(
-            *self.state.borrow(),
-            HandlerState::Syncing | HandlerState::Synced
-        )
+        self.ended.load(Ordering::Acquire)
     }
 
     /// Puts changes in; false once the seat has ended.
     pub(crate) fn push<'a>(
         &self,
-        changes: impl Iterator<Item = (&'a ObjectName, &'a Change<K>)>,
+        changes: impl Iterator<Item = (NameHash, &'a Change<K>)>,
     ) -> bool {
         if self.is_ended() {
             return false;
         }
         let mut inner = self.inner.lock();
-        for (name, change) in changes {
-            if inner.mailbox.push(name, change.clone()).is_err() {
+        for (hash, change) in changes {
+            if inner.mailbox.push(hash, change.clone()).is_err() {
                 drop(inner);
                 self.end(HandlerState::Overflowed);
                 return false;
@@ -178,6 +179,7 @@ impl<K: Object> Seat<K> {
             let goes_on = matches!(now, HandlerState::Syncing | HandlerState::Synced);
             if goes_on {
                 *now = state;
+                self.ended.store(true, Ordering::Release);
             }
             goes_on
         });

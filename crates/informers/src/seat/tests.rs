@@ -39,7 +39,7 @@ fn seat(delivery: Delivery) -> Arc<Seat<ObjectMeta>> {
 }
 
 fn push(seat: &Seat<ObjectMeta>, change: &Change<ObjectMeta>) -> bool {
-    seat.push(std::iter::once((&change.object_name(), change)))
+    seat.push(std::iter::once((NameHash::of(change), change)))
 }
 
 /// A store that changes, as an informer would tell of it.
