@@ -15,6 +15,7 @@ mod machine;
 mod peers;
 mod queue;
 mod report;
+mod server;
 mod table;
 mod target;
 
@@ -52,6 +53,8 @@ enum Benchmark {
     Fanout(fanout::Options),
     /// Decoding and encoding Pods
     Codec(codec::Options),
+    /// `kubist serve` on each of its engines: lists, watchers, writes, growth
+    Server(server::Options),
 }
 
 /// Options of `cargo xtask bench all`: those of each part.
@@ -68,7 +71,11 @@ struct All {
 /// Builds what is needed, measures, and prints.
 pub(crate) fn run(options: &Options) -> Outcome {
     // Everything is built before anything is measured.
-    let peers = Peers::build(&options.building)?;
+    let packages = match &options.benchmark {
+        Benchmark::Server(_) => &server::PACKAGES[..],
+        _ => &peers::PACKAGES[..],
+    };
+    let peers = Peers::build(&options.building, packages)?;
     let reports = match &options.benchmark {
         Benchmark::All(all) => run_all(&peers, all)?,
         Benchmark::Informer(options) => vec![informer::run(&peers, options)?],
@@ -77,6 +84,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         Benchmark::Queue(options) => vec![queue::run(&peers, options)?],
         Benchmark::Fanout(options) => vec![fanout::run(&peers, options)?],
         Benchmark::Codec(options) => vec![codec::run(&peers, options)?],
+        Benchmark::Server(options) => vec![server::run(&peers, options)?],
     };
     report::emit(&reports, &options.output)
 }

@@ -85,7 +85,11 @@ pub(crate) fn run(options: &Options) -> Outcome {
         let input = std::env::current_dir()?.join(input);
         return process::run_with(Command::new(binaries.join(target)).arg(input));
     }
-    let seconds = options.seconds.or(options.long.then_some(SECONDS_LONG));
+    let seconds = if options.long {
+        Some(SECONDS_LONG)
+    } else {
+        options.seconds
+    };
     for target in targets {
         fuzz(target, &binaries, seconds)?;
     }

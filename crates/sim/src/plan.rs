@@ -94,8 +94,9 @@ pub(crate) struct Plan {
 }
 
 /// Longer than the longest pause of a reflector and of a work queue together, and than a watch
-/// may be silent.
-const SETTLE_MAX: Duration = Duration::from_mins(60);
+/// may be silent; and than the slowest handler (30 s) needs for all that may wait for it (1,000
+/// events).
+const SETTLE_MAX: Duration = Duration::from_hours(10);
 /// The same where nothing ever goes wrong.
 const SETTLE_CALM_MAX: Duration = Duration::from_mins(1);
 

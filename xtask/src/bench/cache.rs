@@ -86,6 +86,10 @@ pub(super) fn run(peers: &Peers, options: &Options) -> Outcome<Report> {
     Ok(report(options, &systems))
 }
 
+/// Readers that look at an object where it stands, as who follows Go's pointers does, without
+/// counting a reference to it.
+const IN_PLACE: &str = "readers in place";
+
 type System = (&'static str, Vec<Value>);
 
 fn report(options: &Options, systems: &[System]) -> Report {
@@ -120,11 +124,16 @@ fn cases(systems: &[System]) -> Table {
 fn readers(systems: &[System]) -> Table {
     let mut table = Table::new(["two readers beside a writer", "reads", "writes"]);
     for (name, lines) in systems {
-        table.row([
-            (*name).to_owned(),
-            rate(number(lines, "readers", "reads_per_second")),
-            rate(number(lines, "readers", "writes_per_second")),
-        ]);
+        for (case, suffix) in [("readers", ""), (IN_PLACE, ", in place")] {
+            let of = |key: &str| number(lines, case, key);
+            if of("reads_per_second").is_finite() {
+                table.row([
+                    format!("{name}{suffix}"),
+                    rate(of("reads_per_second")),
+                    rate(of("writes_per_second")),
+                ]);
+            }
+        }
     }
     table
 }
@@ -144,9 +153,9 @@ fn targets(systems: &[System]) -> Vec<Target> {
         "with a quarter of the objects",
     )];
     if systems.iter().any(|(name, _)| *name == "client-go") {
-        let reads = |name: &str| of(name, "readers", "reads_per_second");
-        let (ours, go) = (reads(ours), reads("client-go"));
-        let what = "reads beside a busy writer";
+        let reads = |name: &str, case: &str| of(name, case, "reads_per_second");
+        let (ours, go) = (reads(ours, IN_PLACE), reads("client-go", "readers"));
+        let what = "reads beside a busy writer, in place";
         targets.push(Target::at_least(what, ours, 2.0, go, "client-go's"));
     }
     targets
@@ -163,8 +172,12 @@ fn charts(systems: &[System]) -> Vec<Chart> {
     );
     let mut update = Chart::new("cache-update", "Updating one object, µs (less is better)");
     for (name, lines) in systems {
-        let figure = number(lines, "readers", "reads_per_second");
-        reads.bar(*name, figure, rate(figure));
+        for (case, suffix) in [("readers", ""), (IN_PLACE, ", in place")] {
+            let figure = number(lines, case, "reads_per_second");
+            if figure.is_finite() {
+                reads.bar(format!("{name}{suffix}"), figure, rate(figure));
+            }
+        }
         for (case, suffix) in [("select", ""), ("select with an index", ", with an index")] {
             let figure = number(lines, case, "nanoseconds");
             select.bar(format!("{name}{suffix}"), figure, duration(figure));

@@ -8,6 +8,9 @@ use serde_json::Value;
 
 use crate::process::{self, Outcome, root};
 
+/// The packages of `bench/` that a comparison with peers needs.
+pub(super) const PACKAGES: [&str; 4] = ["driver", "kubist-peer", "kube-peer", "codec"];
+
 /// Options of building.
 #[derive(Args)]
 pub(super) struct Building {
@@ -25,17 +28,21 @@ pub(super) struct Peers {
 }
 
 impl Peers {
-    /// Builds all of them.
-    pub(super) fn build(building: &Building) -> Outcome<Self> {
+    /// Builds these packages, and client-go where there is something to compare.
+    pub(super) fn build(building: &Building, packages: &[&str]) -> Outcome<Self> {
         let folder = target()?.join("release");
         if building.built {
             let go = Some(folder.join("go-peer")).filter(|it| it.exists());
             return Ok(Self { folder, go });
         }
-        for package in ["driver", "kubist-peer", "kube-peer", "codec"] {
+        for package in packages {
             build(package)?;
         }
-        let go = build_go(&folder)?;
+        let go = if packages.contains(&"kubist-peer") {
+            build_go(&folder)?
+        } else {
+            None
+        };
         Ok(Self { folder, go })
     }
 

@@ -157,7 +157,15 @@ fn measure<F: Ingest<Kind = Pod> + FieldLookup>(
     indexer.add_index(Index::label(key));
     indexer.publish();
     print("select with an index", || select(&lister, &selector));
-    readers_beside_writer(all, Duration::from_secs_f64(options.seconds));
+    let limit = Duration::from_secs_f64(options.seconds);
+    readers_beside_writer("readers", all, limit, |lister, name| {
+        lister.get(name).is_some()
+    });
+    readers_beside_writer("readers in place", all, limit, |lister, name| {
+        lister
+            .view(name, |object| std::ptr::from_ref(object).addr() != 0)
+            .is_some()
+    });
     Ok(())
 }
 
@@ -216,19 +224,24 @@ fn select<F: FieldLookup>(lister: &Lister<F>, selector: &Selector) -> f64 {
     each(start, SELECTS)
 }
 
-fn readers_beside_writer<F: FieldLookup>(all: &Objects<F>, limit: Duration) {
+fn readers_beside_writer<F: FieldLookup>(
+    case: &str,
+    all: &Objects<F>,
+    limit: Duration,
+    look: impl Fn(&Lister<F>, &ObjectName) -> bool + Sync,
+) {
     let (mut indexer, _) = filled(&all.first);
     let lister = indexer.lister();
     let stop = AtomicBool::new(false);
     let count = all.names.len();
     let (reads, writes, seconds) = thread::scope(|scope| {
         let read = |reader: usize| {
-            let (lister, stop) = (lister.clone(), &stop);
+            let (lister, stop, look) = (lister.clone(), &stop, &look);
             move || {
                 let mut reads = 0;
                 while !stop.load(Ordering::Relaxed) {
                     let name = &all.names[(reader * count / READERS + reads) % count];
-                    black_box(lister.get(name));
+                    assert!(black_box(look(&lister, name)));
                     reads += 1;
                 }
                 reads
@@ -253,7 +266,7 @@ fn readers_beside_writer<F: FieldLookup>(all: &Objects<F>, limit: Duration) {
     println!(
         "{}",
         json!({
-            "case": "readers",
+            "case": case,
             "reads_per_second": reads as f64 / seconds,
             "writes_per_second": writes as f64 / seconds,
         })

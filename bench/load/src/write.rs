@@ -1,0 +1,75 @@
+//! Writes: as many clients as asked for, each waiting for its answer before the next request.
+
+use std::time::Duration;
+
+use clap::Args;
+use futures::future::try_join_all;
+use http::Method;
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::Failure;
+use crate::lags::Lags;
+use crate::server::{Server, config_map, config_maps};
+
+#[derive(Args)]
+pub struct Options {
+    #[arg(long)]
+    clients: usize,
+    /// For how long each kind of write
+    #[arg(long, default_value_t = 5.0)]
+    seconds: f64,
+}
+
+pub async fn run(server: &Server, options: &Options) -> Result<(), Failure> {
+    server.make_namespace().await?;
+    measure(server, options, "create").await?;
+    measure(server, options, "update").await
+}
+
+async fn measure(server: &Server, options: &Options, case: &str) -> Result<(), Failure> {
+    let (start, cpu) = (Instant::now(), server.cpu());
+    let limit = Duration::from_secs_f64(options.seconds);
+    let clients = (0..options.clients).map(|client| write(server, options, client, case, limit));
+    let mut lags = Lags::default();
+    for of_one in try_join_all(clients).await? {
+        lags.extend(of_one);
+    }
+    let (count, seconds) = (lags.len(), start.elapsed().as_secs_f64());
+    let mut line = json!({
+        "case": format!("{case}, {}", options.clients),
+        "writes": count,
+        "per_second": count as f64 / seconds,
+        "cpu_microseconds": (server.cpu() - cpu) * 1e6 / count as f64,
+    });
+    line["latency"] = lags.json();
+    println!("{line}");
+    Ok(())
+}
+
+async fn write(
+    server: &Server,
+    options: &Options,
+    client: usize,
+    case: &str,
+    limit: Duration,
+) -> Result<Lags, Failure> {
+    let (start, mut lags) = (Instant::now(), Lags::default());
+    // Each of a number of clients has its own names, and each update changes the first of them.
+    let own = format!("write-{}-{client}", options.clients);
+    while start.elapsed() < limit {
+        let begun = Instant::now();
+        let count = lags.len();
+        if case == "create" {
+            let object = config_map(&format!("{own}-{count}"), "created");
+            server.send(Method::POST, &config_maps(), &object).await?;
+        } else {
+            let name = format!("{own}-0");
+            let object = config_map(&name, &format!("updated {count}"));
+            let path = format!("{}/{name}", config_maps());
+            server.send(Method::PUT, &path, &object).await?;
+        }
+        lags.push(begun.elapsed());
+    }
+    Ok(lags)
+}
