@@ -135,7 +135,8 @@ fn text(query: &Query, head: u64) -> String {
         ][usize::from(query.matching)];
     }
     if query.limit > 0 {
-        text += &format!("&limit={}", query.limit);
+        text.push_str("&limit=");
+        text.push_str(&query.limit.to_string());
     }
     text + SELECTORS[query.selector]
 }
@@ -204,6 +205,71 @@ async fn compare_watch(s: &Stack, query: &Query, initial: bool) {
     assert_eq!(seen[0], seen[1], "{namespace} {text}");
 }
 
+async fn compare_get(s: &Stack, object: usize, version: Version) {
+    let (namespace, name) = OBJECTS[object];
+    let head = s.head().await;
+    let version = match version {
+        Version::Unset => None,
+        Version::Back(_) => Some(head),
+        Version::Ahead => Some(head + 50),
+    };
+    let key = s.key(namespace, name);
+    let (raw, cached) = (
+        s.raw.get(&key, version).await,
+        s.storage.get(&key, version).await,
+    );
+    assert_eq!(one(raw), one(cached), "{key} {version:?}");
+}
+
+async fn write(s: &Stack, op: Op) {
+    match op {
+        Op::Create(object) => {
+            let (namespace, name) = OBJECTS[object];
+            let mut pod = super::stack::pod(namespace, name);
+            pod.spec.node_name = format!("n{}", object % 2).into();
+            let key = s.key(namespace, name);
+            drop(s.storage.create(key, Box::new(pod), None).await);
+        }
+        Op::Label(object, label) => {
+            let mut change = edits(|pod| {
+                pod.metadata
+                    .labels
+                    .insert("k".into(), label.to_string().into());
+            });
+            let (namespace, name) = OBJECTS[object];
+            let request = UpdateRequest::default();
+            drop(
+                s.storage
+                    .update(s.key(namespace, name), request, &mut change)
+                    .await,
+            );
+        }
+        Op::Nothing(object) => {
+            let (namespace, name) = OBJECTS[object];
+            let before = s.head().await;
+            let mut change = edits(|_| ());
+            let request = UpdateRequest::default();
+            drop(
+                s.storage
+                    .update(s.key(namespace, name), request, &mut change)
+                    .await,
+            );
+            assert_eq!(s.head().await, before);
+        }
+        Op::Delete(object) => {
+            let (namespace, name) = OBJECTS[object];
+            drop(
+                s.try_delete(namespace, name, DeleteRequest::default())
+                    .await,
+            );
+        }
+        Op::Bump => drop(s.bump().await),
+        Op::Compact(_) | Op::Get(..) | Op::List(_) | Op::Watch(..) => {
+            unreachable!("these are no writes")
+        }
+    }
+}
+
 async fn run(s: &Stack, ops: Vec<Op>) {
     let start = s.head().await;
     let from = format!("resourceVersion={start}");
@@ -215,70 +281,16 @@ async fn run(s: &Stack, ops: Vec<Op>) {
         of_raw.extend(drain(&mut raw).await);
         of_cached.extend(drain(&mut cached).await);
         match op {
-            Op::Create(object) => {
-                let (namespace, name) = OBJECTS[object];
-                let mut pod = super::stack::pod(namespace, name);
-                pod.spec.node_name = format!("n{}", object % 2).into();
-                let key = s.key(namespace, name);
-                drop(s.storage.create(key, Box::new(pod), None).await);
-            }
-            Op::Label(object, label) => {
-                let mut change = edits(|pod| {
-                    pod.metadata
-                        .labels
-                        .insert("k".into(), label.to_string().into());
-                });
-                let (namespace, name) = OBJECTS[object];
-                let request = UpdateRequest::default();
-                drop(
-                    s.storage
-                        .update(s.key(namespace, name), request, &mut change)
-                        .await,
-                );
-            }
-            Op::Nothing(object) => {
-                let (namespace, name) = OBJECTS[object];
-                let before = s.head().await;
-                let mut change = edits(|_| ());
-                let request = UpdateRequest::default();
-                drop(
-                    s.storage
-                        .update(s.key(namespace, name), request, &mut change)
-                        .await,
-                );
-                assert_eq!(s.head().await, before);
-            }
-            Op::Delete(object) => {
-                let (namespace, name) = OBJECTS[object];
-                drop(
-                    s.try_delete(namespace, name, DeleteRequest::default())
-                        .await,
-                );
-            }
-            Op::Bump => drop(s.bump().await),
             Op::Compact(back) => {
                 let at = s.head().await.saturating_sub(back);
                 if at > s.storage.compacted() && at > start {
                     s.compact(at).await;
                 }
             }
-            Op::Get(object, version) => {
-                let (namespace, name) = OBJECTS[object];
-                let head = s.head().await;
-                let version = match version {
-                    Version::Unset => None,
-                    Version::Back(_) => Some(head),
-                    Version::Ahead => Some(head + 50),
-                };
-                let key = s.key(namespace, name);
-                let (raw, cached) = (
-                    s.raw.get(&key, version).await,
-                    s.storage.get(&key, version).await,
-                );
-                assert_eq!(one(raw), one(cached), "{key} {version:?}");
-            }
             Op::List(query) => compare_list(s, &query).await,
             Op::Watch(query, initial) => compare_watch(s, &query, initial).await,
+            Op::Get(object, version) => compare_get(s, object, version).await,
+            op => write(s, op).await,
         }
     }
     for (watch, all) in [(&mut raw, &mut of_raw), (&mut cached, &mut of_cached)] {

@@ -2,6 +2,7 @@
 
 use super::matrix;
 use super::stack::{Stack, names};
+use kubist_registry::Stored;
 
 matrix![
     every_combination_of_version_and_match_has_its_state,
@@ -162,7 +163,7 @@ async fn one_object_can_be_listed_at_each_of_its_versions(s: &Stack) {
             .await
             .expect("it is reached");
         let listed = s.list("b", &one(&query)).await.expect("it is kept");
-        let found: Vec<u64> = listed.items.iter().map(|it| it.revision()).collect();
+        let found: Vec<u64> = listed.items.iter().map(Stored::revision).collect();
         assert_eq!(found, [versions[expected]], "{query}");
     }
     let before = format!("resourceVersion={}&resourceVersionMatch=Exact", versions[1]);

@@ -113,7 +113,8 @@ impl Stack {
     ) -> Self {
         let kind = kubist_api::find_kind("", "v1", "Pod").expect("pods are built in");
         let marked = Arc::new(Marked::default());
-        let codec = StoredCodec::new(kind, keys.clone()).with_transformer(marked.clone());
+        let codec =
+            StoredCodec::new(kind, keys.clone()).with_transformer(Arc::<Marked>::clone(&marked));
         let raw = RawStorage::new(Arc::clone(&kv), codec);
         let strategy: Arc<dyn Strategy> = Arc::new(PlainStrategy {
             fields: &["spec.nodeName"],
