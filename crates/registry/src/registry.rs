@@ -141,8 +141,9 @@ impl Registry {
         }
     }
 
-    /// Has the watch caches read everything, finds out what services have been allotted, and creates what every cluster has: the first
-    /// namespaces, the service `kubernetes`, priority classes, the administrator's role.
+    /// Has the watch caches read everything, finds out what services have been allotted, and
+    /// creates what every cluster has: the first namespaces, the service `kubernetes`, priority
+    /// classes, the administrator's role.
     pub async fn start(&self) -> Result<(), Status> {
         self.caches.start().await;
         self.recover_services().await?;

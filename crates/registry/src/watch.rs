@@ -1,8 +1,9 @@
 //! A watch on one resource: initial events, rewriting under selectors, bookmarks, 410.
 //!
 //! Over an engine it holds a position in its history and at most one page of initial objects,
-//! however slowly it is read; over a watch cache a buffer with a bound. It ends with one error event, or when it is dropped; how long it may run
-//! is the caller's business, who tells it so that a bookmark comes in time.
+//! however slowly it is read; over a watch cache a buffer with a bound. It ends with one error
+//! event, or when it is dropped; how long it may run is the caller's business, who tells it so
+//! that a bookmark comes in time.
 
 mod start;
 

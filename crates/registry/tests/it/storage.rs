@@ -1,7 +1,7 @@
 //! The behaviours of storage, each on every engine, with and without a watch cache.
 //!
-//! `storage/RUNNERS.md` says which of upstream's runners is which test, and `storage/DIFFERENCES.md`
-//! where a cache answers otherwise than storage by design.
+//! `storage/RUNNERS.md` says which of upstream's runners is which test, and
+//! `storage/DIFFERENCES.md` where a cache answers otherwise than storage by design.
 
 #![expect(
     clippy::result_large_err,
