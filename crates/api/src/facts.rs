@@ -5,7 +5,7 @@ use std::fmt;
 use kubist_apimachinery::wire::{
     Field, FieldFlags, FieldType, KindFacts, Merge, Message, Schema, Wire,
 };
-use kubist_apimachinery::{AnyObject, KubeObject, List};
+use kubist_apimachinery::{AnyObject, CustomObject, KubeObject, List};
 
 /// A field of a generated schema; `flags` are the bits of [`FieldFlags`].
 pub(crate) const fn field(json: &'static str, number: u32, ty: FieldType, flags: u8) -> Field {
@@ -31,7 +31,8 @@ pub(crate) const fn merge(
 #[derive(Clone, Copy)]
 pub struct Kind {
     schema: &'static Schema,
-    new: fn() -> Box<dyn Message>,
+    /// None for kinds that are made known at run time.
+    new: Option<fn() -> Box<dyn Message>>,
     object: Option<fn() -> Box<dyn AnyObject>>,
     is_list: bool,
 }
@@ -40,7 +41,7 @@ impl Kind {
     pub(crate) const fn object<K: KubeObject>() -> Self {
         Self {
             schema: K::SCHEMA,
-            new: || Box::new(K::default()),
+            new: Some(|| Box::new(K::default())),
             object: Some(|| Box::new(K::default())),
             is_list: false,
         }
@@ -49,7 +50,7 @@ impl Kind {
     pub(crate) const fn list<K: KubeObject>() -> Self {
         Self {
             schema: <List<K> as Wire>::SCHEMA,
-            new: || Box::new(List::<K>::default()),
+            new: Some(|| Box::new(List::<K>::default())),
             object: None,
             is_list: true,
         }
@@ -58,7 +59,17 @@ impl Kind {
     pub(crate) const fn message<M: Wire>() -> Self {
         Self {
             schema: M::SCHEMA,
-            new: || Box::new(M::default()),
+            new: Some(|| Box::new(M::default())),
+            object: None,
+            is_list: false,
+        }
+    }
+
+    /// A kind that is made known at run time, by a [schema](CustomObject::schema_of) of its own.
+    pub const fn custom(schema: &'static Schema) -> Self {
+        Self {
+            schema,
+            new: None,
             object: None,
             is_list: false,
         }
@@ -82,12 +93,23 @@ impl Kind {
 
     /// An empty message of this kind.
     pub fn new_message(&self) -> Box<dyn Message> {
-        (self.new)()
+        match self.new {
+            Some(new) => new(),
+            None => Box::new(CustomObject::new(self.schema)),
+        }
     }
 
     /// An empty object of this kind; none for lists, options and other kinds without metadata.
     pub fn new_object(&self) -> Option<Box<dyn AnyObject>> {
+        if self.is_custom() {
+            return Some(Box::new(CustomObject::new(self.schema)));
+        }
         self.object.map(|new| new())
+    }
+
+    /// Whether it was made known at run time: its objects are [`CustomObject`]s.
+    pub fn is_custom(&self) -> bool {
+        self.new.is_none()
     }
 
     /// Whether it is a list of another kind.
@@ -120,10 +142,7 @@ pub fn find_kind_by_api_version(api_version: &str, kind: &str) -> Option<&'stati
 
 /// An API group as discovery lists it.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "only the generated table builds it"
-)]
+#[expect(clippy::exhaustive_structs, reason = "tables and definitions build it")]
 pub struct GroupFacts {
     /// The name; empty for core.
     pub name: &'static str,
@@ -135,10 +154,7 @@ pub struct GroupFacts {
 
 /// A version of a group.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "only the generated table builds it"
-)]
+#[expect(clippy::exhaustive_structs, reason = "tables and definitions build it")]
 pub struct VersionFacts {
     /// The version.
     pub version: &'static str,
@@ -150,10 +166,7 @@ pub struct VersionFacts {
 
 /// A served resource.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "only the generated table builds it"
-)]
+#[expect(clippy::exhaustive_structs, reason = "tables and definitions build it")]
 pub struct ResourceFacts {
     /// The group; empty for core.
     pub group: &'static str,
@@ -183,10 +196,7 @@ pub struct ResourceFacts {
 
 /// A path below an object.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "only the generated table builds it"
-)]
+#[expect(clippy::exhaustive_structs, reason = "tables and definitions build it")]
 pub struct SubresourceFacts {
     /// The last part of the path.
     pub name: &'static str,
@@ -202,10 +212,7 @@ pub struct SubresourceFacts {
 
 /// A column of a table.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "only the generated table builds it"
-)]
+#[expect(clippy::exhaustive_structs, reason = "tables and definitions build it")]
 pub struct Column {
     /// The heading.
     pub name: &'static str,

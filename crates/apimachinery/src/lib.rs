@@ -21,6 +21,7 @@
 
 mod byte_string;
 mod condition;
+mod custom_object;
 mod delete_options;
 mod duration;
 mod field_error;
@@ -62,6 +63,7 @@ pub use condition::{
     CONDITION, CONDITION_FALSE, CONDITION_TRUE, CONDITION_UNKNOWN, Condition, find_condition,
     is_condition_false, is_condition_true, remove_condition, set_condition,
 };
+pub use custom_object::CustomObject;
 pub use delete_options::{
     DELETE_OPTIONS, DeleteOptions, Deletion, PRECONDITIONS, Preconditions, PropagationPolicy,
 };

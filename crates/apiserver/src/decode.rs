@@ -9,7 +9,9 @@ use kubist_apimachinery::wire::{
     DecodeContext, Field, FieldType, Message, Schema, WireError, WireErrorKind, merge_json,
     merge_protobuf,
 };
-use kubist_apimachinery::{AnyObject, FieldValidation, Status, json_type};
+use kubist_apimachinery::{
+    AnyObject, FieldError, FieldPath, FieldValidation, GroupKind, Status, json_type,
+};
 use kubist_codec::envelope::{Envelope, EnvelopeError};
 use kubist_codec::{Format, yaml};
 use serde::Deserialize;
@@ -72,19 +74,22 @@ pub(crate) fn into_message(
     match format {
         Format::Json => {
             let meta = json_type_meta(body).map_err(|why| unrecognized(kind, &why, body))?;
-            check_kind(kind, meta.0.as_deref(), meta.1.as_deref())?;
+            let name = || name_in(body);
+            check_kind(kind, meta.0.as_deref(), meta.1.as_deref(), name)?;
             from_json(message, body, kind, validation, &[])
         }
         Format::Yaml => {
             let document = yaml_document(body).map_err(|why| unrecognized(kind, &why, body))?;
             let text = |key: &str| document.value.get(key).and_then(Value::as_str);
-            check_kind(kind, text("apiVersion"), text("kind"))?;
+            let name = || name_of(&document.value);
+            check_kind(kind, text("apiVersion"), text("kind"), name)?;
             let json = serde_json::to_vec(&document.value).map_err(Status::internal_error)?;
             from_json(message, &json, kind, validation, &document.duplicates)
         }
         Format::Protobuf => {
             let envelope = open(body, kind)?;
-            check_kind(kind, Some(envelope.api_version), Some(envelope.kind))?;
+            let name = String::new;
+            check_kind(kind, Some(envelope.api_version), Some(envelope.kind), name)?;
             merge_protobuf(message, envelope.raw, &mut DecodeContext::new())
                 .map_err(|error| refused(kind, &error.to_string()))?;
             Ok(Vec::new())
@@ -250,6 +255,7 @@ fn check_kind(
     expected: &'static Kind,
     api_version: Option<&str>,
     kind: Option<&str>,
+    name: impl FnOnce() -> String,
 ) -> Result<(), Status> {
     let facts = expected.facts();
     let api_version = api_version
@@ -258,6 +264,9 @@ fn check_kind(
     let kind = kind.filter(|it| !it.is_empty()).unwrap_or(facts.kind);
     if (api_version, kind) == (facts.api_version, facts.kind) {
         return Ok(());
+    }
+    if expected.is_custom() {
+        return Err(other_custom(expected, api_version, kind, &name()));
     }
     let version = api_version.rsplit('/').next().unwrap_or_default();
     let text = match find_kind_by_api_version(api_version, kind) {
@@ -279,6 +288,31 @@ fn check_kind(
     Err(Status::bad_request(format!(
         "{kind} in version \"{version}\" cannot be handled as a {expected}: {text}"
     )))
+}
+
+/// The refusal of an object that is of another kind or version than a custom resource.
+fn other_custom(expected: &'static Kind, api_version: &str, kind: &str, name: &str) -> Status {
+    let facts = expected.facts();
+    if api_version != facts.api_version {
+        return Status::bad_request(format!(
+            "the API version in the data ({api_version}) does not match the expected API version \
+             ({})",
+            facts.api_version
+        ));
+    }
+    let detail = format!("must be {}", facts.kind);
+    let error = FieldError::invalid(&FieldPath::new("kind"), kind, detail);
+    Status::invalid(&GroupKind::new(facts.group, kind), name, &[error])
+}
+
+/// The name in a body that is refused for another reason.
+fn name_in(body: &[u8]) -> String {
+    serde_json::from_slice(body).map_or_else(|_| String::new(), |value| name_of(&value))
+}
+
+fn name_of(value: &Value) -> String {
+    let name = value["metadata"]["name"].as_str();
+    name.unwrap_or_default().to_owned()
 }
 
 /// That a scheme does not know a kind.

@@ -1,7 +1,7 @@
 //! Discovery: which groups, versions and resources there are.
 //!
-//! Two forms from one table (`kubist_api::GROUPS`): a document per group and version, and the
-//! aggregated one, which has everything and an entity tag. Documents are JSON trees, made once.
+//! Two forms from what the registry serves now: a document per group and version, and the
+//! aggregated one, which has everything and an entity tag. Documents are JSON trees.
 
 mod aggregated;
 mod legacy;
@@ -9,25 +9,21 @@ mod legacy;
 use crate::answer::Answer;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, ETAG, VARY};
-use kubist_api::{GROUPS, GroupFacts, ResourceFacts, VersionFacts};
+use kubist_api::ResourceFacts;
 use kubist_apimachinery::wire::{DecodeContext, merge_json};
 use kubist_apimachinery::{Status, wire};
 use kubist_codec::negotiate::{Negotiated, Transform};
 use kubist_codec::{Format, envelope, yaml};
+use kubist_registry::ServedGroup;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
 pub(crate) use aggregated::aggregated;
 pub(crate) use legacy::{api_group, api_groups, api_versions, resource_list};
 
-/// The facts of a group that is served.
-pub(crate) fn group(name: &str) -> Option<&'static GroupFacts> {
-    GROUPS.iter().find(|group| group.name == name)
-}
-
-/// The facts of a version of a group.
-pub(crate) fn version(group: &'static GroupFacts, name: &str) -> Option<&'static VersionFacts> {
-    group.versions.iter().find(|it| it.version == name)
+/// A group that is served.
+pub(crate) fn group<'a>(groups: &'a [ServedGroup], name: &str) -> Option<&'a ServedGroup> {
+    groups.iter().find(|group| group.name == *name)
 }
 
 /// Adds what else a resource is called, which both forms leave out where there is nothing.
@@ -44,21 +40,30 @@ fn add_names(entry: &mut Value, facts: &ResourceFacts) {
 
 /// `/api` in the form that was negotiated.
 pub(crate) fn core_versions(
+    groups: &[ServedGroup],
     chosen: &Negotiated,
     address: Option<SocketAddr>,
     if_none_match: Option<&str>,
 ) -> Result<Answer, Status> {
     match chosen.transform {
-        Transform::ApiGroupDiscoveryList => tagged(chosen, &aggregated(true), if_none_match),
-        _ => document(chosen, &api_versions(address)),
+        Transform::ApiGroupDiscoveryList => {
+            tagged(chosen, &aggregated(groups, true), if_none_match)
+        }
+        _ => document(chosen, &api_versions(groups, address)),
     }
 }
 
 /// `/apis` in the form that was negotiated.
-pub(crate) fn groups(chosen: &Negotiated, if_none_match: Option<&str>) -> Result<Answer, Status> {
+pub(crate) fn groups(
+    groups: &[ServedGroup],
+    chosen: &Negotiated,
+    if_none_match: Option<&str>,
+) -> Result<Answer, Status> {
     match chosen.transform {
-        Transform::ApiGroupDiscoveryList => tagged(chosen, &aggregated(false), if_none_match),
-        _ => document(chosen, &api_groups()),
+        Transform::ApiGroupDiscoveryList => {
+            tagged(chosen, &aggregated(groups, false), if_none_match)
+        }
+        _ => document(chosen, &api_groups(groups)),
     }
 }
 

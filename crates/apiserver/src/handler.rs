@@ -23,11 +23,12 @@ use crate::route::ResourcePath;
 use crate::service::{Service, method_not_allowed, not_found};
 use bytes::Bytes;
 use hyper::body::Incoming;
-use kubist_api::{ResourceFacts, VersionFacts};
+use kubist_api::ResourceFacts;
 use kubist_apimachinery::{AnyObject, Status};
 use kubist_codec::Format;
 use kubist_codec::negotiate::{Offer, body_format};
-use kubist_registry::{RequestContext, Rest, Verb};
+use kubist_registry::{RequestContext, RestStorage, Verb};
+use std::sync::Arc;
 
 /// One request, and what it is answered with.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +41,7 @@ pub(crate) struct Call<'a> {
 /// What a request is about: a resource that exists, and maybe one object.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
-    pub(crate) rest: Rest,
+    pub(crate) rest: Arc<dyn RestStorage>,
     /// Empty for cluster-scoped resources, and for all namespaces.
     pub(crate) namespace: String,
     /// Empty for collections.
@@ -53,16 +54,23 @@ pub(crate) async fn answer(
     path: ResourcePath,
     body: &mut Incoming,
 ) -> Result<Answer, Status> {
-    let Some(group) = discovery::group(&path.group) else {
-        return Ok(Answer::page_not_found());
+    let registry = &call.service.registry;
+    let storage = registry.storage(&path.group, &path.version, &path.plural);
+    let facts = match &storage {
+        Some(storage) => storage.facts(),
+        None => {
+            let groups = registry.groups();
+            let Some(group) = discovery::group(&groups, &path.group) else {
+                return Ok(Answer::page_not_found());
+            };
+            let version = group.version(&path.version).ok_or_else(not_found)?;
+            let found = version.resource(&path.plural).ok_or_else(not_found)?;
+            found.facts
+        }
     };
-    let version = discovery::version(group, &path.version).ok_or_else(not_found)?;
-    let facts = resource(version, &path.plural).ok_or_else(not_found)?;
     check_scope(facts, &path)?;
     warn_of_deprecation(call.cx, facts);
-    let registry = &call.service.registry;
-    let rest = registry.resource(facts.group, facts.version, facts.plural);
-    let Some(rest) = rest else {
+    let Some(storage) = storage else {
         return made_up(call, facts, &path, body).await;
     };
     if is_token_request(facts, &path) {
@@ -72,8 +80,8 @@ pub(crate) async fn answer(
         return connect::answer(call, facts, subresource, &path).await;
     }
     let rest = match &path.subresource {
-        None => Rest::clone(&rest),
-        Some(name) if !path.more => rest.subresource(name).ok_or_else(not_found)?,
+        None => storage,
+        Some(name) if !path.more => storage.subresource(name).ok_or_else(not_found)?,
         Some(_) => return Err(not_found()),
     };
     let target = Target {
@@ -82,10 +90,6 @@ pub(crate) async fn answer(
         name: path.name.clone().unwrap_or_default(),
     };
     dispatch(call, target, &path, body).await
-}
-
-fn resource(version: &'static VersionFacts, plural: &str) -> Option<&'static ResourceFacts> {
-    version.resources.iter().find(|it| it.plural == plural)
 }
 
 fn is_token_request(facts: &ResourceFacts, path: &ResourcePath) -> bool {
@@ -190,10 +194,21 @@ async fn dispatch(
 }
 
 impl Call<'_> {
+    /// 405: the resource has no such verb.
+    fn no_such_verb(&self) -> Status {
+        method_not_allowed(self.request.method.as_str())
+    }
+
     /// The form of the answer about a target.
     fn form(&self, target: &Target, offer: &Offer) -> Result<Form, Status> {
         // What a subresource of another kind shows has no columns.
+        let custom = target.rest.body_kind().is_custom();
         let offer = Offer {
+            formats: if custom {
+                Offer::CUSTOM.formats
+            } else {
+                offer.formats
+            },
             table: offer.table && std::ptr::eq(target.rest.body_kind(), target.rest.kind()),
             ..*offer
         };
@@ -201,8 +216,12 @@ impl Call<'_> {
     }
 
     /// The format and the bytes of a body that is an object.
-    async fn body(&self, body: &mut Incoming) -> Result<(Format, Bytes), Status> {
-        let format = body_format(self.request.content_type(), Format::ALL);
+    async fn body(
+        &self,
+        formats: &[Format],
+        body: &mut Incoming,
+    ) -> Result<(Format, Bytes), Status> {
+        let format = body_format(self.request.content_type(), formats);
         let format = format.map_err(|refusal| {
             let message = refusal.message();
             Status::failure(
@@ -229,6 +248,15 @@ impl Call<'_> {
 }
 
 impl Target {
+    /// The formats that bodies may have.
+    fn formats(&self) -> &'static [Format] {
+        if self.rest.body_kind().is_custom() {
+            Format::TEXT
+        } else {
+            Format::ALL
+        }
+    }
+
     /// Gives an object the namespace of the path, or refuses another.
     fn place(&self, object: &mut dyn AnyObject) -> Result<(), Status> {
         let own = &mut object.meta_mut().namespace;

@@ -6,8 +6,8 @@
 //! otherwise.
 //!
 //! It is not a store (`kubist-registry` is), runs no controllers, and authorizes nothing: whoever
-//! is authenticated may do everything. There is no server-side apply, no custom resource, no
-//! aggregation, no admission webhook yet.
+//! is authenticated may do everything. There is no server-side apply, no aggregation, no admission
+//! webhook yet; the schemas of custom resources are kept and not enforced.
 //!
 //! ```
 //! use kubist_apiserver::{ApiServer, Config};

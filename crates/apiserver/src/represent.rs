@@ -36,6 +36,8 @@ pub(crate) struct ListParts {
     pub(crate) kind: String,
     pub(crate) metadata: ListMeta,
     pub(crate) items: Vec<Stored>,
+    /// Whether it is of a custom resource.
+    pub(crate) custom: bool,
 }
 
 impl Form {

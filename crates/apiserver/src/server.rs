@@ -80,6 +80,7 @@ impl ApiServer {
         let issuer = TokenIssuer::new().map_err(|KeyError| StartError::TokenKey)?;
         let ending = CancellationToken::new();
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
+        let definitions = registry.clone();
         let service = Service::new(&config, registry, authenticator, address, ending.clone());
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
         let drain_timeout = config.drain_timeout;
@@ -94,6 +95,11 @@ impl ApiServer {
         let mut tasks = JoinSet::new();
         let stopping = ending.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
+        let stopping = ending.clone();
+        tasks.spawn(async move {
+            let following = definitions.run_definitions();
+            stopping.run_until_cancelled(following).await;
+        });
         Ok(RunningServer {
             address,
             authority,

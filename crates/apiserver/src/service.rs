@@ -23,7 +23,7 @@ use hyper::body::Incoming;
 use kubist_apimachinery::{GenericResponse, Status};
 use kubist_codec::Format;
 use kubist_codec::negotiate::{Offer, negotiate};
-use kubist_registry::{Registry, RequestContext, User};
+use kubist_registry::{Registry, RequestContext, ServedGroup, User};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -171,18 +171,21 @@ impl Service {
         let mut chosen = chosen.map_err(|refusal| not_acceptable(&refusal.message()))?;
         chosen.pretty |= request.wants_pretty();
         let if_none_match = request.if_none_match();
+        let groups = self.registry.groups();
         match route {
-            Route::CoreVersions => discovery::core_versions(&chosen, self.address, if_none_match),
-            Route::Groups => discovery::groups(&chosen, if_none_match),
-            Route::Group(name) => match discovery::group(&name) {
+            Route::CoreVersions => {
+                discovery::core_versions(&groups, &chosen, self.address, if_none_match)
+            }
+            Route::Groups => discovery::groups(&groups, &chosen, if_none_match),
+            Route::Group(name) => match discovery::group(&groups, &name) {
                 Some(group) => discovery::document(&chosen, &discovery::api_group(group)),
                 None => Ok(Answer::page_not_found()),
             },
             Route::GroupVersion { group, version } => {
-                let Some(facts) = discovery::group(&group) else {
+                let Some(served) = discovery::group(&groups, &group) else {
                     return Ok(Answer::page_not_found());
                 };
-                let version = discovery::version(facts, &version).ok_or_else(not_found)?;
+                let version = served.version(&version).ok_or_else(not_found)?;
                 discovery::document(&chosen, &discovery::resource_list(&group, version))
             }
             Route::Resource(_) | Route::Other => Ok(Answer::page_not_found()),
@@ -210,7 +213,7 @@ impl Service {
             Ok(Answer::whole("application/json", text))
         };
         match path.strip_suffix('/').unwrap_or(path) {
-            "" => json(json!({"paths": root_paths()})),
+            "" => json(json!({"paths": root_paths(&self.registry.groups())})),
             "/version" => json(version::version()),
             "/openapi/v2" => Ok(self.open_api.old_document(request.accept())),
             "/openapi/v3" => Ok(self.open_api.index()),
@@ -251,9 +254,9 @@ fn deadline(request: &Request) -> Result<Duration, Status> {
     })
 }
 
-fn root_paths() -> Vec<String> {
-    let groups = kubist_api::GROUPS.iter().flat_map(|group| {
-        let root = match group.name {
+fn root_paths(groups: &[ServedGroup]) -> Vec<String> {
+    let groups = groups.iter().flat_map(|group| {
+        let root = match group.name.as_str() {
             "" => "/api".to_owned(),
             name => format!("/apis/{name}"),
         };

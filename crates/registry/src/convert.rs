@@ -7,6 +7,7 @@ mod events;
 mod horizontal_pod_autoscaler;
 mod resource_claims;
 
+use crate::custom::custom;
 use kubist_api::{GROUPS, Kind, ResourceFacts, VersionFacts, find_kind};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
 use kubist_apimachinery::{AnyObject, Status};
@@ -20,6 +21,12 @@ pub(crate) fn convert(
 ) -> Result<Box<dyn AnyObject>, Status> {
     if std::ptr::eq(from, to) {
         return Ok(object);
+    }
+    if let (true, Some(custom)) = (to.is_custom(), custom(&*object)) {
+        // Versions of custom resources differ in name only.
+        let mut converted = custom.clone();
+        converted.set_schema(to.schema());
+        return Ok(Box::new(converted));
     }
     let mut json = to_json_value(&*object);
     rearrange(&mut json, from, to);

@@ -2,7 +2,7 @@
 
 use crate::strategy::BoxFuture;
 use crate::{Admission, Dependents, Generation, NameRule, RequestContext, StatusKeeps, Strategy};
-use kubist_apimachinery::{AnyObject, FieldError, KubeObject, Status};
+use kubist_apimachinery::{AnyObject, FieldError, KubeObject, Status, Time};
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
@@ -58,6 +58,24 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
         let _ = (new, old);
         Vec::new()
     }
+    fn prepare_for_part_update(
+        &self,
+        part: &str,
+        cx: &RequestContext,
+        new: &mut Self::Kind,
+        old: &Self::Kind,
+    ) {
+        let _ = (part, cx, new, old);
+    }
+    fn validate_part_update(
+        &self,
+        part: &str,
+        new: &Self::Kind,
+        old: &Self::Kind,
+    ) -> Vec<FieldError> {
+        let _ = (part, new, old);
+        Vec::new()
+    }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Labels
     }
@@ -91,6 +109,10 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     fn admit_delete(&self, object: &Self::Kind) -> Result<(), Status> {
         let _ = object;
         Ok(())
+    }
+    fn begin_deletion(&self, object: &mut Self::Kind, now: Time) -> bool {
+        let _ = (object, now);
+        false
     }
     fn default_dependents(&self) -> Dependents {
         Dependents::Delete
@@ -186,6 +208,28 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
             _ => Vec::new(),
         }
     }
+    fn prepare_for_part_update(
+        &self,
+        part: &str,
+        cx: &RequestContext,
+        new: &mut dyn AnyObject,
+        old: &dyn AnyObject,
+    ) {
+        if let (Some(new), Some(old)) = (typed_mut(new), typed(old)) {
+            self.0.prepare_for_part_update(part, cx, new, old);
+        }
+    }
+    fn validate_part_update(
+        &self,
+        part: &str,
+        new: &dyn AnyObject,
+        old: &dyn AnyObject,
+    ) -> Vec<FieldError> {
+        match (typed(new), typed(old)) {
+            (Some(new), Some(old)) => self.0.validate_part_update(part, new, old),
+            _ => Vec::new(),
+        }
+    }
     fn status_keeps(&self) -> StatusKeeps {
         self.0.status_keeps()
     }
@@ -220,6 +264,9 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
     }
     fn admit_delete(&self, object: &dyn AnyObject) -> Result<(), Status> {
         typed(object).map_or(Ok(()), |object| self.0.admit_delete(object))
+    }
+    fn begin_deletion(&self, object: &mut dyn AnyObject, now: Time) -> bool {
+        typed_mut(object).is_some_and(|object| self.0.begin_deletion(object, now))
     }
     fn default_dependents(&self) -> Dependents {
         self.0.default_dependents()

@@ -48,10 +48,14 @@
 #![allow(clippy::doc_markdown, reason = "kinds are names here, not code")]
 
 mod bootstrap;
+mod capability;
+mod catalog;
 mod claim_templates;
 mod clock;
 mod continue_token;
 mod convert;
+mod custom;
+mod hooks;
 mod kind_strategy;
 mod kinds;
 mod list;
@@ -64,6 +68,7 @@ mod random;
 mod raw;
 mod reader;
 mod registry;
+mod registry_config;
 mod request_context;
 mod rest;
 mod scale;
@@ -85,14 +90,20 @@ pub mod cacher;
 pub mod storage;
 pub mod transformer;
 
+pub use capability::{
+    CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
+};
+pub use catalog::{ServedGroup, ServedResource, ServedVersion};
 pub use clock::{SystemClock, WallClock};
+pub use hooks::{Begun, Hooks};
 pub use kind_strategy::{ForKind, KindStrategy};
 pub use name_rule::NameRule;
 pub use object_fields::text_at;
 pub use predicate::Predicate;
 pub use random::uuid_v4;
 pub use raw::RawStorage;
-pub use registry::{Registry, RegistryConfig};
+pub use registry::Registry;
+pub use registry_config::RegistryConfig;
 pub use request_context::{RequestContext, User};
 pub use rest::{Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb};
 pub use storage_error::{Operation, StorageError};

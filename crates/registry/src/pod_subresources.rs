@@ -2,13 +2,16 @@
 
 mod disruption;
 
+use disruption::Leave;
+
 use crate::rest::{Created, Rest, UpdatedObject};
 use crate::store::{Part, UpdateRequest};
 use crate::{RequestContext, Stored};
 use kubist_api::core::v1::{Binding, Pod, PodCondition};
 use kubist_api::policy::v1::Eviction;
 use kubist_apimachinery::{
-    AnyObject, DeleteOptions, FieldError, FieldPath, GroupResource, Preconditions, Status, Time,
+    AnyObject, DeleteOptions, FieldError, FieldPath, GroupResource, Preconditions, Status, Str,
+    Time,
 };
 use std::any::Any;
 
@@ -137,29 +140,75 @@ pub(crate) async fn evict(
         options.dry_run.push("All".into());
     }
     let dry_run = !options.dry_run.is_empty();
-    let stored = rest.shared.one(rest.store(), namespace, name).await?;
     let resource = GroupResource::new("", "pods");
-    let stored = stored.ok_or_else(|| Status::not_found(&resource, name))?;
-    let pod = pod(Some(&**stored.object()?))?;
-    if disruption::is_protected(&pod) {
-        disruption::take(rest, cx, &pod, dry_run).await?;
+    for attempt in 1.. {
+        let stored = rest.shared.one(rest.store(), namespace, name).await?;
+        let stored = stored.ok_or_else(|| Status::not_found(&resource, name))?;
+        let pod = pod(Some(&**stored.object()?))?;
+        let leave = disruption::take(rest, cx, &pod, dry_run).await?;
+        // Another that becomes ready meanwhile is another case.
+        let pinned = leave == Leave::Unguarded && asks_no_version(&options);
+        let version = pinned.then(|| pod.metadata.resource_version.clone());
+        match remove(rest, cx, &pod, version, &options, dry_run).await {
+            Err(status) if pinned && status.is_conflict() && attempt < EVICTION_TRIES => {}
+            removed => return removed.map(|()| success()),
+        }
     }
+    unreachable!("the last attempt returns")
+}
+
+/// How often an eviction begins anew because the pod changed, as upstream.
+const EVICTION_TRIES: usize = 20;
+
+fn asks_no_version(options: &DeleteOptions) -> bool {
+    let preconditions = options.preconditions.as_deref();
+    preconditions.is_none_or(|it| it.resource_version.is_none())
+}
+
+/// Marks a pod as evicted and deletes it; only at `version`, if there is one.
+async fn remove(
+    rest: &Rest,
+    cx: &RequestContext,
+    pod: &Pod,
+    version: Option<Str>,
+    options: &DeleteOptions,
+    dry_run: bool,
+) -> Result<(), Status> {
+    let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
+    let mut options = options.clone();
+    let pinned = version.is_some();
+    let mut version = version;
     if !dry_run {
-        let evicted = Evicted { now: cx.now() };
-        change(rest, cx, namespace, name, &evicted, false).await?;
+        let evicted = Evicted {
+            now: cx.now(),
+            version: version.clone(),
+        };
+        let marked = change(rest, cx, namespace, name, &evicted, false).await?;
+        version = Some(marked.resource_version().to_string().into());
+    }
+    if pinned {
+        let preconditions = options.preconditions.get_or_insert_default();
+        preconditions.resource_version = version;
     }
     let store = rest.store();
-    let delete = store.delete(&rest.shared, cx, namespace, name, &options);
-    delete.await?;
-    Ok(success())
+    store.delete(cx, namespace, name, &options).await.map(drop)
 }
 
 /// A pod that says that it is evicted.
 struct Evicted {
     now: Time,
+    /// The version that it must have.
+    version: Option<Str>,
 }
 
 impl UpdatedObject for Evicted {
+    fn preconditions(&self) -> Preconditions {
+        Preconditions {
+            uid: None,
+            resource_version: self.version.clone(),
+        }
+    }
+
     fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
         let mut pod = pod(old)?;
         let condition = PodCondition {

@@ -7,80 +7,38 @@ mod caches;
 
 use self::caches::Caches;
 use crate::cacher::Cacher;
-use crate::clock::{SystemClock, WallClock};
+use crate::capability::RestStorage;
+use crate::catalog::{self, ServedGroup};
+use crate::clock::WallClock;
 use crate::convert::storage_version;
+use crate::custom::Definitions;
+use crate::hooks::Hooks;
 use crate::random::Random;
+use crate::registry_config::RegistryConfig;
 use crate::rest::Rest;
 use crate::service_claims::{Ranges, ServiceClaims};
-use crate::storage::{DryRunnable, ListRequest, Scope, StorageFactory, WatchCache};
+use crate::storage::{DryRunnable, ListRequest, Scope, StorageFactory};
 use crate::storage_error::Operation;
 use crate::store::Store;
 use crate::strategy::{BoxFuture, Lookup};
 use crate::subresource::Subresource;
-use crate::transformer::Transformer;
 use crate::{Predicate, RequestContext, Stored, User};
 use hashbrown::HashMap;
-use kubist_api::{GROUPS, ResourceFacts, find_kind};
+use kubist_api::{GROUPS, Kind, ResourceFacts, find_kind};
 use kubist_apimachinery::{AnyObject, GroupResource, ListOptions, Status};
 use kubist_storage::{Kv, ReadError};
 use std::fmt;
-use std::net::Ipv4Addr;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
-
-/// How a registry is set up.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct RegistryConfig {
-    /// Where everything is stored.
-    pub kv: Arc<dyn Kv>,
-    /// Where timestamps come from. Default: the machine's clock.
-    pub clock: Arc<dyn WallClock>,
-    /// What uids and generated names come from. Two servers on one store need two seeds.
-    /// Default: the clock's time when the registry is made.
-    pub seed: Option<u64>,
-    /// The folder of all keys. Default: `/registry`, as upstream.
-    pub key_root: String,
-    /// The network of cluster IPs. Default: 10.96.0.0/16.
-    pub service_network: (Ipv4Addr, u32),
-    /// The ports of nodes that services get. Default: 30000 to 32767, as upstream.
-    pub node_ports: RangeInclusive<u16>,
-    /// The port of the API server, to which the service `kubernetes` leads. Default: 6443.
-    pub server_port: u16,
-    /// Estimated bytes of decoded and encoded objects that are remembered. Default: 512 MiB.
-    pub cache_bytes_max: usize,
-    /// Which resources have a watch cache. Default: none.
-    pub watch_cache: WatchCache,
-    /// What is done to the values of a resource on their way to storage and back, such as
-    /// encryption. Default: nothing.
-    pub transformers: Vec<(GroupResource, Arc<dyn Transformer>)>,
-}
-
-impl RegistryConfig {
-    /// The defaults, over `kv`.
-    pub fn new(kv: Arc<dyn Kv>) -> Self {
-        Self {
-            kv,
-            clock: Arc::new(SystemClock),
-            seed: None,
-            key_root: "/registry".to_owned(),
-            service_network: (Ipv4Addr::new(10, 96, 0, 0), 16),
-            node_ports: 30_000..=32_767,
-            server_port: 6443,
-            cache_bytes_max: 512 << 20,
-            watch_cache: WatchCache::default(),
-            transformers: Vec::new(),
-        }
-    }
-}
 
 /// Every served resource. A clone is another handle.
 #[derive(Clone)]
 pub struct Registry {
-    kv: Arc<dyn Kv>,
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     resources: Arc<HashMap<Path, Arc<Rest>>>,
     caches: Arc<Caches>,
+    /// What the embedder serves beside what is stored.
+    more: Arc<[Arc<dyn RestStorage>]>,
+    pub(crate) definitions: Arc<Definitions>,
 }
 
 /// Group, version and plural.
@@ -88,10 +46,11 @@ type Path = (&'static str, &'static str, &'static str);
 
 /// What all resources share.
 pub(crate) struct Shared {
-    stores: Vec<Store>,
-    by_name: HashMap<(&'static str, &'static str), usize>,
-    pub(crate) random: Random,
-    pub(crate) services: ServiceClaims,
+    by_name: HashMap<(&'static str, &'static str), Arc<Store>>,
+    pub(crate) engine: Engine,
+    pub(crate) random: Arc<Random>,
+    pub(crate) services: Arc<ServiceClaims>,
+    pub(crate) delete_collection_workers: usize,
     pub(crate) clock: Arc<dyn WallClock>,
     pub(crate) server_port: u16,
 }
@@ -100,10 +59,9 @@ impl Registry {
     /// Makes a registry of all built-in resources that can be stored. [`start`](Self::start) has
     /// to run before it serves.
     pub fn new(config: RegistryConfig) -> Self {
-        let factory = storage_factory(&config);
         let mut shared = Shared::empty(&config);
         let mut cachers = Vec::new();
-        let mut resources: Vec<(usize, &'static ResourceFacts)> = Vec::new();
+        let mut resources: Vec<(Arc<Store>, &'static ResourceFacts)> = Vec::new();
         for facts in served() {
             let found = find_kind(facts.group, facts.version, facts.kind);
             if found.is_none() || !facts.verbs.contains(&"get") || is_virtual(facts) {
@@ -111,16 +69,19 @@ impl Registry {
             }
             let (group, plural) = storage_name(facts);
             let store = match shared.by_name.get(&(group, plural)) {
-                Some(store) => *store,
-                None => match new_store(&factory, &mut cachers, group, facts) {
-                    Some(store) => shared.add(store),
+                Some(store) => Arc::clone(store),
+                None => match new_store(&shared.engine.factory, &mut cachers, group, facts) {
+                    Some(mut store) => {
+                        store.hooks = shared.hooks(&config, group, plural);
+                        shared.add(store)
+                    }
                     None => continue,
                 },
             };
             resources.push((store, facts));
         }
         let shared = Arc::new(shared);
-        let rest = |(store, facts): (usize, &'static ResourceFacts)| {
+        let rest = |(store, facts): (Arc<Store>, &'static ResourceFacts)| {
             let kind = find_kind(facts.group, facts.version, facts.kind)?;
             let rest = Rest {
                 shared: Arc::clone(&shared),
@@ -133,30 +94,63 @@ impl Registry {
             Some((name, Arc::new(rest)))
         };
         let resources = resources.into_iter().filter_map(rest).collect();
-        Self {
-            kv: config.kv,
-            shared,
+        let mut registry = Self {
+            shared: Arc::clone(&shared),
             resources: Arc::new(resources),
             caches: Arc::new(Caches::new(cachers)),
-        }
+            more: config.resources.into(),
+            definitions: Arc::default(),
+        };
+        let more = registry.more.iter().map(|it| &**it);
+        let groups = catalog::with_more(&catalog::built_in(&registry), more);
+        registry.definitions = Arc::new(Definitions::new(groups));
+        registry
     }
 
-    /// Has the watch caches read everything, finds out what services have been allotted, and
-    /// creates what every cluster has: the first namespaces, the service `kubernetes`, priority
-    /// classes, the administrator's role.
+    /// Has the watch caches read everything, finds out what services have been allotted, creates
+    /// what every cluster has (the first namespaces, the service `kubernetes`, priority classes,
+    /// the administrator's role), and serves what is defined.
     pub async fn start(&self) -> Result<(), Status> {
         self.caches.start().await;
         self.recover_services().await?;
-        crate::bootstrap::run(&self.shared).await
+        crate::bootstrap::run(&self.shared).await?;
+        self.load_definitions().await
     }
 
-    /// A served resource, by the three parts of its path. None if it is not served, or is not
-    /// stored (reviews, bindings).
+    /// A stored resource, by the three parts of its path: built in, or defined by a
+    /// CustomResourceDefinition. None if it is not served, or is not stored (reviews, bindings).
     pub fn resource(&self, group: &str, version: &str, plural: &str) -> Option<Arc<Rest>> {
-        self.resources.get(&(group, version, plural)).cloned()
+        let path = (group, version, plural);
+        if let Some(found) = self.resources.get(&path) {
+            return Some(Arc::clone(found));
+        }
+        self.definitions.served().resources.get(&path).cloned()
     }
 
-    /// All served resources.
+    /// A served resource, stored or not, by the three parts of its path.
+    pub fn storage(
+        &self,
+        group: &str,
+        version: &str,
+        plural: &str,
+    ) -> Option<Arc<dyn RestStorage>> {
+        let mut more = self.more.iter();
+        let given = more.find(|it| {
+            let facts = it.facts();
+            (facts.group, facts.version, facts.plural) == (group, version, plural)
+        });
+        match given {
+            Some(given) => Some(Arc::clone(given)),
+            None => Some(self.resource(group, version, plural)?),
+        }
+    }
+
+    /// Everything that is served now, as discovery tells it.
+    pub fn groups(&self) -> Arc<[ServedGroup]> {
+        Arc::clone(&self.definitions.served().groups)
+    }
+
+    /// All built-in resources that are stored.
     pub fn resources(&self) -> impl Iterator<Item = &Arc<Rest>> {
         self.resources.values()
     }
@@ -171,7 +165,7 @@ impl Registry {
     /// # Errors
     /// It is closed, or cannot be reached. It may as well take long: the caller sets the limit.
     pub async fn storage_health(&self) -> Result<(), ReadError> {
-        self.kv.revision().await.map(drop)
+        self.shared.engine.kv.revision().await.map(drop)
     }
 
     /// Reads objects of all resources by group and plural, in their storage versions.
@@ -181,7 +175,7 @@ impl Registry {
 
     /// Whether every resource can be served; the plural names of those that cannot.
     pub fn unready_resources(&self) -> Vec<&'static str> {
-        let stores = self.shared.stores.iter();
+        let stores = self.shared.by_name.values();
         let unready = stores.filter(|it| it.storage.readiness().is_err());
         unready.map(|it| it.plural).collect()
     }
@@ -215,6 +209,20 @@ fn storage_name(facts: &ResourceFacts) -> (&'static str, &'static str) {
     }
 }
 
+/// What stores are made over.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    kv: Arc<dyn Kv>,
+    factory: StorageFactory,
+}
+
+impl Engine {
+    /// The objects of a custom resource.
+    pub(crate) fn custom(&self, kind: &'static Kind, facts: &ResourceFacts) -> DryRunnable {
+        DryRunnable(self.factory.custom(kind, facts.plural, facts.namespaced))
+    }
+}
+
 fn storage_factory(config: &RegistryConfig) -> StorageFactory {
     let (kv, root) = (Arc::clone(&config.kv), config.key_root.as_str());
     let factory = StorageFactory::new(kv, root, config.cache_bytes_max)
@@ -244,6 +252,7 @@ fn new_store(
         storage: DryRunnable(made.storage),
         strategy,
         has_status: facts.subresources.iter().any(|it| it.name == "status"),
+        hooks: Vec::new(),
     })
 }
 
@@ -254,35 +263,47 @@ impl Shared {
         let low = u64::try_from(now & u128::from(u64::MAX)).expect("64 bits");
         let seed = config.seed.unwrap_or(low);
         let (network, prefix) = config.service_network;
+        let random = Arc::new(Random::new(seed));
+        let ranges = Ranges {
+            network,
+            prefix,
+            node_ports: config.node_ports.clone(),
+        };
         Self {
-            stores: Vec::new(),
             by_name: HashMap::new(),
-            random: Random::new(seed),
-            services: ServiceClaims::new(Ranges {
-                network,
-                prefix,
-                node_ports: config.node_ports.clone(),
-            }),
+            engine: Engine {
+                kv: Arc::clone(&config.kv),
+                factory: storage_factory(config),
+            },
+            services: Arc::new(ServiceClaims::new(ranges, Arc::clone(&random))),
+            random,
+            delete_collection_workers: config.delete_collection_workers.max(1),
             clock: Arc::clone(&config.clock),
             server_port: config.server_port,
         }
     }
 
-    fn add(&mut self, store: Store) -> usize {
-        let index = self.stores.len();
-        self.by_name.insert((store.group, store.plural), index);
-        self.stores.push(store);
-        index
+    fn add(&mut self, store: Store) -> Arc<Store> {
+        let (name, store) = ((store.group, store.plural), Arc::new(store));
+        self.by_name.insert(name, Arc::clone(&store));
+        store
     }
 
-    pub(crate) fn store(&self, index: usize) -> &Store {
-        &self.stores[index]
+    /// The hooks of a resource: the server's own before those of the configuration.
+    fn hooks(&self, config: &RegistryConfig, group: &str, plural: &str) -> Vec<Arc<dyn Hooks>> {
+        let mut hooks: Vec<Arc<dyn Hooks>> = Vec::new();
+        if (group, plural) == ("", "services") {
+            hooks.push(Arc::clone(&self.services) as Arc<dyn Hooks>);
+        }
+        let named = config.hooks.iter();
+        let named = named.filter(|it| (it.0.as_str(), it.1.as_str()) == (group, plural));
+        hooks.extend(named.map(|(_, _, hooks)| Arc::clone(hooks)));
+        hooks
     }
 
     /// The store of a resource, by the group that it is stored under.
-    pub(crate) fn find(&self, group: &str, plural: &str) -> Option<&Store> {
-        let index = self.by_name.get(&(group, plural))?;
-        Some(&self.stores[*index])
+    pub(crate) fn find<'a>(&'a self, group: &'a str, plural: &'a str) -> Option<&'a Store> {
+        self.by_name.get(&(group, plural)).map(|store| &**store)
     }
 
     /// One object of a store; None if it does not exist.
@@ -354,7 +375,7 @@ impl Lookup for Shared {
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Shared")
-            .field("stores", &self.stores.len())
+            .field("stores", &self.by_name.len())
             .finish_non_exhaustive()
     }
 }

@@ -4,10 +4,12 @@
 //! the storage version. Every error is the `Status` that the client gets. It decodes no bodies and
 //! checks no permissions.
 
+mod capabilities;
 mod delete;
 mod read;
 mod write;
 
+use crate::custom::{ScalePaths, shape_of};
 use crate::registry::Shared;
 use crate::store::Store;
 use crate::strategy::Strategy;
@@ -25,8 +27,7 @@ pub struct Rest {
     pub(crate) facts: &'static ResourceFacts,
     /// The kind of the resource in the served version.
     pub(crate) kind: &'static Kind,
-    /// The index of the store.
-    pub(crate) store: usize,
+    pub(crate) store: Arc<Store>,
     pub(crate) subresource: Subresource,
 }
 
@@ -125,6 +126,18 @@ pub enum Verb {
 }
 
 impl Verb {
+    /// All of them, in the order of their words.
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Create,
+        Self::Delete,
+        Self::DeleteCollection,
+        Self::Get,
+        Self::List,
+        Self::Patch,
+        Self::Update,
+        Self::Watch,
+    ];
+
     /// The word in discovery.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -204,7 +217,13 @@ impl Rest {
     }
 
     pub(crate) fn store(&self) -> &Store {
-        self.shared.store(self.store)
+        &self.store
+    }
+
+    /// Where the scale of a custom resource is.
+    pub(crate) fn scale_paths(&self) -> Option<&'static ScalePaths> {
+        let shape = self.kind.is_custom().then(|| shape_of(self.facts))??;
+        shape.scale.as_ref()
     }
 
     pub(crate) fn check_verb(&self, verb: Verb) -> Result<(), Status> {

@@ -3,6 +3,7 @@
 //! A projection of the workload, not stored: reading it shows part of the workload, writing it is
 //! an update of the workload.
 
+use crate::custom::{ScalePaths, custom, custom_mut};
 use crate::rest::UpdatedObject;
 use kubist_api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
 use kubist_api::autoscaling::v1::Scale;
@@ -14,7 +15,15 @@ use kubist_apimachinery::{
 use std::any::Any;
 
 /// The scale of a workload; None if the kind has none.
-pub(crate) fn of(object: &dyn AnyObject) -> Option<Scale> {
+pub(crate) fn of(object: &dyn AnyObject, paths: Option<&ScalePaths>) -> Option<Scale> {
+    if let (Some(object), Some(paths)) = (custom(object), paths) {
+        let mut scale = Scale {
+            metadata: metadata(&object.metadata),
+            ..Scale::default()
+        };
+        paths.read(object, &mut scale)?;
+        return Some(scale);
+    }
     let any: &dyn Any = object;
     let (replicas, current, selector) = if let Some(it) = any.downcast_ref::<Deployment>() {
         let selector = text(it.spec.selector.as_deref());
@@ -30,22 +39,26 @@ pub(crate) fn of(object: &dyn AnyObject) -> Option<Scale> {
         let selector = Selector::from_labels(&it.spec.selector).to_string().into();
         (it.spec.replicas, it.status.replicas, selector)
     };
-    let meta = object.meta();
     let mut scale = Scale {
-        metadata: ObjectMeta {
-            name: meta.name.clone(),
-            namespace: meta.namespace.clone(),
-            uid: meta.uid.clone(),
-            resource_version: meta.resource_version.clone(),
-            creation_timestamp: meta.creation_timestamp,
-            ..ObjectMeta::default()
-        },
+        metadata: metadata(object.meta()),
         ..Scale::default()
     };
     scale.spec.replicas = replicas.unwrap_or(1);
     scale.status.replicas = current;
     scale.status.selector = selector;
     Some(scale)
+}
+
+/// What a scale shows of the metadata.
+fn metadata(meta: &ObjectMeta) -> ObjectMeta {
+    ObjectMeta {
+        name: meta.name.clone(),
+        namespace: meta.namespace.clone(),
+        uid: meta.uid.clone(),
+        resource_version: meta.resource_version.clone(),
+        creation_timestamp: meta.creation_timestamp,
+        ..ObjectMeta::default()
+    }
 }
 
 fn text(selector: Option<&LabelSelector>) -> Str {
@@ -56,7 +69,11 @@ fn text(selector: Option<&LabelSelector>) -> Str {
     )
 }
 
-fn set(object: &mut dyn AnyObject, replicas: i32) {
+fn set(object: &mut dyn AnyObject, replicas: i32, paths: Option<&ScalePaths>) {
+    if let (Some(object), Some(paths)) = (custom_mut(object), paths) {
+        paths.set(object, replicas);
+        return;
+    }
     let any: &mut dyn Any = object;
     if let Some(it) = any.downcast_mut::<Deployment>() {
         it.spec.replicas = Some(replicas);
@@ -77,6 +94,8 @@ pub(crate) struct Scaled<'a> {
     pub(crate) name: &'a str,
     /// The answer if the workload has no scale.
     pub(crate) missing: Status,
+    /// Where a custom object has it.
+    pub(crate) paths: Option<&'static ScalePaths>,
 }
 
 impl UpdatedObject for Scaled<'_> {
@@ -86,7 +105,7 @@ impl UpdatedObject for Scaled<'_> {
 
     fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
         let old = old.ok_or_else(|| self.missing.clone())?;
-        let scale = of(old).ok_or_else(|| self.missing.clone())?;
+        let scale = of(old, self.paths).ok_or_else(|| self.missing.clone())?;
         let new = self.scale.updated(Some(&scale))?;
         let new: &dyn Any = &*new;
         let new = new
@@ -103,7 +122,7 @@ impl UpdatedObject for Scaled<'_> {
             return Err(Status::invalid(&kind, self.name, &errors));
         }
         let mut object = old.boxed_clone();
-        set(&mut *object, new.spec.replicas);
+        set(&mut *object, new.spec.replicas, self.paths);
         object.meta_mut().resource_version = new.metadata.resource_version.clone();
         Ok(object)
     }
@@ -127,24 +146,25 @@ mod tests {
     }
 
     fn scaled(replicas: i32) -> Result<Box<dyn AnyObject>, Status> {
-        let mut scale = of(&deployment()).expect("deployments scale");
+        let mut scale = of(&deployment(), None).expect("deployments scale");
         scale.spec.replicas = replicas;
         let scaled = Scaled {
             scale: &Replacement(Box::new(scale)),
             name: "web",
             missing: Status::internal_error("no scale"),
+            paths: None,
         };
         scaled.updated(Some(&deployment()))
     }
 
     #[test]
     fn a_scale_shows_replicas_and_selector() {
-        let scale = of(&deployment()).expect("deployments scale");
+        let scale = of(&deployment(), None).expect("deployments scale");
         assert_eq!((scale.spec.replicas, scale.status.replicas), (2, 1));
         assert_eq!(scale.status.selector, "app=web");
         assert_eq!(scale.metadata.resource_version, "7");
         assert!(scale.metadata.labels.is_empty());
-        assert!(of(&kubist_api::core::v1::Pod::default()).is_none());
+        assert!(of(&kubist_api::core::v1::Pod::default(), None).is_none());
     }
 
     #[test]

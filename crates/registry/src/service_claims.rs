@@ -6,9 +6,9 @@
 
 mod needs;
 
-use crate::Stored;
+use crate::hooks::{Begun, Hooks};
 use crate::random::Random;
-use crate::storage::Outcome;
+use crate::{RequestContext, Stored};
 use kubist_api::core::v1::Service;
 use kubist_apimachinery::{AnyObject, BadValue, FieldError, FieldPath, GroupKind, Status, Str};
 use parking_lot::Mutex;
@@ -23,6 +23,7 @@ use std::sync::Arc;
 pub(crate) struct ServiceClaims {
     ranges: Ranges,
     taken: Arc<Mutex<Taken>>,
+    random: Arc<Random>,
 }
 
 /// What there is to allot.
@@ -57,9 +58,8 @@ pub(crate) struct Claim {
     ports: Vec<NodePort>,
 }
 
-impl Claim {
-    /// The write succeeded.
-    pub(crate) fn keep(mut self) {
+impl Begun for Claim {
+    fn commit(mut self: Box<Self>) {
         self.taken = None;
     }
 }
@@ -80,21 +80,17 @@ impl Drop for Claim {
 }
 
 impl ServiceClaims {
-    pub(crate) fn new(ranges: Ranges) -> Self {
+    pub(crate) fn new(ranges: Ranges, random: Arc<Random>) -> Self {
         Self {
             ranges,
             taken: Arc::default(),
+            random,
         }
     }
 
     /// Fills in what a service needs and does not say, and claims what it says. 422 if something
     /// is taken or outside of the range.
-    pub(crate) fn claim(
-        &self,
-        new: &mut dyn AnyObject,
-        old: Option<&dyn AnyObject>,
-        random: &Random,
-    ) -> Result<Claim, Status> {
+    fn claim(&self, new: &mut dyn AnyObject, old: Option<&dyn AnyObject>) -> Result<Claim, Status> {
         let Some(new) = (new as &mut dyn Any).downcast_mut::<Service>() else {
             return Ok(Claim::default());
         };
@@ -106,7 +102,7 @@ impl ServiceClaims {
                 ranges: &self.ranges,
                 taken: &mut self.taken.lock(),
                 owner: owner(new),
-                random,
+                random: &self.random,
                 claim: Claim::default(),
             };
             let result = needs::check_families(new)
@@ -133,7 +129,7 @@ impl ServiceClaims {
         self.ranges.at(1)
     }
 
-    /// Takes note of what a stored service has, at start.
+    /// Takes note of what a stored service has, at start and after each write.
     pub(crate) fn recover(&self, stored: &Stored) {
         let Ok(object) = stored.object() else {
             return;
@@ -143,17 +139,8 @@ impl ServiceClaims {
         }
     }
 
-    /// Takes note of what a service has after an update.
-    pub(crate) fn settle(&self, outcome: &Outcome) {
-        if outcome.deleted {
-            self.release(&outcome.stored);
-        } else {
-            self.recover(&outcome.stored);
-        }
-    }
-
     /// Gives back all that a deleted service had.
-    pub(crate) fn release(&self, stored: &Stored) {
+    fn release(&self, stored: &Stored) {
         let Ok(object) = stored.object() else {
             return;
         };
@@ -182,6 +169,37 @@ impl ServiceClaims {
         if let Ok(number @ 1..) = u16::try_from(service.spec.health_check_node_port) {
             taken.ports.insert(node_port("TCP", number), owner.clone());
         }
+    }
+}
+
+impl Hooks for ServiceClaims {
+    fn begin_create(
+        &self,
+        _: &RequestContext,
+        new: &mut dyn AnyObject,
+    ) -> Result<Option<Box<dyn Begun>>, Status> {
+        Ok(Some(Box::new(self.claim(new, None)?)))
+    }
+
+    fn begin_update(
+        &self,
+        _: &RequestContext,
+        new: &mut dyn AnyObject,
+        old: &dyn AnyObject,
+    ) -> Result<Option<Box<dyn Begun>>, Status> {
+        Ok(Some(Box::new(self.claim(new, Some(old))?)))
+    }
+
+    fn after_create(&self, stored: &Stored) {
+        self.recover(stored);
+    }
+
+    fn after_update(&self, stored: &Stored) {
+        self.recover(stored);
+    }
+
+    fn after_delete(&self, stored: &Stored) {
+        self.release(stored);
     }
 }
 

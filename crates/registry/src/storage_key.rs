@@ -44,6 +44,14 @@ impl KeyLayout {
         }
     }
 
+    /// The layout of a custom resource: its group is a folder.
+    pub(crate) fn custom(root: &str, group: &str, plural: &str, namespaced: bool) -> Self {
+        Self {
+            prefix: format!("{root}/{group}/{plural}/"),
+            namespaced,
+        }
+    }
+
     /// Whether objects live in namespaces.
     pub fn namespaced(&self) -> bool {
         self.namespaced

@@ -12,6 +12,7 @@ mod update;
 
 pub(crate) use update::{Part, UpdateRequest};
 
+use crate::hooks::Hooks;
 use crate::object_fields::number_of;
 use crate::storage::DryRunnable;
 use crate::storage_error::{Operation, StorageError};
@@ -30,6 +31,7 @@ pub(crate) struct Store {
     pub(crate) strategy: Arc<dyn Strategy>,
     /// Whether the status is a subresource, so that the main path leaves it alone.
     pub(crate) has_status: bool,
+    pub(crate) hooks: Vec<Arc<dyn Hooks>>,
 }
 
 impl Store {
@@ -51,11 +53,6 @@ impl Store {
     /// Whether these are the namespaces.
     pub(crate) fn is_namespaces(&self) -> bool {
         self.group.is_empty() && self.plural == "namespaces"
-    }
-
-    /// Whether these are the services.
-    pub(crate) fn is_services(&self) -> bool {
-        self.group.is_empty() && self.plural == "services"
     }
 
     /// The number of the status field, if the kind has one.

@@ -131,13 +131,19 @@ impl Stored {
         Ok(read(&meta.name, KeyValues::Map(&meta.labels)))
     }
 
-    /// JSON without `kind` and `apiVersion`, as items of lists are written.
+    /// JSON as items of lists are written: without `kind` and `apiVersion`, which only custom
+    /// objects say there.
     pub fn json_item(&self) -> Result<&Bytes, Status> {
         self.0
             .json
             .get_or_init(|| {
                 let object = self.object()?;
-                let json = serde_json::to_vec(&Json::part(&**object));
+                let written = if self.0.kind.is_custom() {
+                    Json::top(&**object)
+                } else {
+                    Json::part(&**object)
+                };
+                let json = serde_json::to_vec(&written);
                 let json = json.map_err(Status::internal_error)?;
                 Ok(claim_templates::with_kinds(json, &**object)?.into())
             })
@@ -146,8 +152,11 @@ impl Stored {
     }
 
     /// What comes before [`json_tail`](Self::json_tail) in the JSON of the object alone:
-    /// `{"kind":…,"apiVersion":…,`.
+    /// `{"kind":…,"apiVersion":…,`, as far as the tail does not have it.
     pub fn json_head(&self) -> String {
+        if self.0.kind.is_custom() {
+            return "{".to_owned();
+        }
         let facts = self.0.kind.facts();
         format!(
             "{{\"kind\":\"{}\",\"apiVersion\":\"{}\",",

@@ -9,7 +9,7 @@
 //! trait for one Rust type.
 
 use crate::{NameRule, RequestContext};
-use kubist_apimachinery::{AnyObject, FieldError, Status};
+use kubist_apimachinery::{AnyObject, FieldError, Status, Time};
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
@@ -94,6 +94,29 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         Vec::new()
     }
 
+    /// Prepares a change through another subresource than the status (`approval`, `resize`, …),
+    /// which `part` names: takes over from `old` what that path may not change.
+    fn prepare_for_part_update(
+        &self,
+        part: &str,
+        cx: &RequestContext,
+        new: &mut dyn AnyObject,
+        old: &dyn AnyObject,
+    ) {
+        let _ = (part, cx, new, old);
+    }
+
+    /// Checks a change through the subresource `part`, without metadata.
+    fn validate_part_update(
+        &self,
+        part: &str,
+        new: &dyn AnyObject,
+        old: &dyn AnyObject,
+    ) -> Vec<FieldError> {
+        let _ = (part, new, old);
+        Vec::new()
+    }
+
     /// Which metadata a change of the status cannot touch. Default: labels.
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Labels
@@ -147,6 +170,13 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
     fn admit_delete(&self, object: &dyn AnyObject) -> Result<(), Status> {
         let _ = object;
         Ok(())
+    }
+
+    /// Begins the deletion of an object that is not being deleted yet, for kinds that end in a way
+    /// of their own: it is marked, and waits. False for all others, which the store marks.
+    fn begin_deletion(&self, object: &mut dyn AnyObject, now: Time) -> bool {
+        let _ = (object, now);
+        false
     }
 
     /// What becomes of dependents if the user does not say. Default: the garbage collector

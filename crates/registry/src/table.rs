@@ -12,6 +12,7 @@ mod autoscaler;
 mod config;
 mod containers;
 mod controllers;
+mod custom;
 mod device;
 mod endpoints;
 mod event;
@@ -71,8 +72,11 @@ pub fn table_columns(facts: &ResourceFacts) -> &'static [Column] {
 
 /// The cells of `object`, one for each of [`table_columns`]. `object` is of the resource and
 /// version that `facts` is about; of any other kind it shows its name and age.
-pub fn table_cells(facts: &ResourceFacts, object: &dyn AnyObject, now: Time) -> Vec<Value> {
+pub fn table_cells(facts: &'static ResourceFacts, object: &dyn AnyObject, now: Time) -> Vec<Value> {
     let columns = table_columns(facts);
+    if let Some(cells) = custom::cells(facts, object, now) {
+        return cells;
+    }
     let cells = printer(facts).and_then(|printer| {
         printer(object, now).or_else(|| printer(&*in_storage_version(facts, object)?, now))
     });

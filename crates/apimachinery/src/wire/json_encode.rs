@@ -90,6 +90,9 @@ impl Serialize for Json<'_> {
                         map.serialize_entry(field.json, &Entry(field, view))?;
                     }
                 }
+                for (name, value) in self.message.others().into_iter().flatten() {
+                    map.serialize_entry(name, value)?;
+                }
                 map.end()
             }
         }
@@ -108,6 +111,9 @@ fn union_view(message: &dyn Message) -> View<'_> {
 
 /// Whether JSON has this field at all.
 fn is_written(field: &Field, view: View<'_>) -> bool {
+    if field.flags.has(FieldFlags::PROTOBUF_ONLY) {
+        return false;
+    }
     if field.flags.has(FieldFlags::OMIT_ZERO) && is_zero(view) {
         return false;
     }

@@ -4,6 +4,8 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 
+use serde_json::{Map, Value};
+
 use super::{DecodeContext, ReverseWriter, Schema, Slot, View, WireError};
 
 /// The JSON form of a scalar message (`Time`, `Quantity`, `IntOrString`, …).
@@ -44,6 +46,16 @@ pub trait Message: Any + fmt::Debug + Send + Sync {
 
     /// Read access to field `index` of the schema; none if there is no such field.
     fn view(&self, index: usize) -> Option<View<'_>>;
+
+    /// For kinds that are made known at run time: the fields that the schema does not know.
+    fn others(&self) -> Option<&Map<String, Value>> {
+        None
+    }
+
+    /// The same, to change them.
+    fn others_mut(&mut self) -> Option<&mut Map<String, Value>> {
+        None
+    }
 
     /// For [`JsonForm::Scalar`](super::JsonForm::Scalar): the JSON form.
     fn scalar(&self) -> JsonScalar<'_> {

@@ -163,6 +163,8 @@ impl FieldFlags {
     pub const REQUIRED: Self = Self(8);
     /// Not in protobuf at all (a nested kind's own `kind` and `apiVersion`, say).
     pub const JSON_ONLY: Self = Self(16);
+    /// Not in JSON as a field: what other fields a kind has that is made known at run time.
+    pub const PROTOBUF_ONLY: Self = Self(32);
 
     /// Both.
     #[must_use]
@@ -242,6 +244,12 @@ impl Schema {
             .binary_search_by(|&index| self.fields[usize::from(index)].json.cmp(name))
             .ok()
             .map(|position| usize::from(self.by_name[position]))
+    }
+
+    /// Whether messages keep fields that the schema does not know.
+    pub(super) fn keeps_others(&self) -> bool {
+        let last = self.fields.last();
+        last.is_some_and(|it| it.flags.has(FieldFlags::PROTOBUF_ONLY))
     }
 
     /// The field with this JSON name.

@@ -1,12 +1,13 @@
 //! Discovery in one document: `APIGroupDiscoveryList` of `apidiscovery.k8s.io/v2`.
 
 use super::add_names;
-use kubist_api::{GROUPS, GroupFacts, ResourceFacts, SubresourceFacts, VersionFacts};
+use kubist_api::{ResourceFacts, SubresourceFacts};
+use kubist_registry::{ServedGroup, ServedResource, ServedVersion};
 use serde_json::{Value, json};
 
 /// The document, of the core group or of all others.
-pub(crate) fn aggregated(core: bool) -> Value {
-    let groups = GROUPS.iter().filter(|group| group.name.is_empty() == core);
+pub(crate) fn aggregated(groups: &[ServedGroup], core: bool) -> Value {
+    let groups = groups.iter().filter(|group| group.name.is_empty() == core);
     let items: Vec<Value> = groups.map(group).collect();
     json!({
         "kind": "APIGroupDiscoveryList",
@@ -16,7 +17,7 @@ pub(crate) fn aggregated(core: bool) -> Value {
     })
 }
 
-fn group(facts: &GroupFacts) -> Value {
+fn group(facts: &ServedGroup) -> Value {
     let metadata = if facts.name.is_empty() {
         json!({})
     } else {
@@ -26,29 +27,32 @@ fn group(facts: &GroupFacts) -> Value {
     json!({"metadata": metadata, "versions": versions})
 }
 
-fn version(facts: &VersionFacts) -> Value {
+fn version(facts: &ServedVersion) -> Value {
     let resources: Vec<Value> = facts.resources.iter().map(resource).collect();
     json!({"version": facts.version, "resources": resources, "freshness": "Current"})
 }
 
-fn resource(facts: &ResourceFacts) -> Value {
+fn resource(served: &ServedResource) -> Value {
+    let facts = served.facts;
+    let kind = response_kind(facts);
     let mut entry = json!({
         "resource": facts.plural,
-        "responseKind": {"group": "", "version": "", "kind": facts.kind},
+        "responseKind": kind,
         "scope": if facts.namespaced { "Namespaced" } else { "Cluster" },
         "singularResource": facts.singular,
-        "verbs": facts.verbs,
+        "verbs": served.verbs,
     });
     add_names(&mut entry, facts);
-    if !facts.subresources.is_empty() {
-        let subresources = facts.subresources.iter().map(|it| subresource(facts, it));
+    if !served.subresources.is_empty() {
+        let subresources = served.subresources.iter();
+        let subresources = subresources.map(|(it, verbs)| subresource(facts, it, verbs));
         entry["subresources"] = subresources.collect();
     }
     entry
 }
 
 /// Names of the own group and version are left empty.
-fn subresource(resource: &ResourceFacts, facts: &SubresourceFacts) -> Value {
+fn subresource(resource: &ResourceFacts, facts: &SubresourceFacts, verbs: &[&str]) -> Value {
     let own = (facts.group, facts.version) == (resource.group, resource.version);
     let (group, version) = if own {
         ("", "")
@@ -58,6 +62,11 @@ fn subresource(resource: &ResourceFacts, facts: &SubresourceFacts) -> Value {
     json!({
         "subresource": facts.name,
         "responseKind": {"group": group, "version": version, "kind": facts.kind},
-        "verbs": facts.verbs,
+        "verbs": verbs,
     })
+}
+
+/// Names of the own group and version are left empty.
+fn response_kind(facts: &ResourceFacts) -> Value {
+    json!({"group": "", "version": "", "kind": facts.kind})
 }

@@ -1,14 +1,15 @@
 //! Discovery in many documents: `/api`, `/apis`, a group, a version of a group.
 
 use super::add_names;
-use kubist_api::{GROUPS, GroupFacts, ResourceFacts, SubresourceFacts, VersionFacts};
+use kubist_api::{ResourceFacts, SubresourceFacts};
+use kubist_registry::{ServedGroup, ServedResource, ServedVersion};
 use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
 
 /// The document of `/api`.
-pub(crate) fn api_versions(address: Option<SocketAddr>) -> Value {
-    let core = GROUPS.iter().filter(|group| group.name.is_empty());
-    let versions = core.flat_map(|group| group.versions.iter().map(|it| it.version));
+pub(crate) fn api_versions(groups: &[ServedGroup], address: Option<SocketAddr>) -> Value {
+    let core = groups.iter().filter(|group| group.name.is_empty());
+    let versions = core.flat_map(|group| group.versions.iter().map(|it| it.version.as_str()));
     let address = address.map_or_else(|| "localhost".to_owned(), |address| address.to_string());
     json!({
         "kind": "APIVersions",
@@ -18,22 +19,22 @@ pub(crate) fn api_versions(address: Option<SocketAddr>) -> Value {
 }
 
 /// The document of `/apis`.
-pub(crate) fn api_groups() -> Value {
-    let groups = GROUPS.iter().filter(|group| !group.name.is_empty());
+pub(crate) fn api_groups(groups: &[ServedGroup]) -> Value {
+    let groups = groups.iter().filter(|group| !group.name.is_empty());
     let groups: Vec<Value> = groups.map(|facts| Value::Object(group(facts))).collect();
     json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
 }
 
 /// The document of `/apis/<group>`.
-pub(crate) fn api_group(facts: &GroupFacts) -> Value {
+pub(crate) fn api_group(facts: &ServedGroup) -> Value {
     let mut document = group(facts);
     document.insert("kind".to_owned(), json!("APIGroup"));
     document.insert("apiVersion".to_owned(), json!("v1"));
     Value::Object(document)
 }
 
-fn group(facts: &GroupFacts) -> Map<String, Value> {
-    let version = |version: &VersionFacts| json!({"groupVersion": version.api_version, "version": version.version});
+fn group(facts: &ServedGroup) -> Map<String, Value> {
+    let version = |version: &ServedVersion| json!({"groupVersion": version.api_version, "version": version.version});
     let preferred = facts
         .versions
         .iter()
@@ -49,10 +50,11 @@ fn group(facts: &GroupFacts) -> Map<String, Value> {
 }
 
 /// The document of a version of a group.
-pub(crate) fn resource_list(group: &str, facts: &VersionFacts) -> Value {
+pub(crate) fn resource_list(group: &str, facts: &ServedVersion) -> Value {
     let resources = facts.resources.iter().flat_map(|resource| {
         let subresources = resource.subresources.iter();
-        std::iter::once(resource_entry(resource)).chain(subresources.map(|it| entry(resource, it)))
+        let entries = subresources.map(|(it, verbs)| entry(resource.facts, it, verbs));
+        std::iter::once(resource_entry(resource)).chain(entries)
     });
     let mut document = Map::new();
     document.insert("kind".to_owned(), json!("APIResourceList"));
@@ -65,13 +67,14 @@ pub(crate) fn resource_list(group: &str, facts: &VersionFacts) -> Value {
     Value::Object(document)
 }
 
-fn resource_entry(facts: &ResourceFacts) -> Value {
+fn resource_entry(served: &ServedResource) -> Value {
+    let facts = served.facts;
     let mut entry = json!({
         "name": facts.plural,
         "singularName": facts.singular,
         "namespaced": facts.namespaced,
         "kind": facts.kind,
-        "verbs": facts.verbs,
+        "verbs": served.verbs,
     });
     add_names(&mut entry, facts);
     if !facts.storage_version_hash.is_empty() {
@@ -80,13 +83,13 @@ fn resource_entry(facts: &ResourceFacts) -> Value {
     entry
 }
 
-fn entry(resource: &ResourceFacts, facts: &SubresourceFacts) -> Value {
+fn entry(resource: &ResourceFacts, facts: &SubresourceFacts, verbs: &[&str]) -> Value {
     let mut entry = json!({
         "name": format!("{}/{}", resource.plural, facts.name),
         "singularName": "",
         "namespaced": resource.namespaced,
         "kind": facts.kind,
-        "verbs": facts.verbs,
+        "verbs": verbs,
     });
     if (facts.group, facts.version) != (resource.group, resource.version) {
         entry["version"] = json!(facts.version);

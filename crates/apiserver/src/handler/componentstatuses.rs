@@ -40,6 +40,7 @@ pub(super) fn answer(
             kind: format!("{}List", facts.kind),
             metadata: ListMeta::default(),
             items: vec![stored],
+            custom: false,
         }),
         Some(STORAGE) => form.object(StatusCode::OK, &stored),
         Some(other) => {

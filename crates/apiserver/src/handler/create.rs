@@ -19,14 +19,14 @@ pub(super) async fn answer(
     body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let form = call.form(&target, &Offer::BUILT_IN)?;
-    let (format, bytes) = call.body(body).await?;
+    let (format, bytes) = call.body(target.formats(), body).await?;
     let options = options(call)?;
     let kind = target.rest.body_kind();
     let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
     let mut object = call.told(decoded);
     target.place(&mut *object)?;
-    let rest = &target.rest;
-    let created = rest
+    let creater = target.rest.creater().ok_or_else(|| call.no_such_verb())?;
+    let created = creater
         .create(call.cx, &target.namespace, &target.name, object, &options)
         .await?;
     represent(&form, created)
@@ -38,7 +38,7 @@ pub(super) async fn binding(
     path: &ResourcePath,
     body: &mut Incoming,
 ) -> Result<Answer, Status> {
-    let pods = call.service.registry.resource("", "v1", "pods");
+    let pods = call.service.registry.storage("", "v1", "pods");
     let rest = pods.and_then(|pods| pods.subresource("binding"));
     let mut target = Target {
         rest: rest.ok_or_else(not_found)?,
@@ -46,15 +46,15 @@ pub(super) async fn binding(
         name: String::new(),
     };
     let form = call.form(&target, &Offer::BUILT_IN)?;
-    let (format, bytes) = call.body(body).await?;
+    let (format, bytes) = call.body(target.formats(), body).await?;
     let options = options(call)?;
     let kind = target.rest.body_kind();
     let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
     let mut object = call.told(decoded);
     target.place(&mut *object)?;
     target.name = object.meta().name.to_string();
-    let rest = &target.rest;
-    let created = rest
+    let creater = target.rest.creater().ok_or_else(|| call.no_such_verb())?;
+    let created = creater
         .create(call.cx, &target.namespace, &target.name, object, &options)
         .await?;
     represent(&form, created)

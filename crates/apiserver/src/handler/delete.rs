@@ -5,7 +5,7 @@ use crate::answer::Answer;
 use crate::decode::{json_type_meta, not_registered, yaml_document};
 use http::StatusCode;
 use hyper::body::Incoming;
-use kubist_api::find_kind_by_api_version;
+use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{DecodeContext, Wire};
 use kubist_apimachinery::{DeleteOptions, Status};
 use kubist_codec::Format;
@@ -23,9 +23,9 @@ pub(super) async fn answer(
     body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let form = call.form(&target, &Offer::BUILT_IN)?;
-    let options = options(call, body).await?;
-    let deleted = target
-        .rest
+    let options = options(call, &target, body).await?;
+    let deleter = target.rest.deleter().ok_or_else(|| call.no_such_verb())?;
+    let deleted = deleter
         .delete(call.cx, &target.namespace, &target.name, &options)
         .await?;
     // Only the oldest form of the option says that there is more to come.
@@ -42,35 +42,39 @@ pub(super) async fn answer(
 }
 
 /// The options of a deletion: the body, or the query if there is none.
-pub(super) async fn options(call: Call<'_>, body: &mut Incoming) -> Result<DeleteOptions, Status> {
-    let (format, bytes) = call.body(body).await?;
+pub(super) async fn options(
+    call: Call<'_>,
+    target: &Target,
+    body: &mut Incoming,
+) -> Result<DeleteOptions, Status> {
+    let (format, bytes) = call.body(Format::ALL, body).await?;
     let options = if bytes.is_empty() {
         DeleteOptions::from_query(call.request.query.pairs()).map_err(|error| error.to_status())?
     } else {
-        decode(&bytes, format)?
+        decode(&bytes, format, target.rest.kind())?
     };
     options.checked().map_err(|error| error.to_status())?;
     Ok(options)
 }
 
-fn decode(bytes: &[u8], format: Format) -> Result<DeleteOptions, Status> {
+fn decode(bytes: &[u8], format: Format, of: &'static Kind) -> Result<DeleteOptions, Status> {
     let mut cx = DecodeContext::new();
     let decoded = match format {
         Format::Json => {
             let (api_version, kind) = json_type_meta(bytes).map_err(Status::bad_request)?;
-            check(api_version.as_deref(), kind.as_deref())?;
+            check(of, api_version.as_deref(), kind.as_deref())?;
             DeleteOptions::from_json(bytes, &mut cx)
         }
         Format::Yaml => {
             let document = yaml_document(bytes).map_err(Status::bad_request)?;
             let text = |key: &str| document.value.get(key).and_then(Value::as_str);
-            check(text("apiVersion"), text("kind"))?;
+            check(of, text("apiVersion"), text("kind"))?;
             DeleteOptions::from_json(document.value.to_string().as_bytes(), &mut cx)
         }
         Format::Protobuf => {
             let envelope =
                 Envelope::open(bytes).map_err(|error| Status::bad_request(error.to_string()))?;
-            check(Some(envelope.api_version), Some(envelope.kind))?;
+            check(of, Some(envelope.api_version), Some(envelope.kind))?;
             DeleteOptions::from_protobuf(envelope.raw, &mut cx)
         }
     };
@@ -80,12 +84,13 @@ fn decode(bytes: &[u8], format: Format) -> Result<DeleteOptions, Status> {
 }
 
 /// Options are registered in every group; older clients name that of the object.
-fn check(api_version: Option<&str>, kind: Option<&str>) -> Result<(), Status> {
+fn check(of: &'static Kind, api_version: Option<&str>, kind: Option<&str>) -> Result<(), Status> {
     let api_version = api_version.filter(|it| !it.is_empty()).unwrap_or("v1");
     let kind = kind.filter(|it| !it.is_empty()).unwrap_or("DeleteOptions");
     let versions = kubist_api::GROUPS.iter().flat_map(|group| group.versions);
     let mut versions = versions.map(|version| version.api_version);
     let is_known = versions.any(|it| it == api_version)
+        || of.facts().api_version == api_version
         || find_kind_by_api_version(api_version, kind).is_some();
     if kind == "DeleteOptions" && is_known {
         return Ok(());

@@ -13,9 +13,10 @@ pub(super) async fn answer(
 ) -> Result<Answer, Status> {
     let form = call.form(&target, &Offer::BUILT_IN)?;
     let selected = list::options(call)?;
-    let options = delete::options(call, body).await?;
-    let page = target
-        .rest
+    let options = delete::options(call, &target, body).await?;
+    let deleter = target.rest.collection_deleter();
+    let deleter = deleter.ok_or_else(|| call.no_such_verb())?;
+    let page = deleter
         .delete_collection(call.cx, &target.namespace, &selected, &options)
         .await?;
     list::represent(&form, &target, page)

@@ -10,8 +10,8 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
     let form = call.form(&target, &Offer::BUILT_IN)?;
     let version = call.request.query.first("resourceVersion");
     let version = ResourceVersion::from(version.unwrap_or_default());
-    let stored = target
-        .rest
+    let getter = target.rest.getter().ok_or_else(|| call.no_such_verb())?;
+    let stored = getter
         .get(call.cx, &target.namespace, &target.name, &version)
         .await?;
     form.object(StatusCode::OK, &stored)

@@ -10,10 +10,8 @@ use kubist_registry::ListPage;
 pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {
     let form = call.form(&target, &Offer::BUILT_IN.with_watch())?;
     let options = options(call)?;
-    let page = target
-        .rest
-        .list(call.cx, &target.namespace, &options)
-        .await?;
+    let lister = target.rest.lister().ok_or_else(|| call.no_such_verb())?;
+    let page = lister.list(call.cx, &target.namespace, &options).await?;
     represent(&form, &target, page)
 }
 
@@ -29,5 +27,6 @@ pub(super) fn represent(form: &Form, target: &Target, page: ListPage) -> Result<
         kind: target.rest.list_kind(),
         metadata: page.metadata,
         items: page.items,
+        custom: target.rest.kind().is_custom(),
     })
 }

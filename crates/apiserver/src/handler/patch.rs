@@ -22,13 +22,24 @@ use std::fmt::Write;
 
 /// The patches that are served.
 const SERVED: &[PatchType] = &[PatchType::Json, PatchType::Merge, PatchType::Strategic];
+/// The patches of custom resources: nobody knows how their lists would be merged.
+const SERVED_CUSTOM: &[PatchType] = &[PatchType::Json, PatchType::Merge];
+
+fn served(kind: &'static Kind) -> &'static [PatchType] {
+    if kind.is_custom() {
+        SERVED_CUSTOM
+    } else {
+        SERVED
+    }
+}
 
 pub(super) async fn answer(
     call: Call<'_>,
     target: Target,
     body: &mut Incoming,
 ) -> Result<Answer, Status> {
-    let patch_type = patch_type(call.request.content_type())?;
+    let served = served(target.rest.body_kind());
+    let patch_type = patch_type(call.request.content_type(), served)?;
     let form = call.form(&target, &Offer::BUILT_IN)?;
     let bytes = call.bytes(body).await?;
     let pairs = call.request.query.pairs();
@@ -44,19 +55,24 @@ pub(super) async fn answer(
         validation: crate::request::validation_of(&options),
     };
     let (namespace, name) = (&target.namespace, &target.name);
-    let updated = target
-        .rest
+    let updater = target.rest.updater().ok_or_else(|| call.no_such_verb())?;
+    let updated = updater
         .update(call.cx, namespace, name, &patched, &options)
         .await?;
     update::represent(&form, &updated)
 }
 
-fn patch_type(content_type: Option<&str>) -> Result<PatchType, Status> {
-    if PatchType::parse(content_type, &[PatchType::Apply]).is_ok() {
-        let accepted: Vec<&str> = SERVED.iter().map(|it| it.media_type()).collect();
+fn patch_type(
+    content_type: Option<&str>,
+    served: &'static [PatchType],
+) -> Result<PatchType, Status> {
+    let known = [PatchType::Apply, PatchType::Strategic];
+    let found = PatchType::parse(content_type, &known);
+    if found.is_ok_and(|found| !served.contains(&found)) {
+        let accepted: Vec<&str> = served.iter().map(|it| it.media_type()).collect();
         return Err(Status::unsupported_media_type(&accepted));
     }
-    PatchType::parse(content_type, SERVED).map_err(|_| {
+    PatchType::parse(content_type, served).map_err(|_| {
         let message = "415: Unsupported Media Type";
         Status::failure(415, StatusReason::UnsupportedMediaType, message)
             .with_details(Default::default())

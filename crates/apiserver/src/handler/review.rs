@@ -20,6 +20,7 @@ use kubist_api::{ResourceFacts, find_kind};
 use kubist_apimachinery::{
     AnyObject, BadValue, FieldError, FieldPath, GroupKind, PostOptions, Status, Str, WriteVerb,
 };
+use kubist_codec::Format;
 use kubist_codec::negotiate::Offer;
 use kubist_registry::User;
 use serde_json::json;
@@ -41,7 +42,7 @@ pub(super) async fn answer(
     body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let form = Form::of(call.request, &OFFER, facts, call.cx.now())?;
-    let (format, bytes) = call.body(body).await?;
+    let (format, bytes) = call.body(Format::ALL, body).await?;
     let pairs = call.request.query.pairs();
     let options = PostOptions::from_query(WriteVerb::Create, pairs);
     let options = options.map_err(|error| error.to_status())?;

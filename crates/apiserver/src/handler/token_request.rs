@@ -19,6 +19,7 @@ use kubist_apimachinery::{
     AnyObject, FieldError, FieldPath, GroupKind, GroupResource, PostOptions, Status, Time,
     WriteVerb,
 };
+use kubist_codec::Format;
 use kubist_codec::negotiate::Offer;
 use std::any::Any;
 use std::sync::Arc;
@@ -46,7 +47,7 @@ pub(super) async fn answer(
         return Err(method_not_allowed(call.request.method.as_str()));
     }
     let form = Form::of(call.request, &OFFER, facts, call.cx.now())?;
-    let (format, bytes) = call.body(body).await?;
+    let (format, bytes) = call.body(Format::ALL, body).await?;
     let options = PostOptions::from_query(WriteVerb::Create, call.request.query.pairs());
     let options = options.map_err(|error| error.to_status())?;
     let kind = find_kind("authentication.k8s.io", "v1", "TokenRequest").ok_or_else(not_found)?;

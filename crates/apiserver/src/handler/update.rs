@@ -17,7 +17,7 @@ pub(super) async fn answer(
     body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let form = call.form(&target, &Offer::BUILT_IN)?;
-    let (format, bytes) = call.body(body).await?;
+    let (format, bytes) = call.body(target.formats(), body).await?;
     let pairs = call.request.query.pairs();
     let options = PostOptions::from_query(WriteVerb::Update, pairs);
     let options = options.map_err(|error| error.to_status())?;
@@ -28,8 +28,8 @@ pub(super) async fn answer(
     target.check_name(&*object)?;
     let replacement = Replacement(object);
     let (namespace, name) = (&target.namespace, &target.name);
-    let updated = target
-        .rest
+    let updater = target.rest.updater().ok_or_else(|| call.no_such_verb())?;
+    let updated = updater
         .update(call.cx, namespace, name, &replacement, &options)
         .await?;
     represent(&form, &updated)

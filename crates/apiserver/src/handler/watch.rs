@@ -24,7 +24,11 @@ use tokio::time::Sleep;
 use tokio_util::sync::CancellationToken;
 
 pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {
-    let offer = Offer::BUILT_IN.with_watch();
+    let offer = if target.rest.kind().is_custom() {
+        Offer::CUSTOM.with_watch()
+    } else {
+        Offer::BUILT_IN.with_watch()
+    };
     let chosen = negotiate_watch(call.request.accept(), &offer);
     let chosen = chosen.map_err(|refusal| crate::represent::not_acceptable(&refusal.message()))?;
     let form = Form::chosen(call.request, chosen, target.rest.facts(), call.cx.now())?;
@@ -37,8 +41,8 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
         _ => any_timeout(call.service.watch_timeout_min),
     };
     let name = Some(target.name.as_str()).filter(|name| !name.is_empty());
-    let events = target
-        .rest
+    let watcher = target.rest.watcher().ok_or_else(|| call.no_such_verb())?;
+    let events = watcher
         .watch(call.cx, &target.namespace, name, &options, Some(timeout))
         .await?;
     let content_type = form.chosen.watch_content_type();

@@ -39,6 +39,9 @@ impl ListChunks {
         let mut chunk = Vec::new();
         let encoder =
             ListEncoder::start(Encoding::Json, head(&list), std::iter::empty(), &mut chunk);
+        if list.custom && list.metadata.continue_.is_empty() {
+            chunk = with_continue(&chunk);
+        }
         Self {
             chunk,
             encoder: Some(encoder),
@@ -95,6 +98,14 @@ impl ListChunks {
         }
         Ok(true)
     }
+}
+
+/// The head of a list that says that nothing is left: lists of custom resources do.
+fn with_continue(head: &[u8]) -> Vec<u8> {
+    let head = String::from_utf8_lossy(head);
+    let metadata = "\"metadata\":{";
+    let with = format!("{metadata}\"continue\":\"\",");
+    head.replacen(metadata, &with, 1).into_bytes()
 }
 
 fn head(list: &ListParts) -> ListHead<'_> {

@@ -21,7 +21,15 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
 pub(crate) const TOKEN: &str = "the-token";
 
 /// A server with the first namespaces, on `config` and a token.
-pub(crate) async fn server(mut config: Config) -> RunningServer {
+pub(crate) async fn server(config: Config) -> RunningServer {
+    server_with(config, |_| {}).await
+}
+
+/// The same, over a registry that is set up otherwise than by default.
+pub(crate) async fn server_with(
+    mut config: Config,
+    set_up: impl FnOnce(&mut RegistryConfig),
+) -> RunningServer {
     config.tokens.push(StaticToken {
         token: TOKEN.to_owned(),
         user: User {
@@ -30,7 +38,9 @@ pub(crate) async fn server(mut config: Config) -> RunningServer {
             ..User::default()
         },
     });
-    let registry = Registry::new(RegistryConfig::new(Arc::new(MemoryKv::default())));
+    let mut of_registry = RegistryConfig::new(Arc::new(MemoryKv::default()));
+    set_up(&mut of_registry);
+    let registry = Registry::new(of_registry);
     registry.start().await.expect("the store is empty");
     ApiServer::bind(config, registry)
         .await

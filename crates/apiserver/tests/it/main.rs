@@ -1,8 +1,10 @@
 //! The server as clients see it: over TLS with HTTP/1.1 and HTTP/2, and over in-memory streams.
 
+mod capabilities;
 mod client;
 mod connections;
 mod credentials;
+mod custom;
 mod health;
 mod objects;
 mod service_accounts;

@@ -7,6 +7,7 @@ use kubist_api::certificates::v1::{
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 use super::rules::{self, Errors};
+use super::signing_conditions;
 
 #[derive(Debug)]
 pub(super) struct CertificateSigningRequests;
@@ -71,6 +72,40 @@ impl KindStrategy for CertificateSigningRequests {
         let mut errors = Vec::new();
         check(&mut errors, &new.spec, &FieldPath::new("spec"));
         errors
+    }
+    fn prepare_for_status_update(
+        &self,
+        cx: &RequestContext,
+        new: &mut CertificateSigningRequest,
+        old: &CertificateSigningRequest,
+    ) {
+        signing_conditions::keep_verdict(new, old);
+        signing_conditions::fill_times(new, old, cx.now());
+    }
+    fn validate_status_update(
+        &self,
+        new: &CertificateSigningRequest,
+        old: &CertificateSigningRequest,
+    ) -> Vec<FieldError> {
+        signing_conditions::check(new, old, true)
+    }
+    fn prepare_for_part_update(
+        &self,
+        _: &str,
+        cx: &RequestContext,
+        new: &mut CertificateSigningRequest,
+        old: &CertificateSigningRequest,
+    ) {
+        new.status.certificate = old.status.certificate.clone();
+        signing_conditions::fill_times(new, old, cx.now());
+    }
+    fn validate_part_update(
+        &self,
+        _: &str,
+        new: &CertificateSigningRequest,
+        old: &CertificateSigningRequest,
+    ) -> Vec<FieldError> {
+        signing_conditions::check(new, old, false)
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Nothing

@@ -1,9 +1,14 @@
-//! CustomResourceDefinitions, as far as they are objects like others.
+//! CustomResourceDefinitions, as objects. What they define is served by `custom`.
 
+use crate::custom;
 use crate::{Generation, KindStrategy, RequestContext, StatusKeeps};
-use kubist_api::apiextensions::v1::{CustomResourceConversion, CustomResourceDefinition};
+use kubist_api::apiextensions::v1::{
+    CustomResourceConversion, CustomResourceDefinition, CustomResourceDefinitionStatus,
+};
 
-use super::fill;
+use kubist_apimachinery::{FieldError, Time};
+
+use super::{definition_rules, fill};
 
 #[derive(Debug)]
 pub(super) struct CustomResourceDefinitions;
@@ -34,8 +39,9 @@ impl KindStrategy for CustomResourceDefinitions {
         }
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut CustomResourceDefinition) {
-        let stored = new.spec.versions.iter().filter(|version| version.storage);
-        new.status.stored_versions = stored.map(|version| version.name.clone()).collect();
+        // What a definition has been stored in, and whether it is served, is the server's to say.
+        new.status = CustomResourceDefinitionStatus::default();
+        note_storage(new);
     }
     fn prepare_for_update(
         &self,
@@ -43,11 +49,21 @@ impl KindStrategy for CustomResourceDefinitions {
         new: &mut CustomResourceDefinition,
         _: &CustomResourceDefinition,
     ) {
-        for version in new.spec.versions.iter().filter(|version| version.storage) {
-            if !new.status.stored_versions.contains(&version.name) {
-                new.status.stored_versions.push(version.name.clone());
-            }
-        }
+        note_storage(new);
+    }
+    fn validate(&self, new: &CustomResourceDefinition) -> Vec<FieldError> {
+        definition_rules::check(new)
+    }
+    fn validate_update(
+        &self,
+        new: &CustomResourceDefinition,
+        old: &CustomResourceDefinition,
+    ) -> Vec<FieldError> {
+        definition_rules::check_update(new, old)
+    }
+    fn begin_deletion(&self, object: &mut CustomResourceDefinition, now: Time) -> bool {
+        custom::mark(object, now);
+        true
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Everything
@@ -57,5 +73,15 @@ impl KindStrategy for CustomResourceDefinitions {
     }
     fn allow_unconditional_update(&self) -> bool {
         false
+    }
+}
+
+/// Notes the versions in which objects may be stored from now on.
+fn note_storage(definition: &mut CustomResourceDefinition) {
+    for version in definition.spec.versions.iter().filter(|it| it.storage) {
+        let stored = &mut definition.status.stored_versions;
+        if !stored.contains(&version.name) {
+            stored.push(version.name.clone());
+        }
     }
 }

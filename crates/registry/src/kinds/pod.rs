@@ -6,7 +6,7 @@ use kubist_apimachinery::{FieldError, FieldPath, Status};
 use std::borrow::Cow;
 
 use super::pod_defaults::default_pod;
-use super::{pod_admission, pod_spec_rules, pod_update_rules, quality_of_service};
+use super::{pod_admission, pod_part_rules, pod_spec_rules, pod_update_rules, quality_of_service};
 
 #[derive(Debug)]
 pub(super) struct Pods;
@@ -64,6 +64,12 @@ impl KindStrategy for Pods {
     }
     fn validate_status_update(&self, new: &Pod, old: &Pod) -> Vec<FieldError> {
         pod_update_rules::check_status(new, old)
+    }
+    fn prepare_for_part_update(&self, part: &str, _: &RequestContext, new: &mut Pod, old: &Pod) {
+        pod_part_rules::restrict(part, new, old);
+    }
+    fn validate_part_update(&self, part: &str, new: &Pod, old: &Pod) -> Vec<FieldError> {
+        pod_part_rules::check(part, new, old)
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Owners

@@ -6,49 +6,68 @@ use crate::store::{Part, UpdateRequest};
 use kubist_api::core::v1::Pod;
 use kubist_api::policy::v1::PodDisruptionBudget;
 use kubist_apimachinery::{
-    AnyObject, Condition, Selector, Status, StatusCause, StatusDetails, Time, set_condition,
+    AnyObject, Condition, GroupResource, Selector, Status, StatusCause, StatusDetails,
+    StatusReason, Time, set_condition,
 };
 use std::any::Any;
 
 /// Pods that a budget remembers as being on their way out; more are refused, as upstream.
 const DISRUPTED_MAX: usize = 2000;
+/// When to ask again about a budget that nobody has looked at yet, as upstream.
+const RETRY_SECONDS: i32 = 10;
 
 /// Whether a budget counts the pod at all: one that runs nothing, or that is going anyway, does
 /// nobody any harm.
-pub(super) fn is_protected(pod: &Pod) -> bool {
+fn is_protected(pod: &Pod) -> bool {
     let phase = pod.status.phase.as_str();
     !matches!(phase, "Succeeded" | "Failed" | "Pending") && !pod.metadata.is_terminating()
 }
 
-/// Takes one disruption off the budget of a pod. 429 if there is none left.
+/// How a pod may go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leave {
+    /// Its budget has given it a disruption, or it has none.
+    Granted,
+    /// No budget counts it as it is now; it may go if it is still like that.
+    Unguarded,
+}
+
+/// Asks the budget of a pod whether it may go, and takes one disruption off it. 429 if there is
+/// none left.
 pub(super) async fn take(
     rest: &Rest,
     cx: &RequestContext,
     pod: &Pod,
     dry_run: bool,
-) -> Result<(), Status> {
+) -> Result<Leave, Status> {
+    if !is_protected(pod) {
+        return Ok(Leave::Unguarded);
+    }
     let Some(store) = rest.shared.find("policy", "poddisruptionbudgets") else {
-        return Ok(());
+        return Ok(Leave::Granted);
     };
     let namespace = &pod.metadata.namespace;
-    let mut names = Vec::new();
+    let mut budgets = Vec::new();
     for stored in rest.shared.all(store, namespace).await? {
         let object = stored.object()?;
         if let Some(budget) = budget(&**object)
             && covers(budget, pod)
         {
-            names.push(budget.metadata.name.clone());
+            budgets.push(budget.clone());
         }
     }
-    let name = match &names[..] {
-        [] => return Ok(()),
-        [name] => name,
+    let budget = match &budgets[..] {
+        [] => return Ok(Leave::Granted),
+        [budget] => budget,
         _ => {
-            let why = "This pod has more than one PodDisruptionBudget, which the eviction \
-                       subresource does not support.";
-            return Err(Status::internal_error(why));
+            let message = "This pod has more than one PodDisruptionBudget, which the eviction \
+                           subresource does not support.";
+            return Err(Status::failure(500, StatusReason::Unknown, message));
         }
     };
+    if !is_ready(pod) && spares_unhealthy(budget) {
+        return Ok(Leave::Unguarded);
+    }
     let object = Disrupted {
         pod: &pod.metadata.name,
         now: cx.now(),
@@ -57,13 +76,14 @@ pub(super) async fn take(
         shared: &rest.shared,
         cx,
         namespace,
-        name,
+        name: &budget.metadata.name,
         object: &object,
         part: Part::Everything,
         subresource: "status",
         dry_run,
     };
-    store.update(request).await.map(drop)
+    store.update(request).await?;
+    Ok(Leave::Granted)
 }
 
 fn budget(object: &dyn AnyObject) -> Option<&PodDisruptionBudget> {
@@ -74,6 +94,19 @@ fn covers(budget: &PodDisruptionBudget, pod: &Pod) -> bool {
     let selector = budget.spec.selector.as_deref();
     let selector = selector.and_then(|it| Selector::try_from(it).ok());
     selector.is_some_and(|selector| selector.matches_labels(&pod.metadata.labels))
+}
+
+fn is_ready(pod: &Pod) -> bool {
+    let mut conditions = pod.status.conditions.iter();
+    conditions.any(|it| it.type_ == "Ready" && it.status == "True")
+}
+
+/// Whether pods that are not ready go without being counted: always, or while enough others are
+/// healthy.
+fn spares_unhealthy(budget: &PodDisruptionBudget) -> bool {
+    let (spec, status) = (&budget.spec, &budget.status);
+    spec.unhealthy_pod_eviction_policy.as_deref() == Some("AlwaysAllow")
+        || (status.desired_healthy > 0 && status.current_healthy >= status.desired_healthy)
 }
 
 /// A budget with one disruption less.
@@ -90,12 +123,23 @@ impl UpdatedObject for Disrupted<'_> {
             .ok_or_else(|| Status::internal_error("expected a PodDisruptionBudget"))?;
         let status = &mut budget.status;
         if status.observed_generation < budget.metadata.generation {
-            let message = "The disruption budget is still being processed by the server.";
-            return Err(refusal(message, 10));
+            let message = format!(
+                "The disruption budget {} is still being processed by the server.",
+                budget.metadata.name
+            );
+            return Err(refusal(&message, RETRY_SECONDS));
         }
-        if status.disrupted_pods.len() > DISRUPTED_MAX || status.disruptions_allowed < 0 {
-            let why = "the budget's status is not plausible";
-            return Err(Status::internal_error(why));
+        let implausible = |why: &str| {
+            let resource = GroupResource::new("policy", "poddisruptionbudget");
+            Err(Status::forbidden(&resource, &budget.metadata.name, why))
+        };
+        if status.disruptions_allowed < 0 {
+            return implausible("pdb disruptions allowed is negative");
+        }
+        if status.disrupted_pods.len() > DISRUPTED_MAX {
+            return implausible(
+                "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
+            );
         }
         if status.disruptions_allowed == 0 {
             let message = format!(

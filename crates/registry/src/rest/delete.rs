@@ -2,6 +2,7 @@
 
 use super::{Created, Deleted, ListPage, Rest, Verb};
 use crate::{RequestContext, Stored};
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use kubist_apimachinery::{DeleteOptions, ListOptions, Status};
 
 /// Objects listed at once by a deletion of a collection that has no limit of its own.
@@ -18,9 +19,7 @@ impl Rest {
     ) -> Result<Deleted, Status> {
         self.check_verb(Verb::Delete)?;
         let store = self.store();
-        let outcome = store
-            .delete(&self.shared, cx, namespace, name, options)
-            .await?;
+        let outcome = store.delete(cx, namespace, name, options).await?;
         let stored = &outcome.stored;
         let answer = if !outcome.gone || store.strategy.returns_deleted() {
             Created::Object(self.serve(stored)?)
@@ -34,8 +33,9 @@ impl Rest {
         })
     }
 
-    /// Deletes everything that the selectors select, one by one. The answer is the list of what
-    /// was there. Not atomic: the first error ends it, except that what is gone already is fine.
+    /// Deletes everything that the selectors select, as many at a time as the registry has
+    /// [workers](crate::RegistryConfig::delete_collection_workers) for it. The answer is the list
+    /// of what was there. Not atomic: the first error ends it, except that what is gone already is fine.
     ///
     /// # Cancel safety
     ///
@@ -57,9 +57,7 @@ impl Rest {
         let mut all = ListPage::default();
         loop {
             let page = self.list_unchecked(namespace, None, &list).await?;
-            for stored in &page.items {
-                self.delete_one(cx, stored, options).await?;
-            }
+            self.delete_all(cx, &page.items, options).await?;
             let next = page.metadata.continue_.clone();
             all.items.extend(page.items);
             all.metadata = page.metadata;
@@ -69,6 +67,30 @@ impl Rest {
             list.continue_ = next;
             list.resource_version = kubist_apimachinery::ResourceVersion::default();
             list.resource_version_match = kubist_apimachinery::Str::default();
+        }
+    }
+
+    /// Deletes these, several at a time. The first error drops those that are under way or have
+    /// not begun.
+    async fn delete_all(
+        &self,
+        cx: &RequestContext,
+        items: &[Stored],
+        options: &DeleteOptions,
+    ) -> Result<(), Status> {
+        let mut waiting = items.iter();
+        let mut running = FuturesUnordered::new();
+        loop {
+            while running.len() < self.shared.delete_collection_workers {
+                let Some(stored) = waiting.next() else {
+                    break;
+                };
+                running.push(self.delete_one(cx, stored, options));
+            }
+            match running.next().await {
+                Some(deleted) => deleted?,
+                None => return Ok(()),
+            }
         }
     }
 
@@ -82,9 +104,7 @@ impl Rest {
             let meta = stored.object()?.meta();
             (meta.namespace.clone(), meta.name.clone())
         };
-        let deleted = self
-            .store()
-            .delete(&self.shared, cx, &namespace, &name, options);
+        let deleted = self.store().delete(cx, &namespace, &name, options);
         match deleted.await {
             Err(status) if !status.is_not_found() => Err(status),
             _ => Ok(()),

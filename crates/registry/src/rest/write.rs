@@ -81,10 +81,12 @@ impl Rest {
             scale: object,
             name,
             missing: self.has_no_scale(),
+            paths: self.scale_paths(),
         };
         let request = self.request(cx, namespace, name, &scaled, dry_run);
         let stored = self.store().update(request).await?.stored;
-        let scale = scale::of(&**stored.object()?).ok_or_else(|| self.has_no_scale())?;
+        let scale = scale::of(&**stored.object()?, self.scale_paths())
+            .ok_or_else(|| self.has_no_scale())?;
         let kind = self.body_kind();
         Ok(Stored::from_object(
             kind,
@@ -107,7 +109,7 @@ impl Rest {
             Subresource::Finalize
             | Subresource::Binding
             | Subresource::Eviction
-            | Subresource::PodSpec(_) => Part::Unchecked,
+            | Subresource::PodSpec(_) => Part::Other,
         };
         UpdateRequest {
             shared: &self.shared,

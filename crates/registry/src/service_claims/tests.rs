@@ -4,11 +4,12 @@ use super::*;
 use kubist_api::core::v1::ServicePort;
 
 fn claims(prefix: u32) -> ServiceClaims {
-    ServiceClaims::new(Ranges {
+    let ranges = Ranges {
         network: Ipv4Addr::new(10, 96, 0, 0),
         prefix,
         node_ports: 30_000..=30_003,
-    })
+    };
+    ServiceClaims::new(ranges, Arc::new(Random::new(3)))
 }
 
 fn service(name: &str, type_: &str, ports: &[i32]) -> Service {
@@ -26,10 +27,15 @@ fn service(name: &str, type_: &str, ports: &[i32]) -> Service {
     service
 }
 
+impl Claim {
+    fn keep(self) {
+        Box::new(self).commit();
+    }
+}
+
 fn claim(claims: &ServiceClaims, new: &mut Service) -> Result<Claim, String> {
-    let random = Random::new(3);
     claims
-        .claim(new, None, &random)
+        .claim(new, None)
         .map_err(|status| status.message.to_string())
 }
 
@@ -44,9 +50,8 @@ fn a_service_gets_an_address_and_keeps_it() {
     assert_eq!(web.spec.ip_families, ["IPv4"]);
 
     let mut changed = service("web", "", &[]);
-    let random = Random::new(9);
     claims
-        .claim(&mut changed, Some(&web), &random)
+        .claim(&mut changed, Some(&web))
         .expect("it is its own")
         .keep();
     assert_eq!(changed.spec.cluster_ip, web.spec.cluster_ip);
@@ -105,6 +110,25 @@ fn node_ports_come_from_their_range() {
 }
 
 #[test]
+fn node_ports_run_out_and_protocols_do_not_share_them() {
+    let claims = claims(16);
+    let mut all = service("all", "NodePort", &[0, 0, 0, 0]);
+    claim(&claims, &mut all).expect("there are four").keep();
+    let mut more = service("more", "NodePort", &[0]);
+    let message = claim(&claims, &mut more).expect_err("all are taken");
+    assert!(message.contains("range is full"), "{message}");
+    // One name service answers on one port in both protocols.
+    let mut udp = service("udp", "NodePort", &[30_000]);
+    udp.spec.ports[0].protocol = "UDP".into();
+    claim(&claims, &mut udp)
+        .expect("nobody has it in UDP")
+        .keep();
+    let kind = kubist_api::find_kind("", "v1", "Service").expect("it is built in");
+    claims.release(&Stored::from_object(kind, 1, Box::new(all)));
+    claim(&claims, &mut more).expect("they are back").keep();
+}
+
+#[test]
 fn headless_and_external_services_get_no_address() {
     let claims = claims(16);
     let mut headless = service("h", "ClusterIP", &[]);
@@ -132,7 +156,7 @@ fn a_service_that_becomes_external_drops_its_address() {
     let mut external = web.clone();
     external.spec.type_ = "ExternalName".into();
     claims
-        .claim(&mut external, Some(&web), &Random::new(1))
+        .claim(&mut external, Some(&web))
         .expect("it needs nothing")
         .keep();
     assert_eq!(

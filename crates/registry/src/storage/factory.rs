@@ -181,6 +181,19 @@ impl StorageFactory {
         }
     }
 
+    /// The storage of a custom resource with objects of `kind`: JSON, without watch cache. What is
+    /// done to the values of its group and plural is done to its own.
+    pub fn custom(&self, kind: &'static Kind, plural: &str, namespaced: bool) -> Arc<dyn Storage> {
+        let group = kind.facts().group;
+        let options = self.options(&GroupResource::new(group, plural), namespaced);
+        let keys = KeyLayout::custom(&self.key_root, group, plural, namespaced);
+        let codec = StoredCodec::new(kind, keys)
+            .with_transformer(options.transformer)
+            .with_encoding(StorageEncoding::Json)
+            .with_cache(Arc::clone(&self.made));
+        Arc::new(RawStorage::new(Arc::clone(&self.kv), codec))
+    }
+
     /// The storage of a resource with objects of `kind`.
     pub fn storage(
         &self,

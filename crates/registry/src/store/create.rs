@@ -1,10 +1,10 @@
 //! Create: from a decoded body to a stored object.
 
 use super::Store;
+use crate::hooks::AllBegun;
 use crate::object_fields::{self, equal_in};
 use crate::registry::Shared;
 use crate::rest::warn;
-use crate::service_claims::Claim;
 use crate::storage_error::{Operation, StorageError};
 use crate::strategy::{Admission, Generation};
 use crate::validate_metadata::validate_metadata;
@@ -76,11 +76,7 @@ impl Store {
         mut object: Box<dyn AnyObject>,
         dry_run: bool,
     ) -> Result<Stored, StorageError> {
-        let claim = if self.is_services() {
-            shared.services.claim(&mut *object, None, &shared.random)?
-        } else {
-            Claim::default()
-        };
+        let begun = AllBegun::begin(&self.hooks, |it| it.begin_create(cx, &mut *object))?;
         let object = self.begin_create(shared, cx, object)?;
         let key = self
             .storage
@@ -89,7 +85,10 @@ impl Store {
         let ttl = self.strategy.time_to_live(&*object);
         let stored = self.storage.create(key, object, ttl, dry_run).await?;
         if !dry_run {
-            claim.keep();
+            begun.commit();
+            for hooks in &self.hooks {
+                hooks.after_create(&stored);
+            }
         }
         Ok(stored)
     }

@@ -2,7 +2,6 @@
 
 use super::deletion::{self, Stage};
 use super::{Store, namespaces};
-use crate::registry::Shared;
 use crate::storage::{Change, Changed};
 use crate::storage_error::{Operation, StorageError};
 use crate::strategy::BoxFuture;
@@ -24,7 +23,6 @@ impl Store {
     /// Deletes an object, or begins to.
     pub(crate) async fn delete(
         &self,
-        shared: &Shared,
         cx: &RequestContext,
         namespace: &str,
         name: &str,
@@ -80,8 +78,10 @@ impl Store {
             Err(StorageError::NotFound { .. }) if touched => marked,
             Err(error) => return Err(failed(error)),
         };
-        if self.is_services() && !dry_run {
-            shared.services.release(&stored);
+        if !dry_run {
+            for hooks in &self.hooks {
+                hooks.after_delete(&stored);
+            }
         }
         Ok(DeleteOutcome { stored, gone: true })
     }
@@ -141,6 +141,12 @@ impl Marking<'_> {
         let (kind, now) = (store.kind_name(), self.cx.now());
         deletion::check_preconditions(store.group, kind, object.meta(), self.options)?;
         store.strategy.admit_delete(&*object)?;
+        let begins = !object.meta().is_terminating();
+        if begins && store.strategy.begin_deletion(&mut *object, now) {
+            self.decided = Decided::Wait;
+            self.touched = true;
+            return Ok(Changed::Write(object, None));
+        }
         let requested = self.options.grace_period_seconds;
         let stage = deletion::begin(&*store.strategy, &mut *object, requested, now);
         if stage == Stage::Pending {

@@ -2,10 +2,10 @@
 
 use super::Store;
 use super::create::remove_duplicate_owners;
+use crate::hooks::AllBegun;
 use crate::object_fields::{equal_in, number_of, splice};
 use crate::registry::Shared;
 use crate::rest::{UpdatedObject, warn};
-use crate::service_claims::Claim;
 use crate::storage::{Change, Changed, Outcome};
 use crate::storage_error::Operation;
 use crate::strategy::{Admission, BoxFuture, Generation, StatusKeeps};
@@ -15,16 +15,19 @@ use kubist_apimachinery::{
     AnyObject, FieldError, FieldPath, GroupKind, ObjectMeta, ResourceVersion, Status,
 };
 
+/// The subresource that is all of the status.
+const STATUS: &str = "status";
+
 /// Which part of an object a path may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     /// All but the status, if that is a subresource.
     Whole,
-    /// The status.
+    /// The status, as a whole or some of it (approvals).
     Status,
-    /// All but the status, without the rules of the object's own path (finalizers of namespaces,
-    /// ephemeral containers).
-    Unchecked,
+    /// All but the status, by the rules of a subresource and not of the object's own path
+    /// (finalizers of namespaces, ephemeral containers).
+    Other,
     /// Everything: the server's own changes (bindings, evictions).
     Everything,
 }
@@ -53,7 +56,7 @@ impl Store {
         let mut try_update = TryUpdate {
             store: self,
             request: &request,
-            claim: Claim::default(),
+            begun: AllBegun::default(),
         };
         let outcome = self
             .storage
@@ -66,11 +69,15 @@ impl Store {
             )
             .await
             .map_err(self.failed(Operation::Update, request.name))?;
-        let claim = try_update.claim;
+        let begun = try_update.begun;
         if !request.dry_run {
-            claim.keep();
-            if self.is_services() {
-                request.shared.services.settle(&outcome);
+            begun.commit();
+            for hooks in &self.hooks {
+                match &outcome {
+                    it if it.deleted => hooks.after_delete(&it.stored),
+                    it if it.created => hooks.after_create(&it.stored),
+                    it => hooks.after_update(&it.stored),
+                }
             }
         }
         Ok(outcome)
@@ -114,10 +121,17 @@ impl Store {
         remove_duplicate_owners(cx, &mut *new);
         match request.part {
             Part::Whole => self.strategy.prepare_for_update(cx, &mut *new, old),
-            Part::Status => self.strategy.prepare_for_status_update(cx, &mut *new, old),
-            Part::Unchecked | Part::Everything => {}
+            Part::Status if request.subresource == STATUS => {
+                self.strategy.prepare_for_status_update(cx, &mut *new, old);
+            }
+            Part::Status | Part::Other => {
+                let part = request.subresource;
+                self.strategy
+                    .prepare_for_part_update(part, cx, &mut *new, old);
+            }
+            Part::Everything => {}
         }
-        let of_spec = matches!(request.part, Part::Whole | Part::Unchecked);
+        let of_spec = matches!(request.part, Part::Whole | Part::Other);
         if of_spec && self.bumps_generation(&*new, old) {
             new.meta_mut().generation = old.meta().generation + 1;
         }
@@ -127,8 +141,14 @@ impl Store {
         }
         errors.extend(match request.part {
             Part::Whole => self.strategy.validate_update(&*new, old),
-            Part::Status => self.strategy.validate_status_update(&*new, old),
-            Part::Unchecked | Part::Everything => Vec::new(),
+            Part::Status if request.subresource == STATUS => {
+                self.strategy.validate_status_update(&*new, old)
+            }
+            Part::Status | Part::Other => {
+                let part = request.subresource;
+                self.strategy.validate_part_update(part, &*new, old)
+            }
+            Part::Everything => Vec::new(),
         });
         self.invalid(request.name, &errors)?;
         if request.part == Part::Whole {
@@ -151,8 +171,8 @@ impl Store {
         let is_status = |number| number == status;
         match part {
             Part::Everything => Ok(new),
-            Part::Whole | Part::Unchecked if !self.has_status => Ok(new),
-            Part::Whole | Part::Unchecked => {
+            Part::Whole | Part::Other if !self.has_status => Ok(new),
+            Part::Whole | Part::Other => {
                 if equal_in(&*new, old, is_status) {
                     return Ok(new);
                 }
@@ -232,8 +252,8 @@ fn keep_metadata(keeps: StatusKeeps, new: &mut ObjectMeta, old: &ObjectMeta) {
 struct TryUpdate<'a> {
     store: &'a Store,
     request: &'a UpdateRequest<'a>,
-    /// What a service was allotted in the last attempt.
-    claim: Claim,
+    /// What the hooks began in the last attempt.
+    begun: AllBegun,
 }
 
 impl Change for TryUpdate<'_> {
@@ -263,11 +283,13 @@ impl TryUpdate<'_> {
                 .await?;
         }
         store.strategy.admit(&admission, &mut *new, old).await?;
-        if store.is_services() && request.part == Part::Whole {
-            let services = &request.shared.services;
-            // What an earlier attempt was allotted is given back first.
-            self.claim = Claim::default();
-            self.claim = services.claim(&mut *new, old, &request.shared.random)?;
+        if request.part == Part::Whole {
+            // What an earlier attempt began is rolled back first.
+            self.begun = AllBegun::default();
+            self.begun = AllBegun::begin(&store.hooks, |it| match old {
+                Some(old) => it.begin_update(request.cx, &mut *new, old),
+                None => it.begin_create(request.cx, &mut *new),
+            })?;
         }
         let Some((old, current)) = old.zip(current) else {
             return self.create(new);

@@ -41,11 +41,17 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) async fn new() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    /// A registry that is set up otherwise than by default.
+    pub(crate) async fn with(set_up: impl FnOnce(&mut RegistryConfig)) -> Self {
         let kv = MemoryKv::default();
         let clock = Arc::new(TestClock(Mutex::new(Duration::from_secs(1_700_000_000))));
         let mut config = RegistryConfig::new(Arc::new(kv.clone()));
         config.clock = Arc::clone(&clock) as Arc<dyn WallClock>;
         config.seed = Some(7);
+        set_up(&mut config);
         let registry = Registry::new(config);
         registry.start().await.expect("nothing is in the way");
         Self {

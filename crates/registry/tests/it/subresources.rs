@@ -1,12 +1,11 @@
-//! Scale, binding and eviction.
+//! Scale and binding.
 
 use crate::fixture::{Fixture, typed};
 use crate::update::deployment;
 use kubist_api::apps::v1::Deployment;
 use kubist_api::autoscaling::v1::Scale;
 use kubist_api::core::v1::{Binding, Container, Pod};
-use kubist_api::policy::v1::{Eviction, PodDisruptionBudget};
-use kubist_apimachinery::{AnyObject, IntOrString, PostOptions, ResourceVersion, Status};
+use kubist_apimachinery::{AnyObject, PostOptions, ResourceVersion, Status};
 use kubist_registry::{Created, Replacement};
 
 pub(crate) fn pod(name: &str) -> Pod {
@@ -21,7 +20,7 @@ pub(crate) fn pod(name: &str) -> Pod {
     pod
 }
 
-async fn post<K: AnyObject>(
+pub(crate) async fn post<K: AnyObject>(
     fixture: &Fixture,
     part: &str,
     name: &str,
@@ -108,57 +107,4 @@ async fn a_pod_is_bound_once() {
         "Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned to node \
          \"n1\""
     );
-}
-
-async fn budget(fixture: &Fixture, allowed: i32) {
-    let mut budget = PodDisruptionBudget::default();
-    budget.metadata.name = "pdb".into();
-    budget.spec.min_available = Some(IntOrString::Int(1));
-    let selector = budget.spec.selector.get_or_insert_default();
-    selector.match_labels.insert("app".into(), "web".into());
-    let mut budget = fixture.create(budget).await;
-    budget.status.observed_generation = 1;
-    budget.status.disruptions_allowed = allowed;
-    budget.status.desired_healthy = 1;
-    budget.status.current_healthy = 1 + allowed;
-    fixture.put_part("status", budget).await.expect("fine");
-}
-
-async fn running(fixture: &Fixture, name: &str) {
-    let mut pod: Pod = fixture.create(pod(name)).await;
-    pod.status.phase = "Running".into();
-    fixture.put_part("status", pod).await.expect("fine");
-}
-
-fn eviction(name: &str) -> Eviction {
-    let mut eviction = Eviction::default();
-    eviction.metadata.name = name.into();
-    eviction
-}
-
-#[tokio::test]
-async fn an_eviction_takes_from_the_budget_until_it_is_empty() {
-    let fixture = Fixture::new().await;
-    budget(&fixture, 1).await;
-    running(&fixture, "p1").await;
-    running(&fixture, "p2").await;
-    post(&fixture, "eviction", "p1", eviction("p1"))
-        .await
-        .expect("the budget has room");
-    let left: PodDisruptionBudget = fixture.get("pdb").await.expect("it is there");
-    assert_eq!(left.status.disruptions_allowed, 0);
-    assert!(left.status.disrupted_pods.contains_key("p1"));
-    let status = post(&fixture, "eviction", "p2", eviction("p2"))
-        .await
-        .expect_err("none left");
-    assert_eq!(status.code, 429);
-    assert_eq!(
-        status.causes()[0].message,
-        "The disruption budget pdb needs 1 healthy pods and has 2 currently"
-    );
-    assert!(fixture.get::<Pod>("p2").await.is_ok());
-    let missing = post(&fixture, "eviction", "none", eviction("none")).await;
-    assert!(missing.is_err_and(|it| it.is_not_found()));
-    let mismatch = post(&fixture, "eviction", "p2", eviction("p1")).await;
-    assert!(mismatch.is_err_and(|it| it.is_bad_request()));
 }

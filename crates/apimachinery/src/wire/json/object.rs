@@ -81,6 +81,16 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 }
+                Name::Other(name) => {
+                    let value = map.next_value()?;
+                    if let Some(others) = message.others_mut()
+                        && others.insert(name.clone(), value).is_some()
+                        && cx.is_strict()
+                    {
+                        cx.note(StrictProblem::Duplicate, &name);
+                    }
+                    continue;
+                }
             };
             hint = index + 1;
             let field = &schema.fields[index];
@@ -121,6 +131,8 @@ impl Seen {
 pub(super) enum Name {
     Field(usize),
     TypeMeta,
+    /// Kept as it is.
+    Other(String),
     Unknown,
 }
 
@@ -148,6 +160,7 @@ impl Visitor<'_> for NameSeed<'_> {
             None if self.schema.kind.is_some() && matches!(name, "kind" | "apiVersion") => {
                 Name::TypeMeta
             }
+            None if self.schema.keeps_others() => Name::Other(name.to_owned()),
             None => {
                 self.cx.note(StrictProblem::Unknown, name);
                 Name::Unknown

@@ -1,0 +1,178 @@
+//! Custom resources over HTTP: defined, discovered, used in every way, and gone.
+
+use crate::client::{Client, silent_server};
+use http::Version;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
+
+fn definition() -> Value {
+    let schema = json!({"openAPIV3Schema": {
+        "type": "object",
+        "properties": {"spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}},
+    }});
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget", "shortNames": ["wi"]},
+            "versions": [{
+                "name": "v1", "served": true, "storage": true, "schema": schema,
+                "subresources": {"status": {}},
+                "additionalPrinterColumns": [
+                    {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
+                ],
+            }],
+        },
+    })
+}
+
+async fn defined(client: &mut Client) {
+    let answer = client.post(DEFINITIONS, &definition()).await;
+    assert_eq!(answer.code, 201, "{answer:?}");
+    for _ in 0..200 {
+        if client.get(WIDGETS).await.code == 200 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it is never served");
+}
+
+fn widget(name: &str) -> Value {
+    json!({
+        "apiVersion": "example.com/v1", "kind": "Widget",
+        "metadata": {"name": name}, "spec": {"size": 3, "deep": {"list": [1, {"a": null}]}},
+    })
+}
+
+#[tokio::test]
+async fn a_defined_resource_is_in_discovery_and_has_all_verbs() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    assert_eq!(client.get(WIDGETS).await.code, 404);
+    defined(&mut client).await;
+    let listed = client.get("/apis/example.com/v1").await.json();
+    let names: Vec<&Value> = listed["resources"]
+        .as_array()
+        .expect("it is a list")
+        .iter()
+        .map(|it| &it["name"])
+        .collect();
+    assert_eq!(names, ["widgets", "widgets/status"]);
+    let group = client.get("/apis/example.com").await.json();
+    assert_eq!(group["preferredVersion"]["groupVersion"], "example.com/v1");
+    let accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    let mut picky = Client::in_memory(&server, Version::HTTP_2).await;
+    picky = picky.header("accept", accept);
+    let all = picky.get("/apis").await.json();
+    let all = all["items"].as_array().expect("it is a list").clone();
+    assert!(all.iter().any(|it| it["metadata"]["name"] == "example.com"));
+
+    let created = client.post(WIDGETS, &widget("a")).await;
+    assert_eq!(created.code, 201);
+    let created = created.json();
+    assert_eq!(created["spec"], widget("a")["spec"]);
+    let one = format!("{WIDGETS}/a");
+    assert_eq!(client.get(&one).await.json(), created);
+    let merge = "application/merge-patch+json";
+    let patched = client
+        .ask("PATCH", &one, merge, r#"{"spec": {"size": 4}}"#)
+        .await;
+    assert_eq!(
+        (patched.code, &patched.json()["spec"]["size"]),
+        (200, &json!(4))
+    );
+    let json_patch = r#"[{"op": "replace", "path": "/spec/size", "value": 5}]"#;
+    let patched = client
+        .ask("PATCH", &one, "application/json-patch+json", json_patch)
+        .await;
+    assert_eq!(patched.json()["metadata"]["generation"], 3);
+    let strategic = "application/strategic-merge-patch+json";
+    let refused = client.ask("PATCH", &one, strategic, "{}").await;
+    assert_eq!(refused.code, 415);
+    let mut put = patched.json();
+    put["spec"] = json!({"size": 6});
+    let put = client
+        .ask("PUT", &one, "application/json", put.to_string())
+        .await;
+    assert_eq!((put.code, &put.json()["spec"]), (200, &json!({"size": 6})));
+    let protobuf = "application/vnd.kubernetes.protobuf";
+    assert_eq!(client.ask("POST", WIDGETS, protobuf, "k8s").await.code, 415);
+
+    let list = client.get(WIDGETS).await.json();
+    assert_eq!(list["kind"], "WidgetList");
+    assert_eq!(list["metadata"]["continue"], "");
+    assert_eq!(list["items"][0]["kind"], "Widget");
+    let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    let mut picky = Client::in_memory(&server, Version::HTTP_2).await;
+    picky = picky.header("accept", table);
+    let table = picky.get(WIDGETS).await.json();
+    assert_eq!(table["rows"][0]["cells"], json!(["a", 6]));
+    assert_eq!(table["columnDefinitions"][1]["name"], "Size");
+    let watch = client
+        .get(&format!("{WIDGETS}?watch=true&timeoutSeconds=1"))
+        .await;
+    let event: Value = serde_json::from_slice(&watch.bytes).expect("it is one event");
+    assert_eq!(
+        (&event["type"], &event["object"]["kind"]),
+        (&json!("ADDED"), &json!("Widget"))
+    );
+
+    let deleted = client.ask("DELETE", &one, "application/json", "").await;
+    assert_eq!(deleted.json()["details"]["kind"], "widgets");
+    client.post(WIDGETS, &widget("b")).await;
+    let all = client.ask("DELETE", WIDGETS, "application/json", "").await;
+    assert_eq!(all.json()["items"][0]["metadata"]["name"], "b");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_object_of_another_kind_or_version_is_refused() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    defined(&mut client).await;
+    let mut other = widget("a");
+    other["kind"] = json!("Gadget");
+    let answer = client.post(WIDGETS, &other).await;
+    assert_eq!(answer.code, 422);
+    assert_eq!(answer.json()["details"]["causes"][0]["field"], "kind");
+    other["apiVersion"] = json!("example.com/v2");
+    assert_eq!(client.post(WIDGETS, &other).await.code, 400);
+    let mut wrong = widget("a");
+    wrong["metadata"] = json!({"name": 1});
+    assert_eq!(client.post(WIDGETS, &wrong).await.code, 400);
+    let strict = format!("{WIDGETS}?fieldValidation=Strict");
+    let mut unknown = widget("a");
+    unknown["metadata"]["nonsense"] = json!(1);
+    assert_eq!(client.post(&strict, &unknown).await.code, 400);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_deleted_definition_is_gone_from_discovery() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    defined(&mut client).await;
+    client.post(WIDGETS, &widget("a")).await;
+    let path = format!("{DEFINITIONS}/widgets.example.com");
+    let deleted = client.ask("DELETE", &path, "application/json", "").await;
+    assert_eq!(deleted.code, 200);
+    let meta = &deleted.json()["metadata"];
+    assert_eq!(
+        meta["finalizers"],
+        json!(["customresourcecleanup.apiextensions.k8s.io"])
+    );
+    for _ in 0..300 {
+        if client.get("/apis/example.com").await.code == 404 {
+            assert_eq!(client.get(&path).await.code, 404);
+            server.shutdown().await;
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("it is never gone");
+}

@@ -1,0 +1,36 @@
+//! Custom resources: kinds that CustomResourceDefinitions make known at run time.
+//!
+//! A definition is accepted (`names`), becomes a [`Shape`] with static names, and then a store and
+//! resources like any other, with a strategy of its own. `definitions` follows the stored
+//! definitions and keeps what is served in step. Schemas are kept and not enforced.
+
+mod definitions;
+mod field_path;
+mod names;
+mod scale;
+mod served;
+mod shape;
+mod strategy;
+
+pub(crate) use definitions::mark;
+pub(crate) use field_path::FieldPath;
+pub(crate) use scale::ScalePaths;
+pub(crate) use served::{Definitions, Served};
+pub(crate) use shape::{Shape, shape_of};
+use strategy::CustomStrategy;
+
+use kubist_apimachinery::{AnyObject, CustomObject};
+use std::any::Any;
+
+/// The finalizer that keeps a definition until its objects are gone.
+pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// The object as a custom one.
+pub(crate) fn custom(object: &dyn AnyObject) -> Option<&CustomObject> {
+    (object as &dyn Any).downcast_ref()
+}
+
+/// The object as a custom one, to change it.
+pub(crate) fn custom_mut(object: &mut dyn AnyObject) -> Option<&mut CustomObject> {
+    (object as &mut dyn Any).downcast_mut()
+}

@@ -1,0 +1,275 @@
+//! Follows the stored definitions: conditions, what is served, and the end of those deleted.
+//!
+//! Several servers on one store each do this; they come to the same result, and whoever writes it
+//! second changes nothing.
+
+use super::CLEANUP;
+use super::names::{self, ESTABLISHED, TERMINATING, Taken};
+use crate::rest::Rest;
+use crate::{Registry, Replacement, RequestContext, Stored, User, WatchEvent};
+use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionStatus};
+use kubist_apimachinery::{
+    AnyObject, DeleteOptions, ListOptions, PostOptions, ResourceVersion, Status, Str,
+};
+use std::any::Any;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How soon to look again at a definition whose objects are not gone yet.
+const CLEANUP_RETRY: Duration = Duration::from_secs(1);
+/// How soon to begin again after storage failed.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Definitions by name, as they were last seen.
+type Known = BTreeMap<Str, CustomResourceDefinition>;
+
+impl Registry {
+    /// Serves what CustomResourceDefinitions define, sets their conditions, and clears up behind
+    /// those that are deleted. Runs until it is dropped; one is to run for each registry that
+    /// serves. What was there at [`start`](Self::start) is served without it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Can be dropped at any time, and run again.
+    pub async fn run_definitions(&self) {
+        loop {
+            // It ends with an error of storage only; the next round begins with a list.
+            drop(self.follow_definitions().await);
+            tokio::time::sleep(RETRY).await;
+        }
+    }
+
+    /// Serves the definitions that are stored.
+    pub(crate) async fn load_definitions(&self) -> Result<(), Status> {
+        let Some(rest) = self.definitions_resource() else {
+            return Ok(());
+        };
+        let (known, _) = list(&rest, &self.own_request()).await?;
+        let changed = known.keys().cloned().collect();
+        self.settle_definitions(&rest, known, &changed)
+            .await
+            .map(drop)
+    }
+
+    fn definitions_resource(&self) -> Option<Arc<Rest>> {
+        self.resource("apiextensions.k8s.io", "v1", "customresourcedefinitions")
+    }
+
+    fn own_request(&self) -> RequestContext {
+        self.request(User {
+            name: "system:apiserver".into(),
+            ..User::default()
+        })
+    }
+
+    async fn follow_definitions(&self) -> Result<(), Status> {
+        let Some(rest) = self.definitions_resource() else {
+            return std::future::pending().await;
+        };
+        let cx = self.own_request();
+        let (known, version) = list(&rest, &cx).await?;
+        let options = ListOptions {
+            resource_version: version,
+            ..ListOptions::default()
+        };
+        let mut events = rest.watch(&cx, "", None, &options, None).await?;
+        // Those that went while nobody watched.
+        let gone = self.definitions.served();
+        let gone = gone.by_definition.keys();
+        let mut changed: BTreeSet<Str> = gone.chain(known.keys()).cloned().collect();
+        let mut known = known;
+        loop {
+            known = self.settle_definitions(&rest, known, &changed).await?;
+            let ending = known.iter().filter(|(_, it)| is_ending(it));
+            changed = ending.map(|(name, _)| name.clone()).collect();
+            let next = events.next();
+            let batch = if changed.is_empty() {
+                Ok(next.await)
+            } else {
+                tokio::time::timeout(CLEANUP_RETRY, next).await
+            };
+            if let Ok(batch) = batch {
+                for event in batch.ok_or_else(over)? {
+                    apply(&mut known, event, &mut changed)?;
+                }
+            }
+        }
+    }
+
+    /// Does what has to be done about definitions that changed: names, what is served, and the
+    /// end of those that are deleted.
+    async fn settle_definitions(
+        &self,
+        rest: &Rest,
+        mut known: Known,
+        changed: &BTreeSet<Str>,
+    ) -> Result<Known, Status> {
+        let groups: BTreeSet<Str> = changed.iter().map(|name| group_of(name)).collect();
+        // A change can free names for all of its group.
+        let names: Vec<Str> = known
+            .keys()
+            .chain(changed)
+            .filter(|name| groups.contains(&group_of(name)))
+            .cloned()
+            .collect();
+        for name in names {
+            let Some(definition) = known.get(&name) else {
+                self.uninstall(&name);
+                continue;
+            };
+            let mut settled = definition.clone();
+            if !is_ending(definition) {
+                settled.status = accepted(&known, definition, self.own_request().now());
+            }
+            // Served first, so that whoever sees the condition finds the resource.
+            let installed = self.install(&settled);
+            if !installed {
+                let why = ("TooManyDefinitions", "this server has seen too many kinds");
+                let now = self.own_request().now();
+                names::set(&mut settled.status, ESTABLISHED, false, why, now);
+            }
+            if settled.status != definition.status {
+                self.write_status(rest, &settled).await?;
+            }
+            if is_ending(&settled) && self.is_cleaned(&settled).await? {
+                self.finish(rest, &settled).await?;
+            }
+            known.insert(name, settled);
+        }
+        Ok(known)
+    }
+
+    /// Writes a status, unless the definition has changed: then an event brings it again.
+    async fn write_status(
+        &self,
+        rest: &Rest,
+        definition: &CustomResourceDefinition,
+    ) -> Result<(), Status> {
+        let Some(status) = rest.subresource("status") else {
+            return Ok(());
+        };
+        let (cx, options) = (self.own_request(), PostOptions::default());
+        let name = definition.metadata.name.clone();
+        let new = Replacement(Box::new(definition.clone()));
+        let written = status.update(&cx, "", &name, &new, &options).await;
+        tolerate(written.map(drop))
+    }
+
+    /// Takes the finalizer off a definition whose objects are gone.
+    async fn finish(
+        &self,
+        rest: &Rest,
+        definition: &CustomResourceDefinition,
+    ) -> Result<(), Status> {
+        let (cx, options) = (self.own_request(), PostOptions::default());
+        let name = definition.metadata.name.clone();
+        let mut free = definition.clone();
+        free.metadata.finalizers.retain(|it| it != CLEANUP);
+        let new = Replacement(Box::new(free));
+        let written = rest.update(&cx, "", &name, &new, &options).await;
+        tolerate(written.map(drop))
+    }
+
+    /// Deletes the objects of a definition. Whether none is left.
+    async fn is_cleaned(&self, definition: &CustomResourceDefinition) -> Result<bool, Status> {
+        let served = self.definitions.served();
+        let installed = served.by_definition.get(&definition.metadata.name);
+        let Some(shape) = installed.and_then(|it| it.shapes.first()) else {
+            return Ok(true);
+        };
+        let facts = shape.facts;
+        let path = (facts.group, facts.version, facts.plural);
+        let Some(rest) = served.resources.get(&path) else {
+            return Ok(true);
+        };
+        let (cx, list) = (self.own_request(), ListOptions::default());
+        let options = DeleteOptions::default();
+        rest.delete_collection(&cx, "", &list, &options).await?;
+        Ok(rest.list(&cx, "", &list).await?.items.is_empty())
+    }
+}
+
+/// All stored definitions, and the version of the list.
+async fn list(rest: &Rest, cx: &RequestContext) -> Result<(Known, ResourceVersion), Status> {
+    let page = rest.list(cx, "", &ListOptions::default()).await?;
+    let definitions = page.items.iter().filter_map(definition);
+    let known = definitions.map(|it| (it.metadata.name.clone(), it));
+    Ok((
+        known.collect(),
+        page.metadata.resource_version.to_string().into(),
+    ))
+}
+
+/// The definition in a stored value; one that cannot be read defines nothing.
+fn definition(stored: &Stored) -> Option<CustomResourceDefinition> {
+    let object: &dyn AnyObject = &**stored.object().ok()?;
+    (object as &dyn Any).downcast_ref().cloned()
+}
+
+fn apply(known: &mut Known, event: WatchEvent, changed: &mut BTreeSet<Str>) -> Result<(), Status> {
+    let (stored, there) = match event {
+        WatchEvent::Added(stored) | WatchEvent::Modified(stored) => (stored, true),
+        WatchEvent::Deleted(stored) => (stored, false),
+        WatchEvent::Bookmark(_) => return Ok(()),
+        WatchEvent::Error(status) => return Err(*status),
+    };
+    let Some(definition) = definition(&stored) else {
+        return Ok(());
+    };
+    let name = definition.metadata.name.clone();
+    changed.insert(name.clone());
+    if there {
+        known.insert(name, definition);
+    } else {
+        known.remove(&name);
+    }
+    Ok(())
+}
+
+/// The status of a definition, given the others of its group.
+fn accepted(
+    known: &Known,
+    definition: &CustomResourceDefinition,
+    now: kubist_apimachinery::Time,
+) -> CustomResourceDefinitionStatus {
+    let others = known.values().filter(|it| {
+        it.spec.group == definition.spec.group && it.metadata.name != definition.metadata.name
+    });
+    names::settle(definition, &Taken::by(others), now)
+}
+
+pub(super) fn is_ending(definition: &CustomResourceDefinition) -> bool {
+    let meta = &definition.metadata;
+    meta.is_terminating() && meta.finalizers.iter().any(|it| it == CLEANUP)
+}
+
+/// The group in the name of a definition.
+fn group_of(name: &str) -> Str {
+    name.split_once('.').map_or("", |(_, group)| group).into()
+}
+
+/// What somebody else has changed or removed comes again as an event.
+fn tolerate(written: Result<(), Status>) -> Result<(), Status> {
+    match written {
+        Err(status) if status.is_conflict() || status.is_not_found() || status.is_invalid() => {
+            Ok(())
+        }
+        other => other,
+    }
+}
+
+fn over() -> Status {
+    Status::internal_error("the watch of definitions has ended")
+}
+
+/// Marks a definition whose deletion begins: its objects go first.
+pub(crate) fn mark(definition: &mut CustomResourceDefinition, now: kubist_apimachinery::Time) {
+    definition.metadata.deletion_timestamp = Some(now);
+    definition.metadata.finalizers.push(CLEANUP.into());
+    let why = (
+        "InstanceDeletionPending",
+        "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+    );
+    names::set(&mut definition.status, TERMINATING, true, why, now);
+}

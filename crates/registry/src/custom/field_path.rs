@@ -1,0 +1,225 @@
+//! `FieldPath`: where a field is in a custom object, as definitions write it.
+//!
+//! The simple JSONPath that columns, scales and selectable fields have: names, names in brackets
+//! and quotes, indexes, `[*]`, and `[?(@.name=="text")]`. Anything else finds nothing.
+
+use kubist_apimachinery::wire::to_json_value;
+use kubist_apimachinery::{CustomObject, ObjectMeta};
+use serde_json::Value;
+use std::borrow::Cow;
+
+/// Where a field is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FieldPath(Vec<Step>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Name(String),
+    Index(usize),
+    All,
+    Where { field: String, equals: String },
+}
+
+impl FieldPath {
+    /// Reads a path such as `.spec.replicas`; None if it is none.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let mut rest = text.trim();
+        rest = rest.strip_prefix('{').unwrap_or(rest);
+        rest = rest.strip_suffix('}').unwrap_or(rest);
+        rest = rest.strip_prefix('$').unwrap_or(rest);
+        let mut steps = Vec::new();
+        while !rest.is_empty() {
+            let step;
+            (step, rest) = match rest.strip_prefix('[') {
+                Some(inner) => bracket(inner)?,
+                None => name(rest.strip_prefix('.').unwrap_or(rest))?,
+            };
+            steps.push(step);
+        }
+        (!steps.is_empty()).then_some(Self(steps))
+    }
+
+    /// The names of a path that has nothing else.
+    fn names(&self) -> Option<Vec<&str>> {
+        let name = |step: &'_ Step| match step {
+            Step::Name(_) => true,
+            Step::Index(_) | Step::All | Step::Where { .. } => false,
+        };
+        self.0.iter().all(name).then(|| {
+            let names = self.0.iter().filter_map(|step| match step {
+                Step::Name(name) => Some(name.as_str()),
+                _ => None,
+            });
+            names.collect()
+        })
+    }
+
+    /// What is there in an object; None if nothing is, or null.
+    pub(crate) fn find<'a>(&self, object: &'a CustomObject) -> Option<Cow<'a, Value>> {
+        let (first, rest) = self.0.split_first()?;
+        let Step::Name(first) = first else {
+            return None;
+        };
+        if first == "metadata" {
+            let metadata = metadata(&object.metadata);
+            return walk(&metadata, rest).cloned().map(Cow::Owned);
+        }
+        walk(object.content().get(first)?, rest).map(Cow::Borrowed)
+    }
+
+    /// Puts a value there, if the path has names only; objects on the way are made.
+    pub(crate) fn set(&self, object: &mut CustomObject, value: Value) {
+        let Some(names) = self.names() else {
+            return;
+        };
+        let Some((last, way)) = names.split_last() else {
+            return;
+        };
+        let mut map = object.content_mut();
+        for name in way {
+            let next = map.entry(*name).or_insert(Value::Null);
+            if !next.is_object() {
+                *next = Value::Object(serde_json::Map::new());
+            }
+            let Value::Object(inner) = next else {
+                return;
+            };
+            map = inner;
+        }
+        map.insert((*last).to_owned(), value);
+    }
+}
+
+fn metadata(metadata: &ObjectMeta) -> Value {
+    to_json_value(metadata)
+}
+
+fn name(text: &str) -> Option<(Step, &str)> {
+    let end = text.find(['.', '[']).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    (!name.is_empty()).then(|| (Step::Name(name.replace('\\', "")), rest))
+}
+
+/// A step in brackets, behind the opening one.
+fn bracket(text: &str) -> Option<(Step, &str)> {
+    if let Some(inner) = text.strip_prefix("?(@.") {
+        let (condition, rest) = inner.split_once(")]")?;
+        let (field, equals) = condition.split_once("==")?;
+        return Some((
+            Step::Where {
+                field: field.trim().to_owned(),
+                equals: unquoted(equals.trim())?.to_owned(),
+            },
+            rest,
+        ));
+    }
+    let (inner, rest) = text.split_once(']')?;
+    let step = match inner {
+        "*" => Step::All,
+        inner => match inner.parse() {
+            Ok(index) => Step::Index(index),
+            Err(_) => Step::Name(unquoted(inner)?.to_owned()),
+        },
+    };
+    Some((step, rest))
+}
+
+fn unquoted(text: &str) -> Option<&str> {
+    ['"', '\''].into_iter().find_map(|quote| {
+        text.strip_prefix(quote)
+            .and_then(|text| text.strip_suffix(quote))
+    })
+}
+
+fn walk<'a>(mut value: &'a Value, steps: &[Step]) -> Option<&'a Value> {
+    for step in steps {
+        value = match step {
+            Step::Name(name) => value.get(name)?,
+            Step::Index(index) => value.get(index)?,
+            // Of several, a column shows the first.
+            Step::All => match value {
+                Value::Array(items) => items.first()?,
+                Value::Object(map) => map.values().next()?,
+                _ => return None,
+            },
+            Step::Where { field, equals } => {
+                let items = value.as_array()?;
+                let holds = |item: &&Value| {
+                    item.get(field).and_then(Value::as_str) == Some(equals.as_str())
+                };
+                items.iter().find(holds)?
+            }
+        };
+    }
+    (!value.is_null()).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubist_apimachinery::wire::{KindFacts, Schema};
+    use serde_json::json;
+
+    static WIDGET: Schema = CustomObject::schema_of(KindFacts {
+        group: "example.com",
+        version: "v1",
+        kind: "Widget",
+        api_version: "example.com/v1",
+    });
+
+    fn widget() -> CustomObject {
+        let mut widget = CustomObject::new(&WIDGET);
+        widget.metadata.name = "w".into();
+        let content = json!({
+            "spec": {"size": 3, "tags": ["a", "b"], "a.b": true},
+            "status": {"conditions": [
+                {"type": "Ready", "status": "False"}, {"type": "Up", "status": "True"},
+            ]},
+        });
+        if let Value::Object(content) = content {
+            *widget.content_mut() = content;
+        }
+        widget
+    }
+
+    #[test]
+    fn paths_find_what_definitions_mean() {
+        let widget = widget();
+        let find = |path: &str| FieldPath::parse(path)?.find(&widget).map(Cow::into_owned);
+        for (path, expected) in [
+            (".spec.size", json!(3)),
+            ("{.spec.size}", json!(3)),
+            ("$.spec.tags[1]", json!("b")),
+            (".spec.tags[*]", json!("a")),
+            (".spec['a.b']", json!(true)),
+            (".metadata.name", json!("w")),
+            (
+                ".status.conditions[?(@.type==\"Up\")].status",
+                json!("True"),
+            ),
+        ] {
+            assert_eq!(find(path), Some(expected), "{path}");
+        }
+        for nothing in [
+            "",
+            ".",
+            ".spec.none",
+            ".spec.size.x",
+            ".spec.tags[9]",
+            "[",
+            ".a[?(x)]",
+        ] {
+            assert_eq!(find(nothing), None, "{nothing}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_put_where_it_belongs() {
+        let mut widget = widget();
+        for path in [".spec.replicas", ".more.deep.replicas"] {
+            let path = FieldPath::parse(path).expect("it is a path");
+            path.set(&mut widget, json!(7));
+            assert_eq!(path.find(&widget).map(Cow::into_owned), Some(json!(7)));
+        }
+    }
+}

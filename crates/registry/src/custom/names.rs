@@ -1,0 +1,248 @@
+//! Which names of a definition are accepted, and what its conditions say of that. Pure.
+
+use kubist_api::apiextensions::v1::{
+    CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionNames,
+    CustomResourceDefinitionStatus,
+};
+use kubist_apimachinery::{Str, Time};
+use std::collections::BTreeSet;
+
+/// Names that other definitions of a group have.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    resources: BTreeSet<Str>,
+    kinds: BTreeSet<Str>,
+}
+
+impl Taken {
+    /// What `others` have been accepted with.
+    pub(crate) fn by<'a>(others: impl Iterator<Item = &'a CustomResourceDefinition>) -> Self {
+        let mut taken = Self::default();
+        for other in others {
+            let names = &other.status.accepted_names;
+            taken.resources.insert(names.plural.clone());
+            taken.resources.insert(names.singular.clone());
+            taken.resources.extend(names.short_names.iter().cloned());
+            taken.kinds.insert(names.kind.clone());
+            taken.kinds.insert(names.list_kind.clone());
+        }
+        taken.resources.remove("");
+        taken.kinds.remove("");
+        taken
+    }
+}
+
+/// The first complaint of a definition's names.
+#[derive(Debug, Default)]
+struct Conflict(Option<(&'static str, String)>);
+
+impl Conflict {
+    fn check(
+        &mut self,
+        reason: &'static str,
+        (wanted, accepted): (&Str, &mut Str),
+        taken: &BTreeSet<Str>,
+    ) {
+        if wanted != accepted && taken.contains(wanted) {
+            self.0 = Some((reason, format!("{wanted:?} is already in use")));
+        } else {
+            *accepted = wanted.clone();
+        }
+    }
+}
+
+/// The status that a definition should have, given what names others have.
+pub(crate) fn settle(
+    definition: &CustomResourceDefinition,
+    taken: &Taken,
+    now: Time,
+) -> CustomResourceDefinitionStatus {
+    let mut status = definition.status.clone();
+    let conflict = accept(&definition.spec.names, &mut status.accepted_names, taken);
+    let accepted = conflict.0.is_none();
+    let (reason, message) = conflict
+        .0
+        .unwrap_or_else(|| ("NoConflicts", "no conflicts found".to_owned()));
+    set(
+        &mut status,
+        "NamesAccepted",
+        accepted,
+        (reason, &message),
+        now,
+    );
+    let was_established = is_true(&status, ESTABLISHED);
+    if accepted && !was_established {
+        let message = "the initial names have been accepted";
+        set(
+            &mut status,
+            ESTABLISHED,
+            true,
+            ("InitialNamesAccepted", message),
+            now,
+        );
+    } else if !was_established {
+        let message = "not all names are accepted";
+        set(
+            &mut status,
+            ESTABLISHED,
+            false,
+            ("NotAccepted", message),
+            now,
+        );
+    }
+    let message = "the schema is kept, and objects are not yet checked against it";
+    set(
+        &mut status,
+        "SchemaEnforced",
+        false,
+        ("NotImplemented", message),
+        now,
+    );
+    status
+}
+
+/// The condition of a definition that is served.
+pub(crate) const ESTABLISHED: &str = "Established";
+/// The condition of a definition that is being deleted.
+pub(crate) const TERMINATING: &str = "Terminating";
+
+fn accept(
+    wanted: &CustomResourceDefinitionNames,
+    accepted: &mut CustomResourceDefinitionNames,
+    taken: &Taken,
+) -> Conflict {
+    let mut conflict = Conflict::default();
+    let plurals = (&wanted.plural, &mut accepted.plural);
+    conflict.check("PluralConflict", plurals, &taken.resources);
+    let singulars = (&wanted.singular, &mut accepted.singular);
+    conflict.check("SingularConflict", singulars, &taken.resources);
+    let mut short = wanted.short_names.iter();
+    let in_use = |name: &&Str| {
+        !accepted.short_names.contains(name) && taken.resources.contains(name.as_str())
+    };
+    match short.find(in_use) {
+        Some(name) => {
+            conflict.0 = Some(("ShortNamesConflict", format!("{name:?} is already in use")));
+        }
+        None => accepted.short_names.clone_from(&wanted.short_names),
+    }
+    let kinds = (&wanted.kind, &mut accepted.kind);
+    conflict.check("KindConflict", kinds, &taken.kinds);
+    let list_kinds = (&wanted.list_kind, &mut accepted.list_kind);
+    conflict.check("ListKindConflict", list_kinds, &taken.kinds);
+    accepted.categories.clone_from(&wanted.categories);
+    conflict
+}
+
+/// Whether a condition is true.
+pub(crate) fn is_true(status: &CustomResourceDefinitionStatus, kind: &str) -> bool {
+    let mut conditions = status.conditions.iter();
+    conditions.any(|it| it.type_ == *kind && it.status == "True")
+}
+
+/// Sets a condition; its time moves only with its status.
+pub(crate) fn set(
+    status: &mut CustomResourceDefinitionStatus,
+    kind: &str,
+    holds: bool,
+    (reason, message): (&str, &str),
+    now: Time,
+) {
+    let mut new = CustomResourceDefinitionCondition {
+        type_: kind.into(),
+        status: if holds { "True" } else { "False" }.into(),
+        last_transition_time: Some(now),
+        reason: reason.into(),
+        message: message.into(),
+        ..CustomResourceDefinitionCondition::default()
+    };
+    let mut conditions = status.conditions.iter_mut();
+    match conditions.find(|it| it.type_ == *kind) {
+        Some(found) => {
+            if found.status == new.status {
+                new.last_transition_time = found.last_transition_time;
+            }
+            *found = new;
+        }
+        None => status.conditions.push(new),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn definition(plural: &str, kind: &str, short: &[&str]) -> CustomResourceDefinition {
+        let mut definition = CustomResourceDefinition::default();
+        let names = &mut definition.spec.names;
+        names.plural = plural.into();
+        names.singular = kind.to_lowercase().into();
+        names.kind = kind.into();
+        names.list_kind = format!("{kind}List").into();
+        names.short_names = short.iter().map(|it| Str::from(*it)).collect();
+        definition
+    }
+
+    fn at(seconds: i64) -> Time {
+        Time::from_unix(seconds)
+    }
+
+    fn said(status: &CustomResourceDefinitionStatus) -> Vec<(&str, &str, &str)> {
+        let conditions = status.conditions.iter();
+        let said = conditions.map(|it| (&*it.type_, &*it.status, &*it.reason));
+        said.filter(|it| it.0 != "SchemaEnforced").collect()
+    }
+
+    #[test]
+    fn fresh_names_are_accepted_and_established() {
+        let mut widgets = definition("widgets", "Widget", &["w"]);
+        widgets.status = settle(&widgets, &Taken::default(), at(1));
+        assert_eq!(
+            said(&widgets.status),
+            [
+                ("NamesAccepted", "True", "NoConflicts"),
+                ("Established", "True", "InitialNamesAccepted")
+            ]
+        );
+        assert_eq!(widgets.status.accepted_names, widgets.spec.names);
+        let again = settle(&widgets, &Taken::default(), at(2));
+        assert_eq!(again, widgets.status, "nothing moves");
+    }
+
+    #[test]
+    fn a_name_in_use_is_refused_until_it_is_free() {
+        let mut widgets = definition("widgets", "Widget", &["w"]);
+        widgets.status = settle(&widgets, &Taken::default(), at(1));
+        let taken = Taken::by(std::iter::once(&widgets));
+        for (other, reason) in [
+            (definition("widgets", "Other", &[]), "PluralConflict"),
+            (definition("others", "Other", &["w"]), "ShortNamesConflict"),
+            (definition("others", "Widget", &[]), "ListKindConflict"),
+        ] {
+            let status = settle(&other, &taken, at(2));
+            assert_eq!(
+                said(&status),
+                [
+                    ("NamesAccepted", "False", reason),
+                    ("Established", "False", "NotAccepted")
+                ]
+            );
+            let mut freed = other;
+            freed.status = status;
+            let status = settle(&freed, &Taken::default(), at(3));
+            assert!(is_true(&status, ESTABLISHED));
+        }
+    }
+
+    #[test]
+    fn who_is_established_stays_so_under_a_conflict() {
+        let mut widgets = definition("widgets", "Widget", &[]);
+        widgets.status = settle(&widgets, &Taken::default(), at(1));
+        let mut others = definition("others", "Other", &[]);
+        others.status = settle(&others, &Taken::default(), at(1));
+        others.spec.names.short_names.push("widgets".into());
+        let status = settle(&others, &Taken::by(std::iter::once(&widgets)), at(2));
+        assert!(is_true(&status, ESTABLISHED) && !is_true(&status, "NamesAccepted"));
+        assert!(status.accepted_names.short_names.is_empty());
+    }
+}

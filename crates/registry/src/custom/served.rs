@@ -1,0 +1,171 @@
+//! `Definitions`: which custom resources are served now.
+//!
+//! What is served is replaced as a whole, so a request sees one state of it.
+
+use super::definitions::is_ending;
+use super::names::{self, ESTABLISHED};
+use super::{CustomStrategy, Shape};
+use crate::Registry;
+use crate::catalog::{self, ServedGroup};
+use crate::registry::Shared;
+use crate::rest::Rest;
+use crate::store::Store;
+use crate::subresource::Subresource;
+use hashbrown::HashMap;
+use kubist_api::apiextensions::v1::CustomResourceDefinition;
+use kubist_apimachinery::Str;
+use parking_lot::RwLock;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Versions of all definitions that are served at a time.
+const SERVED_VERSIONS_MAX: usize = 20_000;
+/// Group, version and plural.
+type Path = (&'static str, &'static str, &'static str);
+
+/// The custom resources that are served.
+#[derive(Debug, Default)]
+pub(crate) struct Definitions {
+    /// The groups without custom resources.
+    base: Arc<[ServedGroup]>,
+    served: RwLock<Arc<Served>>,
+}
+
+/// The custom resources that are served at one time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Served {
+    pub(crate) resources: HashMap<Path, Arc<Rest>>,
+    /// Everything that is served.
+    pub(crate) groups: Arc<[ServedGroup]>,
+    pub(super) by_definition: BTreeMap<Str, Installed>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Installed {
+    pub(super) shapes: Vec<&'static Shape>,
+    is_ending: bool,
+}
+
+impl Definitions {
+    /// None yet, beside these groups.
+    pub(crate) fn new(base: Arc<[ServedGroup]>) -> Self {
+        let served = Served {
+            groups: Arc::clone(&base),
+            ..Served::default()
+        };
+        Self {
+            base,
+            served: RwLock::new(Arc::new(served)),
+        }
+    }
+
+    /// Changes what is served.
+    fn change(&self, change: impl FnOnce(&mut Served)) {
+        let mut served = self.served.write();
+        let mut next = Served::clone(&served);
+        change(&mut next);
+        next.groups = catalog::with_more(&self.base, catalog::custom(&next));
+        *served = Arc::new(next);
+    }
+
+    pub(crate) fn served(&self) -> Arc<Served> {
+        Arc::clone(&self.served.read())
+    }
+}
+
+impl Served {
+    fn remove(&mut self, name: &str) {
+        if let Some(installed) = self.by_definition.remove(name) {
+            for shape in installed.shapes {
+                let facts = shape.facts;
+                self.resources
+                    .remove(&(facts.group, facts.version, facts.plural));
+            }
+        }
+    }
+}
+
+impl Installed {
+    fn equals(&self, other: &Self) -> bool {
+        let mut pairs = self.shapes.iter().zip(&other.shapes);
+        self.is_ending == other.is_ending
+            && self.shapes.len() == other.shapes.len()
+            && pairs.all(|(one, other)| std::ptr::eq(*one, *other))
+    }
+}
+
+fn new_store(shared: &Shared, shape: &'static Shape, is_ending: bool) -> Store {
+    let facts = shape.facts;
+    Store {
+        group: facts.group,
+        plural: facts.plural,
+        namespaced: facts.namespaced,
+        storage: shared.engine.custom(shape.kind, facts),
+        strategy: Arc::new(CustomStrategy { shape, is_ending }),
+        has_status: shape.has_status,
+        hooks: Vec::new(),
+    }
+}
+
+impl Registry {
+    /// Serves a definition as it is now, or no longer. False if there are too many.
+    pub(super) fn install(&self, definition: &CustomResourceDefinition) -> bool {
+        let name = &definition.metadata.name;
+        if !names::is_true(&definition.status, ESTABLISHED) {
+            self.uninstall(name);
+            return true;
+        }
+        let versions = definition.spec.versions.iter();
+        let versions: Option<Vec<_>> = versions
+            .filter(|version| version.served || version.storage)
+            .map(|version| Some((version, Shape::of(definition, version)?)))
+            .collect();
+        let Some(versions) = versions else {
+            self.uninstall(name);
+            return false;
+        };
+        let Some((_, stored)) = versions.iter().find(|(version, _)| version.storage) else {
+            self.uninstall(name);
+            return true;
+        };
+        let stored = *stored;
+        let of_served = versions.iter().filter(|(version, _)| version.served);
+        let installed = Installed {
+            shapes: of_served.map(|(_, shape)| *shape).collect(),
+            is_ending: is_ending(definition),
+        };
+        let served = self.definitions.served();
+        let before = served.by_definition.get(name);
+        if before.is_some_and(|it| it.equals(&installed)) {
+            return true;
+        }
+        if served.resources.len() + installed.shapes.len() > SERVED_VERSIONS_MAX {
+            return false;
+        }
+        let store = Arc::new(new_store(&self.shared, stored, installed.is_ending));
+        self.definitions.change(|next| {
+            next.remove(name);
+            for shape in &installed.shapes {
+                let facts = shape.facts;
+                let rest = Rest {
+                    shared: Arc::clone(&self.shared),
+                    facts,
+                    kind: shape.kind,
+                    store: Arc::clone(&store),
+                    subresource: Subresource::None,
+                };
+                let path = (facts.group, facts.version, facts.plural);
+                next.resources.insert(path, Arc::new(rest));
+            }
+            next.by_definition.insert(name.clone(), installed);
+        });
+        true
+    }
+
+    pub(super) fn uninstall(&self, name: &str) {
+        let served = self.definitions.served();
+        if served.by_definition.contains_key(name) {
+            self.definitions.change(|next| next.remove(name));
+        }
+    }
+}

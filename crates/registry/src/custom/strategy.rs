@@ -1,0 +1,124 @@
+//! How custom objects are created and changed: as any others, by what their definition says.
+
+use super::{FieldPath, Shape, custom, custom_mut};
+use crate::{Admission, BoxFuture, Generation, RequestContext, StatusKeeps, Strategy};
+use kubist_apimachinery::{AnyObject, FieldError, Status, StatusReason};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// The strategy of the resources of one definition.
+#[derive(Debug)]
+pub(crate) struct CustomStrategy {
+    pub(crate) shape: &'static Shape,
+    /// Whether the definition is being deleted, so that nothing new may come.
+    pub(crate) is_ending: bool,
+}
+
+const STATUS: &str = "status";
+
+/// Puts the old value of a field, or its absence, in place of the new one.
+fn take_over(new: &mut Map<String, Value>, old: &Map<String, Value>, name: &str) {
+    match old.get(name) {
+        Some(value) => drop(new.insert(name.to_owned(), value.clone())),
+        None => drop(new.remove(name)),
+    }
+}
+
+impl Strategy for CustomStrategy {
+    fn admit<'a>(
+        &'a self,
+        _: &'a Admission<'a>,
+        _: &'a mut dyn AnyObject,
+        old: Option<&'a dyn AnyObject>,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        let refused = self.is_ending && old.is_none();
+        Box::pin(std::future::ready(if refused {
+            let message = "create not allowed while custom resource definition is terminating";
+            Err(Status::failure(
+                405,
+                StatusReason::MethodNotAllowed,
+                message,
+            ))
+        } else {
+            Ok(())
+        }))
+    }
+
+    fn prepare_for_create(&self, _: &RequestContext, new: &mut dyn AnyObject) {
+        if self.shape.has_status
+            && let Some(new) = custom_mut(new)
+        {
+            new.content_mut().remove(STATUS);
+        }
+    }
+
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut dyn AnyObject, old: &dyn AnyObject) {
+        if self.shape.has_status
+            && let (Some(new), Some(old)) = (custom_mut(new), custom(old))
+        {
+            take_over(new.content_mut(), old.content(), STATUS);
+        }
+    }
+
+    fn prepare_for_status_update(
+        &self,
+        _: &RequestContext,
+        new: &mut dyn AnyObject,
+        old: &dyn AnyObject,
+    ) {
+        let (Some(new), Some(old)) = (custom_mut(new), custom(old)) else {
+            return;
+        };
+        let mut content = old.content().clone();
+        take_over(&mut content, new.content(), STATUS);
+        *new.content_mut() = content;
+        let version = std::mem::take(&mut new.metadata.resource_version);
+        let uid = std::mem::take(&mut new.metadata.uid);
+        new.metadata = old.metadata.clone();
+        new.metadata.resource_version = version;
+        new.metadata.uid = uid;
+    }
+
+    fn validate_status_update(&self, _: &dyn AnyObject, _: &dyn AnyObject) -> Vec<FieldError> {
+        Vec::new()
+    }
+
+    fn status_keeps(&self) -> StatusKeeps {
+        StatusKeeps::Everything
+    }
+
+    fn generation(&self) -> Generation {
+        Generation::Custom
+    }
+
+    fn bumps_generation(&self, new: &dyn AnyObject, old: &dyn AnyObject) -> bool {
+        let (Some(new), Some(old)) = (custom(new), custom(old)) else {
+            return false;
+        };
+        let (new, old) = (new.content(), old.content());
+        let skip = |name: &String| self.shape.has_status && name == STATUS;
+        let mut names = new.keys().chain(old.keys()).filter(|name| !skip(name));
+        names.any(|name| new.get(name) != old.get(name))
+    }
+
+    fn allow_unconditional_update(&self) -> bool {
+        false
+    }
+
+    fn selectable_fields(&self) -> &'static [&'static str] {
+        self.shape.fields
+    }
+
+    fn field<'a>(&self, object: &'a dyn AnyObject, field: &str) -> Cow<'a, str> {
+        let found = custom(object).and_then(|object| FieldPath::parse(field)?.find(object));
+        match found.as_deref() {
+            Some(Value::String(text)) => Cow::Owned(text.clone()),
+            Some(value @ (Value::Bool(_) | Value::Number(_))) => Cow::Owned(value.to_string()),
+            _ => Cow::Borrowed(""),
+        }
+    }
+
+    fn repeats_metadata_checks(&self) -> bool {
+        false
+    }
+}

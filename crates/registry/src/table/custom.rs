@@ -1,0 +1,44 @@
+//! Custom objects: their name, and the columns that their definition has.
+
+use super::age::since;
+use crate::custom::{custom, shape_of};
+use kubist_api::{Column, ResourceFacts};
+use kubist_apimachinery::{AnyObject, Time};
+use serde_json::Value;
+
+/// The cells of a custom object; None for others.
+pub(super) fn cells(
+    facts: &'static ResourceFacts,
+    object: &dyn AnyObject,
+    now: Time,
+) -> Option<Vec<Value>> {
+    let object = custom(object)?;
+    let shape = shape_of(facts)?;
+    let name = Value::from(&*object.metadata.name);
+    let columns = facts.columns.iter().skip(1).zip(&shape.columns);
+    let cells = columns.map(|(column, path)| {
+        let found = path.as_ref().and_then(|path| path.find(object));
+        found.map_or(Value::Null, |value| cell(column, &value, now))
+    });
+    Some(std::iter::once(name).chain(cells).collect())
+}
+
+/// A value in a column; null if it is of another type.
+fn cell(column: &Column, value: &Value, now: Time) -> Value {
+    match (column.type_, value) {
+        ("date", Value::String(text)) => match text.parse() {
+            Ok(time) => since(Some(time), now).into(),
+            Err(_) => "<invalid>".into(),
+        },
+        ("string", Value::String(_)) | ("boolean", Value::Bool(_)) => value.clone(),
+        ("string", other) => other.to_string().into(),
+        ("integer", Value::Number(number)) => match (number.as_i64(), number.as_f64()) {
+            (Some(whole), _) => whole.into(),
+            #[expect(clippy::cast_possible_truncation, reason = "as upstream shows it")]
+            (None, Some(double)) => (double as i64).into(),
+            (None, None) => Value::Null,
+        },
+        ("number", Value::Number(_)) => value.clone(),
+        _ => Value::Null,
+    }
+}

@@ -1,0 +1,177 @@
+//! Evictions, which ask the budget of a Pod first.
+
+use crate::fixture::{Fixture, typed};
+use crate::subresources::{pod, post};
+use kubist_api::core::v1::{Pod, PodCondition};
+use kubist_api::meta;
+use kubist_api::policy::v1::{Eviction, PodDisruptionBudget};
+use kubist_apimachinery::IntOrString;
+
+async fn budget(fixture: &Fixture, name: &str, allowed: i32) -> PodDisruptionBudget {
+    let mut budget = PodDisruptionBudget::default();
+    budget.metadata.name = name.into();
+    budget.spec.min_available = Some(IntOrString::Int(1));
+    let selector = budget.spec.selector.get_or_insert_default();
+    selector.match_labels.insert("app".into(), "web".into());
+    let mut budget = fixture.create(budget).await;
+    budget.status.observed_generation = 1;
+    budget.status.disruptions_allowed = allowed;
+    budget.status.desired_healthy = 1;
+    budget.status.current_healthy = allowed;
+    let updated = fixture.put_part("status", budget).await.expect("fine");
+    typed(&updated.object)
+}
+
+async fn running(fixture: &Fixture, name: &str, ready: &str) {
+    let mut pod: Pod = fixture.create(pod(name)).await;
+    pod.status.phase = "Running".into();
+    pod.status.conditions.push(PodCondition {
+        type_: "Ready".into(),
+        status: ready.into(),
+        ..PodCondition::default()
+    });
+    fixture.put_part("status", pod).await.expect("fine");
+}
+
+fn eviction(name: &str) -> Eviction {
+    let mut eviction = Eviction::default();
+    eviction.metadata.name = name.into();
+    eviction
+}
+
+async fn left(fixture: &Fixture) -> (i32, bool) {
+    let budget: PodDisruptionBudget = fixture.get("pdb").await.expect("it is there");
+    let status = budget.status;
+    (
+        status.disruptions_allowed,
+        status.disrupted_pods.contains_key("p1"),
+    )
+}
+
+#[tokio::test]
+async fn an_eviction_takes_from_the_budget_until_it_is_empty() {
+    let fixture = Fixture::new().await;
+    budget(&fixture, "pdb", 1).await;
+    running(&fixture, "p1", "True").await;
+    running(&fixture, "p2", "True").await;
+    post(&fixture, "eviction", "p1", eviction("p1"))
+        .await
+        .expect("the budget has room");
+    assert_eq!(left(&fixture).await, (0, true));
+    assert!(fixture.get::<Pod>("p1").await.is_err());
+    let status = post(&fixture, "eviction", "p2", eviction("p2"))
+        .await
+        .expect_err("none left");
+    assert_eq!(
+        (status.code, &*status.message),
+        (
+            429,
+            "Cannot evict pod as it would violate the pod's disruption budget."
+        )
+    );
+    let cause = &status.causes()[0];
+    assert_eq!(
+        (&*cause.reason, &*cause.message),
+        (
+            "DisruptionBudget",
+            "The disruption budget pdb needs 1 healthy pods and has 1 currently"
+        )
+    );
+    assert!(fixture.get::<Pod>("p2").await.is_ok());
+    let missing = post(&fixture, "eviction", "none", eviction("none")).await;
+    assert!(missing.is_err_and(|it| it.is_not_found()));
+    let mismatch = post(&fixture, "eviction", "p2", eviction("p1")).await;
+    assert!(mismatch.is_err_and(|it| it.is_bad_request()));
+}
+
+#[tokio::test]
+async fn a_dry_eviction_asks_and_takes_nothing() {
+    let fixture = Fixture::new().await;
+    budget(&fixture, "pdb", 1).await;
+    running(&fixture, "p1", "True").await;
+    let mut dry = eviction("p1");
+    let options = meta::v1::DeleteOptions {
+        dry_run: vec!["All".into()],
+        ..meta::v1::DeleteOptions::default()
+    };
+    dry.delete_options = Some(Box::new(options));
+    post(&fixture, "eviction", "p1", dry)
+        .await
+        .expect("there is room");
+    assert_eq!(left(&fixture).await, (1, false));
+    let pod: Pod = fixture.get("p1").await.expect("it is still there");
+    assert_eq!(pod.status.conditions.len(), 1);
+}
+
+#[tokio::test]
+async fn a_budget_that_nobody_has_looked_at_yet_is_to_be_asked_later() {
+    let fixture = Fixture::new().await;
+    let mut stale = budget(&fixture, "pdb", 1).await;
+    running(&fixture, "p1", "True").await;
+    stale.status.observed_generation = 0;
+    fixture.put_part("status", stale).await.expect("fine");
+    let status = post(&fixture, "eviction", "p1", eviction("p1"))
+        .await
+        .expect_err("not yet");
+    let details = status.details.as_ref().expect("it says when");
+    assert_eq!((status.code, details.retry_after_seconds), (429, 10));
+    assert_eq!(
+        status.causes()[0].message,
+        "The disruption budget pdb is still being processed by the server."
+    );
+}
+
+#[tokio::test]
+async fn several_budgets_of_one_pod_are_an_error_of_the_server() {
+    let fixture = Fixture::new().await;
+    budget(&fixture, "pdb", 1).await;
+    budget(&fixture, "other", 1).await;
+    running(&fixture, "p1", "True").await;
+    let status = post(&fixture, "eviction", "p1", eviction("p1"))
+        .await
+        .expect_err("which one is it");
+    assert_eq!(
+        (status.code, &*status.message),
+        (
+            500,
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does \
+             not support."
+        )
+    );
+}
+
+#[tokio::test]
+async fn a_pod_that_is_not_ready_goes_as_the_policy_says() {
+    let fixture = Fixture::new().await;
+    let mut pdb = budget(&fixture, "pdb", 0).await;
+    running(&fixture, "p1", "False").await;
+    // Too few are healthy, so it may be one that is about to be.
+    let refused = post(&fixture, "eviction", "p1", eviction("p1")).await;
+    assert!(refused.is_err_and(|it| it.code == 429));
+    pdb.spec.unhealthy_pod_eviction_policy = Some("AlwaysAllow".into());
+    pdb.metadata.resource_version = fixture
+        .get::<PodDisruptionBudget>("pdb")
+        .await
+        .expect("it is there")
+        .metadata
+        .resource_version;
+    let pdb: PodDisruptionBudget = typed(&fixture.put(pdb).await.expect("fine").object);
+    post(&fixture, "eviction", "p1", eviction("p1"))
+        .await
+        .expect("it is of no use anyway");
+    assert_eq!(left(&fixture).await, (0, false), "nothing was taken");
+
+    let mut healthy = pdb;
+    healthy.spec.unhealthy_pod_eviction_policy = Some("IfHealthyBudget".into());
+    let stored = fixture.get::<PodDisruptionBudget>("pdb").await.expect("it");
+    healthy.metadata.resource_version = stored.metadata.resource_version;
+    let updated = fixture.put(healthy).await.expect("fine");
+    let mut healthy: PodDisruptionBudget = typed(&updated.object);
+    healthy.status.current_healthy = 1;
+    healthy.status.observed_generation = healthy.metadata.generation;
+    fixture.put_part("status", healthy).await.expect("fine");
+    running(&fixture, "p3", "False").await;
+    post(&fixture, "eviction", "p3", eviction("p3"))
+        .await
+        .expect("enough others are healthy");
+}

@@ -1,0 +1,175 @@
+//! Subresources that are parts of an object: approvals, ephemeral containers, resizes, finalizers.
+
+use crate::fixture::{Fixture, typed};
+use crate::subresources::pod;
+use kubist_api::certificates::v1::{CertificateSigningRequest, CertificateSigningRequestCondition};
+use kubist_api::core::v1::{EphemeralContainer, Pod};
+use kubist_apimachinery::Status;
+
+fn request() -> CertificateSigningRequest {
+    let mut request = CertificateSigningRequest::default();
+    request.metadata.name = "csr".into();
+    let pem = "-----BEGIN CERTIFICATE REQUEST-----\n-----END CERTIFICATE REQUEST-----\n";
+    request.spec.request = pem.as_bytes().into();
+    request.spec.signer_name = "example.com/signer".into();
+    request.spec.usages.push("client auth".into());
+    request
+}
+
+fn condition(kind: &str) -> CertificateSigningRequestCondition {
+    CertificateSigningRequestCondition {
+        type_: kind.into(),
+        status: "True".into(),
+        reason: "Test".into(),
+        ..CertificateSigningRequestCondition::default()
+    }
+}
+
+async fn put(
+    fixture: &Fixture,
+    part: &str,
+    object: &CertificateSigningRequest,
+) -> Result<CertificateSigningRequest, Status> {
+    let updated = fixture.put_part(part, object.clone()).await?;
+    Ok(typed(&updated.object))
+}
+
+#[tokio::test]
+async fn a_verdict_is_given_through_approval_alone_and_stays() {
+    let fixture = Fixture::new().await;
+    let mut csr: CertificateSigningRequest = fixture.create(request()).await;
+    csr.metadata.resource_version = "".into();
+    csr.status.conditions.push(condition("Approved"));
+    csr.status.certificate = b"-----BEGIN CERTIFICATE-----\n".as_slice().into();
+    let by_status = put(&fixture, "status", &csr).await.expect("fine");
+    assert!(by_status.status.conditions.is_empty(), "not by this path");
+    assert!(!by_status.status.certificate.is_empty());
+
+    csr.status.certificate = b"other".as_slice().into();
+    let approved = put(&fixture, "approval", &csr).await.expect("fine");
+    let verdict = &approved.status.conditions[0];
+    assert_eq!(verdict.type_, "Approved");
+    assert!(verdict.last_update_time.is_some() && verdict.last_transition_time.is_some());
+    assert_eq!(approved.status.certificate, by_status.status.certificate);
+
+    let mut denied = csr.clone();
+    denied.status.conditions.push(condition("Denied"));
+    let status = put(&fixture, "approval", &denied).await.expect_err("both");
+    assert!(
+        status
+            .message
+            .contains("Approved and Denied conditions are mutually exclusive"),
+        "{status}"
+    );
+    let mut undone = csr.clone();
+    undone.status.conditions.clear();
+    let status = put(&fixture, "approval", &undone).await.expect_err("no");
+    assert!(
+        status
+            .message
+            .contains("updates may not remove a condition of type \"Approved\""),
+        "{status}"
+    );
+    let mut other = approved.clone();
+    other.metadata.resource_version = "".into();
+    other.status.certificate = b"-----BEGIN CERTIFICATE-----\nx".as_slice().into();
+    let status = put(&fixture, "status", &other).await.expect_err("no");
+    assert!(
+        status
+            .message
+            .contains("updates may not modify existing certificate content"),
+        "{status}"
+    );
+}
+
+fn debugger(name: &str) -> EphemeralContainer {
+    EphemeralContainer {
+        name: name.into(),
+        image: "busybox".into(),
+        target_container_name: "c".into(),
+        ..EphemeralContainer::default()
+    }
+}
+
+#[tokio::test]
+async fn ephemeral_containers_are_added_and_nothing_else_changes() {
+    let fixture = Fixture::new().await;
+    let created: Pod = fixture.create(pod("p")).await;
+    let mut changed = created.clone();
+    changed.spec.ephemeral_containers.push(debugger("d"));
+    changed.spec.containers[0].image = "other".into();
+    changed.metadata.labels.clear();
+    let updated = fixture.put_part("ephemeralcontainers", changed).await;
+    let updated: Pod = typed(&updated.expect("fine").object);
+    assert_eq!(updated.spec.ephemeral_containers[0].name, "d");
+    assert_eq!(updated.spec.containers, created.spec.containers);
+    assert_eq!(updated.metadata.labels, created.metadata.labels);
+    assert_eq!(updated.metadata.generation, 2);
+
+    let mut without = updated.clone();
+    without.spec.ephemeral_containers.clear();
+    let status = fixture.put_part("ephemeralcontainers", without).await;
+    let status = status.expect_err("it stays");
+    assert!(
+        status
+            .message
+            .contains("existing ephemeral containers \"d\" may not be removed"),
+        "{status}"
+    );
+    let mut twice = updated.clone();
+    twice.spec.ephemeral_containers.push(debugger("c"));
+    twice.spec.ephemeral_containers[1].target_container_name = "none".into();
+    let status = fixture.put_part("ephemeralcontainers", twice).await;
+    let status = status.expect_err("the name is taken");
+    let fields: Vec<&str> = status.causes().iter().map(|it| &*it.field).collect();
+    assert_eq!(
+        fields,
+        [
+            "spec.ephemeralContainers[1].name",
+            "spec.ephemeralContainers[1].targetContainerName"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_resize_changes_cpu_and_memory_within_a_class() {
+    let fixture = Fixture::new().await;
+    let mut small = pod("p");
+    let set = |pod: &mut Pod, name: &str, amount: &str| {
+        let amount = amount.parse().expect("an amount");
+        let requests = &mut pod.spec.containers[0].resources.requests;
+        requests.insert(name.into(), amount);
+    };
+    set(&mut small, "cpu", "1");
+    let created: Pod = fixture.create(small).await;
+    let mut large = created.clone();
+    set(&mut large, "cpu", "2");
+    large.spec.containers[0].image = "other".into();
+    let resized = fixture.put_part("resize", large).await.expect("fine");
+    let resized: Pod = typed(&resized.object);
+    let container = &resized.spec.containers[0];
+    assert_eq!(container.resources.requests["cpu"].as_str(), "2");
+    assert_eq!(container.image, "nginx");
+    assert_eq!(resized.metadata.generation, 2);
+
+    let refused = async |change: &dyn Fn(&mut Pod)| {
+        let mut other = resized.clone();
+        change(&mut other);
+        let status = fixture.put_part("resize", other).await;
+        status.expect_err("it is refused").message.to_string()
+    };
+    let message = refused(&|pod| pod.spec.containers[0].resources.requests.clear()).await;
+    assert!(
+        message.contains("Pod QOS Class may not change"),
+        "{message}"
+    );
+    assert!(
+        message.contains("resource requests cannot be removed"),
+        "{message}"
+    );
+    let message = refused(&|pod| set(pod, "ephemeral-storage", "1Gi")).await;
+    assert!(
+        message.contains("only cpu and memory resources are mutable"),
+        "{message}"
+    );
+}

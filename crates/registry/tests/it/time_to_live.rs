@@ -1,0 +1,24 @@
+//! Objects that end by themselves.
+
+use crate::fixture::Fixture;
+use kubist_api::core::v1::Event;
+use std::time::Duration;
+
+#[tokio::test(start_paused = true)]
+async fn an_event_is_gone_an_hour_after_its_last_write() {
+    let fixture = Fixture::new().await;
+    let kv = fixture.kv.clone();
+    let driver = tokio::spawn(async move { kv.run().await });
+    let mut event = Event::default();
+    event.metadata.name = "e".into();
+    event.involved_object.namespace = "default".into();
+    let mut event: Event = fixture.create(event).await;
+    tokio::time::sleep(Duration::from_mins(50)).await;
+    event.count = 2;
+    fixture.put(event).await.expect("it is there");
+    tokio::time::sleep(Duration::from_mins(59)).await;
+    assert!(fixture.get::<Event>("e").await.is_ok(), "it began anew");
+    tokio::time::sleep(Duration::from_mins(2)).await;
+    assert!(fixture.get::<Event>("e").await.is_err());
+    driver.abort();
+}
