@@ -51,7 +51,12 @@ impl Tester {
 
     /// A valid object; the name is that of the kind if it has one.
     fn object(&self, name: &str) -> Box<dyn AnyObject> {
-        let mut tree = minimal::object(self.rest.facts());
+        self.object_for("default", name)
+    }
+
+    /// The same, where it says a namespace within.
+    fn object_for(&self, namespace: &str, name: &str) -> Box<dyn AnyObject> {
+        let mut tree = minimal::object(self.rest.facts(), namespace);
         if tree["metadata"]["name"].is_null() {
             tree["metadata"]["name"] = json!(name);
         }
@@ -68,7 +73,7 @@ impl Tester {
     }
 
     fn has_own_name(&self) -> bool {
-        !minimal::object(self.rest.facts())["metadata"]["name"].is_null()
+        !minimal::object(self.rest.facts(), "default")["metadata"]["name"].is_null()
     }
 
     async fn create_in(
@@ -128,13 +133,22 @@ impl Tester {
 
     async fn list(&self, query: &str) -> Vec<String> {
         let cx = self.fixture.cx();
-        let page = self.rest.list(&cx, self.namespace(), &options(query));
+        let options = options(query);
+        let page = self.rest.list(&cx, self.namespace(), &options);
         names(
             &page
                 .await
                 .unwrap_or_else(|status| panic!("{}: {status}", self.who())),
         )
     }
+}
+
+/// Whether an object of a kind waits for somebody before it goes: by its nature, or because it has
+/// finalizers from the beginning.
+fn waits(rest: &Rest, object: &dyn AnyObject) -> bool {
+    let plural = rest.facts().plural;
+    matches!(plural, "namespaces" | "customresourcedefinitions")
+        || !object.meta().finalizers.is_empty()
 }
 
 fn object_of(stored: &Stored) -> Box<dyn AnyObject> {

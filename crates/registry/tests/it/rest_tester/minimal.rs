@@ -6,11 +6,11 @@ use kubist_api::ResourceFacts;
 use serde_json::{Value, json};
 
 /// The object, without a name unless its kind demands a certain one.
-pub(super) fn object(facts: &ResourceFacts) -> Value {
+pub(super) fn object(facts: &ResourceFacts, namespace: &str) -> Value {
     let mut object = match facts.group {
-        "" => of_core(facts.plural),
+        "" => of_core(facts.plural, namespace),
         "apps" | "batch" | "autoscaling" => of_workloads(facts),
-        _ => of_others(facts),
+        _ => of_others(facts, namespace),
     };
     if object["metadata"].is_null() {
         object["metadata"] = json!({});
@@ -33,9 +33,10 @@ fn job_spec() -> Value {
     json!({"template": template})
 }
 
-fn of_core(plural: &str) -> Value {
+fn of_core(plural: &str, namespace: &str) -> Value {
     let storage = json!({"storage": "1Gi"});
     match plural {
+        "events" => json!({"involvedObject": {"namespace": namespace}}),
         "persistentvolumeclaims" => json!({"spec": {
             "accessModes": ["ReadWriteOnce"], "resources": {"requests": storage},
         }}),
@@ -69,7 +70,7 @@ fn of_workloads(facts: &ResourceFacts) -> Value {
     }
 }
 
-fn of_others(facts: &ResourceFacts) -> Value {
+fn of_others(facts: &ResourceFacts, namespace: &str) -> Value {
     let request = "-----BEGIN CERTIFICATE REQUEST-----\n-----END CERTIFICATE REQUEST-----\n";
     match (facts.group, facts.plural) {
         ("apiregistration.k8s.io", _) => json!({
@@ -82,7 +83,7 @@ fn of_others(facts: &ResourceFacts) -> Value {
         ("events.k8s.io", _) => json!({
             "eventTime": "2023-11-14T22:13:20.000000Z", "type": "Normal", "reason": "Tested",
             "action": "Testing", "reportingController": "example.com/tester",
-            "reportingInstance": "tester-1", "regarding": {"namespace": "default"},
+            "reportingInstance": "tester-1", "regarding": {"namespace": namespace},
         }),
         ("certificates.k8s.io", "certificatesigningrequests") => json!({"spec": {
             "request": base64(request.as_bytes()), "usages": ["client auth"],

@@ -22,7 +22,9 @@ async fn get_finds_by_name_and_namespace() {
         );
         if facts.namespaced {
             assert_eq!(code(tester.get_in("other", &name).await), 404, "{who}");
-            let twin = tester.create_in("other", tester.object("a"), false).await;
+            let twin = tester
+                .create_in("other", tester.object_for("other", "a"), false)
+                .await;
             twin.unwrap_or_else(|status| panic!("{who}: {status:?}"));
         }
     })
@@ -83,9 +85,8 @@ async fn watch_delivers_what_labels_and_names_select() {
             return;
         }
         let cx = tester.fixture.cx();
-        let page = tester
-            .rest
-            .list(&cx, tester.namespace(), &ListOptions::default());
+        let everything = ListOptions::default();
+        let page = tester.rest.list(&cx, tester.namespace(), &everything);
         let version = page.await.expect("fine").metadata.resource_version;
         let name = tester.object("a").meta().name.clone();
         for query in [
