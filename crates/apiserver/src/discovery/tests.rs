@@ -81,9 +81,15 @@ fn every_document_has_a_protobuf_form() {
         &Offer::DISCOVERY,
     );
     let chosen = chosen.expect("it is served");
-    let core = group("").and_then(|group| version(group, "v1"));
+    let served = served();
+    let core = group(&served, "").and_then(|group| group.version("v1"));
     let core = core.expect("there is a core group");
-    for it in [api_versions(None), api_groups(), resource_list("", core)] {
+    let documents = [
+        api_versions(&served, None),
+        api_groups(&served),
+        resource_list("", core),
+    ];
+    for it in documents {
         let answer = document(&chosen, &it).expect("it is a message");
         let crate::body::Body::Whole(bytes) = answer.body else {
             panic!("it is whole");

@@ -35,7 +35,8 @@ impl Rest {
 
     /// Deletes everything that the selectors select, as many at a time as the registry has
     /// [workers](crate::RegistryConfig::delete_collection_workers) for it. The answer is the list
-    /// of what was there. Not atomic: the first error ends it, except that what is gone already is fine.
+    /// of what was there. Not atomic: the first error ends it, except that what is gone already is
+    /// fine.
     ///
     /// # Cancel safety
     ///
