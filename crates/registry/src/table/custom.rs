@@ -30,7 +30,9 @@ fn cell(column: &Column, value: &Value, now: Time) -> Value {
             Ok(time) => since(Some(time), now).into(),
             Err(_) => "<invalid>".into(),
         },
-        ("string", Value::String(_)) | ("boolean", Value::Bool(_)) => value.clone(),
+        ("string", Value::String(_))
+        | ("boolean", Value::Bool(_))
+        | ("number", Value::Number(_)) => value.clone(),
         ("string", other) => other.to_string().into(),
         ("integer", Value::Number(number)) => match (number.as_i64(), number.as_f64()) {
             (Some(whole), _) => whole.into(),
@@ -38,7 +40,6 @@ fn cell(column: &Column, value: &Value, now: Time) -> Value {
             (None, Some(double)) => (double as i64).into(),
             (None, None) => Value::Null,
         },
-        ("number", Value::Number(_)) => value.clone(),
         _ => Value::Null,
     }
 }

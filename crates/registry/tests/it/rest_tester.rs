@@ -11,7 +11,7 @@ mod update;
 use crate::fixture::{Fixture, names, options};
 use kubist_apimachinery::wire::{DecodeContext, merge_json};
 use kubist_apimachinery::{AnyObject, DeleteOptions, PostOptions, ResourceVersion, Status};
-use kubist_registry::{Created, Deleted, Replacement, Rest, Stored};
+use kubist_registry::{Created, Deleted, Dependents, Replacement, Rest, Stored};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -143,11 +143,12 @@ impl Tester {
     }
 }
 
-/// Whether an object of a kind waits for somebody before it goes: by its nature, or because it has
-/// finalizers from the beginning.
+/// Whether an object of a kind waits for somebody before it goes: by its nature, because its
+/// dependents are to be released, or because it has finalizers from the beginning.
 fn waits(rest: &Rest, object: &dyn AnyObject) -> bool {
     let plural = rest.facts().plural;
     matches!(plural, "namespaces" | "customresourcedefinitions")
+        || rest.strategy().default_dependents() == Dependents::Orphan
         || !object.meta().finalizers.is_empty()
 }
 
