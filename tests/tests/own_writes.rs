@@ -7,7 +7,7 @@ use std::time::Duration;
 use kubist::api::core::v1::{ConfigMap, Secret};
 use kubist::apimachinery::{KubeObject, ListOptions, Object as _, ObjectName, PostOptions};
 use kubist::cache::{Lister, Overlay, Selection, Source as _, WaitError, WriteLog};
-use kubist::client::{Api, Client};
+use kubist::client::{Api, Client, Patch};
 use kubist::controller::{Action, Controller, Error, Trigger};
 use kubist::informers::{InformerConfig, SharedInformer, SharedInformerFactory};
 use kubist::{Server, ServerConfig};
@@ -206,11 +206,34 @@ async fn a_kind_that_nobody_else_writes_shows_own_writes_and_deletions_of_it() {
     server.shutdown().await;
 }
 
+/// How many parents there are.
+const PARENTS: usize = 12;
+
+/// Creates the parents and changes each a few times.
+async fn write_parents(server: &Server) {
+    let maps: Api<ConfigMap> = Api::namespaced(server.client(), NAMESPACE);
+    for parent in 0..PARENTS {
+        let parent = format!("parent-{parent}");
+        maps.create(&map(&parent, "web")).await.expect("it is new");
+    }
+    for round in 0..8 {
+        let patch = Patch::Merge(serde_json::json!({"data": {"round": round.to_string()}}));
+        for parent in 0..PARENTS {
+            let parent = format!("parent-{parent}");
+            maps.patch(&parent, &patch).await.expect("it is there");
+        }
+    }
+}
+
+async fn count(secrets: &Api<Secret>) -> usize {
+    let all = secrets.list(&ListOptions::default()).await;
+    all.expect("the server lists").items.len()
+}
+
 /// Parents, each of which shall have one child, whose name the server makes up: a stale cache would
 /// give some of them two.
 #[tokio::test]
 async fn a_controller_that_reads_its_own_writes_makes_each_child_once_however_often_it_is_called() {
-    const PARENTS: usize = 12;
     let server = server().await;
     let factory = SharedInformerFactory::new(server.client());
     let (parents, children) = (
@@ -242,30 +265,10 @@ async fn a_controller_that_reads_its_own_writes_makes_each_child_once_however_of
     let mut running = JoinSet::new();
     running.spawn(controller.run(reconcile, token.clone()));
 
-    let maps: Api<ConfigMap> = Api::namespaced(server.client(), NAMESPACE);
-    for parent in 0..PARENTS {
-        let parent = format!("parent-{parent}");
-        maps.create(&map(&parent, "web")).await.unwrap();
-    }
-    for round in 0..8 {
-        for parent in 0..PARENTS {
-            let patch = serde_json::json!({"data": {"round": round.to_string()}});
-            let patch = kubist::client::Patch::Merge(patch);
-            maps.patch(&format!("parent-{parent}"), &patch)
-                .await
-                .unwrap();
-        }
-    }
+    write_parents(&server).await;
     let secrets: Api<Secret> = Api::namespaced(server.client(), NAMESPACE);
     let made = async {
-        while secrets
-            .list(&ListOptions::default())
-            .await
-            .unwrap()
-            .items
-            .len()
-            < PARENTS
-        {
+        while count(&secrets).await < PARENTS {
             sleep(Duration::from_millis(10)).await;
         }
     };
@@ -273,15 +276,7 @@ async fn a_controller_that_reads_its_own_writes_makes_each_child_once_however_of
         .await
         .expect("each parent gets its child");
     sleep(Duration::from_millis(200)).await;
-    assert_eq!(
-        secrets
-            .list(&ListOptions::default())
-            .await
-            .unwrap()
-            .items
-            .len(),
-        PARENTS
-    );
+    assert_eq!(count(&secrets).await, PARENTS);
     token.cancel();
     let stats = timeout(LIMIT, running.join_next()).await.expect("it stops");
     let stats = stats.expect("it ran").expect("no panic").expect("no error");
