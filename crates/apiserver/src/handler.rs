@@ -56,17 +56,16 @@ pub(crate) async fn answer(
 ) -> Result<Answer, Status> {
     let registry = &call.service.registry;
     let storage = registry.storage(&path.group, &path.version, &path.plural);
-    let facts = match &storage {
-        Some(storage) => storage.facts(),
-        None => {
-            let groups = registry.groups();
-            let Some(group) = discovery::group(&groups, &path.group) else {
-                return Ok(Answer::page_not_found());
-            };
-            let version = group.version(&path.version).ok_or_else(not_found)?;
-            let found = version.resource(&path.plural).ok_or_else(not_found)?;
-            found.facts
-        }
+    let facts = if let Some(storage) = &storage {
+        storage.facts()
+    } else {
+        let groups = registry.groups();
+        let Some(group) = discovery::group(&groups, &path.group) else {
+            return Ok(Answer::page_not_found());
+        };
+        let version = group.version(&path.version).ok_or_else(not_found)?;
+        let found = version.resource(&path.plural).ok_or_else(not_found)?;
+        found.facts
     };
     check_scope(facts, &path)?;
     warn_of_deprecation(call.cx, facts);

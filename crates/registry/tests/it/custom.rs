@@ -11,6 +11,7 @@ use kubist_apimachinery::{
 use kubist_registry::{Created, Replacement, Rest, Stored};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use tokio::task::JoinSet;
 
 const GROUP: &str = "example.com";
 
@@ -53,10 +54,11 @@ fn versions() -> Value {
 }
 
 /// A registry that follows definitions as long as the task lives.
-async fn following() -> (Fixture, tokio::task::JoinHandle<()>) {
+async fn following() -> (Fixture, JoinSet<()>) {
     let fixture = Fixture::new().await;
     let registry = fixture.registry.clone();
-    let task = tokio::spawn(async move { registry.run_definitions().await });
+    let mut task = JoinSet::new();
+    task.spawn(async move { registry.run_definitions().await });
     (fixture, task)
 }
 
@@ -159,7 +161,7 @@ async fn a_definition_is_accepted_and_served_at_once() {
     );
     let parts: Vec<&str> = resource.subresources.iter().map(|it| it.0.name).collect();
     assert_eq!(parts, ["status", "scale"]);
-    task.abort();
+    drop(task);
 }
 
 #[tokio::test]
@@ -182,7 +184,7 @@ async fn names_that_another_definition_has_are_refused_until_it_goes() {
         .await
         .expect("nothing is in the way");
     until(async || fixture.registry.resource(GROUP, "v1", "gadgets")).await;
-    task.abort();
+    drop(task);
 }
 
 #[tokio::test]
@@ -230,7 +232,7 @@ async fn a_deleted_definition_takes_its_objects_along() {
     })
     .await;
     assert!(!fixture.registry.groups().iter().any(|it| it.name == *GROUP));
-    task.abort();
+    drop(task);
 }
 
 #[tokio::test]
@@ -241,7 +243,7 @@ async fn a_registry_begins_with_what_is_defined_already() {
         .await;
     served(&fixture, "v1").await;
     condition(&fixture, "widgets.example.com", "Established").await;
-    task.abort();
+    drop(task);
     let config = kubist_registry::RegistryConfig::new(Arc::new(fixture.kv.clone()));
     let second = kubist_registry::Registry::new(config);
     second.start().await.expect("all is there");

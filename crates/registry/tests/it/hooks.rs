@@ -16,6 +16,7 @@ impl Log {
         self.0.lock().push(format!("{what} {name}"));
     }
 
+    #[expect(clippy::result_large_err, reason = "as the trait has it")]
     fn begin(&self, what: &str, new: &mut dyn AnyObject) -> Result<Option<Box<dyn Begun>>, Status> {
         let meta = new.meta_mut();
         self.say(what, &meta.name);

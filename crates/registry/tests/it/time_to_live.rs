@@ -3,12 +3,14 @@
 use crate::fixture::Fixture;
 use kubist_api::core::v1::Event;
 use std::time::Duration;
+use tokio::task::JoinSet;
 
 #[tokio::test(start_paused = true)]
 async fn an_event_is_gone_an_hour_after_its_last_write() {
     let fixture = Fixture::new().await;
     let kv = fixture.kv.clone();
-    let driver = tokio::spawn(async move { kv.run().await });
+    let mut driver = JoinSet::new();
+    driver.spawn(async move { kv.run().await });
     let mut event = Event::default();
     event.metadata.name = "e".into();
     event.involved_object.namespace = "default".into();
@@ -20,5 +22,5 @@ async fn an_event_is_gone_an_hour_after_its_last_write() {
     assert!(fixture.get::<Event>("e").await.is_ok(), "it began anew");
     tokio::time::sleep(Duration::from_mins(2)).await;
     assert!(fixture.get::<Event>("e").await.is_err());
-    driver.abort();
+    drop(driver);
 }

@@ -6,16 +6,12 @@ use kubist_api::autoscaling::v1::Scale;
 use kubist_registry::{WatchEvent, table_cells, table_columns};
 
 #[tokio::test]
-async fn custom_objects_have_all_verbs() {
+async fn custom_objects_are_created_and_updated_by_the_rules() {
     let (fixture, task) = following().await;
     fixture
         .create(definition("widgets", "Widget", &versions()))
         .await;
     let rest = served(&fixture, "v1").await;
-    let cx = fixture.cx();
-    let everything = ListOptions::default();
-    let watch = rest.watch(&cx, "default", None, &everything, None);
-    let mut events = watch.await.expect("it can be watched");
     let tree = json!({
         "metadata": {"name": "w", "labels": {"k": "x"}},
         "spec": {"size": 3, "color": "red", "free": {"a": [1.5, null]}},
@@ -46,14 +42,26 @@ async fn custom_objects_have_all_verbs() {
     assert!(refused.is_err_and(|it| it.is_invalid()));
     let bad = create(&fixture, &rest, &json!({"metadata": {"name": "B_"}})).await;
     assert!(bad.is_err_and(|it| it.is_invalid()));
+    drop(task);
+}
 
-    create(
-        &fixture,
-        &rest,
-        &json!({"metadata": {"name": "z"}, "spec": {"color": "blue"}}),
-    )
-    .await
-    .expect("it is fine");
+#[tokio::test]
+async fn custom_objects_are_listed_watched_and_deleted() {
+    let (fixture, task) = following().await;
+    fixture
+        .create(definition("widgets", "Widget", &versions()))
+        .await;
+    let rest = served(&fixture, "v1").await;
+    let cx = fixture.cx();
+    let everything = ListOptions::default();
+    let watch = rest.watch(&cx, "default", None, &everything, None);
+    let mut events = watch.await.expect("it can be watched");
+    let tree = json!({"metadata": {"name": "w", "labels": {"k": "x"}}, "spec": {"size": 3}});
+    let mut changed = create(&fixture, &rest, &tree).await.expect("it is fine");
+    changed["spec"]["size"] = json!(4);
+    put(&fixture, &rest, &changed).await.expect("it is fine");
+    let tree = json!({"metadata": {"name": "z"}, "spec": {"color": "blue"}});
+    create(&fixture, &rest, &tree).await.expect("it is fine");
     let page = async |query: &str| {
         let page = rest.list(&cx, "default", &options(query)).await;
         page.map(|page| names(&page))
@@ -93,7 +101,7 @@ async fn custom_objects_have_all_verbs() {
         }
     }
     assert_eq!(seen, ["+\"w\"", "~4", "+\"z\"", "-\"w\"", "-\"z\""]);
-    task.abort();
+    drop(task);
 }
 
 #[tokio::test]
@@ -142,7 +150,7 @@ async fn status_and_scale_have_their_own_paths() {
     let stored = shown(&stored);
     assert_eq!(stored["spec"]["replicas"], 5);
     assert_eq!(stored["metadata"]["generation"], 2);
-    task.abort();
+    drop(task);
 }
 
 #[tokio::test]
@@ -176,7 +184,7 @@ async fn an_object_is_one_in_all_versions() {
     let stored: Value = serde_json::from_slice(&stored.value).expect("it is JSON");
     assert_eq!(stored["apiVersion"], "example.com/v1");
     assert_eq!(stored["spec"], json!({"a": 1}));
-    task.abort();
+    drop(task);
 }
 
 #[tokio::test]
@@ -205,5 +213,5 @@ async fn a_row_has_the_columns_of_the_definition() {
         .map(|it| it.name)
         .collect();
     assert_eq!(columns, ["Name", "Age"]);
-    task.abort();
+    drop(task);
 }

@@ -45,7 +45,7 @@ async fn list_selects_by_label_and_name_and_fills_tables() {
         assert_eq!(tester.list("").await.len(), before + all, "{who}");
         assert_eq!(
             tester.list("labelSelector=of=a").await,
-            [one.clone()],
+            std::slice::from_ref(&one),
             "{who}"
         );
         assert!(
@@ -53,7 +53,11 @@ async fn list_selects_by_label_and_name_and_fills_tables() {
             "{who}"
         );
         let by_name = format!("fieldSelector=metadata.name={one}");
-        assert_eq!(tester.list(&by_name).await, [one.clone()], "{who}");
+        assert_eq!(
+            tester.list(&by_name).await,
+            std::slice::from_ref(&one),
+            "{who}"
+        );
         let unknown = tester
             .rest
             .list(
