@@ -52,11 +52,12 @@ pub(crate) fn run(options: &Options) -> Outcome {
     Ok(())
 }
 
-/// The hand-over in the work queue under many interleavings: the same code, built with locks that a
-/// test schedules.
+/// The hand-over in the work queue, and from an informer to its handlers, under many interleavings:
+/// the same code, built with locks that a test schedules.
 fn interleavings() -> Outcome {
     let mut test = Command::new("cargo");
-    test.args(["test", "--package", "kubist-workqueue", "--lib"])
+    test.args(["test", "--package", "kubist-workqueue"])
+        .args(["--package", "kubist-informers", "--lib"])
         .args(["--target-dir", "target/shuttle", "interleavings"])
         .env("RUSTFLAGS", "--cfg shuttle")
         .env("SHUTTLE_SILENCE_WARNINGS", "1");

@@ -56,6 +56,7 @@ mod serving;
 mod shared;
 mod shared_informer;
 mod subscription;
+mod sync;
 mod usage;
 
 pub use factory::{

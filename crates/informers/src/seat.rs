@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use kubist_apimachinery::Object;
 use kubist_cache::Change;
-use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
 use crate::HandlerConfig;
 use crate::mailbox::Mailbox;
 use crate::name_hash::NameHash;
+use crate::sync::Mutex;
 use crate::usage::Usage;
 
 /// How far a handler has come.
@@ -241,5 +241,7 @@ impl<K: Object> Seat<K> {
     }
 }
 
+#[cfg(all(test, shuttle))]
+mod interleavings;
 #[cfg(test)]
 mod tests;
