@@ -40,7 +40,7 @@ pub struct FactoryConfig {
     /// Resources that [`for_resource`](crate::SharedInformerFactory::for_resource) knows beside
     /// the built-in ones, as discovery gives them. Default: none.
     pub resources: Vec<ApiResource>,
-    /// As [`InformerConfig::seed`](crate::InformerConfig::seed).
+    /// As [`InformerConfig::seed`](field@crate::InformerConfig::seed).
     pub seed: Option<u64>,
     /// As [`InformerConfig::on_problem`](crate::InformerConfig::on_problem), of all informers.
     pub on_problem: Option<OnProblem>,
