@@ -89,17 +89,18 @@ impl<K: Object> Objects<K> {
         self.find(object.namespace(), object.name())
     }
 
-    fn get(&self, key: &NameKey, namespace: &str, name: &str) -> Option<&Arc<K>> {
+    /// As [`Self::find`], with the key of that name.
+    pub(crate) fn get(&self, key: &NameKey, namespace: &str, name: &str) -> Option<&Arc<K>> {
         let found = self.trie.get(key.hash, is_named(key, namespace, name))?;
         found.object.as_ref()
     }
 
     /// Puts an object in the place of the one of its name, which it gives back, or adds it.
-    pub(crate) fn insert(&mut self, key: &NameKey, object: Arc<K>) -> Option<Arc<K>> {
+    pub(crate) fn insert(&mut self, key: &NameKey, object: &Arc<K>) -> Option<Arc<K>> {
         let is_object = is_named(key, object.namespace(), object.name());
         let held = Held {
             text: key.text,
-            object: Some(Arc::clone(&object)),
+            object: Some(Arc::clone(object)),
         };
         self.trie.insert(key.hash, held, is_object)?.object
     }

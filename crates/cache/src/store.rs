@@ -152,7 +152,7 @@ impl<K: Object> State<K> {
     pub(crate) fn apply(&mut self, step: &Step<K>) -> Option<Arc<K>> {
         match step {
             Step::Put { key, object } => {
-                let old = self.objects.insert(key, Arc::clone(object));
+                let old = self.objects.insert(key, object);
                 if old.is_none()
                     && let Some(order) = &mut self.order
                 {

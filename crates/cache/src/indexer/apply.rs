@@ -182,11 +182,12 @@ impl<K: Object> Indexer<K> {
                     .state()
                     .find(namespace, name)
                     .is_some_and(|it| Arc::ptr_eq(it, object));
-            let old = held.find(namespace, name);
+            let key = NameKey::new(namespace, name);
+            let old = held.get(&key, namespace, name);
             if !is_last || old.is_some_and(|old| Arc::ptr_eq(old, object)) {
                 continue;
             }
-            self.file(NameKey::of(&**object).hash, old, Some(object));
+            self.file(key.hash, old, Some(object));
             if old.is_some_and(|old| same_version(old, object)) {
                 // The rest of what a budget had cut.
                 continue;
@@ -212,5 +213,5 @@ pub(crate) fn same_version<K: Object>(held: &Arc<K>, object: &Arc<K>) -> bool {
 }
 
 fn insert<K: Object>(objects: &mut Objects<K>, object: &Arc<K>) -> Option<Arc<K>> {
-    objects.insert(&NameKey::of(&**object), Arc::clone(object))
+    objects.insert(&NameKey::of(&**object), object)
 }

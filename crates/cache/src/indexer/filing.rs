@@ -27,8 +27,8 @@ impl<K: Object> Indexer<K> {
     }
 
     pub(super) fn take_out(&mut self, namespace: &str, name: &str) -> Option<Arc<K>> {
-        let object = Arc::clone(self.state().find(namespace, name)?);
         let key = NameKey::new(namespace, name);
+        let object = Arc::clone(self.state().objects.get(&key, namespace, name)?);
         self.file(key.hash, Some(&object), None);
         if let Some(budget) = &mut self.budget {
             budget.discount(&object);
