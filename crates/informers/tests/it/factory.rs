@@ -305,3 +305,43 @@ async fn an_informer_keeps_within_its_budget_and_says_so() {
         factory.shutdown().await;
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_form_that_cannot_be_cut_is_refused_beyond_the_budget_and_comes_back_when_there_is_room()
+{
+    let cluster = Cluster::with(&["a", "b", "c"]);
+    let factory = SharedInformerFactory::new(cluster.clone());
+    let weight: fn(&Pod) -> u64 = |_| 100;
+    factory.configure::<Pod>(KindConfig {
+        budget: Some(Budget::refusing(250, weight)),
+        ..KindConfig::default()
+    });
+    let pods = factory.informer::<Pod>();
+    factory.start();
+    let lister = pods.synced().await.expect("it runs");
+    crate::informer::settle().await;
+    let budget = pods.stats().budget;
+    assert_eq!((lister.len(), budget.used_bytes), (2, 200));
+    assert_eq!((budget.refused_total, budget.degraded), (1, 0));
+    let held: Vec<String> = lister
+        .list()
+        .iter()
+        .map(|it| it.metadata.name.to_string())
+        .collect();
+    let left_out = ["a", "b", "c"]
+        .into_iter()
+        .find(|it| !held.iter().any(|name| name == it));
+    cluster.delete(&held[0]);
+    cluster.put(crate::cluster::pod(
+        left_out.expect("one of the three was refused"),
+    ));
+    crate::informer::settle().await;
+    let names = lister
+        .list()
+        .into_iter()
+        .map(|it| it.metadata.name.to_string());
+    let expected = [Some(held[1].as_str()), left_out];
+    assert!(names.clone().count() == 2 && names.clone().all(|it| expected.contains(&Some(&*it))));
+    assert_eq!(pods.stats().budget.used_bytes, 200);
+    factory.shutdown().await;
+}
