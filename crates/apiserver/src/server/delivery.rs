@@ -89,10 +89,8 @@ pub(super) struct Delivery {
 impl Delivery {
     /// To be made in the task that sends the body.
     pub(super) fn new(body: Body, busy: Busy) -> Self {
-        let progress = match body.is_one_piece() {
-            true => None,
-            false => PROGRESS.try_with(Arc::clone).ok(),
-        };
+        let progress = PROGRESS.try_with(Arc::clone).ok();
+        let progress = progress.filter(|_| !body.is_one_piece());
         if let Some(progress) = &progress {
             progress.begun.notify_one();
         }

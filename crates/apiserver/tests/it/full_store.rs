@@ -23,10 +23,10 @@ struct Filling(Arc<AtomicBool>);
 
 impl Journal for Filling {
     fn commit(&mut self, _: &Batch) -> Result<(), Fault> {
-        match self.0.load(Ordering::Relaxed) {
-            false => Ok(()),
-            true => Err(full()),
+        if self.0.load(Ordering::Relaxed) {
+            return Err(full());
         }
+        Ok(())
     }
 
     fn reopens(&self) -> bool {

@@ -179,7 +179,7 @@ mod tests {
                 Fault::new(crate::FaultKind::NoSpace, "no room"),
                 Duration::ZERO,
             );
-            let pause = (0..).find(|it| queue.may_reopen(Duration::from_secs(*it)));
+            let pause = (0..=100).find(|it| queue.may_reopen(Duration::from_secs(*it)));
             pauses.push(pause.expect("there is an end"));
             assert!(!queue.may_reopen(Duration::MAX), "once");
         }
