@@ -31,7 +31,15 @@ impl Body {
     pub(crate) fn empty() -> Self {
         Self::Whole(Bytes::new())
     }
+
+    /// Whether it is handed to HTTP at once.
+    pub(crate) fn is_one_piece(&self) -> bool {
+        matches!(self, Self::Whole(bytes) if bytes.len() <= PIECE_BYTES_MAX)
+    }
 }
+
+/// Bytes that are handed to HTTP at once: it keeps what it was given until the client takes it.
+const PIECE_BYTES_MAX: usize = 256 << 10;
 
 impl HttpBody for Body {
     type Data = Bytes;
@@ -43,7 +51,10 @@ impl HttpBody for Body {
     ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         match self.get_mut() {
             Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Self::Whole(bytes) => {
+                let piece = bytes.split_to(bytes.len().min(PIECE_BYTES_MAX));
+                Poll::Ready(Some(Ok(Frame::data(piece))))
+            }
             Self::Chunks(chunks) => chunks
                 .as_mut()
                 .poll_next(cx)

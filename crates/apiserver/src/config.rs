@@ -9,7 +9,9 @@ pub const BODY_BYTES_MAX: usize = 3 << 20;
 /// Streams that one HTTP/2 connection may have at a time, as upstream.
 pub const STREAMS_MAX: u32 = 250;
 /// Connections that are served at a time by default.
-pub const CONNECTIONS_MAX: usize = 4_096;
+pub const CONNECTIONS_MAX: usize = 16_384;
+/// Unanswered questions of the operating system after which a client is gone, as upstream.
+pub const KEEP_ALIVE_PROBES: u32 = 9;
 
 /// How a server listens and whom it lets in. Everything has a default.
 #[derive(Clone, Debug)]
@@ -33,15 +35,23 @@ pub struct Config {
     pub body_bytes_max: usize,
     /// Streams per HTTP/2 connection. Default: [`STREAMS_MAX`].
     pub streams_max: u32,
-    /// Connections at a time; more wait to be accepted. Default: [`CONNECTIONS_MAX`].
+    /// Connections at a time. More wait in the queue of the operating system until one ends; who
+    /// finds that full cannot connect. Each needs a file descriptor; where those run out, it is
+    /// the same. Default: [`CONNECTIONS_MAX`].
     pub connections_max: usize,
     /// How long the TLS handshake, the head of a request, and the pause between two requests of an
     /// HTTP/1.1 connection may take. Default: 90 s, upstream's limit for pauses.
     pub header_timeout: Duration,
-    /// How long a client may take to accept any byte of an answer; then its connection ends.
-    /// Default: 60 s.
+    /// How long a connection may be without a request before it ends, or up to twice as long.
+    /// Default: 90 s, upstream's limit.
+    pub idle_timeout: Duration,
+    /// How long a client may take to accept any byte of an answer; then its connection ends. If
+    /// the rest of an HTTP/2 connection goes on, only that stream does, after twice as long at
+    /// most. Default: 60 s.
     pub write_timeout: Duration,
-    /// How often a silent HTTP/2 connection is asked whether it is alive. Default: 30 s.
+    /// How often a silent client is asked whether it is there: over HTTP/2 by a ping that has to
+    /// be answered within the write timeout, over HTTP/1.1 by the operating system, which gives
+    /// up after [`KEEP_ALIVE_PROBES`] in vain. Default: 30 s.
     pub ping_interval: Duration,
     /// How long requests may go on after shutdown began. Default: 5 s.
     pub drain_timeout: Duration,
@@ -62,6 +72,7 @@ impl Default for Config {
             streams_max: STREAMS_MAX,
             connections_max: CONNECTIONS_MAX,
             header_timeout: Duration::from_secs(90),
+            idle_timeout: Duration::from_secs(90),
             write_timeout: Duration::from_secs(60),
             ping_interval: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(5),

@@ -69,6 +69,6 @@ pub use authn::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,
 };
 pub use certificates::{CertificateAuthority, CertificateError, Identity, SERVING_NAMES};
-pub use config::{BODY_BYTES_MAX, CONNECTIONS_MAX, Config, STREAMS_MAX};
-pub use server::{ApiServer, RunningServer, ServerEnded, StartError};
+pub use config::{BODY_BYTES_MAX, CONNECTIONS_MAX, Config, KEEP_ALIVE_PROBES, STREAMS_MAX};
+pub use server::{ApiServer, Load, RunningServer, ServerEnded, StartError};
 pub use version::API_MINOR;

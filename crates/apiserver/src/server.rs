@@ -2,19 +2,24 @@
 //!
 //! One task accepts, one task per connection serves it; both belong to the running server and end
 //! with it. Bodies of answers are pulled by HTTP's flow control, so a slow client holds one chunk.
-//! A client that accepts nothing for the write timeout, or answers no ping, loses its connection.
+//! A client that accepts nothing for the write timeout, answers no ping, stops in the middle of a
+//! request, or asks for nothing, loses its connection.
 
+mod activity;
 mod connection;
+mod delivery;
 mod timed_stream;
 mod tls;
 
 use crate::authn::{AUTHENTICATED_GROUP, Authenticator, MASTERS_GROUP, Peer};
 use crate::certificates::{CertificateAuthority, CertificateError, Identity, SERVING_NAMES};
-use crate::config::Config;
+use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::service::Service;
 use crate::token_issuer::{KeyError, TokenIssuer};
+pub use activity::Load;
 use connection::Connections;
 use kubist_registry::{Registry, User};
+use socket2::{SockRef, TcpKeepalive};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -84,11 +89,17 @@ impl ApiServer {
         let service = Service::new(&config, registry, authenticator, address, ending.clone());
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
         let drain_timeout = config.drain_timeout;
+        let connections = Arc::new(Connections::new(&config, service, ending.clone()));
         let acceptor = Acceptor {
             listener: listener.map(|(listener, _)| listener),
             tls: TlsAcceptor::from(Arc::new(tls)),
             connections_max: config.connections_max.max(1),
-            connections: Arc::new(Connections::new(&config, service, ending.clone())),
+            connections: Arc::clone(&connections),
+            keep_alive: TcpKeepalive::new()
+                .with_time(config.ping_interval)
+                .with_interval(config.ping_interval)
+                .with_retries(KEEP_ALIVE_PROBES),
+            write_timeout: config.write_timeout,
             waiting,
             tasks: JoinSet::new(),
         };
@@ -105,6 +116,7 @@ impl ApiServer {
             authority,
             admin,
             admin_user: config.admin_user,
+            connections,
             streams,
             ending,
             tasks,
@@ -135,6 +147,7 @@ pub struct RunningServer {
     authority: CertificateAuthority,
     admin: Identity,
     admin_user: String,
+    connections: Arc<Connections>,
     streams: mpsc::Sender<Handover>,
     ending: CancellationToken,
     tasks: JoinSet<()>,
@@ -169,6 +182,11 @@ impl RunningServer {
         group: Option<&str>,
     ) -> Result<Identity, CertificateError> {
         self.authority.client_identity(user, group)
+    }
+
+    /// What it is busy with.
+    pub fn load(&self) -> Load {
+        self.connections.load()
     }
 
     /// Serves a connection without TLS that is already there, such as one half of
@@ -233,6 +251,8 @@ struct Acceptor {
     tls: TlsAcceptor,
     connections_max: usize,
     connections: Arc<Connections>,
+    keep_alive: TcpKeepalive,
+    write_timeout: Duration,
     waiting: mpsc::Receiver<Handover>,
     tasks: JoinSet<()>,
 }
@@ -249,8 +269,9 @@ impl Acceptor {
                 Some(handover) = self.waiting.recv(), if room => {
                     let connections = Arc::clone(&self.connections);
                     let peer = Peer::Trusted(Arc::new(handover.user));
+                    let activity = connections.open();
                     self.tasks.spawn(async move {
-                        connections.serve(handover.stream, peer).await;
+                        connections.serve(handover.stream, peer, activity).await;
                     });
                 }
                 accepted = accept(self.listener.as_ref()), if room => self.serve_tls(accepted),
@@ -265,9 +286,11 @@ impl Acceptor {
 
     fn serve_tls(&mut self, stream: TcpStream) {
         let (connections, tls) = (Arc::clone(&self.connections), self.tls.clone());
+        let activity = connections.open();
+        // A delayed segment is a delayed event; a socket that refuses any of this works anyway.
+        drop(stream.set_nodelay(true));
+        self.notice_end(&stream);
         self.tasks.spawn(async move {
-            // A delayed segment is a delayed event; a socket that refuses this works anyway.
-            drop(stream.set_nodelay(true));
             let handshake = tokio::time::timeout(connections.header_timeout(), tls.accept(stream));
             // A client that speaks no TLS, or hangs, is nobody's error but its own.
             let Ok(Ok(stream)) = handshake.await else {
@@ -282,8 +305,17 @@ impl Acceptor {
                 ),
                 _ => Peer::Unknown,
             };
-            connections.serve(stream, peer).await;
+            connections.serve(stream, peer, activity).await;
         });
+    }
+
+    /// Has the operating system tell of a client that vanished without a word, where nothing is
+    /// sent and where what was sent is not acknowledged.
+    fn notice_end(&self, stream: &TcpStream) {
+        let socket = SockRef::from(stream);
+        drop(socket.set_tcp_keepalive(&self.keep_alive));
+        #[cfg(target_os = "linux")]
+        drop(socket.set_tcp_user_timeout(Some(self.write_timeout)));
     }
 }
 

@@ -202,7 +202,11 @@ impl Service {
         let path = request.path.as_str();
         if let Some((health, check)) = Health::of_path(path) {
             let ending = self.ending.is_cancelled();
-            let storage = Health::asks_storage(check) && self.storage_answers().await;
+            let mut storage = Health::asks_storage(check) && self.storage_answers().await;
+            if health.name == "readyz" {
+                // Alive, and good for reading, it may be all the same.
+                storage &= self.registry.storage_writable().is_ok();
+            }
             return Ok(health.answer(check, &request.query, storage, ending));
         }
         if request.method != "GET" && request.method != "HEAD" {

@@ -22,6 +22,9 @@ pub(crate) const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
 /// Longer texts are no tokens of ours.
 const TOKEN_BYTES_MAX: usize = 64 << 10;
 
+/// How far a clock may be set back or forward without a good token becoming none, as upstream.
+const LEEWAY_SECONDS: u64 = 60;
+
 /// The key that signs tokens could not be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot make the key that signs tokens")]
@@ -130,7 +133,9 @@ impl TokenIssuer {
         key.verify(signed.as_bytes(), &signature).ok()?;
         let claims: Claims = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
         let now = now.as_secs();
-        (claims.not_before <= now && now < claims.expires).then_some(claims)
+        let begun = claims.not_before <= now.saturating_add(LEEWAY_SECONDS);
+        let ended = claims.expires.saturating_add(LEEWAY_SECONDS) <= now;
+        (begun && !ended).then_some(claims)
     }
 }
 
@@ -168,8 +173,11 @@ mod tests {
         let at = |seconds| issuer.verify(&token, Duration::from_secs(seconds));
         assert_eq!(at(1_000), Some(claims()));
         assert_eq!(at(1_999), Some(claims()));
-        assert_eq!(at(999), None);
-        assert_eq!(at(2_000), None);
+        // With the minute that clocks may differ by.
+        assert_eq!(at(940), Some(claims()));
+        assert_eq!(at(939), None);
+        assert_eq!(at(2_059), Some(claims()));
+        assert_eq!(at(2_060), None);
         let other = TokenIssuer::new().expect("keys can be made");
         assert_eq!(other.verify(&token, Duration::from_secs(1_500)), None);
     }

@@ -8,6 +8,7 @@ mod memory;
 mod serve;
 mod signal;
 mod storage;
+mod system_limits;
 mod units;
 mod usage;
 mod watch;

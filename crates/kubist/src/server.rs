@@ -63,6 +63,8 @@ pub struct ServerConfig {
     /// The etcd cluster in which everything is kept; other servers may stand on it too. Goes with
     /// no folder, and keeps history as it sees fit. Default: none.
     pub etcd: Option<EtcdServers>,
+    /// Connections at a time; more wait. Default: 16,384.
+    pub connections_max: usize,
 }
 
 impl Default for ServerConfig {
@@ -77,6 +79,7 @@ impl Default for ServerConfig {
             data_dir: None,
             watch_cache: WatchCache::default(),
             etcd: None,
+            connections_max: kubist_apiserver::CONNECTIONS_MAX,
         }
     }
 }
@@ -178,6 +181,7 @@ impl Server {
         let http = kubist_apiserver::Config {
             listen: Some(config.listen),
             tokens: tokens.collect(),
+            connections_max: config.connections_max,
             ..kubist_apiserver::Config::default()
         };
         let api = ApiServer::bind(http, registry).await?;
@@ -266,7 +270,8 @@ impl Server {
     }
 
     /// Waits until the store has closed itself, as one on a disk does that fails, and says why.
-    /// The server refuses everything from then on; what was answered before is in the folder.
+    /// The server refuses everything from then on; what was answered before is in the folder. A
+    /// disk that is full or read-only is no such failure: writes are refused until that passes.
     ///
     /// Cancel safety: can be dropped, and called again.
     pub async fn storage_failure(&mut self) -> Fault {

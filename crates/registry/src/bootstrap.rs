@@ -2,6 +2,7 @@
 //! API server, priority classes, the administrator's role.
 
 use crate::registry::Shared;
+use crate::storage_error::{Operation, StorageError};
 use crate::{RequestContext, User};
 use kubist_api::core::v1::{Namespace, Service, ServicePort};
 use kubist_api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, RoleRef, Subject};
@@ -143,8 +144,12 @@ async fn ensure<K: KubeObject>(
         return Ok(());
     };
     let name = object.metadata().name.clone();
-    if shared.one(store, namespace, &name).await?.is_some() {
-        return Ok(());
+    let key = store.storage.keys().key(namespace, &name)?;
+    match store.storage.get(&key, None).await {
+        Ok(None) => {}
+        // One that cannot be read is there, too, and is no reason not to serve the others.
+        Ok(Some(_)) | Err(StorageError::Refused(_)) => return Ok(()),
+        Err(error) => return Err(error.to_status(Operation::Get, &store.resource(), &name)),
     }
     let object: Box<dyn AnyObject> = Box::new(object);
     match store.create(shared, cx, namespace, object, false).await {

@@ -9,6 +9,7 @@ use crate::storage_error::{Operation, StorageError};
 use crate::storage_key::KeyLayout;
 use crate::stored_codec::StoredCodec;
 use bytes::Bytes;
+use kubist_apimachinery::wire::DecodeContext;
 use kubist_apimachinery::{
     ListMeta, ListOptions, ListPosition, OptionsError, ResourceVersion, Status, Str,
 };
@@ -114,12 +115,13 @@ impl Listing<'_> {
             items.reserve(response.kvs.len());
         }
         let end = left.map_or(usize::MAX, |left| items.len().saturating_add(left));
+        let mut cx = DecodeContext::new();
         for (index, kv) in response.kvs.iter().enumerate() {
             if items.len() >= end {
                 return index;
             }
             let stored = self.codec.stored(kv);
-            if let Some(status) = stored.failure() {
+            if let Some(status) = stored.check(&mut cx) {
                 listed.unreadable.push(Unreadable {
                     key: String::from_utf8_lossy(&kv.key).into_owned(),
                     status: status.clone(),

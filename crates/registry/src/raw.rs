@@ -19,6 +19,7 @@ use crate::strategy::BoxFuture;
 use crate::{EventStream, StorageError, Stored};
 use bytes::Bytes;
 use kubist_api::Kind;
+use kubist_apimachinery::wire::DecodeContext;
 use kubist_apimachinery::{AnyObject, Status};
 use kubist_storage::{
     DeleteRequest as Remove, Expected, KeyValue, Kv, PutRequest, RangeRequest, Revision,
@@ -94,7 +95,8 @@ impl RawStorage {
             return Err(StorageError::TooLarge { requested, current });
         }
         let stored = response.kv.map(|kv| self.codec.stored(&kv));
-        if let Some(status) = stored.as_ref().and_then(Stored::failure) {
+        let cx = &mut DecodeContext::new();
+        if let Some(status) = stored.as_ref().and_then(|it| it.check(cx)) {
             return Err(status.clone().into());
         }
         Ok(stored)

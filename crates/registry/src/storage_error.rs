@@ -79,7 +79,7 @@ pub enum StorageError {
         bytes_max: usize,
     },
     /// The engine failed.
-    #[error("the storage engine failed: {0}")]
+    #[error("{}", told(.0))]
     Engine(#[source] Fault),
     /// The store was closed.
     #[error("the store is closed")]
@@ -115,6 +115,22 @@ impl Operation {
             Self::Update => "update",
         }
     }
+}
+
+/// What happened to the engine, with what its disk or its peer said: whoever reads the status has
+/// nothing else.
+fn told(fault: &Fault) -> String {
+    let mut text = fault.to_string();
+    let mut cause = std::error::Error::source(fault);
+    while let Some(error) = cause {
+        let said = error.to_string();
+        // Some errors say what their cause says.
+        if !text.ends_with(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = error.source();
+    }
+    text
 }
 
 impl StorageError {
@@ -198,7 +214,11 @@ impl From<WriteError> for StorageError {
 
 impl From<LeaseError> for StorageError {
     fn from(error: LeaseError) -> Self {
-        Self::Lease(error)
+        match error {
+            LeaseError::Fault(fault) => Self::Engine(fault),
+            LeaseError::Closed => Self::Closed,
+            error => Self::Lease(error),
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use kubist_apimachinery::wire::{DecodeContext, Encoding, Json, merge_protobuf, t
 use kubist_apimachinery::{AnyObject, KeyValues, ResourceVersion, Status, Str};
 use parking_lot::Mutex;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// One version of one object.
@@ -26,6 +27,8 @@ struct Inner {
     /// Where the metadata is in `raw`. None if it cannot be told without decoding.
     scan: OnceLock<Option<Scan>>,
     object: OnceLock<Result<Arc<dyn AnyObject>, Status>>,
+    /// Whether the structure of `raw` is known to be whole.
+    sound: AtomicBool,
     json: OnceLock<Result<Bytes, Status>>,
     protobuf: OnceLock<Result<Bytes, Status>>,
     /// The same in other versions of the kind; a resource has few.
@@ -63,6 +66,7 @@ impl Stored {
             raw,
             scan: OnceLock::new(),
             object,
+            sound: AtomicBool::new(false),
             json: OnceLock::new(),
             protobuf: OnceLock::new(),
             converted: Mutex::new(Vec::new()),
@@ -107,6 +111,30 @@ impl Stored {
     /// Why it cannot be read, as far as that is known without looking inside.
     pub fn failure(&self) -> Option<&Status> {
         self.0.object.get()?.as_ref().err()
+    }
+
+    /// Why it cannot be read. What nobody has looked at yet is looked at now: its structure, once,
+    /// without decoding it. Text that is no text shows only when it is decoded.
+    pub(crate) fn check(&self, cx: &mut DecodeContext) -> Option<&Status> {
+        if self.0.object.get().is_none()
+            && !self.0.sound.load(Ordering::Relaxed)
+            && let Some(raw) = self.0.raw.get()
+        {
+            match scan::scan(raw, Encoding::Protobuf, self.0.kind.schema(), cx) {
+                Ok(_) => self.0.sound.store(true, Ordering::Relaxed),
+                Err(error) => {
+                    let unreadable = || Err(unreadable(&error));
+                    self.0.object.get_or_init(unreadable);
+                }
+            }
+        }
+        self.failure()
+    }
+
+    /// The same, known to be whole: this process has written it.
+    pub(crate) fn sound(self) -> Self {
+        self.0.sound.store(true, Ordering::Relaxed);
+        self
     }
 
     /// A copy of the object, to change it.

@@ -125,7 +125,7 @@ impl StoredCodec {
     /// What was just written, from its encoding.
     pub(crate) fn written(&self, key: &Bytes, revision: u64, value: &Bytes) -> Stored {
         self.cache.get(key, revision, value.len(), || {
-            decode(self.kind, revision, value)
+            decode(self.kind, revision, value).sound()
         })
     }
 

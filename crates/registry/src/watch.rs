@@ -15,6 +15,7 @@ use crate::watch_event::INITIAL_EVENTS_END;
 use crate::{Stored, WatchEvent};
 use bytes::Bytes;
 use kubist_api::Kind;
+use kubist_apimachinery::wire::DecodeContext;
 use kubist_apimachinery::{Status, StatusReason};
 use kubist_storage::{Change, Event, KeyRange, Watch, WatchBatch, WatchError};
 use std::fmt;
@@ -295,7 +296,8 @@ impl Bookmarks {
 
 /// What cannot be read ends the watch: what follows it would not be the whole truth.
 fn readable(stored: &Stored) -> Result<(), Status> {
-    let Some(failure) = stored.failure() else {
+    let cx = &mut DecodeContext::new();
+    let Some(failure) = stored.check(cx) else {
         return Ok(());
     };
     let reason = StatusReason::StorageReadError;

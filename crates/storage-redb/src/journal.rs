@@ -1,8 +1,10 @@
 //! Batches into the file: one transaction each, synced before it is reported.
 
 use crate::format::{self, LEASES, META, VERSIONS, meta};
-use crate::place::Lock;
-use kubist_storage::journal::{Batch, Journal};
+use crate::store::Reopen;
+use crate::{Store, StoreError};
+use kubist_storage::journal::{Batch, Journal, Replayed};
+use kubist_storage::memory::Config;
 use kubist_storage::{Change, Event, Fault, FaultKind, LeaseId};
 use redb::{Database, StorageError, Table, WriteTransaction};
 use std::fmt;
@@ -11,22 +13,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) struct RedbJournal {
-    database: Database,
-    /// Given up after the database.
-    _lock: Option<Lock>,
+    /// `None` after it failed and could not be opened again.
+    database: Option<Database>,
+    /// Holds the lock, which is given up after the database.
+    reopen: Reopen,
+    config: Config,
 }
 
 impl RedbJournal {
-    pub(crate) fn new(database: Database, lock: Option<Lock>) -> Self {
+    pub(crate) fn new(database: Database, reopen: Reopen, config: Config) -> Self {
         Self {
-            database,
-            _lock: lock,
+            database: Some(database),
+            reopen,
+            config,
         }
     }
 
-    fn store(&self, batch: &Batch) -> Result<(), redb::Error> {
+    fn store(database: &Database, batch: &Batch) -> Result<(), redb::Error> {
         // Durable when `commit` returns, which is redb's default.
-        let transaction = self.database.begin_write()?;
+        let transaction = database.begin_write()?;
         store_leases(&transaction, batch)?;
         let mut versions = transaction.open_table(VERSIONS)?;
         insert(&mut versions, &batch.written)?;
@@ -40,8 +45,25 @@ impl RedbJournal {
 
 impl Journal for RedbJournal {
     fn commit(&mut self, batch: &Batch) -> Result<(), Fault> {
-        self.store(batch)
-            .map_err(|error| Fault::new(kind(&error), error))
+        let Some(database) = &self.database else {
+            let why = "the file has not been opened again";
+            return Err(Fault::new(FaultKind::Unknown, why));
+        };
+        Self::store(database, batch).map_err(|error| Fault::new(kind(&error), error))
+    }
+
+    fn reopens(&self) -> bool {
+        true
+    }
+
+    fn reopen(&mut self) -> Result<Replayed, Fault> {
+        // redb refuses everything after an error, and wants its file for itself.
+        self.database = None;
+        let fault = |error: StoreError| Fault::new(kind_of_opening(&error), error);
+        let store: Store = (self.reopen)().map_err(fault)?;
+        let replayed = store.replay(self.config.clone()).map_err(fault)?;
+        self.database = Some(store.into_database());
+        Ok(replayed)
     }
 }
 
@@ -126,15 +148,25 @@ fn nanoseconds(ttl: Duration) -> u64 {
 fn kind(error: &redb::Error) -> FaultKind {
     match error {
         redb::Error::Corrupted(_) => FaultKind::Corrupt,
-        redb::Error::Io(error) => match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-                FaultKind::NoSpace
-            }
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
-                FaultKind::PermissionDenied
-            }
-            _ => FaultKind::Unknown,
-        },
+        redb::Error::Io(error) => kind_of_io(error.kind()),
+        _ => FaultKind::Unknown,
+    }
+}
+
+fn kind_of_opening(error: &StoreError) -> FaultKind {
+    match error {
+        StoreError::Corrupt { .. } => FaultKind::Corrupt,
+        StoreError::Io { source, .. } => kind_of_io(source.kind()),
+        _ => FaultKind::Unknown,
+    }
+}
+
+fn kind_of_io(kind: ErrorKind) -> FaultKind {
+    match kind {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            FaultKind::NoSpace
+        }
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => FaultKind::PermissionDenied,
         _ => FaultKind::Unknown,
     }
 }

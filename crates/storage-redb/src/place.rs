@@ -7,6 +7,7 @@ use crate::StoreError;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 const FILE: &str = "kubist.redb";
 const UNFINISHED: &str = "kubist.redb.unfinished";
@@ -15,16 +16,13 @@ const LOCK: &str = "kubist.lock";
 /// How every redb file begins.
 const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
 
-/// A folder that nobody else uses.
-#[derive(Debug)]
+/// A folder that nobody else uses, as long as this or a clone is there. A clone is the same right.
+#[derive(Clone, Debug)]
 pub(crate) struct Place {
     dir: PathBuf,
-    lock: Lock,
+    /// Given up by the operating system whatever happens to us.
+    _lock: Arc<File>,
 }
-
-/// Held as long as the store is open. Given up by the operating system whatever happens to us.
-#[derive(Debug)]
-pub(crate) struct Lock(#[expect(dead_code, reason = "it is there to be held")] File);
 
 impl Place {
     /// Makes the folder, if it is not there, for its owner only.
@@ -57,7 +55,7 @@ impl Place {
         match lock.try_lock() {
             Ok(()) => Ok(Self {
                 dir: dir.to_path_buf(),
-                lock: Lock(lock),
+                _lock: Arc::new(lock),
             }),
             Err(TryLockError::WouldBlock) => Err(StoreError::InUse {
                 path: dir.to_path_buf(),
@@ -107,10 +105,6 @@ impl Place {
         renamed
             .and_then(|()| self.sync())
             .map_err(|error| StoreError::io(&self.dir, error))
-    }
-
-    pub(crate) fn into_lock(self) -> Lock {
-        self.lock
     }
 
     /// Makes names in the folder durable.

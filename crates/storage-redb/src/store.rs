@@ -30,10 +30,14 @@ pub struct Store {
     database: Database,
     /// What errors name.
     path: PathBuf,
-    /// `None` on a backend.
-    place: Option<Place>,
+    /// Whether it is a file in a folder, and not a backend.
+    is_file: bool,
     repaired: bool,
+    reopen: Reopen,
 }
+
+/// Opens the same store again, once it is closed. Holds the right to its folder.
+pub(crate) type Reopen = Arc<dyn Fn() -> Result<Store, StoreError> + Send + Sync>;
 
 impl Store {
     /// Opens the store in a folder, and makes both if they are not there, for their owner only.
@@ -63,12 +67,15 @@ impl Store {
         Self::in_place(Place::existing(dir)?)
     }
 
-    /// Opens a store on something else than a file, or makes one if it is empty. For tests.
+    /// Opens a store on something else than a file, or makes one if it is empty. A clone is the
+    /// same backend. For tests.
     ///
     /// # Errors
     /// It is damaged or something else, or the backend refuses.
-    pub fn on_backend(backend: impl StorageBackend) -> Result<Self, StoreError> {
+    pub fn on_backend<B: StorageBackend + Clone + Sync>(backend: B) -> Result<Self, StoreError> {
         let path = PathBuf::from("the backend");
+        let again = backend.clone();
+        let reopen: Reopen = Arc::new(move || Self::on_backend(again.clone()));
         let (database, repaired) = guarded(&path, || {
             let (builder, repairs) = watched_builder();
             let database = builder.create_with_backend(backend)?;
@@ -77,7 +84,13 @@ impl Store {
             }
             verified(database, &repairs)
         })?;
-        Self::of_ours(database, path, None, repaired)
+        Self::of_ours(Self {
+            database,
+            path,
+            is_file: false,
+            repaired,
+            reopen,
+        })
     }
 
     fn in_place(place: Place) -> Result<Self, StoreError> {
@@ -89,22 +102,17 @@ impl Store {
             let (builder, repairs) = watched_builder();
             verified(builder.create_file(file)?, &repairs)
         })?;
-        Self::of_ours(database, path, Some(place), repaired)
+        Self::of_ours(Self {
+            database,
+            path,
+            is_file: true,
+            repaired,
+            reopen: Arc::new(move || Self::in_place(place.clone())),
+        })
     }
 
     /// Refuses what another program, or a later version, has made.
-    fn of_ours(
-        database: Database,
-        path: PathBuf,
-        place: Option<Place>,
-        repaired: bool,
-    ) -> Result<Self, StoreError> {
-        let store = Self {
-            database,
-            path,
-            place,
-            repaired,
-        };
+    fn of_ours(store: Self) -> Result<Self, StoreError> {
         match store.meta(&store.read()?, meta::FORMAT)? {
             Some(FORMAT) => Ok(store),
             Some(found) => Err(StoreError::Format {
@@ -122,10 +130,13 @@ impl Store {
     /// # Errors
     /// What is stored is no history.
     pub fn into_kv(self, config: Config, clock: Arc<dyn Clock>) -> Result<JournaledKv, StoreError> {
-        let replayed = self.replay(config)?;
-        let lock = self.place.map(Place::into_lock);
-        let journal = RedbJournal::new(self.database, lock);
+        let replayed = self.replay(config.clone())?;
+        let journal = RedbJournal::new(self.database, self.reopen, config);
         Ok(JournaledKv::new(replayed, clock, journal))
+    }
+
+    pub(crate) fn into_database(self) -> Database {
+        self.database
     }
 
     /// Reads all of the store back, as an engine would.
@@ -217,7 +228,7 @@ impl Store {
         Ok(())
     }
 
-    fn replay(&self, config: Config) -> Result<Replayed, StoreError> {
+    pub(crate) fn replay(&self, config: Config) -> Result<Replayed, StoreError> {
         let read = self.read()?;
         let number = |name| {
             let missing = || StoreError::corrupt(&self.path, format!("the {name} is missing"));
@@ -275,7 +286,7 @@ impl Store {
     }
 
     fn file_bytes(&self) -> Result<u64, StoreError> {
-        if self.place.is_none() {
+        if !self.is_file {
             return Ok(0);
         }
         let metadata = fs::metadata(&self.path);

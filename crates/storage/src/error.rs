@@ -48,7 +48,7 @@ pub enum WriteError {
     #[error("the key is empty")]
     EmptyKey,
     /// The engine failed. The write may have happened with [`FaultKind::Timeout`], and with a
-    /// fault after which the engine has closed itself.
+    /// fault of its disk, which opening it again decides.
     #[error(transparent)]
     Fault(#[from] Fault),
     /// The lease never was, expired, or was revoked.

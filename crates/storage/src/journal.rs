@@ -3,8 +3,10 @@
 //! Promises: a write is answered, read and watched once its journal has made it durable, never
 //! before; writes that come together become durable together (group commit); the runtime is not
 //! held up, because journals work on its threads for blocking work; what a [`Replay`] brings back
-//! is checked to be a history. A journal knows how to store a [`Batch`] and nothing else. All
-//! current values, and history, are in memory as well: a store is as large as memory lets it be.
+//! is checked to be a history. Where a journal finds no room, or may not write, reads and watches
+//! go on, writes are refused with the reason, and the journal is tried again until it works. A
+//! journal knows how to store a [`Batch`] and nothing else. All current values, and history, are in
+//! memory as well: a store is as large as memory lets it be.
 //!
 //! # What it costs beyond the memory engine
 //!
@@ -18,7 +20,7 @@ mod writer;
 
 pub use self::engine::JournaledKv;
 pub use self::replay::{Replay, ReplayError, Replayed};
-use crate::{Event, Fault, LeaseId, Revision};
+use crate::{Event, Fault, FaultKind, LeaseId, Revision};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,9 +30,26 @@ pub trait Journal: fmt::Debug + Send + 'static {
     /// Makes all of a batch durable, or nothing of it. May block; called by one thread at a time.
     ///
     /// # Errors
-    /// It is not known whether the batch is durable. The engine closes itself; opening the
-    /// journal again decides.
+    /// It is not known whether the batch is durable; opening the journal again decides. With
+    /// [`NoSpace`](crate::FaultKind::NoSpace) and
+    /// [`PermissionDenied`](crate::FaultKind::PermissionDenied) the engine refuses writes until
+    /// the journal [reopens](Self::reopen); otherwise, or if it never does, it closes itself.
     fn commit(&mut self, batch: &Batch) -> Result<(), Fault>;
+
+    /// Whether [`reopen`](Self::reopen) can work. Default: no.
+    fn reopens(&self) -> bool {
+        false
+    }
+
+    /// Opens anew what a failed commit left behind, and reads back what is durable. May block;
+    /// costs what opening the store costs. Commits go on from there.
+    ///
+    /// # Errors
+    /// It still cannot be used; it may be tried again.
+    fn reopen(&mut self) -> Result<Replayed, Fault> {
+        let why = "this journal cannot be opened again";
+        Err(Fault::new(FaultKind::Unknown, why))
+    }
 }
 
 /// What becomes durable together. To be stored in the order of the fields.

@@ -3,8 +3,8 @@
 //! What etcd v3 offers to Kubernetes, and no more: no transactions over several keys, no
 //! comparison but that of a key's modification revision.
 
-use crate::{Answer, CompactError, KeyRange, KeyValue, LeaseError, LeaseId, ReadError, Revision};
-use crate::{Watch, WatchError, WriteError};
+use crate::{Answer, CompactError, Fault, KeyRange, KeyValue, LeaseError, LeaseId, ReadError};
+use crate::{Revision, Watch, WatchError, WriteError};
 use bytes::Bytes;
 use std::fmt;
 use std::sync::Arc;
@@ -54,6 +54,15 @@ pub trait Kv: fmt::Debug + Send + Sync + 'static {
 
     /// The last compaction that this process knows of; zero if none. Costs no input or output.
     fn compacted(&self) -> Revision;
+
+    /// Whether writes are taken, as far as that is known without trying. Costs no input or output.
+    ///
+    /// # Errors
+    /// Why every write fails at the moment, while reads may go on: the disk is full, or may not be
+    /// written to.
+    fn writable(&self) -> Result<(), Fault> {
+        Ok(())
+    }
 
     /// Whether watches answer when they are asked for progress. An engine on an etcd whose answers
     /// may be ahead of the events does not; who needs the newest has to read it from the store

@@ -221,6 +221,11 @@ impl MemoryKv {
         }
     }
 
+    /// All that is stored now, shared.
+    pub(crate) fn versions(&self) -> Versions {
+        self.shared.state.read().versions.clone()
+    }
+
     pub(crate) fn now(&self) -> Duration {
         self.shared.clock.now()
     }

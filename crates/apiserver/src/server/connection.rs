@@ -1,11 +1,13 @@
 //! One connection: HTTP/1.1 or HTTP/2, as the client begins, until either side ends it.
 
+use super::activity::{Activity, Load, Totals};
+use super::delivery::{Delivery, Streams};
 use super::timed_stream::TimedStream;
 use crate::authn::Peer;
 use crate::config::Config;
 use crate::service::Service;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use std::convert::Infallible;
 use std::pin::pin;
@@ -25,19 +27,25 @@ const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
 /// Serves connections.
 pub(super) struct Connections {
     service: Arc<Service>,
-    http: Builder<TokioExecutor>,
+    http: Builder<Streams>,
+    totals: Arc<Totals>,
     header_timeout: Duration,
+    idle_timeout: Duration,
     write_timeout: Duration,
     ending: CancellationToken,
 }
 
 impl Connections {
     pub(super) fn new(config: &Config, service: Service, ending: CancellationToken) -> Self {
-        let mut http = Builder::new(TokioExecutor::new());
+        let mut http = Builder::new(Streams {
+            timeout: config.write_timeout,
+        });
+        // Who closes one half is gone, as upstream has it: the request is dropped, and no watch
+        // is kept for nobody.
         http.http1()
             .timer(TokioTimer::new())
             .header_read_timeout(config.header_timeout)
-            .half_close(true);
+            .half_close(false);
         http.http2()
             .timer(TokioTimer::new())
             .max_concurrent_streams(config.streams_max)
@@ -50,7 +58,9 @@ impl Connections {
         Self {
             service: Arc::new(service),
             http,
+            totals: Arc::default(),
             header_timeout: config.header_timeout,
+            idle_timeout: config.idle_timeout,
             write_timeout: config.write_timeout,
             ending,
         }
@@ -60,23 +70,43 @@ impl Connections {
         self.header_timeout
     }
 
+    /// What goes on, on all of them.
+    pub(super) fn load(&self) -> Load {
+        self.totals.load()
+    }
+
+    /// Counts a connection from now on.
+    pub(super) fn open(&self) -> Arc<Activity> {
+        Activity::new(&self.totals)
+    }
+
     /// Serves until the connection ends. Its errors are the client's.
-    pub(super) async fn serve<S>(&self, stream: S, peer: Peer)
+    pub(super) async fn serve<S>(&self, stream: S, peer: Peer, activity: Arc<Activity>)
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let io = TokioIo::new(TimedStream::new(stream, self.write_timeout));
+        let stream = TimedStream::new(stream, self.header_timeout, self.write_timeout);
         let service = service_fn(|request| {
             let (service, peer) = (Arc::clone(&self.service), peer.clone());
-            async move { Ok::<_, Infallible>(service.answer(peer, request).await) }
+            let busy = activity.begin();
+            async move {
+                let response = service.answer(peer, request).await;
+                Ok::<_, Infallible>(response.map(|body| Delivery::new(body, busy)))
+            }
         });
-        let mut connection = pin!(self.http.serve_connection(io, service));
+        let serving = self.http.serve_connection(TokioIo::new(stream), service);
+        let mut connection = pin!(serving);
         tokio::select! {
             biased;
             ended = connection.as_mut() => drop(ended),
             () = self.ending.cancelled() => {
                 connection.as_mut().graceful_shutdown();
                 drop(connection.await);
+            }
+            () = activity.idle_for(self.idle_timeout) => {
+                connection.as_mut().graceful_shutdown();
+                // A request that comes at this moment is answered; who is gone does not hang up.
+                drop(tokio::time::timeout(self.idle_timeout, connection).await);
             }
         }
     }

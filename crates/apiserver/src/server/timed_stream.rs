@@ -1,7 +1,8 @@
-//! `TimedStream`: a connection that fails when the other side accepts no byte for too long.
+//! `TimedStream`: a connection that fails when the other side accepts no byte for too long, or
+//! does not say which HTTP it speaks.
 //!
 //! A client that stops reading fills the socket and then the buffers of HTTP; this is what ends
-//! it. Reading has no limit here: idle connections are HTTP's business.
+//! it. Further reading has no limit here: heads, bodies and idle connections are HTTP's business.
 
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
@@ -10,24 +11,48 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// A stream with a time limit for each write.
+/// How HTTP/2 begins. Until the client has said all of it, or something else, nobody knows what
+/// it speaks, and so no version's own time limits hold.
+const HTTP_2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// A stream with a time limit for its opening and for each write.
 #[derive(Debug)]
 pub(super) struct TimedStream<S> {
     stream: S,
+    /// What is left of the preface, and when it has to be there; None once the version is known.
+    opening: Option<(&'static [u8], Pin<Box<Sleep>>)>,
     timeout: Duration,
-    /// Runs while a write is stuck.
-    deadline: Pin<Box<Sleep>>,
+    /// Runs while a write is stuck; made when the first one is.
+    deadline: Option<Pin<Box<Sleep>>>,
     stuck: bool,
 }
 
 impl<S> TimedStream<S> {
-    pub(super) fn new(stream: S, timeout: Duration) -> Self {
+    pub(super) fn new(stream: S, opening: Duration, timeout: Duration) -> Self {
         Self {
             stream,
+            opening: Some((HTTP_2_PREFACE, Box::pin(sleep(opening)))),
             timeout,
-            deadline: Box::pin(sleep(timeout)),
+            deadline: None,
             stuck: false,
         }
+    }
+
+    /// Looks at what was read, as long as that may still be a preface.
+    fn open(&mut self, cx: &mut Context<'_>, poll: Poll<&[u8]>) -> Poll<Result<()>> {
+        let Some((left, deadline)) = &mut self.opening else {
+            return poll.map(|_| Ok(()));
+        };
+        let Poll::Ready(read) = poll else {
+            ready!(deadline.as_mut().poll(cx));
+            let text = "the client does not say what it wants";
+            return Poll::Ready(Err(Error::new(ErrorKind::TimedOut, text)));
+        };
+        match left.strip_prefix(read) {
+            Some(rest) if !rest.is_empty() => *left = rest,
+            _ => self.opening = None,
+        }
+        Poll::Ready(Ok(()))
     }
 
     /// Starts, goes on or stops the clock, by what a write said.
@@ -36,11 +61,15 @@ impl<S> TimedStream<S> {
             self.stuck = false;
             return poll;
         }
+        let timeout = self.timeout;
+        let deadline = self
+            .deadline
+            .get_or_insert_with(|| Box::pin(sleep(timeout)));
         if !self.stuck {
             self.stuck = true;
-            self.deadline.as_mut().reset(Instant::now() + self.timeout);
+            deadline.as_mut().reset(Instant::now() + timeout);
         }
-        ready!(self.deadline.as_mut().poll(cx));
+        ready!(deadline.as_mut().poll(cx));
         let text = "the client accepts no data";
         Poll::Ready(Err(Error::new(ErrorKind::TimedOut, text)))
     }
@@ -52,7 +81,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for TimedStream<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<Result<()>> {
-        Pin::new(&mut self.stream).poll_read(cx, buffer)
+        let before = buffer.filled().len();
+        let poll = Pin::new(&mut self.stream).poll_read(cx, buffer)?;
+        if self.opening.is_none() {
+            return poll.map(Ok);
+        }
+        self.open(cx, poll.map(|()| &buffer.filled()[before..]))
     }
 }
 
@@ -98,7 +132,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_reader_that_stops_ends_the_stream_and_a_slow_one_does_not() {
         let (server, mut client) = duplex(8);
-        let mut server = TimedStream::new(server, Duration::from_secs(60));
+        let limit = Duration::from_secs(60);
+        let mut server = TimedStream::new(server, limit, limit);
         let slow = async {
             let mut bytes = [0; 16];
             for at in (0..16).step_by(4) {
@@ -110,5 +145,33 @@ mod tests {
         written.expect("something was read within each minute");
         let error = server.write_all(&[7; 24]).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_that_does_not_say_what_it_speaks_has_so_long_and_no_longer() {
+        let limit = Duration::from_secs(90);
+        for (said, known) in [
+            (&b""[..], false),
+            (b"P", false),
+            (&HTTP_2_PREFACE[..23], false),
+            (HTTP_2_PREFACE, true),
+            (b"PUT / HTTP/1.1\r\n", true),
+            (b"G", true),
+        ] {
+            let (server, mut client) = duplex(64);
+            let mut server = TimedStream::new(server, limit, limit);
+            client.write_all(said).await.unwrap();
+            let mut bytes = vec![0; said.len()];
+            server.read_exact(&mut bytes).await.unwrap();
+            let start = Instant::now();
+            let more = tokio::time::timeout(2 * limit, server.read_u8()).await;
+            match more {
+                Ok(more) => {
+                    assert_eq!(more.unwrap_err().kind(), ErrorKind::TimedOut);
+                    assert!(!known && start.elapsed() == limit, "{said:?}");
+                }
+                Err(_) => assert!(known, "{said:?}"),
+            }
+        }
     }
 }

@@ -12,7 +12,7 @@ use kubist::{Controller, EtcdServers, Server, ServerConfig, ServerError};
 use kubist_registry::storage::{WatchCache, WatchCacheSizes};
 use tokio::time::Instant;
 
-use super::{Outcome, log, signal};
+use super::{Outcome, log, signal, system_limits};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -61,6 +61,9 @@ pub(crate) struct Options {
     /// How many events the store keeps, except etcd; watches from further back end with 410
     #[arg(long, value_name = "EVENTS", default_value_t = 100_000)]
     history: usize,
+    /// Connections at a time, or as many as there may be open files; more wait
+    #[arg(long, value_name = "CONNECTIONS", default_value_t = kubist_apiserver::CONNECTIONS_MAX)]
+    max_connections: usize,
     /// Answer watches and lists from a cache of each resource
     #[arg(
         long,
@@ -132,6 +135,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
     let started = Instant::now();
     let ended = signal::listen()?;
     log::warnings_to_stderr();
+    system_limits::survive_file_size()?;
     let config = ServerConfig {
         listen: options.listen,
         tokens: options.token.into_iter().collect(),
@@ -146,6 +150,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
             ..WatchCache::default()
         },
         etcd: options.etcd.servers(),
+        connections_max: system_limits::connections(options.max_connections),
     };
     let mut server = Server::start(config)
         .await

@@ -91,6 +91,20 @@ impl Running {
         }
     }
 
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The memory that it occupies, in bytes; 0 where that cannot be told.
+    pub(crate) fn memory(&self) -> u64 {
+        let table = std::fs::read_to_string(format!("/proc/{}/status", self.id()));
+        let table = table.unwrap_or_default();
+        let line = table.lines().find_map(|it| it.strip_prefix("VmRSS:"));
+        let kilobytes = line.and_then(|it| it.trim().strip_suffix(" kB"));
+        kilobytes.and_then(|it| it.trim().parse().ok()).unwrap_or(0) << 10
+    }
+
     /// Sends SIGTERM, and waits for its end. Answers the exit status and standard error.
     pub(crate) fn terminate(mut self) -> (ExitStatus, String) {
         let pid = self.child.id().to_string();

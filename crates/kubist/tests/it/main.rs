@@ -1,5 +1,8 @@
 //! The command as its users run it: arguments in; output, exit code and files out.
 
+#[cfg(unix)]
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod bad_days;
 mod command;
 mod controllers;
 mod convert;

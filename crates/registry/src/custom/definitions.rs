@@ -45,7 +45,7 @@ impl Registry {
         let Some(rest) = self.definitions_resource() else {
             return Ok(());
         };
-        let (known, _) = list(&rest, &self.own_request()).await?;
+        let (known, _) = list(&rest).await?;
         let changed = known.keys().cloned().collect();
         self.settle_definitions(&rest, known, &changed)
             .await
@@ -68,7 +68,7 @@ impl Registry {
             return std::future::pending().await;
         };
         let cx = self.own_request();
-        let (known, version) = list(&rest, &cx).await?;
+        let (known, version) = list(&rest).await?;
         let options = ListOptions {
             resource_version: version,
             ..ListOptions::default()
@@ -190,9 +190,10 @@ impl Registry {
     }
 }
 
-/// All stored definitions, and the version of the list.
-async fn list(rest: &Rest, cx: &RequestContext) -> Result<(Known, ResourceVersion), Status> {
-    let page = rest.list(cx, "", &ListOptions::default()).await?;
+/// All stored definitions that can be read, and the version of the list. One that cannot be read
+/// leaves the others served.
+async fn list(rest: &Rest) -> Result<(Known, ResourceVersion), Status> {
+    let page = rest.list_readable().await?;
     let definitions = page.items.iter().filter_map(definition);
     let known = definitions.map(|it| (it.metadata.name.clone(), it));
     Ok((

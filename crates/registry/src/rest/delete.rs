@@ -1,15 +1,17 @@
 //! Delete one object, or all that selectors select.
 
 use super::{Created, Deleted, ListPage, Rest, Verb};
+use crate::store::IGNORE_READ_ERROR;
 use crate::{RequestContext, Stored};
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use kubist_apimachinery::{DeleteOptions, ListOptions, Status};
+use kubist_apimachinery::{DeleteOptions, FieldError, FieldPath, GroupKind, ListOptions, Status};
 
 /// Objects listed at once by a deletion of a collection that has no limit of its own.
 const COLLECTION_PAGE: i64 = 10_000;
 
 impl Rest {
-    /// Deletes an object, or begins to: it may wait for a grace period or for finalizers.
+    /// Deletes an object, or begins to: it may wait for a grace period or for finalizers. With the
+    /// option for it, and only with that, an object that cannot be read.
     pub async fn delete(
         &self,
         cx: &RequestContext,
@@ -19,6 +21,14 @@ impl Rest {
     ) -> Result<Deleted, Status> {
         self.check_verb(Verb::Delete)?;
         let store = self.store();
+        let deletion = options.checked().map_err(|error| error.to_status())?;
+        if deletion.ignore_read_error {
+            let status = store.delete_unreadable(namespace, name).await?;
+            return Ok(Deleted {
+                answer: Created::Status(Box::new(status)),
+                gone: true,
+            });
+        }
         let outcome = store.delete(cx, namespace, name, options).await?;
         let stored = &outcome.stored;
         let answer = if !outcome.gone || store.strategy.returns_deleted() {
@@ -49,7 +59,14 @@ impl Rest {
         options: &DeleteOptions,
     ) -> Result<ListPage, Status> {
         self.check_verb(Verb::DeleteCollection)?;
-        options.checked().map_err(|error| error.to_status())?;
+        let deletion = options.checked().map_err(|error| error.to_status())?;
+        if deletion.ignore_read_error {
+            let path = FieldPath::new(IGNORE_READ_ERROR);
+            let why = "is not allowed with DELETECOLLECTION, try again after removing the option";
+            let error = FieldError::invalid(&path, true, why);
+            let kind = GroupKind::new("meta.k8s.io", "DeleteOptions");
+            return Err(Status::invalid(&kind, "", &[error]));
+        }
         let mut list = list.clone();
         let paged = list.limit == 0;
         if paged {

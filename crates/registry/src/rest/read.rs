@@ -4,7 +4,7 @@ use super::{ListPage, Rest, Verb};
 use crate::list::parse_version;
 use crate::predicate::Predicate;
 use crate::scale;
-use crate::storage::{ListRequest, Scope, WatchRequest};
+use crate::storage::{ListRequest, Listed, Scope, WatchRequest};
 use crate::storage_error::Operation;
 use crate::subresource::Subresource;
 use crate::watch::EventStream;
@@ -64,6 +64,23 @@ impl Rest {
         name: Option<&str>,
         options: &ListOptions,
     ) -> Result<ListPage, Status> {
+        let listed = self.listed(namespace, name, options).await?.complete()?;
+        self.page(listed)
+    }
+
+    /// Everything that can be read. For our own use: who takes it for all there is, and deletes
+    /// what it lacks, is wrong.
+    pub(crate) async fn list_readable(&self) -> Result<ListPage, Status> {
+        let listed = self.listed("", None, &ListOptions::default()).await?;
+        self.page(listed)
+    }
+
+    async fn listed(
+        &self,
+        namespace: &str,
+        name: Option<&str>,
+        options: &ListOptions,
+    ) -> Result<Listed, Status> {
         let predicate = self.predicate(&options.label_selector, &options.field_selector)?;
         let store = self.store();
         let scope = Scope { namespace, name };
@@ -74,8 +91,11 @@ impl Rest {
             predicate: &predicate,
             options,
         };
-        let listed = store.storage.list(request).await?.complete()?;
-        let items = if std::ptr::eq(store.kind(), self.kind) {
+        store.storage.list(request).await
+    }
+
+    fn page(&self, listed: Listed) -> Result<ListPage, Status> {
+        let items = if std::ptr::eq(self.store().kind(), self.kind) {
             listed.items
         } else {
             let items = listed.items.iter().map(|stored| self.serve(stored));

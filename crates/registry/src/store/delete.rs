@@ -2,13 +2,17 @@
 
 use super::deletion::{self, Stage};
 use super::{Store, namespaces};
-use crate::storage::{Change, Changed};
+use crate::storage::{Change, Changed, DeleteRequest};
 use crate::storage_error::{Operation, StorageError};
 use crate::strategy::BoxFuture;
 use crate::{RequestContext, Stored};
 use kubist_apimachinery::{
-    AnyObject, DeleteOptions, Deletion, Preconditions, Status, StatusDetails,
+    AnyObject, DeleteOptions, Deletion, FieldError, FieldPath, GroupKind, Preconditions, Status,
+    StatusDetails,
 };
+
+/// The option by which an object is deleted that cannot be read.
+pub(crate) const IGNORE_READ_ERROR: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 /// What became of a delete.
 #[derive(Debug)]
@@ -84,6 +88,47 @@ impl Store {
             }
         }
         Ok(DeleteOutcome { stored, gone: true })
+    }
+
+    /// Deletes an object because it cannot be read, past everything that would have to read it:
+    /// finalizers, grace periods, hooks, dependents. One that can be read stays.
+    pub(crate) async fn delete_unreadable(
+        &self,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Status, Status> {
+        let key = self.storage.keys().key(namespace, name)?;
+        let failed = self.failed(Operation::Delete, name);
+        let readable = match self.storage.get(&key, None).await {
+            Ok(found) => found.is_none_or(|it| it.object().is_ok()),
+            Err(StorageError::Refused(_)) => false,
+            Err(error) => return Err(failed(error)),
+        };
+        if readable {
+            let path = FieldPath::new(IGNORE_READ_ERROR);
+            let why = "is exclusively used to delete corrupt object(s), try again by removing \
+                       this option";
+            let error = FieldError::invalid(&path, true, why);
+            // The resource and not the kind, as upstream.
+            let resource = GroupKind::new(self.group, self.plural);
+            return Err(Status::invalid(&resource, name, &[error]));
+        }
+        let request = DeleteRequest {
+            unreadable: true,
+            ..DeleteRequest::default()
+        };
+        // Not by way of dry runs, which the option does not go with.
+        let removed = self.storage.0.delete(key, request, &|_| Ok(())).await;
+        match removed {
+            Ok(_) | Err(StorageError::NotFound { .. }) => {
+                Ok(Status::success().with_details(StatusDetails {
+                    name: name.into(),
+                    kind: self.kind_name().into(),
+                    ..StatusDetails::default()
+                }))
+            }
+            Err(error) => Err(failed(error)),
+        }
     }
 
     /// The success that a delete answers with when the object is gone.

@@ -244,7 +244,7 @@ async fn options_that_contradict_each_other_are_refused() {
 }
 
 #[tokio::test]
-async fn one_corrupt_object_hides_no_other() {
+async fn one_corrupt_object_is_named_and_hides_no_other() {
     let (fixture, _) = five().await;
     let garbage = b"k8s\0\x0a\x0f\x0a\x02v1\x12\x09ConfigMap\x12\x02\x0a\x7f".as_slice();
     let put = kubist_storage::PutRequest::new(
@@ -253,10 +253,15 @@ async fn one_corrupt_object_hides_no_other() {
         kubist_storage::Expected::Any,
     );
     fixture.kv.put(put).await.expect("open");
-    let page = fixture
-        .list::<ConfigMap>("")
-        .await
-        .expect("the others are fine");
-    let readable: Vec<bool> = page.items.iter().map(|it| it.object().is_ok()).collect();
-    assert_eq!(readable, [true, true, false, true, true]);
+    let listed = fixture.list::<ConfigMap>("").await;
+    let status = listed.expect_err("a list is whole or an error");
+    assert_eq!(status.reason, "StorageReadError");
+    let causes = status.details.expect("it is named").causes;
+    let fields: Vec<_> = causes.iter().map(|it| &*it.field).collect();
+    assert_eq!(fields, ["/registry/configmaps/default/c2"]);
+    for name in ["c0", "c1", "c3", "c4"] {
+        assert!(fixture.get::<ConfigMap>(name).await.is_ok(), "{name}");
+        let one = format!("fieldSelector=metadata.name={name}");
+        assert_eq!(fixture.names::<ConfigMap>(&one).await, [name]);
+    }
 }

@@ -121,21 +121,6 @@ async fn power_loss_while_opening_after_a_power_loss_is_one_more() {
 }
 
 #[tokio::test]
-async fn full_disk_is_said_and_nothing_answered_is_lost() {
-    for room in 20..40 {
-        let disk = Disk::default();
-        let witness = Arc::new(Mutex::new(Witness::default()));
-        let kv = open(disk.clone());
-        disk.full_after(room);
-        write(&kv, &witness, 0, 400).await;
-        assert_eq!(kv.failure().unwrap().kind(), FaultKind::NoSpace);
-        kv.close().await;
-        let witness = witness.lock().unwrap().clone();
-        check(witness, disk.seen(), room).await;
-    }
-}
-
-#[tokio::test]
 async fn repair_after_a_crash_is_reported() {
     let disk = Disk::default();
     let kv = open(disk.clone());

@@ -23,6 +23,8 @@ struct State {
     left: Option<u64>,
     /// Whether it is full then, in place of being gone.
     full: bool,
+    /// What is wrong with it then; that it is full if there is nothing here.
+    refusal: Option<io::ErrorKind>,
     changes: u64,
 }
 
@@ -53,6 +55,19 @@ impl Disk {
     pub(crate) fn full_after(&self, changes: u64) {
         let mut state = self.0.lock().unwrap();
         (state.left, state.full) = (Some(changes), true);
+    }
+
+    /// Has room again.
+    pub(crate) fn free(&self) {
+        let mut state = self.0.lock().unwrap();
+        (state.left, state.full) = (None, false);
+    }
+
+    /// Refuses every change from now on, as a file system that has become read-only.
+    pub(crate) fn read_only(&self) {
+        let mut state = self.0.lock().unwrap();
+        (state.left, state.full) = (Some(0), true);
+        state.refusal = Some(io::ErrorKind::ReadOnlyFilesystem);
     }
 
     /// Changes and syncs so far.
@@ -112,7 +127,7 @@ impl State {
     fn change(&mut self) -> io::Result<()> {
         self.alive()?;
         if self.left == Some(0) {
-            return Err(io::ErrorKind::StorageFull.into());
+            return Err(self.refusal.unwrap_or(io::ErrorKind::StorageFull).into());
         }
         self.left = self.left.map(|left| left - 1);
         self.changes += 1;

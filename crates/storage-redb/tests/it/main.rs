@@ -9,5 +9,6 @@ mod files;
 mod kill;
 mod model;
 mod random;
+mod refusing;
 mod restart;
 mod witness;

@@ -56,6 +56,7 @@ impl JournaledKv {
         let published = State::restored(versions.clone(), Leases::default(), &config);
         let writer = Writer::new(
             State::restored(versions, leases, &config),
+            config.clone(),
             Box::new(journal),
         );
         let shared = Shared {
@@ -81,13 +82,19 @@ impl JournaledKv {
     }
 
     /// Lets time pass up to what the clock says: has leases ended and old history given up soon,
-    /// and sends progress that is due. Needs to be called within the runtime.
+    /// sends progress that is due, and tries a journal again that could not write. Needs to be
+    /// called within the runtime.
     pub fn tick(&self) {
         self.shared.published.send_progress();
         let now = self.shared.published.now();
-        let queue = self.shared.queue.lock();
-        if !queue.closed && !queue.has_tick() {
+        let mut queue = self.shared.queue.lock();
+        if queue.closed || queue.has_tick() {
+            return;
+        }
+        if queue.stalled.is_none() {
             self.shared.add(queue, Request::Tick { now });
+        } else if queue.may_reopen(now) {
+            self.shared.add(queue, Request::Reopen { now });
         }
     }
 
@@ -118,6 +125,13 @@ impl JournaledKv {
         self.shared.queue.lock().failed.clone()
     }
 
+    /// Why nothing can be written at the moment, although all that was can be read; `None` if
+    /// writes are taken, or the store is closed.
+    pub fn stalled(&self) -> Option<Fault> {
+        let queue = self.shared.queue.lock();
+        queue.stalled.as_ref().map(|it| it.fault.clone())
+    }
+
     /// How large the store is now.
     pub fn stats(&self) -> Stats {
         Stats {
@@ -137,7 +151,7 @@ impl JournaledKv {
         let (answer, answered) = oneshot::channel();
         {
             let queue = self.shared.queue.lock();
-            if queue.closed {
+            if queue.closed || queue.stalled.is_some() {
                 drop(queue);
                 return Err(self.shared.refusal());
             }
@@ -171,15 +185,29 @@ impl Shared {
         {
             let mut queue = self.queue.lock();
             queue.closed = true;
+            queue.stalled = None;
             queue.failed.get_or_insert(fault);
             queue.clear();
         }
         self.published.close();
     }
 
+    /// Refuses writes until the journal works again. What was published is read and watched.
+    /// False if somebody closes the store anyway.
+    fn stall(&self, fault: &Fault) -> bool {
+        let now = self.published.now();
+        let mut queue = self.queue.lock();
+        if !queue.closed {
+            queue.stall(fault.clone(), now);
+        }
+        !queue.closed
+    }
+
     fn refusal<E: Refusal>(&self) -> E {
-        let failed = self.queue.lock().failed.clone();
-        failed.map_or_else(E::closed, E::from)
+        let queue = self.queue.lock();
+        let stalled = queue.stalled.as_ref().map(|it| it.fault.clone());
+        let why = queue.failed.clone().or(stalled);
+        why.map_or_else(E::closed, E::from)
     }
 }
 
@@ -206,9 +234,19 @@ impl Shift {
             if self.done {
                 return;
             }
-            if let Err(fault) = writer.serve(requests, &shared.published) {
-                shared.fail(fault.clone());
-                writer.refuse(&fault);
+            let reopens = matches!(requests[..], [Request::Reopen { .. }, ..]);
+            match writer.serve(requests, &shared.published) {
+                Ok(_) if reopens => shared.queue.lock().stalled = None,
+                Ok(true) => shared.queue.lock().works(),
+                Ok(false) => {}
+                Err(fault) if writer.may_recover(&fault) && shared.stall(&fault) => {
+                    writer.refuse(&fault);
+                }
+                Err(fault) => {
+                    shared.fail(fault.clone());
+                    writer.refuse(&fault);
+                    writer.close();
+                }
             }
         }
     }
@@ -275,5 +313,14 @@ impl Kv for JournaledKv {
 
     fn compacted(&self) -> Revision {
         self.shared.published.compacted()
+    }
+
+    fn writable(&self) -> Result<(), Fault> {
+        let queue = self.shared.queue.lock();
+        let stalled = queue.stalled.as_ref().map(|it| &it.fault);
+        match queue.failed.as_ref().or(stalled) {
+            Some(fault) => Err(fault.clone()),
+            None => Ok(()),
+        }
     }
 }

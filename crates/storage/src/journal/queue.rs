@@ -36,10 +36,28 @@ pub(super) enum Request {
     Tick {
         now: Duration,
     },
+    /// Tries a journal again that could not write.
+    Reopen {
+        now: Duration,
+    },
     /// Lets go of the journal.
     Close {
         answer: oneshot::Sender<()>,
     },
+}
+
+/// How long after a commit that failed the journal is tried again; each time in vain, twice as
+/// long.
+const REOPEN_AFTER_MIN: Duration = Duration::from_secs(1);
+/// The longest pause: each try may cost as much as opening the store.
+const REOPEN_AFTER_MAX: Duration = Duration::from_mins(1);
+
+/// Why nothing can be written at the moment.
+#[derive(Clone, Debug)]
+pub(super) struct Stall {
+    pub(super) fault: Fault,
+    /// When to try again; `None` while that is being done.
+    pub(super) retry_at: Option<Duration>,
 }
 
 impl Request {
@@ -62,6 +80,10 @@ pub(super) struct Queue {
     pub(super) closed: bool,
     /// Why the engine closed itself.
     pub(super) failed: Option<Fault>,
+    /// Why no request is taken now.
+    pub(super) stalled: Option<Stall>,
+    /// The last pause before the journal was tried again; zero if it has worked since.
+    pause: Duration,
 }
 
 impl Queue {
@@ -72,6 +94,34 @@ impl Queue {
     pub(super) fn has_tick(&self) -> bool {
         let mut newest = self.waiting.iter().rev();
         newest.any(|request| matches!(request, Request::Tick { .. }))
+    }
+
+    /// Takes no request but one to close or to reopen, and forgets who waits.
+    pub(super) fn stall(&mut self, fault: Fault, now: Duration) {
+        let longer = self.pause.saturating_mul(2);
+        self.pause = longer.clamp(REOPEN_AFTER_MIN, REOPEN_AFTER_MAX);
+        self.stalled = Some(Stall {
+            fault,
+            retry_at: Some(now.saturating_add(self.pause)),
+        });
+        self.clear();
+    }
+
+    /// Notes that the journal works.
+    pub(super) fn works(&mut self) {
+        self.pause = Duration::ZERO;
+    }
+
+    /// Whether it is time to try the journal again; true once.
+    pub(super) fn may_reopen(&mut self, now: Duration) -> bool {
+        let Some(stall) = &mut self.stalled else {
+            return false;
+        };
+        let due = stall.retry_at.is_some_and(|at| at <= now);
+        if due {
+            stall.retry_at = None;
+        }
+        due
     }
 
     /// What the next batch is made of; empty if nobody waits.
@@ -118,6 +168,28 @@ mod tests {
     fn put(bytes: usize) -> Request {
         let request = PutRequest::new("k", vec![0; bytes], Expected::Any);
         Request::Put(request, oneshot::channel().0)
+    }
+
+    #[test]
+    fn a_journal_that_fails_is_tried_again_ever_later_until_it_works() {
+        let mut queue = Queue::default();
+        let mut pauses = Vec::new();
+        for _ in 0..8 {
+            queue.stall(
+                Fault::new(crate::FaultKind::NoSpace, "no room"),
+                Duration::ZERO,
+            );
+            let pause = (0..=100).find(|it| queue.may_reopen(Duration::from_secs(*it)));
+            pauses.push(pause.expect("there is an end"));
+            assert!(!queue.may_reopen(Duration::MAX), "once");
+        }
+        assert_eq!(pauses, [1, 2, 4, 8, 16, 32, 60, 60]);
+        queue.works();
+        queue.stall(
+            Fault::new(crate::FaultKind::NoSpace, "no room"),
+            Duration::ZERO,
+        );
+        assert!(queue.may_reopen(Duration::from_secs(1)));
     }
 
     #[test]

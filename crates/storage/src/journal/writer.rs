@@ -4,8 +4,8 @@
 
 use super::queue::{Answerer, Refusal, Request};
 use super::{Batch, Journal};
-use crate::Fault;
-use crate::memory::{Effects, MemoryKv, State};
+use crate::memory::{Config, Effects, MemoryKv, State};
+use crate::{Fault, FaultKind, Kv as _, Revision};
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
@@ -24,12 +24,17 @@ pub(super) struct Writer {
     leases: Arc<AtomicUsize>,
     /// `None` once it is closed.
     journal: Option<Box<dyn Journal>>,
+    config: Config,
+    /// What a failed commit left behind: it may be durable or not.
+    uncertain: Option<Batch>,
+    /// Whether the journal has stored something since this was last looked at.
+    stored: bool,
 }
 
 type Reply = Box<dyn FnOnce(Result<(), Fault>) + Send>;
 
 impl Writer {
-    pub(super) fn new(state: State, journal: Box<dyn Journal>) -> Self {
+    pub(super) fn new(state: State, config: Config, journal: Box<dyn Journal>) -> Self {
         let effects = Effects {
             batch: Some(Box::default()),
             ..Effects::default()
@@ -40,6 +45,9 @@ impl Writer {
             effects,
             replies: Vec::new(),
             journal: Some(journal),
+            config,
+            uncertain: None,
+            stored: false,
         }
     }
 
@@ -48,23 +56,33 @@ impl Writer {
         Arc::clone(&self.leases)
     }
 
-    /// Serves requests in order, and answers all of them.
+    /// Serves requests in order, and answers all of them. True if the journal has stored
+    /// something.
     ///
     /// # Errors
     /// The journal failed; nobody may write any more. Some wait to be [refused](Self::refuse).
-    pub(super) fn serve(&mut self, requests: Vec<Request>, to: &MemoryKv) -> Result<(), Fault> {
+    pub(super) fn serve(&mut self, requests: Vec<Request>, to: &MemoryKv) -> Result<bool, Fault> {
         for request in requests {
             self.evaluate(request, to)?;
         }
-        self.commit(to)
+        self.commit(to)?;
+        Ok(mem::take(&mut self.stored))
     }
 
-    /// Tells those who wait for what the journal did not do, and lets go of it.
+    /// Tells those who wait for what the journal did not do.
     pub(super) fn refuse(&mut self, fault: &Fault) {
         for reply in self.replies.drain(..) {
             reply(Err(fault.clone()));
         }
-        self.close();
+    }
+
+    /// Whether the journal may work again later after this fault.
+    pub(super) fn may_recover(&self, fault: &Fault) -> bool {
+        let may_pass = matches!(
+            fault.kind(),
+            FaultKind::NoSpace | FaultKind::PermissionDenied
+        );
+        may_pass && self.journal.as_ref().is_some_and(|it| it.reopens())
     }
 
     /// Lets go of the journal, and of those who wait for what it has not finished.
@@ -101,6 +119,7 @@ impl Writer {
                 self.expire(now, to)?;
                 self.state.age(now, &mut self.effects);
             }
+            Request::Reopen { now } => self.reopen(now, to)?,
             Request::Close { answer } => {
                 self.commit(to)?;
                 self.close();
@@ -143,16 +162,61 @@ impl Writer {
         let batch: Batch = batch.map(mem::take).unwrap_or_default();
         self.effects.dropped.clear();
         if !batch.is_empty() {
-            if let Some(journal) = &mut self.journal {
-                journal.commit(&batch)?;
+            if let Some(journal) = &mut self.journal
+                && let Err(fault) = journal.commit(&batch)
+            {
+                self.uncertain = Some(batch);
+                return Err(fault);
             }
             to.apply(&batch);
+            self.stored = true;
         }
         self.leases
             .store(self.state.leases.len(), Ordering::Relaxed);
         for reply in self.replies.drain(..) {
             reply(Ok(()));
         }
+        Ok(())
+    }
+}
+
+/// What was read back is neither what was published nor that and the last batch.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the journal holds revision {found}; {published} is what was answered")]
+struct OtherHistory {
+    found: Revision,
+    published: Revision,
+}
+
+impl Writer {
+    /// Tries the journal again, and goes on from what is durable. The batch that failed is
+    /// published if it is.
+    fn reopen(&mut self, now: Duration, to: &MemoryKv) -> Result<(), Fault> {
+        let Some(journal) = &mut self.journal else {
+            return Ok(());
+        };
+        let replayed = journal.reopen()?;
+        let batch = self.uncertain.take().unwrap_or_default();
+        let found = (replayed.revision(), replayed.compacted());
+        let published = (to.stats().revision, to.compacted());
+        let last = batch.written.last().map(|it| it.revision);
+        let with_batch = (
+            last.unwrap_or(published.0),
+            batch.compacted.unwrap_or(published.1),
+        );
+        if found == with_batch {
+            to.apply(&batch);
+        } else if found != published {
+            let (found, published) = (found.0, published.0);
+            let error = OtherHistory { found, published };
+            return Err(Fault::new(FaultKind::Corrupt, error));
+        }
+        // What is published is shared, as ever; of what was read back the leases are news.
+        let versions = to.versions();
+        let leases = replayed.leases.restored(&versions, now);
+        self.state = State::restored(versions, leases, &self.config);
+        self.leases
+            .store(self.state.leases.len(), Ordering::Relaxed);
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use kubist_registry::{StorageError, Stored, WatchEvent};
 matrix![
     a_value_in_a_foreign_form_fails_every_method_and_stays,
     a_list_tells_what_cannot_be_read_and_has_the_rest,
+    a_payload_that_is_broken_inside_is_told_before_it_is_delivered,
     a_list_that_has_to_be_whole_names_what_is_missing,
     what_cannot_be_read_can_be_removed_on_purpose,
     what_can_be_read_is_not_removed_as_unreadable,
@@ -64,6 +65,27 @@ async fn a_list_tells_what_cannot_be_read_and_has_the_rest(s: &Stack) {
         let keys: Vec<_> = listed.unreadable.iter().map(|it| it.key.clone()).collect();
         assert_eq!(keys, [s.key("ns", "b"), s.key("ns", "d")]);
     }
+}
+
+/// Its frame is whole, so nothing shows before somebody looks inside.
+async fn a_payload_that_is_broken_inside_is_told_before_it_is_delivered(s: &Stack) {
+    for name in ["a", "b", "c"] {
+        s.create("ns", name).await;
+    }
+    let mut value = s.raw_value("b").await.to_vec();
+    let uid = b"uid-of-b";
+    let at = value.windows(uid.len()).position(|it| it == uid);
+    // The length before the text.
+    value[at.expect("it has a uid") - 1] = 0x7f;
+    let start = s.head().await;
+    let mut watch = s.watch("ns", &format!("resourceVersion={start}")).await;
+    s.put_raw("b", &value).await;
+    let listed = s.list("ns", "").await.expect("it is reached");
+    assert_eq!(names(&listed), ["ns/a", "ns/c"]);
+    assert_eq!(listed.unreadable[0].key, s.key("ns", "b"));
+    let got = s.storage.get(&s.key("ns", "b"), None).await;
+    assert!(got.is_err());
+    assert_eq!(one_error(&mut watch).await.reason, "StorageReadError");
 }
 
 async fn a_list_that_has_to_be_whole_names_what_is_missing(s: &Stack) {
