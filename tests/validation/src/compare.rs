@@ -42,7 +42,7 @@ pub enum What {
     Fault,
 }
 
-/// Fields that are made new for every object.
+/// Fields that are made anew for every object.
 const MADE_UP: [&str; 2] = ["metadata.uid", "metadata.creationTimestamp"];
 /// Characters of a value that are shown.
 const SHOWN_MAX: usize = 200;
@@ -51,6 +51,7 @@ const SHOWN_MAX: usize = 200;
 pub fn compare(case: &Case, ours: &Answer, theirs: &Answer) -> Vec<Difference> {
     let mut found = Found {
         resource: &case.resource,
+        uids: [""; 2],
         differences: Vec::new(),
     };
     if ours.fault.is_some() || theirs.fault.is_some() {
@@ -59,29 +60,43 @@ pub fn compare(case: &Case, ours: &Answer, theirs: &Answer) -> Vec<Difference> {
         }
         return found.differences;
     }
-    let nothing = Value::Null;
-    let both = |ours: &Option<Value>, theirs: &Option<Value>| {
-        let pair = (ours.clone(), theirs.clone());
-        pair.0
-            .zip(pair.1)
-            .unwrap_or((nothing.clone(), nothing.clone()))
-    };
     let (our_default, their_default) = both(&ours.defaulted, &theirs.defaulted);
-    found.values(What::Default, "", &our_default, &their_default);
+    found.values(What::Default, "", our_default, their_default);
     found.causes(ours, theirs);
-    // Differences of defaults would only be repeated.
-    if found.differences.is_empty() {
-        let (our_object, their_object) = both(&ours.prepared, &theirs.prepared);
-        found.values(What::Stored, "", &our_object, &their_object);
-    }
+    let before = found.differences.len();
+    let (our_object, their_object) = both(&ours.prepared, &theirs.prepared);
+    found.uids = [uid(our_object), uid(their_object)];
+    found.values(What::Stored, "", our_object, their_object);
+    // What differs before is not told again.
+    let stored = found.differences.split_off(before);
+    let is_new = |it: &Difference| {
+        !found
+            .differences
+            .iter()
+            .any(|default| default.path == it.path)
+    };
+    let stored: Vec<_> = stored.into_iter().filter(is_new).collect();
+    found.differences.extend(stored);
     let mut seen = BTreeSet::new();
     let key = |it: &Difference| (it.what, it.path.clone(), it.reason.clone());
     found.differences.retain(|it| seen.insert(key(it)));
     found.differences
 }
 
+/// The objects of both; nothing at all if one has none.
+fn both<'a>(ours: &'a Option<Value>, theirs: &'a Option<Value>) -> (&'a Value, &'a Value) {
+    let pair = ours.as_ref().zip(theirs.as_ref());
+    pair.unwrap_or((&Value::Null, &Value::Null))
+}
+
+fn uid(object: &Value) -> &str {
+    object["metadata"]["uid"].as_str().unwrap_or_default()
+}
+
 struct Found<'a> {
     resource: &'a str,
+    /// What each side calls the object; Jobs are labelled with it.
+    uids: [&'a str; 2],
     differences: Vec<Difference>,
 }
 
@@ -144,6 +159,7 @@ impl Found<'_> {
                 }
             }
             (ours, theirs) if ours == theirs => {}
+            (Value::String(ours), Value::String(theirs)) if self.uids == [ours, theirs] => {}
             (ours, theirs) => self.value(what, path, Some(ours), Some(theirs)),
         }
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::values::Values;
 
 /// Metadata that the server sets, or that says where the object is.
-const FIXED: [&str; 9] = [
+const FIXED: [&str; 10] = [
     "creationTimestamp",
     "deletionGracePeriodSeconds",
     "deletionTimestamp",
@@ -15,6 +15,7 @@ const FIXED: [&str; 9] = [
     "managedFields",
     "namespace",
     "resourceVersion",
+    "selfLink",
     "uid",
 ];
 
@@ -42,6 +43,7 @@ pub(crate) fn places(object: &Value, schema: &'static Schema) -> Vec<Place> {
     let mut places = Vec::new();
     below(object, &root, &mut places);
     places.push(root);
+    places.retain(|it| it.pointer != "/metadata/name" || object["metadata"].get("uid").is_none());
     places
 }
 
@@ -95,7 +97,8 @@ fn item(ty: FieldType) -> Option<FieldType> {
 fn is_fixed(parent: &str, key: &str) -> bool {
     match parent {
         "" => matches!(key, "apiVersion" | "kind"),
-        "/metadata" => FIXED.contains(&key),
+        // In templates, too, where they mean nothing.
+        _ if parent.ends_with("/metadata") => FIXED.contains(&key),
         _ => false,
     }
 }
@@ -114,8 +117,16 @@ impl Place {
         self.schema().is_some()
     }
 
+    /// Whether nothing could be said of an object without it.
+    fn is_whole(&self) -> bool {
+        matches!(self.pointer.as_str(), "" | "/metadata")
+    }
+
     /// Removes the value. What was done; none if that cannot be.
     pub(crate) fn remove(&self, object: &mut Value) -> Option<String> {
+        if self.is_whole() {
+            return None;
+        }
         let (parent, key) = self.pointer.rsplit_once('/')?;
         let key = key.replace("~1", "/").replace("~0", "~");
         match object.pointer_mut(parent)? {
@@ -187,7 +198,7 @@ impl Place {
     pub(crate) fn change(&self, object: &mut Value, values: &mut Values<'_>) -> Option<String> {
         let here = object.pointer_mut(&self.pointer)?;
         let new = match here {
-            Value::Object(_) if self.is_message() => Value::Object(Map::new()),
+            Value::Object(_) if self.is_message() && !self.is_whole() => Value::Object(Map::new()),
             Value::Object(_) | Value::Array(_) => return None,
             Value::Bool(value) => Value::Bool(!*value),
             _ => values.of(&self.name, self.ty),

@@ -7,24 +7,29 @@ use serde_json::{Value, json};
 use crate::mutation::{Place, places};
 use crate::random::Random;
 use crate::values::Values;
-use crate::{Case, Seeds};
+use crate::{Case, Ours, Seeds};
 
 /// Attempts at one change: not every place can be changed in every way.
 const TRIES_MAX: usize = 50;
 /// Of 100 cases, so many are updates.
 const UPDATES_PERCENT: usize = 40;
 
+/// The uid of what is stored.
+const UID: &str = "7d5b0a7c-3c4f-4f0c-8f59-1a2b3c4d5e6f";
+
 /// Makes cases.
 #[derive(Debug)]
 pub struct Mutator<'a> {
     seeds: &'a Seeds,
+    /// What is stored before an update is what our rules made of a seed.
+    ours: &'a Ours,
     seed: u64,
 }
 
 impl<'a> Mutator<'a> {
     /// Cases of these seeds; another number makes others.
-    pub fn new(seeds: &'a Seeds, seed: u64) -> Self {
-        Self { seeds, seed }
+    pub fn new(seeds: &'a Seeds, ours: &'a Ours, seed: u64) -> Self {
+        Self { seeds, ours, seed }
     }
 
     /// The seeds of a kind as they are, and then `count` cases made of them.
@@ -49,10 +54,11 @@ impl<'a> Mutator<'a> {
         let mut random = Random::new(hash);
         let mut object = random.pick(self.seeds.objects(resource))?.clone();
         let schema = schema_of(&object)?;
-        let old = random.percent(UPDATES_PERCENT).then(|| {
-            as_stored(&mut object);
-            object.clone()
-        });
+        let mut old = None;
+        if random.percent(UPDATES_PERCENT) {
+            object = self.stored(resource, object)?;
+            old = Some(object.clone());
+        }
         let mut texts = Vec::new();
         collect_texts(&object, &mut texts);
         let mut values = Values {
@@ -73,6 +79,21 @@ impl<'a> Mutator<'a> {
             old,
             done,
         })
+    }
+
+    /// An object as it is stored, with a uid that does not depend on chance.
+    fn stored(&self, resource: &str, object: Value) -> Option<Value> {
+        let case = Case {
+            resource: resource.to_owned(),
+            object,
+            old: None,
+            done: Vec::new(),
+        };
+        let mut stored = self.ours.answer(&case).prepared?;
+        let uid = stored["metadata"]["uid"].as_str()?.to_owned();
+        stored["metadata"]["creationTimestamp"] = json!("2026-01-01T00:00:00Z");
+        stored["metadata"]["resourceVersion"] = json!("7");
+        serde_json::from_str(&stored.to_string().replace(&uid, UID)).ok()
     }
 }
 
@@ -104,19 +125,6 @@ fn change(object: &mut Value, schema: &'static Schema, values: &mut Values<'_>) 
         }
     }
     None
-}
-
-/// Gives an object what the server gave it when it was stored.
-fn as_stored(object: &mut Value) {
-    if let Some(metadata) = object["metadata"].as_object_mut() {
-        for (name, value) in [
-            ("creationTimestamp", json!("2026-01-01T00:00:00Z")),
-            ("resourceVersion", json!("7")),
-            ("uid", json!("7d5b0a7c-3c4f-4f0c-8f59-1a2b3c4d5e6f")),
-        ] {
-            metadata.insert(name.to_owned(), value);
-        }
-    }
 }
 
 fn collect_texts(value: &Value, texts: &mut Vec<String>) {

@@ -56,10 +56,7 @@ impl Ours {
             Err(status) => return fault("Encode", &status.message),
         };
         let prepared = match old {
-            // What is stored has had its defaults.
-            Some(old) => rest
-                .apply_defaults(old)
-                .and_then(|old| rest.prepare_update(&cx, new, old)),
+            Some(old) => rest.prepare_update(&cx, new, old),
             None => rest.prepare_create(&cx, new),
         };
         let mut answer = match prepared {

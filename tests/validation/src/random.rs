@@ -1,6 +1,6 @@
 //! `Random`: numbers from a seed, the same on every machine.
 
-/// SplitMix64.
+/// `SplitMix64`.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 

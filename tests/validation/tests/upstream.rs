@@ -52,7 +52,7 @@ fn mutated_objects_are_judged_as_by_upstream() {
     let (count, seed): (usize, u64) = (variable(COUNT, 25), variable(SEED, 1));
     let only: String = variable(ONLY, String::new());
     let seeds = seeds();
-    let mutator = Mutator::new(&seeds, seed);
+    let mutator = Mutator::new(&seeds, &ours, seed);
     let (mut objects, mut invalid, mut known) = (0, 0, 0);
     let mut found: BTreeMap<String, Found> = BTreeMap::new();
     for resource in seeds.resources().filter(|it| it.contains(&only)) {
@@ -121,7 +121,7 @@ fn say(line: &str) {
 #[test]
 fn seeds_are_valid_by_our_rules() {
     let (seeds, ours) = (seeds(), Ours::default());
-    let mutator = Mutator::new(&seeds, 1);
+    let mutator = Mutator::new(&seeds, &ours, 1);
     assert_eq!(seeds.resources().count(), KINDS);
     for resource in seeds.resources() {
         for case in mutator.cases(resource, 0) {
@@ -133,8 +133,8 @@ fn seeds_are_valid_by_our_rules() {
 
 #[test]
 fn a_number_makes_the_same_cases_again() {
-    let seeds = seeds();
-    let cases = |seed| Mutator::new(&seeds, seed).cases("pods", 40);
+    let (seeds, ours) = (seeds(), Ours::default());
+    let cases = |seed| Mutator::new(&seeds, &ours, seed).cases("pods", 40);
     assert_eq!(cases(7), cases(7));
     assert_ne!(cases(7), cases(8));
     let updates = cases(7).iter().filter(|it| it.old.is_some()).count();

@@ -69,7 +69,7 @@ func Check(it *Request) (answer Answer) {
 	if err = apply(strategy, it, object, version); err != nil {
 		return answer.refused(err)
 	}
-	if answer.Prepared, err = encode(object, version); err != nil {
+	if answer.Prepared, err = stored(object, version); err != nil {
 		return Answer{Fault: "Encode", Message: err.Error()}
 	}
 	return answer
@@ -118,6 +118,18 @@ func decode(body []byte) (runtime.Object, *schema.GroupVersionKind, error) {
 
 func encode(object runtime.Object, version schema.GroupVersion) (json.RawMessage, error) {
 	return runtime.Encode(legacyscheme.Codecs.LegacyCodec(version), object)
+}
+
+// stored is an object as it is read again: defaults are filled in then, too.
+func stored(object runtime.Object, version schema.GroupVersion) (json.RawMessage, error) {
+	body, err := encode(object, version)
+	if err != nil {
+		return nil, err
+	}
+	if object, _, err = decode(body); err != nil {
+		return nil, err
+	}
+	return encode(object, version)
 }
 
 func (it Answer) refused(err error) Answer {
