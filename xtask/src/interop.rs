@@ -16,6 +16,7 @@ mod report;
 pub(crate) mod server;
 mod steps;
 mod tables;
+mod validation;
 
 use std::path::PathBuf;
 
@@ -39,11 +40,17 @@ pub(crate) struct Options {
     /// Seeds for each type that is compared with client-go's: 100, with `--long` 1,000
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
+    /// Mutated objects of each kind that are checked as upstream does: 25, with `--long` 500
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
+    /// What the mutated objects are made from: 1
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// Use this binary in place of building one
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
-    /// `etcd`, `followers`, `kube-rs`)
+    /// `validation`, `etcd`, `followers`, `kube-rs`)
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 }
@@ -55,6 +62,8 @@ impl Options {
             required: true,
             long,
             seeds: None,
+            count: None,
+            seed: None,
             kubist: None,
             only: None,
         }
@@ -77,6 +86,12 @@ pub(crate) fn run(options: &Options) -> Outcome {
         run_differential(options, go, &scratch, &mut report)?;
         if options.only.as_deref() == Some(differential::PART) {
             return report.end(); // It needs no server.
+        }
+    }
+    if options.wants(validation::PART) {
+        run_validation(options, go, &scratch, &mut report)?;
+        if options.only.as_deref() == Some(validation::PART) {
+            return report.end(); // Nor does this.
         }
     }
     if options.wants(etcd::PART) {
@@ -144,6 +159,28 @@ fn run_differential(
     let seeds = options.seeds.unwrap_or(usual);
     report.part(differential::PART, |report| {
         differential::run(seeds, scratch, report)
+    })
+}
+
+fn run_validation(
+    options: &Options,
+    go: bool,
+    scratch: &std::path::Path,
+    report: &mut Report,
+) -> Outcome {
+    if !go {
+        report.missing(validation::PART);
+        return Ok(());
+    }
+    let usual = if options.long {
+        validation::COUNT_LONG
+    } else {
+        validation::COUNT
+    };
+    let count = options.count.unwrap_or(usual);
+    let seed = options.seed.unwrap_or(validation::SEED);
+    report.part(validation::PART, |report| {
+        validation::run(count, seed, scratch, report)
     })
 }
 

@@ -11,9 +11,12 @@ mod api_service;
 mod certificate_signing_request;
 mod config_map;
 mod container_rules;
+mod controller_revision;
 mod cron_job;
 mod cron_schedule;
 mod csi_driver;
+mod csi_node;
+mod csi_storage_capacity;
 mod custom_resource_definition;
 mod daemon_set;
 mod definition_rules;
@@ -30,10 +33,13 @@ mod horizontal_pod_autoscaler;
 mod image;
 mod ingress;
 mod ingress_class;
+mod ip_address;
 mod job;
+mod job_policy_rules;
 mod job_rules;
 mod lease;
 mod limit_range;
+mod metric_rules;
 mod namespace;
 mod network_policy;
 mod node;
@@ -64,11 +70,14 @@ mod runtime_class;
 mod secret;
 mod service;
 mod service_account;
+mod service_cidr;
 mod service_rules;
 mod signing_conditions;
 mod stateful_set;
 mod storage_class;
 mod text_diff;
+mod volume_attachment;
+mod volume_attributes_class;
 mod volume_defaults;
 mod volume_rules;
 mod webhook_configuration;
@@ -114,6 +123,7 @@ fn of_core(plural: &str) -> Option<Arc<dyn Strategy>> {
 
 fn of_workloads(plural: &str) -> Option<Arc<dyn Strategy>> {
     Some(match plural {
+        "controllerrevisions" => typed(controller_revision::ControllerRevisions),
         "cronjobs" => typed(cron_job::CronJobs),
         "daemonsets" => typed(daemon_set::DaemonSets),
         "deployments" => typed(deployment::Deployments),
@@ -129,11 +139,17 @@ fn of_workloads(plural: &str) -> Option<Arc<dyn Strategy>> {
 fn of_infrastructure(plural: &str) -> Option<Arc<dyn Strategy>> {
     Some(match plural {
         "csidrivers" => typed(csi_driver::CsiDrivers),
+        "csinodes" => typed(csi_node::CsiNodes),
+        "csistoragecapacities" => typed(csi_storage_capacity::CsiStorageCapacities),
         "endpointslices" => typed(endpoint_slice::EndpointSlices),
         "ingressclasses" => typed(ingress_class::IngressClasses),
         "ingresses" => typed(ingress::Ingresses),
+        "ipaddresses" => typed(ip_address::IpAddresses),
         "networkpolicies" => typed(network_policy::NetworkPolicies),
+        "servicecidrs" => typed(service_cidr::ServiceCidrs),
         "storageclasses" => typed(storage_class::StorageClasses),
+        "volumeattachments" => typed(volume_attachment::VolumeAttachments),
+        "volumeattributesclasses" => typed(volume_attributes_class::VolumeAttributesClasses),
         _ => return None,
     })
 }

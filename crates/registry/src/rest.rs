@@ -5,6 +5,7 @@
 //! checks no permissions.
 
 mod capabilities;
+mod check;
 mod delete;
 mod read;
 mod write;

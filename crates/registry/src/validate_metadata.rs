@@ -177,8 +177,9 @@ fn common(meta: &ObjectMeta, path: &FieldPath) -> Vec<FieldError> {
 fn owners(owners: &[OwnerReference], path: &FieldPath) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut controller: Option<&OwnerReference> = None;
-    for (index, owner) in owners.iter().enumerate() {
-        let at = path.index(index);
+    // Upstream's paths have no index here.
+    let at = path;
+    for owner in owners {
         let version = owner.api_version.rsplit('/').next().unwrap_or_default();
         if version.is_empty() {
             let detail = "version must not be empty";
@@ -200,7 +201,7 @@ fn owners(owners: &[OwnerReference], path: &FieldPath) -> Vec<FieldError> {
         }
         if owner.api_version == "v1" && owner.kind == "Event" {
             let detail = "/v1, Kind=Event is disallowed from being an owner";
-            errors.push(FieldError::invalid(&at, owner.kind.as_str(), detail));
+            errors.push(FieldError::invalid(at, owner.kind.as_str(), detail));
         }
         if owner.controller == Some(true) {
             if let Some(first) = controller {
@@ -215,6 +216,19 @@ fn owners(owners: &[OwnerReference], path: &FieldPath) -> Vec<FieldError> {
                 controller = Some(owner);
             }
         }
+    }
+    errors
+}
+
+/// What is wrong with one finalizer.
+pub(crate) fn finalizer(finalizer: &str, path: &FieldPath) -> Vec<FieldError> {
+    let problems = validate_name::qualified_name(finalizer).into_iter();
+    let mut errors: Vec<FieldError> = problems
+        .map(|problem| FieldError::invalid(path, finalizer, problem))
+        .collect();
+    if !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer) {
+        let detail = "name is neither a standard finalizer name nor is it fully qualified";
+        errors.push(FieldError::invalid(path, finalizer, detail));
     }
     errors
 }

@@ -7,8 +7,8 @@ use kubist_api::autoscaling::v2::{
 };
 use kubist_apimachinery::{FieldError, FieldPath};
 
-use super::fill;
 use super::rules::{self, Errors};
+use super::{fill, metric_rules};
 
 #[derive(Debug)]
 pub(super) struct HorizontalPodAutoscalers;
@@ -17,13 +17,6 @@ pub(super) struct HorizontalPodAutoscalers;
 const CPU_UTILIZATION: i32 = 80;
 /// Seconds over which a policy counts.
 const PERIOD: i32 = 15;
-const METRICS: [&str; 5] = [
-    "ContainerResource",
-    "External",
-    "Object",
-    "Pods",
-    "Resource",
-];
 
 impl KindStrategy for HorizontalPodAutoscalers {
     type Kind = HorizontalPodAutoscaler;
@@ -105,7 +98,7 @@ fn check(errors: &mut Errors, spec: &HorizontalPodAutoscalerSpec, path: &FieldPa
     check_target(errors, spec, &path.child("scaleTargetRef"));
     let metrics = path.child("metrics");
     for (index, metric) in spec.metrics.iter().enumerate() {
-        check_metric(errors, metric, &metrics.index(index));
+        metric_rules::check(errors, metric, &metrics.index(index));
     }
     if let Some(behavior) = &spec.behavior {
         let path = path.child("behavior");
@@ -132,71 +125,6 @@ fn check_target(errors: &mut Errors, spec: &HorizontalPodAutoscalerSpec, path: &
             &path.child("apiVersion"),
             &target.api_version,
             detail,
-        ));
-    }
-}
-
-fn check_metric(errors: &mut Errors, metric: &MetricSpec, path: &FieldPath) {
-    let populated = match metric.type_.as_str() {
-        "" => {
-            errors.push(FieldError::required(
-                &path.child("type"),
-                "must specify a metric source type",
-            ));
-            return;
-        }
-        "Object" => ("object", metric.object.is_some()),
-        "Pods" => ("pods", metric.pods.is_some()),
-        "Resource" => ("resource", metric.resource.is_some()),
-        "ContainerResource" => ("containerResource", metric.container_resource.is_some()),
-        "External" => ("external", metric.external.is_some()),
-        other => {
-            // Upstream asks twice.
-            for _ in 0..2 {
-                errors.push(FieldError::not_supported(
-                    &path.child("type"),
-                    other,
-                    &METRICS,
-                ));
-            }
-            return;
-        }
-    };
-    if !populated.1 {
-        let detail = "must populate information for the given metric source";
-        errors.push(FieldError::required(&path.child(populated.0), detail));
-        return;
-    }
-    if let Some(resource) = &metric.resource {
-        let path = path.child("resource");
-        let at = path.child("name");
-        if resource.name.is_empty() {
-            errors.push(FieldError::required(&at, "must specify a resource name"));
-        }
-        check_metric_target(errors, &resource.target, &path.child("target"));
-    }
-}
-
-fn check_metric_target(errors: &mut Errors, target: &MetricTarget, path: &FieldPath) {
-    let at = path.child("type");
-    match target.type_.as_str() {
-        "" => errors.push(FieldError::required(
-            &at,
-            "must specify a metric target type",
-        )),
-        kind => {
-            if !matches!(kind, "Utilization" | "Value" | "AverageValue") {
-                let detail = "must be either Utilization, Value, or AverageValue";
-                errors.push(FieldError::invalid(&at, kind, detail));
-            }
-        }
-    }
-    if let Some(percent) = target.average_utilization.filter(|&it| it < 1) {
-        let path = path.child("averageUtilization");
-        errors.push(FieldError::invalid(
-            &path,
-            percent,
-            "must be greater than 0",
         ));
     }
 }

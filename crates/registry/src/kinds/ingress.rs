@@ -190,8 +190,8 @@ fn check_backend(errors: &mut Errors, backend: &IngressBackend, path: &FieldPath
             errors.push(FieldError::invalid(path, "", detail));
         }
         (None, None) => {
-            let detail = "cannot have both resource and service backends empty";
-            errors.push(FieldError::required(path, detail));
+            let detail = "resource or service backend is required";
+            errors.push(FieldError::invalid(path, "", detail));
         }
         (None, Some(resource)) => {
             let path = path.child("resource");

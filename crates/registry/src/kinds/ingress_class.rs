@@ -1,10 +1,14 @@
 //! IngressClasses.
 
 use crate::{Generation, KindStrategy};
-use kubist_api::networking::v1::IngressClass;
-use kubist_apimachinery::{FieldError, FieldPath};
+use kubist_api::networking::v1::{IngressClass, IngressClassParametersReference};
+use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
+use super::rules::Errors;
 use super::{fill, rules};
+
+/// Characters of the name of a controller.
+const CONTROLLER_MAX: usize = 250;
 
 #[derive(Debug)]
 pub(super) struct IngressClasses;
@@ -21,16 +25,23 @@ impl KindStrategy for IngressClasses {
         let mut errors = Vec::new();
         let path = FieldPath::new("spec").child("controller");
         let controller = new.spec.controller.as_str();
+        if controller.len() > CONTROLLER_MAX {
+            errors.push(FieldError::too_long(&path, CONTROLLER_MAX));
+        }
         match controller.split_once('/') {
             _ if controller.is_empty() => errors.push(FieldError::required(&path, "")),
             Some((domain, rest)) if !rest.is_empty() => {
-                let rule = kubist_apimachinery::validate_name::dns1123_subdomain;
+                let rule = validate_name::dns1123_subdomain;
                 rules::text(&mut errors, domain, &path, rule);
             }
             _ => {
                 let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
                 errors.push(FieldError::invalid(&path, controller, detail));
             }
+        }
+        if let Some(parameters) = &new.spec.parameters {
+            let path = FieldPath::new("spec").child("parameters");
+            check_parameters(&mut errors, parameters, &path);
         }
         errors
     }
@@ -44,5 +55,47 @@ impl KindStrategy for IngressClasses {
     }
     fn generation(&self) -> Generation {
         Generation::Spec
+    }
+}
+
+fn check_parameters(
+    errors: &mut Errors,
+    parameters: &IngressClassParametersReference,
+    path: &FieldPath,
+) {
+    if let Some(group) = &parameters.api_group {
+        let path = path.child("apiGroup");
+        rules::text(errors, group, &path, validate_name::dns1123_subdomain);
+    }
+    for (name, value) in [("kind", &parameters.kind), ("name", &parameters.name)] {
+        let path = path.child(name);
+        if rules::required(errors, value, &path) {
+            rules::text(errors, value, &path, rules::path_segment);
+        }
+    }
+    let Some(scope) = &parameters.scope else {
+        errors.push(FieldError::required(&path.child("scope"), ""));
+        return;
+    };
+    let at = path.child("namespace");
+    match (scope.as_str(), &parameters.namespace) {
+        ("Namespace", None) => {
+            let detail = "`parameters.scope` is set to 'Namespace'";
+            errors.push(FieldError::required(&at, detail));
+        }
+        ("Namespace", Some(namespace)) => {
+            rules::text(errors, namespace, &at, validate_name::dns1123_label);
+        }
+        ("Cluster", None) => {}
+        ("Cluster", Some(_)) => {
+            let detail = "`parameters.scope` is set to 'Cluster'";
+            errors.push(FieldError::forbidden(&at, detail));
+        }
+        _ => rules::one_of(
+            errors,
+            scope,
+            &["Cluster", "Namespace"],
+            &path.child("scope"),
+        ),
     }
 }

@@ -48,10 +48,14 @@ impl KindStrategy for Jobs {
         labels_from_template(&mut object.metadata.labels, &object.spec.template);
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut Job) {
+        // Labels that were taken from the template follow what becomes of those.
+        let follows = new.metadata.labels == new.spec.template.metadata.labels;
         if new.spec.manual_selector != Some(true) {
             select_own_pods(new);
         }
-        // As when it is read again.
+        if follows {
+            new.metadata.labels.clear();
+        }
         labels_from_template(&mut new.metadata.labels, &new.spec.template);
     }
     fn validate(&self, new: &Job) -> Vec<FieldError> {

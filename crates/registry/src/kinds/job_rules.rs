@@ -3,10 +3,10 @@
 use kubist_api::batch::v1::{Job, JobSpec};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Selector, validate_label_selector};
 
-use super::go_struct;
 use super::job::own_labels;
 use super::pod_template_rules::check_template;
 use super::rules::{self, Errors};
+use super::{go_struct, job_policy_rules};
 
 /// Completions of an indexed Job, and parallelism beside them, at most.
 const INDEXED_MAX: i32 = 100_000;
@@ -31,8 +31,7 @@ pub(super) fn check(job: &Job) -> Errors {
 /// Checks a change.
 pub(super) fn check_update(new: &Job, old: &Job) -> Errors {
     let path = FieldPath::new("spec");
-    let mut errors = Vec::new();
-    check_spec(&mut errors, &new.spec, &path);
+    let mut errors = check(new);
     let (now, before) = (&new.spec, &old.spec);
     let shown = |it: Option<i32>| it.map_or_else(BadValue::null, BadValue::from);
     // An elastic indexed Job may change both numbers together.
@@ -81,6 +80,18 @@ pub(super) fn check_update(new: &Job, old: &Job) -> Errors {
             "field is immutable",
         ));
     }
+    let policies = (&now.pod_failure_policy, &before.pod_failure_policy);
+    let at = path.child("podFailurePolicy");
+    rules::immutable_value(&mut errors, policies.0, policies.1, &at, |it| {
+        it.as_deref()
+            .map_or_else(BadValue::null, |it| go_struct::shown(it))
+    });
+    let policies = (&now.success_policy, &before.success_policy);
+    let at = path.child("successPolicy");
+    rules::immutable_value(&mut errors, policies.0, policies.1, &at, |it| {
+        it.as_deref()
+            .map_or_else(BadValue::null, |it| go_struct::shown(it))
+    });
     errors
 }
 
@@ -108,7 +119,14 @@ fn template_stays(errors: &mut Errors, new: &Job, old: &Job, path: &FieldPath) {
         let pairs = before.spec.containers.iter_mut().zip(&now.spec.containers);
         pairs.for_each(|(before, now)| before.resources = now.resources.clone());
     }
-    if before != *now {
+    if old.spec.suspend == Some(true) {
+        // Upstream compares the specs only, and names the field so.
+        if before.spec != now.spec {
+            let path = path.child("spec");
+            let shown = go_struct::shown(&now.spec);
+            errors.push(FieldError::invalid(&path, shown, "field is immutable"));
+        }
+    } else if before != *now {
         let shown = go_struct::pod_template(now);
         errors.push(FieldError::invalid(path, shown, "field is immutable"));
     }
@@ -132,7 +150,15 @@ fn check_spec(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
     ] {
         rules::optional_non_negative(errors, value, &path.child(name));
     }
+    if spec.max_failed_indexes.is_some() && spec.backoff_limit_per_index.is_none() {
+        let detail = "when maxFailedIndexes is specified";
+        errors.push(FieldError::required(
+            &path.child("backoffLimitPerIndex"),
+            detail,
+        ));
+    }
     check_completion_mode(errors, spec, path);
+    job_policy_rules::check(errors, spec, path);
     check_template(errors, &spec.template, &path.child("template"));
     let policy_path = path.child("template").child("spec").child("restartPolicy");
     match spec.template.spec.restart_policy.as_str() {
@@ -175,21 +201,42 @@ fn check_completion_mode(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) 
             let detail = "when completion mode is Indexed";
             errors.push(FieldError::required(&path.child("completions"), detail));
         }
+        if let Some(value) = spec.parallelism.filter(|&it| it > INDEXED_MAX) {
+            let detail = format!(
+                "must be less than or equal to {INDEXED_MAX} when completion mode is Indexed"
+            );
+            errors.push(FieldError::invalid(
+                &path.child("parallelism"),
+                value,
+                detail,
+            ));
+        }
+        check_failed_indexes(errors, spec, path);
+    } else if mode == "NonIndexed" {
         for (name, value) in [
-            ("completions", spec.completions),
-            ("parallelism", spec.parallelism),
+            ("backoffLimitPerIndex", spec.backoff_limit_per_index),
+            ("maxFailedIndexes", spec.max_failed_indexes),
         ] {
-            if let Some(value) = value.filter(|&it| it > INDEXED_MAX) {
-                let detail = format!("must be less than or equal to {INDEXED_MAX}");
+            if let Some(value) = value {
+                let detail = "requires indexed completion mode";
                 errors.push(FieldError::invalid(&path.child(name), value, detail));
             }
         }
-    } else if spec.backoff_limit_per_index.is_some() {
-        let path = path.child("backoffLimitPerIndex");
-        errors.push(FieldError::forbidden(
-            &path,
-            "requires indexed completion mode",
-        ));
+    }
+}
+
+fn check_failed_indexes(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
+    let at = path.child("maxFailedIndexes");
+    let Some(failed) = spec.max_failed_indexes else {
+        return;
+    };
+    if spec.completions.is_some_and(|it| failed > it) {
+        let detail = "must be less than or equal to completions";
+        errors.push(FieldError::invalid(&at, failed, detail));
+    }
+    if failed > INDEXED_MAX {
+        let detail = format!("must be less than or equal to {INDEXED_MAX}");
+        errors.push(FieldError::invalid(&at, failed, detail));
     }
 }
 

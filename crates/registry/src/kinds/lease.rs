@@ -1,6 +1,6 @@
 //! Leases.
 
-use crate::KindStrategy;
+use crate::{KindStrategy, RequestContext};
 use kubist_api::coordination::v1::Lease;
 use kubist_apimachinery::{FieldError, FieldPath};
 
@@ -12,6 +12,19 @@ pub(super) struct Leases;
 impl KindStrategy for Leases {
     type Kind = Lease;
 
+    // Upstream's gate for both fields (CoordinatedLeaderElection) is off by default.
+    fn prepare_for_create(&self, _: &RequestContext, new: &mut Lease) {
+        new.spec.strategy = None;
+        new.spec.preferred_holder = None;
+    }
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut Lease, old: &Lease) {
+        if old.spec.strategy.is_none() {
+            new.spec.strategy = None;
+        }
+        if old.spec.preferred_holder.is_none() {
+            new.spec.preferred_holder = None;
+        }
+    }
     fn validate(&self, new: &Lease) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let path = FieldPath::new("spec");

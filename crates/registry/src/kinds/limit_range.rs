@@ -2,11 +2,11 @@
 
 use crate::KindStrategy;
 use kubist_api::core::v1::{LimitRange, LimitRangeItem};
-use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str};
+use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::resource_rules;
 use super::rules::Errors;
+use super::{resource_rules, rules};
 
 #[derive(Debug)]
 pub(super) struct LimitRanges;
@@ -27,6 +27,7 @@ impl KindStrategy for LimitRanges {
         let mut kinds = BTreeSet::new();
         for (index, item) in new.spec.limits.iter().enumerate() {
             let path = FieldPath::new("spec").child("limits").index(index);
+            check_type(&mut errors, &item.type_, &path.child("type"));
             if !kinds.insert(&item.type_) {
                 errors.push(FieldError::duplicate(&path.child("type"), &item.type_));
             }
@@ -49,11 +50,66 @@ fn add_missing(amounts: &mut Amounts, from: &Amounts) {
     }
 }
 
+fn check_type(errors: &mut Errors, name: &str, path: &FieldPath) {
+    let before = errors.len();
+    rules::text(errors, name, path, validate_name::qualified_name);
+    let is_standard = matches!(name, "Pod" | "Container" | "PersistentVolumeClaim");
+    if errors.len() == before && !name.contains('/') && !is_standard {
+        let detail = "must be a standard limit type or fully qualified";
+        errors.push(FieldError::invalid(path, name, detail));
+    }
+}
+
+/// Resources that are limited must be known ones.
+fn check_names(errors: &mut Errors, item: &LimitRangeItem, amounts: &Amounts, path: &FieldPath) {
+    let of_containers = matches!(item.type_.as_str(), "Pod" | "Container");
+    for name in amounts.keys() {
+        let path = path.key(name);
+        if of_containers {
+            resource_rules::check_container_name(errors, name, &path);
+        } else {
+            resource_rules::check_any_name(errors, name, &path);
+        }
+    }
+}
+
 fn check_item(errors: &mut Errors, item: &LimitRangeItem, path: &FieldPath) {
     for (name, amounts) in [("max", &item.max), ("min", &item.min)] {
-        resource_rules::check_list(errors, amounts, &path.child(name));
+        check_names(errors, item, amounts, &path.child(name));
     }
-    let lists = [&item.max, &item.min, &item.default, &item.default_request];
+    let of_pods = item.type_ == "Pod";
+    for (name, amounts) in [
+        ("default", &item.default),
+        ("defaultRequest", &item.default_request),
+    ] {
+        let path = path.child(name);
+        if !of_pods {
+            check_names(errors, item, amounts, &path);
+        } else if !amounts.is_empty() {
+            let detail = "may not be specified when `type` is 'Pod'";
+            errors.push(FieldError::forbidden(&path, detail));
+        }
+    }
+    let sizes = [&item.min, &item.max];
+    let has_size = sizes.iter().any(|amounts| amounts.contains_key("storage"));
+    if item.type_ == "PersistentVolumeClaim" && !has_size {
+        let detail =
+            "either minimum or maximum storage value is required, but neither was provided";
+        errors.push(FieldError::required(&path.child("limits"), detail));
+    }
+    let ratios = path.child("maxLimitRequestRatio");
+    check_names(errors, item, &item.max_limit_request_ratio, &ratios);
+    check_amounts(errors, item, path);
+}
+
+fn check_amounts(errors: &mut Errors, item: &LimitRangeItem, path: &FieldPath) {
+    let none = Amounts::new();
+    // Those of Pods were refused above.
+    let (default, default_request) = match item.type_.as_str() {
+        "Pod" => (&none, &none),
+        _ => (&item.default, &item.default_request),
+    };
+    let lists = [&item.max, &item.min, default, default_request];
     let names: BTreeSet<&Str> = lists.iter().flat_map(|list| list.keys()).collect();
     for name in names {
         let [max, min, default, request] = lists.map(|list| list.get(name));
@@ -88,6 +144,7 @@ fn check_item(errors: &mut Errors, item: &LimitRangeItem, path: &FieldPath) {
             ),
             ("default", default, max, max, "default value", "max value"),
         ];
+        check_ratio(errors, item, name, path);
         for (field, less, more, shown, less_name, more_name) in rules {
             let (Some(less), Some(more), Some(shown)) = (less, more, shown) else {
                 continue;
@@ -100,3 +157,27 @@ fn check_item(errors: &mut Errors, item: &LimitRangeItem, path: &FieldPath) {
         }
     }
 }
+
+/// How much more than its request a container may use: at least as much, and not more than the
+/// other limits let it.
+fn check_ratio(errors: &mut Errors, item: &LimitRangeItem, name: &Str, path: &FieldPath) {
+    let Some(ratio) = item.max_limit_request_ratio.get(name) else {
+        return;
+    };
+    let path = path.child("maxLimitRequestRatio").key(name);
+    if ratio.milli_value() < 1000 {
+        let detail = format!("ratio {ratio} is less than 1");
+        errors.push(FieldError::invalid(&path, ratio.text(), detail));
+    }
+    if let (Some(min), Some(max)) = (item.min.get(name), item.max.get(name)) {
+        let number = |it: &Quantity| Wide::from(it.milli_value());
+        let (ratio_milli, min, max) = (number(ratio), number(min), number(max));
+        if ratio_milli * min > max * 1000 {
+            let detail = format!("ratio {ratio} is greater than max/min");
+            errors.push(FieldError::invalid(&path, ratio.text(), detail));
+        }
+    }
+}
+
+/// Products of amounts in thousandths.
+type Wide = i128;

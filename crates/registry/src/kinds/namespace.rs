@@ -37,6 +37,13 @@ impl KindStrategy for Namespaces {
         new.spec.finalizers.clone_from(&old.spec.finalizers);
         new.status = old.status.clone();
     }
+    fn validate(&self, new: &Namespace) -> Vec<FieldError> {
+        let path = kubist_apimachinery::FieldPath::new("spec").child("finalizers");
+        let finalizers = new.spec.finalizers.iter();
+        finalizers
+            .flat_map(|it| crate::validate_metadata::finalizer(it, &path))
+            .collect()
+    }
     fn validate_status_update(&self, new: &Namespace, _: &Namespace) -> Vec<FieldError> {
         let mut errors: Errors = Vec::new();
         let path = kubist_apimachinery::FieldPath::new("status").child("phase");

@@ -7,9 +7,11 @@ use kubist_api::core::v1::{
 };
 use kubist_api::storage::v1::StorageClass;
 use kubist_apimachinery::{
-    FieldError, FieldPath, ObjectMeta, Status, Str, Time, validate_label_selector,
+    BadValue, FieldError, FieldPath, ObjectMeta, Quantity, Status, Str, Time,
+    validate_label_selector,
 };
 use std::any::Any;
+use std::collections::BTreeMap;
 
 use super::rules::{self, Errors};
 use super::volume_defaults::default_claim_spec;
@@ -55,14 +57,16 @@ impl KindStrategy for PersistentVolumeClaims {
     fn prepare_for_create(&self, _: &RequestContext, new: &mut PersistentVolumeClaim) {
         new.status = PersistentVolumeClaimStatus::default();
         new.status.phase = "Pending".into();
+        drop_sources(&mut new.spec, None);
         level_sources(&mut new.spec);
     }
     fn prepare_for_update(
         &self,
         _: &RequestContext,
         new: &mut PersistentVolumeClaim,
-        _: &PersistentVolumeClaim,
+        old: &PersistentVolumeClaim,
     ) {
+        drop_sources(&mut new.spec, Some(&old.spec));
         level_sources(&mut new.spec);
     }
     fn validate(&self, new: &PersistentVolumeClaim) -> Vec<FieldError> {
@@ -130,6 +134,35 @@ async fn set_default_class(
     Ok(())
 }
 
+/// Sources that upstream ignores, unless the claim has one already: those in other namespaces
+/// (its gate CrossNamespaceVolumeDataSource is off by default), and in the older field all but
+/// claims and snapshots.
+fn drop_sources(spec: &mut PersistentVolumeClaimSpec, old: Option<&PersistentVolumeClaimSpec>) {
+    let has = |of: fn(&PersistentVolumeClaimSpec) -> bool| old.is_some_and(of);
+    let elsewhere = |it: &TypedObjectReference| !it.namespace.as_deref().unwrap_or("").is_empty();
+    if spec.data_source_ref.as_deref().is_some_and(elsewhere)
+        && !has(|old| old.data_source_ref.is_some())
+    {
+        spec.data_source_ref = None;
+    }
+    if spec.data_source_ref.is_some()
+        || has(|old| old.data_source.is_some() || old.data_source_ref.is_some())
+    {
+        return;
+    }
+    let is_known = |it: &TypedLocalObjectReference| {
+        let group = it.api_group.as_deref().unwrap_or_default();
+        let known = [
+            ("", "PersistentVolumeClaim"),
+            ("snapshot.storage.k8s.io", "VolumeSnapshot"),
+        ];
+        known.contains(&(group, it.kind.as_str()))
+    };
+    if !spec.data_source.as_deref().is_some_and(is_known) {
+        spec.data_source = None;
+    }
+}
+
 /// The two fields that name a source say the same, as far as they can.
 fn level_sources(spec: &mut PersistentVolumeClaimSpec) {
     match (&spec.data_source, &spec.data_source_ref) {
@@ -157,7 +190,9 @@ pub(super) fn check_modes(errors: &mut Errors, modes: &[Str], path: &FieldPath) 
     for mode in modes {
         rules::one_of(errors, mode, &ACCESS_MODES, path);
     }
-    if modes.len() > 1 && modes.iter().any(|it| it == "ReadWriteOncePod") {
+    const ALONE: &str = "ReadWriteOncePod";
+    let others = |it: &Str| *it != *ALONE && ACCESS_MODES.contains(&it.as_str());
+    if modes.iter().any(|it| it == ALONE) && modes.iter().any(others) {
         let detail = "may not use ReadWriteOncePod with other access modes";
         errors.push(FieldError::forbidden(path, detail));
     }
@@ -198,6 +233,65 @@ fn check_claim_spec(errors: &mut Errors, spec: &PersistentVolumeClaimSpec, path:
         let path = path.child("volumeMode");
         rules::one_of(errors, mode, &["Block", "Filesystem"], &path);
     }
+    check_sources(errors, spec, path);
+    let class = spec.volume_attributes_class_name.as_ref();
+    if let Some(class) = class.filter(|it| !it.is_empty()) {
+        let path = path.child("volumeAttributesClassName");
+        let rule = kubist_apimachinery::validate_name::dns1123_subdomain;
+        rules::text(errors, class, &path, rule);
+    }
+}
+
+fn check_sources(errors: &mut Errors, spec: &PersistentVolumeClaimSpec, path: &FieldPath) {
+    if let Some(it) = &spec.data_source {
+        let path = path.child("dataSource");
+        check_reference(errors, it.api_group.as_ref(), &it.kind, &it.name, &path);
+    }
+    let mut elsewhere = false;
+    if let Some(it) = &spec.data_source_ref {
+        let path = path.child("dataSourceRef");
+        check_reference(errors, it.api_group.as_ref(), &it.kind, &it.name, &path);
+        if let Some(namespace) = it.namespace.as_ref().filter(|it| !it.is_empty()) {
+            elsewhere = true;
+            let rule = kubist_apimachinery::validate_name::dns1123_label;
+            rules::text(errors, namespace, &path.child("namespace"), rule);
+        }
+    }
+    let (Some(source), Some(reference)) = (&spec.data_source, &spec.data_source_ref) else {
+        return;
+    };
+    let differ = source.api_group != reference.api_group
+        || source.kind != reference.kind
+        || source.name != reference.name;
+    let detail = match (elsewhere, differ) {
+        (true, _) => "may not be specified when dataSourceRef.namespace is specified",
+        (false, true) => "must match dataSourceRef",
+        (false, false) => return,
+    };
+    let shown = BadValue::json(&serde_json::json!({}));
+    errors.push(FieldError::invalid(path, shown, detail));
+}
+
+fn check_reference(
+    errors: &mut Errors,
+    group: Option<&Str>,
+    kind: &Str,
+    name: &Str,
+    path: &FieldPath,
+) {
+    rules::required(errors, name, &path.child("name"));
+    rules::required(errors, kind, &path.child("kind"));
+    match group.filter(|it| !it.is_empty()) {
+        Some(group) => {
+            let rule = kubist_apimachinery::validate_name::dns1123_subdomain;
+            rules::text(errors, group, &path.child("apiGroup"), rule);
+        }
+        None if kind != "PersistentVolumeClaim" => {
+            let detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+            errors.push(FieldError::invalid(path, kind, detail));
+        }
+        None => {}
+    }
 }
 
 fn check_update(errors: &mut Errors, new: &PersistentVolumeClaim, old: &PersistentVolumeClaim) {
@@ -226,13 +320,22 @@ fn check_update(errors: &mut Errors, new: &PersistentVolumeClaim, old: &Persiste
             &path,
             format!("{ONLY_THESE}\n{diff}"),
         ));
-        return;
     }
-    let size =
-        |claim: &PersistentVolumeClaim| claim.spec.resources.requests.get("storage").cloned();
-    if bound && size(new) < size(old) {
+    let size = |amounts: &BTreeMap<Str, Quantity>| amounts.get("storage").cloned();
+    let nothing = Quantity::default();
+    let asked = |claim: &PersistentVolumeClaim| {
+        let asked = size(&claim.spec.resources.requests);
+        asked.unwrap_or_else(|| nothing.clone())
+    };
+    let got = size(&old.status.capacity).unwrap_or_else(|| nothing.clone());
+    if asked(new) < asked(old) && asked(new) <= got {
         let path = path.child("resources").child("requests").child("storage");
         let detail = "field can not be less than status.capacity";
         errors.push(FieldError::forbidden(&path, detail));
     }
+    let modes = (&new.spec.volume_mode, &old.spec.volume_mode);
+    let path = FieldPath::new("volumeMode");
+    rules::immutable_value(errors, modes.0, modes.1, &path, |mode| {
+        mode.as_ref().map_or_else(BadValue::null, BadValue::from)
+    });
 }

@@ -52,14 +52,14 @@ pub(super) fn check(
 
 /// Checks a template by itself.
 pub(super) fn check_template(errors: &mut Errors, template: &PodTemplateSpec, path: &FieldPath) {
-    let metadata = path.child("metadata");
+    // Upstream's paths leave the metadata out.
     errors.extend(validate_labels(
         &template.metadata.labels,
-        &metadata.child("labels"),
+        &path.child("labels"),
     ));
     errors.extend(super::annotation_rules::check(
         &template.metadata.annotations,
-        &metadata.child("annotations"),
+        &path.child("annotations"),
     ));
     let path = path.child("spec");
     pod_spec_rules::check(errors, &template.spec, &path);

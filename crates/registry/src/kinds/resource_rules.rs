@@ -34,12 +34,12 @@ pub(super) fn check(errors: &mut Errors, resources: &ResourceRequirements, path:
     let (limits_path, requests_path) = (path.child("limits"), path.child("requests"));
     for (name, amount) in &resources.limits {
         let path = limits_path.key(name);
-        check_name(errors, name, &path);
+        check_container_name(errors, name, &path);
         check_amount(errors, name, amount, &path);
     }
     for (name, amount) in &resources.requests {
         let path = requests_path.key(name);
-        check_name(errors, name, &path);
+        check_container_name(errors, name, &path);
         check_amount(errors, name, amount, &path);
         match resources.limits.get(name) {
             Some(limit) if is_exact(name) && amount != limit => {
@@ -86,26 +86,31 @@ fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 
-fn check_name(errors: &mut Errors, name: &str, path: &FieldPath) {
-    let problems = validate_name::qualified_name(name);
-    if !problems.is_empty() {
-        errors.extend(
-            problems
-                .into_iter()
-                .map(|it| FieldError::invalid(path, name, it)),
-        );
-        return;
-    }
-    if name.contains('/') {
-        return;
-    }
-    let of_containers = STANDARD.contains(&name) || name.starts_with("hugepages-");
-    if !of_containers && !STANDARD_ELSEWHERE.contains(&name) {
-        let detail = "must be a standard resource type or fully qualified";
+/// The name of a resource that containers can ask for.
+pub(super) fn check_container_name(errors: &mut Errors, name: &str, path: &FieldPath) {
+    check_any_name(errors, name, path);
+    if !name.contains('/') {
+        if !(STANDARD.contains(&name) || name.starts_with("hugepages-")) {
+            let detail = "must be a standard resource for containers";
+            errors.push(FieldError::invalid(path, name, detail));
+        }
+    } else if !is_native(name) && !is_extended(name) {
+        let detail = "doesn't follow extended resource name standard";
         errors.push(FieldError::invalid(path, name, detail));
     }
-    if !of_containers {
-        let detail = "must be a standard resource for containers";
+}
+
+/// The name of any resource.
+pub(super) fn check_any_name(errors: &mut Errors, name: &str, path: &FieldPath) {
+    let problems = validate_name::qualified_name(name);
+    if !problems.is_empty() {
+        let wrong = |it| FieldError::invalid(path, name, it);
+        errors.extend(problems.into_iter().map(wrong));
+        return;
+    }
+    let is_standard = STANDARD.contains(&name) || name.starts_with("hugepages-");
+    if !name.contains('/') && !is_standard && !STANDARD_ELSEWHERE.contains(&name) {
+        let detail = "must be a standard resource type or fully qualified";
         errors.push(FieldError::invalid(path, name, detail));
     }
 }

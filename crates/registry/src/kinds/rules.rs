@@ -1,5 +1,6 @@
 //! Small checks that many kinds share; the words are upstream's.
 
+use crate::NameRule;
 use kubist_api::core::v1::PodTemplateSpec;
 use kubist_apimachinery::wire::{Message, to_json_value};
 use kubist_apimachinery::{
@@ -76,6 +77,25 @@ pub(super) fn required(errors: &mut Errors, value: &str, path: &FieldPath) -> bo
         errors.push(FieldError::required(path, ""));
     }
     !value.is_empty()
+}
+
+/// What cannot be one segment of a path.
+pub(super) fn path_segment(text: &str) -> Vec<String> {
+    NameRule::PathSegment.check(text, false)
+}
+
+/// The name of a CSI driver: a domain, in whatever case.
+pub(super) fn csi_driver_name(errors: &mut Errors, name: &str, path: &FieldPath) {
+    const LENGTH_MAX: usize = 63;
+    if !required(errors, name, path) {
+        return;
+    }
+    if name.len() > LENGTH_MAX {
+        errors.push(FieldError::too_long(path, LENGTH_MAX));
+    }
+    let problems = validate_name::dns1123_subdomain(&name.to_lowercase());
+    let wrong = |it| FieldError::invalid(path, name, it);
+    errors.extend(problems.into_iter().map(wrong));
 }
 
 /// A scalar must not change.

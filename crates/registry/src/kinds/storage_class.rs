@@ -1,10 +1,18 @@
 //! StorageClasses.
 
 use crate::KindStrategy;
+use kubist_api::core::v1::TopologySelectorTerm;
 use kubist_api::storage::v1::StorageClass;
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::rules::Errors;
 use super::{fill, rules};
+
+/// How many parameters there may be.
+const PARAMETERS_MAX: usize = 512;
+/// And how many bytes all keys and values may have.
+const PARAMETERS_BYTES_MAX: usize = 256 << 10;
 
 #[derive(Debug)]
 pub(super) struct StorageClasses;
@@ -18,23 +26,12 @@ impl KindStrategy for StorageClasses {
     }
     fn validate(&self, new: &StorageClass) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        let path = FieldPath::new("provisioner");
-        if rules::required(&mut errors, &new.provisioner, &path) {
-            let lower = new.provisioner.to_lowercase();
-            rules::text(&mut errors, &lower, &path, validate_name::qualified_name);
-        }
-        for key in new.parameters.keys().filter(|key| key.is_empty()) {
-            let path = FieldPath::new("parameters");
-            errors.push(FieldError::invalid(&path, key, "field must not be empty."));
-        }
+        check_provisioner(&mut errors, &new.provisioner, "provisioner");
+        check_parameters(&mut errors, &new.parameters, true);
         let policies = ["Delete", "Retain"];
         if let Some(policy) = new.reclaim_policy.as_ref().filter(|it| !it.is_empty()) {
-            rules::one_of(
-                &mut errors,
-                policy,
-                &policies,
-                &FieldPath::new("reclaimPolicy"),
-            );
+            let path = FieldPath::new("reclaimPolicy");
+            rules::one_of(&mut errors, policy, &policies, &path);
         }
         let path = FieldPath::new("volumeBindingMode");
         match &new.volume_binding_mode {
@@ -44,25 +41,108 @@ impl KindStrategy for StorageClasses {
                 rules::one_of(&mut errors, mode, &modes, &path);
             }
         }
+        check_topologies(&mut errors, &new.allowed_topologies);
         errors
     }
     fn validate_update(&self, new: &StorageClass, old: &StorageClass) -> Vec<FieldError> {
         let mut errors = self.validate(new);
-        let mut frozen = |name: &str, changed: bool| {
+        let mut frozen = |name: &str, changed: bool, shown: BadValue| {
             if changed {
-                let detail = format!("updates to {name} are forbidden.");
-                errors.push(FieldError::forbidden(&FieldPath::new(name), detail));
+                let path = FieldPath::new(name);
+                errors.push(FieldError::invalid(&path, shown, "field is immutable"));
             }
         };
-        frozen("parameters", new.parameters != old.parameters);
-        frozen("provisioner", new.provisioner != old.provisioner);
-        frozen("reclaimPolicy", new.reclaim_policy != old.reclaim_policy);
-        if new.volume_binding_mode != old.volume_binding_mode {
-            let path = FieldPath::new("volumeBindingMode");
-            let mode = new.volume_binding_mode.as_ref();
-            let shown = mode.map_or_else(BadValue::null, BadValue::from);
-            errors.push(FieldError::invalid(&path, shown, "field is immutable"));
-        }
+        let shown = |text: &Option<Str>| text.as_ref().map_or_else(BadValue::null, BadValue::from);
+        frozen(
+            "parameters",
+            new.parameters != old.parameters,
+            BadValue::json(&new.parameters),
+        );
+        frozen(
+            "provisioner",
+            new.provisioner != old.provisioner,
+            BadValue::from(&new.provisioner),
+        );
+        frozen(
+            "reclaimPolicy",
+            new.reclaim_policy != old.reclaim_policy,
+            shown(&new.reclaim_policy),
+        );
+        frozen(
+            "volumeBindingMode",
+            new.volume_binding_mode != old.volume_binding_mode,
+            shown(&new.volume_binding_mode),
+        );
         errors
+    }
+}
+
+/// The name of a driver, in whatever case.
+pub(super) fn check_provisioner(errors: &mut Errors, name: &str, field: &str) {
+    let path = FieldPath::new(field);
+    if rules::required(errors, name, &path) {
+        let lower = name.to_lowercase();
+        rules::text(errors, &lower, &path, validate_name::qualified_name);
+    }
+}
+
+/// What a driver is told.
+pub(super) fn check_parameters(
+    errors: &mut Errors,
+    parameters: &BTreeMap<Str, Str>,
+    may_be_empty: bool,
+) {
+    let path = FieldPath::new("parameters");
+    if parameters.len() > PARAMETERS_MAX {
+        errors.push(FieldError::too_long(&path, PARAMETERS_MAX));
+        return;
+    }
+    for key in parameters.keys().filter(|key| key.is_empty()) {
+        errors.push(FieldError::invalid(&path, key, "field can not be empty."));
+    }
+    let bytes: usize = parameters
+        .iter()
+        .map(|(key, value)| key.len() + value.len())
+        .sum();
+    if bytes > PARAMETERS_BYTES_MAX {
+        errors.push(FieldError::too_long(&path, PARAMETERS_BYTES_MAX));
+    }
+    if parameters.is_empty() && !may_be_empty {
+        let detail = "must contain at least one key/value pair";
+        errors.push(FieldError::required(&path, detail));
+    }
+}
+
+fn check_topologies(errors: &mut Errors, terms: &[TopologySelectorTerm]) {
+    let path = FieldPath::new("allowedTopologies");
+    let mut seen: Vec<BTreeMap<&Str, BTreeSet<&Str>>> = Vec::new();
+    for (index, term) in terms.iter().enumerate() {
+        let path = path.index(index).child("matchLabelExpressions");
+        let mut expressions = BTreeMap::new();
+        for (index, requirement) in term.match_label_expressions.iter().enumerate() {
+            let path = path.index(index);
+            let values_path = path.child("values");
+            if requirement.values.is_empty() {
+                errors.push(FieldError::required(&values_path, ""));
+            }
+            let mut values = BTreeSet::new();
+            for (index, value) in requirement.values.iter().enumerate() {
+                if !values.insert(value) {
+                    errors.push(FieldError::duplicate(&values_path.index(index), value));
+                }
+            }
+            let key = &requirement.key;
+            let at = path.child("key");
+            rules::text(errors, key, &at, validate_name::qualified_name);
+            if expressions.insert(key, values).is_some() {
+                errors.push(FieldError::duplicate(&at, key));
+            }
+        }
+        // Upstream also compares with a term that is not there for each that is: a term without
+        // expressions is the duplicate of that.
+        if expressions.is_empty() || seen.contains(&expressions) {
+            errors.push(FieldError::duplicate(&path, ""));
+        }
+        seen.push(expressions);
     }
 }

@@ -95,7 +95,7 @@ impl Store {
 
     /// Everything between admission and storage: preparation, checks, canonical form. Also what
     /// an update does that creates.
-    pub(super) fn begin_create(
+    pub(crate) fn begin_create(
         &self,
         shared: &Shared,
         cx: &RequestContext,

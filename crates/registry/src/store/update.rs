@@ -109,7 +109,8 @@ impl Store {
         Ok(())
     }
 
-    fn begin_update(
+    /// Everything between admission and storage: preparation, checks, canonical form.
+    pub(crate) fn begin_update(
         &self,
         request: &UpdateRequest<'_>,
         new: Box<dyn AnyObject>,

@@ -1,0 +1,52 @@
+//! CSIStorageCapacities: how much of a class is left somewhere.
+
+use crate::KindStrategy;
+use kubist_api::storage::v1::CSIStorageCapacity;
+use kubist_apimachinery::{
+    BadValue, FieldError, FieldPath, validate_label_selector, validate_name,
+};
+
+use super::{resource_rules, rules};
+
+#[derive(Debug)]
+pub(super) struct CsiStorageCapacities;
+
+impl KindStrategy for CsiStorageCapacities {
+    type Kind = CSIStorageCapacity;
+
+    fn validate(&self, new: &CSIStorageCapacity) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        if let Some(selector) = &new.node_topology {
+            let path = FieldPath::new("nodeTopology");
+            errors.extend(validate_label_selector(selector, &path, false));
+        }
+        let path = FieldPath::new("storageClassName");
+        let rule = validate_name::dns1123_subdomain;
+        rules::text(&mut errors, &new.storage_class_name, &path, rule);
+        if let Some(capacity) = &new.capacity {
+            let path = FieldPath::new("capacity");
+            resource_rules::non_negative(&mut errors, capacity, &path);
+        }
+        errors
+    }
+    fn validate_update(
+        &self,
+        new: &CSIStorageCapacity,
+        old: &CSIStorageCapacity,
+    ) -> Vec<FieldError> {
+        let mut errors = self.validate(new);
+        let topologies = (&new.node_topology, &old.node_topology);
+        let path = FieldPath::new("nodeTopology");
+        rules::immutable_value(&mut errors, topologies.0, topologies.1, &path, |it| {
+            it.as_deref()
+                .map_or_else(BadValue::null, |it| rules::shown(it))
+        });
+        let classes = (&new.storage_class_name, &old.storage_class_name);
+        let path = FieldPath::new("storageClassName");
+        rules::immutable_value(&mut errors, classes.0, classes.1, &path, Into::into);
+        errors
+    }
+    fn allow_unconditional_update(&self) -> bool {
+        false
+    }
+}

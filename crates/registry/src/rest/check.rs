@@ -1,0 +1,49 @@
+//! The rules of a kind without its storage: what a create or an update would store.
+
+use super::{Replacement, Rest};
+use crate::RequestContext;
+use crate::store::{Part, UpdateRequest};
+use kubist_apimachinery::{AnyObject, Status};
+
+impl Rest {
+    /// What a create of `object` would store, in the served version: with defaults, prepared,
+    /// checked and in canonical form. Nothing is admitted, looked up, allotted or written.
+    pub fn prepare_create(
+        &self,
+        cx: &RequestContext,
+        object: Box<dyn AnyObject>,
+    ) -> Result<Box<dyn AnyObject>, Status> {
+        let store = self.store();
+        let mut object = self.to_storage(object)?;
+        store.strategy.apply_defaults(&mut *object);
+        let prepared = store.begin_create(&self.shared, cx, object)?;
+        self.to_served(prepared)
+    }
+
+    /// What an update of `old`, as it is stored, by `new` would store. The resource versions are
+    /// not compared; otherwise as [`prepare_create`](Self::prepare_create).
+    pub fn prepare_update(
+        &self,
+        cx: &RequestContext,
+        new: Box<dyn AnyObject>,
+        old: Box<dyn AnyObject>,
+    ) -> Result<Box<dyn AnyObject>, Status> {
+        let store = self.store();
+        let old = self.to_storage(old)?;
+        let mut new = self.to_storage(new)?;
+        store.strategy.apply_defaults(&mut *new);
+        let meta = old.meta().clone();
+        let request = UpdateRequest {
+            shared: &self.shared,
+            cx,
+            namespace: &meta.namespace,
+            name: &meta.name,
+            object: &Replacement(new.boxed_clone()),
+            part: Part::Whole,
+            subresource: "",
+            dry_run: true,
+        };
+        let prepared = store.begin_update(&request, new, &*old)?;
+        self.to_served(prepared)
+    }
+}

@@ -1,0 +1,154 @@
+// Package rules takes objects through upstream's defaults, preparation and checks.
+package rules
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/rest"
+	"k8s.io/kubernetes/pkg/api/legacyscheme"
+)
+
+// Request is an object to check.
+type Request struct {
+	// Resource is the plural, under which the strategy is found together with the group.
+	Resource string `json:"resource"`
+	// Object is the new object, with apiVersion and kind.
+	Object json.RawMessage `json:"object"`
+	// Old is the stored object, on update.
+	Old json.RawMessage `json:"old,omitempty"`
+}
+
+// Answer is what became of it.
+type Answer struct {
+	// Defaulted is the object with its defaults, in the version that it came in.
+	Defaulted json.RawMessage `json:"defaulted,omitempty"`
+	// Prepared is what would be stored, if it is valid.
+	Prepared json.RawMessage `json:"prepared,omitempty"`
+	// Causes are what is wrong with it.
+	Causes []Cause `json:"causes,omitempty"`
+	// Fault is why it was not even checked, as the reason of a Status or "Decode".
+	Fault string `json:"fault,omitempty"`
+	// Message explains the fault.
+	Message string `json:"message,omitempty"`
+}
+
+// Cause is one thing that is wrong.
+type Cause struct {
+	Field   string `json:"field"`
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+}
+
+// Check answers a request. A panic of upstream's code is a fault.
+func Check(it *Request) (answer Answer) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			answer.Fault, answer.Message = "Panic", fmt.Sprint(panicked)
+		}
+	}()
+	object, kind, err := decode(it.Object)
+	if err != nil {
+		return Answer{Fault: "Decode", Message: err.Error()}
+	}
+	version := kind.GroupVersion()
+	if answer.Defaulted, err = encode(object, version); err != nil {
+		return Answer{Fault: "Encode", Message: err.Error()}
+	}
+	strategy, ok := strategies[schema.GroupResource{Group: kind.Group, Resource: it.Resource}]
+	if !ok {
+		return Answer{Fault: "Unknown", Message: it.Resource}
+	}
+	if err = apply(strategy, it, object, version); err != nil {
+		return answer.refused(err)
+	}
+	if answer.Prepared, err = stored(object, version); err != nil {
+		return Answer{Fault: "Encode", Message: err.Error()}
+	}
+	return answer
+}
+
+func apply(
+	strategy rest.RESTCreateUpdateStrategy,
+	it *Request,
+	object runtime.Object,
+	version schema.GroupVersion,
+) error {
+	metadata, err := meta.Accessor(object)
+	if err != nil {
+		return err
+	}
+	verb := "create"
+	if it.Old != nil {
+		verb = "update"
+	}
+	ctx := request.WithNamespace(context.Background(), metadata.GetNamespace())
+	ctx = request.WithRequestInfo(ctx, &request.RequestInfo{
+		IsResourceRequest: true,
+		Verb:              verb,
+		APIPrefix:         "api",
+		APIGroup:          version.Group,
+		APIVersion:        version.Version,
+		Namespace:         metadata.GetNamespace(),
+		Resource:          it.Resource,
+		Name:              metadata.GetName(),
+	})
+	if it.Old != nil {
+		old, _, err := decode(it.Old)
+		if err != nil {
+			return err
+		}
+		return rest.BeforeUpdate(strategy, ctx, object, old)
+	}
+	rest.FillObjectMetaSystemFields(metadata)
+	return rest.BeforeCreate(strategy, ctx, object)
+}
+
+// decode makes an object of the internal version, with defaults.
+func decode(body []byte) (runtime.Object, *schema.GroupVersionKind, error) {
+	return legacyscheme.Codecs.UniversalDecoder().Decode(body, nil, nil)
+}
+
+func encode(object runtime.Object, version schema.GroupVersion) (json.RawMessage, error) {
+	return runtime.Encode(legacyscheme.Codecs.LegacyCodec(version), object)
+}
+
+// stored is an object as it is read again: defaults are filled in then, too.
+func stored(object runtime.Object, version schema.GroupVersion) (json.RawMessage, error) {
+	body, err := encode(object, version)
+	if err != nil {
+		return nil, err
+	}
+	if object, _, err = decode(body); err != nil {
+		return nil, err
+	}
+	return encode(object, version)
+}
+
+func (it Answer) refused(err error) Answer {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		it.Fault, it.Message = "Error", err.Error()
+		return it
+	}
+	refusal := status.Status()
+	if !apierrors.IsInvalid(err) || refusal.Details == nil {
+		it.Fault, it.Message = string(refusal.Reason), refusal.Message
+		return it
+	}
+	for _, cause := range refusal.Details.Causes {
+		it.Causes = append(it.Causes, Cause{
+			Field:   cause.Field,
+			Reason:  string(cause.Type),
+			Message: cause.Message,
+		})
+	}
+	return it
+}

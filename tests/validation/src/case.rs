@@ -1,0 +1,28 @@
+//! `Case`: an object to create, or to put in place of another.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// An object to create, or to put in place of another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Case {
+    /// The plural of the kind.
+    pub resource: String,
+    /// The new object.
+    pub object: Value,
+    /// The stored one, if this is an update.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub old: Option<Value>,
+    /// What was done to a valid object.
+    #[serde(skip)]
+    pub done: Vec<String>,
+}
+
+impl Case {
+    /// A text of the new object.
+    pub(crate) fn text(&self, pointer: &str) -> &str {
+        let value = self.object.pointer(pointer);
+        value.and_then(Value::as_str).unwrap_or_default()
+    }
+}

@@ -1,0 +1,308 @@
+//! `compare`: where two answers differ.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{Answer, Case};
+
+/// One thing in which the answers to a case differ. Two with the same resource, kind, path and
+/// reason are the same difference.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The plural of the kind.
+    pub resource: String,
+    /// What differs.
+    pub what: What,
+    /// The field; whatever stands in brackets is `*`.
+    pub path: String,
+    /// The reason, of causes; both reasons, of faults; empty otherwise.
+    pub reason: String,
+    /// What was seen, for people.
+    pub seen: String,
+}
+
+/// What differs.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+#[serde(rename_all = "kebab-case")]
+#[expect(clippy::exhaustive_enums, reason = "there is nothing else to compare")]
+pub enum What {
+    /// A mistake that only upstream finds.
+    OnlyTheirs,
+    /// A mistake that only we find.
+    OnlyOurs,
+    /// The object with its defaults.
+    Default,
+    /// What would be stored.
+    Stored,
+    /// Whether it is checked at all.
+    Fault,
+}
+
+/// Fields that are made anew for every object.
+const MADE_UP: [&str; 2] = ["metadata.uid", "metadata.creationTimestamp"];
+/// Characters of a value that are shown.
+const SHOWN_MAX: usize = 200;
+
+/// Where the answers to a case differ, each place once.
+pub fn compare(case: &Case, ours: &Answer, theirs: &Answer) -> Vec<Difference> {
+    let mut found = Found {
+        resource: &case.resource,
+        uids: [""; 2],
+        differences: Vec::new(),
+    };
+    if ours.fault.is_some() || theirs.fault.is_some() {
+        if ours.fault != theirs.fault {
+            found.fault(ours, theirs);
+        }
+        return found.differences;
+    }
+    let (our_default, their_default) = both(&ours.defaulted, &theirs.defaulted);
+    found.values(What::Default, "", our_default, their_default);
+    found.causes(ours, theirs);
+    let before = found.differences.len();
+    let (our_object, their_object) = both(&ours.prepared, &theirs.prepared);
+    found.uids = [uid(our_object), uid(their_object)];
+    found.values(What::Stored, "", our_object, their_object);
+    // What differs before is not told again.
+    let stored = found.differences.split_off(before);
+    let is_new = |it: &Difference| {
+        !found
+            .differences
+            .iter()
+            .any(|default| default.path == it.path)
+    };
+    let stored: Vec<_> = stored.into_iter().filter(is_new).collect();
+    found.differences.extend(stored);
+    let mut seen = BTreeSet::new();
+    let key = |it: &Difference| (it.what, it.path.clone(), it.reason.clone());
+    found.differences.retain(|it| seen.insert(key(it)));
+    found.differences
+}
+
+/// The objects of both; nothing at all if one has none.
+fn both<'a>(ours: &'a Option<Value>, theirs: &'a Option<Value>) -> (&'a Value, &'a Value) {
+    let pair = ours.as_ref().zip(theirs.as_ref());
+    pair.unwrap_or((&Value::Null, &Value::Null))
+}
+
+fn uid(object: &Value) -> &str {
+    object["metadata"]["uid"].as_str().unwrap_or_default()
+}
+
+struct Found<'a> {
+    resource: &'a str,
+    /// What each side calls the object; Jobs are labelled with it.
+    uids: [&'a str; 2],
+    differences: Vec<Difference>,
+}
+
+impl Found<'_> {
+    fn add(&mut self, what: What, path: &str, reason: &str, seen: String) {
+        self.differences.push(Difference {
+            resource: self.resource.to_owned(),
+            what,
+            path: pattern(path),
+            reason: reason.to_owned(),
+            seen,
+        });
+    }
+
+    fn fault(&mut self, ours: &Answer, theirs: &Answer) {
+        let word = |it: &Answer| it.fault.clone().unwrap_or_else(|| "none".to_owned());
+        let why = |it: &Answer| match &it.message {
+            Some(message) => message.clone(),
+            None => format!("{:?}", it.causes),
+        };
+        let reason = format!("ours {}, theirs {}", word(ours), word(theirs));
+        let seen = format!("ours: {}; theirs: {}", why(ours), why(theirs));
+        self.add(What::Fault, "", &reason, seen);
+    }
+
+    fn causes(&mut self, ours: &Answer, theirs: &Answer) {
+        for (what, from, other) in [
+            (What::OnlyOurs, ours, theirs),
+            (What::OnlyTheirs, theirs, ours),
+        ] {
+            for cause in &from.causes {
+                let same =
+                    |it: &&crate::Cause| it.field == cause.field && it.reason == cause.reason;
+                if !other.causes.iter().any(|it| same(&it)) {
+                    self.add(what, &cause.field, &cause.reason, cause.message.clone());
+                }
+            }
+        }
+    }
+
+    fn values(&mut self, what: What, path: &str, ours: &Value, theirs: &Value) {
+        match (ours, theirs) {
+            _ if MADE_UP.contains(&path) => {}
+            (Value::Object(ours), Value::Object(theirs)) => {
+                let keys: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+                for key in keys {
+                    let path = match path {
+                        "" => key.clone(),
+                        _ => format!("{path}.{key}"),
+                    };
+                    match (ours.get(key), theirs.get(key)) {
+                        (Some(ours), Some(theirs)) => self.values(what, &path, ours, theirs),
+                        (ours, theirs) => self.value(what, &path, ours, theirs),
+                    }
+                }
+            }
+            (Value::Array(ours), Value::Array(theirs)) if ours.len() == theirs.len() => {
+                for (index, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
+                    self.values(what, &format!("{path}[{index}]"), ours, theirs);
+                }
+            }
+            (ours, theirs) if ours == theirs => {}
+            (Value::String(ours), Value::String(theirs)) if self.uids == [ours, theirs] => {}
+            (ours, theirs) => self.value(what, path, Some(ours), Some(theirs)),
+        }
+    }
+
+    fn value(&mut self, what: What, path: &str, ours: Option<&Value>, theirs: Option<&Value>) {
+        if !MADE_UP.contains(&path) {
+            let seen = format!("ours {}, theirs {}", shown(ours), shown(theirs));
+            self.add(what, path, "", seen);
+        }
+    }
+}
+
+fn shown(value: Option<&Value>) -> String {
+    let Some(value) = value else {
+        return "absent".to_owned();
+    };
+    let text = value.to_string();
+    match text.char_indices().nth(SHOWN_MAX) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// A path with `*` in all brackets.
+fn pattern(path: &str) -> String {
+    let mut pattern = String::with_capacity(path.len());
+    let mut depth = 0_usize;
+    for letter in path.chars() {
+        match letter {
+            '[' => {
+                if depth == 0 {
+                    pattern.push_str("[*");
+                }
+                depth += 1;
+            }
+            ']' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    pattern.push(']');
+                }
+            }
+            _ if depth > 0 => {}
+            letter => pattern.push(letter),
+        }
+    }
+    pattern
+}
+
+impl What {
+    /// The word in the table.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::OnlyTheirs => "only-theirs",
+            Self::OnlyOurs => "only-ours",
+            Self::Default => "default",
+            Self::Stored => "stored",
+            Self::Fault => "fault",
+        }
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            resource,
+            what,
+            path,
+            reason,
+            ..
+        } = self;
+        write!(f, "{resource} {what} {path}")?;
+        if reason.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " {reason}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::Cause;
+
+    fn case() -> Case {
+        Case {
+            resource: "pods".to_owned(),
+            object: Value::Null,
+            old: None,
+            done: Vec::new(),
+        }
+    }
+
+    fn cause(field: &str, reason: &str) -> Answer {
+        let (field, reason) = (field.to_owned(), reason.to_owned());
+        Answer {
+            causes: vec![Cause {
+                field,
+                reason,
+                message: String::new(),
+            }],
+            ..Answer::default()
+        }
+    }
+
+    #[test]
+    fn brackets_are_all_one_pattern() {
+        assert_eq!(pattern("a[0].b[x[1].y].c"), "a[*].b[*].c");
+        assert_eq!(pattern("a.b"), "a.b");
+    }
+
+    #[test]
+    fn causes_are_compared_by_field_and_reason() {
+        let (required, invalid) = (cause("a[0]", "Required"), cause("a[0]", "Invalid"));
+        assert_eq!(compare(&case(), &required, &required), []);
+        let found = compare(&case(), &required, &invalid);
+        let shown: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            shown,
+            [
+                "pods only-ours a[*] Required",
+                "pods only-theirs a[*] Invalid"
+            ]
+        );
+    }
+
+    #[test]
+    fn objects_are_compared_but_for_what_is_made_up() {
+        let object = |uid: &str, port: i32| Answer {
+            defaulted: Some(json!({"metadata": {"uid": uid}, "ports": [{"port": port}]})),
+            ..Answer::default()
+        };
+        assert_eq!(compare(&case(), &object("a", 1), &object("b", 1)), []);
+        let found = compare(&case(), &object("a", 1), &object("b", 2));
+        assert_eq!(found[0].to_string(), "pods default ports[*].port");
+        assert_eq!(found[0].seen, "ours 1, theirs 2");
+    }
+}

@@ -1,0 +1,137 @@
+//! `Mutator`: cases made of seeds, as a number says.
+
+use kubist_api::find_kind_by_api_version;
+use kubist_apimachinery::wire::Schema;
+use serde_json::{Value, json};
+
+use crate::mutation::{Place, places};
+use crate::random::Random;
+use crate::values::Values;
+use crate::{Case, Ours, Seeds};
+
+/// Attempts at one change: not every place can be changed in every way.
+const TRIES_MAX: usize = 50;
+/// Of 100 cases, so many are updates.
+const UPDATES_PERCENT: usize = 40;
+
+/// The uid of what is stored.
+const UID: &str = "7d5b0a7c-3c4f-4f0c-8f59-1a2b3c4d5e6f";
+
+/// Makes cases.
+#[derive(Debug)]
+pub struct Mutator<'a> {
+    seeds: &'a Seeds,
+    /// What is stored before an update is what our rules made of a seed.
+    ours: &'a Ours,
+    seed: u64,
+}
+
+impl<'a> Mutator<'a> {
+    /// Cases of these seeds; another number makes others.
+    pub fn new(seeds: &'a Seeds, ours: &'a Ours, seed: u64) -> Self {
+        Self { seeds, ours, seed }
+    }
+
+    /// The seeds of a kind as they are, and then `count` cases made of them.
+    pub fn cases(&self, resource: &str, count: usize) -> Vec<Case> {
+        let objects = self.seeds.objects(resource);
+        let unchanged = objects.iter().map(|object| Case {
+            resource: resource.to_owned(),
+            object: object.clone(),
+            old: None,
+            done: Vec::new(),
+        });
+        let changed = (0..count).filter_map(|number| self.case(resource, number));
+        unchanged.chain(changed).collect()
+    }
+
+    /// One case, which depends on nothing but the seed, the kind and its number.
+    fn case(&self, resource: &str, number: usize) -> Option<Case> {
+        let mut hash = self.seed;
+        for byte in resource.bytes().chain(number.to_le_bytes()) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        let mut random = Random::new(hash);
+        let mut object = random.pick(self.seeds.objects(resource))?.clone();
+        let schema = schema_of(&object)?;
+        let mut old = None;
+        if random.percent(UPDATES_PERCENT) {
+            object = self.stored(resource, object)?;
+            old = Some(object.clone());
+        }
+        let mut texts = Vec::new();
+        collect_texts(&object, &mut texts);
+        let mut values = Values {
+            random,
+            seeds: self.seeds,
+            texts,
+        };
+        let changes = match values.random.below(100) {
+            0..60 => 1,
+            60..85 => 2,
+            _ => 4,
+        };
+        let change = |_| change(&mut object, schema, &mut values);
+        let done = (0..changes).filter_map(change).collect();
+        Some(Case {
+            resource: resource.to_owned(),
+            object,
+            old,
+            done,
+        })
+    }
+
+    /// An object as it is stored, with a uid that does not depend on chance.
+    fn stored(&self, resource: &str, object: Value) -> Option<Value> {
+        let case = Case {
+            resource: resource.to_owned(),
+            object,
+            old: None,
+            done: Vec::new(),
+        };
+        let mut stored = self.ours.answer(&case).prepared?;
+        let uid = stored["metadata"]["uid"].as_str()?.to_owned();
+        stored["metadata"]["creationTimestamp"] = json!("2026-01-01T00:00:00Z");
+        stored["metadata"]["resourceVersion"] = json!("7");
+        serde_json::from_str(&stored.to_string().replace(&uid, UID)).ok()
+    }
+}
+
+fn schema_of(object: &Value) -> Option<&'static Schema> {
+    let api_version = object["apiVersion"].as_str()?;
+    let kind = find_kind_by_api_version(api_version, object["kind"].as_str()?)?;
+    Some(kind.schema())
+}
+
+/// One change. What was done.
+fn change(object: &mut Value, schema: &'static Schema, values: &mut Values<'_>) -> Option<String> {
+    for _ in 0..TRIES_MAX {
+        let places = places(object, schema);
+        let how = values.random.below(100);
+        let fits = |it: &&Place| how >= 35 || it.is_message();
+        let fitting: Vec<&Place> = places.iter().filter(fits).collect();
+        let place = *values.random.pick(&fitting)?;
+        if place.is_aside && values.random.percent(75) {
+            continue;
+        }
+        let done = match how {
+            0..35 => place.add_field(object, values),
+            35..50 => place.change_items(object, values),
+            50..62 => place.remove(object),
+            _ => place.change(object, values),
+        };
+        if done.is_some() {
+            return done;
+        }
+    }
+    None
+}
+
+fn collect_texts(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) if !texts.contains(text) => texts.push(text.clone()),
+        Value::Object(fields) => fields.values().for_each(|it| collect_texts(it, texts)),
+        Value::Array(items) => items.iter().for_each(|it| collect_texts(it, texts)),
+        _ => {}
+    }
+}

@@ -1,0 +1,142 @@
+//! Mutated objects of every kind, under our rules and upstream's.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::str::FromStr;
+
+use kubist_validation::{Accepted, Case, Difference, Mutator, Ours, Seeds, Theirs, compare};
+
+/// The program of `tests/interop/validation`; `cargo xtask interop` builds and names it.
+const PROGRAM: &str = "KUBIST_VALIDATION_PROGRAM";
+/// Mutated objects of each kind. Default: 25.
+const COUNT: &str = "KUBIST_VALIDATION_COUNT";
+/// What they are made from. Default: 1.
+const SEED: &str = "KUBIST_VALIDATION_SEED";
+/// Only kinds whose plural contains this.
+const ONLY: &str = "KUBIST_VALIDATION_ONLY";
+/// Kinds with seeds.
+const KINDS: usize = 40;
+/// Differences that a failure shows.
+const SHOWN_MAX: usize = 60;
+
+const ACCEPTED: &str = include_str!("../accepted.toml");
+
+fn seeds() -> Seeds {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/seeds");
+    Seeds::read(&folder).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+fn variable<T: FromStr>(name: &str, usual: T) -> T {
+    let text = std::env::var(name).ok();
+    text.map_or(usual, |text| match text.parse() {
+        Ok(value) => value,
+        Err(_) => panic!("{name} is {text}"),
+    })
+}
+
+/// How often something differed, and the first case of it.
+struct Found {
+    count: usize,
+    first: Difference,
+    case: Case,
+}
+
+#[test]
+fn mutated_objects_are_judged_as_by_upstream() {
+    let Some(program) = std::env::var_os(PROGRAM) else {
+        say(&format!("skipped: {PROGRAM} names no program"));
+        return;
+    };
+    let (theirs, ours) = (Theirs::new(program), Ours::default());
+    let accepted = Accepted::parse(ACCEPTED).unwrap_or_else(|error| panic!("{error:?}"));
+    let (count, seed): (usize, u64) = (variable(COUNT, 25), variable(SEED, 1));
+    let only: String = variable(ONLY, String::new());
+    let seeds = seeds();
+    let mutator = Mutator::new(&seeds, &ours, seed);
+    let (mut objects, mut invalid, mut known) = (0, 0, 0);
+    let mut found: BTreeMap<String, Found> = BTreeMap::new();
+    for resource in seeds.resources().filter(|it| it.contains(&only)) {
+        let cases = mutator.cases(resource, count);
+        let answers = theirs
+            .answers(&cases)
+            .unwrap_or_else(|error| panic!("{error:?}"));
+        for (case, theirs) in cases.into_iter().zip(answers) {
+            objects += 1;
+            invalid += usize::from(!theirs.causes.is_empty());
+            let fault = theirs.fault.as_deref();
+            assert!(
+                !matches!(fault, Some("Unknown" | "Panic" | "Encode")),
+                "{theirs:?}"
+            );
+            for difference in compare(&case, &ours.answer(&case), &theirs) {
+                if accepted.has(&difference) {
+                    known += 1;
+                    continue;
+                }
+                let entry = found.entry(difference.to_string());
+                let first = || Found {
+                    count: 0,
+                    first: difference,
+                    case: case.clone(),
+                };
+                entry.or_insert_with(first).count += 1;
+            }
+        }
+    }
+    assert!(found.is_empty(), "{}", report(found));
+    say(&format!(
+        "{objects} objects ({invalid} of them invalid), {known} known differences, all others agree"
+    ));
+}
+
+/// What differs, the most frequent first.
+fn report(found: BTreeMap<String, Found>) -> String {
+    let mut lines: Vec<(String, Found)> = found.into_iter().collect();
+    lines.sort_by_key(|(_, found)| std::cmp::Reverse(found.count));
+    let total: usize = lines.iter().map(|(_, found)| found.count).sum();
+    let mut text = format!("{total} differences in {} places\n", lines.len());
+    for (name, found) in lines
+        .iter()
+        .take(variable("KUBIST_VALIDATION_SHOWN", SHOWN_MAX))
+    {
+        let (count, seen, case) = (found.count, &found.first.seen, &found.case);
+        let way = if case.old.is_some() {
+            "update"
+        } else {
+            "create"
+        };
+        let done = case.done.join("; ");
+        text.push_str(&format!(
+            "{count:5} {name}\n        {seen}\n        {way}: {done}\n"
+        ));
+    }
+    text
+}
+
+#[expect(clippy::print_stdout, reason = "interop shows what was compared")]
+fn say(line: &str) {
+    println!("{line}");
+}
+
+#[test]
+fn seeds_are_valid_by_our_rules() {
+    let (seeds, ours) = (seeds(), Ours::default());
+    let mutator = Mutator::new(&seeds, &ours, 1);
+    assert_eq!(seeds.resources().count(), KINDS);
+    for resource in seeds.resources() {
+        for case in mutator.cases(resource, 0) {
+            let answer = ours.answer(&case);
+            assert!(answer.prepared.is_some(), "{resource}: {answer:?}");
+        }
+    }
+}
+
+#[test]
+fn a_number_makes_the_same_cases_again() {
+    let (seeds, ours) = (seeds(), Ours::default());
+    let cases = |seed| Mutator::new(&seeds, &ours, seed).cases("pods", 40);
+    assert_eq!(cases(7), cases(7));
+    assert_ne!(cases(7), cases(8));
+    let updates = cases(7).iter().filter(|it| it.old.is_some()).count();
+    assert!((5..35).contains(&updates), "{updates} of 40");
+}

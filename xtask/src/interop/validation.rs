@@ -1,0 +1,71 @@
+//! Mutated objects of every kind, under our defaults and checks and under upstream's own, which the
+//! program in `tests/interop/validation` has as a library. The test `upstream` of
+//! `tests/validation` makes the objects and compares.
+//!
+//! The program builds in half a minute where Go's build cache is warm, and in a few where it is
+//! not; the comparison itself takes seconds.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::report::Report;
+use crate::process::{self, Outcome, root};
+
+/// The name of the part, for `--only`.
+pub(super) const PART: &str = "validation";
+/// Mutated objects of each kind.
+pub(super) const COUNT: u64 = 25;
+/// And in a long run.
+pub(super) const COUNT_LONG: u64 = 500;
+/// What they are made from.
+pub(super) const SEED: u64 = 1;
+
+/// Builds upstream's rules and holds ours against them.
+pub(super) fn run(count: u64, seed: u64, scratch: &Path, report: &mut Report) -> Outcome {
+    let program = scratch.join("validation");
+    let mut is_built = false;
+    report.step("upstream's rules build", || {
+        build(&program)?;
+        is_built = true;
+        Ok(())
+    });
+    if !is_built {
+        return Ok(());
+    }
+    let test = process::test_program("upstream")?;
+    report.step(
+        &format!("{count} objects of each kind, seed {seed}"),
+        || compare(&test, &program, count, seed),
+    );
+    Ok(())
+}
+
+fn build(to: &Path) -> Outcome {
+    let mut go = Command::new("go");
+    go.args(["build", "-o"]).arg(to).arg(".");
+    process::run_with(go.current_dir(root().join("tests/interop/validation")))
+}
+
+fn compare(test: &Path, program: &Path, count: u64, seed: u64) -> Outcome {
+    let output = Command::new(test)
+        .args(["--exact", "--nocapture"])
+        .arg("mutated_objects_are_judged_as_by_upstream")
+        .env("KUBIST_VALIDATION_PROGRAM", program)
+        .env("KUBIST_VALIDATION_COUNT", count.to_string())
+        .env("KUBIST_VALIDATION_SEED", seed.to_string())
+        .env("RUST_BACKTRACE", "0")
+        .current_dir(root().join("tests/validation"))
+        .output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let agreed = text.lines().find(|line| line.ends_with("others agree"));
+    match agreed {
+        Some(line) if output.status.success() => {
+            eprintln!("          {line}");
+            Ok(())
+        }
+        _ => {
+            eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+            Err("ours differ from upstream's, as shown above".into())
+        }
+    }
+}
