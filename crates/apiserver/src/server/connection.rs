@@ -1,5 +1,6 @@
 //! One connection: HTTP/1.1 or HTTP/2, as the client begins, until either side ends it.
 
+use super::cork::cork;
 use super::timed_stream::TimedStream;
 use crate::authn::Peer;
 use crate::config::Config;
@@ -8,6 +9,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,19 +67,20 @@ impl Connections {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let io = TokioIo::new(TimedStream::new(stream, self.write_timeout));
+        let (stream, mut cork) = cork(TimedStream::new(stream, self.write_timeout));
         let service = service_fn(|request| {
             let (service, peer) = (Arc::clone(&self.service), peer.clone());
             async move { Ok::<_, Infallible>(service.answer(peer, request).await) }
         });
-        let mut connection = pin!(self.http.serve_connection(io, service));
-        tokio::select! {
-            biased;
-            ended = connection.as_mut() => drop(ended),
-            () = self.ending.cancelled() => {
+        let mut connection = pin!(self.http.serve_connection(TokioIo::new(stream), service));
+        let (mut ending, mut asked) = (pin!(self.ending.cancelled()), false);
+        let ended = poll_fn(|cx| {
+            if !asked && ending.as_mut().poll(cx).is_ready() {
+                asked = true;
                 connection.as_mut().graceful_shutdown();
-                drop(connection.await);
             }
-        }
+            cork.poll(cx, |cx| connection.as_mut().poll(cx))
+        });
+        drop(ended.await);
     }
 }
