@@ -13,7 +13,7 @@ use crate::server::{Server, config_map, config_maps};
 const CONCURRENCY: usize = 32;
 
 /// Reads of each kind, whose CPU is shared out among them.
-const READS: usize = 500;
+const READS: usize = 2_000;
 
 /// Objects in a page.
 const PAGE: usize = 500;

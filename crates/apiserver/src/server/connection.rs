@@ -3,15 +3,19 @@
 use super::cork::cork;
 use super::timed_stream::TimedStream;
 use crate::authn::Peer;
+use crate::body::{Body, BrokenOff};
 use crate::config::Config;
 use crate::service::Service;
+use bytes::Bytes;
+use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use std::convert::Infallible;
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
@@ -68,9 +72,19 @@ impl Connections {
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let (stream, mut cork) = cork(TimedStream::new(stream, self.write_timeout));
-        let service = service_fn(|request| {
+        // Counts the requests under way by its references, beside this one and the service's.
+        let requests = Arc::new(());
+        let counted = Arc::clone(&requests);
+        let service = service_fn(move |request| {
             let (service, peer) = (Arc::clone(&self.service), peer.clone());
-            async move { Ok::<_, Infallible>(service.answer(peer, request).await) }
+            let request_mark = Arc::clone(&counted);
+            async move {
+                let answer = service.answer(peer, request).await;
+                Ok::<_, Infallible>(answer.map(|body| Counted {
+                    body,
+                    _request: request_mark,
+                }))
+            }
         });
         let mut connection = pin!(self.http.serve_connection(TokioIo::new(stream), service));
         let (mut ending, mut asked) = (pin!(self.ending.cancelled()), false);
@@ -79,8 +93,36 @@ impl Connections {
                 asked = true;
                 connection.as_mut().graceful_shutdown();
             }
-            cork.poll(cx, |cx| connection.as_mut().poll(cx))
+            // Nobody adds anything to what the only request under way has written.
+            let crowd = Arc::strong_count(&requests) > 3;
+            cork.poll(cx, crowd, |cx| connection.as_mut().poll(cx))
         });
         drop(ended.await);
+    }
+}
+
+/// The body of an answer, for as long as its request counts as under way.
+struct Counted {
+    body: Body,
+    _request: Arc<()>,
+}
+
+impl HttpBody for Counted {
+    type Data = Bytes;
+    type Error = BrokenOff;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }

@@ -3,8 +3,8 @@
 //! An event for a watcher is a small frame, and HTTP/2 hands each to the connection by itself; TLS
 //! and the kernel would cost more than all the rest. Under the cork the connection's task first
 //! lets others that are ready have their turn, as long as they add something, and then sends all
-//! of it in few records and few system calls. Nothing waits for time: a lone answer goes out as
-//! soon as the tasks that were ready before it have run.
+//! of it in few records and few system calls. Nothing waits for time, and nothing at all where
+//! only one request is under way.
 //!
 //! The connection believes that its writes and flushes are done when they are gathered. That holds
 //! because [`Cork`] drives it and sends after every poll; a failure to send ends the connection.
@@ -67,20 +67,22 @@ pub(super) fn cork<S>(stream: S) -> (Corked<S>, Cork<S>) {
 }
 
 impl<S: AsyncWrite + Unpin> Cork<S> {
-    /// Polls a connection whose stream is under this cork, and sends what it wrote.
+    /// Polls a connection whose stream is under this cork, and sends what it wrote: at once, unless
+    /// there is a crowd that may have more to write.
     ///
     /// # Errors
     /// Sending failed: the connection is of no use any more.
     pub(super) fn poll<T>(
         &mut self,
         cx: &mut Context<'_>,
+        crowd: bool,
         connection: impl FnOnce(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<Result<T>> {
         let before = self.gathered.lock().waiting();
         let polled = connection(cx);
         let mut gathered = self.gathered.lock();
         let now = gathered.waiting();
-        let may_grow = now > before && now < ENOUGH_BYTES && self.turns < TURNS_MAX;
+        let may_grow = crowd && now > before && now < ENOUGH_BYTES && self.turns < TURNS_MAX;
         if polled.is_pending() && may_grow && !gathered.stuck {
             self.turns += 1;
             // Behind all tasks that are ready now.
@@ -218,7 +220,7 @@ mod tests {
 
     async fn drive(mut cork: Cork<Counting>, connection: impl Future<Output = ()>) {
         let mut connection = std::pin::pin!(connection);
-        let driven = poll_fn(|cx| cork.poll(cx, |cx| connection.as_mut().poll(cx)));
+        let driven = poll_fn(|cx| cork.poll(cx, true, |cx| connection.as_mut().poll(cx)));
         drop(driven.await);
     }
 

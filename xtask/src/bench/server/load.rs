@@ -27,8 +27,10 @@ const LISTS: [(&str, &[&str]); 4] = [
         "protobuf, one label of many",
         &[
             "--path",
-            "/api/v1/pods?labelSelector=app%3Dbackend-7",
+            "/api/v1/pods?labelSelector=app.kubernetes.io/name%3Dbackend-7",
             "--protobuf",
+            "--times",
+            "10",
         ],
     ),
 ];
