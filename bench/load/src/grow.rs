@@ -10,10 +10,10 @@ use crate::Failure;
 use crate::server::{Server, config_map, config_maps};
 
 /// Requests under way at a time.
-const CONCURRENCY: usize = 16;
+const CONCURRENCY: usize = 32;
 
 /// Reads of each kind, whose CPU is shared out among them.
-const READS: usize = 500;
+const READS: usize = 2_000;
 
 /// Objects in a page.
 const PAGE: usize = 500;
@@ -26,12 +26,22 @@ pub struct Options {
     /// Numbers of objects at which costs are measured
     #[arg(long, value_delimiter = ',')]
     steps: Vec<usize>,
+    /// No step is begun that would end later than this, going by the one before
+    #[arg(long, default_value_t = 600.0)]
+    seconds_max: f64,
 }
 
 pub async fn run(server: &Server, options: &Options) -> Result<(), Failure> {
     server.make_namespace().await?;
     let (empty, mut count) = (server.rss(), 0);
+    let start = Instant::now();
     for &step in &options.steps {
+        let elapsed = start.elapsed().as_secs_f64();
+        // Filling is most of it, and takes as long for each object.
+        if count > 0 && elapsed * step as f64 / count as f64 > options.seconds_max {
+            eprintln!("no time for {step} objects: {count} took {elapsed:.0} s");
+            break;
+        }
         create(server, count..step.saturating_sub(CREATES).max(count)).await?;
         count = step.saturating_sub(CREATES).max(count);
         let (cpu, created) = (server.cpu(), step.saturating_sub(count));

@@ -5,8 +5,12 @@
 //! server's own CPU time is read from the kernel's books. Prints a line of JSON for each case.
 
 mod grow;
+mod key;
+mod kv;
 mod lags;
 mod list;
+mod process;
+mod ready;
 mod server;
 mod watch;
 mod write;
@@ -15,6 +19,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
+use process::Process;
 use server::Server;
 
 #[derive(Parser)]
@@ -26,6 +31,9 @@ struct Arguments {
     /// The server's process
     #[arg(long, global = true, default_value_t = 0)]
     pid: u32,
+    /// The process that the server stands on, such as an etcd
+    #[arg(long, global = true, default_value_t = 0)]
+    beside: u32,
 }
 
 #[derive(Subcommand)]
@@ -38,6 +46,12 @@ enum Command {
     Write(write::Options),
     /// Create more and more objects, and see what each costs
     Grow(grow::Options),
+    /// Write to etcd itself
+    Kv(kv::Options),
+    /// Wait until the server answers
+    Ready(ready::Options),
+    /// Print a new private key
+    Key,
 }
 
 /// Any failure.
@@ -46,11 +60,15 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Failure> {
     let arguments = Arguments::parse();
-    let server = Server::new(arguments.kubeconfig, arguments.pid)?;
+    let process = Process(arguments.pid);
+    let server = || Server::new(arguments.kubeconfig, process, Process(arguments.beside));
     match arguments.command {
-        Command::List(options) => list::run(&server, &options).await,
-        Command::Watch(options) => watch::run(&server, &options).await,
-        Command::Write(options) => write::run(&server, &options).await,
-        Command::Grow(options) => grow::run(&server, &options).await,
+        Command::List(options) => list::run(&server()?, &options).await,
+        Command::Watch(options) => watch::run(&server()?, &options).await,
+        Command::Write(options) => write::run(&server()?, &options).await,
+        Command::Grow(options) => grow::run(&server()?, &options).await,
+        Command::Kv(options) => kv::run(process, &options).await,
+        Command::Ready(options) => ready::run(&server()?, &options).await,
+        Command::Key => key::print(),
     }
 }

@@ -1,14 +1,15 @@
-//! `Server`: requests to it, and what it has used.
+//! `Server`: requests to it, and the processes that it consists of.
 
 use std::path::PathBuf;
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use kubist_kubeconfig::{Environment, Options, infer};
-use kubist_transport::{Body, ResponseBody, Transport};
+use kubist_transport::{Body, Config, ResponseBody, Transport};
 use serde_json::{Value, json};
 
 use crate::Failure;
+use crate::process::Process;
 
 /// Longest answer to a write.
 const ANSWER_MAX: usize = 1 << 20;
@@ -19,42 +20,51 @@ pub const NAMESPACE: &str = "load";
 /// The server that is loaded.
 #[derive(Clone)]
 pub struct Server {
+    config: Config,
     transport: Transport,
-    pid: u32,
+    /// The server itself.
+    pub process: Process,
+    /// What it stands on, such as an etcd.
+    pub beside: Process,
 }
 
 impl Server {
-    pub fn new(kubeconfig: Option<PathBuf>, pid: u32) -> Result<Self, Failure> {
+    pub fn new(
+        kubeconfig: Option<PathBuf>,
+        process: Process,
+        beside: Process,
+    ) -> Result<Self, Failure> {
         let options = Options {
             file: kubeconfig,
             ..Options::default()
         };
-        let config = infer(&options, &Environment::current())?;
-        let transport = Transport::new(config.transport)?;
-        Ok(Self { transport, pid })
+        let config = infer(&options, &Environment::current())?.transport;
+        let transport = Transport::new(config.clone())?;
+        Ok(Self {
+            config,
+            transport,
+            process,
+            beside,
+        })
+    }
+
+    /// The same server over a connection of its own.
+    pub fn apart(&self) -> Result<Self, Failure> {
+        let transport = Transport::new(self.config.clone())?;
+        Ok(Self {
+            transport,
+            ..self.clone()
+        })
     }
 
     /// CPU seconds that the server has used, user and system; 0 if its process is not known.
     pub fn cpu(&self) -> f64 {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
-        let fields: Vec<&str> = stat
-            .rsplit(')')
-            .next()
-            .unwrap_or_default()
-            .split(' ')
-            .collect();
-        let ticks = |index: usize| fields.get(index).and_then(|it| it.parse::<f64>().ok());
-        // A hundred ticks a second on every Linux that this runs on.
-        (ticks(12).unwrap_or(0.0) + ticks(13).unwrap_or(0.0)) / 100.0
+        self.process.cpu()
     }
 
     /// Its resident memory, in kB; 0 if its process is not known.
     pub fn rss(&self) -> u64 {
-        let path = format!("/proc/{}/status", self.pid);
-        let status = std::fs::read_to_string(path).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let number = line.and_then(|it| it.trim().strip_suffix(" kB"));
-        number.and_then(|it| it.trim().parse().ok()).unwrap_or(0)
+        self.process.rss()
     }
 
     /// The head of the answer to a GET.
@@ -86,6 +96,12 @@ impl Server {
             return Err(format!("{path}: {status}: {}", String::from_utf8_lossy(&body)).into());
         }
         Ok(())
+    }
+
+    /// The whole body of the answer to a GET.
+    pub async fn read(&self, path: &str, accept: &str) -> Result<Bytes, Failure> {
+        let response = self.get(path, accept).await?;
+        Ok(response.into_body().bytes(ANSWER_MAX).await?)
     }
 
     /// Makes the namespace of everything that is written.

@@ -28,7 +28,7 @@ pub async fn run(server: &Server, options: &Options) -> Result<(), Failure> {
 }
 
 async fn measure(server: &Server, options: &Options, case: &str) -> Result<(), Failure> {
-    let (start, cpu) = (Instant::now(), server.cpu());
+    let (start, cpu, beside) = (Instant::now(), server.cpu(), server.beside.cpu());
     let limit = Duration::from_secs_f64(options.seconds);
     let clients = (0..options.clients).map(|client| write(server, options, client, case, limit));
     let mut lags = Lags::default();
@@ -41,10 +41,19 @@ async fn measure(server: &Server, options: &Options, case: &str) -> Result<(), F
         "writes": count,
         "per_second": count as f64 / seconds,
         "cpu_microseconds": (server.cpu() - cpu) * 1e6 / count as f64,
+        "beside_microseconds": (server.beside.cpu() - beside) * 1e6 / count as f64,
+        "bytes": stored_bytes(server, options).await?,
     });
     line["latency"] = lags.json();
     println!("{line}");
     Ok(())
+}
+
+/// About how many bytes such an object has in storage: those of its protobuf form.
+async fn stored_bytes(server: &Server, options: &Options) -> Result<usize, Failure> {
+    let path = format!("{}/write-{}-0-0", config_maps(), options.clients);
+    let read = server.read(&path, "application/vnd.kubernetes.protobuf");
+    Ok(read.await?.len())
 }
 
 async fn write(

@@ -17,7 +17,8 @@ use rustls::{DigitallySignedStruct, DistinguishedName, RootCertStore, SignatureS
 use rustls_pki_types::{CertificateDer, UnixTime};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
-use std::sync::Arc;
+use std::ops::RangeInclusive;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
@@ -58,10 +59,35 @@ pub(crate) enum Peer {
     /// TLS without client certificate, or no TLS.
     #[default]
     Unknown,
-    /// The certificate chain that the client proved to own the key of; not yet verified.
-    Certificates(Arc<[CertificateDer<'static>]>),
+    /// The certificate chain that the client proved to own the key of.
+    Certificates(Arc<Chain>),
     /// An in-process connection of this user.
     Trusted(Arc<User>),
+}
+
+/// The certificate chain of a connection. It is verified with the first request, which costs more
+/// than a small request does, and after that only its time is looked at.
+#[derive(Debug)]
+pub(crate) struct Chain {
+    certificates: Vec<CertificateDer<'static>>,
+    verified: OnceLock<Verified>,
+}
+
+#[derive(Debug)]
+struct Verified {
+    user: User,
+    /// Seconds since the Unix epoch in which each certificate of the chain is valid.
+    valid: RangeInclusive<u64>,
+}
+
+impl Chain {
+    /// A chain that nobody has verified.
+    pub(crate) fn new(certificates: Vec<CertificateDer<'static>>) -> Self {
+        Self {
+            certificates,
+            verified: OnceLock::new(),
+        }
+    }
 }
 
 /// Finds out who sent a request.
@@ -140,17 +166,37 @@ impl Authenticator {
         let Peer::Certificates(chain) = peer else {
             return Ok(None);
         };
-        let Some((end_entity, intermediates)) = chain.split_first() else {
+        let known = chain.verified.get();
+        if let Some(known) = known.filter(|it| it.valid.contains(&now.as_secs())) {
+            return Ok(Some(known.user.clone()));
+        }
+        let Some((end_entity, intermediates)) = chain.certificates.split_first() else {
             return Ok(None);
         };
-        let now = UnixTime::since_unix_epoch(now);
         self.verifier
-            .verify_client_cert(end_entity, intermediates, now)
+            .verify_client_cert(end_entity, intermediates, UnixTime::since_unix_epoch(now))
             .map_err(|_| Status::unauthorized())?;
-        user_of(end_entity)
-            .map(Some)
-            .ok_or_else(Status::unauthorized)
+        let user = user_of(end_entity).ok_or_else(Status::unauthorized)?;
+        if let Some(valid) = valid_within(&chain.certificates) {
+            let user = user.clone();
+            // Another request may have been faster; it has found the same.
+            drop(chain.verified.set(Verified { user, valid }));
+        }
+        Ok(Some(user))
     }
+}
+
+/// The time in which all of the certificates are valid, in seconds since the Unix epoch.
+fn valid_within(certificates: &[CertificateDer<'_>]) -> Option<RangeInclusive<u64>> {
+    let mut valid = 0..=u64::MAX;
+    for certificate in certificates {
+        let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
+        let validity = parsed.validity();
+        let from = u64::try_from(validity.not_before.timestamp()).ok()?;
+        let until = u64::try_from(validity.not_after.timestamp()).ok()?;
+        valid = *valid.start().max(&from)..=*valid.end().min(&until);
+    }
+    Some(valid)
 }
 
 fn bearer(header: &str) -> Option<&str> {
@@ -314,8 +360,8 @@ mod tests {
             let identity = authority
                 .client_identity("admin", Some(MASTERS_GROUP))
                 .expect("keys can be made");
-            let peer = Peer::Certificates(vec![identity.certificate()].into());
-            it.authenticate(&peer, &HeaderMap::new(), NOW)
+            let chain = Chain::new(vec![identity.certificate()]);
+            it.authenticate(&Peer::Certificates(Arc::new(chain)), &HeaderMap::new(), NOW)
         };
         let user = ask(&authority).expect("it is signed by the authority");
         assert_eq!(user.name, "admin");
@@ -324,5 +370,34 @@ mod tests {
         assert_eq!(credential.map(str::len), Some(64));
         let stranger = CertificateAuthority::new("test").expect("keys can be made");
         assert_eq!(ask(&stranger), Err(Status::unauthorized()));
+    }
+
+    #[test]
+    fn a_verified_chain_is_not_verified_again_until_it_runs_out() {
+        let authority = CertificateAuthority::new("test").expect("keys can be made");
+        let identity = authority
+            .client_identity("admin", None)
+            .expect("keys can be made");
+        let chain = Arc::new(Chain::new(vec![identity.certificate()]));
+        let peer = Peer::Certificates(Arc::clone(&chain));
+        let ask = |it: &Authenticator, now| {
+            let user = it.authenticate(&peer, &HeaderMap::new(), now);
+            user.map(|user| user.name).map_err(|status| status.code)
+        };
+        let stranger = CertificateAuthority::new("test").expect("keys can be made");
+        let (it, stranger) = (authenticator(&authority), authenticator(&stranger));
+        assert_eq!(ask(&stranger, NOW), Err(401), "nothing is remembered yet");
+        assert_eq!(ask(&it, NOW), Ok("admin".into()));
+        // One that would refuse it shows that it is not asked.
+        assert_eq!(ask(&stranger, NOW), Ok("admin".into()));
+        let valid = &chain.verified.get().expect("it was verified").valid;
+        let (last, after) = (*valid.end(), valid.end() + 1);
+        assert_eq!(
+            ask(&stranger, Duration::from_secs(last)),
+            Ok("admin".into())
+        );
+        assert_eq!(ask(&it, Duration::from_secs(after)), Err(401));
+        let before = Duration::from_secs(valid.start() - 1);
+        assert_eq!(ask(&it, before), Err(401));
     }
 }

@@ -77,6 +77,11 @@ impl Form {
         })
     }
 
+    /// Whether objects are themselves in it, no tables and not their metadata alone.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.table.is_none() && self.chosen.transform == Transform::None
+    }
+
     /// One object.
     pub(crate) fn object(&self, code: StatusCode, stored: &Stored) -> Result<Answer, Status> {
         let format = self.chosen.format;

@@ -7,11 +7,12 @@
 
 mod activity;
 mod connection;
+mod cork;
 mod delivery;
 mod timed_stream;
 mod tls;
 
-use crate::authn::{AUTHENTICATED_GROUP, Authenticator, MASTERS_GROUP, Peer};
+use crate::authn::{AUTHENTICATED_GROUP, Authenticator, Chain, MASTERS_GROUP, Peer};
 use crate::certificates::{CertificateAuthority, CertificateError, Identity, SERVING_NAMES};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::service::Service;
@@ -297,12 +298,10 @@ impl Acceptor {
                 return;
             };
             let peer = match stream.get_ref().1.peer_certificates() {
-                Some(chain) if !chain.is_empty() => Peer::Certificates(
-                    chain
-                        .iter()
-                        .map(|certificate| certificate.clone().into_owned())
-                        .collect(),
-                ),
+                Some(chain) if !chain.is_empty() => {
+                    let owned = chain.iter().map(|it| it.clone().into_owned());
+                    Peer::Certificates(Arc::new(Chain::new(owned.collect())))
+                }
                 _ => Peer::Unknown,
             };
             connections.serve(stream, peer, activity).await;

@@ -116,11 +116,17 @@ impl Listing<'_> {
         }
         let end = left.map_or(usize::MAX, |left| items.len().saturating_add(left));
         let mut cx = DecodeContext::new();
+        // More than can be remembered would only push out what others use.
+        let remember = self.codec.remembers(&response.kvs);
         for (index, kv) in response.kvs.iter().enumerate() {
             if items.len() >= end {
                 return index;
             }
-            let stored = self.codec.stored(kv);
+            let stored = if remember {
+                self.codec.stored(kv)
+            } else {
+                self.codec.passing(kv)
+            };
             if let Some(status) = stored.check(&mut cx) {
                 listed.unreadable.push(Unreadable {
                     key: String::from_utf8_lossy(&kv.key).into_owned(),

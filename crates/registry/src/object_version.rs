@@ -31,6 +31,15 @@ pub(crate) fn with_resource_version(raw: &[u8], version: &str, out: &mut Vec<u8>
     true
 }
 
+/// How many bytes [`with_resource_version`] appends for a version of so many digits; None where it
+/// appends nothing.
+pub(crate) fn length_with_version(raw: &[u8], version: usize) -> Option<usize> {
+    let (meta, rest) = metadata(raw)?;
+    position_of_empty_version(meta)?;
+    let meta = meta.len() + version;
+    Some(1 + varint_length(meta) + meta + rest.len())
+}
+
 /// The metadata with its tag: a message that has only that. None if it does not come first, or
 /// not once.
 pub(crate) fn first_field(raw: &[u8]) -> Option<&[u8]> {
@@ -64,6 +73,11 @@ fn position_of_empty_version(meta: &[u8]) -> Option<usize> {
         }
         rest = skip_field(number, (tag & 7) as u8, after).ok()?;
     }
+}
+
+fn varint_length(value: usize) -> usize {
+    let bits = (usize::BITS - value.leading_zeros()).max(1);
+    bits.div_ceil(7) as usize
 }
 
 fn push_varint(mut value: usize, out: &mut Vec<u8>) {
@@ -115,6 +129,8 @@ mod tests {
             ));
             let expected = config_map("18446744073709551615", annotation).to_protobuf();
             assert_eq!(out, expected, "{annotation}");
+            assert_eq!(length_with_version(&raw, 20), Some(out.len()));
+            assert_eq!(length_with_version(&raw, 0), Some(raw.len()));
         }
     }
 
@@ -129,6 +145,7 @@ mod tests {
             b"\x0a\x00\x0a\x00",
         ] {
             assert!(!with_resource_version(raw, "7", &mut out));
+            assert_eq!(length_with_version(raw, 1), None);
         }
         let stamped = config_map("3", 0).to_protobuf();
         assert!(!with_resource_version(&stamped, "7", &mut out));

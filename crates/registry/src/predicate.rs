@@ -68,6 +68,14 @@ impl Predicate {
         self.fields.exact("metadata.name")
     }
 
+    /// Whether nothing but one name is asked for: whatever is under a key of that name is selected.
+    pub(crate) fn is_a_name(&self) -> bool {
+        match self.fields.terms() {
+            [term] => term.field == "metadata.name" && !term.negated && self.labels.is_everything(),
+            _ => false,
+        }
+    }
+
     /// The namespace that every selected object has, if the selectors ask for one.
     pub fn namespace(&self) -> Option<&str> {
         self.fields.exact("metadata.namespace")

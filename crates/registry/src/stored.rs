@@ -4,13 +4,16 @@
 //! where it begins; metadata is scanned, and the object decoded, only when needed.
 
 use crate::claim_templates;
-use crate::object_version::{first_field, with_resource_version};
+use crate::object_version::{first_field, length_with_version, with_resource_version};
 use bytes::Bytes;
 use kubist_api::Kind;
 use kubist_apimachinery::wire::scan::{self, Scan};
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Json, merge_protobuf, to_protobuf};
 use kubist_apimachinery::{AnyObject, KeyValues, ResourceVersion, Status, Str};
+use kubist_codec::Format;
+use kubist_codec::watch_stream::EventKind;
 use parking_lot::Mutex;
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -33,7 +36,17 @@ struct Inner {
     protobuf: OnceLock<Result<Bytes, Status>>,
     /// The same in other versions of the kind; a resource has few.
     converted: Mutex<Vec<Stored>>,
+    /// As it is sent to watchers, by event and format: not more than there are of these.
+    frames: Mutex<Vec<(FrameKey, Bytes)>>,
 }
+
+thread_local! {
+    /// What a scan has found out about a kind, which is most of the work, serves the next one.
+    static SCANNING: RefCell<DecodeContext> = RefCell::new(DecodeContext::new());
+}
+
+/// What makes frames of one version of an object differ.
+type FrameKey = (EventKind, Format);
 
 impl Stored {
     /// A version as it came from storage: `raw` is the bare protobuf message, without resource
@@ -70,6 +83,7 @@ impl Stored {
             json: OnceLock::new(),
             protobuf: OnceLock::new(),
             converted: Mutex::new(Vec::new()),
+            frames: Mutex::new(Vec::new()),
         }))
     }
 
@@ -236,6 +250,35 @@ impl Stored {
         Ok(())
     }
 
+    /// How many bytes [`push_protobuf`](Self::push_protobuf) appends.
+    pub fn protobuf_length(&self) -> Result<usize, Status> {
+        if let Some(Ok(bytes)) = self.0.protobuf.get() {
+            return Ok(bytes.len());
+        }
+        let raw = self.0.raw.get();
+        match raw.and_then(|raw| length_with_version(raw, version_length(self.0.revision))) {
+            Some(length) => Ok(length),
+            None => Ok(self.protobuf()?.len()),
+        }
+    }
+
+    /// The frame of an event about this version, made once for all who watch in that format.
+    pub fn frame(
+        &self,
+        key: (EventKind, Format),
+        make: impl FnOnce(&mut Vec<u8>) -> Result<(), Status>,
+    ) -> Result<Bytes, Status> {
+        let mut frames = self.0.frames.lock();
+        if let Some((_, frame)) = frames.iter().find(|it| it.0 == key) {
+            return Ok(frame.clone());
+        }
+        let mut out = Vec::new();
+        make(&mut out)?;
+        let frame = Bytes::from(out);
+        frames.push((key, frame.clone()));
+        Ok(frame)
+    }
+
     /// The same object in another version of its kind.
     pub fn in_version(&self, kind: &'static Kind) -> Result<Self, Status> {
         if std::ptr::eq(self.0.kind, kind) {
@@ -266,8 +309,10 @@ impl Stored {
         Some(self.0.scan.get_or_init(|| {
             // The metadata is a message by itself, and what follows it need not be looked at.
             let metadata = first_field(raw)?;
-            let cx = &mut DecodeContext::new();
-            let scan = scan::scan(metadata, Encoding::Protobuf, self.0.kind.schema(), cx).ok()?;
+            let schema = self.0.kind.schema();
+            let scanned =
+                SCANNING.with_borrow_mut(|cx| scan::scan(metadata, Encoding::Protobuf, schema, cx));
+            let scan = scanned.ok()?;
             // Irregular metadata was written again behind the bytes; decoding is simpler then.
             scan.tail.is_empty().then_some(scan)
         }))
@@ -297,6 +342,13 @@ pub(crate) fn version_text(revision: u64) -> Str {
         return Str::default();
     }
     revision.to_string().into()
+}
+
+/// How many digits that has.
+fn version_length(revision: u64) -> usize {
+    revision
+        .checked_ilog10()
+        .map_or(0, |digits| digits as usize + 1)
 }
 
 impl fmt::Debug for Stored {

@@ -6,12 +6,25 @@
 
 use crate::Stored;
 use bytes::Bytes;
-use hashbrown::HashMap;
+use hashbrown::{Equivalent, HashMap};
 use parking_lot::Mutex;
 use std::fmt;
 
 /// One version of one object. Deleted content has an entry of its own at the delete's revision.
 type Entry = (Bytes, u64);
+
+/// The same as somebody asks for it, who has no key to give away.
+#[derive(Hash)]
+struct Version<'a> {
+    key: &'a [u8],
+    revision: u64,
+}
+
+impl Equivalent<Entry> for Version<'_> {
+    fn equivalent(&self, entry: &Entry) -> bool {
+        self.revision == entry.1 && *self.key == *entry.0
+    }
+}
 
 /// The cache of all resources.
 pub(crate) struct StoredCache {
@@ -50,6 +63,19 @@ impl StoredCache {
         })
     }
 
+    /// Whether so many versions of so many bytes together fit without pushing out all others.
+    pub(crate) fn has_room(&self, versions: usize, bytes: usize) -> bool {
+        bytes * FORMS + versions * ENTRY <= self.weight_max / 2
+    }
+
+    /// The version of `key` written at `revision`, if it is there. It does not count as used.
+    pub(crate) fn peek(&self, key: &Bytes, revision: u64) -> Option<Stored> {
+        let version = Version { key, revision };
+        let generations = self.generations.lock();
+        let young = generations.young.get(&version);
+        young.or_else(|| generations.old.get(&version)).cloned()
+    }
+
     /// The version of `key` written at `revision`, made if need be.
     pub(crate) fn get(
         &self,
@@ -83,17 +109,18 @@ impl Lookups<'_> {
         value_len: usize,
         make: impl FnOnce() -> Stored,
     ) -> Stored {
-        let entry = (key.clone(), revision);
-        if let Some(found) = self.generations.young.get(&entry) {
+        let version = Version { key, revision };
+        if let Some(found) = self.generations.young.get(&version) {
             return found.clone();
         }
-        let stored = self.generations.old.remove(&entry).unwrap_or_else(make);
+        let stored = self.generations.old.remove(&version).unwrap_or_else(make);
         let weight = value_len * FORMS + ENTRY;
         if self.generations.young_weight + weight > self.weight_max {
             self.generations.old = std::mem::take(&mut self.generations.young);
             self.generations.young_weight = 0;
         }
         self.generations.young_weight += weight;
+        let entry = (key.clone(), revision);
         self.generations.young.insert(entry, stored.clone());
         stored
     }
@@ -123,6 +150,17 @@ mod tests {
             assert!(!made(&cache, "a"));
         }
         assert!(made(&cache, "b"), "it was not used for two generations");
+    }
+
+    #[test]
+    fn who_passes_by_pushes_nothing_out() {
+        let cache = StoredCache::new(4 * ENTRY);
+        assert!(cache.has_room(2, 0) && !cache.has_room(3, 0) && !cache.has_room(1, ENTRY));
+        assert!(made(&cache, "a"));
+        assert!(cache.peek(&Bytes::from_static(b"a"), 1).is_some());
+        assert!(cache.peek(&Bytes::from_static(b"a"), 2).is_none());
+        assert!(cache.peek(&Bytes::from_static(b"b"), 1).is_none());
+        assert!(made(&cache, "b"), "looking did not put it there");
     }
 
     #[test]

@@ -111,6 +111,19 @@ impl StoredCodec {
         self.at(kv, kv.mod_revision.0)
     }
 
+    /// Whether the objects in these values are remembered when they are read one after the other.
+    pub(crate) fn remembers(&self, kvs: &[Arc<KeyValue>]) -> bool {
+        let bytes = kvs.iter().map(|kv| kv.value.len()).sum();
+        self.cache.has_room(kvs.len(), bytes)
+    }
+
+    /// The object in a stored value, for somebody who passes by and may never come back.
+    pub(crate) fn passing(&self, kv: &KeyValue) -> Stored {
+        let revision = kv.mod_revision.0;
+        let known = self.cache.peek(&kv.key, revision);
+        known.unwrap_or_else(|| self.open(kv, revision))
+    }
+
     /// The content that a delete at `revision` removed.
     pub(crate) fn removed(&self, kv: &KeyValue, revision: u64) -> Stored {
         self.at(kv, revision)

@@ -29,6 +29,8 @@ pub struct EventStream {
     source: Arc<dyn WatchSource>,
     kind: &'static Kind,
     interest: Interest,
+    /// Whether everything in the range is selected.
+    everything: bool,
     state: State,
     bookmarks: Option<Bookmarks>,
 }
@@ -99,11 +101,15 @@ impl EventStream {
             asked: false,
             delivered: begin.revision,
         });
+        let predicate = request.predicate;
+        let one_key = interest.range.as_key().is_some();
+        let everything = predicate.is_everything() || (one_key && predicate.is_a_name());
         Ok(Self {
             codec,
             source,
             kind: request.kind,
             interest,
+            everything,
             state: begin.state,
             bookmarks,
         })
@@ -217,12 +223,12 @@ impl EventStream {
         let (namespace, name) = self.codec.keys().names(&event.key);
         let matches = |stored: &Stored| self.interest.predicate.matches(stored, namespace, name);
         let revision = event.revision.0;
-        let everything = self.interest.predicate.is_everything();
+        let everything = self.everything;
         let event = match (&event.change, &event.previous) {
             (Change::Delete, Some(previous)) => {
                 let removed = self.codec.removed(previous, revision);
                 readable(&removed)?;
-                matches(&removed).then_some(WatchEvent::Deleted(removed))
+                (everything || matches(&removed)).then_some(WatchEvent::Deleted(removed))
             }
             (Change::Delete, None) => {
                 let why = "the previous version of a deleted object has been compacted";

@@ -21,7 +21,7 @@ use kubist_registry::{EventStream, Stored, WatchEvent};
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::Sleep;
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::WaitForCancellationFutureOwned;
 
 pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {
     let offer = if target.rest.kind().is_custom() {
@@ -51,7 +51,8 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
         form,
         first_table: true,
         deadline: Box::pin(tokio::time::sleep(timeout)),
-        ending: call.service.ending.clone(),
+        ending: Box::pin(call.service.ending.clone().cancelled_owned()),
+        chunks: 0,
     };
     let mut answer = Answer::new(StatusCode::OK, content_type, Body::Chunks(body.chunks()));
     answer.live = true;
@@ -71,36 +72,70 @@ struct Watching {
     /// Whether the next table names its columns.
     first_table: bool,
     deadline: Pin<Box<Sleep>>,
-    ending: CancellationToken,
+    ending: Pin<Box<WaitForCancellationFutureOwned>>,
+    /// How many chunks there were.
+    chunks: u32,
 }
+
+/// Chunks after which the ends are looked at although there are events.
+const CHUNKS_UNCHECKED: u32 = 16;
 
 impl Watching {
     fn chunks(self) -> Chunks {
         let chunks = futures_util::stream::unfold(Some(self), |watching| async move {
             let mut watching = watching?;
-            let events = tokio::select! {
-                biased;
-                () = watching.ending.cancelled() => None,
-                events = watching.events.next() => events,
-                () = &mut watching.deadline => None,
-            }?;
-            let mut chunk = Vec::new();
-            let more = watching.encode(events, &mut chunk);
-            let chunk = Ok::<Bytes, BrokenOff>(chunk.into());
-            Some((chunk, more.then_some(watching)))
+            let events = watching.next().await?;
+            watching.chunks = watching.chunks.wrapping_add(1);
+            let (chunk, more) = watching.chunk(events);
+            Some((Ok::<Bytes, BrokenOff>(chunk), more.then_some(watching)))
         });
         Box::pin(chunks)
+    }
+
+    /// The next events; None at the end. Events come first, because a crowd of watchers would
+    /// meet at the locks of what ends them all; but they cannot keep a watch from its end.
+    async fn next(&mut self) -> Option<Vec<WatchEvent>> {
+        if self.chunks.is_multiple_of(CHUNKS_UNCHECKED) {
+            tokio::select! {
+                biased;
+                () = &mut self.ending => None,
+                () = &mut self.deadline => None,
+                events = self.events.next() => events,
+            }
+        } else {
+            tokio::select! {
+                biased;
+                events = self.events.next() => events,
+                () = &mut self.ending => None,
+                () = &mut self.deadline => None,
+            }
+        }
+    }
+
+    /// Events as they are sent. False if the last of them ends the watch. A lone event, as most
+    /// come, is encoded once for all who watch in the same form.
+    fn chunk(&mut self, events: Vec<WatchEvent>) -> (Bytes, bool) {
+        if let [event] = &events[..]
+            && let Some((kind, stored)) = object_of(event)
+            && self.form.is_plain()
+            && let Ok(frame) = stored.frame((kind, self.form.chosen.format), |out| {
+                self.plain(kind, stored, out)
+            })
+        {
+            return (frame, true);
+        }
+        let mut chunk = Vec::new();
+        let more = self.encode(events, &mut chunk);
+        (chunk.into(), more)
     }
 
     /// Appends events. False if the last of them ends the watch.
     fn encode(&mut self, events: Vec<WatchEvent>, out: &mut Vec<u8>) -> bool {
         for event in events {
-            let encoded = match &event {
-                WatchEvent::Added(stored) => self.frame(EventKind::Added, stored, out),
-                WatchEvent::Modified(stored) => self.frame(EventKind::Modified, stored, out),
-                WatchEvent::Deleted(stored) => self.frame(EventKind::Deleted, stored, out),
-                WatchEvent::Bookmark(stored) => self.frame(EventKind::Bookmark, stored, out),
-                WatchEvent::Error(status) => Err(Status::clone(status)),
+            let encoded = match (&event, object_of(&event)) {
+                (_, Some((kind, stored))) => self.frame(kind, stored, out),
+                (WatchEvent::Error(status), None) => Err(Status::clone(status)),
+                (_, None) => Ok(()),
             };
             if let Err(status) = encoded {
                 self.error(&status, out);
@@ -150,24 +185,45 @@ impl Watching {
                     encode_frame(kind, FrameObject::Json(tree.to_string().as_bytes()), out);
                 }
             }
-            (_, Format::Protobuf) => {
-                let facts = stored.kind().facts();
-                let object = FrameObject::Protobuf {
-                    api_version: facts.api_version,
-                    kind: facts.kind,
-                    raw: stored.protobuf()?,
-                };
-                encode_frame(kind, object, out);
-            }
-            _ => json_frame(kind, stored, out)?,
+            _ => self.plain(kind, stored, out)?,
         }
+        Ok(())
+    }
+
+    /// An event with the object as it is.
+    fn plain(&self, kind: EventKind, stored: &Stored, out: &mut Vec<u8>) -> Result<(), Status> {
+        if self.form.chosen.format != Format::Protobuf {
+            return json_frame(kind, stored, out);
+        }
+        let facts = stored.kind().facts();
+        let object = FrameObject::Protobuf {
+            api_version: facts.api_version,
+            kind: facts.kind,
+            raw: stored.protobuf()?,
+        };
+        encode_frame(kind, object, out);
         Ok(())
     }
 }
 
+/// What happened to which object; None for an error.
+fn object_of(event: &WatchEvent) -> Option<(EventKind, &Stored)> {
+    match event {
+        WatchEvent::Added(stored) => Some((EventKind::Added, stored)),
+        WatchEvent::Modified(stored) => Some((EventKind::Modified, stored)),
+        WatchEvent::Deleted(stored) => Some((EventKind::Deleted, stored)),
+        WatchEvent::Bookmark(stored) => Some((EventKind::Bookmark, stored)),
+        WatchEvent::Error(_) => None,
+    }
+}
+
+/// What stands around the tail of an object in a JSON event, at most, for most kinds.
+const FRAME_BYTES: usize = 128;
+
 /// A JSON event around the shared text of its object.
 fn json_frame(kind: EventKind, stored: &Stored, out: &mut Vec<u8>) -> Result<(), Status> {
     let tail = stored.json_tail()?;
+    out.reserve(tail.len() + FRAME_BYTES);
     for part in [
         "{\"type\":\"",
         kind.as_str(),

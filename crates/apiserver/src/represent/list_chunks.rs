@@ -1,7 +1,8 @@
 //! `ListChunks`: the encoding of a list, piece by piece.
 //!
 //! JSON items are shared with everybody who delivers the same object, and copied into one chunk
-//! at a time. Protobuf says the length of the whole first, so its items are encoded up front.
+//! at a time. Protobuf items are slices of what is stored with a resource version between them;
+//! protobuf says the length of the whole first, and the lengths can be told without encoding.
 
 use super::ListParts;
 use bytes::Bytes;
@@ -13,6 +14,8 @@ use std::vec;
 
 /// Bytes at which a chunk is complete.
 const CHUNK_BYTES: usize = 64 << 10;
+/// What a chunk of usual objects needs, so that it is allocated once.
+const CHUNK_CAPACITY: usize = CHUNK_BYTES + (16 << 10);
 
 /// A list in chunks.
 pub(super) struct ListChunks {
@@ -23,16 +26,15 @@ pub(super) struct ListChunks {
     items: Items,
 }
 
+/// Both are written when their turn comes.
 enum Items {
-    /// Encoded when their turn comes.
     Json(vec::IntoIter<Stored>),
-    /// Encoded one after the other; the lengths tell where they end.
-    Protobuf {
-        encoded: Vec<u8>,
-        at: usize,
-        lengths: vec::IntoIter<usize>,
-    },
+    /// With the lengths that were promised.
+    Protobuf(vec::IntoIter<(Stored, usize)>),
 }
+
+/// An item turned out longer or shorter than its list has promised.
+const BROKEN_PROMISE: &str = "an object changed its length while its list was being sent";
 
 impl ListChunks {
     pub(super) fn json(list: ListParts) -> Self {
@@ -50,28 +52,24 @@ impl ListChunks {
     }
 
     pub(super) fn protobuf(list: ListParts) -> Result<Self, Status> {
-        let mut encoded = Vec::new();
-        let mut lengths = Vec::with_capacity(list.items.len());
-        for item in &list.items {
-            let before = encoded.len();
-            item.push_protobuf(&mut encoded)?;
-            lengths.push(encoded.len() - before);
-        }
-        let mut chunk = Vec::new();
-        let encoder = ListEncoder::start(
-            Encoding::Protobuf,
-            head(&list),
-            lengths.iter().copied(),
-            &mut chunk,
-        );
+        let head = ListHead {
+            api_version: list.api_version,
+            kind: &list.kind,
+            metadata: &list.metadata,
+        };
+        let with_length = |item: Stored| -> Result<(Stored, usize), Status> {
+            let length = item.protobuf_length()?;
+            Ok((item, length))
+        };
+        let items: Result<Vec<_>, Status> = list.items.into_iter().map(with_length).collect();
+        let items = items?;
+        let mut chunk = Vec::with_capacity(CHUNK_CAPACITY);
+        let lengths = items.iter().map(|(_, length)| *length);
+        let encoder = ListEncoder::start(Encoding::Protobuf, head, lengths, &mut chunk);
         Ok(Self {
             chunk,
             encoder: Some(encoder),
-            items: Items::Protobuf {
-                encoded,
-                at: 0,
-                lengths: lengths.into_iter(),
-            },
+            items: Items::Protobuf(items.into_iter()),
         })
     }
 
@@ -84,16 +82,16 @@ impl ListChunks {
                 };
                 encoder.item(item.json_item()?, &mut self.chunk);
             }
-            Items::Protobuf {
-                encoded,
-                at,
-                lengths,
-            } => {
-                let Some(length) = lengths.next() else {
+            Items::Protobuf(items) => {
+                let Some((item, length)) = items.next() else {
                     return Ok(false);
                 };
-                encoder.item(&encoded[*at..*at + length], &mut self.chunk);
-                *at += length;
+                encoder.before_item(length, &mut self.chunk);
+                let end = self.chunk.len() + length;
+                item.push_protobuf(&mut self.chunk)?;
+                if self.chunk.len() != end {
+                    return Err(Status::internal_error(BROKEN_PROMISE));
+                }
             }
         }
         Ok(true)
@@ -135,6 +133,10 @@ impl Iterator for ListChunks {
                 Ok(true) => {}
             }
         }
-        Some(Ok(std::mem::take(&mut self.chunk).into()))
+        let next = match self.encoder {
+            Some(_) => Vec::with_capacity(CHUNK_CAPACITY),
+            None => Vec::new(),
+        };
+        Some(Ok(std::mem::replace(&mut self.chunk, next).into()))
     }
 }

@@ -59,6 +59,11 @@ impl Activity {
         Busy(Arc::clone(self))
     }
 
+    /// Whether several requests go on, each of which may have something to send.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.running.load(Ordering::Relaxed) > 1
+    }
+
     /// Returns once there was no request for `timeout`, and no later than after twice as long.
     ///
     /// # Cancel safety

@@ -1,6 +1,7 @@
 //! One connection: HTTP/1.1 or HTTP/2, as the client begins, until either side ends it.
 
 use super::activity::{Activity, Load, Totals};
+use super::cork::cork;
 use super::delivery::{Delivery, Streams};
 use super::timed_stream::TimedStream;
 use crate::authn::Peer;
@@ -10,6 +11,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -86,6 +88,7 @@ impl Connections {
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
         let stream = TimedStream::new(stream, self.header_timeout, self.write_timeout);
+        let (stream, mut cork) = cork(stream);
         let service = service_fn(|request| {
             let (service, peer) = (Arc::clone(&self.service), peer.clone());
             let busy = activity.begin();
@@ -94,20 +97,25 @@ impl Connections {
                 Ok::<_, Infallible>(response.map(|body| Delivery::new(body, busy)))
             }
         });
-        let serving = self.http.serve_connection(TokioIo::new(stream), service);
-        let mut connection = pin!(serving);
+        let mut connection = pin!(self.http.serve_connection(TokioIo::new(stream), service));
+        let mut linger = None;
         tokio::select! {
             biased;
-            ended = connection.as_mut() => drop(ended),
-            () = self.ending.cancelled() => {
-                connection.as_mut().graceful_shutdown();
-                drop(connection.await);
-            }
-            () = activity.idle_for(self.idle_timeout) => {
-                connection.as_mut().graceful_shutdown();
-                // A request that comes at this moment is answered; who is gone does not hang up.
-                drop(tokio::time::timeout(self.idle_timeout, connection).await);
-            }
+            ended = poll_fn(|cx| {
+                cork.poll(cx, activity.is_crowded(), |cx| connection.as_mut().poll(cx))
+            }) => return drop(ended),
+            () = self.ending.cancelled() => {}
+            () = activity.idle_for(self.idle_timeout) => linger = Some(self.idle_timeout),
+        }
+        // What has begun ends by itself.
+        connection.as_mut().graceful_shutdown();
+        let rest = poll_fn(|cx| {
+            cork.poll(cx, activity.is_crowded(), |cx| connection.as_mut().poll(cx))
+        });
+        match linger {
+            None => drop(rest.await),
+            // A request that comes at this moment is answered; who is gone does not hang up.
+            Some(timeout) => drop(tokio::time::timeout(timeout, rest).await),
         }
     }
 }

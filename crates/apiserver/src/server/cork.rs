@@ -1,0 +1,300 @@
+//! A cork: what a connection writes is gathered, and sent when no more comes.
+//!
+//! An event for a watcher is a small frame, and HTTP/2 hands each to the connection by itself; TLS
+//! and the kernel would cost more than all the rest. Under the cork the connection's task first
+//! lets others that are ready have their turn, as long as they add something, and then sends all
+//! of it in few records and few system calls. Nothing waits for time, and nothing at all where
+//! only one request is under way.
+//!
+//! The connection believes that its writes and flushes are done when they are gathered. That holds
+//! because [`Cork`] drives it and sends after every poll; a failure to send ends the connection.
+
+use parking_lot::Mutex;
+use std::io::{ErrorKind, Result};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Bytes gathered before the connection has to wait until they are sent: four records of TLS.
+const GATHERED_BYTES_MAX: usize = 64 << 10;
+/// Bytes at which nobody is waited for.
+const ENOUGH_BYTES: usize = GATHERED_BYTES_MAX / 2;
+/// Turns that others get at most before what was gathered is sent.
+const TURNS_MAX: u32 = 8;
+/// Memory that a connection with nothing to send may keep for the next time.
+const KEPT_BYTES_MAX: usize = 4 << 10;
+
+/// What a connection reads from and writes to.
+#[derive(Debug)]
+pub(super) struct Corked<S>(Arc<Mutex<Gathered<S>>>);
+
+/// Sends what was gathered.
+#[derive(Debug)]
+pub(super) struct Cork<S> {
+    gathered: Arc<Mutex<Gathered<S>>>,
+    /// Turns that others have had since the first byte.
+    turns: u32,
+}
+
+/// Only the connection's task takes the lock; it is there because the two halves are two values.
+#[derive(Debug)]
+struct Gathered<S> {
+    stream: S,
+    bytes: Vec<u8>,
+    /// How many of these are sent.
+    sent: usize,
+    /// Whether all of it is sent, but not flushed.
+    unflushed: bool,
+    /// Whether the stream took no more when last asked.
+    stuck: bool,
+}
+
+/// Puts a stream under a cork.
+pub(super) fn cork<S>(stream: S) -> (Corked<S>, Cork<S>) {
+    let gathered = Arc::new(Mutex::new(Gathered {
+        stream,
+        bytes: Vec::new(),
+        sent: 0,
+        unflushed: false,
+        stuck: false,
+    }));
+    let cork = Cork {
+        gathered: Arc::clone(&gathered),
+        turns: 0,
+    };
+    (Corked(gathered), cork)
+}
+
+impl<S: AsyncWrite + Unpin> Cork<S> {
+    /// Polls a connection whose stream is under this cork, and sends what it wrote: at once, unless
+    /// there is a crowd that may have more to write.
+    ///
+    /// # Errors
+    /// Sending failed: the connection is of no use any more.
+    pub(super) fn poll<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        crowd: bool,
+        connection: impl FnOnce(&mut Context<'_>) -> Poll<T>,
+    ) -> Poll<Result<T>> {
+        let before = self.gathered.lock().waiting();
+        let polled = connection(cx);
+        let mut gathered = self.gathered.lock();
+        let now = gathered.waiting();
+        let may_grow = crowd && now > before && now < ENOUGH_BYTES && self.turns < TURNS_MAX;
+        if polled.is_pending() && may_grow && !gathered.stuck {
+            self.turns += 1;
+            // Behind all tasks that are ready now.
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        self.turns = 0;
+        if gathered.poll_send(cx)?.is_ready() {
+            gathered.let_go();
+        }
+        polled.map(Ok)
+    }
+}
+
+impl<S> Gathered<S> {
+    fn waiting(&self) -> usize {
+        self.bytes.len() - self.sent
+    }
+
+    fn let_go(&mut self) {
+        if self.bytes.capacity() > KEPT_BYTES_MAX {
+            self.bytes = Vec::new();
+        }
+    }
+}
+
+impl<S: AsyncWrite + Unpin> Gathered<S> {
+    /// Sends everything and flushes.
+    fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        while self.sent < self.bytes.len() {
+            let polled = Pin::new(&mut self.stream).poll_write(cx, &self.bytes[self.sent..]);
+            self.stuck = polled.is_pending();
+            let written = ready!(polled)?;
+            if written == 0 {
+                return Poll::Ready(Err(ErrorKind::WriteZero.into()));
+            }
+            self.sent += written;
+            self.unflushed = true;
+        }
+        self.bytes.clear();
+        self.sent = 0;
+        if self.unflushed {
+            let polled = Pin::new(&mut self.stream).poll_flush(cx);
+            self.stuck = polled.is_pending();
+            ready!(polled)?;
+            self.unflushed = false;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Corked<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<Result<()>> {
+        Pin::new(&mut self.0.lock().stream).poll_read(cx, buffer)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Corked<S> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &[u8],
+    ) -> Poll<Result<usize>> {
+        let mut gathered = self.0.lock();
+        if gathered.waiting() + buffer.len() > GATHERED_BYTES_MAX {
+            ready!(gathered.poll_send(cx))?;
+            if buffer.len() >= GATHERED_BYTES_MAX {
+                gathered.unflushed = true;
+                return Pin::new(&mut gathered.stream).poll_write(cx, buffer);
+            }
+        }
+        gathered.bytes.extend_from_slice(buffer);
+        Poll::Ready(Ok(buffer.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        let mut gathered = self.0.lock();
+        ready!(gathered.poll_send(cx))?;
+        Pin::new(&mut gathered.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::poll_fn;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+    use tokio::sync::mpsc;
+    use tokio::task::JoinSet;
+
+    /// Counts the writes that reach it.
+    struct Counting {
+        stream: DuplexStream,
+        writes: Arc<Mutex<Vec<usize>>>,
+    }
+
+    impl AsyncWrite for Counting {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            buffer: &[u8],
+        ) -> Poll<Result<usize>> {
+            let polled = Pin::new(&mut self.stream).poll_write(cx, buffer);
+            if let Poll::Ready(Ok(written)) = &polled {
+                self.writes.lock().push(*written);
+            }
+            polled
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+            Pin::new(&mut self.stream).poll_flush(cx)
+        }
+
+        fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+            Pin::new(&mut self.stream).poll_shutdown(cx)
+        }
+    }
+
+    /// Writes what comes over a channel, each piece by itself, and shuts down at its end.
+    async fn connection(mut stream: Corked<Counting>, mut pieces: mpsc::Receiver<Vec<u8>>) {
+        while let Some(piece) = pieces.recv().await {
+            stream.write_all(&piece).await.unwrap();
+            stream.flush().await.unwrap();
+        }
+        stream.shutdown().await.unwrap();
+    }
+
+    async fn drive(mut cork: Cork<Counting>, connection: impl Future<Output = ()>) {
+        let mut connection = std::pin::pin!(connection);
+        let driven = poll_fn(|cx| cork.poll(cx, true, |cx| connection.as_mut().poll(cx)));
+        drop(driven.await);
+    }
+
+    /// A connection that runs, what it writes to, and how large the writes were that reached it.
+    struct Running {
+        tasks: JoinSet<()>,
+        pieces: mpsc::Sender<Vec<u8>>,
+        client: DuplexStream,
+        writes: Arc<Mutex<Vec<usize>>>,
+    }
+
+    fn running(stream_bytes: usize) -> Running {
+        let (stream, client) = duplex(stream_bytes);
+        let writes = Arc::new(Mutex::new(Vec::new()));
+        let (corked, cork) = cork(Counting {
+            stream,
+            writes: Arc::clone(&writes),
+        });
+        let (pieces, waiting) = mpsc::channel(256);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(drive(cork, connection(corked, waiting)));
+        Running {
+            tasks,
+            pieces,
+            client,
+            writes,
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_tasks_that_are_ready_write_goes_out_in_one_write() {
+        let mut it = running(1 << 20);
+        let mut writers = JoinSet::new();
+        for _ in 0..90 {
+            let pieces = it.pieces.clone();
+            writers.spawn(async move { pieces.send(vec![7; 300]).await.unwrap() });
+        }
+        while writers.join_next().await.is_some() {}
+        let mut bytes = vec![0; 90 * 300];
+        it.client.read_exact(&mut bytes).await.unwrap();
+        let count = it.writes.lock().len();
+        assert!(count <= 2, "{count} writes for 90 pieces");
+        // A lone piece is not kept back either.
+        it.pieces.send(vec![8; 3]).await.unwrap();
+        it.client.read_exact(&mut bytes[..3]).await.unwrap();
+        assert_eq!(&bytes[..3], [8; 3]);
+        drop(it.pieces);
+        assert!(it.tasks.join_next().await.unwrap().is_ok());
+        assert_eq!(it.client.read(&mut bytes).await.unwrap(), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn everything_arrives_in_order_through_a_narrow_stream() {
+        let mut it = running(1_000);
+        let sizes = [1, 70_000, 300, 65_536, 16_384, 40_000, 2];
+        let pieces = || (0_u8..).zip(sizes).map(|(piece, size)| vec![piece; size]);
+        let sending = async {
+            for piece in pieces() {
+                it.pieces.send(piece).await.unwrap();
+            }
+            drop(it.pieces);
+        };
+        let mut read = Vec::new();
+        let ((), end) = tokio::join!(sending, it.client.read_to_end(&mut read));
+        end.unwrap();
+        assert_eq!(read, pieces().flatten().collect::<Vec<u8>>());
+        assert!(it.tasks.join_next().await.unwrap().is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_whose_client_is_gone_ends() {
+        let mut it = running(1_000);
+        drop(it.client);
+        it.pieces.send(vec![1; 10]).await.unwrap();
+        assert!(it.tasks.join_next().await.unwrap().is_ok());
+    }
+}
