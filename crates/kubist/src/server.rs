@@ -63,6 +63,12 @@ pub struct ServerConfig {
     /// The etcd cluster in which everything is kept; other servers may stand on it too. Goes with
     /// no folder, and keeps history as it sees fit. Default: none.
     pub etcd: Option<EtcdServers>,
+    /// How long it serves as before, once told to end, while `/readyz` fails. Default: none.
+    pub shutdown_delay: Duration,
+    /// Within what time watches end then, each at a moment of its own. Default: none.
+    pub watch_drain: Duration,
+    /// The share of requests after which an HTTP/2 connection is told to go. Default: 0.
+    pub goaway_chance: f64,
 }
 
 impl Default for ServerConfig {
@@ -77,6 +83,9 @@ impl Default for ServerConfig {
             data_dir: None,
             watch_cache: WatchCache::default(),
             etcd: None,
+            shutdown_delay: Duration::ZERO,
+            watch_drain: Duration::ZERO,
+            goaway_chance: 0.0,
         }
     }
 }
@@ -178,6 +187,9 @@ impl Server {
         let http = kubist_apiserver::Config {
             listen: Some(config.listen),
             tokens: tokens.collect(),
+            shutdown_delay: config.shutdown_delay,
+            watch_drain: config.watch_drain,
+            goaway_chance: config.goaway_chance,
             ..kubist_apiserver::Config::default()
         };
         let api = ApiServer::bind(http, registry).await?;
@@ -309,11 +321,12 @@ impl Server {
         }
     }
 
-    /// Stops controllers, then ends watches, lets requests end, and returns when nothing runs any
-    /// more.
+    /// Is not ready from here on, and after the delay stops controllers, tells clients to go, ends
+    /// watches, lets requests end, and returns when nothing runs any more.
     ///
     /// Cancel safety: dropping the future ends everything at once.
     pub async fn shutdown(mut self) {
+        self.api.announce_shutdown().await;
         self.stopping.cancel();
         let controllers = &mut self.controllers;
         let drained = async { while controllers.join_next().await.is_some() {} };

@@ -7,19 +7,23 @@ use kubist_storage::{Change, Event, Fault, FaultKind, LeaseId};
 use redb::{Database, StorageError, Table, WriteTransaction};
 use std::fmt;
 use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) struct RedbJournal {
     database: Database,
+    /// Its file; `None` on a backend.
+    path: Option<PathBuf>,
     /// Given up after the database.
     _lock: Option<Lock>,
 }
 
 impl RedbJournal {
-    pub(crate) fn new(database: Database, lock: Option<Lock>) -> Self {
+    pub(crate) fn new(database: Database, path: Option<PathBuf>, lock: Option<Lock>) -> Self {
         Self {
             database,
+            path,
             _lock: lock,
         }
     }
@@ -42,6 +46,11 @@ impl Journal for RedbJournal {
     fn commit(&mut self, batch: &Batch) -> Result<(), Fault> {
         self.store(batch)
             .map_err(|error| Fault::new(kind(&error), error))
+    }
+
+    fn size_bytes(&self) -> Option<u64> {
+        let metadata = std::fs::metadata(self.path.as_ref()?).ok()?;
+        Some(metadata.len())
     }
 }
 

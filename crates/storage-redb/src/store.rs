@@ -123,8 +123,9 @@ impl Store {
     /// What is stored is no history.
     pub fn into_kv(self, config: Config, clock: Arc<dyn Clock>) -> Result<JournaledKv, StoreError> {
         let replayed = self.replay(config)?;
+        let path = self.place.is_some().then_some(self.path);
         let lock = self.place.map(Place::into_lock);
-        let journal = RedbJournal::new(self.database, lock);
+        let journal = RedbJournal::new(self.database, path, lock);
         Ok(JournaledKv::new(replayed, clock, journal))
     }
 
@@ -196,6 +197,11 @@ impl Store {
             .map_err(|error| StoreError::of(&path, error))?;
         drop(copy);
         place.finish()
+    }
+
+    /// What errors name.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     fn copy<K: redb::Key + 'static, V: Value + 'static>(
@@ -296,7 +302,7 @@ impl fmt::Debug for Store {
     }
 }
 
-fn builder() -> Builder {
+pub(crate) fn builder() -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE_BYTES);
     builder
@@ -331,7 +337,7 @@ fn is_empty(database: &Database) -> Result<bool, redb::Error> {
 }
 
 /// Writes what an empty store holds.
-fn initialize(database: &Database) -> Result<(), redb::Error> {
+pub(crate) fn initialize(database: &Database) -> Result<(), redb::Error> {
     // The standard library's own randomness; it only has to differ from other stores'.
     let cluster_id = RandomState::new().hash_one(FORMAT);
     let write = database.begin_write()?;

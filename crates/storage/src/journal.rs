@@ -31,6 +31,11 @@ pub trait Journal: fmt::Debug + Send + 'static {
     /// It is not known whether the batch is durable. The engine closes itself; opening the
     /// journal again decides.
     fn commit(&mut self, batch: &Batch) -> Result<(), Fault>;
+
+    /// How much room it takes, in bytes; `None` if it cannot tell. Default: `None`.
+    fn size_bytes(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// What becomes durable together. To be stored in the order of the fields.

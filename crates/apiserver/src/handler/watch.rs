@@ -6,6 +6,8 @@
 use super::{Call, Target, list};
 use crate::answer::{Answer, encode_status};
 use crate::body::{Body, BrokenOff, Chunks};
+use crate::ending::Ending;
+use crate::metrics::WatchMetrics;
 use crate::random;
 use crate::represent::{Form, partial_json};
 use crate::table::metadata_of;
@@ -20,8 +22,11 @@ use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
 use kubist_registry::{EventStream, Stored, WatchEvent};
 use std::pin::Pin;
 use std::time::Duration;
-use tokio::time::Sleep;
-use tokio_util::sync::CancellationToken;
+use tokio::time::{Instant, Sleep};
+
+/// Bytes of events that are encoded at once, except that one event always fits: what a client that
+/// does not read costs beyond what HTTP holds for it.
+const CHUNK_BYTES: usize = 32 << 10;
 
 pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {
     let offer = if target.rest.kind().is_custom() {
@@ -45,6 +50,7 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
     let events = watcher
         .watch(call.cx, &target.namespace, name, &options, Some(timeout))
         .await?;
+    let facts = target.rest.facts();
     let content_type = form.chosen.watch_content_type();
     let body = Watching {
         events,
@@ -52,6 +58,13 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
         first_table: true,
         deadline: Box::pin(tokio::time::sleep(timeout)),
         ending: call.service.ending.clone(),
+        leaving: false,
+        waiting: Vec::new().into_iter(),
+        goes_on: true,
+        metrics: call
+            .service
+            .metrics
+            .watch(facts.group, facts.version, facts.plural),
     };
     let mut answer = Answer::new(StatusCode::OK, content_type, Body::Chunks(body.chunks()));
     answer.live = true;
@@ -71,30 +84,64 @@ struct Watching {
     /// Whether the next table names its columns.
     first_table: bool,
     deadline: Pin<Box<Sleep>>,
-    ending: CancellationToken,
+    ending: Ending,
+    /// Whether the deadline is one because the server ends.
+    leaving: bool,
+    /// Events that did not fit into the chunk before.
+    waiting: std::vec::IntoIter<WatchEvent>,
+    /// Whether more may follow after those.
+    goes_on: bool,
+    metrics: WatchMetrics,
 }
 
 impl Watching {
     fn chunks(self) -> Chunks {
         let chunks = futures_util::stream::unfold(Some(self), |watching| async move {
             let mut watching = watching?;
-            let events = tokio::select! {
-                biased;
-                () = watching.ending.cancelled() => None,
-                events = watching.events.next() => events,
-                () = &mut watching.deadline => None,
-            }?;
+            if watching.waiting.as_slice().is_empty() {
+                let (events, goes_on) = watching.next().await?;
+                (watching.waiting, watching.goes_on) = (events.into_iter(), goes_on);
+            }
             let mut chunk = Vec::new();
-            let more = watching.encode(events, &mut chunk);
+            let more = watching.encode(&mut chunk);
             let chunk = Ok::<Bytes, BrokenOff>(chunk.into());
             Some((chunk, more.then_some(watching)))
         });
         Box::pin(chunks)
     }
 
-    /// Appends events. False if the last of them ends the watch.
-    fn encode(&mut self, events: Vec<WatchEvent>, out: &mut Vec<u8>) -> bool {
-        for event in events {
+    /// The next events, and whether more may follow. None at the end.
+    async fn next(&mut self) -> Option<(Vec<WatchEvent>, bool)> {
+        loop {
+            tokio::select! {
+                biased;
+                () = self.ending.closing(), if !self.leaving => self.leave(),
+                events = self.events.next() => return Some((events?, true)),
+                () = &mut self.deadline => return self.farewell(),
+            }
+        }
+    }
+
+    /// Ends soon, and not together with all others.
+    fn leave(&mut self) {
+        self.leaving = true;
+        let end = Instant::now() + self.ending.watch_goes_on();
+        let end = end.min(self.deadline.deadline());
+        self.deadline.as_mut().reset(end);
+    }
+
+    /// The last event of a watch whose server ends: where to go on elsewhere.
+    fn farewell(&self) -> Option<(Vec<WatchEvent>, bool)> {
+        let bookmark = self.leaving.then(|| self.events.farewell()).flatten()?;
+        Some((vec![bookmark], false))
+    }
+
+    /// Appends events that wait, up to the size of a chunk. False if the watch ends with it.
+    fn encode(&mut self, out: &mut Vec<u8>) -> bool {
+        while out.len() < CHUNK_BYTES
+            && let Some(event) = self.waiting.next()
+        {
+            let before = out.len();
             let encoded = match &event {
                 WatchEvent::Added(stored) => self.frame(EventKind::Added, stored, out),
                 WatchEvent::Modified(stored) => self.frame(EventKind::Modified, stored, out),
@@ -106,8 +153,9 @@ impl Watching {
                 self.error(&status, out);
                 return false;
             }
+            self.metrics.sent(out.len() - before);
         }
-        true
+        self.goes_on || !self.waiting.as_slice().is_empty()
     }
 
     fn error(&self, status: &Status, out: &mut Vec<u8>) {

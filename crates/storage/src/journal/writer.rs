@@ -9,7 +9,7 @@ use crate::memory::{Effects, MemoryKv, State};
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Events of one batch. Only the end of a lease with many keys reaches it.
@@ -22,6 +22,8 @@ pub(super) struct Writer {
     /// Who is told once the batch is durable.
     replies: Vec<Reply>,
     leases: Arc<AtomicUsize>,
+    /// The size of the journal in bytes; zero if it cannot tell.
+    size: Arc<AtomicU64>,
     /// `None` once it is closed.
     journal: Option<Box<dyn Journal>>,
 }
@@ -36,6 +38,7 @@ impl Writer {
         };
         Self {
             leases: Arc::new(AtomicUsize::new(state.leases.len())),
+            size: Arc::new(AtomicU64::new(journal.size_bytes().unwrap_or_default())),
             state,
             effects,
             replies: Vec::new(),
@@ -46,6 +49,11 @@ impl Writer {
     /// How many leases there are, kept up to date.
     pub(super) fn leases(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.leases)
+    }
+
+    /// How large the journal is in bytes, kept up to date; zero if it cannot tell.
+    pub(super) fn size(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.size)
     }
 
     /// Serves requests in order, and answers all of them.
@@ -145,6 +153,8 @@ impl Writer {
         if !batch.is_empty() {
             if let Some(journal) = &mut self.journal {
                 journal.commit(&batch)?;
+                let size = journal.size_bytes().unwrap_or_default();
+                self.size.store(size, Ordering::Relaxed);
             }
             to.apply(&batch);
         }
