@@ -53,9 +53,4 @@ impl Ending {
         let within = u64::try_from(self.watches_within.as_millis()).unwrap_or(u64::MAX);
         Duration::from_millis(random::number() % within.saturating_add(1))
     }
-
-    /// The longest that a watch goes on.
-    pub(crate) fn watches_within(&self) -> Duration {
-        self.watches_within
-    }
 }

@@ -6,10 +6,14 @@ use http::{Request, Version};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Incoming;
 use hyper::client::conn::http2;
+use hyper::rt::Executor;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use kubist_apiserver::RunningServer;
 use serde_json::json;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::DuplexStream;
 use tokio::task::JoinSet;
@@ -28,39 +32,67 @@ const BYTES_MAX: i64 = 24_000;
 
 const PATH: &str = "https://localhost/api/v1/namespaces/default/configmaps";
 
-type Connection = Pin<Box<dyn Future<Output = hyper::Result<()>> + Send>>;
-
-/// A connection with its watches. Nothing moves on it but what is driven.
+/// A connection with its watches.
 struct Watcher {
-    connection: Connection,
+    /// While it holds, nothing of the connection moves.
+    frozen: Arc<AtomicBool>,
     bodies: Vec<Incoming>,
+    connection: JoinSet<()>,
     _sender: http2::SendRequest<Empty<Bytes>>,
+}
+
+/// Runs the tasks of a connection until it is frozen.
+#[derive(Clone)]
+struct Freezing(Arc<AtomicBool>, TokioExecutor);
+
+struct Freezable<F>(Arc<AtomicBool>, Pin<Box<F>>);
+
+impl<F: Future> Future for Freezable<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        if self.0.load(Ordering::Relaxed) {
+            return Poll::Pending;
+        }
+        self.1.as_mut().poll(cx)
+    }
+}
+
+impl<F: Future + Send + 'static> Executor<F> for Freezing
+where
+    F::Output: Send,
+{
+    fn execute(&self, task: F) {
+        self.1
+            .execute(Freezable(Arc::clone(&self.0), Box::pin(task)));
+    }
 }
 
 impl Watcher {
     async fn new(server: &RunningServer) -> Self {
         let (near, far): (DuplexStream, DuplexStream) = tokio::io::duplex(16 << 10);
         server.serve_stream(far).await.expect("it runs");
-        let mut builder = http2::Builder::new(TokioExecutor::new());
+        let frozen = Arc::<AtomicBool>::default();
+        let executor = Freezing(Arc::clone(&frozen), TokioExecutor::new());
+        let mut builder = http2::Builder::new(executor);
         builder.timer(TokioTimer::new());
         let made = builder.handshake(TokioIo::new(near)).await;
-        let (mut sender, connection) = made.expect("HTTP/2 works");
-        let mut connection: Connection = Box::pin(connection);
+        let (mut sender, running) = made.expect("HTTP/2 works");
+        let mut connection = JoinSet::new();
+        let running = Freezable(Arc::clone(&frozen), Box::pin(running));
+        connection.spawn(async { drop(running.await) });
         let mut bodies = Vec::new();
         for _ in 0..WATCHES_EACH {
             let request = Request::get(format!("{PATH}?watch=true"));
             let request = request.body(Empty::new()).expect("it is valid");
-            let mut answer = pin!(sender.send_request(request));
-            let answer = tokio::select! {
-                answer = &mut answer => answer.expect("it answers"),
-                _ = &mut connection => panic!("the connection has ended"),
-            };
+            let answer = sender.send_request(request).await.expect("it answers");
             assert_eq!(answer.status(), 200);
             bodies.push(answer.into_body());
         }
         Self {
-            connection,
+            frozen,
             bodies,
+            connection,
             _sender: sender,
         }
     }
@@ -68,10 +100,6 @@ impl Watcher {
     /// Reads everything, to the end.
     async fn read(self) -> usize {
         let mut reading = JoinSet::new();
-        reading.spawn(async move {
-            drop(self.connection.await);
-            0
-        });
         for mut body in self.bodies {
             reading.spawn(async move {
                 let mut read = 0;
@@ -85,6 +113,7 @@ impl Watcher {
         while let Some(done) = reading.join_next().await {
             read += done.expect("it does not panic");
         }
+        drop(self.connection);
         read
     }
 }
@@ -137,6 +166,7 @@ async fn crowd() -> (RunningServer, Client, JoinSet<usize>, Vec<Watcher>) {
     for number in 0..CONNECTIONS {
         let watcher = Watcher::new(&server).await;
         if number % SILENT_ONE_IN == 0 {
+            watcher.frozen.store(true, Ordering::Relaxed);
             silent.push(watcher);
         } else {
             readers.spawn(watcher.read());

@@ -8,6 +8,7 @@ use hyper::body::Incoming;
 use kubist_apiserver::{Config, GOAWAY_CHANCE_MAX};
 use serde_json::{Value, json};
 use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -63,8 +64,9 @@ async fn watches_end_whole_with_a_bookmark_and_not_all_at_once() {
     while let Some(watch) = watches.join_next().await {
         let (events, end) = watch.expect("it does not panic");
         let kinds: Vec<&Value> = events.iter().map(|it| &it["type"]).collect();
-        assert_eq!(kinds, ["ADDED", "BOOKMARK"], "{events:?}");
-        assert_eq!(events[1]["object"]["metadata"]["resourceVersion"], version);
+        // The first one ends what was there when it began.
+        assert_eq!(kinds, ["BOOKMARK", "ADDED", "BOOKMARK"], "{events:?}");
+        assert_eq!(events[2]["object"]["metadata"]["resourceVersion"], version);
         ends.push(end - begun);
     }
     ends.sort();
@@ -98,15 +100,39 @@ async fn a_watch_without_bookmarks_ends_whole_too() {
 #[tokio::test]
 async fn requests_under_way_are_answered_before_the_end() {
     let server = silent_server().await;
-    let mut client = Client::in_memory(&server, Version::HTTP_11).await;
-    let body = json!({"metadata": {"name": "last"}, "data": {"a": "x".repeat(500_000)}});
-    let asked = tokio::spawn(async move { client.post(PATH, &body).await });
-    tokio::task::yield_now().await;
-    tokio::task::yield_now().await;
-    server.shutdown().await;
-    let answer = asked.await.expect("it does not panic");
-    assert_eq!(answer.code, 201);
-    assert_eq!(answer.header("connection"), "close");
+    let (mut near, far) = tokio::io::duplex(64 << 10);
+    server.serve_stream(far).await.expect("it runs");
+    let body = json!({"metadata": {"name": "last"}}).to_string();
+    let (first, rest) = body.split_at(5);
+    let head = format!(
+        "POST {PATH} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n{first}",
+        body.len()
+    );
+    near.write_all(head.as_bytes()).await.expect("it accepts");
+    let mut other = Client::in_memory(&server, Version::HTTP_2).await;
+    let under_way = "apiserver_current_inflight_requests{request_kind=\"mutating\"} 1\n";
+    loop {
+        let scrape = other.get("/metrics").await.bytes;
+        if String::from_utf8_lossy(&scrape).contains(under_way) {
+            break;
+        }
+    }
+    let ending = tokio::spawn(server.shutdown());
+    while other.send("GET", "/livez", "", "").await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    near.write_all(rest.as_bytes())
+        .await
+        .expect("it still accepts");
+    let mut answer = Vec::new();
+    near.read_to_end(&mut answer)
+        .await
+        .expect("it answers, and ends");
+    let answer = String::from_utf8_lossy(&answer).to_lowercase();
+    assert!(answer.starts_with("http/1.1 201"), "{answer}");
+    assert!(answer.contains("\r\nconnection: close\r\n"), "{answer}");
+    ending.await.expect("it ends");
 }
 
 #[tokio::test]

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::Dispatch;
+use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::filter::LevelFilter;
 
 #[derive(Clone, Default)]
@@ -37,7 +39,8 @@ impl Kept {
     }
 }
 
-fn record() -> (Kept, tracing::subscriber::DefaultGuard) {
+/// Keeps what this thread says from here on, while the other lives.
+fn record() -> (Kept, Recording) {
     let kept = Kept::default();
     let writer = kept.clone();
     let subscriber = tracing_subscriber::fmt()
@@ -46,7 +49,18 @@ fn record() -> (Kept, tracing::subscriber::DefaultGuard) {
         .with_max_level(LevelFilter::INFO)
         .with_writer(move || writer.clone())
         .finish();
-    (kept, tracing::subscriber::set_default(subscriber))
+    let recording = Recording {
+        _here: tracing::subscriber::set_default(subscriber),
+        _second: Dispatch::new(tracing_subscriber::fmt().with_writer(io::sink).finish()),
+    };
+    (kept, recording)
+}
+
+/// While there is only one subscriber, what other threads say first, and it does not hear, is
+/// taken for what nobody wants to hear. So there are two.
+struct Recording {
+    _here: DefaultGuard,
+    _second: Dispatch,
 }
 
 #[tokio::test]

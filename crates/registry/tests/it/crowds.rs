@@ -6,6 +6,7 @@ use kubist_registry::storage::WatchCache;
 use kubist_registry::{Created, EventStream, Registry, RegistryConfig, Rest, User, WatchEvent};
 use kubist_storage::memory::MemoryKv;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
@@ -55,7 +56,7 @@ impl Crowd {
         }
     }
 
-    /// Half of them in one namespace, half everywhere.
+    /// Half of them in one namespace, half everywhere. Each has read what there was.
     fn watch(&self, count: usize, watches: &mut Vec<EventStream>) {
         let cx = self.registry.request(User::default());
         let options = ListOptions::default();
@@ -63,7 +64,9 @@ impl Crowd {
             for number in 0..count {
                 let namespace = ["default", ""][number / 2 % 2];
                 let watch = self.maps.watch(&cx, namespace, None, &options, None).await;
-                watches.push(watch.expect("it begins"));
+                let mut watch = watch.expect("it begins");
+                assert_eq!(read(&mut watch).await, (0, false));
+                watches.push(watch);
             }
         });
     }
@@ -82,7 +85,8 @@ impl Crowd {
                     .maps
                     .create(&cx, "default", "", Box::new(map), &options);
                 assert!(matches!(made.await, Ok(Created::Object(_))));
-                tokio::task::yield_now().await;
+                // Everybody who follows takes it over.
+                tokio::time::sleep(Duration::from_secs(1)).await;
                 if number % 5 == 4 {
                     for watch in watches.iter_mut().step_by(2) {
                         got += read(watch).await.0;
@@ -121,8 +125,10 @@ fn held(done: impl FnOnce()) -> i64 {
 /// What a watcher costs at rest, and after the writes.
 fn cost(crowd: &Crowd, watches: &mut Vec<EventStream>) -> (i64, i64) {
     let watchers = i64::try_from(WATCHERS).expect("it is small");
-    watches.reserve_exact(WATCHERS);
-    let idle = held(|| crowd.watch(WATCHERS, watches));
+    let idle = held(|| {
+        watches.reserve_exact(WATCHERS);
+        crowd.watch(WATCHERS, watches);
+    });
     let mut got = 0;
     let written = held(|| got = crowd.write(WRITES, watches));
     assert_eq!(got, WATCHERS / 2 * WRITES, "those who read miss nothing");

@@ -10,4 +10,5 @@ mod kill;
 mod model;
 mod random;
 mod restart;
+mod restore;
 mod witness;
