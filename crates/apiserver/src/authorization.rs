@@ -1,7 +1,7 @@
 //! Who may read what is no resource: metrics and backups.
 //!
 //! As upstream's default roles say: the masters may do anything, the group `system:monitoring` may
-//! read `/metrics`, and so may whoever is bound to a ClusterRole with a rule for that path. Other
+//! read `/metrics`, and so may whoever is bound to a cluster role with a rule for that path. Other
 //! requests are not authorized here; whoever is authenticated may do them.
 
 use crate::authn::MASTERS_GROUP;
@@ -36,7 +36,7 @@ fn is_in(user: &User, group: &str) -> bool {
     user.groups.iter().any(|it| **it == *group)
 }
 
-/// Whether a ClusterRoleBinding gives a user a ClusterRole that lets them GET a path.
+/// Whether a binding gives a user a cluster role that lets them GET a path.
 async fn is_bound(user: &User, path: &str, lookup: &dyn Lookup) -> bool {
     let bindings = lookup.list(RBAC, "clusterrolebindings", "").await;
     for binding in bindings.unwrap_or_default() {

@@ -21,7 +21,7 @@ pub(crate) struct Health {
 pub(crate) struct Findings {
     /// Whether storage answers.
     pub(crate) storage: bool,
-    /// Whether CustomResourceDefinitions are being followed.
+    /// Whether definitions of custom resources are being followed.
     pub(crate) definitions: bool,
     /// Resources that cannot be served yet.
     pub(crate) unready: Vec<String>,

@@ -54,22 +54,20 @@ impl RequestLabels {
             dry_run,
             ..Self::default()
         };
-        match route {
-            Route::Resource(path) => match facts(registry, path) {
-                Some(facts) => Self {
-                    dry_run,
-                    ..Self::of_resource(request, path, facts)
-                },
-                None => other,
-            },
-            _ => {
-                let subresource = named_path(&request.path);
-                Self {
-                    subresource,
-                    long_running: subresource == crate::backup::PATH,
-                    ..other
-                }
-            }
+        if let Route::Resource(path) = route {
+            let Some(facts) = facts(registry, path) else {
+                return other;
+            };
+            return Self {
+                dry_run,
+                ..Self::of_resource(request, path, facts)
+            };
+        }
+        let subresource = named_path(&request.path);
+        Self {
+            subresource,
+            long_running: subresource == crate::backup::PATH,
+            ..other
         }
     }
 
@@ -127,8 +125,19 @@ impl RequestLabels {
     }
 
     pub(super) fn counted<'a>(&'a self, code: &'a str) -> [&'a str; 9] {
-        let [a, b, c, d, e, f, g, h] = self.timed();
-        [a, b, c, d, e, f, g, h, code]
+        let [verb, dry_run, rest @ ..] = self.timed();
+        let [group, version, resource, subresource, scope, component] = rest;
+        [
+            verb,
+            dry_run,
+            group,
+            version,
+            resource,
+            subresource,
+            scope,
+            component,
+            code,
+        ]
     }
 
     pub(super) fn aborted(&self) -> [&str; 6] {

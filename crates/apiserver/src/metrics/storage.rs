@@ -1,7 +1,7 @@
 //! What the storage stack has counted, as families of metrics.
 
 use super::exposition::{Family, number};
-use kubist_registry::metrics::{ListMetrics, ResourceMetrics, StorageRequest};
+use kubist_registry::metrics::{Count, ListMetrics, ResourceMetrics, StorageRequest};
 use kubist_registry::{CacheState, ObjectCount, Registry};
 use prometheus::proto::MetricFamily;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ const VERSION_SHOWN: u64 = 1_000_000_000_000_000;
 
 const RESOURCE: &[&str] = &["group", "resource"];
 const OPERATION: &[&str] = &["operation", "group", "resource"];
+const INDEXED: &[&str] = &["group", "resource", "index"];
 const CONSISTENT: &[&str] = &["group", "resource", "success", "fallback"];
 const TRANSFORMED: &[&str] = &["transformation_type", "transformer_prefix", "status"];
 
@@ -23,7 +24,8 @@ pub(super) async fn families(registry: &Registry) -> Vec<MetricFamily> {
     let metrics = registry.metrics();
     let mut families = requests(&metrics);
     families.extend(lists(&metrics));
-    families.extend(caches(&metrics, &registry.watch_caches()));
+    families.extend(cache_states(&registry.watch_caches()));
+    families.extend(caches(&metrics));
     families.extend(objects(&registry.object_counts().await));
     families.push(transformations(registry));
     families.push(size(registry).await);
@@ -82,7 +84,6 @@ fn lists(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
             "Objects from storage that lists returned",
         ),
     ];
-    const INDEXED: &[&str] = &["group", "resource", "index"];
     let mut cached = Family::counter(
         "apiserver_cache_list_total",
         "Lists from watch caches",
@@ -120,11 +121,10 @@ fn counts(lists: &ListMetrics) -> [u64; 4] {
         &lists.evaluated,
         &lists.returned,
     ]
-    .map(|it| it.value())
+    .map(Count::value)
 }
 
-fn caches(metrics: &[Arc<ResourceMetrics>], states: &[CacheState]) -> Vec<Family> {
-    let counter = |name, help| Family::counter(name, help, RESOURCE);
+fn cache_states(states: &[CacheState]) -> [Family; 2] {
     let mut capacity = Family::gauge(
         "watch_cache_capacity",
         "Events that fit into the watch cache",
@@ -140,6 +140,11 @@ fn caches(metrics: &[Arc<ResourceMetrics>], states: &[CacheState]) -> Vec<Family
         capacity.set(&labels, number(state.stats.capacity as u64));
         version.set(&labels, number(state.stats.revision % VERSION_SHOWN));
     }
+    [capacity, version]
+}
+
+fn caches(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
+    let counter = |name, help| Family::counter(name, help, RESOURCE);
     let mut received = counter(
         "apiserver_watch_cache_events_received_total",
         "Events that watch caches got",
@@ -186,8 +191,6 @@ fn caches(metrics: &[Arc<ResourceMetrics>], states: &[CacheState]) -> Vec<Family
         }
     }
     vec![
-        capacity,
-        version,
         received,
         dispatched,
         initialized,

@@ -23,7 +23,7 @@ const WATCHES_EACH: usize = 20;
 const WATCHES: i64 = 10_000;
 /// One connection in so many is never read from.
 const SILENT_ONE_IN: usize = 5;
-const WRITES: usize = 6;
+const WRITES: usize = 4;
 /// Bytes of one event, about.
 const VALUE_BYTES: usize = 2_000;
 /// What a watch may cost, with its share of a connection, at the server and at its client, in
@@ -132,7 +132,6 @@ async fn long_running(client: &mut Client) -> i64 {
 
 /// Everything that the test holds is counted, the halves of the clients too.
 #[test]
-#[expect(clippy::print_stdout, reason = "it is a figure that people ask for")]
 fn ten_thousand_watches_stay_within_a_bound_and_silent_connections_are_ended() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

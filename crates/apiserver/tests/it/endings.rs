@@ -59,7 +59,8 @@ async fn watches_end_whole_with_a_bookmark_and_not_all_at_once() {
     let version = created["metadata"]["resourceVersion"].clone();
     tokio::time::sleep(Duration::from_millis(100)).await;
     let begun = Instant::now();
-    let ending = tokio::spawn(server.shutdown());
+    let mut ending = JoinSet::new();
+    ending.spawn(server.shutdown());
     let mut ends = Vec::new();
     while let Some(watch) = watches.join_next().await {
         let (events, end) = watch.expect("it does not panic");
@@ -76,7 +77,7 @@ async fn watches_end_whole_with_a_bookmark_and_not_all_at_once() {
         .filter(|it| **it < Duration::from_secs(2))
         .count();
     assert!((5..=WATCHES - 5).contains(&first), "{ends:?}");
-    ending.await.expect("it ends");
+    ending.join_all().await;
     for mut client in clients {
         assert!(
             client.send("GET", PATH, "", "").await.is_err(),
@@ -91,10 +92,11 @@ async fn a_watch_without_bookmarks_ends_whole_too() {
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     let path = format!("{PATH}?watch=true");
     let answer = client.send("GET", &path, "", "").await.expect("it answers");
-    let watch = tokio::spawn(events(answer.into_body()));
+    let mut watch = JoinSet::new();
+    watch.spawn(events(answer.into_body()));
     tokio::time::sleep(Duration::from_millis(10)).await;
     server.shutdown().await;
-    assert_eq!(watch.await.expect("it does not panic"), Vec::<Value>::new());
+    assert_eq!(watch.join_all().await, [Vec::<Value>::new()]);
 }
 
 #[tokio::test]
@@ -118,7 +120,8 @@ async fn requests_under_way_are_answered_before_the_end() {
             break;
         }
     }
-    let ending = tokio::spawn(server.shutdown());
+    let mut ending = JoinSet::new();
+    ending.spawn(server.shutdown());
     while other.send("GET", "/livez", "", "").await.is_ok() {
         tokio::task::yield_now().await;
     }
@@ -132,7 +135,7 @@ async fn requests_under_way_are_answered_before_the_end() {
     let answer = String::from_utf8_lossy(&answer).to_lowercase();
     assert!(answer.starts_with("http/1.1 201"), "{answer}");
     assert!(answer.contains("\r\nconnection: close\r\n"), "{answer}");
-    ending.await.expect("it ends");
+    ending.join_all().await;
 }
 
 #[tokio::test]

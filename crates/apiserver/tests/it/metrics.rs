@@ -100,32 +100,8 @@ async fn cached_server() -> RunningServer {
     .await
 }
 
-#[tokio::test]
-async fn requests_are_counted_under_upstreams_names_and_labels() {
-    let server = cached_server().await;
-    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
-    let watch = format!("{PATH}?watch=true");
-    let mut watch = client
-        .send("GET", &watch, "", "")
-        .await
-        .expect("it answers");
-    for name in ["a", "b"] {
-        assert_eq!(client.post(PATH, &config_map(name)).await.code, 201);
-    }
-    let dry = format!("{PATH}?dryRun=All");
-    assert_eq!(client.post(&dry, &config_map("c")).await.code, 201);
-    assert_eq!(client.post(PATH, &config_map("a")).await.code, 409);
-    assert_eq!(client.get(&format!("{PATH}/a")).await.code, 200);
-    assert_eq!(client.get("/api/v1/configmaps").await.code, 200);
-    assert_eq!(client.get("/healthz").await.code, 200);
-    let body = watch.body_mut();
-    let mut received = 0;
-    while received < 3_000 {
-        let frame = body.frame().await.expect("it goes on").expect("it is well");
-        received += frame.into_data().expect("it is data").len();
-    }
-
-    let scrape = Scrape::of(&server).await;
+/// Requests that have ended, by verb, scope, dry run and code.
+fn check_ended(scrape: &Scrape) {
     scrape.has_type("apiserver_request_total", "counter");
     scrape.has_type("apiserver_request_duration_seconds", "histogram");
     scrape.has_type("apiserver_current_inflight_requests", "gauge");
@@ -150,7 +126,10 @@ async fn requests_are_counted_under_upstreams_names_and_labels() {
     let labels = request("LIST", "cluster");
     assert_eq!(scrape.value(&format!("{sizes}_count"), &labels), Some(1.0));
     assert!(scrape.value(&format!("{sizes}_sum"), &labels) > Some(3_000.0));
+}
 
+/// Requests that are under way, and the events of a watch.
+fn check_under_way(scrape: &Scrape) {
     let watches = "apiserver_longrunning_requests";
     assert_eq!(
         scrape.value(watches, &request("WATCH", "namespace")),
@@ -177,7 +156,37 @@ async fn requests_are_counted_under_upstreams_names_and_labels() {
         scrape.value("apiserver_watch_events_sizes_bucket", &small),
         Some(0.0)
     );
+}
 
+#[tokio::test]
+async fn requests_are_counted_under_upstreams_names_and_labels() {
+    let server = cached_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let watch = format!("{PATH}?watch=true");
+    let mut watch = client
+        .send("GET", &watch, "", "")
+        .await
+        .expect("it answers");
+    for name in ["a", "b"] {
+        assert_eq!(client.post(PATH, &config_map(name)).await.code, 201);
+    }
+    let dry = format!("{PATH}?dryRun=All");
+    assert_eq!(client.post(&dry, &config_map("c")).await.code, 201);
+    assert_eq!(client.post(PATH, &config_map("a")).await.code, 409);
+    assert_eq!(client.get(&format!("{PATH}/a")).await.code, 200);
+    assert_eq!(client.get("/api/v1/configmaps").await.code, 200);
+    assert_eq!(client.get("/healthz").await.code, 200);
+    let body = watch.body_mut();
+    let mut received = 0;
+    while received < 3_000 {
+        let frame = body.frame().await.expect("it goes on").expect("it is well");
+        received += frame.into_data().expect("it is data").len();
+    }
+
+    let scrape = Scrape::of(&server).await;
+    check_ended(&scrape);
+    check_under_way(&scrape);
+    let watches = "apiserver_longrunning_requests";
     drop(watch);
     drop(client);
     while Scrape::of(&server)
@@ -256,6 +265,13 @@ async fn storage_and_watch_caches_are_counted_by_resource() {
     ];
     let name = "apiserver_storage_transformation_operations_total";
     assert_eq!(scrape.value(name, &sealed), Some(1.0));
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_build_and_the_process_are_told() {
+    let server = silent_server().await;
+    let scrape = Scrape::of(&server).await;
     let text = &scrape.text;
     assert!(text.contains("\nkubernetes_build_info{"), "{text}");
     assert!(text.contains("minor=\"36\""), "{text}");

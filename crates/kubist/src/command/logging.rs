@@ -13,7 +13,7 @@ use tracing_subscriber::fmt::{MakeWriter, layer};
 use tracing_subscriber::layer::SubscriberExt as _;
 
 #[derive(Args, Debug)]
-pub(super) struct Options {
+pub(super) struct LogOptions {
     /// What to say on standard error; info has a line for each request
     #[arg(long, value_enum, value_name = "LEVEL", default_value = "warn")]
     log_level: Level,
@@ -47,7 +47,7 @@ enum Format {
     Json,
 }
 
-impl Options {
+impl LogOptions {
     /// From here on the log of this process is written to standard error.
     pub(super) fn install(&self) {
         let subscriber = subscriber(self.level(), self.logging_format, io::stderr);

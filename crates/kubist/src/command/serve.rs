@@ -82,7 +82,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     ending: EndingOptions,
     #[command(flatten)]
-    logging: logging::Options,
+    logging: logging::LogOptions,
 }
 
 #[derive(Args, Debug)]

@@ -54,7 +54,7 @@ enum Action {
         #[arg(value_names = ["DIR", "TO"], num_args = 1..=2, required = true)]
         paths: Vec<PathBuf>,
         #[command(flatten)]
-        server: running::Options,
+        server: running::RunningServer,
     },
     /// Make a folder of a backup; what was watched from before begins anew
     Restore {

@@ -128,14 +128,15 @@ async fn informer_moves_to_another_server_and_does_not_list_again() {
     *present.lock() = second.address().unwrap();
     let maps: Api<ConfigMap> = Api::namespaced(client(second.address().unwrap()), "default");
     // Some while the first one still ends, some after.
-    let ending = tokio::spawn(first.shutdown());
+    let mut ending = JoinSet::new();
+    ending.spawn(first.shutdown());
     for number in 0..AFTER {
         maps.create(&map(format!("after-{number}"))).await.unwrap();
         if number == AFTER / 2 {
             tokio::time::sleep(Duration::from_millis(700)).await;
         }
     }
-    ending.await.unwrap();
+    ending.join_all().await;
     until("the move", async || lister.len() == BEFORE + AFTER).await;
 
     let watch = ["verb=\"WATCH\"", "resource=\"configmaps\""];

@@ -136,7 +136,6 @@ fn cost(crowd: &Crowd, watches: &mut Vec<EventStream>) -> (i64, i64) {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "it is a figure that people ask for")]
 fn watchers_of_an_engine_cost_little_and_those_who_do_not_read_no_more() {
     let crowd = Crowd::new(false);
     let mut watches = Vec::new();
@@ -157,7 +156,6 @@ fn watchers_of_an_engine_cost_little_and_those_who_do_not_read_no_more() {
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "it is a figure that people ask for")]
 fn watchers_of_a_cache_have_bounded_buffers_and_slow_ones_are_ended() {
     let crowd = Crowd::new(true);
     let mut watches = Vec::new();

@@ -56,13 +56,12 @@ impl Snapshot {
         let Some(range) = self.rest.clone() else {
             return Ok(Vec::new());
         };
-        let (kvs, more) = match &self.held {
-            Some(tree) => held_page(tree, &range),
-            None => {
-                let request = RangeRequest::new(range.clone()).at(self.revision);
-                let page = self.kv.range(request.limit(PAGE_KEYS_MAX)).await?;
-                (page.kvs, page.more)
-            }
+        let (kvs, more) = if let Some(tree) = &self.held {
+            held_page(tree, &range)
+        } else {
+            let request = RangeRequest::new(range.clone()).at(self.revision);
+            let page = self.kv.range(request.limit(PAGE_KEYS_MAX)).await?;
+            (page.kvs, page.more)
         };
         self.rest = kvs.last().filter(|_| more).map(|last| {
             let mut after = last.key.to_vec();

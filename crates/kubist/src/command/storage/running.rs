@@ -19,7 +19,7 @@ use crate::command::{block_on, units};
 const PATH: &str = "/storage/backup";
 
 #[derive(Args, Debug)]
-pub(super) struct Options {
+pub(super) struct RunningServer {
     /// Ask the running server of this kubeconfig; default: as `kubist watch`
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
@@ -29,7 +29,7 @@ pub(super) struct Options {
 }
 
 /// Writes a backup of the server into a file, which is there whole or not at all.
-pub(super) fn backup(options: &Options, to: &Path) -> Done {
+pub(super) fn backup(options: &RunningServer, to: &Path) -> Done {
     if fs::symlink_metadata(to).is_ok() {
         return Err(format!("{} exists already", to.display()).into());
     }
@@ -64,7 +64,7 @@ fn partial(to: &Path) -> PathBuf {
     to.with_file_name(name)
 }
 
-async fn receive(options: &Options, to: &Path) -> Done {
+async fn receive(options: &RunningServer, to: &Path) -> Done {
     let client = kubist::infer_with(&kubist_kubeconfig::Options {
         file: options.kubeconfig.clone(),
         selection: Selection {
