@@ -13,6 +13,9 @@ pub const CONNECTIONS_MAX: usize = 16_384;
 /// Unanswered questions of the operating system after which a client is gone, as upstream.
 pub const KEEP_ALIVE_PROBES: u32 = 9;
 
+/// The largest share of requests after which connections are told to go, as upstream.
+pub const GOAWAY_CHANCE_MAX: f64 = 0.02;
+
 /// How a server listens and whom it lets in. Everything has a default.
 #[derive(Clone, Debug)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
@@ -55,6 +58,19 @@ pub struct Config {
     pub ping_interval: Duration,
     /// How long requests may go on after shutdown began. Default: 5 s.
     pub drain_timeout: Duration,
+    /// How long the server, once told to end, serves as before while `/readyz` fails, so that
+    /// whoever sends requests its way stops doing so. Default: none, as upstream.
+    pub shutdown_delay: Duration,
+    /// Within what time watches end at shutdown, each at a moment of its own; comes before the
+    /// drain timeout. Default: none, all at once.
+    pub watch_drain: Duration,
+    /// The share of requests over HTTP/2 after which the connection is told to go (GOAWAY), so
+    /// that clients spread over several servers; at most [`GOAWAY_CHANCE_MAX`]. Default: 0, as
+    /// upstream.
+    pub goaway_chance: f64,
+    /// Requests that take longer are told in the log at level warn, except those that last as long
+    /// as their clients like. Default: 5 s, upstream's objective for lists in a namespace.
+    pub slow_request: Duration,
     /// Watches without `timeoutSeconds` end after this long or up to twice as long, by chance.
     /// Default: 30 min, as upstream.
     pub watch_timeout_min: Duration,
@@ -76,6 +92,10 @@ impl Default for Config {
             write_timeout: Duration::from_secs(60),
             ping_interval: Duration::from_secs(30),
             drain_timeout: Duration::from_secs(5),
+            shutdown_delay: Duration::ZERO,
+            watch_drain: Duration::ZERO,
+            goaway_chance: 0.0,
+            slow_request: Duration::from_secs(5),
             watch_timeout_min: Duration::from_mins(30),
         }
     }

@@ -1,14 +1,13 @@
 //! `/healthz`, `/livez`, `/readyz` and the checks below them.
+//!
+//! `livez` says whether a new start would help, `readyz` whether requests should come here, and
+//! `healthz` is upstream's old mixture. What fails is named; so is the reason where it can hold
+//! nothing that not everybody may know.
 
 use crate::answer::Answer;
 use crate::query::Query;
 use http::StatusCode;
 use std::fmt::Write;
-
-/// The names of the checks, in the order in which they are shown.
-const CHECKS: [&str; 3] = ["ping", "log", STORAGE_CHECK];
-/// The check of the store, which has upstream's name whatever the engine is.
-const STORAGE_CHECK: &str = "etcd";
 
 /// One of the three groups of checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +15,37 @@ pub(crate) struct Health {
     /// `healthz`, `livez` or `readyz`.
     pub(crate) name: &'static str,
 }
+
+/// What the checks look at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Findings {
+    /// Whether storage answers.
+    pub(crate) storage: bool,
+    /// Whether definitions of custom resources are being followed.
+    pub(crate) definitions: bool,
+    /// Resources that cannot be served yet.
+    pub(crate) unready: Vec<String>,
+    /// Whether the server shuts down.
+    pub(crate) ending: bool,
+}
+
+/// A check that was made.
+#[derive(Debug)]
+struct Check {
+    name: &'static str,
+    failure: Option<String>,
+}
+
+/// The check of the store, which has upstream's name whatever the engine is.
+const STORAGE: &str = "etcd";
+/// The same for `readyz`, as upstream.
+const STORAGE_READY: &str = "etcd-readiness";
+/// The check that everything read into memory is there, as upstream.
+const CACHES: &str = "poststarthook/storage-readiness";
+/// The check that definitions of resources are being followed, as upstream.
+const DEFINITIONS: &str = "poststarthook/crd-informer-synced";
+/// Resources that a failed check names.
+const NAMED_MAX: usize = 20;
 
 impl Health {
     /// The group and the check that a path names.
@@ -30,45 +60,70 @@ impl Health {
         })
     }
 
-    /// Whether the answer depends on storage.
-    pub(crate) fn asks_storage(check: Option<&str>) -> bool {
-        check.is_none_or(|check| check == STORAGE_CHECK)
+    /// Its path.
+    pub(crate) fn path(self) -> &'static str {
+        match self.name {
+            "healthz" => "/healthz",
+            "livez" => "/livez",
+            _ => "/readyz",
+        }
     }
 
-    /// The answer. `storage` is whether storage answers; `ending` whether the server shuts down.
-    pub(crate) fn answer(
-        self,
-        check: Option<&str>,
-        query: &Query,
-        storage: bool,
-        ending: bool,
-    ) -> Answer {
-        let passes = |check: &str| check != STORAGE_CHECK || storage;
-        if let Some(check) = check {
-            return match CHECKS.contains(&check) {
-                true if passes(check) => Answer::text(StatusCode::OK, "ok"),
-                true => failed(format!("internal server error: {check} failed\n")),
-                false => Answer::page_not_found(),
-            };
-        }
-        let mut checks: Vec<(&str, bool)> = CHECKS.map(|check| (check, passes(check))).to_vec();
+    /// Whether the answer depends on storage.
+    pub(crate) fn asks_storage(check: Option<&str>) -> bool {
+        check.is_none_or(|check| check == STORAGE || check == STORAGE_READY)
+    }
+
+    /// Its checks, in the order in which they are shown.
+    fn checks(self, findings: &Findings) -> Vec<Check> {
+        let storage = || (!findings.storage).then(|| "reason withheld".to_owned());
+        let definitions = || {
+            let why = "definitions of custom resources are not being followed";
+            (!findings.definitions).then(|| why.to_owned())
+        };
+        let mut checks = vec![
+            Check::new("ping", None),
+            Check::new("log", None),
+            Check::new(STORAGE, storage()),
+        ];
         if self.name == "readyz" {
-            checks.push(("shutdown", !ending));
+            checks.push(Check::new(STORAGE_READY, storage()));
+            checks.push(Check::new(CACHES, unready(&findings.unready)));
+        }
+        checks.push(Check::new(DEFINITIONS, definitions()));
+        if self.name == "readyz" {
+            let why = || "process is shutting down".to_owned();
+            checks.push(Check::new("shutdown", findings.ending.then(why)));
+        }
+        checks
+    }
+
+    /// The answer.
+    pub(crate) fn answer(self, check: Option<&str>, query: &Query, findings: &Findings) -> Answer {
+        let checks = self.checks(findings);
+        if let Some(name) = check {
+            let Some(check) = checks.iter().find(|it| it.name == name) else {
+                return Answer::page_not_found();
+            };
+            return match &check.failure {
+                None => Answer::text(StatusCode::OK, "ok"),
+                Some(why) => failed(format!("internal server error: {name} failed: {why}\n")),
+            };
         }
         let excluded: Vec<&str> = query.all("exclude").collect();
         let (mut text, mut healthy) = (String::new(), true);
-        let mut unknown: Vec<&str> = excluded.clone();
-        unknown.retain(|name| checks.iter().all(|(check, _)| check != name));
-        for (check, passed) in checks {
-            let excluded = excluded.contains(&check);
-            healthy &= passed || excluded;
+        for Check { name, failure } in &checks {
+            let excluded = excluded.contains(name);
+            healthy &= failure.is_none() || excluded;
             // Writing to a string cannot fail.
-            let _ = match (excluded, passed) {
-                (true, _) => writeln!(text, "[+]{check} excluded: ok"),
-                (_, true) => writeln!(text, "[+]{check} ok"),
-                (_, false) => writeln!(text, "[-]{check} failed: reason withheld"),
+            let _ = match (excluded, failure) {
+                (true, _) => writeln!(text, "[+]{name} excluded: ok"),
+                (_, None) => writeln!(text, "[+]{name} ok"),
+                (_, Some(why)) => writeln!(text, "[-]{name} failed: {why}"),
             };
         }
+        let mut unknown = excluded;
+        unknown.retain(|name| checks.iter().all(|check| check.name != *name));
         if !unknown.is_empty() {
             unknown.sort_unstable();
             unknown.dedup();
@@ -88,53 +143,27 @@ impl Health {
     }
 }
 
+impl Check {
+    fn new(name: &'static str, failure: Option<String>) -> Self {
+        Self { name, failure }
+    }
+}
+
+fn unready(resources: &[String]) -> Option<String> {
+    if resources.is_empty() {
+        return None;
+    }
+    let named = resources.len().min(NAMED_MAX);
+    let mut text = format!("not ready: {}", resources[..named].join(", "));
+    if named < resources.len() {
+        let _ = write!(text, " and {} more", resources.len() - named);
+    }
+    Some(text)
+}
+
 fn failed(text: String) -> Answer {
     Answer::text(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::body::Body;
-
-    fn ask(path: &str, storage: bool) -> Option<(u16, String)> {
-        let (path, query) = path.split_once('?').unwrap_or((path, ""));
-        let (health, check) = Health::of_path(path)?;
-        let answer = health.answer(check, &Query::parse(Some(query)), storage, false);
-        let Body::Whole(bytes) = answer.body else {
-            panic!("it is short");
-        };
-        Some((
-            answer.code.as_u16(),
-            String::from_utf8_lossy(&bytes).into_owned(),
-        ))
-    }
-
-    #[test]
-    fn checks_are_answered_alone_and_together() {
-        let ok = Some((200, "ok".to_owned()));
-        for path in [
-            "/healthz",
-            "/livez/",
-            "/readyz",
-            "/livez/ping",
-            "/livez?exclude=nope",
-        ] {
-            assert_eq!(ask(path, true), ok, "{path}");
-        }
-        let verbose = "[+]ping ok\n[+]log ok\n[+]etcd ok\nlivez check passed\n".to_owned();
-        assert_eq!(ask("/livez?verbose", true), Some((200, verbose)));
-        let unknown = "[+]ping ok\n[+]log ok\n[+]etcd ok\nwarn: some health checks cannot be \
-                       excluded: no matches for \"a\", \"b\"\nlivez check passed\n";
-        let path = "/livez?verbose&exclude=b&exclude=a";
-        assert_eq!(ask(path, true), Some((200, unknown.to_owned())));
-        let excluded = "[+]ping ok\n[+]log ok\n[+]etcd excluded: ok\nlivez check passed\n";
-        let path = "/livez?verbose&exclude=etcd";
-        assert_eq!(ask(path, false), Some((200, excluded.to_owned())));
-        assert_eq!(ask("/livez?exclude=etcd", false), ok);
-        assert_eq!(ask("/livez", false).map(|(code, _)| code), Some(500));
-        assert_eq!(ask("/readyz/etcd", false).map(|(code, _)| code), Some(500));
-        assert_eq!(ask("/healthz/nope", true).map(|(code, _)| code), Some(404));
-        assert_eq!(ask("/healthznope", true), None);
-    }
-}
+mod tests;

@@ -5,8 +5,8 @@
 //! and OpenAPI. It starts in milliseconds and listens on the loopback address unless told
 //! otherwise.
 //!
-//! It is not a store (`kubist-registry` is), runs no controllers, and authorizes nothing: whoever
-//! is authenticated may do everything. There is no server-side apply, no aggregation, no admission
+//! It is not a store (`kubist-registry` is), runs no controllers, and authorizes next to nothing:
+//! whoever is authenticated may do everything but read metrics and backups. There is no server-side apply, no aggregation, no admission
 //! webhook yet; the schemas of custom resources are kept and not enforced.
 //!
 //! ```
@@ -32,6 +32,8 @@
 //! - Bodies over [`Config::body_bytes_max`] are refused. Answers are made as they are read, so a
 //!   slow client costs one chunk, and one that stops reading loses its connection.
 //! - [`RunningServer::shutdown`] ends watches, waits for other requests, and leaves no task.
+//! - Each request is one line of the log, under the target `kubist_apiserver::request`, and counted
+//!   under `/metrics`; nothing secret is in either, and the labels of metrics are bounded.
 
 #![expect(
     clippy::result_large_err,
@@ -40,22 +42,27 @@
 
 mod answer;
 mod authn;
+mod authorization;
+mod backup;
 mod body;
 mod certificates;
 mod config;
 mod decode;
 mod discovery;
+mod ending;
 mod go_json;
 mod gzip;
 mod handler;
 mod hash;
 mod health;
+mod metrics;
 mod openapi;
 mod pretty;
 mod query;
 mod random;
 mod represent;
 mod request;
+mod request_record;
 mod route;
 mod server;
 mod service;
@@ -69,6 +76,8 @@ pub use authn::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,
 };
 pub use certificates::{CertificateAuthority, CertificateError, Identity, SERVING_NAMES};
-pub use config::{BODY_BYTES_MAX, CONNECTIONS_MAX, Config, KEEP_ALIVE_PROBES, STREAMS_MAX};
+pub use config::{
+    BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES, STREAMS_MAX,
+};
 pub use server::{ApiServer, Load, RunningServer, ServerEnded, StartError};
 pub use version::API_MINOR;

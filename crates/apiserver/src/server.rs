@@ -15,6 +15,7 @@ mod tls;
 use crate::authn::{AUTHENTICATED_GROUP, Authenticator, Chain, MASTERS_GROUP, Peer};
 use crate::certificates::{CertificateAuthority, CertificateError, Identity, SERVING_NAMES};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
+use crate::ending::Ending;
 use crate::service::Service;
 use crate::token_issuer::{KeyError, TokenIssuer};
 pub use activity::Load;
@@ -31,7 +32,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
-use tokio_util::sync::CancellationToken;
 
 /// Streams handed over by [`RunningServer::serve_stream`] that wait to be served.
 const WAITING_STREAMS_MAX: usize = 64;
@@ -84,12 +84,12 @@ impl ApiServer {
         let (tls, verifier) = tls::server_config(&authority, &serving)?;
 
         let issuer = TokenIssuer::new().map_err(|KeyError| StartError::TokenKey)?;
-        let ending = CancellationToken::new();
+        let ending = Ending::new(config.watch_drain);
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let definitions = registry.clone();
         let service = Service::new(&config, registry, authenticator, address, ending.clone());
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
-        let drain_timeout = config.drain_timeout;
+        let drain_timeout = config.drain_timeout.saturating_add(config.watch_drain);
         let connections = Arc::new(Connections::new(&config, service, ending.clone()));
         let acceptor = Acceptor {
             listener: listener.map(|(listener, _)| listener),
@@ -110,7 +110,10 @@ impl ApiServer {
         let stopping = ending.clone();
         tasks.spawn(async move {
             let following = definitions.run_definitions();
-            stopping.run_until_cancelled(following).await;
+            tokio::select! {
+                () = stopping.closing() => {}
+                () = following => {}
+            }
         });
         Ok(RunningServer {
             address,
@@ -120,6 +123,7 @@ impl ApiServer {
             connections,
             streams,
             ending,
+            shutdown_delay: config.shutdown_delay,
             tasks,
         })
     }
@@ -150,7 +154,8 @@ pub struct RunningServer {
     admin_user: String,
     connections: Arc<Connections>,
     streams: mpsc::Sender<Handover>,
-    ending: CancellationToken,
+    ending: Ending,
+    shutdown_delay: Duration,
     tasks: JoinSet<()>,
 }
 
@@ -214,12 +219,24 @@ impl RunningServer {
         self.streams.send(handover).await.map_err(|_| ServerEnded)
     }
 
-    /// Stops accepting, ends watches, lets other requests end for the drain timeout, and returns
-    /// when everything has ended.
+    /// Announces the end: `/readyz` fails from here on, everything else goes on. Waits for the
+    /// shutdown delay. [`shutdown`](Self::shutdown) does it if nobody has.
+    ///
+    /// Cancel safe: it stays announced.
+    pub async fn announce_shutdown(&self) {
+        if !self.ending.announce() {
+            tracing::info!(delay = ?self.shutdown_delay, "the server is going to end");
+            tokio::time::sleep(self.shutdown_delay).await;
+        }
+    }
+
+    /// Announces the end, stops accepting, tells clients to go elsewhere, ends watches, lets other
+    /// requests end for the drain timeout, and returns when everything has ended.
     ///
     /// Cancel safe: dropping the future ends the server at once.
     pub async fn shutdown(mut self) {
-        self.ending.cancel();
+        self.announce_shutdown().await;
+        self.ending.close();
         while self.tasks.join_next().await.is_some() {}
     }
 }
@@ -259,13 +276,13 @@ struct Acceptor {
 }
 
 impl Acceptor {
-    async fn run(mut self, ending: CancellationToken, drain_timeout: Duration) {
+    async fn run(mut self, ending: Ending, drain_timeout: Duration) {
         loop {
             let room = self.tasks.len() < self.connections_max;
             tokio::select! {
                 // In this order, so that a simulation is the same each time.
                 biased;
-                () = ending.cancelled() => break,
+                () = ending.closing() => break,
                 Some(_) = self.tasks.join_next() => {}
                 Some(handover) = self.waiting.recv(), if room => {
                     let connections = Arc::clone(&self.connections);

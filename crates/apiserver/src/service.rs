@@ -4,38 +4,39 @@
 //! and then what every response has (warnings, cache control, compression). Whatever a handler
 //! does, one request cannot end another.
 
+mod other;
+
 use crate::answer::Answer;
 use crate::authn::{ANONYMOUS_USER, Authenticator, Peer, UNAUTHENTICATED_GROUP};
+use crate::backup::BACKUPS_MAX;
 use crate::body::{self, Body};
 use crate::config::Config;
+use crate::ending::Ending;
 use crate::handler::{self, Call};
-use crate::health::Health;
+use crate::metrics::{Metrics, RequestLabels};
 use crate::openapi::OpenApi;
 use crate::represent::not_acceptable;
 use crate::request::Request;
+use crate::request_record::{AUDIT_ID, RecordedBody, RequestRecord};
 use crate::route::Route;
 use crate::warning::add_warnings;
-use crate::{discovery, gzip, random, service_accounts, version};
+use crate::{discovery, gzip, service_accounts};
 use futures_util::FutureExt;
-use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderName, HeaderValue, VARY};
+use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderValue, VARY};
 use http::{Response, StatusCode, Version};
 use hyper::body::Incoming;
 use kubist_apimachinery::{GenericResponse, Status};
 use kubist_codec::Format;
 use kubist_codec::negotiate::{Offer, negotiate};
-use kubist_registry::{Registry, RequestContext, ServedGroup, User};
-use serde_json::json;
+use kubist_registry::{Registry, RequestContext, User};
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio_util::sync::CancellationToken;
+use tokio::sync::Semaphore;
 
 /// How long a request may take that is no watch, as upstream.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long storage may take to say that it is well, as upstream waits for etcd.
-const STORAGE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The id of a request, in and out.
-const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// Answers requests.
 #[derive(Debug)]
@@ -45,7 +46,11 @@ pub(crate) struct Service {
     pub(crate) body_bytes_max: usize,
     pub(crate) watch_timeout_min: Duration,
     /// Ends watches.
-    pub(crate) ending: CancellationToken,
+    pub(crate) ending: Ending,
+    pub(crate) metrics: Arc<Metrics>,
+    slow_request: Duration,
+    /// One for each backup that may be under way.
+    backups: Arc<Semaphore>,
     open_api: OpenApi,
     address: Option<SocketAddr>,
     anonymous_health: bool,
@@ -57,7 +62,7 @@ impl Service {
         registry: Registry,
         authenticator: Authenticator,
         address: Option<SocketAddr>,
-        ending: CancellationToken,
+        ending: Ending,
     ) -> Self {
         Self {
             registry,
@@ -65,6 +70,9 @@ impl Service {
             body_bytes_max: config.body_bytes_max,
             watch_timeout_min: config.watch_timeout_min,
             ending,
+            metrics: Arc::new(Metrics::new()),
+            slow_request: config.slow_request,
+            backups: Arc::new(Semaphore::new(BACKUPS_MAX)),
             open_api: OpenApi::new(),
             address,
             anonymous_health: config.anonymous_health,
@@ -76,12 +84,16 @@ impl Service {
         &self,
         peer: Peer,
         request: http::Request<Incoming>,
-    ) -> Response<Body> {
+    ) -> Response<RecordedBody> {
         let (parts, mut body) = request.into_parts();
-        let is_http_1 = parts.version < Version::HTTP_2;
+        let protocol = parts.version;
         let request = Request::new(parts);
+        let route = Route::parse(&request.path);
+        let labels = RequestLabels::of(&request, &route, &self.registry);
+        let slow = self.slow_request;
+        let mut record = RequestRecord::begin(&self.metrics, labels, &request, protocol, slow);
         let mut cx = self.registry.request(User::default());
-        let answered = self.authenticated(&mut cx, &peer, &request, &mut body);
+        let answered = self.authenticated(&mut cx, &peer, &request, route, &mut body);
         let answered = AssertUnwindSafe(Box::pin(answered)).catch_unwind().await;
         let answer = answered.unwrap_or_else(|_| {
             Err(Status::internal_error(
@@ -93,12 +105,14 @@ impl Service {
             Answer::status(&status, chosen.map_or(Format::Json, |chosen| chosen.format))
         });
         let mut response = finish(&request, &cx, answer);
+        response.headers_mut().insert(AUDIT_ID, record.audit_id());
         // On HTTP/1.1 the next request comes after whatever nobody read of this one.
-        if is_http_1 && !body::drain(&mut body).await {
+        if protocol < Version::HTTP_2 && !body::drain(&mut body).await {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(CONNECTION, close);
         }
-        response
+        record.answered(cx.user.name.clone(), response.status());
+        response.map(|body| RecordedBody::new(body, record))
     }
 
     async fn authenticated(
@@ -106,6 +120,7 @@ impl Service {
         cx: &mut RequestContext,
         peer: &Peer,
         request: &Request,
+        route: Route,
         body: &mut Incoming,
     ) -> Result<Answer, Status> {
         let user = self
@@ -115,13 +130,13 @@ impl Service {
             Ok(user) => user,
             Err(refused) => match self.service_account(cx, request).await {
                 Some(user) => user,
-                None if self.anonymous_health && is_public(&request.path) => anonymous(),
+                None if self.anonymous_health && other::is_public(&request.path) => anonymous(),
                 None => return Err(refused),
             },
         };
         // A watch has its own end; what else takes that long is given up.
         let deadline = deadline(request)?;
-        tokio::time::timeout(deadline, self.route(cx, request, body))
+        tokio::time::timeout(deadline, self.route(cx, request, route, body))
             .await
             .unwrap_or_else(|_| {
                 let why = "request did not complete within the allotted timeout";
@@ -140,9 +155,10 @@ impl Service {
         &self,
         cx: &RequestContext,
         request: &Request,
+        route: Route,
         body: &mut Incoming,
     ) -> Result<Answer, Status> {
-        match Route::parse(&request.path) {
+        match route {
             Route::Resource(path) => {
                 let call = Call {
                     service: self,
@@ -151,7 +167,7 @@ impl Service {
                 };
                 handler::answer(call, path, body).await
             }
-            Route::Other => self.other(request).await,
+            Route::Other => self.other(cx, request).await,
             route => self.discovery(route, request),
         }
     }
@@ -191,42 +207,6 @@ impl Service {
             Route::Resource(_) | Route::Other => Ok(Answer::page_not_found()),
         }
     }
-
-    async fn storage_answers(&self) -> bool {
-        let asked = tokio::time::timeout(STORAGE_TIMEOUT, self.registry.storage_health()).await;
-        matches!(asked, Ok(Ok(())))
-    }
-
-    /// Paths that are no part of the API proper.
-    async fn other(&self, request: &Request) -> Result<Answer, Status> {
-        let path = request.path.as_str();
-        if let Some((health, check)) = Health::of_path(path) {
-            let ending = self.ending.is_cancelled();
-            let mut storage = Health::asks_storage(check) && self.storage_answers().await;
-            if health.name == "readyz" {
-                // Alive, and good for reading, it may be all the same.
-                storage &= self.registry.storage_writable().is_ok();
-            }
-            return Ok(health.answer(check, &request.query, storage, ending));
-        }
-        if request.method != "GET" && request.method != "HEAD" {
-            return Ok(Answer::page_not_found());
-        }
-        let json = |tree: serde_json::Value| {
-            let text = serde_json::to_vec_pretty(&tree).map_err(Status::internal_error)?;
-            Ok(Answer::whole("application/json", text))
-        };
-        match path.strip_suffix('/').unwrap_or(path) {
-            "" => json(json!({"paths": root_paths(&self.registry.groups())})),
-            "/version" => json(version::version()),
-            "/openapi/v2" => Ok(self.open_api.old_document(request.accept())),
-            "/openapi/v3" => Ok(self.open_api.index()),
-            path => Ok(path
-                .strip_prefix("/openapi/v3/")
-                .and_then(|path| self.open_api.document(path, request.if_none_match()))
-                .unwrap_or_else(Answer::page_not_found)),
-        }
-    }
 }
 
 fn anonymous() -> User {
@@ -235,11 +215,6 @@ fn anonymous() -> User {
         groups: vec![UNAUTHENTICATED_GROUP.into()],
         ..User::default()
     }
-}
-
-/// Paths that may be open to everybody.
-fn is_public(path: &str) -> bool {
-    Health::of_path(path).is_some() || path.trim_end_matches('/') == "/version"
 }
 
 /// How long a request may take.
@@ -256,34 +231,6 @@ fn deadline(request: &Request) -> Result<Duration, Status> {
         0 => REQUEST_TIMEOUT,
         _ => REQUEST_TIMEOUT.min(Duration::from_nanos(asked)),
     })
-}
-
-fn root_paths(groups: &[ServedGroup]) -> Vec<String> {
-    let groups = groups.iter().flat_map(|group| {
-        let root = match group.name.as_str() {
-            "" => "/api".to_owned(),
-            name => format!("/apis/{name}"),
-        };
-        let versions = group.versions.iter();
-        let versions: Vec<String> = versions
-            .map(|version| format!("{root}/{}", version.version))
-            .collect();
-        std::iter::once(root).chain(versions)
-    });
-    let mut paths: Vec<String> = groups.collect();
-    paths.push("/apis".to_owned());
-    for path in [
-        "/healthz",
-        "/livez",
-        "/openapi/v2",
-        "/openapi/v3",
-        "/readyz",
-        "/version",
-    ] {
-        paths.push(path.to_owned());
-    }
-    paths.sort();
-    paths
 }
 
 /// 404 for a path below a known group.
@@ -325,9 +272,6 @@ fn finish(request: &Request, cx: &RequestContext, mut answer: Answer) -> Respons
     let mut response = answer.into_response();
     let headers = response.headers_mut();
     add_warnings(headers, &cx.take_warnings());
-    let given = request.headers.get(&AUDIT_ID).cloned();
-    let audit_id = given.or_else(|| HeaderValue::from_str(&random::uid()).ok());
-    headers.extend(audit_id.map(|id| (AUDIT_ID, id)));
     headers
         .entry(CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-cache, private"));

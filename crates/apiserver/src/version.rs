@@ -24,6 +24,36 @@ pub(crate) fn version() -> Value {
     })
 }
 
+/// What the labels of `kubernetes_build_info` are called, as upstream.
+pub(crate) const BUILD_LABELS: [&str; 9] = [
+    "major",
+    "minor",
+    "git_version",
+    "git_commit",
+    "git_tree_state",
+    "build_date",
+    "go_version",
+    "compiler",
+    "platform",
+];
+
+/// Their values: those of the document.
+pub(crate) fn build() -> [String; 9] {
+    let document = version();
+    [
+        "major",
+        "minor",
+        "gitVersion",
+        "gitCommit",
+        "gitTreeState",
+        "buildDate",
+        "goVersion",
+        "compiler",
+        "platform",
+    ]
+    .map(|name| document[name].as_str().unwrap_or_default().to_owned())
+}
+
 /// The architecture as Go calls it.
 fn architecture() -> &'static str {
     match std::env::consts::ARCH {

@@ -3,7 +3,7 @@
 mod clock;
 mod convert;
 mod demo;
-mod log;
+mod logging;
 mod memory;
 mod serve;
 mod signal;
@@ -29,7 +29,7 @@ pub(crate) enum Command {
     Demo(demo::Options),
     /// Run an API server in this process, in memory or in a folder
     Serve(serve::Options),
-    /// Check, compact and copy what `serve --data-dir` keeps
+    /// Check, compact, back up and restore what `serve` keeps
     Storage(storage::Options),
     /// Follow the objects of a resource, of any cluster
     Watch(watch::Options),

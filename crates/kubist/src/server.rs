@@ -65,6 +65,12 @@ pub struct ServerConfig {
     pub etcd: Option<EtcdServers>,
     /// Connections at a time; more wait. Default: 16,384.
     pub connections_max: usize,
+    /// How long it serves as before, once told to end, while `/readyz` fails. Default: none.
+    pub shutdown_delay: Duration,
+    /// Within what time watches end then, each at a moment of its own. Default: none.
+    pub watch_drain: Duration,
+    /// The share of requests after which an HTTP/2 connection is told to go. Default: 0.
+    pub goaway_chance: f64,
 }
 
 impl Default for ServerConfig {
@@ -80,6 +86,9 @@ impl Default for ServerConfig {
             watch_cache: WatchCache::default(),
             etcd: None,
             connections_max: kubist_apiserver::CONNECTIONS_MAX,
+            shutdown_delay: Duration::ZERO,
+            watch_drain: Duration::ZERO,
+            goaway_chance: 0.0,
         }
     }
 }
@@ -182,6 +191,9 @@ impl Server {
             listen: Some(config.listen),
             tokens: tokens.collect(),
             connections_max: config.connections_max,
+            shutdown_delay: config.shutdown_delay,
+            watch_drain: config.watch_drain,
+            goaway_chance: config.goaway_chance,
             ..kubist_apiserver::Config::default()
         };
         let api = ApiServer::bind(http, registry).await?;
@@ -314,11 +326,12 @@ impl Server {
         }
     }
 
-    /// Stops controllers, then ends watches, lets requests end, and returns when nothing runs any
-    /// more.
+    /// Is not ready from here on, and after the delay stops controllers, tells clients to go, ends
+    /// watches, lets requests end, and returns when nothing runs any more.
     ///
     /// Cancel safety: dropping the future ends everything at once.
     pub async fn shutdown(mut self) {
+        self.api.announce_shutdown().await;
         self.stopping.cancel();
         let controllers = &mut self.controllers;
         let drained = async { while controllers.join_next().await.is_some() {} };

@@ -19,10 +19,12 @@ mod time_budget;
 mod watchers;
 mod watching;
 
+use self::delegation::Answers;
 use self::freshness::Freshness;
 use self::reading::Source;
 use self::state::{Content, State};
 use crate::list;
+use crate::metrics::ResourceMetrics;
 use crate::storage::{
     Allowed, Change, DeleteRequest, ListRequest, Listed, Outcome, Storage, StorageStats,
     UpdateRequest, WatchRequest,
@@ -101,6 +103,8 @@ pub struct CacherStats {
     pub watchers: usize,
     /// How often it began anew.
     pub generation: u64,
+    /// Up to here it has everything.
+    pub revision: u64,
 }
 
 impl Cacher {
@@ -151,7 +155,13 @@ impl Cacher {
             capacity: content.map_or(0, Content::capacity),
             watchers: state.watchers.len(),
             generation: state.generation,
+            revision: content.map_or(0, Content::revision),
         }
+    }
+
+    /// What is counted about its resource.
+    pub fn metrics(&self) -> &Arc<ResourceMetrics> {
+        self.shared.raw.codec.metrics()
     }
 
     async fn get_object(
@@ -180,10 +190,18 @@ impl Cacher {
         let answers = delegation::of_list(&position, &request)?;
         let view = self.shared.view(answers, &request).await;
         let failed = |error: &StorageError| error.to_status(Operation::List, request.resource, "");
-        match view.map_err(|error| failed(&error))? {
-            Some(view) => list::list(&self.shared.raw.codec, &view, request).await,
+        let view = view.map_err(|error| failed(&error))?;
+        let listed = match &view {
+            Some(view) => list::list(&self.shared.raw.codec, view, request).await,
             None => self.shared.raw.list(request).await,
+        };
+        if answers == Answers::MostRecent {
+            let cache = &self.metrics().cache;
+            cache
+                .consistent_reads(listed.is_ok(), view.is_none())
+                .add(1);
         }
+        listed
     }
 }
 

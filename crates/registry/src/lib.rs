@@ -87,6 +87,7 @@ mod watch;
 mod watch_event;
 
 pub mod cacher;
+pub mod metrics;
 pub mod storage;
 pub mod transformer;
 
@@ -102,7 +103,7 @@ pub use object_fields::text_at;
 pub use predicate::Predicate;
 pub use random::uuid_v4;
 pub use raw::RawStorage;
-pub use registry::Registry;
+pub use registry::{CacheState, ObjectCount, Registry};
 pub use registry_config::RegistryConfig;
 pub use request_context::{RequestContext, User};
 pub use rest::{Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb};

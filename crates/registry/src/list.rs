@@ -68,6 +68,7 @@ impl Listing<'_> {
         let limit = limited.then(|| usize::try_from(options.limit).unwrap_or(usize::MAX));
         let mut listed = Listed::default();
         let mut page = limit;
+        let (mut fetched, mut asked) = (0, 0);
         loop {
             let request = RangeRequest {
                 range: cursor.range.clone(),
@@ -88,6 +89,7 @@ impl Listing<'_> {
             cursor.at = Some(Revision(revision));
             let left = limit.map(|limit| limit - listed.items.len());
             let evaluated = self.select(&response, left, &mut listed);
+            (fetched, asked) = (fetched + response.kvs.len(), asked + evaluated);
             let more = response.more || evaluated < response.kvs.len();
             let last = evaluated.checked_sub(1).map(|it| &response.kvs[it].key);
             if let (true, Some(last)) = (more, last) {
@@ -96,10 +98,21 @@ impl Listing<'_> {
             let full = limit.is_some_and(|limit| listed.items.len() >= limit);
             if !more || full {
                 listed.metadata = cursor.metadata(more, predicate, &response, evaluated);
+                self.counted(fetched, asked, listed.items.len());
                 return Ok(listed);
             }
             page = page.map(|page| page.saturating_mul(2).min(PAGE_MAX));
         }
+    }
+
+    fn counted(&self, fetched: usize, evaluated: usize, returned: usize) {
+        let metrics = self.codec.metrics();
+        let of = if self.reader.is_cache() {
+            &metrics.from_cache
+        } else {
+            &metrics.from_storage
+        };
+        of.listed(fetched, evaluated, returned);
     }
 
     fn failed(&self, error: &StorageError) -> Status {

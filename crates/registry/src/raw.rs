@@ -8,6 +8,7 @@ mod delete;
 mod update;
 
 use crate::list;
+use crate::metrics::StorageRequest;
 use crate::reader::KvReader;
 use crate::storage::{
     Allowed, Change, DeleteRequest, ListRequest, Listed, Outcome, Storage, StorageStats,
@@ -22,7 +23,7 @@ use kubist_api::Kind;
 use kubist_apimachinery::wire::DecodeContext;
 use kubist_apimachinery::{AnyObject, Status};
 use kubist_storage::{
-    DeleteRequest as Remove, Expected, KeyValue, Kv, PutRequest, RangeRequest, Revision,
+    Answer, DeleteRequest as Remove, Expected, KeyValue, Kv, PutRequest, RangeRequest, Revision,
     WriteOutcome,
 };
 use std::sync::Arc;
@@ -63,7 +64,14 @@ impl RawStorage {
         }
         let value = self.codec.encode(object);
         let bytes = Bytes::from(key);
-        let put = self.put(&bytes, &value, Expected::Absent, ttl).await?;
+        let put = self.put(
+            StorageRequest::Create,
+            &bytes,
+            &value,
+            Expected::Absent,
+            ttl,
+        );
+        let put = put.await?;
         match put {
             WriteOutcome::Committed { revision } => {
                 Ok(self.codec.written(&bytes, revision.0, &value))
@@ -87,7 +95,8 @@ impl RawStorage {
         not_older_than: Option<u64>,
     ) -> Result<Option<Stored>, StorageError> {
         self.codec.keys().check(key)?;
-        let response = self.kv.get(key.as_bytes(), None).await?;
+        let get = self.kv.get(key.as_bytes(), None);
+        let response = self.timed(StorageRequest::Get, get).await?;
         let current = response.revision.0;
         if let Some(requested) = not_older_than
             && requested > current
@@ -103,7 +112,8 @@ impl RawStorage {
     }
 
     async fn read(&self, key: &str) -> Result<Current, StorageError> {
-        let kv = self.kv.get(key.as_bytes(), None).await?.kv;
+        let get = self.kv.get(key.as_bytes(), None);
+        let kv = self.timed(StorageRequest::Get, get).await?.kv;
         Ok(self.fresh(kv))
     }
 
@@ -127,8 +137,18 @@ impl RawStorage {
         }
     }
 
+    /// Waits for the engine, and counts it.
+    async fn timed<T, E>(
+        &self,
+        request: StorageRequest,
+        answer: Answer<'_, Result<T, E>>,
+    ) -> Result<T, E> {
+        self.codec.metrics().time(request, answer).await
+    }
+
     async fn put(
         &self,
+        request: StorageRequest,
         key: &Bytes,
         value: &Bytes,
         expected: Expected,
@@ -139,7 +159,7 @@ impl RawStorage {
         if let Some(ttl) = ttl {
             put = put.lease(self.kv.grant(ttl).await?);
         }
-        Ok(self.kv.put(put).await?)
+        Ok(self.timed(request, self.kv.put(put)).await?)
     }
 
     /// Removes a version. If it is not the newest any more, the newest.
@@ -150,7 +170,10 @@ impl RawStorage {
     ) -> Result<Result<u64, Option<Arc<KeyValue>>>, StorageError> {
         let key = Bytes::copy_from_slice(key.as_bytes());
         let delete = Remove::new(key, Expected::Revision(Revision(revision)));
-        Ok(match self.kv.delete(delete).await? {
+        let deleted = self
+            .timed(StorageRequest::Delete, self.kv.delete(delete))
+            .await;
+        Ok(match deleted? {
             WriteOutcome::Committed { revision } => Ok(revision.0),
             WriteOutcome::Conflict { current, .. } => Err(current),
         })
@@ -163,7 +186,11 @@ impl RawStorage {
     async fn all(&self, limit: Option<usize>) -> Result<StorageStats, StorageError> {
         let mut request = RangeRequest::new(self.codec.keys().range(""));
         request.limit = limit;
-        let found = self.kv.range(request).await?;
+        let of_what = match limit {
+            Some(0) => StorageRequest::Count,
+            _ => StorageRequest::List,
+        };
+        let found = self.timed(of_what, self.kv.range(request)).await?;
         Ok(StorageStats {
             object_count: found.count,
             bytes: found.kvs.iter().map(|kv| kv.value.len()).sum(),
@@ -200,7 +227,9 @@ impl Storage for RawStorage {
     fn list<'a>(&'a self, request: ListRequest<'a>) -> BoxFuture<'a, Result<Listed, Status>> {
         Box::pin(async move {
             let reader = KvReader(Arc::clone(&self.kv));
-            list::list(&self.codec, &reader, request).await
+            let listing = list::list(&self.codec, &reader, request);
+            let metrics = self.codec.metrics();
+            metrics.time(StorageRequest::List, listing).await
         })
     }
 

@@ -20,6 +20,11 @@ pub(crate) trait Reader: fmt::Debug + Send + Sync {
 
     /// The newest revision to read at.
     fn revision(&self) -> Answer<'_, Result<Revision, ReadError>>;
+
+    /// Whether it is a cache, and not storage itself.
+    fn is_cache(&self) -> bool {
+        false
+    }
 }
 
 /// A state that watches begin with.

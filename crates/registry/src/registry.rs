@@ -4,8 +4,10 @@
 //! what every cluster has. It serves no requests itself.
 
 mod caches;
+mod operating;
 
 use self::caches::Caches;
+pub use self::operating::{CacheState, ObjectCount};
 use crate::cacher::Cacher;
 use crate::capability::RestStorage;
 use crate::catalog::{self, ServedGroup};
@@ -22,6 +24,7 @@ use crate::storage_error::Operation;
 use crate::store::Store;
 use crate::strategy::{BoxFuture, Lookup};
 use crate::subresource::Subresource;
+use crate::transformer::Transformer;
 use crate::{Predicate, RequestContext, Stored, User};
 use hashbrown::HashMap;
 use kubist_api::{GROUPS, Kind, ResourceFacts, find_kind};
@@ -39,6 +42,9 @@ pub struct Registry {
     /// What the embedder serves beside what is stored.
     more: Arc<[Arc<dyn RestStorage>]>,
     pub(crate) definitions: Arc<Definitions>,
+    /// The folder of all keys.
+    key_root: Arc<str>,
+    transformers: Arc<[Arc<dyn Transformer>]>,
 }
 
 /// Group, version and plural.
@@ -98,6 +104,8 @@ impl Registry {
             shared: Arc::clone(&shared),
             resources: Arc::new(resources),
             caches: Arc::new(Caches::new(cachers)),
+            key_root: config.key_root.as_str().into(),
+            transformers: config.transformers.into_iter().map(|(_, it)| it).collect(),
             more: config.resources.into(),
             definitions: Arc::default(),
         };
@@ -181,11 +189,13 @@ impl Registry {
         &*self.shared
     }
 
-    /// Whether every resource can be served; the plural names of those that cannot.
-    pub fn unready_resources(&self) -> Vec<&'static str> {
+    /// The resources that cannot be served yet, in order.
+    pub fn unready_resources(&self) -> Vec<GroupResource> {
         let stores = self.shared.by_name.values();
         let unready = stores.filter(|it| it.storage.readiness().is_err());
-        unready.map(|it| it.plural).collect()
+        let mut unready: Vec<_> = unready.map(|it| it.resource()).collect();
+        unready.sort();
+        unready
     }
 
     async fn recover_services(&self) -> Result<(), Status> {

@@ -4,6 +4,7 @@
 //! the transformer. On the way back each version of an object is looked at once while in use.
 
 use crate::Stored;
+use crate::metrics::ResourceMetrics;
 use crate::storage_key::KeyLayout;
 use crate::stored::unreadable;
 use crate::stored_cache::StoredCache;
@@ -24,6 +25,7 @@ pub struct StoredCodec {
     cache: Arc<StoredCache>,
     transformer: Arc<dyn Transformer>,
     encoding: StorageEncoding,
+    metrics: Arc<ResourceMetrics>,
 }
 
 /// How objects are written.
@@ -49,6 +51,7 @@ impl StoredCodec {
             cache: Arc::new(StoredCache::new(CACHE_BYTES_MAX)),
             transformer: Arc::new(Identity),
             encoding: StorageEncoding::default(),
+            metrics: Arc::new(ResourceMetrics::new(kind.facts().group, kind.facts().kind)),
         }
     }
 
@@ -66,6 +69,13 @@ impl StoredCodec {
         self
     }
 
+    /// The same, counting there.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Arc<ResourceMetrics>) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
     /// The same with a memory that is shared with others.
     #[must_use]
     pub(crate) fn with_cache(mut self, cache: Arc<StoredCache>) -> Self {
@@ -79,6 +89,11 @@ impl StoredCodec {
 
     pub(crate) fn keys(&self) -> &KeyLayout {
         &self.keys
+    }
+
+    /// What is counted about the resource.
+    pub(crate) fn metrics(&self) -> &Arc<ResourceMetrics> {
+        &self.metrics
     }
 
     /// The stored encoding of an object, before the transformer.
@@ -149,6 +164,14 @@ impl StoredCodec {
     }
 
     fn open(&self, kv: &KeyValue, revision: u64) -> Stored {
+        let stored = self.read(kv, revision);
+        if stored.failure().is_some() {
+            self.metrics.decode_errors.add(1);
+        }
+        stored
+    }
+
+    fn read(&self, kv: &KeyValue, revision: u64) -> Stored {
         match self.transformer.open(&kv.value, &kv.key) {
             Ok(read) => decode(self.kind, revision, &read.value),
             Err(error) => {

@@ -10,6 +10,7 @@ mod aes_gcm;
 
 pub use aes_gcm::{AesGcm, AesKeyError};
 
+use crate::metrics::Count;
 use bytes::Bytes;
 use std::fmt;
 
@@ -23,6 +24,27 @@ pub trait Transformer: fmt::Debug + Send + Sync + 'static {
 
     /// The value that was stored under `key`.
     fn open(&self, value: &Bytes, key: &[u8]) -> Result<Transformed, TransformError>;
+
+    /// What was done so far, by what the values begin with. Default: nothing is counted.
+    fn counts(&self) -> Vec<TransformCounts> {
+        Vec::new()
+    }
+}
+
+/// What one of several transformers has done.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TransformCounts {
+    /// What its values begin with; empty for plain ones.
+    pub prefix: String,
+    /// Values written.
+    pub sealed: u64,
+    /// Values that could not be written.
+    pub seal_errors: u64,
+    /// Values read.
+    pub opened: u64,
+    /// Values that could not be read.
+    pub open_errors: u64,
 }
 
 /// What came out of storage.
@@ -80,8 +102,28 @@ impl Transformer for Identity {
 /// Several transformers, told apart by what their values begin with.
 #[derive(Debug)]
 pub struct Transformers {
-    /// The prefix that stands before the values of each; never empty but for plain values.
-    all: Vec<(Bytes, Box<dyn Transformer>)>,
+    all: Vec<Prefixed>,
+}
+
+#[derive(Debug)]
+struct Prefixed {
+    /// What stands before its values; never empty but for plain values.
+    prefix: Bytes,
+    transformer: Box<dyn Transformer>,
+    /// Written and read, without an error and with one.
+    sealed: [Count; 2],
+    opened: [Count; 2],
+}
+
+impl Prefixed {
+    fn new(prefix: impl Into<Bytes>, transformer: impl Transformer) -> Self {
+        Self {
+            prefix: prefix.into(),
+            transformer: Box::new(transformer),
+            sealed: Default::default(),
+            opened: Default::default(),
+        }
+    }
 }
 
 impl Transformers {
@@ -89,14 +131,14 @@ impl Transformers {
     /// is empty for [`Identity`], which is tried after all that have one.
     pub fn writing(prefix: impl Into<Bytes>, transformer: impl Transformer) -> Self {
         Self {
-            all: vec![(prefix.into(), Box::new(transformer))],
+            all: vec![Prefixed::new(prefix, transformer)],
         }
     }
 
     /// The same with one more that reads.
     #[must_use]
     pub fn reading(mut self, prefix: impl Into<Bytes>, transformer: impl Transformer) -> Self {
-        self.all.push((prefix.into(), Box::new(transformer)));
+        self.all.push(Prefixed::new(prefix, transformer));
         self
     }
 
@@ -114,27 +156,43 @@ impl Transformers {
 
 impl Transformer for Transformers {
     fn seal(&self, value: Bytes, key: &[u8]) -> Result<Bytes, TransformError> {
-        let (prefix, first) = self.all.first().ok_or(TransformError::UnknownForm)?;
-        let value = first.seal(value, key)?;
-        if prefix.is_empty() {
+        let first = self.all.first().ok_or(TransformError::UnknownForm)?;
+        let value = first.transformer.seal(value, key);
+        first.sealed[usize::from(value.is_err())].add(1);
+        let value = value?;
+        if first.prefix.is_empty() {
             return Ok(value);
         }
-        Ok([&prefix[..], &value[..]].concat().into())
+        Ok([&first.prefix[..], &value[..]].concat().into())
     }
 
     fn open(&self, value: &Bytes, key: &[u8]) -> Result<Transformed, TransformError> {
-        let named = |(_, (prefix, _)): &(usize, &(Bytes, Box<dyn Transformer>))| {
-            !prefix.is_empty() && value.starts_with(prefix)
-        };
-        let plain = |(_, (prefix, _)): &(usize, &(Bytes, Box<dyn Transformer>))| prefix.is_empty();
+        let named =
+            |(_, it): &(usize, &Prefixed)| !it.prefix.is_empty() && value.starts_with(&it.prefix);
+        let plain = |(_, it): &(usize, &Prefixed)| it.prefix.is_empty();
         let all = || self.all.iter().enumerate();
         let found = all().find(named).or_else(|| all().find(plain));
-        let (index, (prefix, transformer)) = found.ok_or(TransformError::UnknownForm)?;
-        let transformed = transformer.open(&value.slice(prefix.len()..), key)?;
+        let (index, found) = found.ok_or(TransformError::UnknownForm)?;
+        let transformed = found
+            .transformer
+            .open(&value.slice(found.prefix.len()..), key);
+        found.opened[usize::from(transformed.is_err())].add(1);
+        let transformed = transformed?;
         Ok(Transformed {
             stale: transformed.stale || index > 0,
             ..transformed
         })
+    }
+
+    fn counts(&self) -> Vec<TransformCounts> {
+        let count = |it: &Prefixed| TransformCounts {
+            prefix: String::from_utf8_lossy(&it.prefix).into_owned(),
+            sealed: it.sealed[0].value(),
+            seal_errors: it.sealed[1].value(),
+            opened: it.opened[0].value(),
+            open_errors: it.opened[1].value(),
+        };
+        self.all.iter().map(count).collect()
     }
 }
 

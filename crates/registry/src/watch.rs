@@ -140,6 +140,13 @@ impl EventStream {
         }
     }
 
+    /// The bookmark with which a watch can be ended now, so that its client goes on from where
+    /// it is; None if the client wants none, or has not got all initial objects.
+    pub fn farewell(&self) -> Option<WatchEvent> {
+        let bookmarks = self.bookmarks.as_ref()?;
+        matches!(self.state, State::Live(_)).then(|| self.bookmark(bookmarks.delivered, false))
+    }
+
     async fn initial(&mut self) -> Result<Vec<WatchEvent>, Status> {
         let State::Initial(initial) = &self.state else {
             return Ok(Vec::new());

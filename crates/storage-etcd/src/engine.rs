@@ -185,6 +185,10 @@ impl Kv for EtcdKv {
         self.shared.compacted()
     }
 
+    fn size_bytes(&self) -> Answer<'_, Result<Option<u64>, ReadError>> {
+        Answer::later(self.shared.size_bytes())
+    }
+
     fn answers_progress(&self) -> bool {
         self.shared.cluster.progress_is_safe_everywhere()
     }

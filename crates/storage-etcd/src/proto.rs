@@ -257,4 +257,7 @@ pub(crate) struct StatusRequest {}
 pub(crate) struct StatusResponse {
     #[prost(string, tag = "2")]
     pub(crate) version: String,
+    /// Bytes allocated on the member's disk.
+    #[prost(int64, tag = "3")]
+    pub(crate) db_size: i64,
 }

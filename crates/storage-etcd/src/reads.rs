@@ -1,7 +1,7 @@
 //! Reads: of a key, of a range, of the store's revision.
 
 use crate::engine::Shared;
-use crate::method::RANGE;
+use crate::method::{RANGE, STATUS};
 use crate::proto;
 use crate::refusal::Refusal;
 use crate::translate::{LOWEST_KEY, bounds, head, key_value, number};
@@ -68,6 +68,15 @@ impl Shared {
 
     pub(crate) async fn revision(&self) -> Result<Revision, ReadError> {
         Ok(self.get(b"", None).await?.revision)
+    }
+
+    /// Bytes allocated on the disk of the member that answers.
+    pub(crate) async fn size_bytes(&self) -> Result<Option<u64>, ReadError> {
+        match self.call(&STATUS, proto::StatusRequest {}).await {
+            Ok(status) => Ok(u64::try_from(status.db_size).ok()),
+            Err(None) => Err(ReadError::Closed),
+            Err(Some(refusal)) => Err(refusal.into_fault().into()),
+        }
     }
 
     async fn read(

@@ -53,6 +53,18 @@ pub enum StoreError {
         /// Why.
         source: io::Error,
     },
+    /// A backup cannot be restored.
+    #[error("cannot restore the backup")]
+    Backup {
+        /// Why.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// There is something where a store is to be restored.
+    #[error("{} is not empty", path.display())]
+    NotEmpty {
+        /// The folder.
+        path: PathBuf,
+    },
     /// There is no store.
     #[error("there is no store in {}", path.display())]
     NotFound {

@@ -9,21 +9,30 @@ use kubist_storage::{Change, Event, Fault, FaultKind, LeaseId};
 use redb::{Database, StorageError, Table, WriteTransaction};
 use std::fmt;
 use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) struct RedbJournal {
     /// `None` after it failed and could not be opened again.
     database: Option<Database>,
+    /// Its file; `None` on a backend.
+    path: Option<PathBuf>,
     /// Holds the lock, which is given up after the database.
     reopen: Reopen,
     config: Config,
 }
 
 impl RedbJournal {
-    pub(crate) fn new(database: Database, reopen: Reopen, config: Config) -> Self {
+    pub(crate) fn new(
+        database: Database,
+        path: Option<PathBuf>,
+        reopen: Reopen,
+        config: Config,
+    ) -> Self {
         Self {
             database: Some(database),
+            path,
             reopen,
             config,
         }
@@ -64,6 +73,11 @@ impl Journal for RedbJournal {
         let replayed = store.replay(self.config.clone()).map_err(fault)?;
         self.database = Some(store.into_database());
         Ok(replayed)
+    }
+
+    fn size_bytes(&self) -> Option<u64> {
+        let metadata = std::fs::metadata(self.path.as_ref()?).ok()?;
+        Some(metadata.len())
     }
 }
 

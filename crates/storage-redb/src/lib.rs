@@ -52,8 +52,10 @@ mod format;
 mod journal;
 mod place;
 mod report;
+mod restore;
 mod store;
 
 pub use error::StoreError;
-pub use report::{Compaction, Report};
+pub use report::{Compaction, Report, Restored};
+pub use restore::REVISIONS_SKIPPED;
 pub use store::Store;

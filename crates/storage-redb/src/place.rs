@@ -99,6 +99,25 @@ impl Place {
         }
     }
 
+    /// Whether there is nothing in a folder, or no folder.
+    pub(crate) fn is_empty(dir: &Path) -> Result<bool, StoreError> {
+        match fs::read_dir(dir) {
+            Ok(mut entries) => Ok(entries.next().is_none()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
+            Err(error) => Err(StoreError::io(dir, error)),
+        }
+    }
+
+    /// Removes what was [begun](Self::begin) and not finished, and the lock with it: the folder
+    /// is as empty as it was.
+    pub(crate) fn abandon(self) {
+        // Whatever stays is told to whoever tries again.
+        for name in [UNFINISHED, LOCK] {
+            fs::remove_file(self.dir.join(name)).ok();
+        }
+        fs::remove_dir(&self.dir).ok();
+    }
+
     /// Gives a new store, which is closed, its name.
     pub(crate) fn finish(&self) -> Result<(), StoreError> {
         let renamed = fs::rename(self.dir.join(UNFINISHED), self.file());

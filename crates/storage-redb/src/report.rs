@@ -37,3 +37,15 @@ pub struct Compaction {
     /// Bytes after.
     pub after: u64,
 }
+
+/// What was restored from a backup.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Restored {
+    /// The revision that the backup is of.
+    pub backed_up: Revision,
+    /// Where the store stands now: above it, and above what was written after the backup.
+    pub revision: Revision,
+    /// Objects.
+    pub keys: u64,
+}

@@ -131,7 +131,8 @@ impl Store {
     /// What is stored is no history.
     pub fn into_kv(self, config: Config, clock: Arc<dyn Clock>) -> Result<JournaledKv, StoreError> {
         let replayed = self.replay(config.clone())?;
-        let journal = RedbJournal::new(self.database, self.reopen, config);
+        let path = self.place.is_some().then_some(self.path);
+        let journal = RedbJournal::new(self.database, path, self.reopen, config);
         Ok(JournaledKv::new(replayed, clock, journal))
     }
 
@@ -207,6 +208,11 @@ impl Store {
             .map_err(|error| StoreError::of(&path, error))?;
         drop(copy);
         place.finish()
+    }
+
+    /// What errors name.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     fn copy<K: redb::Key + 'static, V: Value + 'static>(
@@ -307,7 +313,7 @@ impl fmt::Debug for Store {
     }
 }
 
-fn builder() -> Builder {
+pub(crate) fn builder() -> Builder {
     let mut builder = Builder::new();
     builder.set_cache_size(CACHE_BYTES);
     builder
@@ -342,7 +348,7 @@ fn is_empty(database: &Database) -> Result<bool, redb::Error> {
 }
 
 /// Writes what an empty store holds.
-fn initialize(database: &Database) -> Result<(), redb::Error> {
+pub(crate) fn initialize(database: &Database) -> Result<(), redb::Error> {
     // The standard library's own randomness; it only has to differ from other stores'.
     let cluster_id = RandomState::new().hash_one(FORMAT);
     let write = database.begin_write()?;

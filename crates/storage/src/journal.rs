@@ -36,6 +36,11 @@ pub trait Journal: fmt::Debug + Send + 'static {
     /// the journal [reopens](Self::reopen); otherwise, or if it never does, it closes itself.
     fn commit(&mut self, batch: &Batch) -> Result<(), Fault>;
 
+    /// How much room it takes, in bytes; `None` if it cannot tell. Default: `None`.
+    fn size_bytes(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether [`reopen`](Self::reopen) can work. Default: no.
     fn reopens(&self) -> bool {
         false

@@ -3,6 +3,7 @@
 //! What etcd v3 offers to Kubernetes, and no more: no transactions over several keys, no
 //! comparison but that of a key's modification revision.
 
+use crate::memory::Tree;
 use crate::{Answer, CompactError, Fault, KeyRange, KeyValue, LeaseError, LeaseId, ReadError};
 use crate::{Revision, Watch, WatchError, WriteError};
 use bytes::Bytes;
@@ -69,6 +70,19 @@ pub trait Kv: fmt::Debug + Send + Sync + 'static {
     /// then. May change while the process runs. Costs no input or output.
     fn answers_progress(&self) -> bool {
         true
+    }
+
+    /// All keys as they are now, and where the store stands, if the engine holds them in this
+    /// process: no older than any write that was answered before. `None` for engines elsewhere,
+    /// and for one that is closed.
+    fn head(&self) -> Option<(Tree, Revision)> {
+        None
+    }
+
+    /// How much room the store takes where it is kept, in bytes. `None` for engines that keep
+    /// nothing on a disk. Default: `None`.
+    fn size_bytes(&self) -> Answer<'_, Result<Option<u64>, ReadError>> {
+        Answer::ready(Ok(None))
     }
 }
 

@@ -58,6 +58,8 @@ pub mod memory;
 
 pub mod journal;
 
+pub mod backup;
+
 #[cfg(feature = "conformance")]
 pub mod conformance;
 

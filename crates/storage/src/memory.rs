@@ -295,6 +295,12 @@ impl ProgressWatches {
 }
 
 impl Kv for MemoryKv {
+    fn head(&self) -> Option<(Tree, Revision)> {
+        let state = self.shared.state.read();
+        let versions = &state.versions;
+        (!state.closed).then(|| (versions.head().clone(), versions.revision()))
+    }
+
     fn get<'a>(
         &'a self,
         key: &'a [u8],

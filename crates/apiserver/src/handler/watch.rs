@@ -6,6 +6,8 @@
 use super::{Call, Target, list};
 use crate::answer::{Answer, encode_status};
 use crate::body::{Body, BrokenOff, Chunks};
+use crate::ending::Ending;
+use crate::metrics::WatchMetrics;
 use crate::random;
 use crate::represent::{Form, partial_json};
 use crate::table::metadata_of;
@@ -20,8 +22,12 @@ use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
 use kubist_registry::{EventStream, Stored, WatchEvent};
 use std::pin::Pin;
 use std::time::Duration;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
+
+/// Bytes of events that are encoded at once, except that one event always fits: what a client that
+/// does not read costs beyond what HTTP holds for it.
+const CHUNK_BYTES: usize = 32 << 10;
 
 pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {
     let offer = if target.rest.kind().is_custom() {
@@ -45,14 +51,23 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
     let events = watcher
         .watch(call.cx, &target.namespace, name, &options, Some(timeout))
         .await?;
+    let facts = target.rest.facts();
     let content_type = form.chosen.watch_content_type();
     let body = Watching {
         events,
         form,
         first_table: true,
         deadline: Box::pin(tokio::time::sleep(timeout)),
-        ending: Box::pin(call.service.ending.clone().cancelled_owned()),
-        chunks: 0,
+        closing: Box::pin(call.service.ending.closed()),
+        ending: call.service.ending.clone(),
+        leaving: false,
+        rounds: 0,
+        waiting: Vec::new().into_iter(),
+        goes_on: true,
+        metrics: call
+            .service
+            .metrics
+            .watch(facts.group, facts.version, facts.plural),
     };
     let mut answer = Answer::new(StatusCode::OK, content_type, Body::Chunks(body.chunks()));
     answer.live = true;
@@ -72,66 +87,92 @@ struct Watching {
     /// Whether the next table names its columns.
     first_table: bool,
     deadline: Pin<Box<Sleep>>,
-    ending: Pin<Box<WaitForCancellationFutureOwned>>,
-    /// How many chunks there were.
-    chunks: u32,
+    closing: Pin<Box<WaitForCancellationFutureOwned>>,
+    ending: Ending,
+    /// Whether the deadline is one because the server ends.
+    leaving: bool,
+    /// How often events were waited for.
+    rounds: u32,
+    /// Events that did not fit into the chunk before.
+    waiting: std::vec::IntoIter<WatchEvent>,
+    /// Whether more may follow after those.
+    goes_on: bool,
+    metrics: WatchMetrics,
 }
 
-/// Chunks after which the ends are looked at although there are events.
-const CHUNKS_UNCHECKED: u32 = 16;
+/// Rounds after which the ends are looked at although there are events.
+const ROUNDS_UNCHECKED: u32 = 16;
 
 impl Watching {
     fn chunks(self) -> Chunks {
         let chunks = futures_util::stream::unfold(Some(self), |watching| async move {
             let mut watching = watching?;
-            let events = watching.next().await?;
-            watching.chunks = watching.chunks.wrapping_add(1);
-            let (chunk, more) = watching.chunk(events);
-            Some((Ok::<Bytes, BrokenOff>(chunk), more.then_some(watching)))
+            if watching.waiting.as_slice().is_empty() {
+                let (events, goes_on) = watching.next().await?;
+                if let Some(frame) = watching.lone(&events) {
+                    watching.metrics.sent(frame.len());
+                    return Some((Ok::<Bytes, BrokenOff>(frame), goes_on.then_some(watching)));
+                }
+                (watching.waiting, watching.goes_on) = (events.into_iter(), goes_on);
+            }
+            let mut chunk = Vec::new();
+            let more = watching.encode(&mut chunk);
+            Some((Ok(chunk.into()), more.then_some(watching)))
         });
         Box::pin(chunks)
     }
 
-    /// The next events; None at the end. Events come first, because a crowd of watchers would
-    /// meet at the locks of what ends them all; but they cannot keep a watch from its end.
-    async fn next(&mut self) -> Option<Vec<WatchEvent>> {
-        if self.chunks.is_multiple_of(CHUNKS_UNCHECKED) {
-            tokio::select! {
-                biased;
-                () = &mut self.ending => None,
-                () = &mut self.deadline => None,
-                events = self.events.next() => events,
+    /// The next events, and whether more may follow. None at the end. Events come first, because
+    /// a crowd of watchers would meet at the locks of what ends them all; but they cannot keep a
+    /// watch from its end.
+    async fn next(&mut self) -> Option<(Vec<WatchEvent>, bool)> {
+        self.rounds = self.rounds.wrapping_add(1);
+        if self.rounds.is_multiple_of(ROUNDS_UNCHECKED) {
+            if self.ending.is_closing() && !self.leaving {
+                self.leave();
             }
-        } else {
+            if self.deadline.deadline() <= Instant::now() {
+                return self.farewell();
+            }
+        }
+        loop {
             tokio::select! {
                 biased;
-                events = self.events.next() => events,
-                () = &mut self.ending => None,
-                () = &mut self.deadline => None,
+                events = self.events.next() => return Some((events?, true)),
+                () = &mut self.closing, if !self.leaving => self.leave(),
+                () = &mut self.deadline => return self.farewell(),
             }
         }
     }
 
-    /// Events as they are sent. False if the last of them ends the watch. A lone event, as most
-    /// come, is encoded once for all who watch in the same form.
-    fn chunk(&mut self, events: Vec<WatchEvent>) -> (Bytes, bool) {
-        if let [event] = &events[..]
-            && let Some((kind, stored)) = object_of(event)
-            && self.form.is_plain()
-            && let Ok(frame) = stored.frame((kind, self.form.chosen.format), |out| {
-                self.plain(kind, stored, out)
-            })
+    /// Ends soon, and not together with all others.
+    fn leave(&mut self) {
+        self.leaving = true;
+        let end = Instant::now() + self.ending.watch_goes_on();
+        let end = end.min(self.deadline.deadline());
+        self.deadline.as_mut().reset(end);
+    }
+
+    /// The last event of a watch whose server ends: where to go on elsewhere.
+    fn farewell(&self) -> Option<(Vec<WatchEvent>, bool)> {
+        let bookmark = self.leaving.then(|| self.events.farewell()).flatten()?;
+        Some((vec![bookmark], false))
+    }
+
+    /// A lone event, as most come, which is encoded once for all who watch in the same form.
+    fn lone(&self, events: &[WatchEvent]) -> Option<Bytes> {
+        let [event] = events else { return None };
+        let (kind, stored) = object_of(event).filter(|_| self.form.is_plain())?;
+        let form = (kind, self.form.chosen.format);
+        stored.frame(form, |out| self.plain(kind, stored, out)).ok()
+    }
+
+    /// Appends events that wait, up to the size of a chunk. False if the watch ends with it.
+    fn encode(&mut self, out: &mut Vec<u8>) -> bool {
+        while out.len() < CHUNK_BYTES
+            && let Some(event) = self.waiting.next()
         {
-            return (frame, true);
-        }
-        let mut chunk = Vec::new();
-        let more = self.encode(events, &mut chunk);
-        (chunk.into(), more)
-    }
-
-    /// Appends events. False if the last of them ends the watch.
-    fn encode(&mut self, events: Vec<WatchEvent>, out: &mut Vec<u8>) -> bool {
-        for event in events {
+            let before = out.len();
             let encoded = match (&event, object_of(&event)) {
                 (_, Some((kind, stored))) => self.frame(kind, stored, out),
                 (WatchEvent::Error(status), None) => Err(Status::clone(status)),
@@ -141,8 +182,9 @@ impl Watching {
                 self.error(&status, out);
                 return false;
             }
+            self.metrics.sent(out.len() - before);
         }
-        true
+        self.goes_on || !self.waiting.as_slice().is_empty()
     }
 
     fn error(&self, status: &Status, out: &mut Vec<u8>) {

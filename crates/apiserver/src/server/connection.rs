@@ -5,8 +5,12 @@ use super::cork::cork;
 use super::delivery::{Delivery, Streams};
 use super::timed_stream::TimedStream;
 use crate::authn::Peer;
-use crate::config::Config;
+use crate::config::{Config, GOAWAY_CHANCE_MAX};
+use crate::ending::Ending;
+use crate::random;
 use crate::service::Service;
+use http::{Request, Version};
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
@@ -20,8 +24,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Bytes of a request's head.
 const HEADER_BYTES_MAX: u32 = 1 << 20;
-/// What HTTP/2 buffers for one stream before it stops asking for more.
-const SEND_BUFFER_BYTES_MAX: usize = 256 << 10;
+/// What HTTP/2 buffers for one stream before it stops asking for more: with thousands of watches
+/// whose clients do not read, this is what each of them costs.
+const SEND_BUFFER_BYTES_MAX: usize = 64 << 10;
 /// Flow control windows of HTTP/2: requests are small, but there are many.
 const STREAM_WINDOW_BYTES: u32 = 256 << 10;
 const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
@@ -34,11 +39,13 @@ pub(super) struct Connections {
     header_timeout: Duration,
     idle_timeout: Duration,
     write_timeout: Duration,
-    ending: CancellationToken,
+    ending: Ending,
+    /// Requests of which one, by chance, has its connection told to go; none if there are none.
+    goaway_one_in: Option<u64>,
 }
 
 impl Connections {
-    pub(super) fn new(config: &Config, service: Service, ending: CancellationToken) -> Self {
+    pub(super) fn new(config: &Config, service: Service, ending: Ending) -> Self {
         let mut http = Builder::new(Streams {
             timeout: config.write_timeout,
         });
@@ -65,6 +72,7 @@ impl Connections {
             idle_timeout: config.idle_timeout,
             write_timeout: config.write_timeout,
             ending,
+            goaway_one_in: goaway_one_in(config.goaway_chance),
         }
     }
 
@@ -89,7 +97,11 @@ impl Connections {
     {
         let stream = TimedStream::new(stream, self.header_timeout, self.write_timeout);
         let (stream, mut cork) = cork(stream);
-        let service = service_fn(|request| {
+        let leaving = CancellationToken::new();
+        let service = service_fn(|request: Request<Incoming>| {
+            if request.version() == Version::HTTP_2 && self.sends_away() {
+                leaving.cancel();
+            }
             let (service, peer) = (Arc::clone(&self.service), peer.clone());
             let busy = activity.begin();
             async move {
@@ -104,7 +116,8 @@ impl Connections {
             ended = poll_fn(|cx| {
                 cork.poll(cx, activity.is_crowded(), |cx| connection.as_mut().poll(cx))
             }) => return drop(ended),
-            () = self.ending.cancelled() => {}
+            () = self.ending.closing() => {}
+            () = leaving.cancelled() => {}
             () = activity.idle_for(self.idle_timeout) => linger = Some(self.idle_timeout),
         }
         // What has begun ends by itself.
@@ -117,5 +130,37 @@ impl Connections {
             // A request that comes at this moment is answered; who is gone does not hang up.
             Some(timeout) => drop(tokio::time::timeout(timeout, rest).await),
         }
+    }
+
+    /// Whether a request, by chance, has its connection told to go.
+    fn sends_away(&self) -> bool {
+        let one_in = self.goaway_one_in;
+        one_in.is_some_and(|one_in| random::number().is_multiple_of(one_in))
+    }
+}
+
+/// A share of requests as one in so many.
+fn goaway_one_in(chance: f64) -> Option<u64> {
+    let chance = chance.min(GOAWAY_CHANCE_MAX);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is at least 50, and what is too large saturates"
+    )]
+    let one_in = (chance > 0.0).then(|| (1.0 / chance) as u64);
+    one_in
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_bounded() {
+        assert_eq!(goaway_one_in(0.0), None);
+        assert_eq!(goaway_one_in(-1.0), None);
+        assert_eq!(goaway_one_in(f64::NAN), Some(50));
+        assert_eq!(goaway_one_in(0.001), Some(1_000));
+        assert_eq!(goaway_one_in(0.5), Some(50));
     }
 }

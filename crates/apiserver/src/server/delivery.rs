@@ -5,7 +5,8 @@
 //! stream alone is reset. What it holds until then is one piece of the body and HTTP's buffer.
 
 use super::activity::Busy;
-use crate::body::{Body, BrokenOff};
+use crate::body::BrokenOff;
+use crate::request_record::RecordedBody;
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::rt::Executor;
@@ -81,14 +82,14 @@ where
 /// A body on its way.
 #[derive(Debug)]
 pub(super) struct Delivery {
-    body: Body,
+    body: RecordedBody,
     progress: Option<Arc<Progress>>,
     _busy: Busy,
 }
 
 impl Delivery {
     /// To be made in the task that sends the body.
-    pub(super) fn new(body: Body, busy: Busy) -> Self {
+    pub(super) fn new(body: RecordedBody, busy: Busy) -> Self {
         let progress = PROGRESS.try_with(Arc::clone).ok();
         let progress = progress.filter(|_| !body.is_one_piece());
         if let Some(progress) = &progress {

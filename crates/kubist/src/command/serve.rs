@@ -6,13 +6,14 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use kubist::{Controller, EtcdServers, Server, ServerConfig, ServerError};
 use kubist_registry::storage::{WatchCache, WatchCacheSizes};
 use tokio::time::Instant;
 
-use super::{Outcome, log, signal, system_limits};
+use super::{Outcome, logging, signal, system_limits};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -31,6 +32,9 @@ Examples:
   kubist serve --listen 127.0.0.1:0 --kubeconfig /tmp/k.yaml --simulate
   KUBECONFIG=kubist.kubeconfig kubectl get namespaces
   kubist serve --token s3cret --controllers none
+  kubist serve -v --logging-format=json 2>requests.log
+  kubectl --kubeconfig kubist.kubeconfig get --raw /metrics
+  kubist storage backup --kubeconfig kubist.kubeconfig today.backup    # while it runs
   curl --insecure --header 'Authorization: Bearer s3cret' https://127.0.0.1:6443/version")]
 pub(crate) struct Options {
     /// The address and port to listen on; port 0 takes a free one
@@ -78,6 +82,43 @@ pub(crate) struct Options {
     /// Resources and the sizes of their caches; size 0 is none, any other adapts itself
     #[arg(long, value_name = "RESOURCE[.GROUP]#SIZE,...", default_value = "")]
     watch_cache_sizes: WatchCacheSizes,
+    #[command(flatten)]
+    ending: EndingOptions,
+    #[command(flatten)]
+    logging: logging::LogOptions,
+}
+
+#[derive(Args, Debug)]
+struct EndingOptions {
+    /// Once told to end, serve on for this long while /readyz fails
+    #[arg(
+        long = "shutdown-delay-duration",
+        value_name = "DURATION",
+        default_value = "0s"
+    )]
+    delay: kubist_apimachinery::Duration,
+    /// End watches within this time, one after the other, so that clients do not all move at once
+    #[arg(
+        long = "shutdown-watch-termination-grace-period",
+        value_name = "DURATION",
+        default_value = "1s"
+    )]
+    watches: kubist_apimachinery::Duration,
+    /// The share of HTTP/2 requests after which a connection is told to go: 0 to 0.02
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = goaway_chance)]
+    goaway_chance: f64,
+}
+
+fn goaway_chance(text: &str) -> Result<f64, String> {
+    let most = kubist_apiserver::GOAWAY_CHANCE_MAX;
+    let chance: Option<f64> = text.parse().ok();
+    let chance = chance.filter(|it| (0.0..=most).contains(it));
+    chance.ok_or_else(|| format!("it has to be between 0 and {most}"))
+}
+
+/// What is negative is none.
+fn duration(of: kubist_apimachinery::Duration) -> Duration {
+    Duration::from_nanos(u64::try_from(of.as_nanos()).unwrap_or_default())
 }
 
 #[derive(Args, Debug)]
@@ -134,7 +175,7 @@ enum Choice {
 pub(crate) async fn run(options: Options) -> Outcome {
     let started = Instant::now();
     let ended = signal::listen()?;
-    log::warnings_to_stderr();
+    options.logging.install();
     system_limits::survive_file_size()?;
     let config = ServerConfig {
         listen: options.listen,
@@ -151,6 +192,9 @@ pub(crate) async fn run(options: Options) -> Outcome {
         },
         etcd: options.etcd.servers(),
         connections_max: system_limits::connections(options.max_connections),
+        shutdown_delay: duration(options.ending.delay),
+        watch_drain: duration(options.ending.watches),
+        goaway_chance: options.ending.goaway_chance,
     };
     let mut server = Server::start(config)
         .await

@@ -1,24 +1,36 @@
-//! `kubist storage`: what people do with the folder of a server that does not run.
+//! `kubist storage`: what people do with what a server keeps.
+//!
+//! With the folder of a server that does not run, and with a server that does: that makes a backup
+//! of itself, whatever its engine is.
+
+mod running;
 
 use std::error::Error;
-use std::io::{self, Write as _};
+use std::fs::File;
+use std::io::{self, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use kubist_storage_redb::{Report, Store, StoreError};
+use kubist_storage::backup::Reader;
+use kubist_storage_redb::{REVISIONS_SKIPPED, Report, Store, StoreError};
 
 use super::{Outcome, units};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
 The folder is that of `kubist serve --data-dir`. It must not be in use: stop the server first.
+Without a folder, backup asks the running server of --kubeconfig, whatever it keeps everything in,
+and writes a file. Both hold everything that the server holds, secrets too.
 
 Examples:
   kubist storage check ./data
   kubist storage compact ./data
   kubist storage backup ./data ./data-of-today
-  kubist serve --data-dir ./data-of-today      # a backup is a folder like any other")]
+  kubist serve --data-dir ./data-of-today      # a copy is a folder like any other
+  kubist storage backup --kubeconfig kubist.kubeconfig ./today.backup
+  kubist storage restore ./today.backup ./new-data
+  kubist serve --data-dir ./new-data")]
 pub(crate) struct Options {
     #[command(subcommand)]
     action: Action,
@@ -36,12 +48,23 @@ enum Action {
         /// The folder
         dir: PathBuf,
     },
-    /// Copy everything into another folder
+    /// Copy everything: a folder into another, or a running server into a file
     Backup {
-        /// The folder
+        /// The folder, unless a running server is asked, and the folder or file to make
+        #[arg(value_names = ["DIR", "TO"], num_args = 1..=2, required = true)]
+        paths: Vec<PathBuf>,
+        #[command(flatten)]
+        server: running::RunningServer,
+    },
+    /// Make a folder of a backup; what was watched from before begins anew
+    Restore {
+        /// The backup: a file, or a folder that `backup` has made
+        from: PathBuf,
+        /// The folder to make; it must be empty
         dir: PathBuf,
-        /// The folder to make; no store may be in it
-        to: PathBuf,
+        /// How far above the backup revisions go on: more than were written since
+        #[arg(long, value_name = "REVISIONS", default_value_t = REVISIONS_SKIPPED)]
+        bump_revision: u64,
     },
 }
 
@@ -49,7 +72,16 @@ pub(crate) fn run(options: &Options) -> Outcome {
     match &options.action {
         Action::Check { dir } => check(dir),
         Action::Compact { dir } => compact(dir),
-        Action::Backup { dir, to } => backup(dir, to),
+        Action::Backup { paths, server } => match &paths[..] {
+            [dir, to] => backup(dir, to),
+            [to] => running::backup(server, to),
+            _ => unreachable!("clap lets one or two through"),
+        },
+        Action::Restore {
+            from,
+            dir,
+            bump_revision,
+        } => restore(from, dir, *bump_revision),
     }
     .map(|()| ExitCode::SUCCESS)
 }
@@ -85,9 +117,35 @@ fn backup(dir: &Path, to: &Path) -> Done {
     ))
 }
 
+fn restore(from: &Path, dir: &Path, bump_revision: u64) -> Done {
+    let restored = if from.is_dir() {
+        Store::open_existing(from)?.restore_into(dir, bump_revision)?
+    } else {
+        let mut backup = Reader::open(BufReader::new(named(from, File::open(from))?))
+            .map_err(|error| format!("{}: {error}", from.display()))?;
+        Store::restore(dir, &mut backup, bump_revision)?
+    };
+    say(&format!(
+        "{}: {} of revision {}, going on at {}\n",
+        dir.display(),
+        units::of(restored.keys, "object"),
+        restored.backed_up,
+        restored.revision,
+    ))
+}
+
+/// What happened to a file, with its name.
+fn named<T>(path: &Path, done: io::Result<T>) -> Result<T, Box<dyn Error>> {
+    done.map_err(|error| format!("{}: {error}", path.display()).into())
+}
+
 fn open(dir: &Path) -> Result<Store, Box<dyn Error>> {
     Store::open_existing(dir).map_err(|error| match error {
-        StoreError::InUse { .. } => format!("{error}: stop the server first").into(),
+        StoreError::InUse { .. } => format!(
+            "{error}: stop the server first, or let it make a backup itself: kubist storage \
+             backup --kubeconfig FILE TO"
+        )
+        .into(),
         error => error.into(),
     })
 }

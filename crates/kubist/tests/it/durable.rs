@@ -20,11 +20,11 @@ const WRITERS: u64 = 4;
 /// Answers that a server gives before it is killed, at least.
 const ANSWERS_EACH: usize = 40;
 
-fn serve(folder: &Path, data: &str) -> Served {
+pub(crate) fn serve(folder: &Path, data: &str) -> Served {
     Served::start(folder, &["--controllers", "none", "--data-dir", data])
 }
 
-fn maps(served: &Served) -> Api<ConfigMap> {
+pub(crate) fn maps(served: &Served) -> Api<ConfigMap> {
     let file = Some(served.kubeconfig.clone());
     let client = kubist::infer_with(&Options {
         file,
@@ -33,22 +33,22 @@ fn maps(served: &Served) -> Api<ConfigMap> {
     Api::namespaced(client.expect("the file was written"), NAMESPACE)
 }
 
-fn map(name: &str, value: u64) -> ConfigMap {
+pub(crate) fn map(name: &str, value: u64) -> ConfigMap {
     let mut map = ConfigMap::default();
     map.metadata.name = name.into();
     map.data.insert("value".into(), value.to_string().into());
     map
 }
 
-fn number_of(version: &str) -> u64 {
+pub(crate) fn number_of(version: &str) -> u64 {
     version.parse().expect("ours are numbers")
 }
 
 /// What was answered: the value and the resource version of each object.
-type Answers = Arc<Mutex<BTreeMap<String, (u64, u64)>>>;
+pub(crate) type Answers = Arc<Mutex<BTreeMap<String, (u64, u64)>>>;
 
 /// Creates and updates objects until the server is gone.
-async fn write(maps: Api<ConfigMap>, round: u64, writer: u64, answers: Answers) {
+pub(crate) async fn write(maps: Api<ConfigMap>, round: u64, writer: u64, answers: Answers) {
     for number in 0.. {
         let name = format!("map-{round}-{writer}-{}", number / 2);
         let object = map(&name, number);
@@ -120,7 +120,7 @@ async fn storage_commands_check_compact_and_copy() {
 
     let taken = fail(folder.path(), &["storage", "check", "data"], b"");
     assert!(
-        taken.contains("data is in use by another process: stop the server"),
+        taken.contains("data is in use by another process: stop the server first"),
         "{taken}"
     );
     let arguments = ["serve", "--listen", "127.0.0.1:0", "--data-dir", "data"];

@@ -17,6 +17,10 @@ mod etcd_peer;
 mod etcd_servers;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_status;
+mod log;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod moving;
+mod running_backup;
 mod serve;
 mod server;
 mod watch;

@@ -39,6 +39,9 @@ impl Shared {
             wanting.sort_by_key(|it| Arc::as_ptr(it).addr());
             wanting.dedup_by_key(|it| Arc::as_ptr(it).addr());
         }
+        let cache = &self.raw.codec.metrics().cache;
+        cache.events_received.add(events.len());
+        cache.events_dispatched.add(taken.len());
         let dispatch = Arc::new(Dispatch { events: taken });
         let slow = offer(wanting, &dispatch);
         if !slow.is_empty() {
@@ -98,6 +101,8 @@ impl Shared {
             let sent = timeout_at(deadline, outlet.buffer.send(Arc::clone(dispatch))).await;
             if sent.is_err() {
                 let ended = self.state.lock().watchers.remove(&outlet.place);
+                let cache = &self.raw.codec.metrics().cache;
+                cache.terminated_watchers.add(usize::from(ended.is_some()));
                 drop(ended);
             }
         }

@@ -95,6 +95,9 @@ async fn list(shared: &Shared) -> Result<(Tree, u64), StorageError> {
 
 impl Shared {
     fn begin(&self, tree: Tree, revision: u64) {
+        let cache = &self.raw.codec.metrics().cache;
+        cache.initializations.add(1);
+        cache.init_events.add(tree.len());
         let content = Content::new(tree, revision, self.config.history);
         self.state.lock().content = Some(content);
         self.dispatched.store(revision, Ordering::Release);

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 /// One state of a cache.
 #[derive(Debug)]
@@ -44,6 +45,10 @@ impl Reader for View {
     fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
         Answer::ready(Ok(Revision(self.revision)))
     }
+
+    fn is_cache(&self) -> bool {
+        true
+    }
 }
 
 impl Shared {
@@ -58,9 +63,12 @@ impl Shared {
     }
 
     pub(super) async fn wait_fresh(&self, revision: u64) -> Result<(), StorageError> {
-        self.freshness
-            .wait(revision, self.config.fresh_within)
-            .await
+        let begun = Instant::now();
+        let waited = self.freshness.wait(revision, self.config.fresh_within);
+        let waited = waited.await;
+        let cache = &self.raw.codec.metrics().cache;
+        cache.read_wait.observe(begun.elapsed());
+        waited
     }
 
     /// What the cache has under a key.

@@ -14,6 +14,7 @@ use kubist_apimachinery::{
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How soon to look again at a definition whose objects are not gone yet.
@@ -36,8 +37,15 @@ impl Registry {
         loop {
             // It ends with an error of storage only; the next round begins with a list.
             drop(self.follow_definitions().await);
+            self.definitions.followed.store(false, Ordering::Release);
             tokio::time::sleep(RETRY).await;
         }
+    }
+
+    /// Whether [`run_definitions`](Self::run_definitions) has come so far that it follows what is
+    /// stored.
+    pub fn follows_definitions(&self) -> bool {
+        self.definitions.followed.load(Ordering::Acquire)
     }
 
     /// Serves the definitions that are stored.
@@ -47,9 +55,10 @@ impl Registry {
         };
         let (known, _) = list(&rest).await?;
         let changed = known.keys().cloned().collect();
-        self.settle_definitions(&rest, known, &changed)
-            .await
-            .map(drop)
+        self.settle_definitions(&rest, known, &changed).await?;
+        // Until it begins, and the first time that it breaks off, nothing is missing.
+        self.definitions.followed.store(true, Ordering::Release);
+        Ok(())
     }
 
     fn definitions_resource(&self) -> Option<Arc<Rest>> {
@@ -81,6 +90,7 @@ impl Registry {
         let mut known = known;
         loop {
             known = self.settle_definitions(&rest, known, &changed).await?;
+            self.definitions.followed.store(true, Ordering::Release);
             let ending = known.iter().filter(|(_, it)| is_ending(it));
             changed = ending.map(|(name, _)| name.clone()).collect();
             let next = events.next();

@@ -17,6 +17,7 @@ use kubist_apimachinery::Str;
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Versions of all definitions that are served at a time.
 const SERVED_VERSIONS_MAX: usize = 20_000;
@@ -29,6 +30,8 @@ pub(crate) struct Definitions {
     /// The groups without custom resources.
     base: Arc<[ServedGroup]>,
     served: RwLock<Arc<Served>>,
+    /// Whether what is stored is being followed.
+    pub(super) followed: AtomicBool,
 }
 
 /// The custom resources that are served at one time.
@@ -56,6 +59,7 @@ impl Definitions {
         Self {
             base,
             served: RwLock::new(Arc::new(served)),
+            followed: AtomicBool::new(false),
         }
     }
 

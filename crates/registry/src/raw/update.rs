@@ -1,6 +1,7 @@
 //! Update: compare-and-set until no other write comes in between.
 
 use super::{Current, RawStorage};
+use crate::metrics::StorageRequest;
 use crate::storage::{Change, Changed, Outcome, UpdateRequest, check};
 use crate::stored_codec::may_be;
 use crate::{StorageError, Stored};
@@ -117,7 +118,10 @@ impl RawStorage {
         }
         let bytes = Bytes::copy_from_slice(key.as_bytes());
         let expected = Expected::Revision(Revision(revision(&current)));
-        match self.put(&bytes, &value, expected, ttl).await? {
+        match self
+            .put(StorageRequest::Update, &bytes, &value, expected, ttl)
+            .await?
+        {
             WriteOutcome::Committed { revision } => Ok(Tried::Done(Outcome {
                 stored: self.codec.written(&bytes, revision.0, &value),
                 created: current.stored.is_none(),

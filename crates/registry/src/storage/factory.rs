@@ -3,6 +3,7 @@
 use super::Storage;
 use crate::RawStorage;
 use crate::cacher::{Cacher, CacherConfig};
+use crate::metrics::ResourceMetrics;
 use crate::storage_key::KeyLayout;
 use crate::stored_cache::StoredCache;
 use crate::stored_codec::{StorageEncoding, StoredCodec};
@@ -12,6 +13,7 @@ use hashbrown::HashMap;
 use kubist_api::Kind;
 use kubist_apimachinery::GroupResource;
 use kubist_storage::Kv;
+use parking_lot::Mutex;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -108,7 +110,12 @@ pub struct StorageFactory {
     encodings: HashMap<GroupResource, StorageEncoding>,
     /// What all resources remember together.
     made: Arc<StoredCache>,
+    /// What is counted, one for each resource, whatever became of it.
+    metrics: Mutex<Vec<Arc<ResourceMetrics>>>,
 }
+
+/// Resources that are counted apart; those that come later are counted together as `other`.
+const COUNTED_MAX: usize = 2_000;
 
 /// How one resource is kept.
 #[derive(Clone, Debug)]
@@ -137,6 +144,7 @@ impl StorageFactory {
             transformers: HashMap::new(),
             encodings: HashMap::new(),
             made: Arc::new(StoredCache::new(cache_bytes_max)),
+            metrics: Mutex::default(),
         }
     }
 
@@ -165,6 +173,29 @@ impl StorageFactory {
         self
     }
 
+    /// What is counted about each resource that storage was made for.
+    pub fn metrics(&self) -> Vec<Arc<ResourceMetrics>> {
+        self.metrics.lock().clone()
+    }
+
+    fn metrics_of(&self, group: &str, plural: &str) -> Arc<ResourceMetrics> {
+        let mut metrics = self.metrics.lock();
+        let named = |it: &&Arc<ResourceMetrics>| *it.group == *group && *it.resource == *plural;
+        if let Some(known) = metrics.iter().find(named) {
+            return Arc::clone(known);
+        }
+        if metrics.len() > COUNTED_MAX {
+            return Arc::clone(&metrics[COUNTED_MAX]);
+        }
+        let made = if metrics.len() < COUNTED_MAX {
+            Arc::new(ResourceMetrics::new(group, plural))
+        } else {
+            Arc::new(ResourceMetrics::new("", "other"))
+        };
+        metrics.push(Arc::clone(&made));
+        made
+    }
+
     /// How a resource is kept.
     pub fn options(&self, resource: &GroupResource, namespaced: bool) -> StorageOptions {
         let (group, plural) = (&resource.group, &resource.resource);
@@ -190,6 +221,7 @@ impl StorageFactory {
         let codec = StoredCodec::new(kind, keys)
             .with_transformer(options.transformer)
             .with_encoding(StorageEncoding::Json)
+            .with_metrics(self.metrics_of(group, plural))
             .with_cache(Arc::clone(&self.made));
         Arc::new(RawStorage::new(Arc::clone(&self.kv), codec))
     }
@@ -206,6 +238,7 @@ impl StorageFactory {
         let codec = StoredCodec::new(kind, options.keys)
             .with_transformer(options.transformer)
             .with_encoding(options.encoding)
+            .with_metrics(self.metrics_of(&resource.group, &resource.resource))
             .with_cache(Arc::clone(&self.made));
         let raw = RawStorage::new(Arc::clone(&self.kv), codec);
         if !options.cached {

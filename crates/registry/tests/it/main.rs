@@ -1,6 +1,7 @@
 //! Behaviours of the registry over the engine in memory.
 
 mod create;
+mod crowds;
 mod custom;
 mod deletion;
 mod evictions;

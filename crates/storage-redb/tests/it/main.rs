@@ -11,4 +11,5 @@ mod model;
 mod random;
 mod refusing;
 mod restart;
+mod restore;
 mod witness;

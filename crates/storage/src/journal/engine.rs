@@ -4,14 +4,14 @@ use super::Journal;
 use super::queue::{Queue, Refusal, Request};
 use super::replay::Replayed;
 use super::writer::Writer;
-use crate::memory::{Leases, MemoryKv, State, Stats};
+use crate::memory::{Leases, MemoryKv, State, Stats, Tree};
 use crate::{Answer, Clock, CompactError, DeleteRequest, Fault, FaultKind, GetResponse, Kv};
 use crate::{LeaseError, LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision};
 use crate::{Watch, WatchError, WatchRequest, WriteError, WriteOutcome};
 use parking_lot::{Mutex, MutexGuard};
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -42,6 +42,8 @@ struct Shared {
     writer: Mutex<Writer>,
     /// Leases that have not ended.
     leases: Arc<AtomicUsize>,
+    /// Bytes of the journal; zero if it cannot tell.
+    size: Arc<AtomicU64>,
 }
 
 impl JournaledKv {
@@ -64,6 +66,7 @@ impl JournaledKv {
             room: Semaphore::new(WAITING_MAX),
             queue: Mutex::default(),
             leases: writer.leases(),
+            size: writer.size(),
             writer: Mutex::new(writer),
         };
         Self {
@@ -322,5 +325,14 @@ impl Kv for JournaledKv {
             Some(fault) => Err(fault.clone()),
             None => Ok(()),
         }
+    }
+
+    fn head(&self) -> Option<(Tree, Revision)> {
+        self.shared.published.head()
+    }
+
+    fn size_bytes(&self) -> Answer<'_, Result<Option<u64>, ReadError>> {
+        let size = self.shared.size.load(Ordering::Relaxed);
+        Answer::ready(Ok((size > 0).then_some(size)))
     }
 }

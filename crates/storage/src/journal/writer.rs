@@ -9,7 +9,7 @@ use crate::{Fault, FaultKind, Kv as _, Revision};
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Events of one batch. Only the end of a lease with many keys reaches it.
@@ -22,6 +22,8 @@ pub(super) struct Writer {
     /// Who is told once the batch is durable.
     replies: Vec<Reply>,
     leases: Arc<AtomicUsize>,
+    /// The size of the journal in bytes; zero if it cannot tell.
+    size: Arc<AtomicU64>,
     /// `None` once it is closed.
     journal: Option<Box<dyn Journal>>,
     config: Config,
@@ -41,6 +43,7 @@ impl Writer {
         };
         Self {
             leases: Arc::new(AtomicUsize::new(state.leases.len())),
+            size: Arc::new(AtomicU64::new(journal.size_bytes().unwrap_or_default())),
             state,
             effects,
             replies: Vec::new(),
@@ -54,6 +57,11 @@ impl Writer {
     /// How many leases there are, kept up to date.
     pub(super) fn leases(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.leases)
+    }
+
+    /// How large the journal is in bytes, kept up to date; zero if it cannot tell.
+    pub(super) fn size(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.size)
     }
 
     /// Serves requests in order, and answers all of them. True if the journal has stored
@@ -162,11 +170,13 @@ impl Writer {
         let batch: Batch = batch.map(mem::take).unwrap_or_default();
         self.effects.dropped.clear();
         if !batch.is_empty() {
-            if let Some(journal) = &mut self.journal
-                && let Err(fault) = journal.commit(&batch)
-            {
-                self.uncertain = Some(batch);
-                return Err(fault);
+            if let Some(journal) = &mut self.journal {
+                if let Err(fault) = journal.commit(&batch) {
+                    self.uncertain = Some(batch);
+                    return Err(fault);
+                }
+                let size = journal.size_bytes().unwrap_or_default();
+                self.size.store(size, Ordering::Relaxed);
             }
             to.apply(&batch);
             self.stored = true;

@@ -1,0 +1,258 @@
+//! What the storage stack has counted, as families of metrics.
+
+use super::exposition::{Family, number};
+use kubist_registry::metrics::{Count, ListMetrics, ResourceMetrics, StorageRequest};
+use kubist_registry::{CacheState, ObjectCount, Registry};
+use prometheus::proto::MetricFamily;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long the engine may take to say how large it is, as upstream.
+const SIZE_WITHIN: Duration = Duration::from_secs(1);
+/// Versions are shown without the digits above, as upstream: beyond them numbers are not exact.
+const VERSION_SHOWN: u64 = 1_000_000_000_000_000;
+
+const RESOURCE: &[&str] = &["group", "resource"];
+const OPERATION: &[&str] = &["operation", "group", "resource"];
+const INDEXED: &[&str] = &["group", "resource", "index"];
+const CONSISTENT: &[&str] = &["group", "resource", "success", "fallback"];
+const TRANSFORMED: &[&str] = &["transformation_type", "transformer_prefix", "status"];
+
+/// All families about storage.
+pub(super) async fn families(registry: &Registry) -> Vec<MetricFamily> {
+    let metrics = registry.metrics();
+    let mut families = requests(&metrics);
+    families.extend(lists(&metrics));
+    families.extend(cache_states(&registry.watch_caches()));
+    families.extend(caches(&metrics));
+    families.extend(objects(&registry.object_counts().await));
+    families.push(transformations(registry));
+    families.push(size(registry).await);
+    families.into_iter().filter_map(Family::finish).collect()
+}
+
+fn requests(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
+    let mut took = Family::histogram(
+        "etcd_request_duration_seconds",
+        "How long requests to storage took, whatever the engine",
+        OPERATION,
+    );
+    let mut total = Family::counter(
+        "etcd_requests_total",
+        "Requests to storage, whatever the engine",
+        OPERATION,
+    );
+    let mut errors = Family::counter(
+        "etcd_request_errors_total",
+        "Requests that storage did not answer",
+        OPERATION,
+    );
+    let mut unreadable = Family::counter(
+        "apiserver_storage_decode_errors_total",
+        "Stored values that could not be read",
+        RESOURCE,
+    );
+    for of in metrics {
+        for request in StorageRequest::ALL {
+            let labels = [request.name(), &of.group, &of.resource];
+            let counted = of.request(request);
+            let state = counted.took.state();
+            took.observed(&labels, &state);
+            total.count_some(&labels, state.count());
+            errors.count_some(&labels, counted.errors.value());
+        }
+        unreadable.count_some(&[&of.group, &of.resource], of.decode_errors.value());
+    }
+    vec![took, total, errors, unreadable]
+}
+
+fn lists(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
+    let family = |name, help| Family::counter(name, help, RESOURCE);
+    let mut storage = [
+        family("apiserver_storage_list_total", "Lists from storage"),
+        family(
+            "apiserver_storage_list_fetched_objects_total",
+            "Objects read from storage for lists",
+        ),
+        family(
+            "apiserver_storage_list_evaluated_objects_total",
+            "Objects from storage that selectors were asked about",
+        ),
+        family(
+            "apiserver_storage_list_returned_objects_total",
+            "Objects from storage that lists returned",
+        ),
+    ];
+    let mut cached = Family::counter(
+        "apiserver_cache_list_total",
+        "Lists from watch caches",
+        INDEXED,
+    );
+    let mut cached_fetched = Family::counter(
+        "apiserver_cache_list_fetched_objects_total",
+        "Objects read from watch caches for lists",
+        INDEXED,
+    );
+    let mut cached_returned = family(
+        "apiserver_cache_list_returned_objects_total",
+        "Objects from watch caches that lists returned",
+    );
+    for of in metrics {
+        let labels = [&*of.group, &*of.resource];
+        for (family, count) in storage.iter_mut().zip(counts(&of.from_storage)) {
+            family.count_some(&labels, count);
+        }
+        let [lists, fetched, _, returned] = counts(&of.from_cache);
+        let indexed = [&*of.group, &*of.resource, ""];
+        cached.count_some(&indexed, lists);
+        cached_fetched.count_some(&indexed, fetched);
+        cached_returned.count_some(&labels, returned);
+    }
+    let mut families = Vec::from(storage);
+    families.extend([cached, cached_fetched, cached_returned]);
+    families
+}
+
+fn counts(lists: &ListMetrics) -> [u64; 4] {
+    [
+        &lists.lists,
+        &lists.fetched,
+        &lists.evaluated,
+        &lists.returned,
+    ]
+    .map(Count::value)
+}
+
+fn cache_states(states: &[CacheState]) -> [Family; 2] {
+    let mut capacity = Family::gauge(
+        "watch_cache_capacity",
+        "Events that fit into the watch cache",
+        RESOURCE,
+    );
+    let mut version = Family::gauge(
+        "apiserver_watch_cache_resource_version",
+        "Up to which version the watch cache has everything, without the digits above 15",
+        RESOURCE,
+    );
+    for state in states {
+        let labels = [&*state.group, &*state.resource];
+        capacity.set(&labels, number(state.stats.capacity as u64));
+        version.set(&labels, number(state.stats.revision % VERSION_SHOWN));
+    }
+    [capacity, version]
+}
+
+fn caches(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
+    let counter = |name, help| Family::counter(name, help, RESOURCE);
+    let mut received = counter(
+        "apiserver_watch_cache_events_received_total",
+        "Events that watch caches got",
+    );
+    let mut dispatched = counter(
+        "apiserver_watch_cache_events_dispatched_total",
+        "Events that watch caches offered to watchers",
+    );
+    let mut initialized = counter(
+        "apiserver_watch_cache_initializations_total",
+        "Times that watch caches read everything",
+    );
+    let mut initial = counter(
+        "apiserver_init_events_total",
+        "Objects that watch caches read when they began",
+    );
+    let mut terminated = counter(
+        "apiserver_terminated_watchers_total",
+        "Watchers ended because they were too slow",
+    );
+    let mut waited = Family::histogram(
+        "apiserver_watch_cache_read_wait_seconds",
+        "How long requests waited for a watch cache to become fresh",
+        RESOURCE,
+    );
+    let mut consistent = Family::counter(
+        "apiserver_watch_cache_consistent_read_total",
+        "Consistent lists that watch caches had to answer",
+        CONSISTENT,
+    );
+    for of in metrics {
+        let labels = [&*of.group, &*of.resource];
+        received.count_some(&labels, of.cache.events_received.value());
+        dispatched.count_some(&labels, of.cache.events_dispatched.value());
+        initialized.count_some(&labels, of.cache.initializations.value());
+        initial.count_some(&labels, of.cache.init_events.value());
+        terminated.count_some(&labels, of.cache.terminated_watchers.value());
+        waited.observed(&labels, &of.cache.read_wait.state());
+        for (success, fallback) in [(true, false), (true, true), (false, false), (false, true)] {
+            let text = |flag| if flag { "true" } else { "false" };
+            let labels = [&*of.group, &*of.resource, text(success), text(fallback)];
+            let count = of.cache.consistent_reads(success, fallback).value();
+            consistent.count_some(&labels, count);
+        }
+    }
+    vec![
+        received,
+        dispatched,
+        initialized,
+        initial,
+        terminated,
+        waited,
+        consistent,
+    ]
+}
+
+fn objects(counts: &[ObjectCount]) -> Vec<Family> {
+    let mut by_group = Family::gauge(
+        "apiserver_resource_objects",
+        "Stored objects; -1 if storage did not say",
+        RESOURCE,
+    );
+    let mut by_name = Family::gauge(
+        "apiserver_storage_objects",
+        "Stored objects; -1 if storage did not say; deprecated upstream",
+        &["resource"],
+    );
+    for count in counts {
+        let objects = count.objects.map_or(-1.0, |it| number(it as u64));
+        by_group.set(&[&count.group, &count.resource], objects);
+        let name = match &*count.group {
+            "" => count.resource.to_string(),
+            group => format!("{}.{group}", count.resource),
+        };
+        by_name.set(&[&name], objects);
+    }
+    vec![by_group, by_name]
+}
+
+fn transformations(registry: &Registry) -> Family {
+    let mut family = Family::counter(
+        "apiserver_storage_transformation_operations_total",
+        "Values that transformers, such as encryption at rest, have changed",
+        TRANSFORMED,
+    );
+    for done in registry.transformations() {
+        let prefix = done.prefix.as_str();
+        for (kind, status, count) in [
+            ("from_storage", "OK", done.opened),
+            ("from_storage", "Unknown", done.open_errors),
+            ("to_storage", "OK", done.sealed),
+            ("to_storage", "Unknown", done.seal_errors),
+        ] {
+            family.count_some(&[kind, prefix, status], count);
+        }
+    }
+    family
+}
+
+async fn size(registry: &Registry) -> Family {
+    let mut family = Family::gauge(
+        "apiserver_storage_size_bytes",
+        "Bytes that the storage takes where it is kept",
+        &["storage_cluster_id"],
+    );
+    // An engine that does not say is missing here, and in `/readyz`.
+    if let Ok(Ok(Some(bytes))) = timeout(SIZE_WITHIN, registry.storage_bytes()).await {
+        family.set(&["etcd-0"], number(bytes));
+    }
+    family
+}

@@ -1,0 +1,125 @@
+//! Paths that are no part of the API proper: health, metrics, version, OpenAPI, backups.
+
+use super::Service;
+use crate::answer::Answer;
+use crate::authorization;
+use crate::backup;
+use crate::health::{Findings, Health};
+use crate::request::Request;
+use crate::version;
+use kubist_apimachinery::Status;
+use kubist_registry::{RequestContext, ServedGroup};
+use serde_json::json;
+use std::time::Duration;
+
+/// How long storage may take to say that it is well, as upstream waits for etcd.
+const STORAGE_TIMEOUT: Duration = Duration::from_secs(2);
+/// Where metrics are.
+const METRICS: &str = "/metrics";
+
+/// Paths that may be open to everybody.
+pub(super) fn is_public(path: &str) -> bool {
+    Health::of_path(path).is_some() || path.trim_end_matches('/') == "/version"
+}
+
+impl Service {
+    pub(super) async fn other(
+        &self,
+        cx: &RequestContext,
+        request: &Request,
+    ) -> Result<Answer, Status> {
+        let path = request.path.as_str();
+        if let Some((health, check)) = Health::of_path(path) {
+            let mut findings = self.findings(check).await;
+            if health.name == "readyz" {
+                // Alive, and good for reading, it may be all the same.
+                findings.storage &= self.registry.storage_writable().is_ok();
+            }
+            return Ok(health.answer(check, &request.query, &findings));
+        }
+        if request.method != "GET" && request.method != "HEAD" {
+            return Ok(Answer::page_not_found());
+        }
+        let json = |tree: serde_json::Value| {
+            let text = serde_json::to_vec_pretty(&tree).map_err(Status::internal_error)?;
+            Ok(Answer::whole("application/json", text))
+        };
+        match path.strip_suffix('/').unwrap_or(path) {
+            "" => json(json!({"paths": root_paths(&self.registry.groups())})),
+            "/version" => json(version::version()),
+            "/openapi/v2" => Ok(self.open_api.old_document(request.accept())),
+            "/openapi/v3" => Ok(self.open_api.index()),
+            METRICS => self.scraped(cx).await,
+            backup::PATH if request.method == "GET" => {
+                backup::answer(&self.registry, &cx.user, &self.backups).await
+            }
+            path => Ok(path
+                .strip_prefix("/openapi/v3/")
+                .and_then(|path| self.open_api.document(path, request.if_none_match()))
+                .unwrap_or_else(Answer::page_not_found)),
+        }
+    }
+
+    async fn scraped(&self, cx: &RequestContext) -> Result<Answer, Status> {
+        let lookup = self.registry.lookup();
+        if !authorization::may_monitor(&cx.user, METRICS, lookup).await {
+            return Err(authorization::forbidden(&cx.user, METRICS));
+        }
+        Ok(self.metrics.scrape(&self.registry).await)
+    }
+
+    async fn findings(&self, check: Option<&str>) -> Findings {
+        let unready = self.registry.unready_resources();
+        Findings {
+            storage: Health::asks_storage(check) && self.storage_answers().await,
+            definitions: self.registry.follows_definitions(),
+            unready: unready.iter().map(ToString::to_string).collect(),
+            ending: self.ending.is_announced(),
+        }
+    }
+
+    async fn storage_answers(&self) -> bool {
+        let asked = tokio::time::timeout(STORAGE_TIMEOUT, self.registry.storage_health()).await;
+        match asked {
+            Ok(Ok(())) => true,
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "storage does not answer");
+                false
+            }
+            Err(_) => {
+                tracing::warn!(within = ?STORAGE_TIMEOUT, "storage does not answer in time");
+                false
+            }
+        }
+    }
+}
+
+fn root_paths(groups: &[ServedGroup]) -> Vec<String> {
+    let groups = groups.iter().flat_map(|group| {
+        let root = match group.name.as_str() {
+            "" => "/api".to_owned(),
+            name => format!("/apis/{name}"),
+        };
+        let versions = group.versions.iter();
+        let versions: Vec<String> = versions
+            .map(|version| format!("{root}/{}", version.version))
+            .collect();
+        std::iter::once(root).chain(versions)
+    });
+    let mut paths: Vec<String> = groups.collect();
+    paths.push("/apis".to_owned());
+    for path in [
+        "/healthz",
+        "/livez",
+        METRICS,
+        "/openapi/v2",
+        "/openapi/v3",
+        "/readyz",
+        backup::PATH,
+        "/version",
+    ] {
+        paths.push(path.to_owned());
+    }
+    paths.sort();
+    paths
+}

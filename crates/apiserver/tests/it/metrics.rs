@@ -1,0 +1,406 @@
+//! `/metrics`: names, labels and values, who may read them, and how many there can be.
+
+use crate::client::{Client, TOKEN, server_with, silent_server};
+use http::Version;
+use http_body_util::BodyExt;
+use kubist_apimachinery::GroupResource;
+use kubist_apiserver::{Config, RunningServer, StaticToken};
+use kubist_registry::User;
+use kubist_registry::storage::WatchCache;
+use kubist_registry::transformer::{AesGcm, Transformers};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const PATH: &str = "/api/v1/namespaces/default/configmaps";
+
+/// A scrape: each sample by its name and labels.
+struct Scrape {
+    text: String,
+    samples: BTreeMap<String, f64>,
+}
+
+impl Scrape {
+    async fn of(server: &RunningServer) -> Self {
+        let mut client = Client::in_memory(server, Version::HTTP_2).await;
+        let answer = client.get("/metrics").await;
+        assert_eq!(answer.code, 200);
+        assert_eq!(answer.header("content-type"), "text/plain; version=0.0.4");
+        Self::parse(std::str::from_utf8(&answer.bytes).expect("it is text"))
+    }
+
+    fn parse(text: &str) -> Self {
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        let sample = |line: &str| {
+            let (name, value) = line.rsplit_once(' ').expect("a name and a value");
+            (name.to_owned(), value.parse().expect("it is a number"))
+        };
+        Self {
+            text: text.to_owned(),
+            samples: lines.map(sample).collect(),
+        }
+    }
+
+    /// The sample of a name with exactly these labels, in any order.
+    fn value(&self, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
+        let mut wanted: Vec<String> = labels.iter().map(|(k, v)| format!("{k}=\"{v}\"")).collect();
+        wanted.sort();
+        let found = self.samples.iter().find(|(key, _)| {
+            let (found, rest) = key.split_once('{').unwrap_or((key, "}"));
+            let mut pairs: Vec<&str> = rest.trim_end_matches('}').split(',').collect();
+            pairs.retain(|it| !it.is_empty());
+            pairs.sort_unstable();
+            found == name && pairs == wanted
+        });
+        found.map(|(_, value)| *value)
+    }
+
+    fn has_type(&self, name: &str, kind: &str) {
+        let line = format!("# TYPE {name} {kind}\n");
+        assert!(self.text.contains(&line), "no {line}");
+    }
+
+    fn sets_of(&self, name: &str) -> usize {
+        let prefix = format!("{name}{{");
+        self.samples
+            .keys()
+            .filter(|key| key.starts_with(&prefix))
+            .count()
+    }
+}
+
+fn request<'a>(verb: &'a str, scope: &'a str) -> Vec<(&'a str, &'a str)> {
+    vec![
+        ("verb", verb),
+        ("group", ""),
+        ("version", "v1"),
+        ("resource", "configmaps"),
+        ("subresource", ""),
+        ("scope", scope),
+        ("component", "apiserver"),
+    ]
+}
+
+fn config_map(name: &str) -> serde_json::Value {
+    json!({"metadata": {"name": name}, "data": {"a": "x".repeat(1_500)}})
+}
+
+async fn cached_server() -> RunningServer {
+    let config = Config {
+        listen: None,
+        ..Config::default()
+    };
+    server_with(config, |registry| {
+        registry.watch_cache = WatchCache::everywhere();
+        let key = AesGcm::new("one", &[7; 32]).expect("it is a key");
+        let secrets = GroupResource::new("", "secrets");
+        let transformers = Arc::new(Transformers::encrypting(key));
+        registry.transformers.push((secrets, transformers));
+    })
+    .await
+}
+
+/// Requests that have ended, by verb, scope, dry run and code.
+fn check_ended(scrape: &Scrape) {
+    scrape.has_type("apiserver_request_total", "counter");
+    scrape.has_type("apiserver_request_duration_seconds", "histogram");
+    scrape.has_type("apiserver_current_inflight_requests", "gauge");
+    let total = |verb, scope, dry_run, code| {
+        let mut labels = request(verb, scope);
+        labels.extend([("dry_run", dry_run), ("code", code)]);
+        scrape.value("apiserver_request_total", &labels)
+    };
+    assert_eq!(total("POST", "namespace", "", "201"), Some(2.0));
+    assert_eq!(total("POST", "namespace", "All", "201"), Some(1.0));
+    assert_eq!(total("POST", "namespace", "", "409"), Some(1.0));
+    assert_eq!(total("GET", "resource", "", "200"), Some(1.0));
+    assert_eq!(total("LIST", "cluster", "", "200"), Some(1.0));
+    let mut labels = request("POST", "namespace");
+    labels.push(("dry_run", ""));
+    let took = "apiserver_request_duration_seconds_count";
+    assert_eq!(scrape.value(took, &labels), Some(3.0));
+    labels.push(("le", "60"));
+    let bucket = "apiserver_request_duration_seconds_bucket";
+    assert_eq!(scrape.value(bucket, &labels), Some(3.0));
+    let sizes = "apiserver_response_sizes";
+    let labels = request("LIST", "cluster");
+    assert_eq!(scrape.value(&format!("{sizes}_count"), &labels), Some(1.0));
+    assert!(scrape.value(&format!("{sizes}_sum"), &labels) > Some(3_000.0));
+}
+
+/// Requests that are under way, and the events of a watch.
+fn check_under_way(scrape: &Scrape) {
+    let watches = "apiserver_longrunning_requests";
+    assert_eq!(
+        scrape.value(watches, &request("WATCH", "namespace")),
+        Some(1.0)
+    );
+    let in_flight = |kind| {
+        let name = "apiserver_current_inflight_requests";
+        scrape.value(name, &[("request_kind", kind)])
+    };
+    // The scrape itself is one.
+    assert_eq!(
+        (in_flight("readOnly"), in_flight("mutating")),
+        (Some(1.0), Some(0.0))
+    );
+    let of = [("group", ""), ("version", "v1"), ("resource", "configmaps")];
+    assert_eq!(scrape.value("apiserver_watch_events_total", &of), Some(2.0));
+    assert_eq!(
+        scrape.value("apiserver_watch_events_sizes_count", &of),
+        Some(2.0)
+    );
+    let mut small = of.to_vec();
+    small.push(("le", "1024"));
+    assert_eq!(
+        scrape.value("apiserver_watch_events_sizes_bucket", &small),
+        Some(0.0)
+    );
+}
+
+#[tokio::test]
+async fn requests_are_counted_under_upstreams_names_and_labels() {
+    let server = cached_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let watch = format!("{PATH}?watch=true");
+    let mut watch = client
+        .send("GET", &watch, "", "")
+        .await
+        .expect("it answers");
+    for name in ["a", "b"] {
+        assert_eq!(client.post(PATH, &config_map(name)).await.code, 201);
+    }
+    let dry = format!("{PATH}?dryRun=All");
+    assert_eq!(client.post(&dry, &config_map("c")).await.code, 201);
+    assert_eq!(client.post(PATH, &config_map("a")).await.code, 409);
+    assert_eq!(client.get(&format!("{PATH}/a")).await.code, 200);
+    assert_eq!(client.get("/api/v1/configmaps").await.code, 200);
+    assert_eq!(client.get("/healthz").await.code, 200);
+    let body = watch.body_mut();
+    let mut received = 0;
+    while received < 3_000 {
+        let frame = body.frame().await.expect("it goes on").expect("it is well");
+        received += frame.into_data().expect("it is data").len();
+    }
+
+    let scrape = Scrape::of(&server).await;
+    check_ended(&scrape);
+    check_under_way(&scrape);
+    let watches = "apiserver_longrunning_requests";
+    drop(watch);
+    drop(client);
+    while Scrape::of(&server)
+        .await
+        .value(watches, &request("WATCH", "namespace"))
+        != Some(0.0)
+    {
+        tokio::task::yield_now().await;
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn storage_and_watch_caches_are_counted_by_resource() {
+    let server = cached_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    for name in ["a", "b", "c"] {
+        assert_eq!(client.post(PATH, &config_map(name)).await.code, 201);
+    }
+    assert_eq!(client.get("/api/v1/configmaps").await.code, 200);
+    let secrets = "/api/v1/namespaces/default/secrets";
+    let secret = json!({"metadata": {"name": "s"}, "data": {"a": "eA=="}});
+    assert_eq!(client.post(secrets, &secret).await.code, 201);
+
+    let scrape = Scrape::of(&server).await;
+    let maps = [("group", ""), ("resource", "configmaps")];
+    let value = |name: &str| scrape.value(name, &maps);
+    assert_eq!(value("apiserver_resource_objects"), Some(3.0));
+    let deprecated = scrape.value("apiserver_storage_objects", &[("resource", "configmaps")]);
+    assert_eq!(deprecated, Some(3.0));
+    assert_eq!(value("watch_cache_capacity"), Some(100.0));
+    assert_eq!(
+        value("apiserver_watch_cache_events_received_total"),
+        Some(3.0)
+    );
+    assert_eq!(
+        value("apiserver_watch_cache_events_dispatched_total"),
+        Some(3.0)
+    );
+    assert_eq!(
+        value("apiserver_watch_cache_initializations_total"),
+        Some(1.0)
+    );
+    assert!(value("apiserver_watch_cache_resource_version") > Some(3.0));
+    assert!(value("apiserver_watch_cache_read_wait_seconds_count") >= Some(1.0));
+    let consistent = [
+        ("group", ""),
+        ("resource", "configmaps"),
+        ("success", "true"),
+        ("fallback", "false"),
+    ];
+    let name = "apiserver_watch_cache_consistent_read_total";
+    assert_eq!(scrape.value(name, &consistent), Some(1.0));
+    let indexed = [("group", ""), ("resource", "configmaps"), ("index", "")];
+    assert_eq!(
+        scrape.value("apiserver_cache_list_total", &indexed),
+        Some(1.0)
+    );
+    assert_eq!(
+        value("apiserver_cache_list_returned_objects_total"),
+        Some(3.0)
+    );
+    let created = [
+        ("operation", "create"),
+        ("group", ""),
+        ("resource", "configmaps"),
+    ];
+    assert_eq!(scrape.value("etcd_requests_total", &created), Some(3.0));
+    let name = "etcd_request_duration_seconds_count";
+    assert_eq!(scrape.value(name, &created), Some(3.0));
+    assert_eq!(scrape.value("etcd_request_errors_total", &created), None);
+    let sealed = [
+        ("transformation_type", "to_storage"),
+        ("transformer_prefix", "k8s:enc:aesgcm:v1:one:"),
+        ("status", "OK"),
+    ];
+    let name = "apiserver_storage_transformation_operations_total";
+    assert_eq!(scrape.value(name, &sealed), Some(1.0));
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_build_and_the_process_are_told() {
+    let server = silent_server().await;
+    let scrape = Scrape::of(&server).await;
+    let text = &scrape.text;
+    assert!(text.contains("\nkubernetes_build_info{"), "{text}");
+    assert!(text.contains("minor=\"36\""), "{text}");
+    #[cfg(target_os = "linux")]
+    for name in ["process_cpu_seconds_total", "process_resident_memory_bytes"] {
+        assert!(scrape.value(name, &[]).is_some(), "{name}");
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn lists_from_storage_say_how_much_they_read() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    for name in ["a", "b", "c"] {
+        assert_eq!(client.post(PATH, &config_map(name)).await.code, 201);
+    }
+    let one = "/api/v1/configmaps?labelSelector=none%3Dhas";
+    assert_eq!(client.get(one).await.code, 200);
+    let scrape = Scrape::of(&server).await;
+    let value = |name: &str| {
+        let name = format!("apiserver_storage_list_{name}_total");
+        scrape.value(&name, &[("group", ""), ("resource", "configmaps")])
+    };
+    let name = "apiserver_storage_list_total";
+    let lists = scrape.value(name, &[("group", ""), ("resource", "configmaps")]);
+    assert_eq!(lists, Some(1.0));
+    assert_eq!(value("fetched_objects"), Some(3.0));
+    assert_eq!(value("evaluated_objects"), Some(3.0));
+    assert_eq!(value("returned_objects"), None, "none has that label");
+    server.shutdown().await;
+}
+
+fn token(token: &str, name: &str, group: &str) -> StaticToken {
+    StaticToken {
+        token: token.to_owned(),
+        user: User {
+            name: name.into(),
+            groups: vec![group.into()],
+            ..User::default()
+        },
+    }
+}
+
+#[tokio::test]
+async fn metrics_are_for_masters_for_monitoring_and_for_those_bound_to_them() {
+    let config = Config {
+        anonymous_health: true,
+        tokens: vec![
+            token("alice", "alice", "people"),
+            token("prometheus", "prometheus", "system:monitoring"),
+        ],
+        ..Config::default()
+    };
+    let server = server_with(config, |_| {}).await;
+    let ask = async |token: &str, path: &str| {
+        let client = Client::over_tls(&server, None, &["h2"]).await;
+        let mut client = match token {
+            "" => client,
+            token => client.header("authorization", &format!("Bearer {token}")),
+        };
+        client.get(path).await
+    };
+    assert_eq!(ask("", "/metrics").await.code, 401);
+    assert_eq!(ask(TOKEN, "/metrics").await.code, 200);
+    assert_eq!(ask("prometheus", "/metrics").await.code, 200);
+    let refused = ask("alice", "/metrics").await;
+    assert_eq!(refused.code, 403);
+    let message = "forbidden: User \"alice\" cannot get path \"/metrics\"";
+    assert_eq!(refused.json()["message"], message);
+    assert_eq!(ask("prometheus", "/storage/backup").await.code, 403);
+
+    let admin = Client::over_tls(&server, None, &["h2"]).await;
+    let mut admin = admin.header("authorization", &format!("Bearer {TOKEN}"));
+    let rbac = "/apis/rbac.authorization.k8s.io/v1";
+    let rule = json!({"nonResourceURLs": ["/metrics"], "verbs": ["get"]});
+    let role = json!({"metadata": {"name": "reader"}, "rules": [rule]});
+    assert_eq!(
+        admin
+            .post(&format!("{rbac}/clusterroles"), &role)
+            .await
+            .code,
+        201
+    );
+    let binding = json!({
+        "metadata": {"name": "people-read"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "reader"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": "people"}],
+    });
+    let bindings = format!("{rbac}/clusterrolebindings");
+    assert_eq!(admin.post(&bindings, &binding).await.code, 201);
+    assert_eq!(ask("alice", "/metrics").await.code, 200);
+    assert_eq!(
+        ask("alice", "/storage/backup").await.code,
+        403,
+        "that is for masters"
+    );
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn labels_stay_bounded_whatever_clients_ask_for() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    for number in 0..200 {
+        for path in [
+            format!("/apis/example{number}.com/v1/things"),
+            format!("/api/v{number}/pods"),
+            format!("/api/v1/things{number}"),
+            format!("/api/v1/namespaces/default/configmaps/c{number}"),
+            format!("/api/v1/namespaces/default/pods/p/sub{number}"),
+            format!("/api/v1/namespaces/n{number}/pods?dryRun=x{number}"),
+            format!("/somewhere/{number}"),
+            format!("/livez/{number}"),
+            format!("/openapi/v3/apis/{number}"),
+        ] {
+            let method = ["GET", "BREW"][usize::from(number % 50 == 0)];
+            client.ask(method, &path, "", "").await;
+        }
+    }
+    let scrape = Scrape::of(&server).await;
+    let sets = scrape.sets_of("apiserver_request_total");
+    assert!(
+        (5..40).contains(&sets),
+        "{sets} label sets:\n{}",
+        scrape.text
+    );
+    for wild in ["example1.com", "things1", "sub1", "somewhere", "BREW", "n1"] {
+        assert!(!scrape.text.contains(&format!("\"{wild}\"")), "{wild}");
+    }
+    server.shutdown().await;
+}

@@ -1,0 +1,150 @@
+//! The log of `kubist serve`, on standard error: text or JSON, one line for each event.
+//!
+//! What the crates of the project say, down to a level; what other libraries say is left out, for
+//! their users can do nothing about it. Programs that embed the crates choose a subscriber of their
+//! own.
+
+use std::io;
+
+use clap::{ArgAction, Args, ValueEnum};
+use tracing::Subscriber;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt::{MakeWriter, layer};
+use tracing_subscriber::layer::SubscriberExt as _;
+
+#[derive(Args, Debug)]
+pub(super) struct LogOptions {
+    /// What to say on standard error; info has a line for each request
+    #[arg(long, value_enum, value_name = "LEVEL", default_value = "warn")]
+    log_level: Level,
+    /// Say more: info, twice debug, three times trace
+    #[arg(short, long, action = ArgAction::Count, conflicts_with = "log_level")]
+    verbose: u8,
+    /// How to say it
+    #[arg(long, value_enum, default_value = "text")]
+    logging_format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Level {
+    /// What goes wrong
+    Error,
+    /// And what may, such as slow requests
+    Warn,
+    /// And a line for each request
+    Info,
+    /// And decisions on the way
+    Debug,
+    /// And every step
+    Trace,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs: an object on each line
+    Json,
+}
+
+impl LogOptions {
+    /// From here on the log of this process is written to standard error.
+    pub(super) fn install(&self) {
+        let subscriber = subscriber(self.level(), self.logging_format, io::stderr);
+        // One that is there already was put there by somebody who wants it.
+        drop(tracing::subscriber::set_global_default(subscriber));
+    }
+
+    fn level(&self) -> LevelFilter {
+        match (self.verbose, self.log_level) {
+            (0, Level::Error) => LevelFilter::ERROR,
+            (0, Level::Warn) => LevelFilter::WARN,
+            (0, Level::Info) | (1, _) => LevelFilter::INFO,
+            (0, Level::Debug) | (2, _) => LevelFilter::DEBUG,
+            _ => LevelFilter::TRACE,
+        }
+    }
+}
+
+fn subscriber<W>(level: LevelFilter, format: Format, writer: W) -> Box<dyn Subscriber + Send + Sync>
+where
+    W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let targets = Targets::new()
+        .with_target("kubist", level)
+        // What a server says of requests concerns those who write requests; here the program's
+        // own controllers do.
+        .with_target("kubist_client::warning", LevelFilter::OFF);
+    let registry = tracing_subscriber::registry().with(targets);
+    match format {
+        Format::Text => Box::new(registry.with(layer().with_ansi(false).with_writer(writer))),
+        Format::Json => {
+            let layer = layer().json().flatten_event(true).with_current_span(false);
+            Box::new(registry.with(layer.with_span_list(false).with_writer(writer)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parking_lot::Mutex;
+    use std::io::Write;
+    use std::sync::Arc;
+
+    #[derive(Clone, Default)]
+    struct Kept(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Kept {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn said(level: LevelFilter, format: Format) -> String {
+        let kept = Kept::default();
+        let writer = kept.clone();
+        let subscriber = subscriber(level, format, move || writer.clone());
+        tracing::subscriber::with_default(subscriber, || {
+            tracing::warn!(target: "kubist_client", name = "web", tries = 2, "cannot list");
+            tracing::info!(target: "kubist_apiserver::request", code = 200, "request");
+            tracing::error!(target: "h2", "not told");
+            tracing::warn!(target: "kubist_client::warning", "v1 Endpoints is deprecated");
+        });
+        let bytes = kept.0.lock().clone();
+        String::from_utf8(bytes).expect("it is text")
+    }
+
+    #[test]
+    fn levels_choose_what_of_our_own_is_said() {
+        let text = said(LevelFilter::WARN, Format::Text);
+        assert_eq!(text.lines().count(), 1, "{text}");
+        let told = text.contains("WARN kubist_client: cannot list name=\"web\" tries=2");
+        assert!(told, "{text}");
+        let text = said(LevelFilter::INFO, Format::Text);
+        assert!(
+            text.contains("INFO kubist_apiserver::request: request code=200"),
+            "{text}"
+        );
+        assert_eq!(text.lines().count(), 2, "{text}");
+    }
+
+    #[test]
+    fn json_is_one_object_on_each_line() {
+        let text = said(LevelFilter::INFO, Format::Json);
+        let lines: Vec<serde_json::Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("it is JSON"))
+            .collect();
+        assert_eq!(lines.len(), 2, "{text}");
+        assert_eq!(lines[0]["level"], "WARN");
+        assert_eq!(lines[0]["message"], "cannot list");
+        assert_eq!(lines[1]["code"], 200);
+        assert_eq!(lines[1]["target"], "kubist_apiserver::request");
+    }
+}

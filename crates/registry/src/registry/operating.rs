@@ -1,0 +1,121 @@
+//! What whoever operates a registry asks it: what it counts, how much it holds, a copy of it.
+
+use super::Registry;
+use crate::cacher::CacherStats;
+use crate::metrics::ResourceMetrics;
+use crate::rest::Rest;
+use crate::transformer::TransformCounts;
+use futures_util::stream::{self, StreamExt};
+use kubist_apimachinery::Str;
+use kubist_storage::backup::Snapshot;
+use kubist_storage::{KeyRange, ReadError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// Resources that are counted at a time.
+const COUNTED_AT_ONCE: usize = 16;
+/// How long counting the objects of one resource may take.
+const COUNTED_WITHIN: Duration = Duration::from_secs(1);
+
+/// How many objects a resource has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ObjectCount {
+    /// The API group; empty for core.
+    pub group: Str,
+    /// The plural name.
+    pub resource: Str,
+    /// How many; None if storage did not say.
+    pub objects: Option<usize>,
+}
+
+/// A watch cache, and how much it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CacheState {
+    /// The API group; empty for core.
+    pub group: Str,
+    /// The plural name.
+    pub resource: Str,
+    /// How much it holds.
+    pub stats: CacherStats,
+}
+
+impl Registry {
+    /// What is counted about each resource.
+    pub fn metrics(&self) -> Vec<Arc<ResourceMetrics>> {
+        self.shared.engine.factory.metrics()
+    }
+
+    /// The watch caches.
+    pub fn watch_caches(&self) -> Vec<CacheState> {
+        let caches = self.caches.all().iter();
+        let state = caches.map(|cacher| CacheState {
+            group: cacher.metrics().group.clone(),
+            resource: cacher.metrics().resource.clone(),
+            stats: cacher.stats(),
+        });
+        state.collect()
+    }
+
+    /// What the transformers of values have done.
+    pub fn transformations(&self) -> Vec<TransformCounts> {
+        let mut all: BTreeMap<String, TransformCounts> = BTreeMap::new();
+        for count in self.transformers.iter().flat_map(|it| it.counts()) {
+            let sum = all.entry(count.prefix.clone()).or_default();
+            sum.prefix = count.prefix;
+            sum.sealed += count.sealed;
+            sum.seal_errors += count.seal_errors;
+            sum.opened += count.opened;
+            sum.open_errors += count.open_errors;
+        }
+        all.into_values().collect()
+    }
+
+    /// Counts the objects of every stored resource, those defined by a CustomResourceDefinition
+    /// too: some at a time, and each for a second at most.
+    pub async fn object_counts(&self) -> Vec<ObjectCount> {
+        let mut stores: BTreeMap<(&str, &str), Arc<Rest>> = BTreeMap::new();
+        let served = self.definitions.served();
+        for rest in self.resources.values().chain(served.resources.values()) {
+            let name = (rest.store.group, rest.store.plural);
+            stores.entry(name).or_insert_with(|| Arc::clone(rest));
+        }
+        let count = |((group, plural), rest): ((&str, &str), Arc<Rest>)| {
+            let (group, resource) = (Str::from(group), Str::from(plural));
+            async move {
+                let counted = timeout(COUNTED_WITHIN, rest.store.storage.count()).await;
+                ObjectCount {
+                    group,
+                    resource,
+                    objects: counted.ok().and_then(Result::ok),
+                }
+            }
+        };
+        let all = stream::iter(stores.into_iter().map(count));
+        let mut counts: Vec<_> = all.buffer_unordered(COUNTED_AT_ONCE).collect().await;
+        counts.sort_by(|a, b| (&*a.group, &*a.resource).cmp(&(&*b.group, &*b.resource)));
+        counts
+    }
+
+    /// How much room the engine takes, in bytes; None if it does not say.
+    ///
+    /// # Errors
+    /// It cannot be reached.
+    pub async fn storage_bytes(&self) -> Result<Option<u64>, ReadError> {
+        self.shared.engine.kv.size_bytes().await
+    }
+
+    /// Everything that is stored, on one revision: no older than any write answered before the
+    /// call, whatever is written while it is read.
+    ///
+    /// # Errors
+    /// The engine is closed, or cannot be reached.
+    pub async fn snapshot(&self) -> Result<Snapshot, ReadError> {
+        let root = self.key_root.trim_end_matches('/');
+        let range = KeyRange::prefix(format!("{root}/"));
+        Snapshot::begin(Arc::clone(&self.shared.engine.kv), range).await
+    }
+}

@@ -1,0 +1,214 @@
+//! A new store from a backup: whole, verified, and ahead of all that was ever told to anybody.
+//!
+//! What was written after a backup is gone, but clients may have seen its revisions. So the
+//! restored store stands far above, as upstream's advice for etcd is (`--bump-revision`), and
+//! everything before counts as compacted: a watch from before begins anew with a list, instead of
+//! taking other writes for those it has seen.
+
+use crate::format::{self, LEASES, META, VERSIONS, meta};
+use crate::place::Place;
+use crate::store::{builder, initialize};
+use crate::{Restored, Store, StoreError};
+use kubist_storage::backup::Reader;
+use kubist_storage::memory::Config;
+use kubist_storage::{Change, Event, KeyValue, Kv, LeaseId, ManualClock, Revision};
+use redb::{Database, WriteTransaction};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How far a restored store stands above its backup by default: more revisions than a server
+/// writes in weeks, as upstream advises for etcd.
+pub const REVISIONS_SKIPPED: u64 = 1_000_000_000;
+/// How long what was under a lease lives on. Backups do not say how long that was; what lives on
+/// leases are events, which upstream keeps for an hour.
+const LEASE_TTL: Duration = Duration::from_hours(1);
+/// The key that marks where a restored store begins. No server looks at it.
+const MARK: &str = "kubist/restored";
+
+impl Store {
+    /// Makes a store of a backup, in a folder that is empty or not there. It is there whole or
+    /// not at all, and reads back like any other. It stands `skipped` revisions above the backup
+    /// (see [`REVISIONS_SKIPPED`]); at least one.
+    ///
+    /// # Errors
+    /// The folder is not empty, the backup is damaged or breaks off, or the file system refuses.
+    pub fn restore<R: Read>(
+        dir: &Path,
+        backup: &mut Reader<R>,
+        skipped: u64,
+    ) -> Result<Restored, StoreError> {
+        let failed = |error| StoreError::Backup {
+            source: Box::new(error),
+        };
+        restore(dir, backup.revision(), skipped, &mut || {
+            backup.next().map_err(failed)
+        })
+    }
+
+    /// The same from another store, such as one that [`backup`](Self::backup) has made. All of it
+    /// is verified first.
+    ///
+    /// # Errors
+    /// As [`restore`](Self::restore), and if the other store is damaged.
+    pub fn restore_into(self, dir: &Path, skipped: u64) -> Result<Restored, StoreError> {
+        let path = self.path().to_path_buf();
+        let kv = self.into_kv(Config::default(), Arc::new(ManualClock::default()))?;
+        let no_head = || StoreError::corrupt(&path, "it cannot be read");
+        let (tree, revision) = kv.head().ok_or_else(no_head)?;
+        let all = kubist_storage::KeyRange::all();
+        let mut rows = tree.range(&all);
+        restore(dir, revision, skipped, &mut || {
+            Ok(rows.next().map(|kv| KeyValue::clone(kv)))
+        })
+    }
+}
+
+/// Gives the next key, or none at the end.
+type Next<'a> = dyn FnMut() -> Result<Option<KeyValue>, StoreError> + 'a;
+
+fn restore(
+    dir: &Path,
+    backed_up: Revision,
+    skipped: u64,
+    next: &mut Next<'_>,
+) -> Result<Restored, StoreError> {
+    if !Place::is_empty(dir)? {
+        let path = dir.to_path_buf();
+        return Err(StoreError::NotEmpty { path });
+    }
+    let revision = Revision(backed_up.0.saturating_add(skipped.max(1)));
+    let place = Place::create(dir)?;
+    let keys = match fill(&place, revision, next) {
+        Ok(keys) => keys,
+        Err(error) => {
+            place.abandon();
+            return Err(error);
+        }
+    };
+    drop(place);
+    // What cannot be read back would be worth nothing.
+    let report = Store::open_existing(dir)?.check()?;
+    debug_assert_eq!(report.revision, revision);
+    Ok(Restored {
+        backed_up,
+        revision,
+        keys,
+    })
+}
+
+fn fill(place: &Place, revision: Revision, next: &mut Next<'_>) -> Result<u64, StoreError> {
+    let (file, path) = place.begin()?;
+    let database = builder().create_file(file);
+    let database = database.map_err(|error| StoreError::opening(&path, error))?;
+    let failed = |error: redb::Error| StoreError::of(&path, error);
+    initialize(&database).map_err(failed)?;
+    let keys = write_all(&database, &path, revision, next)?;
+    drop(database);
+    place.finish()?;
+    Ok(keys)
+}
+
+fn write_all(
+    database: &Database,
+    path: &Path,
+    revision: Revision,
+    next: &mut Next<'_>,
+) -> Result<u64, StoreError> {
+    let failed = |error: redb::Error| StoreError::of(path, error);
+    let write = database
+        .begin_write()
+        .map_err(|error| failed(error.into()))?;
+    let mut keys = 0;
+    let mut leases = Leases::default();
+    {
+        let mut versions = write
+            .open_table(VERSIONS)
+            .map_err(|error| failed(error.into()))?;
+        let mut row = Vec::new();
+        let mut put = |kv: KeyValue| {
+            let at = kv.mod_revision;
+            row.clear();
+            format::write(&event(kv), &mut row);
+            let before = versions.insert(at.0, &row[..]);
+            match before.map_err(|error| failed(error.into()))? {
+                None => Ok(()),
+                Some(_) => Err(StoreError::Backup {
+                    source: format!("two objects were written by revision {at}").into(),
+                }),
+            }
+        };
+        while let Some(mut kv) = next()? {
+            if kv.key == MARK {
+                continue;
+            }
+            kv.lease = kv.lease.map(|lease| leases.renumbered(lease));
+            put(kv)?;
+            keys += 1;
+        }
+        put(mark(revision))?;
+    }
+    leases.store(&write).map_err(failed)?;
+    let numbers = [
+        (meta::REVISION, revision.0),
+        (meta::COMPACTED, revision.0),
+        (meta::LEASES_GRANTED, leases.granted()),
+    ];
+    store_numbers(&write, numbers).map_err(failed)?;
+    write.commit().map_err(|error| failed(error.into()))?;
+    Ok(keys)
+}
+
+fn store_numbers(write: &WriteTransaction, numbers: [(&str, u64); 3]) -> Result<(), redb::Error> {
+    let mut table = write.open_table(META)?;
+    for (name, value) in numbers {
+        table.insert(name, value)?;
+    }
+    Ok(())
+}
+
+fn event(kv: KeyValue) -> Event {
+    Event {
+        revision: kv.mod_revision,
+        key: kv.key.clone(),
+        change: Change::Put(Arc::new(kv)),
+        previous: None,
+    }
+}
+
+/// The first write of a restored store.
+fn mark(revision: Revision) -> KeyValue {
+    KeyValue {
+        key: MARK.into(),
+        value: "everything before was restored from a backup".into(),
+        create_revision: revision,
+        mod_revision: revision,
+        lease: None,
+    }
+}
+
+/// The leases of a backup, with new numbers: those of another engine may be as high as can be.
+#[derive(Debug, Default)]
+struct Leases(BTreeMap<LeaseId, LeaseId>);
+
+impl Leases {
+    fn renumbered(&mut self, lease: LeaseId) -> LeaseId {
+        let next = i64::try_from(self.0.len() + 1).unwrap_or(i64::MAX);
+        *self.0.entry(lease).or_insert(LeaseId(next))
+    }
+
+    fn granted(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn store(&self, write: &WriteTransaction) -> Result<(), redb::Error> {
+        let mut table = write.open_table(LEASES)?;
+        let ttl = u64::try_from(LEASE_TTL.as_nanos()).unwrap_or(u64::MAX);
+        for lease in self.0.values() {
+            table.insert(lease.0, ttl)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,204 @@
+//! `Reader`: bytes in, verified versions out.
+
+use super::{DIGEST_BYTES, END, HEAD_BYTES, MAGIC, PART_BYTES_MAX, RECORD};
+use crate::{KeyValue, LeaseId, Revision};
+use bytes::Bytes;
+use ring::digest::{Context, SHA256};
+use std::fmt;
+use std::io::{self, ErrorKind, Read};
+
+/// Why a backup cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BackupError {
+    /// It begins like something else.
+    #[error("this is no backup, or one of another version")]
+    Foreign,
+    /// It ends too early, as one whose writer was cut off does.
+    #[error("the backup breaks off after {records} objects")]
+    BrokenOff {
+        /// The objects that were read.
+        records: u64,
+    },
+    /// Its bytes are not those that were written.
+    #[error("the backup is damaged: {why}")]
+    Damaged {
+        /// What is wrong.
+        why: &'static str,
+    },
+    /// It cannot be read.
+    #[error("the backup cannot be read")]
+    Io(#[source] io::Error),
+}
+
+/// Reads a backup. Until [`next`](Self::next) has answered `None`, what came may be damaged.
+pub struct Reader<R> {
+    input: R,
+    digest: Context,
+    revision: Revision,
+    records: u64,
+    /// The key before.
+    last: Bytes,
+    ended: bool,
+}
+
+impl<R: Read> Reader<R> {
+    /// Reads the beginning. `input` is read in small pieces, so it should be buffered.
+    ///
+    /// # Errors
+    /// It is no backup, or cannot be read.
+    pub fn open(input: R) -> Result<Self, BackupError> {
+        let mut reader = Self {
+            input,
+            digest: Context::new(&SHA256),
+            revision: Revision::ZERO,
+            records: 0,
+            last: Bytes::new(),
+            ended: false,
+        };
+        let mut magic = [0; MAGIC.len()];
+        reader.fill(&mut magic).map_err(|error| match error {
+            BackupError::BrokenOff { .. } => BackupError::Foreign,
+            error => error,
+        })?;
+        if magic != *MAGIC {
+            return Err(BackupError::Foreign);
+        }
+        reader.revision = Revision(reader.number()?);
+        Ok(reader)
+    }
+
+    /// The revision that it is of.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// How many objects were read.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// The next key; `None` at the end, once all of it has been verified.
+    ///
+    /// # Errors
+    /// It breaks off, is damaged, or cannot be read.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "an iterator would hide errors"
+    )]
+    pub fn next(&mut self) -> Result<Option<KeyValue>, BackupError> {
+        if self.ended {
+            return Ok(None);
+        }
+        let mut kind = [0];
+        self.fill(&mut kind)?;
+        match kind[0] {
+            RECORD => self.record().map(Some),
+            END => self.end().map(|()| None),
+            _ => Err(damaged("there is neither an object nor the end")),
+        }
+    }
+
+    fn record(&mut self) -> Result<KeyValue, BackupError> {
+        let mut head = [0; HEAD_BYTES];
+        self.fill(&mut head)?;
+        let number = |at: usize| {
+            let bytes = head[at..].first_chunk().copied();
+            u64::from_le_bytes(bytes.unwrap_or_default())
+        };
+        let length = |at: usize| {
+            let bytes = head[at..].first_chunk().copied();
+            u32::from_le_bytes(bytes.unwrap_or_default()) as usize
+        };
+        let (key_len, value_len) = (length(24), length(28));
+        if key_len == 0 || key_len > PART_BYTES_MAX || value_len > PART_BYTES_MAX {
+            return Err(damaged("the size of an object makes no sense"));
+        }
+        let (key, value) = (self.bytes(key_len)?, self.bytes(value_len)?);
+        let lease = i64::from_le_bytes(number(16).to_le_bytes());
+        let kv = KeyValue {
+            key,
+            value,
+            create_revision: Revision(number(0)),
+            mod_revision: Revision(number(8)),
+            lease: Some(LeaseId(lease)).filter(|lease| lease.0 != 0),
+        };
+        if kv.key <= self.last {
+            return Err(damaged("its keys are not in order"));
+        }
+        if kv.create_revision > kv.mod_revision || kv.mod_revision > self.revision {
+            return Err(damaged("the revisions of an object make no sense"));
+        }
+        self.last = kv.key.clone();
+        self.records += 1;
+        Ok(kv)
+    }
+
+    fn end(&mut self) -> Result<(), BackupError> {
+        if self.number()? != self.records {
+            return Err(damaged("objects are missing"));
+        }
+        let expected = self.digest.clone().finish();
+        let mut found = [0; DIGEST_BYTES];
+        self.fill(&mut found)?;
+        if expected.as_ref() != found {
+            return Err(damaged("its digest is not that of its bytes"));
+        }
+        match self.input.read(&mut [0]) {
+            Ok(0) => {
+                self.ended = true;
+                Ok(())
+            }
+            Ok(_) => Err(damaged("there is more behind its end")),
+            Err(error) => Err(BackupError::Io(error)),
+        }
+    }
+
+    fn number(&mut self) -> Result<u64, BackupError> {
+        let mut bytes = [0; 8];
+        self.fill(&mut bytes)?;
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// So many bytes; memory for them is taken as they come.
+    fn bytes(&mut self, len: usize) -> Result<Bytes, BackupError> {
+        let mut bytes = Vec::new();
+        let read = (&mut self.input).take(len as u64).read_to_end(&mut bytes);
+        read.map_err(BackupError::Io)?;
+        if bytes.len() < len {
+            return Err(self.broken_off());
+        }
+        self.digest.update(&bytes);
+        Ok(bytes.into())
+    }
+
+    fn fill(&mut self, buffer: &mut [u8]) -> Result<(), BackupError> {
+        match self.input.read_exact(buffer) {
+            Ok(()) => {
+                self.digest.update(buffer);
+                Ok(())
+            }
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Err(self.broken_off()),
+            Err(error) => Err(BackupError::Io(error)),
+        }
+    }
+
+    fn broken_off(&self) -> BackupError {
+        BackupError::BrokenOff {
+            records: self.records,
+        }
+    }
+}
+
+fn damaged(why: &'static str) -> BackupError {
+    BackupError::Damaged { why }
+}
+
+impl<R> fmt::Debug for Reader<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader")
+            .field("revision", &self.revision)
+            .field("records", &self.records)
+            .finish_non_exhaustive()
+    }
+}

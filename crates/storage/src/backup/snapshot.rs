@@ -1,0 +1,85 @@
+//! `Snapshot`: all keys of a range on one revision, page by page.
+
+use crate::memory::Tree;
+use crate::{KeyRange, KeyValue, Kv, RangeRequest, ReadError, Revision};
+use std::sync::Arc;
+
+/// Keys read at once from an engine that is elsewhere.
+const PAGE_KEYS_MAX: usize = 500;
+/// Bytes of one page, except that one key always fits.
+const PAGE_BYTES_MAX: usize = 1 << 20;
+
+/// All keys of a range on one revision. One of an engine in this process holds on to that state,
+/// whatever is written and compacted meanwhile; one of an engine elsewhere ends with
+/// [`ReadError::Compacted`] if the engine gives the revision up before all is read.
+#[derive(Debug)]
+pub struct Snapshot {
+    kv: Arc<dyn Kv>,
+    held: Option<Tree>,
+    revision: Revision,
+    /// What is left; `None` at the end.
+    rest: Option<KeyRange>,
+}
+
+impl Snapshot {
+    /// The newest state: no older than any write that was answered before.
+    ///
+    /// # Errors
+    /// The engine is closed, or cannot be reached.
+    pub async fn begin(kv: Arc<dyn Kv>, range: KeyRange) -> Result<Self, ReadError> {
+        let (held, revision) = match kv.head() {
+            Some((tree, revision)) => (Some(tree), revision),
+            None => (None, kv.revision().await?),
+        };
+        Ok(Self {
+            kv,
+            held,
+            revision,
+            rest: Some(range),
+        })
+    }
+
+    /// The revision that it is of.
+    pub fn revision(&self) -> Revision {
+        self.revision
+    }
+
+    /// The next keys in byte order, about a mebibyte; none at the end.
+    ///
+    /// # Errors
+    /// The engine has failed, or has given the revision up.
+    ///
+    /// # Cancel safety
+    ///
+    /// A page whose future was dropped comes again.
+    pub async fn page(&mut self) -> Result<Vec<Arc<KeyValue>>, ReadError> {
+        let Some(range) = self.rest.clone() else {
+            return Ok(Vec::new());
+        };
+        let (kvs, more) = if let Some(tree) = &self.held {
+            held_page(tree, &range)
+        } else {
+            let request = RangeRequest::new(range.clone()).at(self.revision);
+            let page = self.kv.range(request.limit(PAGE_KEYS_MAX)).await?;
+            (page.kvs, page.more)
+        };
+        self.rest = kvs.last().filter(|_| more).map(|last| {
+            let mut after = last.key.to_vec();
+            after.push(0);
+            range.resumed_at(after)
+        });
+        Ok(kvs)
+    }
+}
+
+fn held_page(tree: &Tree, range: &KeyRange) -> (Vec<Arc<KeyValue>>, bool) {
+    let (mut page, mut bytes) = (Vec::new(), 0);
+    for kv in tree.range(range) {
+        if bytes >= PAGE_BYTES_MAX {
+            return (page, true);
+        }
+        bytes += kv.key.len() + kv.value.len();
+        page.push(Arc::clone(kv));
+    }
+    (page, false)
+}
