@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use kubist::{Controller, EtcdServers, Server, ServerConfig, ServerError};
-use kubist_registry::storage::{WatchCache, WatchCacheSizes};
+use kubist_registry::storage::WatchCacheSizes;
 use tokio::time::Instant;
 
 use super::{Outcome, log, signal};
@@ -61,17 +61,17 @@ pub(crate) struct Options {
     /// How many events the store keeps, except etcd; watches from further back end with 410
     #[arg(long, value_name = "EVENTS", default_value_t = 100_000)]
     history: usize,
-    /// Answer watches and lists from a cache of each resource
+    /// Answer watches and lists from a cache of each resource; by default only on etcd, and there
+    /// only if it can say how far a cache is
     #[arg(
         long,
         value_name = "BOOL",
         num_args = 0..=1,
         require_equals = true,
         action = clap::ArgAction::Set,
-        default_value_t = false,
         default_missing_value = "true"
     )]
-    watch_cache: bool,
+    watch_cache: Option<bool>,
     /// Resources and the sizes of their caches; size 0 is none, any other adapts itself
     #[arg(long, value_name = "RESOURCE[.GROUP]#SIZE,...", default_value = "")]
     watch_cache_sizes: WatchCacheSizes,
@@ -140,11 +140,8 @@ pub(crate) async fn run(options: Options) -> Outcome {
         seed: None,
         history_events_max: options.history,
         data_dir: options.data_dir,
-        watch_cache: WatchCache {
-            enabled: options.watch_cache,
-            sizes: options.watch_cache_sizes,
-            ..WatchCache::default()
-        },
+        watch_cache: options.watch_cache,
+        watch_cache_sizes: options.watch_cache_sizes,
         etcd: options.etcd.servers(),
     };
     let mut server = Server::start(config)

@@ -9,11 +9,20 @@ mod durable;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod etcd_bad_days;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_peer;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_servers;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_status;
+#[path = "../../../storage-etcd/tests/it/proxy.rs"]
+#[expect(
+    clippy::unwrap_used,
+    dead_code,
+    reason = "a test fails by panicking, and nothing is cut here"
+)]
+mod proxy;
 mod serve;
 mod server;
 mod watch;

@@ -1,5 +1,6 @@
 //! The same random operations on raw storage and on a cache over it: every answer is compared.
 
+use super::etcd_row::on_etcd;
 use super::stack::{Engine, Stack, drain, edits, names};
 use kubist_apimachinery::Status;
 use kubist_registry::storage::{DeleteRequest, Listed, Storage, UpdateRequest};
@@ -334,5 +335,14 @@ proptest! {
     #[test]
     fn raw_and_cached_give_the_same_answers_on_redb(ops in prop::collection::vec(op(), 1..60)) {
         with_runtime(Engine::Redb, ops);
+    }
+}
+
+proptest! {
+    // Each watch that is read to its end costs a moment here.
+    #![proptest_config(ProptestConfig::with_cases(3))]
+    #[test]
+    fn raw_and_cached_give_the_same_answers_on_etcd(ops in prop::collection::vec(op(), 1..30)) {
+        on_etcd(true, async |s| run(s, ops).await);
     }
 }
