@@ -361,7 +361,7 @@ fn registry(kv: Arc<dyn Kv>, config: &ServerConfig, watch_caches: bool) -> Regis
 
 /// Whether there are watch caches: if that is asked for, or on etcd if nothing is said.
 fn has_watch_caches(config: &ServerConfig, kv: &dyn Kv) -> bool {
-    let wanted = config.watch_cache.unwrap_or(config.etcd.is_some());
+    let wanted = config.watch_cache.unwrap_or_else(|| config.etcd.is_some());
     if wanted && !kv.answers_progress() {
         tracing::warn!(
             "no watch caches: this etcd cannot say how far they are; it needs 3.4.31 or 3.5.13"

@@ -112,13 +112,13 @@ impl Addresses {
         dry_run: bool,
     ) -> Result<Ipv4Addr, NoAddress> {
         for band in self.ranges.address_bands() {
-            let count = u64::from(band.end().saturating_sub(*band.start())) + 1;
+            if band.is_empty() {
+                continue;
+            }
+            let count = u64::from(band.end - band.start);
             for _ in 0..RANDOM_PICKS {
-                if band.is_empty() {
-                    break;
-                }
                 let picked = u32::try_from(self.random.below(count)).unwrap_or_default();
-                let address = self.ranges.at(band.start().saturating_add(picked));
+                let address = self.ranges.at(band.start + picked);
                 if self.try_take(address, owner, dry_run).await? {
                     return Ok(address);
                 }

@@ -29,14 +29,8 @@ impl PortSet {
     pub(super) fn write(&self, range: &RangeInclusive<u16>, into: &mut RangeAllocation) {
         let (start, end) = (*range.start(), *range.end());
         into.range = format!("{start}-{end}").into();
-        let inside: Vec<usize> = match range.is_empty() {
-            true => Vec::new(),
-            false => self
-                .0
-                .range(start..=end)
-                .map(|it| usize::from(it - start))
-                .collect(),
-        };
+        let inside = self.0.iter().filter(|it| range.contains(it));
+        let inside: Vec<usize> = inside.map(|it| usize::from(it - start)).collect();
         let length = inside.last().map_or(0, |last| last / 8 + 1);
         let mut bytes = vec![0_u8; length];
         for offset in inside {

@@ -117,14 +117,17 @@ impl Ports {
     }
 
     fn free(&self, taken: &BTreeSet<u16>) -> Option<u16> {
-        self.ranges.port_bands().into_iter().find_map(|band| {
-            let count = u64::from(band.end().saturating_sub(*band.start())) + 1;
+        let free = |port: u32| {
+            let port = u16::try_from(port).ok()?;
+            (!taken.contains(&port)).then_some(port)
+        };
+        self.ranges.port_bands().into_iter().find_map(|mut band| {
+            let count = u64::from(band.end.checked_sub(band.start).filter(|it| *it > 0)?);
             let picked = (0..RANDOM_PICKS).find_map(|_| {
-                let offset = u16::try_from(self.random.below(count)).ok()?;
-                let port = band.start().checked_add(offset)?;
-                (band.contains(&port) && !taken.contains(&port)).then_some(port)
+                let offset = u32::try_from(self.random.below(count)).ok()?;
+                free(band.start + offset)
             });
-            picked.or_else(|| band.clone().find(|port| !taken.contains(port)))
+            picked.or_else(|| band.find_map(free))
         })
     }
 }

@@ -1,7 +1,7 @@
 //! What there is to allot, and the part of it that is left to those who ask for a certain one.
 
 use std::net::Ipv4Addr;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// What there is to allot.
 #[derive(Clone, Debug)]
@@ -31,21 +31,18 @@ impl Ranges {
 
     /// Offsets of addresses in the order in which they are given to those who take any: the low
     /// ones come last, as upstream, because people like to choose them.
-    pub(super) fn address_bands(&self) -> [RangeInclusive<u32>; 2] {
+    pub(super) fn address_bands(&self) -> [Range<u32>; 2] {
         let count = self.count();
         let low = band(count, 16, 16, 256);
-        [low + 1..=count, 1..=low]
+        [low + 1..count.saturating_add(1), 1..low + 1]
     }
 
     /// The same of node ports.
-    pub(super) fn port_bands(&self) -> [RangeInclusive<u16>; 2] {
-        let (start, end) = (*self.node_ports.start(), *self.node_ports.end());
-        let count = u32::from(end.saturating_sub(start)) + 1;
-        let low = u16::try_from(band(count, 32, 16, 128)).unwrap_or(u16::MAX);
-        let middle = start.saturating_add(low);
-        // Without a low band the second one is empty.
-        let lower = RangeInclusive::new(start, middle.saturating_sub(1));
-        [middle..=end, if low == 0 { 1..=0 } else { lower }]
+    pub(super) fn port_bands(&self) -> [Range<u32>; 2] {
+        let start = u32::from(*self.node_ports.start());
+        let end = u32::from(*self.node_ports.end()) + 1;
+        let middle = start + band(end.saturating_sub(start), 32, 16, 128);
+        [middle..end, start..middle]
     }
 
     /// The network as text.

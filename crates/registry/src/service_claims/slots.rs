@@ -102,20 +102,15 @@ fn of_changed(new: &Service, old: &Service) -> Vec<Slot> {
     for (at, port) in new.spec.ports.iter().enumerate() {
         let number = port.node_port;
         let named = |slot: &&mut Slot| slot.wish == Wish::This(number);
-        if number == 0 && allots {
-            slots.push(Slot {
-                wish: Wish::Any,
-                ports: vec![at],
-            });
-        } else if number == 0 || had(number) {
+        if number == 0 && !allots || number != 0 && had(number) {
             continue;
-        } else if let Some(slot) = slots.iter_mut().find(named) {
-            slot.ports.push(at);
-        } else {
-            slots.push(Slot {
-                wish: Wish::This(number),
+        }
+        match slots.iter_mut().find(named) {
+            Some(slot) if number != 0 => slot.ports.push(at),
+            _ => slots.push(Slot {
+                wish: wish(number),
                 ports: vec![at],
-            });
+            }),
         }
     }
     slots

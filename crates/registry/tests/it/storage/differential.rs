@@ -174,7 +174,7 @@ async fn compare_list(s: &Stack, query: &Query) {
     }
 }
 
-async fn compare_watch(s: &Stack, query: &Query, initial: bool) {
+async fn compare_watch(s: &Stack, query: &Query, initial: bool, start: u64) {
     let namespace = NAMESPACES[query.namespace];
     let at = match query.version {
         Version::Unset | Version::Ahead => String::new(),
@@ -185,7 +185,7 @@ async fn compare_watch(s: &Stack, query: &Query, initial: bool) {
                 .await
                 .saturating_sub(back)
                 .max(s.storage.compacted())
-                .max(1);
+                .max(start);
             format!("&resourceVersion={from}")
         }
     };
@@ -289,7 +289,7 @@ async fn run(s: &Stack, ops: Vec<Op>) {
                 }
             }
             Op::List(query) => compare_list(s, &query).await,
-            Op::Watch(query, initial) => compare_watch(s, &query, initial).await,
+            Op::Watch(query, initial) => compare_watch(s, &query, initial, start).await,
             Op::Get(object, version) => compare_get(s, object, version).await,
             op => write(s, op).await,
         }
