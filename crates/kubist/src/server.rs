@@ -17,7 +17,7 @@ use kubist_apiserver::{ApiServer, MASTERS_GROUP, RunningServer, StartError, Stat
 use kubist_client::Client;
 use kubist_controller::ManagerError;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
-use kubist_registry::storage::WatchCache;
+use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::{Registry, RegistryConfig, User};
 use kubist_storage::{Fault, Kv, memory};
 use kubist_storage_redb::StoreError;
@@ -56,10 +56,12 @@ pub struct ServerConfig {
     /// The folder in which everything is kept, durable before it is answered; made if it is not
     /// there. Default: none, everything is gone with the process.
     pub data_dir: Option<PathBuf>,
-    /// Whether watches and lists are answered from caches, and of which resources. An etcd that
-    /// cannot say how far they are has none: everything is read from it. Default: none,
-    /// because what these engines hold in memory already answers as fast.
-    pub watch_cache: WatchCache,
+    /// Whether watches and lists are answered from caches. An etcd that cannot say how far they
+    /// are has none: everything is read from it. Default: on any other etcd, as upstream; not on
+    /// the engines of this process, which answer as fast from what they hold in memory.
+    pub watch_cache: Option<bool>,
+    /// Resources without a cache, where there are caches. Default: none.
+    pub watch_cache_sizes: WatchCacheSizes,
     /// The etcd cluster in which everything is kept; other servers may stand on it too. Goes with
     /// no folder, and keeps history as it sees fit. Default: none.
     pub etcd: Option<EtcdServers>,
@@ -83,7 +85,8 @@ impl Default for ServerConfig {
             seed: None,
             history_events_max: memory::Config::default().history_events_max,
             data_dir: None,
-            watch_cache: WatchCache::default(),
+            watch_cache: None,
+            watch_cache_sizes: WatchCacheSizes::default(),
             etcd: None,
             connections_max: kubist_apiserver::CONNECTIONS_MAX,
             shutdown_delay: Duration::ZERO,
@@ -146,6 +149,7 @@ pub enum ServerError {
 pub struct Server {
     api: RunningServer,
     store: Engine,
+    watch_caches: bool,
     client: Client,
     stopping: CancellationToken,
     /// What runs on the client half; ends before the server does.
@@ -173,7 +177,8 @@ impl Server {
         let mut engine = JoinSet::new();
         let ticking = store.clone();
         engine.spawn(async move { ticking.run().await });
-        let registry = registry(store.kv(), &config);
+        let watch_caches = has_watch_caches(&config, &*store.kv());
+        let registry = registry(store.kv(), &config, watch_caches);
         registry
             .start()
             .await
@@ -201,6 +206,7 @@ impl Server {
             client: client_of(&api, kubist_client::Config::default())?,
             api,
             store,
+            watch_caches,
             stopping: CancellationToken::new(),
             controllers: JoinSet::new(),
             engine,
@@ -281,6 +287,11 @@ impl Server {
         self.store.stats()
     }
 
+    /// Whether it answers watches and lists from caches, of some resources at least.
+    pub fn has_watch_caches(&self) -> bool {
+        self.watch_caches
+    }
+
     /// Waits until the store has closed itself, as one on a disk does that fails, and says why.
     /// The server refuses everything from then on; what was answered before is in the folder. A
     /// disk that is full or read-only is no such failure: writes are refused until that passes.
@@ -352,16 +363,11 @@ async fn watch_over<T>(name: &'static str, run: impl Future<Output = Result<T, M
     }
 }
 
-fn registry(kv: Arc<dyn Kv>, config: &ServerConfig) -> Registry {
+fn registry(kv: Arc<dyn Kv>, config: &ServerConfig, watch_caches: bool) -> Registry {
     let mut settings = RegistryConfig::new(kv);
     settings.seed = config.seed;
-    settings.watch_cache = config.watch_cache.clone();
-    if settings.watch_cache.enabled && !settings.kv.answers_progress() {
-        tracing::warn!(
-            "no watch caches: this etcd cannot say how far they are; it needs 3.4.31 or 3.5.13"
-        );
-        settings.watch_cache.enabled = false;
-    }
+    settings.watch_cache.enabled = watch_caches;
+    settings.watch_cache.sizes = config.watch_cache_sizes.clone();
     if let Some(etcd) = &config.etcd {
         settings.key_root = etcd.key_root();
     }
@@ -369,6 +375,18 @@ fn registry(kv: Arc<dyn Kv>, config: &ServerConfig) -> Registry {
         settings.server_port = config.listen.port();
     }
     Registry::new(settings)
+}
+
+/// Whether there are watch caches: if that is asked for, or on etcd if nothing is said.
+fn has_watch_caches(config: &ServerConfig, kv: &dyn Kv) -> bool {
+    let wanted = config.watch_cache.unwrap_or_else(|| config.etcd.is_some());
+    if wanted && !kv.answers_progress() {
+        tracing::warn!(
+            "no watch caches: this etcd cannot say how far they are; it needs 3.4.31 or 3.5.13"
+        );
+        return false;
+    }
+    wanted
 }
 
 fn client_of(api: &RunningServer, client: kubist_client::Config) -> Result<Client, ConfigError> {

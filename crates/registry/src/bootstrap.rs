@@ -3,11 +3,19 @@
 
 use crate::registry::Shared;
 use crate::storage_error::{Operation, StorageError};
-use crate::{RequestContext, User};
+use crate::store::{Part, UpdateRequest};
+use crate::{Replacement, RequestContext, User};
 use kubist_api::core::v1::{Namespace, Service, ServicePort};
+use kubist_api::networking::v1::ServiceCIDR;
 use kubist_api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, RoleRef, Subject};
 use kubist_api::scheduling::v1::PriorityClass;
-use kubist_apimachinery::{AnyObject, IntOrString, KubeObject, ObjectMeta, Status, Str};
+use kubist_apimachinery::{
+    AnyObject, Condition, IntOrString, KubeObject, ObjectMeta, Resource, Status, Str,
+};
+use std::any::Any;
+use std::net::Ipv4Addr;
+use std::time::Duration;
+use tokio::time::sleep;
 
 /// The namespaces that are always there.
 const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
@@ -41,7 +49,10 @@ pub(crate) async fn run(shared: &Shared) -> Result<(), Status> {
         };
         ensure(shared, cx, "", namespace).await?;
     }
-    ensure(shared, cx, "default", kubernetes_service(shared)).await?;
+    if let Some(claims) = &shared.services {
+        ensure_service_cidr(shared, cx, &claims.cidr()).await?;
+        ensure_kubernetes_service(shared, cx, claims.first_address()).await?;
+    }
     for (name, value, description) in PRIORITY_CLASSES {
         let class = PriorityClass {
             metadata: named("", name),
@@ -64,8 +75,76 @@ fn named(namespace: &str, name: &str) -> ObjectMeta {
     }
 }
 
+/// The network that services get addresses from, which is ready at once, as upstream.
+async fn ensure_service_cidr(
+    shared: &Shared,
+    cx: &RequestContext,
+    cidr: &str,
+) -> Result<(), Status> {
+    let mut object = ServiceCIDR {
+        metadata: named("", "kubernetes"),
+        ..ServiceCIDR::default()
+    };
+    object.spec.cidrs.push(cidr.into());
+    ensure(shared, cx, "", object.clone()).await?;
+    let Some(store) = shared.find(ServiceCIDR::GROUP, ServiceCIDR::PLURAL) else {
+        return Ok(());
+    };
+    let Some(stored) = shared.one(store, "", "kubernetes").await? else {
+        return Ok(());
+    };
+    let stored: &dyn Any = &**stored.object()?;
+    let known = stored.downcast_ref::<ServiceCIDR>();
+    if known.is_none_or(|it| !it.status.conditions.is_empty() || it.spec != object.spec) {
+        return Ok(());
+    }
+    object.status.conditions.push(Condition {
+        type_: "Ready".into(),
+        status: "True".into(),
+        last_transition_time: Some(cx.now()),
+        message: "Kubernetes default Service CIDR is ready".into(),
+        ..Condition::default()
+    });
+    let request = UpdateRequest {
+        shared,
+        cx,
+        namespace: "",
+        name: "kubernetes",
+        object: &Replacement(Box::new(object)),
+        part: Part::Status,
+        subresource: "status",
+        dry_run: false,
+    };
+    match store.update(request).await {
+        // Another server was faster.
+        Err(status) if status.is_conflict() => Ok(()),
+        result => result.map(drop),
+    }
+}
+
+/// How long another server that has the address of `kubernetes` may take to make the service.
+const KUBERNETES_TRIES: usize = 20;
+const KUBERNETES_PAUSE: Duration = Duration::from_millis(100);
+
+/// Makes the service `kubernetes`. If another server has its address and does not make it, what
+/// is missing is made at the next start: its address is given back by then.
+async fn ensure_kubernetes_service(
+    shared: &Shared,
+    cx: &RequestContext,
+    address: Ipv4Addr,
+) -> Result<(), Status> {
+    for _ in 0..KUBERNETES_TRIES {
+        let service = kubernetes_service(shared, address);
+        match ensure(shared, cx, "default", service).await {
+            Err(status) if status.is_invalid() => sleep(KUBERNETES_PAUSE).await,
+            result => return result,
+        }
+    }
+    Ok(())
+}
+
 /// The service by which pods reach the API server; it has the first cluster IP.
-fn kubernetes_service(shared: &Shared) -> Service {
+fn kubernetes_service(shared: &Shared, address: Ipv4Addr) -> Service {
     let mut service = Service {
         metadata: named("default", "kubernetes"),
         ..Service::default()
@@ -75,7 +154,7 @@ fn kubernetes_service(shared: &Shared) -> Service {
     labels.insert("provider".into(), "kubernetes".into());
     service.spec.type_ = "ClusterIP".into();
     service.spec.session_affinity = "None".into();
-    service.spec.cluster_ip = shared.services.first_address().to_string().into();
+    service.spec.cluster_ip = address.to_string().into();
     service.spec.ports.push(ServicePort {
         name: "https".into(),
         protocol: "TCP".into(),

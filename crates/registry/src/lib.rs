@@ -96,7 +96,7 @@ pub use capability::{
 };
 pub use catalog::{ServedGroup, ServedResource, ServedVersion};
 pub use clock::{SystemClock, WallClock};
-pub use hooks::{Begun, Hooks};
+pub use hooks::{Begin, Begun, Hooks};
 pub use kind_strategy::{ForKind, KindStrategy};
 pub use name_rule::NameRule;
 pub use object_fields::text_at;

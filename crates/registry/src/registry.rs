@@ -55,7 +55,8 @@ pub(crate) struct Shared {
     by_name: HashMap<(&'static str, &'static str), Arc<Store>>,
     pub(crate) engine: Engine,
     pub(crate) random: Arc<Random>,
-    pub(crate) services: Arc<ServiceClaims>,
+    /// None if services are not built in.
+    pub(crate) services: Option<ServiceClaims>,
     pub(crate) delete_collection_workers: usize,
     pub(crate) clock: Arc<dyn WallClock>,
     pub(crate) server_port: u16,
@@ -115,12 +116,15 @@ impl Registry {
         registry
     }
 
-    /// Has the watch caches read everything, finds out what services have been allotted, creates
-    /// what every cluster has (the first namespaces, the service `kubernetes`, priority classes,
-    /// the administrator's role), and serves what is defined.
+    /// Has the watch caches read everything, repairs what services have been allotted (and from
+    /// now on, from time to time, until the registry is dropped), creates what every cluster has
+    /// (the first namespaces, the service `kubernetes`, priority classes, the administrator's
+    /// role), and serves what is defined.
     pub async fn start(&self) -> Result<(), Status> {
         self.caches.start().await;
-        self.recover_services().await?;
+        if let Some(services) = &self.shared.services {
+            services.start().await?;
+        }
         crate::bootstrap::run(&self.shared).await?;
         self.load_definitions().await
     }
@@ -196,16 +200,6 @@ impl Registry {
         let mut unready: Vec<_> = unready.map(|it| it.resource()).collect();
         unready.sort();
         unready
-    }
-
-    async fn recover_services(&self) -> Result<(), Status> {
-        let Some(services) = self.shared.find("", "services") else {
-            return Ok(());
-        };
-        for stored in self.shared.all(services, "").await? {
-            self.shared.services.recover(&stored);
-        }
-        Ok(())
     }
 }
 
@@ -287,13 +281,15 @@ impl Shared {
             prefix,
             node_ports: config.node_ports.clone(),
         };
+        let factory = storage_factory(config);
+        let services = ServiceClaims::new(ranges, &factory, &random, &config.clock);
         Self {
             by_name: HashMap::new(),
             engine: Engine {
                 kv: Arc::clone(&config.kv),
-                factory: storage_factory(config),
+                factory,
             },
-            services: Arc::new(ServiceClaims::new(ranges, Arc::clone(&random))),
+            services,
             random,
             delete_collection_workers: config.delete_collection_workers.max(1),
             clock: Arc::clone(&config.clock),
@@ -311,7 +307,8 @@ impl Shared {
     fn hooks(&self, config: &RegistryConfig, group: &str, plural: &str) -> Vec<Arc<dyn Hooks>> {
         let mut hooks: Vec<Arc<dyn Hooks>> = Vec::new();
         if (group, plural) == ("", "services") {
-            hooks.push(Arc::clone(&self.services) as Arc<dyn Hooks>);
+            let own = self.services.clone();
+            hooks.extend(own.map(|it| Arc::new(it) as Arc<dyn Hooks>));
         }
         let named = config.hooks.iter();
         let named = named.filter(|it| (it.0.as_str(), it.1.as_str()) == (group, plural));

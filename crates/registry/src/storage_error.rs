@@ -2,7 +2,7 @@
 
 use crate::Stored;
 use kubist_apimachinery::{GroupResource, Status};
-use kubist_storage::{Fault, LeaseError, ReadError, WatchError, WriteError};
+use kubist_storage::{Fault, FaultKind, LeaseError, ReadError, WatchError, WriteError};
 
 /// Why an operation of raw storage failed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -71,11 +71,11 @@ pub enum StorageError {
         requested: u64,
     },
     /// The object is larger than storage takes.
-    #[error("the object is too large: {bytes} bytes, at most {bytes_max}")]
+    #[error("the object is too large: {bytes} bytes{}", at_most(*.bytes_max))]
     ObjectTooLarge {
         /// Its size.
         bytes: usize,
-        /// The limit.
+        /// The limit; zero where the engine did not say.
         bytes_max: usize,
     },
     /// The engine failed.
@@ -139,6 +139,16 @@ impl StorageError {
             .object()
             .is_ok_and(|object| object.meta().is_terminating());
         Self::Exists { key, terminating }
+    }
+
+    /// Whether a write that ended so may have been carried out nevertheless.
+    pub fn may_have_happened(&self) -> bool {
+        match self {
+            Self::Engine(fault) => {
+                matches!(fault.kind(), FaultKind::Timeout | FaultKind::Unknown)
+            }
+            _ => false,
+        }
     }
 
     /// The answer to `operation` on the object `name` of `resource`.
@@ -231,5 +241,12 @@ impl From<WatchError> for StorageError {
             WatchError::Fault(fault) => Self::Engine(fault),
             _ => Self::Closed,
         }
+    }
+}
+
+fn at_most(bytes_max: usize) -> String {
+    match bytes_max {
+        0 => String::new(),
+        bytes_max => format!(", at most {bytes_max}"),
     }
 }

@@ -58,7 +58,7 @@ pub enum WriteError {
         lease: LeaseId,
     },
     /// Key and value are larger than the store takes.
-    #[error("the request is too large: {bytes} bytes, at most {bytes_max}")]
+    #[error("the request is too large: {bytes} bytes{}", at_most(*.bytes_max))]
     TooLarge {
         /// Size of key and value.
         bytes: usize,
@@ -212,5 +212,12 @@ impl fmt::Display for Fault {
 impl Error for Fault {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&*self.source)
+    }
+}
+
+fn at_most(bytes_max: usize) -> String {
+    match bytes_max {
+        0 => String::new(),
+        bytes_max => format!(", at most {bytes_max}"),
     }
 }

@@ -2,8 +2,8 @@
 //! from upstream's module by `tests/interop/etcd`, whose other program stands on the storage of
 //! upstream's API server.
 //!
-//! What is checked are tests of `crates/storage-etcd` and `crates/kubist`, which skip where there
-//! is no etcd; here they may not.
+//! What is checked are tests of `crates/storage-etcd`, `crates/registry` (the etcd row of the
+//! storage matrix) and `crates/kubist`, which skip where there is no etcd; here they may not.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,7 +36,12 @@ pub(super) fn packaged(required: bool) -> Outcome<Option<PathBuf>> {
 pub(super) fn run(packaged: &Path, scratch: &Path, report: &mut Report) -> Outcome {
     let current = build("server", &scratch.join("etcd"))?;
     let peer = build("peer", &scratch.join("etcd-peer"))?;
-    for (package, filter) in [("storage-etcd", ""), ("kubist", "etcd_")] {
+    let programs = [
+        ("storage-etcd", ""),
+        ("registry", "etcd"),
+        ("kubist", "etcd_"),
+    ];
+    for (package, filter) in programs {
         let tests = process::package_test_program(package, "it")?;
         report.step(&format!("the tests of {package}, on 3.4 and 3.6"), || {
             let mut command = Command::new(&tests);

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use kubist::{Controller, EtcdServers, Server, ServerConfig, ServerError};
-use kubist_registry::storage::{WatchCache, WatchCacheSizes};
+use kubist_registry::storage::WatchCacheSizes;
 use tokio::time::Instant;
 
 use super::{Outcome, logging, signal, system_limits};
@@ -68,17 +68,17 @@ pub(crate) struct Options {
     /// Connections at a time, or as many as there may be open files; more wait
     #[arg(long, value_name = "CONNECTIONS", default_value_t = kubist_apiserver::CONNECTIONS_MAX)]
     max_connections: usize,
-    /// Answer watches and lists from a cache of each resource
+    /// Answer watches and lists from a cache of each resource; by default only on etcd, and there
+    /// only if it can say how far a cache is
     #[arg(
         long,
         value_name = "BOOL",
         num_args = 0..=1,
         require_equals = true,
         action = clap::ArgAction::Set,
-        default_value_t = false,
         default_missing_value = "true"
     )]
-    watch_cache: bool,
+    watch_cache: Option<bool>,
     /// Resources and the sizes of their caches; size 0 is none, any other adapts itself
     #[arg(long, value_name = "RESOURCE[.GROUP]#SIZE,...", default_value = "")]
     watch_cache_sizes: WatchCacheSizes,
@@ -185,11 +185,8 @@ pub(crate) async fn run(options: Options) -> Outcome {
         seed: None,
         history_events_max: options.history,
         data_dir: options.data_dir,
-        watch_cache: WatchCache {
-            enabled: options.watch_cache,
-            sizes: options.watch_cache_sizes,
-            ..WatchCache::default()
-        },
+        watch_cache: options.watch_cache,
+        watch_cache_sizes: options.watch_cache_sizes,
         etcd: options.etcd.servers(),
         connections_max: system_limits::connections(options.max_connections),
         shutdown_delay: duration(options.ending.delay),

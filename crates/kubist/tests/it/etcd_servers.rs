@@ -11,7 +11,6 @@ use kubist::apimachinery::ListOptions;
 use kubist::cache::WatchItem;
 use kubist::client::{Api, ApiError, Client};
 use kubist::kubeconfig::Options;
-use kubist::registry::storage::WatchCache;
 use kubist::storage::Kv as _;
 use kubist::{Controller, EtcdServers, Server, ServerConfig};
 use tokio::time::{Instant, sleep, timeout};
@@ -22,22 +21,20 @@ use crate::etcd::{Etcd, Release};
 const PATIENCE: Duration = Duration::from_secs(120);
 const NAMESPACE: &str = "default";
 
-async fn server(etcd: &Etcd, prefix: &str) -> Server {
-    let watch_cache = WatchCache {
-        enabled: true,
-        ..WatchCache::default()
-    };
-    let config = ServerConfig {
+fn config(etcd: &Etcd, prefix: &str) -> ServerConfig {
+    ServerConfig {
         controllers: [Controller::Namespace].into(),
-        watch_cache,
         etcd: Some(EtcdServers {
             servers: vec![format!("http://{}", etcd.address())],
             prefix: prefix.to_owned(),
             ..EtcdServers::default()
         }),
         ..ServerConfig::default()
-    };
-    Server::start(config).await.unwrap()
+    }
+}
+
+async fn server(etcd: &Etcd, prefix: &str) -> Server {
+    Server::start(config(etcd, prefix)).await.unwrap()
 }
 
 fn namespace(name: &str) -> Namespace {
@@ -99,6 +96,29 @@ async fn check_newest(server: &Server) {
     }
     // A cache that nobody tells how far it is would wait for three seconds each time.
     assert!(begin.elapsed() < Duration::from_secs(15));
+}
+
+/// Watch caches are on where nothing else is said, and only where etcd can say how far they are.
+#[tokio::test]
+async fn there_are_watch_caches_by_default_where_etcd_answers_progress() {
+    for (release, said, cached) in [
+        (Release::Current, None, true),
+        (Release::Current, Some(false), false),
+        (Release::Packaged, None, false),
+        (Release::Packaged, Some(true), false),
+    ] {
+        let Some(etcd) = Etcd::start(release).await else {
+            continue;
+        };
+        let mut config = config(&etcd, "");
+        config.watch_cache = said;
+        let server = Server::start(config).await.unwrap();
+        assert_eq!(server.has_watch_caches(), cached, "{release:?} {said:?}");
+        server.shutdown().await;
+    }
+    let server = Server::start(ServerConfig::default()).await.unwrap();
+    assert!(!server.has_watch_caches(), "in memory");
+    server.shutdown().await;
 }
 
 /// An event lives for an hour, under a lease.
@@ -167,8 +187,7 @@ fn replica(folder: &Path, name: &str, servers: &[String]) -> Replica {
     let folder = folder.join(name);
     std::fs::create_dir(&folder).unwrap();
     let servers = servers.join(",");
-    let cached = "--watch-cache";
-    let further = ["--controllers", "none", cached, "--etcd-servers", &servers];
+    let further = ["--controllers", "none", "--etcd-servers", &servers];
     let served = Served::start(&folder, &further);
     let file = Some(served.kubeconfig.clone());
     let client: Client = kubist::infer_with(&Options {

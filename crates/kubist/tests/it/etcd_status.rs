@@ -57,6 +57,11 @@ async fn what_etcd_finds_too_large_is_413() {
         "{}",
         status.message
     );
+    assert!(
+        status.message.contains("the object is too large: 17") && !status.message.contains("most"),
+        "{}",
+        status.message
+    );
     create(&registry, "x".to_owned()).await.unwrap();
 }
 

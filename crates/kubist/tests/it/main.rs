@@ -12,6 +12,8 @@ mod durable;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod etcd_bad_days;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_peer;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_servers;
@@ -20,6 +22,13 @@ mod etcd_status;
 mod log;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod moving;
+#[path = "../../../storage-etcd/tests/it/proxy.rs"]
+#[expect(
+    clippy::unwrap_used,
+    dead_code,
+    reason = "a test fails by panicking, and nothing is cut here"
+)]
+mod proxy;
 mod running_backup;
 mod serve;
 mod server;

@@ -25,6 +25,11 @@ pub(super) fn address(service: &Service) -> bool {
     has_cluster_type(service) && !is_headless(service)
 }
 
+/// Whether its ports can be ports of nodes, too, if it says which.
+pub(super) fn may_have_node_ports(service: &Service) -> bool {
+    matches!(type_of(service), "NodePort" | "LoadBalancer")
+}
+
 /// Whether its ports are ports of nodes, too.
 pub(super) fn node_ports(service: &Service) -> bool {
     match type_of(service) {

@@ -2,6 +2,17 @@
 
 use super::*;
 use kubist_api::core::v1::ServicePort;
+use kubist_storage::memory::MemoryKv;
+
+/// A clock that stands still.
+#[derive(Debug)]
+struct Still;
+
+impl WallClock for Still {
+    fn now(&self) -> std::time::Duration {
+        std::time::Duration::from_secs(1_700_000_000)
+    }
+}
 
 fn claims(prefix: u32) -> ServiceClaims {
     let ranges = Ranges {
@@ -9,7 +20,10 @@ fn claims(prefix: u32) -> ServiceClaims {
         prefix,
         node_ports: 30_000..=30_003,
     };
-    ServiceClaims::new(ranges, Arc::new(Random::new(3)))
+    let factory = StorageFactory::new(Arc::new(MemoryKv::default()), "/registry", 1 << 20);
+    let clock: Arc<dyn WallClock> = Arc::new(Still);
+    let random = Arc::new(Random::new(3));
+    ServiceClaims::new(ranges, &factory, &random, &clock).expect("services are built in")
 }
 
 fn service(name: &str, type_: &str, ports: &[i32]) -> Service {
@@ -17,150 +31,215 @@ fn service(name: &str, type_: &str, ports: &[i32]) -> Service {
     service.metadata.namespace = "ns".into();
     service.metadata.name = name.into();
     service.spec.type_ = type_.into();
-    for port in ports {
+    for (port, node_port) in (80..).zip(ports) {
         service.spec.ports.push(ServicePort {
-            port: 80,
-            node_port: *port,
+            port,
+            node_port: *node_port,
             ..ServicePort::default()
         });
     }
     service
 }
 
-impl Claim {
-    fn keep(self) {
-        Box::new(self).commit();
-    }
-}
-
-fn claim(claims: &ServiceClaims, new: &mut Service) -> Result<Claim, String> {
-    claims
-        .claim(new, None)
+async fn claim(claims: &ServiceClaims, new: &mut Service) -> Result<Box<Claim>, String> {
+    let made = Claim::make(&claims.shared, new, None, false).await;
+    made.map(Box::new)
         .map_err(|status| status.message.to_string())
 }
 
-#[test]
-fn a_service_gets_an_address_and_keeps_it() {
+async fn change(claims: &ServiceClaims, new: &mut Service, old: &Service) {
+    let made = Claim::make(&claims.shared, new, Some(old), false).await;
+    Box::new(made.expect("it is its own")).commit().await;
+}
+
+async fn release(claims: &ServiceClaims, service: &Service) {
+    Claim::everything(&claims.shared, service).give_back().await;
+}
+
+async fn held(claims: &ServiceClaims) -> usize {
+    claims
+        .shared
+        .addresses
+        .held()
+        .await
+        .expect("it is open")
+        .len()
+}
+
+#[tokio::test]
+async fn a_service_gets_an_address_and_keeps_it() {
     let claims = claims(16);
     let mut web = service("web", "", &[]);
-    claim(&claims, &mut web).expect("there is room").keep();
+    let given = claim(&claims, &mut web).await.expect("there is room");
+    given.commit().await;
     let address: Ipv4Addr = web.spec.cluster_ip.parse().expect("it is an address");
-    assert!(claims.ranges.contains(address));
+    assert!(claims.shared.ranges.contains(address));
     assert_eq!(web.spec.cluster_ips, [web.spec.cluster_ip.clone()]);
     assert_eq!(web.spec.ip_families, ["IPv4"]);
 
     let mut changed = service("web", "", &[]);
-    claims
-        .claim(&mut changed, Some(&web))
-        .expect("it is its own")
-        .keep();
+    change(&claims, &mut changed, &web).await;
     assert_eq!(changed.spec.cluster_ip, web.spec.cluster_ip);
+    assert_eq!(held(&claims).await, 1);
 }
 
-#[test]
-fn an_address_is_given_to_one_service_only_until_it_is_released() {
+#[tokio::test]
+async fn an_address_is_given_to_one_service_only_until_it_is_released() {
     let claims = claims(30);
     let [mut one, mut two, mut three] =
         ["one", "two", "three"].map(|name| service(name, "ClusterIP", &[]));
-    claim(&claims, &mut one).expect("there is room").keep();
-    claim(&claims, &mut two).expect("there is room").keep();
+    for service in [&mut one, &mut two] {
+        let given = claim(&claims, service).await.expect("there is room");
+        given.commit().await;
+    }
     assert_ne!(one.spec.cluster_ip, two.spec.cluster_ip);
-    let full = claim(&claims, &mut three).expect_err("two addresses are all");
+    let full = claim(&claims, &mut three).await;
+    let full = full.expect_err("two addresses are all");
     assert!(full.contains("range is full"), "{full}");
 
     three.spec.cluster_ip = one.spec.cluster_ip.clone();
-    let taken = claim(&claims, &mut three).expect_err("it is taken");
+    let taken = claim(&claims, &mut three).await.expect_err("it is taken");
     assert!(
         taken.contains("provided IP is already allocated"),
         "{taken}"
     );
-    let kind = kubist_api::find_kind("", "v1", "Service").expect("it is built in");
-    claims.release(&Stored::from_object(kind, 1, Box::new(one)));
-    claim(&claims, &mut three).expect("it is free again").keep();
+    release(&claims, &one).await;
+    // What somebody else has is not given back by those who do not have it.
+    release(&claims, &three).await;
+    claim(&claims, &mut three).await.expect("it is free again");
+    assert_eq!(held(&claims).await, 2);
 }
 
-#[test]
-fn what_a_failed_write_was_given_goes_back() {
+#[tokio::test]
+async fn what_a_failed_write_was_given_goes_back() {
     let claims = claims(30);
     for _ in 0..5 {
         let mut web = service("web", "NodePort", &[0, 0]);
-        drop(claim(&claims, &mut web).expect("there is room"));
+        let given = claim(&claims, &mut web).await.expect("there is room");
+        given.rollback().await;
     }
-    let taken = claims.taken.lock();
-    assert!(taken.addresses.is_empty() && taken.ports.is_empty());
+    assert_eq!(held(&claims).await, 0);
+    let mut wrong = service("web", "NodePort", &[0, 80]);
+    claim(&claims, &mut wrong).await.expect_err("no such port");
+    assert_eq!(held(&claims).await, 0);
+    let mut all = service("all", "NodePort", &[0, 0, 0, 0]);
+    claim(&claims, &mut all).await.expect("all four are free");
 }
 
-#[test]
-fn node_ports_come_from_their_range() {
+#[tokio::test]
+async fn node_ports_come_from_their_range() {
     let claims = claims(16);
     let mut web = service("web", "NodePort", &[0, 30_001]);
-    claim(&claims, &mut web).expect("there is room").keep();
+    claim(&claims, &mut web).await.expect("there is room");
     assert!((30_000..=30_003).contains(&web.spec.ports[0].node_port));
+    assert_ne!(web.spec.ports[0].node_port, 30_001);
     let mut other = service("other", "NodePort", &[30_001]);
-    let message = claim(&claims, &mut other).expect_err("it is taken");
+    let message = claim(&claims, &mut other).await.expect_err("it is taken");
     assert!(message.ends_with(
         "spec.ports[0].nodePort: Invalid value: 30001: provided port is already allocated"
     ));
     let mut outside = service("outside", "NodePort", &[80]);
-    let message = claim(&claims, &mut outside).expect_err("it is outside");
+    let message = claim(&claims, &mut outside).await;
+    let message = message.expect_err("it is outside");
     assert!(
         message.ends_with("The range of valid ports is 30000-30003"),
         "{message}"
     );
 }
 
-#[test]
-fn node_ports_run_out_and_protocols_do_not_share_them() {
+#[tokio::test]
+async fn protocols_share_the_numbers_and_a_service_may_use_one_for_several() {
     let claims = claims(16);
-    let mut all = service("all", "NodePort", &[0, 0, 0, 0]);
-    claim(&claims, &mut all).expect("there are four").keep();
+    let mut dns = service("dns", "NodePort", &[0, 0, 0]);
+    for (at, protocol) in ["UDP", "TCP", "TCP"].iter().enumerate() {
+        dns.spec.ports[at].protocol = (*protocol).into();
+        dns.spec.ports[at].port = if at == 2 { 9153 } else { 53 };
+    }
+    claim(&claims, &mut dns).await.expect("two are enough");
+    let ports: Vec<i32> = dns.spec.ports.iter().map(|it| it.node_port).collect();
+    assert!(ports[0] == ports[1] && ports[0] != ports[2], "{ports:?}");
+    let mut thief = service("thief", "NodePort", &[ports[0]]);
+    thief.spec.ports[0].protocol = "SCTP".into();
+    claim(&claims, &mut thief).await.expect_err("it is taken");
+    let mut two = service("two", "NodePort", &[0, 0]);
+    claim(&claims, &mut two).await.expect("the other two");
     let mut more = service("more", "NodePort", &[0]);
-    let message = claim(&claims, &mut more).expect_err("all are taken");
-    assert!(message.contains("range is full"), "{message}");
-    // One name service answers on one port in both protocols.
-    let mut udp = service("udp", "NodePort", &[30_000]);
-    udp.spec.ports[0].protocol = "UDP".into();
-    claim(&claims, &mut udp)
-        .expect("nobody has it in UDP")
-        .keep();
-    let kind = kubist_api::find_kind("", "v1", "Service").expect("it is built in");
-    claims.release(&Stored::from_object(kind, 1, Box::new(all)));
-    claim(&claims, &mut more).expect("they are back").keep();
-}
-
-#[test]
-fn headless_and_external_services_get_no_address() {
-    let claims = claims(16);
-    let mut headless = service("h", "ClusterIP", &[]);
-    headless.spec.cluster_ip = "None".into();
-    claim(&claims, &mut headless)
-        .expect("it needs nothing")
-        .keep();
-    assert_eq!(headless.spec.cluster_ips, ["None"]);
-    let mut external = service("e", "ExternalName", &[]);
-    claim(&claims, &mut external)
-        .expect("it needs nothing")
-        .keep();
-    assert_eq!(
-        (&*external.spec.cluster_ip, external.spec.ip_families.len()),
-        ("", 0)
+    let message = claim(&claims, &mut more).await.expect_err("all are taken");
+    assert!(
+        message.contains("failed to allocate a nodePort: range is full"),
+        "{message}"
     );
-    assert!(claims.taken.lock().addresses.is_empty());
+    release(&claims, &dns).await;
+    claim(&claims, &mut more).await.expect("they are back");
 }
 
-#[test]
-fn a_service_that_becomes_external_drops_its_address() {
+#[tokio::test]
+async fn a_change_gives_up_what_it_needs_no_more() {
     let claims = claims(16);
-    let mut web = service("web", "ClusterIP", &[]);
-    claim(&claims, &mut web).expect("there is room").keep();
-    let mut external = web.clone();
+    let mut web = service("web", "NodePort", &[30_000, 30_001]);
+    claim(&claims, &mut web).await.expect("there is room");
+    let mut moved = web.clone();
+    moved.spec.ports[0].node_port = 30_002;
+    change(&claims, &mut moved, &web).await;
+    let mut other = service("other", "NodePort", &[30_000]);
+    claim(&claims, &mut other).await.expect("it was given up");
+    let mut thief = service("thief", "NodePort", &[30_001]);
+    claim(&claims, &mut thief).await.expect_err("it was kept");
+
+    let mut external = moved.clone();
     external.spec.type_ = "ExternalName".into();
-    claims
-        .claim(&mut external, Some(&web))
-        .expect("it needs nothing")
-        .keep();
+    change(&claims, &mut external, &moved).await;
     assert_eq!(
         (&*external.spec.cluster_ip, external.spec.ip_family_policy),
         ("", None)
     );
+    claim(&claims, &mut thief).await.expect("it was given up");
+    assert_eq!(held(&claims).await, 2, "those of the two others");
+}
+
+#[tokio::test]
+async fn ports_that_are_not_wanted_are_not_allotted_unless_they_are_named() {
+    let claims = claims(16);
+    let mut quiet = service("quiet", "LoadBalancer", &[0, 30_002]);
+    quiet.spec.allocate_load_balancer_node_ports = Some(false);
+    claim(&claims, &mut quiet).await.expect("there is room");
+    assert_eq!(quiet.spec.ports[0].node_port, 0);
+    let mut thief = service("thief", "NodePort", &[30_002]);
+    claim(&claims, &mut thief).await.expect_err("it is taken");
+}
+
+#[tokio::test]
+async fn headless_and_external_services_get_no_address() {
+    let claims = claims(16);
+    let mut headless = service("h", "ClusterIP", &[]);
+    headless.spec.cluster_ip = "None".into();
+    claim(&claims, &mut headless)
+        .await
+        .expect("it needs nothing");
+    assert_eq!(headless.spec.cluster_ips, ["None"]);
+    let mut external = service("e", "ExternalName", &[]);
+    claim(&claims, &mut external)
+        .await
+        .expect("it needs nothing");
+    assert_eq!(
+        (&*external.spec.cluster_ip, external.spec.ip_families.len()),
+        ("", 0)
+    );
+    assert_eq!(held(&claims).await, 0);
+}
+
+#[test]
+fn the_low_part_of_a_range_comes_last() {
+    let bands = |prefix| {
+        let ranges = Ranges {
+            network: Ipv4Addr::new(10, 96, 0, 0),
+            prefix,
+            node_ports: 30_000..=32_767,
+        };
+        (ranges.address_bands(), ranges.port_bands())
+    };
+    assert_eq!(bands(16).0, [257..65_535, 1..257]);
+    assert_eq!(bands(24).0, [17..255, 1..17]);
+    assert_eq!(bands(30).0, [1..3, 1..1]);
+    assert_eq!(bands(16).1, [30_086..32_768, 30_000..30_086]);
 }

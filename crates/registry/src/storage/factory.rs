@@ -226,6 +226,22 @@ impl StorageFactory {
         Arc::new(RawStorage::new(Arc::clone(&self.kv), codec))
     }
 
+    /// The storage of a resource with objects of `kind`, without a watch cache.
+    pub(crate) fn raw(
+        &self,
+        resource: &GroupResource,
+        namespaced: bool,
+        kind: &'static Kind,
+    ) -> RawStorage {
+        let options = self.options(resource, namespaced);
+        let codec = StoredCodec::new(kind, options.keys)
+            .with_transformer(options.transformer)
+            .with_encoding(options.encoding)
+            .with_metrics(self.metrics_of(&resource.group, &resource.resource))
+            .with_cache(Arc::clone(&self.made));
+        RawStorage::new(Arc::clone(&self.kv), codec)
+    }
+
     /// The storage of a resource with objects of `kind`.
     pub fn storage(
         &self,
@@ -235,12 +251,7 @@ impl StorageFactory {
         strategy: &Arc<dyn Strategy>,
     ) -> MadeStorage {
         let options = self.options(resource, namespaced);
-        let codec = StoredCodec::new(kind, options.keys)
-            .with_transformer(options.transformer)
-            .with_encoding(options.encoding)
-            .with_metrics(self.metrics_of(&resource.group, &resource.resource))
-            .with_cache(Arc::clone(&self.made));
-        let raw = RawStorage::new(Arc::clone(&self.kv), codec);
+        let raw = self.raw(resource, namespaced, kind);
         if !options.cached {
             return MadeStorage {
                 storage: Arc::new(raw),

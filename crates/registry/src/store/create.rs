@@ -1,7 +1,7 @@
 //! Create: from a decoded body to a stored object.
 
 use super::Store;
-use crate::hooks::AllBegun;
+use crate::hooks::{AllBegun, Begin};
 use crate::object_fields::{self, equal_in};
 use crate::registry::Shared;
 use crate::rest::warn;
@@ -76,21 +76,40 @@ impl Store {
         mut object: Box<dyn AnyObject>,
         dry_run: bool,
     ) -> Result<Stored, StorageError> {
-        let begun = AllBegun::begin(&self.hooks, |it| it.begin_create(cx, &mut *object))?;
+        let begin = Begin { cx, dry_run };
+        let begun = AllBegun::begin(&self.hooks, begin, &mut *object, None).await?;
+        let stored = match self.create_begun(shared, cx, object, dry_run).await {
+            Ok(stored) => stored,
+            Err(error) => {
+                begun.failed(&error).await;
+                return Err(error);
+            }
+        };
+        if dry_run {
+            begun.rollback().await;
+        } else {
+            begun.commit().await;
+            for hooks in &self.hooks {
+                hooks.after_create(&stored);
+            }
+        }
+        Ok(stored)
+    }
+
+    async fn create_begun(
+        &self,
+        shared: &Shared,
+        cx: &RequestContext,
+        object: Box<dyn AnyObject>,
+        dry_run: bool,
+    ) -> Result<Stored, StorageError> {
         let object = self.begin_create(shared, cx, object)?;
         let key = self
             .storage
             .keys()
             .key(&object.meta().namespace, &object.meta().name)?;
         let ttl = self.strategy.time_to_live(&*object);
-        let stored = self.storage.create(key, object, ttl, dry_run).await?;
-        if !dry_run {
-            begun.commit();
-            for hooks in &self.hooks {
-                hooks.after_create(&stored);
-            }
-        }
-        Ok(stored)
+        self.storage.create(key, object, ttl, dry_run).await
     }
 
     /// Everything between admission and storage: preparation, checks, canonical form. Also what

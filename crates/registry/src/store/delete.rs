@@ -84,7 +84,7 @@ impl Store {
         };
         if !dry_run {
             for hooks in &self.hooks {
-                hooks.after_delete(&stored);
+                hooks.after_delete(&stored).await;
             }
         }
         Ok(DeleteOutcome { stored, gone: true })

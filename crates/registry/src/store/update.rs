@@ -2,7 +2,7 @@
 
 use super::Store;
 use super::create::remove_duplicate_owners;
-use crate::hooks::AllBegun;
+use crate::hooks::{AllBegun, Begin};
 use crate::object_fields::{equal_in, number_of, splice};
 use crate::registry::Shared;
 use crate::rest::{UpdatedObject, warn};
@@ -67,17 +67,25 @@ impl Store {
                 request.dry_run,
                 &mut try_update,
             )
-            .await
-            .map_err(self.failed(Operation::Update, request.name))?;
+            .await;
         let begun = try_update.begun;
-        if !request.dry_run {
-            begun.commit();
-            for hooks in &self.hooks {
-                match &outcome {
-                    it if it.deleted => hooks.after_delete(&it.stored),
-                    it if it.created => hooks.after_create(&it.stored),
-                    it => hooks.after_update(&it.stored),
-                }
+        let outcome = match outcome {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                begun.failed(&error).await;
+                return Err(self.failed(Operation::Update, request.name)(error));
+            }
+        };
+        if request.dry_run {
+            begun.rollback().await;
+            return Ok(outcome);
+        }
+        begun.commit().await;
+        for hooks in &self.hooks {
+            match &outcome {
+                it if it.deleted => hooks.after_delete(&it.stored).await,
+                it if it.created => hooks.after_create(&it.stored),
+                it => hooks.after_update(&it.stored),
             }
         }
         Ok(outcome)
@@ -286,11 +294,12 @@ impl TryUpdate<'_> {
         store.strategy.admit(&admission, &mut *new, old).await?;
         if request.part == Part::Whole {
             // What an earlier attempt began is rolled back first.
-            self.begun = AllBegun::default();
-            self.begun = AllBegun::begin(&store.hooks, |it| match old {
-                Some(old) => it.begin_update(request.cx, &mut *new, old),
-                None => it.begin_create(request.cx, &mut *new),
-            })?;
+            std::mem::take(&mut self.begun).rollback().await;
+            let begin = Begin {
+                cx: request.cx,
+                dry_run: request.dry_run,
+            };
+            self.begun = AllBegun::begin(&store.hooks, begin, &mut *new, old).await?;
         }
         let Some((old, current)) = old.zip(current) else {
             return self.create(new);

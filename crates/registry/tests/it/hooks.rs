@@ -3,8 +3,9 @@
 use crate::fixture::{Fixture, config_map, options, typed};
 use kubist_api::core::v1::ConfigMap;
 use kubist_apimachinery::{AnyObject, DeleteOptions, PostOptions, Status};
-use kubist_registry::{Begun, Hooks, Replacement, RequestContext, Stored};
+use kubist_registry::{Begin, Begun, BoxFuture, Hooks, Replacement, Stored};
 use parking_lot::Mutex;
+use std::future::ready;
 use std::sync::Arc;
 
 /// Writes down what happens, and refuses objects labelled `k=no`.
@@ -27,7 +28,6 @@ impl Log {
         Ok(Some(Box::new(Open {
             log: self.clone(),
             name: meta.name.to_string(),
-            committed: false,
         })))
     }
 }
@@ -35,21 +35,16 @@ impl Log {
 struct Open {
     log: Log,
     name: String,
-    committed: bool,
 }
 
 impl Begun for Open {
-    fn commit(mut self: Box<Self>) {
-        self.committed = true;
+    fn commit(self: Box<Self>) -> BoxFuture<'static, ()> {
         self.log.say("commit", &self.name);
+        Box::pin(ready(()))
     }
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        if !self.committed {
-            self.log.say("rollback", &self.name);
-        }
+    fn rollback(self: Box<Self>) -> BoxFuture<'static, ()> {
+        self.log.say("rollback", &self.name);
+        Box::pin(ready(()))
     }
 }
 
@@ -58,20 +53,20 @@ fn name(stored: &Stored) -> String {
 }
 
 impl Hooks for Log {
-    fn begin_create(
-        &self,
-        _: &RequestContext,
-        new: &mut dyn AnyObject,
-    ) -> Result<Option<Box<dyn Begun>>, Status> {
-        self.begin("create", new)
+    fn begin_create<'a>(
+        &'a self,
+        _: Begin<'a>,
+        new: &'a mut dyn AnyObject,
+    ) -> BoxFuture<'a, Result<Option<Box<dyn Begun>>, Status>> {
+        Box::pin(ready(self.begin("create", new)))
     }
-    fn begin_update(
-        &self,
-        _: &RequestContext,
-        new: &mut dyn AnyObject,
-        _: &dyn AnyObject,
-    ) -> Result<Option<Box<dyn Begun>>, Status> {
-        self.begin("update", new)
+    fn begin_update<'a>(
+        &'a self,
+        _: Begin<'a>,
+        new: &'a mut dyn AnyObject,
+        _: &'a dyn AnyObject,
+    ) -> BoxFuture<'a, Result<Option<Box<dyn Begun>>, Status>> {
+        Box::pin(ready(self.begin("update", new)))
     }
     fn after_create(&self, stored: &Stored) {
         self.say("created", &name(stored));
@@ -79,8 +74,9 @@ impl Hooks for Log {
     fn after_update(&self, stored: &Stored) {
         self.say("updated", &name(stored));
     }
-    fn after_delete(&self, stored: &Stored) {
+    fn after_delete<'a>(&'a self, stored: &'a Stored) -> BoxFuture<'a, ()> {
         self.say("deleted", &name(stored));
+        Box::pin(ready(()))
     }
 }
 
@@ -182,14 +178,14 @@ async fn an_update_that_creates_is_a_create_to_hooks() {
 struct Unlucky(Mutex<u32>);
 
 impl Hooks for Unlucky {
-    fn begin_create(
-        &self,
-        _: &RequestContext,
-        new: &mut dyn AnyObject,
-    ) -> Result<Option<Box<dyn Begun>>, Status> {
+    fn begin_create<'a>(
+        &'a self,
+        _: Begin<'a>,
+        new: &'a mut dyn AnyObject,
+    ) -> BoxFuture<'a, Result<Option<Box<dyn Begun>>, Status>> {
         *self.0.lock() += 1;
         new.meta_mut().name = "taken".into();
-        Ok(None)
+        Box::pin(ready(Ok(None)))
     }
 }
 

@@ -1,9 +1,16 @@
-//! Behaviours of the registry over the engine in memory.
+//! Behaviours of the registry over the engine in memory, and of its storage over every engine.
 
 mod create;
 mod crowds;
 mod custom;
 mod deletion;
+#[path = "../../../storage-etcd/tests/it/etcd.rs"]
+#[expect(
+    clippy::unwrap_used,
+    dead_code,
+    reason = "a test fails by panicking, and only one member is needed here"
+)]
+mod etcd;
 mod evictions;
 mod fixture;
 mod hooks;
@@ -13,6 +20,7 @@ mod namespaces;
 mod parts;
 mod recorded_defaulting;
 mod rest_tester;
+mod service_claims;
 mod services;
 mod storage;
 mod subresources;

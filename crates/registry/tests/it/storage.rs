@@ -13,6 +13,7 @@ mod cache;
 mod deletes;
 mod differential;
 mod encryption;
+mod etcd_row;
 mod events;
 mod faulty;
 mod gate;
@@ -35,6 +36,8 @@ macro_rules! matrix {
         matrix!(@stack memory_cached Memory true $runners);
         matrix!(@stack redb_raw Redb false $runners);
         matrix!(@stack redb_cached Redb true $runners);
+        matrix!(@etcd etcd_raw false $runners);
+        matrix!(@etcd etcd_cached true $runners);
     };
     (@stack $stack:ident $engine:ident $cached:literal [$($runner:ident)*]) => {
         mod $stack {
@@ -43,6 +46,16 @@ macro_rules! matrix {
                 #[tokio::test(start_paused = true)]
                 async fn $runner() {
                     super::$runner(&Stack::new(Engine::$engine, $cached).await).await;
+                }
+            )*
+        }
+    };
+    (@etcd $stack:ident $cached:literal [$($runner:ident)*]) => {
+        mod $stack {
+            $(
+                #[test]
+                fn $runner() {
+                    crate::storage::etcd_row::on_etcd($cached, async |s| super::$runner(s).await);
                 }
             )*
         }

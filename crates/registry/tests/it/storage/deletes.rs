@@ -79,18 +79,12 @@ async fn a_write_in_the_middle_is_looked_at_again(s: &Stack) {
     let calls = Calls::default();
     // The check of a delete does not wait, so the write in its middle goes to the engine.
     let changed = s.raw_value("a").await;
-    let kv = std::sync::Arc::clone(&s.kv);
+    let write = s.other_writer();
     let put =
         kubist_storage::PutRequest::new(s.key("ns", "a"), changed, kubist_storage::Expected::Any);
     let allowed = |_: Option<&Stored>| -> Result<(), Status> {
         if calls.add() == 1 {
-            let (kv, put) = (std::sync::Arc::clone(&kv), put.clone());
-            let written = std::thread::spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread().build();
-                let runtime = runtime.expect("a runtime");
-                runtime.block_on(async { kv.put(put).await.expect("it is open") })
-            });
-            written.join().expect("it is written");
+            write(put.clone());
         }
         Ok(())
     };

@@ -1,5 +1,6 @@
 //! The same random operations on raw storage and on a cache over it: every answer is compared.
 
+use super::etcd_row::on_etcd;
 use super::stack::{Engine, Stack, drain, edits, names};
 use kubist_apimachinery::Status;
 use kubist_registry::storage::{DeleteRequest, Listed, Storage, UpdateRequest};
@@ -173,7 +174,7 @@ async fn compare_list(s: &Stack, query: &Query) {
     }
 }
 
-async fn compare_watch(s: &Stack, query: &Query, initial: bool) {
+async fn compare_watch(s: &Stack, query: &Query, initial: bool, start: u64) {
     let namespace = NAMESPACES[query.namespace];
     let at = match query.version {
         Version::Unset | Version::Ahead => String::new(),
@@ -184,7 +185,7 @@ async fn compare_watch(s: &Stack, query: &Query, initial: bool) {
                 .await
                 .saturating_sub(back)
                 .max(s.storage.compacted())
-                .max(1);
+                .max(start);
             format!("&resourceVersion={from}")
         }
     };
@@ -288,7 +289,7 @@ async fn run(s: &Stack, ops: Vec<Op>) {
                 }
             }
             Op::List(query) => compare_list(s, &query).await,
-            Op::Watch(query, initial) => compare_watch(s, &query, initial).await,
+            Op::Watch(query, initial) => compare_watch(s, &query, initial, start).await,
             Op::Get(object, version) => compare_get(s, object, version).await,
             op => write(s, op).await,
         }
@@ -334,5 +335,14 @@ proptest! {
     #[test]
     fn raw_and_cached_give_the_same_answers_on_redb(ops in prop::collection::vec(op(), 1..60)) {
         with_runtime(Engine::Redb, ops);
+    }
+}
+
+proptest! {
+    // Each watch that is read to its end costs a moment here.
+    #![proptest_config(ProptestConfig::with_cases(3))]
+    #[test]
+    fn raw_and_cached_give_the_same_answers_on_etcd(ops in prop::collection::vec(op(), 1..30)) {
+        on_etcd(true, async |s| run(s, ops).await);
     }
 }

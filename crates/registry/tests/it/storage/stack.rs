@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
 
-/// The engines of the matrix.
+/// The engines of the matrix that live in this process. `etcd_row.rs` has the other.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Engine {
     Memory,
@@ -67,6 +67,8 @@ impl Engine {
 /// Pods over an engine.
 pub(crate) struct Stack {
     pub(crate) kv: Arc<dyn Kv>,
+    /// What all keys begin with.
+    pub(crate) root: String,
     pub(crate) keys: KeyLayout,
     pub(crate) raw: RawStorage,
     /// What is under test: `raw`, or a cache on top of it.
@@ -75,6 +77,8 @@ pub(crate) struct Stack {
     pub(crate) marked: Arc<Marked>,
     strategy: Arc<dyn Strategy>,
     resource: GroupResource,
+    /// Where the engine is, if it is an etcd.
+    pub(crate) etcd: Option<String>,
     _tasks: JoinSet<()>,
     _keep: Box<dyn Any + Send + Sync>,
 }
@@ -93,24 +97,42 @@ impl Stack {
         tasks: JoinSet<()>,
         keep: Box<dyn Any + Send + Sync>,
     ) -> Self {
-        let keys = KeyLayout::built_in("/registry", "", "pods", true);
-        Self::with_keys(kv, keys, cached, tasks, keep).await
+        let made = Made { kv, keep };
+        Self::with_keys(made, "/registry", "pods", cached, tasks).await
+    }
+
+    /// A stack below its own root on an etcd.
+    pub(crate) async fn on_etcd(
+        kv: Arc<dyn Kv>,
+        url: String,
+        root: &str,
+        cached: bool,
+        tasks: JoinSet<()>,
+    ) -> Self {
+        let keep = Box::new(());
+        let made = Made { kv, keep };
+        let mut stack = Self::with_keys(made, root, "pods", cached, tasks).await;
+        stack.etcd = Some(url);
+        stack
     }
 
     /// A stack beside this one, of a resource without namespaces.
     pub(crate) async fn cluster_scoped(&self) -> Self {
-        let keys = KeyLayout::built_in("/registry", "", "nodes", false);
         let (kv, cached) = (Arc::clone(&self.kv), self.cacher.is_some());
-        Self::with_keys(kv, keys, cached, JoinSet::new(), Box::new(())).await
+        let keep = Box::new(());
+        let made = Made { kv, keep };
+        Self::with_keys(made, &self.root, "nodes", cached, JoinSet::new()).await
     }
 
     async fn with_keys(
-        kv: Arc<dyn Kv>,
-        keys: KeyLayout,
+        made: Made,
+        root: &str,
+        plural: &str,
         cached: bool,
         mut tasks: JoinSet<()>,
-        keep: Box<dyn Any + Send + Sync>,
     ) -> Self {
+        let Made { kv, keep } = made;
+        let keys = KeyLayout::built_in(root, "", plural, plural == "pods");
         let kind = kubist_api::find_kind("", "v1", "Pod").expect("pods are built in");
         let marked = Arc::new(Marked::default());
         let codec =
@@ -134,6 +156,7 @@ impl Stack {
         };
         Self {
             kv,
+            root: root.to_owned(),
             keys,
             raw,
             storage,
@@ -141,6 +164,7 @@ impl Stack {
             marked,
             strategy,
             resource: GroupResource::new("", "pods"),
+            etcd: None,
             _tasks: tasks,
             _keep: keep,
         }

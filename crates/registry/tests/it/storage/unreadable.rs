@@ -151,19 +151,13 @@ async fn a_repair_in_the_middle_saves_the_object(s: &Stack) {
     s.create("ns", "a").await;
     let good = s.raw_value("a").await;
     s.put_raw("a", b"no mark").await;
-    let (kv, key) = (std::sync::Arc::clone(&s.kv), s.key("ns", "a"));
+    let (write, key) = (s.other_writer(), s.key("ns", "a"));
     let repaired = Calls::default();
     let allowed = |_: Option<&Stored>| {
         if repaired.add() == 1 {
             let expected = kubist_storage::Expected::Any;
             let put = kubist_storage::PutRequest::new(key.clone(), good.clone(), expected);
-            let kv = std::sync::Arc::clone(&kv);
-            let written = std::thread::spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread().build();
-                let runtime = runtime.expect("a runtime");
-                runtime.block_on(async { kv.put(put).await.expect("it is open") })
-            });
-            written.join().expect("it is written");
+            write(put);
         }
         Ok(())
     };

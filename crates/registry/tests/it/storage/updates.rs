@@ -117,6 +117,7 @@ async fn an_update_that_creates_can_have_a_time_to_live(s: &Stack) {
         .watch("ns", &format!("resourceVersion={}", made.revision()))
         .await;
     let ended = made.revision() + 1;
+    s.comes_to(ended).await;
     assert_eq!(take(&mut watch, 1).await, [format!("DELETED ns/a@{ended}")]);
 }
 

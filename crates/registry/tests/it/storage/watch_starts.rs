@@ -194,7 +194,8 @@ async fn a_version_ahead_waits_or_is_told_in_the_stream(s: &Stack) {
         take(&mut watch, 1).await,
         [format!("ADDED ns/b@{}", head + 2)]
     );
-    let query = format!("{STREAMING}&allowWatchBookmarks=true&resourceVersion=99999");
+    let ahead = head + 50_000;
+    let query = format!("{STREAMING}&allowWatchBookmarks=true&resourceVersion={ahead}");
     let mut watch = s.watch("ns", &query).await;
     let events = watch.next().await.expect("one event");
     let [WatchEvent::Error(status)] = &events[..] else {

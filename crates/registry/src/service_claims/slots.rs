@@ -1,0 +1,117 @@
+//! Which node ports a service asks for, and where each goes.
+
+use super::needs;
+use super::ports::Wish;
+use kubist_api::core::v1::Service;
+use kubist_apimachinery::FieldPath;
+
+/// One node port that is to be taken.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) wish: Wish,
+    /// The ports of the service that get it; none if it is the one for health checks.
+    ports: Vec<usize>,
+}
+
+impl Slot {
+    /// Where the wish was made.
+    pub(super) fn path(&self) -> FieldPath {
+        let spec = FieldPath::new("spec");
+        match self.ports.first() {
+            Some(at) => spec.child("ports").index(*at).child("nodePort"),
+            None => spec.child("healthCheckNodePort"),
+        }
+    }
+
+    pub(super) fn fill(&self, service: &mut Service, number: u16) {
+        if self.ports.is_empty() {
+            service.spec.health_check_node_port = i32::from(number);
+        }
+        for at in &self.ports {
+            service.spec.ports[*at].node_port = i32::from(number);
+        }
+    }
+}
+
+/// What `new` needs that `old` does not have already.
+pub(super) fn slots(new: &Service, old: Option<&Service>) -> Vec<Slot> {
+    let mut slots = match old {
+        _ if !needs::may_have_node_ports(new) => Vec::new(),
+        None => of_new(new),
+        Some(old) => of_changed(new, old),
+    };
+    if needs::health_check_port(new) {
+        let wanted = new.spec.health_check_node_port;
+        let has = old.is_some_and(|old| {
+            needs::health_check_port(old) && old.spec.health_check_node_port == wanted
+        });
+        if wanted == 0 || !has {
+            slots.push(Slot {
+                wish: wish(wanted),
+                ports: Vec::new(),
+            });
+        }
+    }
+    slots
+}
+
+fn wish(number: i32) -> Wish {
+    match number {
+        0 => Wish::Any,
+        number => Wish::This(number),
+    }
+}
+
+/// Ports of a service with one number in several protocols share a node port, unless they name
+/// different ones.
+fn of_new(service: &Service) -> Vec<Slot> {
+    let ports = &service.spec.ports;
+    let allots = needs::node_ports(service);
+    let mut slots: Vec<Slot> = Vec::new();
+    for (at, port) in ports.iter().enumerate() {
+        if port.node_port == 0 && !allots {
+            continue;
+        }
+        let named = ports
+            .iter()
+            .find(|it| it.port == port.port && it.node_port != 0);
+        let wanted = match port.node_port {
+            0 => named.map_or(0, |it| it.node_port),
+            number => number,
+        };
+        let shared = slots.iter_mut().find(|slot| {
+            let first = slot.ports.first().map(|first| ports[*first].port);
+            first == Some(port.port) && slot.wish == wish(wanted)
+        });
+        match shared {
+            Some(slot) => slot.ports.push(at),
+            None => slots.push(Slot {
+                wish: wish(wanted),
+                ports: vec![at],
+            }),
+        }
+    }
+    slots
+}
+
+/// A number that the service has had stays its own, and may be used by several of its ports.
+fn of_changed(new: &Service, old: &Service) -> Vec<Slot> {
+    let had = |number: i32| old.spec.ports.iter().any(|it| it.node_port == number);
+    let allots = needs::node_ports(new);
+    let mut slots: Vec<Slot> = Vec::new();
+    for (at, port) in new.spec.ports.iter().enumerate() {
+        let number = port.node_port;
+        let named = |slot: &&mut Slot| slot.wish == Wish::This(number);
+        if number == 0 && !allots || number != 0 && had(number) {
+            continue;
+        }
+        match slots.iter_mut().find(named) {
+            Some(slot) if number != 0 => slot.ports.push(at),
+            _ => slots.push(Slot {
+                wish: wish(number),
+                ports: vec![at],
+            }),
+        }
+    }
+    slots
+}

@@ -1,0 +1,269 @@
+//! The etcd row of the matrix: one etcd for all tests and one test at a time on it, each below a
+//! root of its own, so that revisions are as predictable as on an engine that nobody shares.
+//!
+//! Tests run on virtual time, which jumps as soon as nothing runs. An etcd takes real time, so
+//! here it jumps only after nothing has been on its way to or from etcd for a moment.
+
+use super::stack::Stack;
+use crate::etcd::{Etcd, Release};
+use futures_util::StreamExt as _;
+use kubist_storage::{
+    Answer, CompactError, DeleteRequest, GetResponse, Kv, LeaseError, LeaseId, PutRequest,
+    RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError, WatchRequest, WriteError,
+    WriteOutcome,
+};
+use kubist_storage_etcd::{Config, EtcdKv};
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::watch;
+use tokio::task::{JoinSet, spawn_blocking};
+
+/// How long nothing may happen before virtual time jumps: so many of these.
+const TICK: Duration = Duration::from_millis(10);
+const QUIET_TICKS: usize = 10;
+/// The etcd of those tests that run at the moment. It ends with the last of them.
+static SHARED: Mutex<Weak<Mutex<Etcd>>> = Mutex::new(Weak::new());
+/// The roots that were given out.
+static ROOTS: AtomicUsize = AtomicUsize::new(0);
+
+fn shared() -> Option<Arc<Mutex<Etcd>>> {
+    let mut shared = SHARED.lock();
+    if let Some(running) = shared.upgrade() {
+        return Some(running);
+    }
+    let plain = Builder::new_current_thread().enable_all().build();
+    let plain = plain.expect("a runtime");
+    // What it loses with its machine is nobody's: its folder goes with it.
+    let quick = ["--unsafe-no-fsync"];
+    let etcd = plain.block_on(Etcd::start_with(Release::Current, &quick))?;
+    let etcd = Arc::new(Mutex::new(etcd));
+    *shared = Arc::downgrade(&etcd);
+    Some(etcd)
+}
+
+/// Runs a test on an etcd, or says that there is none.
+pub(crate) fn on_etcd(cached: bool, runner: impl AsyncFnOnce(&Stack)) {
+    let Some(etcd) = shared() else {
+        return;
+    };
+    let etcd = etcd.lock();
+    let activity = Arc::new(Activity::default());
+    let runtime = activity.runtime();
+    let _end = End(Arc::clone(&activity));
+    runtime.block_on(async {
+        let mut tasks = JoinSet::new();
+        tasks.spawn(keep_time(Arc::clone(&activity)));
+        let mut config = Config::new([etcd.url()]);
+        // Virtual time: nothing is behind.
+        config.ping_every = Duration::from_hours(1);
+        let kv = EtcdKv::new(config).expect("a URL");
+        let kv = Arc::new(Observed { kv, activity });
+        kv.call(kv.kv.learn_versions()).await;
+        assert!(kv.answers_progress(), "it is a current one");
+        let root = format!("/root-{}", ROOTS.fetch_add(1, Ordering::Relaxed));
+        let stack = Stack::on_etcd(kv, etcd.url(), &root, cached, tasks).await;
+        runner(&stack).await;
+    });
+}
+
+/// Lets real time pass, and no virtual time.
+#[expect(clippy::disallowed_methods, reason = "etcd's time is the machine's")]
+async fn pass(time: Duration) {
+    let passed = spawn_blocking(move || std::thread::sleep(time));
+    passed.await.expect("it does not panic");
+}
+
+impl Stack {
+    /// Lets time pass until the engine has come to a revision by itself, if its time is not the
+    /// test's.
+    pub(crate) async fn comes_to(&self, revision: u64) {
+        const TRIES: usize = 200;
+        for _ in 0..TRIES {
+            if self.etcd.is_none() || self.head().await >= revision {
+                return;
+            }
+            pass(Duration::from_millis(50)).await;
+        }
+        panic!("the engine does not come to {revision}");
+    }
+
+    /// Another process that writes to the engine while this one waits for it.
+    pub(crate) fn other_writer(&self) -> impl Fn(PutRequest) + Send + Sync + 'static {
+        let (kv, etcd) = (Arc::clone(&self.kv), self.etcd.clone());
+        move |put| {
+            let (kv, etcd) = (Arc::clone(&kv), etcd.clone());
+            let written = std::thread::spawn(move || {
+                let mut runtime = tokio::runtime::Builder::new_current_thread();
+                let runtime = runtime.enable_all().build();
+                runtime.expect("a runtime").block_on(async {
+                    // The connections of the other one are on the runtime that waits.
+                    let kv: Arc<dyn Kv> = match etcd {
+                        Some(url) => {
+                            let config = Config::new([url]);
+                            Arc::new(EtcdKv::new(config).expect("a URL"))
+                        }
+                        None => kv,
+                    };
+                    kv.put(put).await.expect("it is open");
+                });
+            });
+            written.join().expect("it is written");
+        }
+    }
+}
+
+/// What is on its way to or from etcd.
+#[derive(Debug, Default)]
+struct Activity {
+    calls: AtomicUsize,
+    /// Calls that began or ended, and batches of watches.
+    events: watch::Sender<usize>,
+    parked: AtomicBool,
+    ended: AtomicBool,
+}
+
+impl Activity {
+    fn runtime(self: &Arc<Self>) -> Runtime {
+        let (parking, waking) = (Arc::clone(self), Arc::clone(self));
+        let built = Builder::new_current_thread()
+            .enable_all()
+            .start_paused(true)
+            .on_thread_park(move || parking.parked.store(true, Ordering::Release))
+            .on_thread_unpark(move || waking.parked.store(false, Ordering::Release))
+            .build();
+        built.expect("a runtime")
+    }
+
+    fn note(&self) {
+        self.events.send_modify(|it| *it = it.wrapping_add(1));
+    }
+
+    /// Blocks until nothing has happened for a moment: since which event.
+    #[expect(clippy::disallowed_methods, reason = "etcd's time is the machine's")]
+    fn wait_for_quiet(&self) -> usize {
+        let (mut quiet, mut last) = (0, *self.events.borrow());
+        while quiet < QUIET_TICKS && !self.ended.load(Ordering::Acquire) {
+            std::thread::sleep(TICK);
+            let events = *self.events.borrow();
+            let idle = self.calls.load(Ordering::Acquire) == 0;
+            quiet = if events == last && idle && self.parked.load(Ordering::Acquire) {
+                quiet + 1
+            } else {
+                0
+            };
+            last = events;
+        }
+        last
+    }
+}
+
+/// Ends what blocks, so that the runtime can end.
+struct End(Arc<Activity>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.0.ended.store(true, Ordering::Release);
+    }
+}
+
+/// tokio's virtual time does not jump while something blocks. So it stands still from the first
+/// use of etcd until a quiet moment after the last.
+async fn keep_time(activity: Arc<Activity>) {
+    let mut events = activity.events.subscribe();
+    while !activity.ended.load(Ordering::Acquire) {
+        let waiting = Arc::clone(&activity);
+        let quiet = spawn_blocking(move || waiting.wait_for_quiet());
+        let since = quiet.await.expect("it does not panic");
+        let moved = events.wait_for(|it| *it != since).await;
+        drop(moved.expect("it is held here"));
+    }
+}
+
+/// An engine that tells when it is used.
+#[derive(Debug)]
+struct Observed {
+    kv: EtcdKv,
+    activity: Arc<Activity>,
+}
+
+struct Call<'a>(&'a Activity);
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.0.note();
+        self.0.calls.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Observed {
+    fn call<'a, T>(&'a self, answer: impl Future<Output = T> + Send + 'a) -> Answer<'a, T> {
+        Answer::later(async move {
+            self.activity.calls.fetch_add(1, Ordering::AcqRel);
+            self.activity.note();
+            let _call = Call(&self.activity);
+            answer.await
+        })
+    }
+}
+
+impl Kv for Observed {
+    fn get<'a>(
+        &'a self,
+        key: &'a [u8],
+        at: Option<Revision>,
+    ) -> Answer<'a, Result<GetResponse, ReadError>> {
+        self.call(self.kv.get(key, at))
+    }
+
+    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
+        self.call(self.kv.range(request))
+    }
+
+    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+        self.call(self.kv.put(request))
+    }
+
+    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+        self.call(self.kv.delete(request))
+    }
+
+    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
+        self.call(async move {
+            let inner = self.kv.watch(request).await?;
+            let requester = inner.progress_requester();
+            let (coming, asking) = (Arc::clone(&self.activity), Arc::clone(&self.activity));
+            let batches = inner.inspect(move |_| coming.note());
+            Ok(Watch::new(batches, move || {
+                asking.note();
+                requester.request();
+            }))
+        })
+    }
+
+    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
+        self.call(self.kv.revision())
+    }
+
+    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
+        self.call(self.kv.grant(ttl))
+    }
+
+    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
+        self.call(self.kv.revoke(lease))
+    }
+
+    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
+        self.call(self.kv.compact(revision))
+    }
+
+    fn compacted(&self) -> Revision {
+        self.kv.compacted()
+    }
+
+    fn answers_progress(&self) -> bool {
+        self.kv.answers_progress()
+    }
+}
