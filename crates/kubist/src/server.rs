@@ -18,6 +18,7 @@ use kubist_client::Client;
 use kubist_controller::ManagerError;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::storage::WatchCache;
+use kubist_registry::transformer::EncryptionConfiguration;
 use kubist_registry::{Registry, RegistryConfig, User};
 use kubist_storage::{Fault, Kv, memory};
 use kubist_storage_redb::StoreError;
@@ -60,6 +61,9 @@ pub struct ServerConfig {
     /// cannot say how far they are has none: everything is read from it. Default: none,
     /// because what these engines hold in memory already answers as fast.
     pub watch_cache: WatchCache,
+    /// What is done to the values of which resources on their way to storage and back. Default:
+    /// nothing, they are readable for whoever can read the folder or the etcd.
+    pub encryption: Option<EncryptionConfiguration>,
     /// The etcd cluster in which everything is kept; other servers may stand on it too. Goes with
     /// no folder, and keeps history as it sees fit. Default: none.
     pub etcd: Option<EtcdServers>,
@@ -76,6 +80,7 @@ impl Default for ServerConfig {
             history_events_max: memory::Config::default().history_events_max,
             data_dir: None,
             watch_cache: WatchCache::default(),
+            encryption: None,
             etcd: None,
         }
     }
@@ -338,6 +343,9 @@ fn registry(kv: Arc<dyn Kv>, config: &ServerConfig) -> Registry {
     let mut settings = RegistryConfig::new(kv);
     settings.seed = config.seed;
     settings.watch_cache = config.watch_cache.clone();
+    if let Some(encryption) = &config.encryption {
+        settings.transformers = encryption.transformers().to_vec();
+    }
     if settings.watch_cache.enabled && !settings.kv.answers_progress() {
         tracing::warn!(
             "no watch caches: this etcd cannot say how far they are; it needs 3.4.31 or 3.5.13"

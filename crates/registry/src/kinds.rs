@@ -64,7 +64,7 @@ mod runtime_class;
 mod secret;
 mod service;
 mod service_account;
-mod service_rules;
+pub(crate) mod service_rules;
 mod signing_conditions;
 mod stateful_set;
 mod storage_class;

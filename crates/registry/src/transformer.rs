@@ -7,11 +7,16 @@
 //! moved to another key cannot be read there.
 
 mod aes_gcm;
+mod configuration;
 
 pub use aes_gcm::{AesGcm, AesKeyError};
+pub use configuration::{
+    ConfigurationMistake, EncryptionConfiguration, EncryptionConfigurationError,
+};
 
 use bytes::Bytes;
 use std::fmt;
+use std::sync::Arc;
 
 /// What all encrypted values begin with, as upstream.
 const ENCRYPTED: &[u8] = b"k8s:enc:";
@@ -45,8 +50,12 @@ pub enum TransformError {
     /// No transformer knows the form of the value.
     #[error("no matching prefix found")]
     UnknownForm,
+    /// A transformer knows the form of the value, and has no key of that name.
+    #[error("no matching key was found for the provided {0} transformer")]
+    NoKey(&'static str),
     /// The value is too short, was changed, belongs to another key, or another key is needed.
-    #[error("the stored value cannot be decrypted")]
+    /// Upstream's words, which people look for.
+    #[error("cipher: message authentication failed")]
     NotAuthentic,
     /// No random numbers can be had, or the value is too long.
     #[error("the value cannot be encrypted")]
@@ -77,26 +86,33 @@ impl Transformer for Identity {
     }
 }
 
-/// Several transformers, told apart by what their values begin with.
+/// Several transformers, told apart by what their values begin with. Where that is the same, each
+/// is tried.
 #[derive(Debug)]
 pub struct Transformers {
     /// The prefix that stands before the values of each; never empty but for plain values.
-    all: Vec<(Bytes, Box<dyn Transformer>)>,
+    all: Vec<Prefixed>,
+    /// What is wrong with a value that none of them knows.
+    unknown: TransformError,
 }
+
+/// A prefix and the transformer of what comes behind it.
+type Prefixed = (Bytes, Arc<dyn Transformer>);
 
 impl Transformers {
     /// A row that begins with the transformer that writes. `prefix` stands before its values; it
-    /// is empty for [`Identity`], which is tried after all that have one.
+    /// is empty for [`Identity`], which reads what has none.
     pub fn writing(prefix: impl Into<Bytes>, transformer: impl Transformer) -> Self {
         Self {
-            all: vec![(prefix.into(), Box::new(transformer))],
+            all: vec![(prefix.into(), Arc::new(transformer))],
+            unknown: TransformError::UnknownForm,
         }
     }
 
     /// The same with one more that reads.
     #[must_use]
     pub fn reading(mut self, prefix: impl Into<Bytes>, transformer: impl Transformer) -> Self {
-        self.all.push((prefix.into(), Box::new(transformer)));
+        self.all.push((prefix.into(), Arc::new(transformer)));
         self
     }
 
@@ -114,7 +130,7 @@ impl Transformers {
 
 impl Transformer for Transformers {
     fn seal(&self, value: Bytes, key: &[u8]) -> Result<Bytes, TransformError> {
-        let (prefix, first) = self.all.first().ok_or(TransformError::UnknownForm)?;
+        let (prefix, first) = self.all.first().ok_or_else(|| self.unknown.clone())?;
         let value = first.seal(value, key)?;
         if prefix.is_empty() {
             return Ok(value);
@@ -123,18 +139,24 @@ impl Transformer for Transformers {
     }
 
     fn open(&self, value: &Bytes, key: &[u8]) -> Result<Transformed, TransformError> {
-        let named = |(_, (prefix, _)): &(usize, &(Bytes, Box<dyn Transformer>))| {
-            !prefix.is_empty() && value.starts_with(prefix)
-        };
-        let plain = |(_, (prefix, _)): &(usize, &(Bytes, Box<dyn Transformer>))| prefix.is_empty();
-        let all = || self.all.iter().enumerate();
-        let found = all().find(named).or_else(|| all().find(plain));
-        let (index, (prefix, transformer)) = found.ok_or(TransformError::UnknownForm)?;
-        let transformed = transformer.open(&value.slice(prefix.len()..), key)?;
-        Ok(Transformed {
-            stale: transformed.stale || index > 0,
-            ..transformed
-        })
+        let mut failed = None;
+        for (index, (prefix, transformer)) in self.all.iter().enumerate() {
+            if !value.starts_with(prefix) {
+                continue;
+            }
+            match transformer.open(&value.slice(prefix.len()..), key) {
+                Ok(transformed) => {
+                    return Ok(Transformed {
+                        stale: transformed.stale || index > 0,
+                        ..transformed
+                    });
+                }
+                // Who reads plain values says nothing about encrypted ones.
+                Err(_) if prefix.is_empty() => {}
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        Err(failed.unwrap_or_else(|| self.unknown.clone()))
     }
 }
 

@@ -7,6 +7,7 @@ mod credentials;
 mod custom;
 mod health;
 mod objects;
+mod recorded;
 mod service_accounts;
 mod subresources;
 mod watches;

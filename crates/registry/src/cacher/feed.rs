@@ -96,14 +96,22 @@ async fn list(shared: &Shared) -> Result<(Tree, u64), StorageError> {
 impl Shared {
     fn begin(&self, tree: Tree, revision: u64) {
         let content = Content::new(tree, revision, self.config.history);
-        self.state.lock().content = Some(content);
+        {
+            let mut state = self.state.lock();
+            if state.closed {
+                return;
+            }
+            state.content = Some(content);
+            state.trusted = true;
+        }
+        self.counters.initializations.add(1);
         self.dispatched.store(revision, Ordering::Release);
         self.freshness.reach(revision);
         self.ready.send_replace(true);
     }
 
     /// Ends all watches: what they would miss is not known.
-    fn stop(&self) {
+    pub(super) fn stop(&self) {
         self.ready.send_replace(false);
         let (watchers, content) = {
             let mut state = self.state.lock();

@@ -6,7 +6,7 @@ use crate::cacher::{Cacher, CacherConfig};
 use crate::storage_key::KeyLayout;
 use crate::stored_cache::StoredCache;
 use crate::stored_codec::{StorageEncoding, StoredCodec};
-use crate::strategy::Strategy;
+use crate::strategy::{PlainStrategy, Strategy};
 use crate::transformer::{Identity, Transformer};
 use hashbrown::HashMap;
 use kubist_api::Kind;
@@ -88,6 +88,9 @@ impl FromStr for WatchCacheSizes {
 /// pods of its node.
 const INDEXED: [(&str, &str, &str); 1] = [("", "pods", "spec.nodeName")];
 
+/// Stands for all groups, and for all resources, as upstream.
+const EVERY: &str = "*";
+
 /// The storage of a resource, as the factory makes it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -147,7 +150,8 @@ impl StorageFactory {
         self
     }
 
-    /// The same with a transformer for one resource. Default: [`Identity`].
+    /// The same with a transformer for one resource, for all of a group that have none of their
+    /// own (the resource `*`), or for all (group and resource `*`). Default: [`Identity`].
     #[must_use]
     pub fn with_transformer(
         mut self,
@@ -165,10 +169,21 @@ impl StorageFactory {
         self
     }
 
+    /// What is said of a resource; else of its group, else of all.
+    fn transformer(&self, resource: &GroupResource) -> Option<&Arc<dyn Transformer>> {
+        let of = |group: &str, plural: &str| {
+            let resource = GroupResource::new(group, plural);
+            self.transformers.get(&resource)
+        };
+        let of_group = || of(&resource.group, EVERY);
+        let found = self.transformers.get(resource).or_else(of_group);
+        found.or_else(|| of(EVERY, EVERY))
+    }
+
     /// How a resource is kept.
     pub fn options(&self, resource: &GroupResource, namespaced: bool) -> StorageOptions {
         let (group, plural) = (&resource.group, &resource.resource);
-        let transformer = self.transformers.get(resource).cloned();
+        let transformer = self.transformer(resource).cloned();
         StorageOptions {
             keys: KeyLayout::built_in(&self.key_root, group, plural, namespaced),
             cached: self.watch_cache.covers(resource),
@@ -181,17 +196,18 @@ impl StorageFactory {
         }
     }
 
-    /// The storage of a custom resource with objects of `kind`: JSON, without watch cache. What is
-    /// done to the values of its group and plural is done to its own.
-    pub fn custom(&self, kind: &'static Kind, plural: &str, namespaced: bool) -> Arc<dyn Storage> {
+    /// The storage of a custom resource with objects of `kind`, in JSON. Whether it has a watch
+    /// cache, and what is done to its values, goes by its group and plural.
+    pub fn custom(&self, kind: &'static Kind, plural: &str, namespaced: bool) -> MadeStorage {
         let group = kind.facts().group;
-        let options = self.options(&GroupResource::new(group, plural), namespaced);
-        let keys = KeyLayout::custom(&self.key_root, group, plural, namespaced);
-        let codec = StoredCodec::new(kind, keys)
-            .with_transformer(options.transformer)
-            .with_encoding(StorageEncoding::Json)
-            .with_cache(Arc::clone(&self.made));
-        Arc::new(RawStorage::new(Arc::clone(&self.kv), codec))
+        let options = StorageOptions {
+            keys: KeyLayout::custom(&self.key_root, group, plural, namespaced),
+            encoding: StorageEncoding::Json,
+            ..self.options(&GroupResource::new(group, plural), namespaced)
+        };
+        // It has no indexed field that a strategy would have to know.
+        let strategy: Arc<dyn Strategy> = Arc::new(PlainStrategy::default());
+        self.make(options, kind, &strategy)
     }
 
     /// The storage of a resource with objects of `kind`.
@@ -202,7 +218,15 @@ impl StorageFactory {
         kind: &'static Kind,
         strategy: &Arc<dyn Strategy>,
     ) -> MadeStorage {
-        let options = self.options(resource, namespaced);
+        self.make(self.options(resource, namespaced), kind, strategy)
+    }
+
+    fn make(
+        &self,
+        options: StorageOptions,
+        kind: &'static Kind,
+        strategy: &Arc<dyn Strategy>,
+    ) -> MadeStorage {
         let codec = StoredCodec::new(kind, options.keys)
             .with_transformer(options.transformer)
             .with_encoding(options.encoding)
