@@ -18,6 +18,7 @@ use kubist_client::Client;
 use kubist_controller::ManagerError;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::storage::WatchCacheSizes;
+use kubist_registry::transformer::EncryptionConfiguration;
 use kubist_registry::{Registry, RegistryConfig, User};
 use kubist_storage::{Fault, Kv, memory};
 use kubist_storage_redb::StoreError;
@@ -62,6 +63,9 @@ pub struct ServerConfig {
     pub watch_cache: Option<bool>,
     /// Resources without a cache, where there are caches. Default: none.
     pub watch_cache_sizes: WatchCacheSizes,
+    /// What is done to the values of which resources on their way to storage and back. Default:
+    /// nothing, they are readable for whoever can read the folder or the etcd.
+    pub encryption: Option<EncryptionConfiguration>,
     /// The etcd cluster in which everything is kept; other servers may stand on it too. Goes with
     /// no folder, and keeps history as it sees fit. Default: none.
     pub etcd: Option<EtcdServers>,
@@ -87,6 +91,7 @@ impl Default for ServerConfig {
             data_dir: None,
             watch_cache: None,
             watch_cache_sizes: WatchCacheSizes::default(),
+            encryption: None,
             etcd: None,
             connections_max: kubist_apiserver::CONNECTIONS_MAX,
             shutdown_delay: Duration::ZERO,
@@ -368,6 +373,9 @@ fn registry(kv: Arc<dyn Kv>, config: &ServerConfig, watch_caches: bool) -> Regis
     settings.seed = config.seed;
     settings.watch_cache.enabled = watch_caches;
     settings.watch_cache.sizes = config.watch_cache_sizes.clone();
+    if let Some(encryption) = &config.encryption {
+        settings.transformers = encryption.transformers().to_vec();
+    }
     if let Some(etcd) = &config.etcd {
         settings.key_root = etcd.key_root();
     }

@@ -8,6 +8,8 @@
 //! [`run`](Cacher::run) has to run beside it. When what it follows breaks off, all watches end and
 //! it begins anew.
 
+mod consistency;
+mod counters;
 mod delegation;
 mod dispatch;
 mod feed;
@@ -19,6 +21,9 @@ mod time_budget;
 mod watchers;
 mod watching;
 
+pub use self::counters::CacherCounts;
+
+use self::counters::Counters;
 use self::delegation::Answers;
 use self::freshness::Freshness;
 use self::reading::Source;
@@ -57,6 +62,9 @@ pub struct CacherConfig {
     pub progress_every: Duration,
     /// The pause before the cache begins anew. Default: 1 s, as upstream.
     pub restart_after: Duration,
+    /// How often the cache is compared with storage, at most half as long more. Default: every
+    /// five minutes, as upstream; None is never.
+    pub consistency_every: Option<Duration>,
     /// The field by which watchers are told apart, such as `spec.nodeName` of pods. Default: none.
     pub indexed_field: Option<&'static str>,
 }
@@ -68,6 +76,7 @@ impl Default for CacherConfig {
             fresh_within: Duration::from_secs(3),
             progress_every: Duration::from_millis(100),
             restart_after: Duration::from_secs(1),
+            consistency_every: Some(Duration::from_secs(300)),
             indexed_field: None,
         }
     }
@@ -89,9 +98,10 @@ struct Shared {
     /// Events up to here are in the buffers of those who want them.
     dispatched: AtomicU64,
     ready: watch::Sender<bool>,
+    counters: Counters,
 }
 
-/// How much a watch cache holds.
+/// How much a watch cache holds, and what it has done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacherStats {
@@ -103,8 +113,13 @@ pub struct CacherStats {
     pub watchers: usize,
     /// How often it began anew.
     pub generation: u64,
-    /// Up to here it has everything.
+    /// Up to here it holds everything (`apiserver_watch_cache_resource_version`); 0 while it is
+    /// not ready.
     pub revision: u64,
+    /// Whether the last comparison with storage found the same. Storage answers reads otherwise.
+    pub trusted: bool,
+    /// What it has done.
+    pub counts: CacherCounts,
 }
 
 impl Cacher {
@@ -119,20 +134,38 @@ impl Cacher {
             freshness: Freshness::new(),
             dispatched: AtomicU64::new(0),
             ready: watch::Sender::new(false),
+            counters: Counters::default(),
         };
         Self {
             shared: Arc::new(shared),
         }
     }
 
-    /// Reads everything and follows the engine, again and again. To be run once beside it; never
-    /// returns.
+    /// Reads everything and follows the engine, again and again, and compares itself with it from
+    /// time to time. To be run once beside it; never returns.
     ///
     /// # Cancel safety
     ///
     /// Dropping it leaves a cache that stands still, and can be run again.
     pub async fn run(&self) {
-        feed::run(&self.shared).await;
+        tokio::join!(feed::run(&self.shared), consistency::run(&self.shared));
+    }
+
+    /// Compares it with storage now. Whether it may answer reads from here on; what came of it is
+    /// counted.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future leaves no trace.
+    pub async fn check(&self) -> bool {
+        self.shared.check().await;
+        self.shared.is_trusted()
+    }
+
+    /// Ends all watches. It answers nothing any more.
+    pub(crate) fn close(&self) {
+        self.shared.state.lock().closed = true;
+        self.shared.stop();
     }
 
     /// Waits until it has read everything.
@@ -146,7 +179,7 @@ impl Cacher {
         drop(ready.wait_for(|it| *it).await);
     }
 
-    /// How much it holds; zeros while it is not ready.
+    /// How much it holds (zeros while it is not ready), and what it has done.
     pub fn stats(&self) -> CacherStats {
         let state = self.shared.state.lock();
         let content = state.content.as_ref();
@@ -156,6 +189,8 @@ impl Cacher {
             watchers: state.watchers.len(),
             generation: state.generation,
             revision: content.map_or(0, Content::revision),
+            trusted: state.trusted,
+            counts: self.shared.counters.now(),
         }
     }
 
@@ -173,7 +208,7 @@ impl Cacher {
         let Some(revision) = not_older_than else {
             return shared.raw.get(key, None).await;
         };
-        if shared.readiness().is_err() {
+        if shared.readiness().is_err() || !shared.is_trusted() {
             return shared.raw.get(key, not_older_than).await;
         }
         shared.raw.keys().check(key)?;

@@ -71,7 +71,7 @@ mod secret;
 mod service;
 mod service_account;
 mod service_cidr;
-mod service_rules;
+pub(crate) mod service_rules;
 mod signing_conditions;
 mod stateful_set;
 mod storage_class;

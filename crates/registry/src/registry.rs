@@ -7,8 +7,9 @@ mod caches;
 mod operating;
 
 use self::caches::Caches;
+pub(crate) use self::caches::RunningCache;
 pub use self::operating::{CacheState, ObjectCount};
-use crate::cacher::Cacher;
+use crate::cacher::{Cacher, CacherStats};
 use crate::capability::RestStorage;
 use crate::catalog::{self, ServedGroup};
 use crate::clock::WallClock;
@@ -19,7 +20,7 @@ use crate::random::Random;
 use crate::registry_config::RegistryConfig;
 use crate::rest::Rest;
 use crate::service_claims::{Ranges, ServiceClaims};
-use crate::storage::{DryRunnable, ListRequest, Scope, StorageFactory};
+use crate::storage::{DryRunnable, ListRequest, MadeStorage, Scope, StorageFactory};
 use crate::storage_error::Operation;
 use crate::store::Store;
 use crate::strategy::{BoxFuture, Lookup};
@@ -188,6 +189,12 @@ impl Registry {
         self.shared.engine.kv.writable()
     }
 
+    /// The resources that have a watch cache now, custom ones too, and how those are.
+    pub fn watch_caches(&self) -> Vec<(GroupResource, CacherStats)> {
+        let built_in = self.caches.stats();
+        built_in.chain(self.definitions.served().caches()).collect()
+    }
+
     /// Reads objects of all resources by group and plural, in their storage versions.
     pub fn lookup(&self) -> &dyn Lookup {
         &*self.shared
@@ -230,8 +237,8 @@ pub(crate) struct Engine {
 
 impl Engine {
     /// The objects of a custom resource.
-    pub(crate) fn custom(&self, kind: &'static Kind, facts: &ResourceFacts) -> DryRunnable {
-        DryRunnable(self.factory.custom(kind, facts.plural, facts.namespaced))
+    pub(crate) fn custom(&self, kind: &'static Kind, facts: &ResourceFacts) -> MadeStorage {
+        self.factory.custom(kind, facts.plural, facts.namespaced)
     }
 }
 
@@ -247,7 +254,7 @@ fn storage_factory(config: &RegistryConfig) -> StorageFactory {
 
 fn new_store(
     factory: &StorageFactory,
-    cachers: &mut Vec<Cacher>,
+    cachers: &mut Vec<(GroupResource, Cacher)>,
     group: &'static str,
     facts: &'static ResourceFacts,
 ) -> Option<Store> {
@@ -256,7 +263,7 @@ fn new_store(
     let resource = GroupResource::new(group, plural);
     let strategy = crate::kinds::strategy(group, plural);
     let made = factory.storage(&resource, namespaced, kind, &strategy);
-    cachers.extend(made.cacher);
+    cachers.extend(made.cacher.map(|cacher| (resource, cacher)));
     Some(Store {
         group,
         plural,

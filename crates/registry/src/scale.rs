@@ -14,16 +14,40 @@ use kubist_apimachinery::{
 };
 use std::any::Any;
 
+/// In place of the replicas that a custom object does not have, for a patch to replace.
+const MISSING: i32 = i32::MIN;
+
 /// The scale of a workload; None if the kind has none.
-pub(crate) fn of(object: &dyn AnyObject, paths: Option<&ScalePaths>) -> Option<Scale> {
+///
+/// # Errors
+/// A custom object does not say how many replicas it wants, or not with a number.
+pub(crate) fn of(
+    object: &dyn AnyObject,
+    paths: Option<&ScalePaths>,
+) -> Result<Option<Scale>, Status> {
+    let scale = begun(object, paths)?;
+    match (&scale, paths) {
+        (Some(scale), Some(paths)) if scale.spec.replicas == MISSING => Err(paths.missing()),
+        _ => Ok(scale),
+    }
+}
+
+/// The scale that an update begins with, which may be without replicas.
+fn begun(object: &dyn AnyObject, paths: Option<&ScalePaths>) -> Result<Option<Scale>, Status> {
     if let (Some(object), Some(paths)) = (custom(object), paths) {
         let mut scale = Scale {
             metadata: metadata(&object.metadata),
             ..Scale::default()
         };
-        paths.read(object, &mut scale)?;
-        return Some(scale);
+        if !paths.read(object, &mut scale)? {
+            scale.spec.replicas = MISSING;
+        }
+        return Ok(Some(scale));
     }
+    Ok(built_in(object))
+}
+
+fn built_in(object: &dyn AnyObject) -> Option<Scale> {
     let any: &dyn Any = object;
     let (replicas, current, selector) = if let Some(it) = any.downcast_ref::<Deployment>() {
         let selector = text(it.spec.selector.as_deref());
@@ -105,12 +129,17 @@ impl UpdatedObject for Scaled<'_> {
 
     fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
         let old = old.ok_or_else(|| self.missing.clone())?;
-        let scale = of(old, self.paths).ok_or_else(|| self.missing.clone())?;
+        let scale = begun(old, self.paths)?.ok_or_else(|| self.missing.clone())?;
         let new = self.scale.updated(Some(&scale))?;
         let new: &dyn Any = &*new;
         let new = new
             .downcast_ref::<Scale>()
             .ok_or_else(|| Status::bad_request("expected a Scale"))?;
+        if let Some(paths) = self.paths
+            && new.spec.replicas == MISSING
+        {
+            return Err(paths.still_missing());
+        }
         let mut errors = Vec::new();
         if new.spec.replicas < 0 {
             let path = FieldPath::new("spec").child("replicas");
@@ -146,7 +175,8 @@ mod tests {
     }
 
     fn scaled(replicas: i32) -> Result<Box<dyn AnyObject>, Status> {
-        let mut scale = of(&deployment(), None).expect("deployments scale");
+        let scale = of(&deployment(), None).expect("nothing is custom");
+        let mut scale = scale.expect("deployments scale");
         scale.spec.replicas = replicas;
         let scaled = Scaled {
             scale: &Replacement(Box::new(scale)),
@@ -159,12 +189,14 @@ mod tests {
 
     #[test]
     fn a_scale_shows_replicas_and_selector() {
-        let scale = of(&deployment(), None).expect("deployments scale");
+        let scale = of(&deployment(), None).expect("nothing is custom");
+        let scale = scale.expect("deployments scale");
         assert_eq!((scale.spec.replicas, scale.status.replicas), (2, 1));
         assert_eq!(scale.status.selector, "app=web");
         assert_eq!(scale.metadata.resource_version, "7");
         assert!(scale.metadata.labels.is_empty());
-        assert!(of(&kubist_api::core::v1::Pod::default(), None).is_none());
+        let pod = kubist_api::core::v1::Pod::default();
+        assert!(of(&pod, None).expect("nothing is custom").is_none());
     }
 
     #[test]

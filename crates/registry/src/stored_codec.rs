@@ -145,9 +145,14 @@ impl StoredCodec {
     }
 
     fn at(&self, kv: &KeyValue, revision: u64) -> Stored {
-        self.cache.get(&kv.key, revision, kv.value.len(), || {
+        let found = self.cache.get(&kv.key, revision, kv.value.len(), || {
             self.open(kv, revision)
-        })
+        });
+        if std::ptr::eq(found.kind(), self.kind) {
+            return found;
+        }
+        // A custom resource is stored in another version since this was remembered.
+        self.open(kv, revision)
     }
 
     /// What was just written, from its encoding.

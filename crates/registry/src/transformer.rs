@@ -7,12 +7,17 @@
 //! moved to another key cannot be read there.
 
 mod aes_gcm;
+mod configuration;
 
 pub use aes_gcm::{AesGcm, AesKeyError};
+pub use configuration::{
+    ConfigurationMistake, EncryptionConfiguration, EncryptionConfigurationError,
+};
 
 use crate::metrics::Count;
 use bytes::Bytes;
 use std::fmt;
+use std::sync::Arc;
 
 /// What all encrypted values begin with, as upstream.
 const ENCRYPTED: &[u8] = b"k8s:enc:";
@@ -67,8 +72,12 @@ pub enum TransformError {
     /// No transformer knows the form of the value.
     #[error("no matching prefix found")]
     UnknownForm,
+    /// A transformer knows the form of the value, and has no key of that name.
+    #[error("no matching key was found for the provided {0} transformer")]
+    NoKey(&'static str),
     /// The value is too short, was changed, belongs to another key, or another key is needed.
-    #[error("the stored value cannot be decrypted")]
+    /// Upstream's words, which people look for.
+    #[error("cipher: message authentication failed")]
     NotAuthentic,
     /// No random numbers can be had, or the value is too long.
     #[error("the value cannot be encrypted")]
@@ -99,17 +108,20 @@ impl Transformer for Identity {
     }
 }
 
-/// Several transformers, told apart by what their values begin with.
+/// Several transformers, told apart by what their values begin with. Where that is the same, each
+/// is tried.
 #[derive(Debug)]
 pub struct Transformers {
     all: Vec<Prefixed>,
+    /// What is wrong with a value that none of them knows.
+    unknown: TransformError,
 }
 
 #[derive(Debug)]
 struct Prefixed {
     /// What stands before its values; never empty but for plain values.
     prefix: Bytes,
-    transformer: Box<dyn Transformer>,
+    transformer: Arc<dyn Transformer>,
     /// Written and read, without an error and with one.
     sealed: [Count; 2],
     opened: [Count; 2],
@@ -117,9 +129,13 @@ struct Prefixed {
 
 impl Prefixed {
     fn new(prefix: impl Into<Bytes>, transformer: impl Transformer) -> Self {
+        Self::shared(prefix.into(), Arc::new(transformer))
+    }
+
+    fn shared(prefix: Bytes, transformer: Arc<dyn Transformer>) -> Self {
         Self {
-            prefix: prefix.into(),
-            transformer: Box::new(transformer),
+            prefix,
+            transformer,
             sealed: Default::default(),
             opened: Default::default(),
         }
@@ -128,10 +144,11 @@ impl Prefixed {
 
 impl Transformers {
     /// A row that begins with the transformer that writes. `prefix` stands before its values; it
-    /// is empty for [`Identity`], which is tried after all that have one.
+    /// is empty for [`Identity`], which reads what has none.
     pub fn writing(prefix: impl Into<Bytes>, transformer: impl Transformer) -> Self {
         Self {
             all: vec![Prefixed::new(prefix, transformer)],
+            unknown: TransformError::UnknownForm,
         }
     }
 
@@ -156,7 +173,7 @@ impl Transformers {
 
 impl Transformer for Transformers {
     fn seal(&self, value: Bytes, key: &[u8]) -> Result<Bytes, TransformError> {
-        let first = self.all.first().ok_or(TransformError::UnknownForm)?;
+        let first = self.all.first().ok_or_else(|| self.unknown.clone())?;
         let value = first.transformer.seal(value, key);
         first.sealed[usize::from(value.is_err())].add(1);
         let value = value?;
@@ -167,21 +184,26 @@ impl Transformer for Transformers {
     }
 
     fn open(&self, value: &Bytes, key: &[u8]) -> Result<Transformed, TransformError> {
-        let named =
-            |(_, it): &(usize, &Prefixed)| !it.prefix.is_empty() && value.starts_with(&it.prefix);
-        let plain = |(_, it): &(usize, &Prefixed)| it.prefix.is_empty();
-        let all = || self.all.iter().enumerate();
-        let found = all().find(named).or_else(|| all().find(plain));
-        let (index, found) = found.ok_or(TransformError::UnknownForm)?;
-        let transformed = found
-            .transformer
-            .open(&value.slice(found.prefix.len()..), key);
-        found.opened[usize::from(transformed.is_err())].add(1);
-        let transformed = transformed?;
-        Ok(Transformed {
-            stale: transformed.stale || index > 0,
-            ..transformed
-        })
+        let mut failed = None;
+        for (index, it) in self.all.iter().enumerate() {
+            if !value.starts_with(&it.prefix) {
+                continue;
+            }
+            let opened = it.transformer.open(&value.slice(it.prefix.len()..), key);
+            it.opened[usize::from(opened.is_err())].add(1);
+            match opened {
+                Ok(transformed) => {
+                    return Ok(Transformed {
+                        stale: transformed.stale || index > 0,
+                        ..transformed
+                    });
+                }
+                // Who reads plain values says nothing about encrypted ones.
+                Err(_) if it.prefix.is_empty() => {}
+                Err(error) => failed = failed.or(Some(error)),
+            }
+        }
+        Err(failed.unwrap_or_else(|| self.unknown.clone()))
     }
 
     fn counts(&self) -> Vec<TransformCounts> {

@@ -170,7 +170,15 @@ impl Client {
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }
-        let request = request.body(Full::new(body.into())).expect("it is valid");
+        self.send_request(request.body(Full::new(body.into())).expect("it is valid"))
+            .await
+    }
+
+    /// Sends a request as it is.
+    pub(crate) async fn send_request(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, hyper::Error> {
         match &mut self.sender {
             Sender::Http1(sender) => {
                 sender.ready().await?;

@@ -18,6 +18,7 @@ mod log;
 mod many_connections;
 mod metrics;
 mod objects;
+mod recorded;
 mod service_accounts;
 mod subresources;
 mod unread;

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::Write as _;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use kubist::{Controller, EtcdServers, Server, ServerConfig, ServerError};
 use kubist_registry::storage::WatchCacheSizes;
+use kubist_registry::transformer::EncryptionConfiguration;
 use tokio::time::Instant;
 
 use super::{Outcome, logging, signal, system_limits};
@@ -28,6 +29,7 @@ One line on standard output says that it answers:
 Examples:
   kubist serve
   kubist serve --data-dir ./data       # and later: kubist storage check ./data
+  kubist serve --data-dir ./data --encryption-provider-config keys.yaml
   kubist serve --etcd-servers http://127.0.0.1:2379
   kubist serve --listen 127.0.0.1:0 --kubeconfig /tmp/k.yaml --simulate
   KUBECONFIG=kubist.kubeconfig kubectl get namespaces
@@ -82,6 +84,9 @@ pub(crate) struct Options {
     /// Resources and the sizes of their caches; size 0 is none, any other adapts itself
     #[arg(long, value_name = "RESOURCE[.GROUP]#SIZE,...", default_value = "")]
     watch_cache_sizes: WatchCacheSizes,
+    /// Which resources are encrypted at rest, and with which keys, as upstream's file of that name
+    #[arg(long, value_name = "FILE")]
+    encryption_provider_config: Option<PathBuf>,
     #[command(flatten)]
     ending: EndingOptions,
     #[command(flatten)]
@@ -187,6 +192,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         data_dir: options.data_dir,
         watch_cache: options.watch_cache,
         watch_cache_sizes: options.watch_cache_sizes,
+        encryption: encryption(options.encryption_provider_config.as_deref())?,
         etcd: options.etcd.servers(),
         connections_max: system_limits::connections(options.max_connections),
         shutdown_delay: duration(options.ending.delay),
@@ -211,6 +217,22 @@ pub(crate) async fn run(options: Options) -> Outcome {
     match failed {
         None => Ok(ExitCode::SUCCESS),
         Some(fault) => Err(fault.into()),
+    }
+}
+
+/// Reads how values are encrypted.
+fn encryption(file: Option<&Path>) -> Result<Option<EncryptionConfiguration>, Box<dyn Error>> {
+    let Some(file) = file else {
+        return Ok(None);
+    };
+    let shown = file.display();
+    let text = std::fs::read(file).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    match EncryptionConfiguration::parse(&text) {
+        Ok(configuration) => Ok(Some(configuration)),
+        Err(error) => {
+            let cause = error.source().map(|it| format!(": {it}"));
+            Err(format!("{shown}: {error}{}", cause.unwrap_or_default()).into())
+        }
     }
 }
 

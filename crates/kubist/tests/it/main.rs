@@ -8,6 +8,7 @@ mod controllers;
 mod convert;
 mod demo;
 mod durable;
+mod encryption;
 #[path = "../../../storage-etcd/tests/it/etcd.rs"]
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd;

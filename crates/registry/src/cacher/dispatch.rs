@@ -5,6 +5,7 @@ use super::time_budget::TimeBudget;
 use super::watchers::{Dispatch, Outlet};
 use kubist_apimachinery::Str;
 use kubist_storage::{Change, Event, KeyValue};
+use std::cmp::Ordering;
 use std::sync::Arc;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::{Instant, timeout_at};
@@ -18,15 +19,18 @@ impl Shared {
         };
         let values = self.values(events);
         let mut wanting = Vec::new();
+        self.counters.events_received.add(events.len());
         let taken = {
             let mut state = self.state.lock();
             let Some(content) = &mut state.content else {
                 return;
             };
+            let capacity = content.capacity();
             let taken: Vec<_> = events
                 .iter()
                 .filter_map(|event| content.apply(event, now))
                 .collect();
+            self.count_capacity(capacity, content.capacity());
             content.reached(revision);
             let (keys, watchers) = (self.raw.codec.keys(), &state.watchers);
             for event in &taken {
@@ -34,6 +38,7 @@ impl Shared {
             }
             taken
         };
+        self.counters.events_dispatched.add(taken.len());
         self.freshness.reach(revision);
         if taken.len() > 1 {
             wanting.sort_by_key(|it| Arc::as_ptr(it).addr());
@@ -46,6 +51,14 @@ impl Shared {
         let slow = offer(wanting, &dispatch);
         if !slow.is_empty() {
             self.wait_for(slow, &dispatch, budget).await;
+        }
+    }
+
+    fn count_capacity(&self, before: usize, now: usize) {
+        match now.cmp(&before) {
+            Ordering::Greater => self.counters.capacity_increases.add(1),
+            Ordering::Less => self.counters.capacity_decreases.add(1),
+            Ordering::Equal => {}
         }
     }
 
@@ -104,6 +117,7 @@ impl Shared {
                 let cache = &self.raw.codec.metrics().cache;
                 cache.terminated_watchers.add(usize::from(ended.is_some()));
                 drop(ended);
+                self.counters.watchers_terminated.add(1);
             }
         }
         budget.give_back(deadline.saturating_duration_since(Instant::now()));

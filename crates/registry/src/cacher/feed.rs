@@ -99,14 +99,22 @@ impl Shared {
         cache.initializations.add(1);
         cache.init_events.add(tree.len());
         let content = Content::new(tree, revision, self.config.history);
-        self.state.lock().content = Some(content);
+        {
+            let mut state = self.state.lock();
+            if state.closed {
+                return;
+            }
+            state.content = Some(content);
+            state.trusted = true;
+        }
+        self.counters.initializations.add(1);
         self.dispatched.store(revision, Ordering::Release);
         self.freshness.reach(revision);
         self.ready.send_replace(true);
     }
 
     /// Ends all watches: what they would miss is not known.
-    fn stop(&self) {
+    pub(super) fn stop(&self) {
         self.ready.send_replace(false);
         let (watchers, content) = {
             let mut state = self.state.lock();

@@ -102,6 +102,9 @@ impl Shared {
                 Err(error)
             };
         }
+        if !self.is_trusted() {
+            return Ok(None);
+        }
         match answers {
             Answers::Storage => Ok(None),
             Answers::Any => self.newest().map(Some),
@@ -111,11 +114,13 @@ impl Shared {
             }
             Answers::MostRecent => {
                 let head = self.raw.revision().await?;
-                match self.wait_fresh(head).await {
-                    Ok(()) => self.newest().map(Some),
-                    // The cache is too far behind; storage is not.
-                    Err(_) => Ok(None),
+                if self.wait_fresh(head).await.is_ok() {
+                    self.counters.consistent_reads.add(1);
+                    return self.newest().map(Some);
                 }
+                // The cache is too far behind; storage is not.
+                self.counters.consistent_reads_fallen_back.add(1);
+                Ok(None)
             }
             Answers::Exact(revision) => {
                 self.wait_fresh(revision).await?;

@@ -23,6 +23,10 @@ pub(crate) struct State {
     pub(crate) down_since: Instant,
     /// How often it began anew.
     pub(crate) generation: u64,
+    /// Whether it is never to be ready again.
+    pub(crate) closed: bool,
+    /// Whether it was not found to differ from storage.
+    pub(crate) trusted: bool,
     pub(crate) watchers: Watchers,
 }
 
@@ -65,6 +69,8 @@ impl State {
             content: None,
             down_since: now,
             generation: 0,
+            closed: false,
+            trusted: true,
             watchers: Watchers::default(),
         }
     }

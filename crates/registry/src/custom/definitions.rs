@@ -133,7 +133,7 @@ impl Registry {
                 settled.status = accepted(&known, definition, self.own_request().now());
             }
             // Served first, so that whoever sees the condition finds the resource.
-            let installed = self.install(&settled);
+            let installed = self.install(&settled).await;
             if !installed {
                 let why = ("TooManyDefinitions", "this server has seen too many kinds");
                 let now = self.own_request().now();

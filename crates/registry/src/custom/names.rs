@@ -90,7 +90,7 @@ pub(crate) fn settle(
             now,
         );
     }
-    let message = "the schema is kept, and objects are not yet checked against it";
+    let message = "the schema is kept; objects are not pruned, defaulted or validated by it";
     set(
         &mut status,
         "SchemaEnforced",

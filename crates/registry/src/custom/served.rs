@@ -6,14 +6,16 @@ use super::definitions::is_ending;
 use super::names::{self, ESTABLISHED};
 use super::{CustomStrategy, Shape};
 use crate::Registry;
+use crate::cacher::CacherStats;
 use crate::catalog::{self, ServedGroup};
-use crate::registry::Shared;
+use crate::registry::{RunningCache, Shared};
 use crate::rest::Rest;
+use crate::storage::DryRunnable;
 use crate::store::Store;
 use crate::subresource::Subresource;
 use hashbrown::HashMap;
 use kubist_api::apiextensions::v1::CustomResourceDefinition;
-use kubist_apimachinery::Str;
+use kubist_apimachinery::{GroupResource, Str};
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,6 +49,35 @@ pub(crate) struct Served {
 pub(super) struct Installed {
     pub(super) shapes: Vec<&'static Shape>,
     is_ending: bool,
+    kept: Kept,
+}
+
+/// Where the objects of a definition are. Stays the same while the definition changes in other
+/// ways than in the version of its storage, so that its watch cache does.
+#[derive(Clone, Debug)]
+struct Kept {
+    storage: DryRunnable,
+    namespaced: bool,
+    cache: Option<Arc<RunningCache>>,
+}
+
+impl Kept {
+    async fn make(shared: &Shared, shape: &'static Shape) -> Self {
+        let made = shared.engine.custom(shape.kind, shape.facts);
+        let cache = match made.cacher {
+            Some(cacher) => Some(Arc::new(RunningCache::start(cacher).await)),
+            None => None,
+        };
+        Self {
+            storage: DryRunnable(made.storage),
+            namespaced: shape.facts.namespaced,
+            cache,
+        }
+    }
+
+    fn fits(&self, shape: &'static Shape) -> bool {
+        std::ptr::eq(self.storage.kind(), shape.kind) && self.namespaced == shape.facts.namespaced
+    }
 }
 
 impl Definitions {
@@ -78,6 +109,15 @@ impl Definitions {
 }
 
 impl Served {
+    /// The watch caches of what is served.
+    pub(crate) fn caches(&self) -> impl Iterator<Item = (GroupResource, CacherStats)> {
+        self.by_definition.values().filter_map(|installed| {
+            let facts = installed.shapes.first()?.facts;
+            let cache = installed.kept.cache.as_deref()?;
+            Some((GroupResource::new(facts.group, facts.plural), cache.stats()))
+        })
+    }
+
     fn remove(&mut self, name: &str) {
         if let Some(installed) = self.by_definition.remove(name) {
             for shape in installed.shapes {
@@ -90,21 +130,23 @@ impl Served {
 }
 
 impl Installed {
-    fn equals(&self, other: &Self) -> bool {
-        let mut pairs = self.shapes.iter().zip(&other.shapes);
-        self.is_ending == other.is_ending
-            && self.shapes.len() == other.shapes.len()
+    /// Whether it is what a definition says now.
+    fn says(&self, shapes: &[&'static Shape], is_ending: bool, stored: &'static Shape) -> bool {
+        let mut pairs = self.shapes.iter().zip(shapes);
+        self.is_ending == is_ending
+            && self.kept.fits(stored)
+            && self.shapes.len() == shapes.len()
             && pairs.all(|(one, other)| std::ptr::eq(*one, *other))
     }
 }
 
-fn new_store(shared: &Shared, shape: &'static Shape, is_ending: bool) -> Store {
+fn new_store(kept: &Kept, shape: &'static Shape, is_ending: bool) -> Store {
     let facts = shape.facts;
     Store {
         group: facts.group,
         plural: facts.plural,
         namespaced: facts.namespaced,
-        storage: shared.engine.custom(shape.kind, facts),
+        storage: kept.storage.clone(),
         strategy: Arc::new(CustomStrategy { shape, is_ending }),
         has_status: shape.has_status,
         hooks: Vec::new(),
@@ -113,7 +155,7 @@ fn new_store(shared: &Shared, shape: &'static Shape, is_ending: bool) -> Store {
 
 impl Registry {
     /// Serves a definition as it is now, or no longer. False if there are too many.
-    pub(super) fn install(&self, definition: &CustomResourceDefinition) -> bool {
+    pub(super) async fn install(&self, definition: &CustomResourceDefinition) -> bool {
         let name = &definition.metadata.name;
         if !names::is_true(&definition.status, ESTABLISHED) {
             self.uninstall(name);
@@ -134,19 +176,26 @@ impl Registry {
         };
         let stored = *stored;
         let of_served = versions.iter().filter(|(version, _)| version.served);
-        let installed = Installed {
-            shapes: of_served.map(|(_, shape)| *shape).collect(),
-            is_ending: is_ending(definition),
-        };
+        let shapes: Vec<_> = of_served.map(|(_, shape)| *shape).collect();
+        let is_ending = is_ending(definition);
         let served = self.definitions.served();
         let before = served.by_definition.get(name);
-        if before.is_some_and(|it| it.equals(&installed)) {
+        if before.is_some_and(|it| it.says(&shapes, is_ending, stored)) {
             return true;
         }
-        if served.resources.len() + installed.shapes.len() > SERVED_VERSIONS_MAX {
+        if served.resources.len() + shapes.len() > SERVED_VERSIONS_MAX {
             return false;
         }
-        let store = Arc::new(new_store(&self.shared, stored, installed.is_ending));
+        let kept = match before {
+            Some(before) if before.kept.fits(stored) => before.kept.clone(),
+            _ => Kept::make(&self.shared, stored).await,
+        };
+        let store = Arc::new(new_store(&kept, stored, is_ending));
+        let installed = Installed {
+            shapes,
+            is_ending,
+            kept,
+        };
         self.definitions.change(|next| {
             next.remove(name);
             for shape in &installed.shapes {

@@ -117,12 +117,11 @@ impl Shape {
         let scale = subresources
             .and_then(|it| it.scale.as_deref())
             .and_then(|it| {
-                let selector = it.label_selector_path.as_deref();
-                Some(ScalePaths {
-                    spec_replicas: FieldPath::parse(&it.spec_replicas_path)?,
-                    status_replicas: FieldPath::parse(&it.status_replicas_path)?,
-                    selector: selector.and_then(FieldPath::parse),
-                })
+                ScalePaths::parse(
+                    &it.spec_replicas_path,
+                    &it.status_replicas_path,
+                    it.label_selector_path.as_deref(),
+                )
             });
         let has_status = subresources.is_some_and(|it| it.status.is_some());
         let shown = shown_columns(version);

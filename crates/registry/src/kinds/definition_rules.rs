@@ -285,4 +285,15 @@ fn check_stored(errors: &mut Errors, definition: &CustomResourceDefinition) {
         let shown = BadValue::json(stored);
         errors.push(FieldError::invalid(&path, shown, detail));
     }
+    for (index, version) in stored.iter().enumerate() {
+        let mut versions = definition.spec.versions.iter();
+        if !versions.any(|it| it.name == *version) {
+            let detail = format!(
+                "missing from spec.versions; {version} was previously a storage version, and must \
+                 remain in spec.versions until a storage migration ensures no data remains \
+                 persisted in {version} and removes {version} from status.storedVersions"
+            );
+            errors.push(FieldError::invalid(&path.index(index), version, detail));
+        }
+    }
 }

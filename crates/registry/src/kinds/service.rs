@@ -56,11 +56,8 @@ impl KindStrategy for Services {
         &'a self,
         _: &'a Admission<'a>,
         new: &'a mut Service,
-        old: Option<&'a Service>,
+        _: Option<&'a Service>,
     ) -> BoxFuture<'a, Result<(), Status>> {
-        if old.is_none() {
-            default_families(new);
-        }
         Box::pin(std::future::ready(refuse_second_family(new)))
     }
     fn validate(&self, new: &Service) -> Vec<FieldError> {
@@ -132,27 +129,10 @@ fn drop_unused(new: &mut Service, old: &Service) {
     }
 }
 
-/// A service whose endpoints somebody else names may have some of both families, whatever the
-/// cluster has.
-fn default_families(service: &mut Service) {
-    if !is_headless_without_selector(service) || service.spec.ip_family_policy.is_some() {
-        return;
-    }
-    let spec = &mut service.spec;
-    spec.ip_family_policy = Some("RequireDualStack".into());
-    if spec.ip_families.is_empty() {
-        spec.ip_families = vec!["IPv4".into(), "IPv6".into()];
-    }
-}
-
-fn is_headless_without_selector(service: &Service) -> bool {
-    service.spec.cluster_ip == "None" && service.spec.selector.is_empty()
-}
-
 /// The cluster has one family of addresses. Upstream says so before it checks anything else.
 fn refuse_second_family(service: &Service) -> Result<(), Status> {
     let policy = service.spec.ip_family_policy.as_deref();
-    if policy != Some("RequireDualStack") || is_headless_without_selector(service) {
+    if policy != Some("RequireDualStack") || service_rules::is_headless_without_selector(service) {
         return Ok(());
     }
     let path = FieldPath::new("spec").child("ipFamilyPolicy");

@@ -9,6 +9,8 @@ use super::address_rules;
 use super::rules::{self, Errors};
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
+const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
+const FAMILY_POLICIES: [&str; 3] = ["PreferDualStack", "RequireDualStack", "SingleStack"];
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 /// Seconds of a day.
 const AFFINITY_SECONDS_MAX: i32 = 86_400;
@@ -20,6 +22,12 @@ pub(super) fn is_external(spec: &ServiceSpec) -> bool {
         "ClusterIP" => !spec.external_ips.is_empty(),
         _ => false,
     }
+}
+
+/// A service whose endpoints somebody else names may have some of both families, whatever the
+/// cluster has.
+pub(crate) fn is_headless_without_selector(service: &Service) -> bool {
+    service.spec.cluster_ip == "None" && service.spec.selector.is_empty()
 }
 
 /// Checks a Service.
@@ -34,6 +42,7 @@ pub(super) fn check(service: &Service) -> Errors {
     check_ports(&mut errors, spec, &path.child("ports"));
     errors.extend(validate_labels(&spec.selector, &path.child("selector")));
     check_affinity(&mut errors, spec, &path);
+    check_families(&mut errors, spec, &path);
     check_cluster_ips(&mut errors, spec, &path.child("clusterIPs"));
     for (index, address) in spec.external_ips.iter().enumerate() {
         let at = path.child("externalIPs").index(index);
@@ -135,6 +144,26 @@ fn check_affinity(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
             format!("must be greater than 0 and less than or equal to {AFFINITY_SECONDS_MAX}");
         let path = at.child("clientIP").child("timeoutSeconds");
         errors.push(FieldError::invalid(&path, seconds, detail));
+    }
+}
+
+fn check_families(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
+    let at = path.child("ipFamilies");
+    let mut seen = BTreeSet::new();
+    for (index, family) in spec.ip_families.iter().enumerate() {
+        let at = at.index(index);
+        rules::one_of(errors, family, &FAMILIES, &at);
+        if !seen.insert(family) {
+            errors.push(FieldError::duplicate(&at, family));
+        }
+    }
+    if let Some(policy) = &spec.ip_family_policy {
+        rules::one_of(
+            errors,
+            policy,
+            &FAMILY_POLICIES,
+            &path.child("ipFamilyPolicy"),
+        );
     }
 }
 

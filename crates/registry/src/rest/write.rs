@@ -85,7 +85,7 @@ impl Rest {
         };
         let request = self.request(cx, namespace, name, &scaled, dry_run);
         let stored = self.store().update(request).await?.stored;
-        let scale = scale::of(&**stored.object()?, self.scale_paths())
+        let scale = scale::of(&**stored.object()?, self.scale_paths())?
             .ok_or_else(|| self.has_no_scale())?;
         let kind = self.body_kind();
         Ok(Stored::from_object(

@@ -1,9 +1,14 @@
 //! What a service needs, by its type, and what it takes over from its former self.
 
+use crate::kinds::service_rules::is_headless_without_selector;
 use kubist_api::core::v1::Service;
 use kubist_apimachinery::{FieldError, FieldPath, Str};
 
 const NONE: &str = "None";
+const SINGLE: &str = "SingleStack";
+const DUAL: &str = "RequireDualStack";
+const IPV4: &str = "IPv4";
+const IPV6: &str = "IPv6";
 
 fn type_of(service: &Service) -> &str {
     match service.spec.type_.as_str() {
@@ -108,30 +113,46 @@ fn take_over_node_ports(new: &mut Service, old: &Service) {
     }
 }
 
-/// There is one family of addresses only.
+/// There is one family of addresses only. Who names the endpoints of a service themselves may name
+/// some of both.
 pub(super) fn check_families(service: &Service) -> Result<(), Box<FieldError>> {
-    const DUAL: &str = "RequireDualStack";
-    if has_cluster_type(service) && service.spec.ip_family_policy.as_deref() == Some(DUAL) {
-        let path = FieldPath::new("spec").child("ipFamilyPolicy");
+    if !has_cluster_type(service) || is_headless_without_selector(service) {
+        return Ok(());
+    }
+    let path = FieldPath::new("spec");
+    if service.spec.ip_family_policy.as_deref() == Some(DUAL) {
+        let path = path.child("ipFamilyPolicy");
         let detail = "this cluster is not configured for dual-stack services";
         return Err(Box::new(FieldError::invalid(&path, DUAL, detail)));
+    }
+    let mut families = service.spec.ip_families.iter();
+    if let Some(index) = families.position(|it| *it == *IPV6) {
+        let path = path.child("ipFamilies").index(index);
+        let detail = "not configured on this cluster";
+        return Err(Box::new(FieldError::invalid(&path, IPV6, detail)));
     }
     Ok(())
 }
 
-/// Says which family the addresses are of: there is one only.
+/// Says which family the addresses are of: there is one only, but for those who name their
+/// endpoints themselves and do not say that they want one.
 pub(super) fn fill_families(service: &mut Service) {
     if !has_cluster_type(service) {
         return;
     }
+    let both = is_headless_without_selector(service);
     let spec = &mut service.spec;
     if spec.cluster_ip == NONE && spec.cluster_ips.is_empty() {
         spec.cluster_ips.push(NONE.into());
     }
-    if spec.ip_family_policy.is_none() {
-        spec.ip_family_policy = Some("SingleStack".into());
-    }
+    let default = if both { DUAL } else { SINGLE };
+    let policy = spec.ip_family_policy.get_or_insert_with(|| default.into());
+    let both = both && policy != SINGLE;
     if spec.ip_families.is_empty() {
-        spec.ip_families.push("IPv4".into());
+        spec.ip_families.push(IPV4.into());
+    }
+    if both && let [only] = &*spec.ip_families {
+        let other = if only == IPV4 { IPV6 } else { IPV4 };
+        spec.ip_families.push(other.into());
     }
 }

@@ -7,7 +7,7 @@ use crate::metrics::ResourceMetrics;
 use crate::storage_key::KeyLayout;
 use crate::stored_cache::StoredCache;
 use crate::stored_codec::{StorageEncoding, StoredCodec};
-use crate::strategy::Strategy;
+use crate::strategy::{PlainStrategy, Strategy};
 use crate::transformer::{Identity, Transformer};
 use hashbrown::HashMap;
 use kubist_api::Kind;
@@ -90,6 +90,9 @@ impl FromStr for WatchCacheSizes {
 /// pods of its node.
 const INDEXED: [(&str, &str, &str); 1] = [("", "pods", "spec.nodeName")];
 
+/// Stands for all groups, and for all resources, as upstream.
+const EVERY: &str = "*";
+
 /// The storage of a resource, as the factory makes it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -155,7 +158,8 @@ impl StorageFactory {
         self
     }
 
-    /// The same with a transformer for one resource. Default: [`Identity`].
+    /// The same with a transformer for one resource, for all of a group that have none of their
+    /// own (the resource `*`), or for all (group and resource `*`). Default: [`Identity`].
     #[must_use]
     pub fn with_transformer(
         mut self,
@@ -196,10 +200,21 @@ impl StorageFactory {
         made
     }
 
+    /// What is said of a resource; else of its group, else of all.
+    fn transformer(&self, resource: &GroupResource) -> Option<&Arc<dyn Transformer>> {
+        let of = |group: &str, plural: &str| {
+            let resource = GroupResource::new(group, plural);
+            self.transformers.get(&resource)
+        };
+        let of_group = || of(&resource.group, EVERY);
+        let found = self.transformers.get(resource).or_else(of_group);
+        found.or_else(|| of(EVERY, EVERY))
+    }
+
     /// How a resource is kept.
     pub fn options(&self, resource: &GroupResource, namespaced: bool) -> StorageOptions {
         let (group, plural) = (&resource.group, &resource.resource);
-        let transformer = self.transformers.get(resource).cloned();
+        let transformer = self.transformer(resource).cloned();
         StorageOptions {
             keys: KeyLayout::built_in(&self.key_root, group, plural, namespaced),
             cached: self.watch_cache.covers(resource),
@@ -212,18 +227,19 @@ impl StorageFactory {
         }
     }
 
-    /// The storage of a custom resource with objects of `kind`: JSON, without watch cache. What is
-    /// done to the values of its group and plural is done to its own.
-    pub fn custom(&self, kind: &'static Kind, plural: &str, namespaced: bool) -> Arc<dyn Storage> {
+    /// The storage of a custom resource with objects of `kind`, in JSON. Whether it has a watch
+    /// cache, and what is done to its values, goes by its group and plural.
+    pub fn custom(&self, kind: &'static Kind, plural: &str, namespaced: bool) -> MadeStorage {
         let group = kind.facts().group;
-        let options = self.options(&GroupResource::new(group, plural), namespaced);
-        let keys = KeyLayout::custom(&self.key_root, group, plural, namespaced);
-        let codec = StoredCodec::new(kind, keys)
-            .with_transformer(options.transformer)
-            .with_encoding(StorageEncoding::Json)
-            .with_metrics(self.metrics_of(group, plural))
-            .with_cache(Arc::clone(&self.made));
-        Arc::new(RawStorage::new(Arc::clone(&self.kv), codec))
+        let resource = GroupResource::new(group, plural);
+        let options = StorageOptions {
+            keys: KeyLayout::custom(&self.key_root, group, plural, namespaced),
+            encoding: StorageEncoding::Json,
+            ..self.options(&resource, namespaced)
+        };
+        // It has no indexed field that a strategy would have to know.
+        let strategy: Arc<dyn Strategy> = Arc::new(PlainStrategy::default());
+        self.make(&resource, options, kind, &strategy)
     }
 
     /// The storage of a resource with objects of `kind`, without a watch cache.
@@ -233,9 +249,17 @@ impl StorageFactory {
         namespaced: bool,
         kind: &'static Kind,
     ) -> RawStorage {
-        let options = self.options(resource, namespaced);
-        let codec = StoredCodec::new(kind, options.keys)
-            .with_transformer(options.transformer)
+        self.raw_with(resource, &self.options(resource, namespaced), kind)
+    }
+
+    fn raw_with(
+        &self,
+        resource: &GroupResource,
+        options: &StorageOptions,
+        kind: &'static Kind,
+    ) -> RawStorage {
+        let codec = StoredCodec::new(kind, options.keys.clone())
+            .with_transformer(Arc::clone(&options.transformer))
             .with_encoding(options.encoding)
             .with_metrics(self.metrics_of(&resource.group, &resource.resource))
             .with_cache(Arc::clone(&self.made));
@@ -250,8 +274,17 @@ impl StorageFactory {
         kind: &'static Kind,
         strategy: &Arc<dyn Strategy>,
     ) -> MadeStorage {
-        let options = self.options(resource, namespaced);
-        let raw = self.raw(resource, namespaced, kind);
+        self.make(resource, self.options(resource, namespaced), kind, strategy)
+    }
+
+    fn make(
+        &self,
+        resource: &GroupResource,
+        options: StorageOptions,
+        kind: &'static Kind,
+        strategy: &Arc<dyn Strategy>,
+    ) -> MadeStorage {
+        let raw = self.raw_with(resource, &options, kind);
         if !options.cached {
             return MadeStorage {
                 storage: Arc::new(raw),

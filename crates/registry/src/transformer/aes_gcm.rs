@@ -9,6 +9,9 @@ use ring::aead::{AES_128_GCM, AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, U
 use ring::rand::{SecureRandom, SystemRandom};
 use std::fmt;
 
+/// What the values of all keys begin with, as upstream.
+pub(super) const AES_GCM: &str = "k8s:enc:aesgcm:v1:";
+
 /// One key of AES-GCM with its name.
 pub struct AesGcm {
     name: String,
@@ -57,7 +60,7 @@ impl AesGcm {
 
     /// What stands before its values, as upstream.
     pub fn prefix(&self) -> Bytes {
-        format!("k8s:enc:aesgcm:v1:{}:", self.name).into()
+        format!("{AES_GCM}{}:", self.name).into()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Custom resources: from their definition to their end.
 
+mod changes;
 mod objects;
 
 use crate::fixture::{Fixture, names, typed};
@@ -55,7 +56,13 @@ fn versions() -> Value {
 
 /// A registry that follows definitions as long as the task lives.
 async fn following() -> (Fixture, JoinSet<()>) {
-    let fixture = Fixture::new().await;
+    following_with(|_| ()).await
+}
+
+async fn following_with(
+    set_up: impl FnOnce(&mut kubist_registry::RegistryConfig),
+) -> (Fixture, JoinSet<()>) {
+    let fixture = Fixture::with(set_up).await;
     let registry = fixture.registry.clone();
     let mut task = JoinSet::new();
     task.spawn(async move { registry.run_definitions().await });

@@ -96,3 +96,108 @@ async fn there_is_one_family_of_addresses() {
          this cluster is not configured for dual-stack services"
     );
 }
+
+fn families(service: &Service) -> (Option<&str>, Vec<&str>) {
+    let families = service.spec.ip_families.iter().map(|it| &**it);
+    (service.spec.ip_family_policy.as_deref(), families.collect())
+}
+
+#[tokio::test]
+async fn a_headless_service_without_selector_may_have_both_families() {
+    let fixture = Fixture::new().await;
+    let both = vec!["IPv4", "IPv6"];
+    for (index, (policy, asked, expected)) in [
+        (None, &[][..], (Some("RequireDualStack"), both.clone())),
+        (
+            Some("SingleStack"),
+            &[],
+            (Some("SingleStack"), vec!["IPv4"]),
+        ),
+        (
+            Some("PreferDualStack"),
+            &[],
+            (Some("PreferDualStack"), both.clone()),
+        ),
+        (
+            Some("RequireDualStack"),
+            &[],
+            (Some("RequireDualStack"), both.clone()),
+        ),
+        (
+            None,
+            &["IPv6"],
+            (Some("RequireDualStack"), vec!["IPv6", "IPv4"]),
+        ),
+        (
+            Some("SingleStack"),
+            &["IPv6"],
+            (Some("SingleStack"), vec!["IPv6"]),
+        ),
+        (
+            Some("RequireDualStack"),
+            &["IPv4", "IPv6"],
+            (Some("RequireDualStack"), both),
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut headless = service(&format!("h{index}"), "ClusterIP");
+        headless.spec.cluster_ip = "None".into();
+        headless.spec.ip_family_policy = policy.map(Into::into);
+        headless.spec.ip_families = asked.iter().map(|it| (*it).into()).collect();
+        let created = fixture.try_create(headless.clone()).await;
+        let created: Service = typed(&created.unwrap_or_else(|it| panic!("{policy:?}: {it}")));
+        assert_eq!(families(&created), expected, "{policy:?} {asked:?}");
+        // What a client leaves out of an update stays.
+        headless.spec.ip_family_policy = created.spec.ip_family_policy.clone();
+        let updated = fixture.put(headless).await.expect("nothing changes");
+        assert_eq!(typed::<Service>(&updated.object).spec, created.spec);
+    }
+}
+
+#[tokio::test]
+async fn a_service_with_a_selector_has_the_family_of_the_cluster() {
+    let fixture = Fixture::new().await;
+    let refused = async |policy: Option<&str>, asked: &[&str]| {
+        let mut headless = service("h", "ClusterIP");
+        headless.spec.cluster_ip = "None".into();
+        headless.spec.selector.insert("a".into(), "b".into());
+        headless.spec.ip_family_policy = policy.map(Into::into);
+        headless.spec.ip_families = asked.iter().map(|it| (*it).into()).collect();
+        let refused = fixture.try_create(headless).await.expect_err("one family");
+        refused.message.to_string()
+    };
+    let prefix = "Service \"h\" is invalid: spec.";
+    for (policy, asked, message) in [
+        (
+            Some("RequireDualStack"),
+            &[][..],
+            "ipFamilyPolicy: Invalid value: \"RequireDualStack\": this cluster is not configured \
+             for dual-stack services",
+        ),
+        (
+            None,
+            &["IPv6"],
+            "ipFamilies[0]: Invalid value: \"IPv6\": not configured on this cluster",
+        ),
+        (
+            Some("Both"),
+            &["IPv4"],
+            "ipFamilyPolicy: Unsupported value: \"Both\": supported values: \"PreferDualStack\", \
+             \"RequireDualStack\", \"SingleStack\"",
+        ),
+        (
+            None,
+            &["IPv4", "IPv4"],
+            "ipFamilies[1]: Duplicate value: \"IPv4\"",
+        ),
+        (
+            None,
+            &["ipv4"],
+            "ipFamilies[0]: Unsupported value: \"ipv4\": supported values: \"IPv4\", \"IPv6\"",
+        ),
+    ] {
+        assert_eq!(refused(policy, asked).await, format!("{prefix}{message}"));
+    }
+}

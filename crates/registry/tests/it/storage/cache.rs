@@ -271,3 +271,92 @@ async fn each_event_and_each_object_is_one_encoding_for_all() {
         json
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_cache_that_lost_an_event_is_found_out_and_storage_answers() {
+    let (s, gate) = gated().await;
+    let cacher = s.cacher.clone().expect("it has one");
+    s.create("ns", "a").await;
+    assert_eq!(s.names("ns", "").await, ["ns/a"]);
+    assert!(cacher.check().await, "nothing is missing");
+    gate.lose(true);
+    s.create("ns", "b").await;
+    // The list waits until the cache has passed the event.
+    assert_eq!(s.names("ns", "").await, ["ns/a"], "nobody knows yet");
+    gate.lose(false);
+
+    // Five minutes and up to half of that.
+    sleep(Duration::from_secs(451)).await;
+    let stats = cacher.stats();
+    assert!(!stats.trusted);
+    assert_eq!(
+        (stats.counts.checks_passed, stats.counts.checks_failed),
+        (1, 1)
+    );
+    for query in ["", "resourceVersion=0", "resourceVersion=0&limit=1"] {
+        let before = gate.reads();
+        assert!(
+            s.names("ns", query).await.contains(&"ns/a".to_owned()),
+            "{query}"
+        );
+        assert_ne!(gate.reads(), before, "storage answers");
+    }
+    assert_eq!(s.names("ns", "resourceVersion=0").await, ["ns/a", "ns/b"]);
+    let got = s.storage.get(&s.key("ns", "b"), Some(0)).await;
+    assert!(got.expect("it can be read").is_some());
+
+    // One that has read everything anew is trusted again.
+    gate.cut();
+    sleep(Duration::from_secs(2)).await;
+    let before = gate.reads();
+    assert_eq!(s.names("ns", "resourceVersion=0").await, ["ns/a", "ns/b"]);
+    assert_eq!(gate.reads(), before, "the cache answers");
+    assert!(cacher.check().await);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cache_that_agrees_again_is_trusted_again() {
+    let (s, gate) = gated().await;
+    let cacher = s.cacher.clone().expect("it has one");
+    gate.lose(true);
+    s.create("ns", "a").await;
+    assert_eq!(s.names("ns", "").await.len(), 0);
+    gate.lose(false);
+    assert!(!cacher.check().await);
+    // Its next version arrives, so it does not matter that the first one did not.
+    s.label("ns", "a", "x").await;
+    sleep(Duration::from_millis(200)).await;
+    assert!(cacher.check().await);
+    gate.fail(true);
+    assert!(cacher.check().await, "what is not known changes nothing");
+    assert_eq!(cacher.stats().counts.checks_without_result, 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cache_counts_what_it_does() {
+    let (s, gate) = gated().await;
+    let cacher = s.cacher.clone().expect("it has one");
+    let first = s.create("ns", "a").await.revision();
+    s.label("ns", "a", "x").await;
+    let last = s.delete("ns", "a").await.revision();
+    assert_eq!(s.names("ns", "").await.len(), 0);
+    let stats = cacher.stats();
+    let counts = stats.counts;
+    assert_eq!((counts.events_received, counts.events_dispatched), (3, 3));
+    assert_eq!((counts.initializations, counts.consistent_reads), (1, 1));
+    assert!(stats.revision >= last && last > first);
+    gate.hold(true);
+    s.create("ns", "b").await;
+    assert_eq!(
+        s.names("ns", "").await,
+        ["ns/b"],
+        "storage answers after three seconds"
+    );
+    assert_eq!(cacher.stats().counts.consistent_reads_fallen_back, 1);
+    gate.hold(false);
+    for number in 0..100 {
+        s.create("ns", &format!("n{number}")).await;
+    }
+    assert_eq!(s.names("ns", "").await.len(), 101);
+    assert_eq!(cacher.stats().counts.capacity_increases, 1);
+}

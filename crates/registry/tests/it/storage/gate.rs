@@ -23,6 +23,7 @@ struct State {
     held: watch::Sender<bool>,
     cuts: watch::Sender<usize>,
     fails: AtomicBool,
+    loses: AtomicBool,
     ranges: AtomicUsize,
     gets: AtomicUsize,
 }
@@ -33,6 +34,7 @@ impl Gate {
             held: watch::Sender::new(false),
             cuts: watch::Sender::new(0),
             fails: AtomicBool::new(false),
+            loses: AtomicBool::new(false),
             ranges: AtomicUsize::new(0),
             gets: AtomicUsize::new(0),
         };
@@ -55,6 +57,11 @@ impl Gate {
     /// Makes ranges fail, or work again.
     pub(crate) fn fail(&self, fails: bool) {
         self.state.fails.store(fails, Ordering::Relaxed);
+    }
+
+    /// Loses what watches deliver, as a broken engine would, or stops it.
+    pub(crate) fn lose(&self, loses: bool) {
+        self.state.loses.store(loses, Ordering::Relaxed);
     }
 
     /// How many ranges and single keys were read.
@@ -101,8 +108,9 @@ impl Kv for Gate {
             let mut cuts = self.state.cuts.subscribe();
             cuts.mark_unchanged();
             let held = self.state.held.subscribe();
-            let stream = unfold(Some((inner, cuts, held)), |state| async move {
-                let (mut inner, mut cuts, mut held) = state?;
+            let gate = Arc::clone(&self.state);
+            let stream = unfold(Some((inner, cuts, held, gate)), |state| async move {
+                let (mut inner, mut cuts, mut held, gate) = state?;
                 let next = async {
                     held.wait_for(|it| !it).await.ok()?;
                     // What was held back takes a moment.
@@ -112,9 +120,14 @@ impl Kv for Gate {
                 };
                 tokio::select! {
                     batch = next => {
-                        let batch = batch?;
+                        let mut batch = batch?;
+                        if let Ok(batch) = &mut batch
+                            && gate.loses.load(Ordering::Relaxed)
+                        {
+                            batch.events.clear();
+                        }
                         let goes_on = batch.is_ok();
-                        Some((batch, goes_on.then_some((inner, cuts, held))))
+                        Some((batch, goes_on.then_some((inner, cuts, held, gate))))
                     }
                     _ = cuts.changed() => Some((Err(fault().into()), None)),
                 }

@@ -1,0 +1,74 @@
+//! The names of resources in an encryption configuration: `secrets`, `deployments.apps`, `*.apps`,
+//! `*.` for the core group, `*.*`.
+
+use super::{ConfigurationMistake, EncryptionConfigurationError, list, text, wrong};
+use kubist_apimachinery::{FieldPath, GroupResource};
+use serde_json::Value;
+
+const STAR: &str = "*";
+/// What upstream stores without serving it.
+const WITHOUT_REST: [&str; 3] = [
+    "apiserveripinfo",
+    "serviceipallocations",
+    "servicenodeportallocations",
+];
+
+pub(super) fn read(
+    value: Option<&Value>,
+    path: &FieldPath,
+) -> Result<Vec<GroupResource>, EncryptionConfigurationError> {
+    let mut resources: Vec<GroupResource> = Vec::new();
+    for (index, item) in list(value, path, "resource")?.iter().enumerate() {
+        let path = path.index(index);
+        let resource = name(text(Some(item), &path)?).map_err(|mistake| wrong(&path, mistake))?;
+        if resources.contains(&resource) {
+            return Err(wrong(&path, ConfigurationMistake::Duplicate));
+        }
+        resources.push(resource);
+    }
+    for (index, resource) in resources.iter().enumerate() {
+        if masking(&resources, resource).is_some() {
+            return Err(wrong(&path.index(index), ConfigurationMistake::Overlap));
+        }
+    }
+    Ok(resources)
+}
+
+fn name(text: &str) -> Result<GroupResource, ConfigurationMistake> {
+    if text == STAR {
+        return Err(ConfigurationMistake::Star);
+    }
+    if text.chars().any(char::is_uppercase) {
+        return Err(ConfigurationMistake::Capitals);
+    }
+    let (plural, group) = text.split_once('.').unwrap_or((text, ""));
+    let partial = |part: &str| part != STAR && part.contains(STAR);
+    if plural.is_empty() {
+        return Err(ConfigurationMistake::Missing);
+    }
+    if partial(plural) || partial(group) {
+        return Err(ConfigurationMistake::PartialStar);
+    }
+    match (plural, group) {
+        (STAR, STAR) => {}
+        (_, STAR) => return Err(ConfigurationMistake::AcrossGroups),
+        (_, "events.k8s.io") => return Err(ConfigurationMistake::EventsGroup),
+        (_, "extensions") => return Err(ConfigurationMistake::ExtensionsGroup),
+        (plural, "") if WITHOUT_REST.contains(&plural) => {
+            return Err(ConfigurationMistake::NoRest);
+        }
+        _ => {}
+    }
+    Ok(GroupResource::new(group, plural))
+}
+
+/// The one of `rules` that is about all of what `resource` is only a part of.
+pub(super) fn masking(rules: &[GroupResource], resource: &GroupResource) -> Option<String> {
+    let wider = [
+        GroupResource::new(resource.group.clone(), STAR),
+        GroupResource::new(STAR, STAR),
+    ];
+    let mut masking = wider.iter().filter(|it| *it != resource);
+    let found = masking.find(|it| rules.contains(it))?;
+    Some(format!("{}.{}", found.resource, found.group))
+}

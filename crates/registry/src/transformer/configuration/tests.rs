@@ -1,0 +1,224 @@
+//! Which files are taken, and what is said of the others.
+
+use super::*;
+use bytes::Bytes;
+
+const HEAD: &str = "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n";
+/// 16 and 32 bytes.
+const SHORT: &str = "MDEyMzQ1Njc4OWFiY2RlZg==";
+const LONG: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
+
+fn parse(rest: &str) -> Result<EncryptionConfiguration, String> {
+    let text = format!("{HEAD}{rest}");
+    EncryptionConfiguration::parse(text.as_bytes()).map_err(|error| error.to_string())
+}
+
+/// A file with these resources and providers.
+fn rule(resources: &str, providers: &str) -> String {
+    format!("resources: [{{resources: [{resources}], providers: [{providers}]}}]")
+}
+
+fn key(name: &str, secret: &str) -> String {
+    format!("{{aesgcm: {{keys: [{{name: {name}, secret: {secret}}}]}}}}")
+}
+
+fn only(configuration: &EncryptionConfiguration) -> Arc<dyn Transformer> {
+    Arc::clone(&configuration.transformers()[0].1)
+}
+
+#[test]
+fn the_first_provider_writes_and_all_read_in_order() {
+    let old = parse(&rule("secrets", &key("old", SHORT))).expect("it is valid");
+    let providers = format!(
+        "{}, {}, {{identity: {{}}}}",
+        key("new", LONG),
+        key("old", SHORT)
+    );
+    let rotated = parse(&rule("secrets", &providers)).expect("it is valid");
+    let (old, rotated) = (only(&old), only(&rotated));
+    let value = Bytes::from_static(b"secret");
+    let written = old.seal(value.clone(), b"/a").expect("it encrypts");
+    assert!(written.starts_with(b"k8s:enc:aesgcm:v1:old:"));
+    for (stored, stale) in [
+        (written, true),
+        (value.clone(), true),
+        (
+            rotated.seal(value.clone(), b"/a").expect("it encrypts"),
+            false,
+        ),
+    ] {
+        let read = rotated.open(&stored, b"/a").expect("it is known");
+        assert_eq!((read.value, read.stale), (value.clone(), stale));
+    }
+}
+
+#[test]
+fn keys_of_one_provider_are_told_apart_by_name_and_those_of_two_are_tried() {
+    let keys = format!(
+        "{{aesgcm: {{keys: [{{name: b, secret: {LONG}}}, {{name: a, secret: {SHORT}}}]}}}}"
+    );
+    let both = only(&parse(&rule("secrets", &keys)).expect("it is valid"));
+    let one = only(&parse(&rule("secrets", &key("a", SHORT))).expect("it is valid"));
+    let value = Bytes::from_static(b"secret");
+    let written = one.seal(value.clone(), b"/a").expect("it encrypts");
+    let read = both.open(&written, b"/a").expect("it has the key");
+    assert!(read.stale && read.value == value);
+    // Two keys of one name, as after a mistake: the second is tried when the first does not fit.
+    let twice = rule(
+        "secrets",
+        &format!("{}, {}", key("a", LONG), key("a", SHORT)),
+    );
+    let twice = only(&parse(&twice).expect("it is valid"));
+    assert_eq!(
+        twice.open(&written, b"/a").expect("it is the second").value,
+        value
+    );
+}
+
+#[test]
+fn who_cannot_read_a_value_says_it_as_upstream() {
+    let of = |providers: &str| only(&parse(&rule("secrets", providers)).expect("it is valid"));
+    let written = of(&key("a", SHORT)).seal(Bytes::from_static(b"secret"), b"/a");
+    let written = written.expect("it encrypts");
+    for (providers, said) in [
+        (key("a", LONG), "cipher: message authentication failed"),
+        (
+            key("b", SHORT),
+            "no matching key was found for the provided AES transformer",
+        ),
+        ("{identity: {}}".to_owned(), "no matching prefix found"),
+    ] {
+        let error = of(&providers)
+            .open(&written, b"/a")
+            .expect_err("it cannot be read");
+        assert_eq!(error.to_string(), said);
+    }
+}
+
+#[test]
+fn resources_are_named_with_stars_and_may_stand_in_several_rules() {
+    let providers = "providers: [{identity: {}}]";
+    let file = format!(
+        "resources:\n- {{resources: [secrets, deployments.apps], {providers}}}\n\
+         - {{resources: [secrets, '*.batch'], {providers}}}\n\
+         - {{resources: ['*.'], {providers}}}\n\
+         - {{resources: ['*.*'], {providers}}}\n"
+    );
+    let configuration = parse(&file).expect("it is valid");
+    let names: Vec<String> = configuration
+        .transformers()
+        .iter()
+        .map(|(of, _)| format!("{}.{}", of.resource, of.group))
+        .collect();
+    assert_eq!(
+        names,
+        ["secrets.", "deployments.apps", "*.batch", "*.", "*.*"]
+    );
+    let masked = format!(
+        "resources:\n- {{resources: ['*.apps'], {providers}}}\n\
+         - {{resources: [secrets, deployments.apps], {providers}}}\n"
+    );
+    assert_eq!(
+        parse(&masked).expect_err("it is masked"),
+        "resources[1].resources[1]: is masked by earlier rule \"*.apps\""
+    );
+}
+
+#[test]
+fn a_mistake_in_a_rule_is_told_with_its_place() {
+    let identity = "{identity: {}}";
+    for (file, said) in [
+        (String::new(), "resources: is a mandatory field"),
+        (
+            "resources: []".into(),
+            "resources: at least one resource is required",
+        ),
+        ("resources: {}".into(), "resources: expected a list"),
+        ("more: 1".into(), "more: unknown field"),
+        ("resources: [1]".into(), "resources[0]: expected a map"),
+        (
+            "resources: [{resources: [secrets]}]".into(),
+            "resources[0].providers: is a mandatory field",
+        ),
+        (
+            rule("secrets", ""),
+            "resources[0].providers: at least one provider is required",
+        ),
+        (
+            rule("'*'", identity),
+            "resources[0].resources[0]: use '*.' to encrypt all the \
+         resources from core API group or *.* to encrypt all resources",
+        ),
+        (
+            rule("Secrets", identity),
+            "resources[0].resources[0]: resource name should not contain capital letters",
+        ),
+        (
+            rule("secrets, '*.'", identity),
+            "resources[0].resources[0]: using overlapping resources such as 'secrets' and '*.' in \
+             the same resource list is not allowed as they will be masked",
+        ),
+        (
+            rule("secrets, secrets", identity),
+            "resources[0].resources[1]: is there already",
+        ),
+    ] {
+        assert_eq!(parse(&file).expect_err(&file), said, "{file}");
+    }
+}
+
+#[test]
+fn a_mistake_in_a_provider_is_told_with_its_place() {
+    for (file, said) in [
+        (
+            rule("secrets", "{}"),
+            "resources[0].providers[0]: at least one provider is required",
+        ),
+        (
+            rule("secrets", "{identity: {}, aesgcm: {}}"),
+            "resources[0].providers[0]: more than one provider specified in a single element, \
+             should split into different list elements",
+        ),
+        (
+            rule("secrets", "{kms: {name: x, endpoint: 'unix:///x'}}"),
+            "resources[0].providers[0].kms: the provider kms is not supported; identity and \
+             aesgcm are",
+        ),
+        (
+            rule("secrets", "{rot13: {}}"),
+            "resources[0].providers[0].rot13: unknown field",
+        ),
+        (
+            rule("secrets", "{aesgcm: {keys: [{name: a}]}}"),
+            "resources[0].providers[0].aesgcm.keys[0].secret: is a mandatory field",
+        ),
+        (
+            rule("secrets", &key("a", "'%%'")),
+            "resources[0].providers[0].aesgcm.keys[0].secret: secrets must be base64 encoded",
+        ),
+        (
+            rule("secrets", &key("a", "c2hvcnQ=")),
+            "resources[0].providers[0].aesgcm.keys[0].secret: secret is not of the expected \
+             length, got 5, expected one of [16 32]",
+        ),
+        (
+            rule("secrets", &key("'a:b'", SHORT)),
+            "resources[0].providers[0].aesgcm.keys[0].name: the name of a key is not empty and \
+             has no colon",
+        ),
+    ] {
+        assert_eq!(parse(&file).expect_err(&file), said, "{file}");
+    }
+}
+
+#[test]
+fn another_file_is_refused() {
+    let other = EncryptionConfiguration::parse(b"apiVersion: v1\nkind: Secret\n");
+    assert_eq!(
+        other.expect_err("it is no such file").to_string(),
+        "it is \"Secret\" of \"v1\", not \"EncryptionConfiguration\" of \
+         \"apiserver.config.k8s.io/v1\""
+    );
+    EncryptionConfiguration::parse(b"{").expect_err("it is no YAML");
+    parse("resources: []\nresources: []").expect_err("which one counts?");
+}
