@@ -39,7 +39,7 @@ fn service(name: &str, address: &str, node_port: i32) -> Service {
 /// A server that has hardly more to allot than is asked for.
 fn crowded(kv: Arc<dyn Kv>, root: &str, seed: u64) -> Registry {
     let mut config = RegistryConfig::new(kv);
-    config.key_root = root.to_owned();
+    root.clone_into(&mut config.key_root);
     config.seed = Some(seed);
     config.service_network = (Ipv4Addr::new(10, 7, 0, 0), 26);
     config.node_ports = 30_000..=30_059;

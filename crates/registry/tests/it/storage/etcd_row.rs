@@ -96,7 +96,7 @@ impl Stack {
         move |put| {
             let (kv, etcd) = (Arc::clone(&kv), etcd.clone());
             let written = std::thread::spawn(move || {
-                let mut runtime = tokio::runtime::Builder::new_current_thread();
+                let mut runtime = Builder::new_current_thread();
                 let runtime = runtime.enable_all().build();
                 runtime.expect("a runtime").block_on(async {
                     // The connections of the other one are on the runtime that waits.
