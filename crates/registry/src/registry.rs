@@ -9,7 +9,7 @@ mod operating;
 use self::caches::Caches;
 pub(crate) use self::caches::RunningCache;
 pub use self::operating::{CacheState, ObjectCount};
-use crate::cacher::{Cacher, CacherStats};
+use crate::cacher::Cacher;
 use crate::capability::RestStorage;
 use crate::catalog::{self, ServedGroup};
 use crate::clock::WallClock;
@@ -189,11 +189,6 @@ impl Registry {
         self.shared.engine.kv.writable()
     }
 
-    /// The resources that have a watch cache now, custom ones too, and how those are.
-    pub fn watch_caches(&self) -> Vec<(GroupResource, CacherStats)> {
-        let built_in = self.caches.stats();
-        built_in.chain(self.definitions.served().caches()).collect()
-    }
 
     /// Reads objects of all resources by group and plural, in their storage versions.
     pub fn lookup(&self) -> &dyn Lookup {

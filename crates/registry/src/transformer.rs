@@ -117,27 +117,23 @@ pub struct Transformers {
     unknown: TransformError,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Prefixed {
     /// What stands before its values; never empty but for plain values.
     prefix: Bytes,
     transformer: Arc<dyn Transformer>,
     /// Written and read, without an error and with one.
-    sealed: [Count; 2],
-    opened: [Count; 2],
+    sealed: Arc<[Count; 2]>,
+    opened: Arc<[Count; 2]>,
 }
 
 impl Prefixed {
     fn new(prefix: impl Into<Bytes>, transformer: impl Transformer) -> Self {
-        Self::shared(prefix.into(), Arc::new(transformer))
-    }
-
-    fn shared(prefix: Bytes, transformer: Arc<dyn Transformer>) -> Self {
         Self {
-            prefix,
-            transformer,
-            sealed: Default::default(),
-            opened: Default::default(),
+            prefix: prefix.into(),
+            transformer: Arc::new(transformer),
+            sealed: Arc::default(),
+            opened: Arc::default(),
         }
     }
 }

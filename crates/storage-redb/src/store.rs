@@ -131,7 +131,7 @@ impl Store {
     /// What is stored is no history.
     pub fn into_kv(self, config: Config, clock: Arc<dyn Clock>) -> Result<JournaledKv, StoreError> {
         let replayed = self.replay(config.clone())?;
-        let path = self.place.is_some().then_some(self.path);
+        let path = self.is_file.then_some(self.path);
         let journal = RedbJournal::new(self.database, path, self.reopen, config);
         Ok(JournaledKv::new(replayed, clock, journal))
     }

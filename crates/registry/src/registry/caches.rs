@@ -28,11 +28,6 @@ impl Caches {
         }
     }
 
-    /// All of them.
-    pub(super) fn all(&self) -> &[Cacher] {
-        &self.cachers
-    }
-
     /// Runs them, and waits for each, but not forever: a request tells its client if its resource
     /// is not ready.
     pub(super) async fn start(&self) {

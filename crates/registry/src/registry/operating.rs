@@ -49,13 +49,14 @@ impl Registry {
         self.shared.engine.factory.metrics()
     }
 
-    /// The watch caches.
+    /// The resources that have a watch cache now, custom ones too, and how those are.
     pub fn watch_caches(&self) -> Vec<CacheState> {
-        let caches = self.caches.all().iter();
-        let state = caches.map(|cacher| CacheState {
-            group: cacher.metrics().group.clone(),
-            resource: cacher.metrics().resource.clone(),
-            stats: cacher.stats(),
+        let served = self.definitions.served();
+        let all = self.caches.stats().chain(served.caches());
+        let state = all.map(|(of, stats)| CacheState {
+            group: of.group,
+            resource: of.resource,
+            stats,
         });
         state.collect()
     }

@@ -32,9 +32,9 @@ pub(super) fn read(
     match name.as_str() {
         "identity" => {
             only(object(value, &path)?, &[], &path)?;
-            Ok((Bytes::new(), Arc::new(Identity)))
+            Ok(Prefixed::new(Bytes::new(), Identity))
         }
-        "aesgcm" => Ok((AES_GCM.into(), Arc::new(aes_gcm(value, &path)?))),
+        "aesgcm" => Ok(Prefixed::new(AES_GCM, aes_gcm(value, &path)?)),
         "aescbc" | "kms" | "secretbox" => {
             let name = name.clone();
             Err(wrong(&path, ConfigurationMistake::Unsupported { name }))
@@ -55,11 +55,10 @@ fn aes_gcm(value: &Value, path: &FieldPath) -> Result<Transformers, EncryptionCo
         let name = text(key.get("name"), &path.child("name"))?;
         let secret = text(key.get("secret"), &path.child("secret"))?;
         let prefix = Bytes::from(format!("{name}:"));
-        if row.iter().any(|(taken, _)| *taken == prefix) {
+        if row.iter().any(|taken| taken.prefix == prefix) {
             return Err(wrong(&path.child("name"), ConfigurationMistake::Duplicate));
         }
-        let transformer: Arc<dyn Transformer> = Arc::new(aes_gcm_key(name, secret, &path)?);
-        row.push((prefix, transformer));
+        row.push(Prefixed::new(prefix, aes_gcm_key(name, secret, &path)?));
     }
     Ok(Transformers {
         all: row,

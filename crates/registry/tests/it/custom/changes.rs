@@ -201,11 +201,11 @@ async fn custom_resources_have_watch_caches_where_these_are_on() {
         .await;
         let of_widgets = || {
             let all = fixture.registry.watch_caches();
-            let found = all.into_iter().find(|(of, _)| *of.resource == *"widgets");
-            found.map(|(_, stats)| stats)
+            let found = all.into_iter().find(|it| *it.resource == *"widgets");
+            found.map(|it| it.stats)
         };
         let pods = fixture.registry.watch_caches();
-        assert!(pods.iter().any(|(of, _)| *of.resource == *"pods"));
+        assert!(pods.iter().any(|it| *it.resource == *"pods"));
         fixture
             .create(definition("widgets", "Widget", &versions()))
             .await;
