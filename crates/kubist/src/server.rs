@@ -31,6 +31,8 @@ use crate::engine::{Engine, EtcdError, EtcdServers};
 
 /// How long controllers may take to end.
 const CONTROLLERS_DRAIN: Duration = Duration::from_secs(5);
+/// How often the store is asked whether it takes writes, for the log.
+const WRITABLE_CHECK: Duration = Duration::from_secs(1);
 /// The administrator, to whom tokens belong; upstream's files of tokens name a uid too.
 const ADMIN: &str = "kubernetes-admin";
 /// The name of the cluster, the context and (with `-admin`) the user in kubeconfig files.
@@ -182,6 +184,8 @@ impl Server {
         let mut engine = JoinSet::new();
         let ticking = store.clone();
         engine.spawn(async move { ticking.run().await });
+        let written = store.kv();
+        engine.spawn(async move { tell_of_refusals(&*written).await });
         let watch_caches = has_watch_caches(&config, &*store.kv());
         let registry = registry(store.kv(), &config, watch_caches);
         registry
@@ -357,6 +361,28 @@ impl Server {
         self.api.shutdown().await;
         self.engine.shutdown().await;
         self.store.close().await;
+    }
+}
+
+/// Whoever reads the log must know why writes are refused, and that they are taken again.
+async fn tell_of_refusals(kv: &dyn Kv) {
+    let mut looks = tokio::time::interval(WRITABLE_CHECK);
+    let mut refused = false;
+    loop {
+        looks.tick().await;
+        match kv.writable() {
+            Err(fault) if !refused => {
+                let cause = std::error::Error::source(&fault).map(ToString::to_string);
+                let cause = cause.unwrap_or_default();
+                tracing::warn!("writes are refused, reads go on: {fault}: {cause}");
+                refused = true;
+            }
+            Ok(()) if refused => {
+                tracing::warn!("writes are taken again");
+                refused = false;
+            }
+            _ => {}
+        }
     }
 }
 
