@@ -53,7 +53,7 @@ enum Benchmark {
     Fanout(fanout::Options),
     /// Decoding and encoding Pods
     Codec(codec::Options),
-    /// `kubist serve` on each of its engines: start, lists, watchers, writes, growth; etcd beside it
+    /// `kubist serve` on each of its engines, and etcd beside it: start, lists, watches, writes
     Server(server::Options),
 }
 

@@ -5,6 +5,11 @@
 //! targets are read from one measurement on a machine like this one (v1.36, etcd 3.6 without
 //! fsync), and only ratios of ten mean anything.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark waits for programs by the clock of the machine"
+)]
+
 mod etcd;
 mod figures;
 mod load;
@@ -66,7 +71,7 @@ pub(super) struct Options {
     /// Use this server binary in place of building one
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
-    /// Use this etcd in place of building one with Go (also: KUBIST_ETCD_3_6)
+    /// Use this etcd in place of building one with Go (also: `KUBIST_ETCD_3_6`)
     #[arg(long, value_name = "PATH")]
     etcd: Option<PathBuf>,
     /// Measure this kube-apiserver too, on an etcd without fsync
@@ -97,7 +102,7 @@ impl Options {
         };
         let of = |quick, whole| if self.quick { quick } else { whole };
         Size {
-            objects: self.objects.unwrap_or(of(2_000, 20_000)),
+            objects: self.objects.unwrap_or_else(|| of(2_000, 20_000)),
             watchers: numbers(&self.watchers, &[100, 1_000], &[100, 1_000, 10_000]),
             watch_seconds: self.seconds.unwrap_or(if self.quick { 2 } else { 10 }),
             write_seconds: if self.quick { 1 } else { 5 },
