@@ -2,6 +2,7 @@
 //! API server, priority classes, the administrator's role.
 
 use crate::registry::Shared;
+use crate::service_claims::ServiceClaims;
 use crate::storage_error::{Operation, StorageError};
 use crate::store::{Part, UpdateRequest};
 use crate::{Replacement, RequestContext, User};
@@ -51,7 +52,7 @@ pub(crate) async fn run(shared: &Shared) -> Result<(), Status> {
     }
     if let Some(claims) = &shared.services {
         ensure_service_cidr(shared, cx, &claims.cidr()).await?;
-        ensure_kubernetes_service(shared, cx, claims.first_address()).await?;
+        ensure_kubernetes_service(shared, cx, claims).await?;
     }
     for (name, value, description) in PRIORITY_CLASSES {
         let class = PriorityClass {
@@ -126,21 +127,27 @@ async fn ensure_service_cidr(
 const KUBERNETES_TRIES: usize = 20;
 const KUBERNETES_PAUSE: Duration = Duration::from_millis(100);
 
-/// Makes the service `kubernetes`. If another server has its address and does not make it, what
-/// is missing is made at the next start: its address is given back by then.
+/// Makes the service `kubernetes`. A server that has its address and does not make it has ended in
+/// the middle, and the address is taken from it.
 async fn ensure_kubernetes_service(
     shared: &Shared,
     cx: &RequestContext,
-    address: Ipv4Addr,
+    claims: &ServiceClaims,
 ) -> Result<(), Status> {
+    let address = claims.first_address();
+    let ensure = || ensure(shared, cx, "default", kubernetes_service(shared, address));
     for _ in 0..KUBERNETES_TRIES {
-        let service = kubernetes_service(shared, address);
-        match ensure(shared, cx, "default", service).await {
+        match ensure().await {
             Err(status) if status.is_invalid() => sleep(KUBERNETES_PAUSE).await,
             result => return result,
         }
     }
-    Ok(())
+    claims.take_away(address, "default", "kubernetes").await?;
+    match ensure().await {
+        // It is another service's: a cluster can do without.
+        Err(status) if status.is_invalid() => Ok(()),
+        result => result,
+    }
 }
 
 /// The service by which pods reach the API server; it has the first cluster IP.

@@ -14,6 +14,7 @@ use kubist_api::core::v1::Service;
 use kubist_apimachinery::{AnyObject, GroupResource, Status};
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::time::sleep;
@@ -36,6 +37,22 @@ impl ServiceClaims {
             keeper.spawn(keep_repairing(Arc::downgrade(&self.shared)));
         }
         Ok(())
+    }
+
+    /// Takes an address from a service that has it and does not exist.
+    pub(crate) async fn take_away(
+        &self,
+        address: Ipv4Addr,
+        namespace: &str,
+        name: &str,
+    ) -> Result<(), Status> {
+        let owner = Owner {
+            namespace: namespace.into(),
+            name: name.into(),
+        };
+        let resource = GroupResource::new("", "services");
+        let given = self.shared.addresses.give_back(address, &owner, 0).await;
+        given.map_err(|error| error.to_status(Operation::Delete, &resource, name))
     }
 }
 

@@ -6,7 +6,7 @@ use crate::fixture::{Fixture, typed};
 use kubist_api::core::v1::{Service, ServicePort};
 use kubist_api::networking::v1::{IPAddress, ServiceCIDR};
 use kubist_apimachinery::{DeleteOptions, PostOptions};
-use kubist_registry::{Created, Registry, RegistryConfig, User};
+use kubist_registry::{Created, Registry, RegistryConfig, User, WallClock};
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{DeleteRequest, Expected, Kv};
 use std::collections::BTreeSet;
@@ -226,4 +226,19 @@ async fn a_change_of_type_gives_back_and_a_dry_run_takes_nothing() {
     external.spec.external_name = "example.com".into();
     fixture.put(external).await.expect("fine");
     fixture.create(service("heir", "10.96.7.7", 30_777)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_ended_while_it_made_kubernetes_is_made_up_for() {
+    let fixture = Fixture::new().await;
+    let key = "/registry/services/specs/default/kubernetes";
+    let gone = fixture.kv.delete(DeleteRequest::new(key, Expected::Any));
+    gone.await.expect("it is open");
+    let mut config = RegistryConfig::new(Arc::new(fixture.kv.clone()));
+    config.clock = Arc::clone(&fixture.clock) as Arc<dyn WallClock>;
+    let registry = Registry::new(config);
+    registry.start().await.expect("it is made up for");
+    let made: Service = fixture.get("kubernetes").await.expect("it is there");
+    assert_eq!(made.spec.cluster_ip, "10.96.0.1");
+    get(&fixture, "ipaddresses", "10.96.0.1").await;
 }
