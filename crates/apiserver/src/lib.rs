@@ -6,8 +6,9 @@
 //! otherwise.
 //!
 //! It is not a store (`kubist-registry` is), runs no controllers, and authorizes next to nothing:
-//! whoever is authenticated may do everything but read metrics and backups. There is no server-side apply, no aggregation, no admission
-//! webhook yet; the schemas of custom resources are kept and not enforced.
+//! whoever is authenticated may do everything but read metrics and backups. There is no
+//! server-side apply, no aggregation, no admission webhook yet; the schemas of custom resources
+//! are kept and not enforced.
 //!
 //! ```
 //! use kubist_apiserver::{ApiServer, Config};

@@ -19,6 +19,7 @@ mod faulty;
 mod gate;
 mod lists;
 mod pages;
+mod snapshots;
 mod stack;
 mod unreadable;
 mod updates;

@@ -1,4 +1,4 @@
-//! Stores made of backups: all that was there, above all that was ever told, and whole or not there.
+//! Stores made of backups: everything that was there, above all that was told, whole or not there.
 
 use kubist_storage::backup::{Reader, Snapshot, Writer};
 use kubist_storage::memory::{Config, MemoryKv};
@@ -64,6 +64,9 @@ async fn restored_store_has_everything_and_goes_on_above_all_that_was_told() {
         .into_kv(Config::default(), Arc::<ManualClock>::clone(&clock))
         .unwrap();
     assert_eq!(new.revision().await.unwrap(), Revision(revision));
+    let size = new.size_bytes().await.unwrap();
+    let file = std::fs::metadata(dir.join("kubist.redb")).unwrap().len();
+    assert_eq!(size, Some(file), "metrics show it");
     let all = |kv: &dyn Kv| kv.head().unwrap().0;
     let prefix = KeyRange::prefix("/registry/");
     let (old, tree) = (all(&*kv), all(&new));
