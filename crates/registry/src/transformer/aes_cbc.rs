@@ -35,15 +35,13 @@ impl AesCbc {
     /// # Errors
     /// It has another length.
     pub fn new(key: &[u8]) -> Result<Self, AesKeyError> {
-        let key = if let Ok(key) = key.try_into() {
-            Key::Short(key)
-        } else if let Ok(key) = key.try_into() {
-            Key::Middle(key)
-        } else if let Ok(key) = key.try_into() {
-            Key::Long(key)
-        } else {
-            return Err(AesKeyError::Length { bytes: key.len() });
+        let found = match key.len() {
+            16 => key.try_into().ok().map(Key::Short),
+            24 => key.try_into().ok().map(Key::Middle),
+            32 => key.try_into().ok().map(Key::Long),
+            _ => None,
         };
+        let key = found.ok_or(AesKeyError::Length { bytes: key.len() })?;
         Ok(Self {
             key,
             random: SystemRandom::new(),

@@ -45,9 +45,12 @@ pub(super) fn read(
     }
 }
 
+/// A key that is ready for use.
+type Key = Arc<dyn Transformer>;
+
 /// What is done with a key.
 struct Scheme {
-    make: fn(&str, &[u8]) -> Result<Arc<dyn Transformer>, AesKeyError>,
+    make: fn(&str, &[u8]) -> Result<Key, AesKeyError>,
     /// How long a key may be.
     lengths: &'static str,
 }
@@ -93,7 +96,7 @@ fn one_key(
     secret: &str,
     path: &FieldPath,
     scheme: &Scheme,
-) -> Result<Arc<dyn Transformer>, EncryptionConfigurationError> {
+) -> Result<Key, EncryptionConfigurationError> {
     let secret_path = path.child("secret");
     let bytes = STANDARD.decode(secret);
     let bytes = bytes.map_err(|_| wrong(&secret_path, ConfigurationMistake::NotBase64))?;
