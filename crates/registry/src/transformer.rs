@@ -1,14 +1,17 @@
 //! How values are changed on their way to storage and back: encryption at rest.
 //!
-//! [`Identity`] leaves them as they are, [`AesGcm`] encrypts them under one key, and
-//! [`Transformers`] puts several in a row for the rotation of keys: the first writes, any reads,
-//! and what another than the first wrote is stale, so that its next update rewrites it even if
-//! nothing has changed. The forms are upstream's; so is a value's tie to its key: one that is
-//! moved to another key cannot be read there.
+//! [`Identity`] leaves them as they are, [`AesGcm`] encrypts them under one key ([`AesCbc`] too,
+//! for what upstream's servers wrote with it), and [`Transformers`] puts several in a row for the
+//! rotation of keys: the first writes, any reads, and what another than the first wrote is stale,
+//! so that its next update rewrites it even if nothing has changed. The forms are upstream's; so
+//! is a value's tie to its key under AES-GCM: one that is moved to another key cannot be read
+//! there. [`EncryptionConfiguration`] makes them from upstream's file.
 
+mod aes_cbc;
 mod aes_gcm;
 mod configuration;
 
+pub use aes_cbc::AesCbc;
 pub use aes_gcm::{AesGcm, AesKeyError};
 pub use configuration::{
     ConfigurationMistake, EncryptionConfiguration, EncryptionConfigurationError,
@@ -79,6 +82,13 @@ pub enum TransformError {
     /// Upstream's words, which people look for.
     #[error("cipher: message authentication failed")]
     NotAuthentic,
+    /// The value is shorter than it can be.
+    #[error("the stored data was shorter than the required size")]
+    Short,
+    /// The value was changed, or another key is needed, as far as a form that is not authenticated
+    /// can tell.
+    #[error("invalid padding on input")]
+    Padding,
     /// No random numbers can be had, or the value is too long.
     #[error("the value cannot be encrypted")]
     Failed,
@@ -129,9 +139,13 @@ struct Prefixed {
 
 impl Prefixed {
     fn new(prefix: impl Into<Bytes>, transformer: impl Transformer) -> Self {
+        Self::shared(prefix.into(), Arc::new(transformer))
+    }
+
+    fn shared(prefix: Bytes, transformer: Arc<dyn Transformer>) -> Self {
         Self {
-            prefix: prefix.into(),
-            transformer: Arc::new(transformer),
+            prefix,
+            transformer,
             sealed: Arc::default(),
             opened: Arc::default(),
         }

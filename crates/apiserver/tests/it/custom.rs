@@ -18,7 +18,10 @@ fn definition() -> Value {
         "metadata": {"name": "widgets.example.com"},
         "spec": {
             "group": "example.com", "scope": "Namespaced",
-            "names": {"plural": "widgets", "kind": "Widget", "shortNames": ["wi"]},
+            "names": {
+                "plural": "widgets", "kind": "Widget", "shortNames": ["wi"],
+                "categories": ["all", "shop"],
+            },
             "versions": [{
                 "name": "v1", "served": true, "storage": true, "schema": schema,
                 "subresources": {"status": {}},
@@ -63,6 +66,11 @@ async fn a_defined_resource_is_in_discovery() {
         .map(|it| &it["name"])
         .collect();
     assert_eq!(names, ["widgets", "widgets/status"]);
+    let widgets = &listed["resources"][0];
+    assert_eq!(
+        (&widgets["shortNames"], &widgets["categories"]),
+        (&json!(["wi"]), &json!(["all", "shop"]))
+    );
     let group = client.get("/apis/example.com").await.json();
     assert_eq!(group["preferredVersion"]["groupVersion"], "example.com/v1");
     let accept = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -70,7 +78,14 @@ async fn a_defined_resource_is_in_discovery() {
     picky = picky.header("accept", accept);
     let all = picky.get("/apis").await.json();
     let all = all["items"].as_array().expect("it is a list").clone();
-    assert!(all.iter().any(|it| it["metadata"]["name"] == "example.com"));
+    let group = all
+        .iter()
+        .find(|it| it["metadata"]["name"] == "example.com");
+    let widgets = &group.expect("it is listed")["versions"][0]["resources"][0];
+    assert_eq!(
+        (&widgets["shortNames"], &widgets["categories"]),
+        (&json!(["wi"]), &json!(["all", "shop"]))
+    );
     server.shutdown().await;
 }
 

@@ -20,8 +20,15 @@ fn keys(keys: &[(&str, &str)], plain: bool) -> EncryptionConfiguration {
     let mut text = "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n\
                     resources:\n- resources: [secrets]\n  providers:\n"
         .to_owned();
-    for (name, secret) in keys {
-        text += &format!("  - aesgcm: {{keys: [{{name: {name}, secret: {secret}}}]}}\n");
+    for &(name, secret) in keys {
+        let key = [
+            "  - aesgcm: {keys: [{name: ",
+            name,
+            ", secret: ",
+            secret,
+            "}]}\n",
+        ];
+        text.extend(key);
     }
     if plain {
         text += "  - identity: {}\n";
@@ -122,12 +129,15 @@ async fn keys_are_changed_by_rewriting_what_the_old_one_wrote() {
     let secrets: Api<Secret> = Api::namespaced(server.client(), "default");
     for name in ["plain", "old"] {
         let secret = read(&server, name).await.expect("it is readable");
-        let rewritten = secrets.update(&secret).await.expect("it may be written");
+        let rewritten = secrets.replace(&secret).await.expect("it may be written");
         assert_ne!(
             rewritten.metadata.resource_version,
             secret.metadata.resource_version
         );
-        let again = secrets.update(&rewritten).await.expect("it may be written");
+        let again = secrets
+            .replace(&rewritten)
+            .await
+            .expect("it may be written");
         assert_eq!(
             again.metadata.resource_version,
             rewritten.metadata.resource_version
@@ -157,7 +167,7 @@ fn a_file_of_keys_that_cannot_be_used_is_refused_with_its_place() {
     assert_eq!(
         serve("keys.yaml").trim_end(),
         "kubist: keys.yaml: resources[0].providers[0].kms: the provider kms is not supported; \
-         identity and aesgcm are"
+         identity, aesgcm and aescbc are"
     );
     std::fs::write(folder.path().join("keys.yaml"), "{").expect("it can be written");
     assert!(serve("keys.yaml").contains("keys.yaml: it is not YAML: yaml: "));

@@ -18,7 +18,8 @@ pub struct CacherCounts {
     pub capacity_increases: u64,
     /// Times that the ring shrank (`watch_cache_capacity_decrease_total`).
     pub capacity_decreases: u64,
-    /// Watches that were ended because they did not keep up (`apiserver_terminated_watchers_total`).
+    /// Watches that were ended because they did not keep up
+    /// (`apiserver_terminated_watchers_total`).
     pub watchers_terminated: u64,
     /// Lists of the most recent state that were answered from it
     /// (`apiserver_watch_cache_consistent_read_total`, without fallback).

@@ -2,7 +2,7 @@
 //! keys, and which other keys are still needed to read.
 //!
 //! Each mistake in it is told with its place: a server must not start with less encryption than
-//! somebody believes it has. Of the providers, `identity` and `aesgcm` are known.
+//! somebody believes it has. Of the providers, `identity`, `aesgcm` and `aescbc` are known.
 
 mod providers;
 mod resources;
@@ -97,7 +97,7 @@ pub enum ConfigurationMistake {
     )]
     SeveralProviders,
     /// A provider that upstream has, and this server has not.
-    #[error("the provider {name} is not supported; identity and aesgcm are")]
+    #[error("the provider {name} is not supported; identity, aesgcm and aescbc are")]
     Unsupported {
         /// Its name.
         name: String,
@@ -106,10 +106,12 @@ pub enum ConfigurationMistake {
     #[error("secrets must be base64 encoded")]
     NotBase64,
     /// A key of the wrong length.
-    #[error("secret is not of the expected length, got {bytes}, expected one of [16 32]")]
+    #[error("secret is not of the expected length, got {bytes}, expected one of {expected}")]
     KeyLength {
         /// How long it is.
         bytes: usize,
+        /// How long it may be.
+        expected: &'static str,
     },
     /// A name of a key that cannot stand before values.
     #[error("the name of a key is not empty and has no colon")]

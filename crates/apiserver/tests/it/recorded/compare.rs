@@ -78,8 +78,7 @@ impl Symbols {
             let Some(rest) = got.strip_prefix(before) else {
                 return false;
             };
-            let Some((is_part, length)) = shape(symbol.trim_end_matches(|c| char::is_numeric(c)))
-            else {
+            let Some((is_part, length)) = shape(symbol.trim_end_matches(char::is_numeric)) else {
                 return false;
             };
             let end = length
@@ -117,7 +116,7 @@ fn first_symbol(text: &str) -> Option<(&str, &str, &str)> {
         let (before, rest) = text.split_at(start);
         let end = rest.find('>')?;
         let symbol = &rest[1..end];
-        if shape(symbol.trim_end_matches(|c: char| c.is_numeric())).is_some() {
+        if shape(symbol.trim_end_matches(char::is_numeric)).is_some() {
             return Some((before, symbol, &rest[end + 1..]));
         }
         from = start + 1;

@@ -297,7 +297,7 @@ fn fill_text(text: &str, captured: &Captured) -> String {
         match (count, captured.get(name)) {
             (Some(count), _) => filled += &"x".repeat(count),
             (None, Some(value)) => filled += value,
-            (None, None) => filled += &format!("{{{{{name}}}}}"),
+            (None, None) => filled.extend(["{{", name, "}}"]),
         }
         rest = after;
     }

@@ -1,9 +1,10 @@
 //! One provider of an encryption configuration: a prefix, and the transformer behind it.
 
 use super::{ConfigurationMistake, EncryptionConfigurationError, list, object, only, text, wrong};
+use crate::transformer::aes_cbc::AES_CBC;
 use crate::transformer::aes_gcm::AES_GCM;
 use crate::transformer::{
-    AesGcm, AesKeyError, Identity, Prefixed, TransformError, Transformer, Transformers,
+    AesCbc, AesGcm, AesKeyError, Identity, Prefixed, TransformError, Transformer, Transformers,
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -34,8 +35,9 @@ pub(super) fn read(
             only(object(value, &path)?, &[], &path)?;
             Ok(Prefixed::new(Bytes::new(), Identity))
         }
-        "aesgcm" => Ok(Prefixed::new(AES_GCM, aes_gcm(value, &path)?)),
-        "aescbc" | "kms" | "secretbox" => {
+        "aesgcm" => Ok(Prefixed::new(AES_GCM, keys(value, &path, &GCM)?)),
+        "aescbc" => Ok(Prefixed::new(AES_CBC, keys(value, &path, &CBC)?)),
+        "kms" | "secretbox" => {
             let name = name.clone();
             Err(wrong(&path, ConfigurationMistake::Unsupported { name }))
         }
@@ -43,7 +45,30 @@ pub(super) fn read(
     }
 }
 
-fn aes_gcm(value: &Value, path: &FieldPath) -> Result<Transformers, EncryptionConfigurationError> {
+/// A key that is ready for use.
+type Key = Arc<dyn Transformer>;
+
+/// What is done with a key.
+struct Scheme {
+    make: fn(&str, &[u8]) -> Result<Key, AesKeyError>,
+    /// How long a key may be.
+    lengths: &'static str,
+}
+
+const GCM: Scheme = Scheme {
+    make: |name, secret| Ok(Arc::new(AesGcm::new(name, secret)?)),
+    lengths: "[16 32]",
+};
+const CBC: Scheme = Scheme {
+    make: |_, secret| Ok(Arc::new(AesCbc::new(secret)?)),
+    lengths: "[16 24 32]",
+};
+
+fn keys(
+    value: &Value,
+    path: &FieldPath,
+    scheme: &Scheme,
+) -> Result<Transformers, EncryptionConfigurationError> {
     let provider = object(value, path)?;
     only(provider, &["keys"], path)?;
     let path = path.child("keys");
@@ -58,7 +83,7 @@ fn aes_gcm(value: &Value, path: &FieldPath) -> Result<Transformers, EncryptionCo
         if row.iter().any(|taken| taken.prefix == prefix) {
             return Err(wrong(&path.child("name"), ConfigurationMistake::Duplicate));
         }
-        row.push(Prefixed::new(prefix, aes_gcm_key(name, secret, &path)?));
+        row.push(Prefixed::shared(prefix, one_key(name, secret, &path, scheme)?));
     }
     Ok(Transformers {
         all: row,
@@ -66,17 +91,22 @@ fn aes_gcm(value: &Value, path: &FieldPath) -> Result<Transformers, EncryptionCo
     })
 }
 
-fn aes_gcm_key(
+fn one_key(
     name: &str,
     secret: &str,
     path: &FieldPath,
-) -> Result<AesGcm, EncryptionConfigurationError> {
+    scheme: &Scheme,
+) -> Result<Key, EncryptionConfigurationError> {
+    let secret_path = path.child("secret");
     let bytes = STANDARD.decode(secret);
-    let bytes = bytes.map_err(|_| wrong(&path.child("secret"), ConfigurationMistake::NotBase64))?;
-    AesGcm::new(name, &bytes).map_err(|error| match error {
+    let bytes = bytes.map_err(|_| wrong(&secret_path, ConfigurationMistake::NotBase64))?;
+    (scheme.make)(name, &bytes).map_err(|error| match error {
         AesKeyError::Length { bytes } => {
-            let mistake = ConfigurationMistake::KeyLength { bytes };
-            wrong(&path.child("secret"), mistake)
+            let expected = scheme.lengths;
+            wrong(
+                &secret_path,
+                ConfigurationMistake::KeyLength { bytes, expected },
+            )
         }
         AesKeyError::Name => wrong(&path.child("name"), ConfigurationMistake::KeyName),
     })

@@ -181,8 +181,8 @@ fn a_mistake_in_a_provider_is_told_with_its_place() {
         ),
         (
             rule("secrets", "{kms: {name: x, endpoint: 'unix:///x'}}"),
-            "resources[0].providers[0].kms: the provider kms is not supported; identity and \
-             aesgcm are",
+            "resources[0].providers[0].kms: the provider kms is not supported; identity, \
+             aesgcm and aescbc are",
         ),
         (
             rule("secrets", "{rot13: {}}"),
@@ -221,4 +221,49 @@ fn another_file_is_refused() {
     );
     EncryptionConfiguration::parse(b"{").expect_err("it is no YAML");
     parse("resources: []\nresources: []").expect_err("which one counts?");
+}
+
+#[test]
+fn values_of_upstreams_oldest_provider_are_read_and_rewritten() {
+    let cbc = |secret: &str| format!("{{aescbc: {{keys: [{{name: a, secret: {secret}}}]}}}}");
+    let middle = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3";
+    let value = Bytes::from_static(b"secret, and longer than one block");
+    for secret in [SHORT, middle, LONG] {
+        let old = only(&parse(&rule("secrets", &cbc(secret))).expect("it is valid"));
+        let written = old.seal(value.clone(), b"/a").expect("it encrypts");
+        assert!(written.starts_with(b"k8s:enc:aescbc:v1:a:"));
+        assert!(!written.windows(6).any(|it| it == b"secret"));
+        let new = rule("secrets", &format!("{}, {}", key("a", LONG), cbc(secret)));
+        let new = only(&parse(&new).expect("it is valid"));
+        let read = new.open(&written, b"/a").expect("it has the key");
+        assert_eq!((read.value, read.stale), (value.clone(), true));
+        let short = written.slice(..b"k8s:enc:aescbc:v1:a:".len() + 5);
+        assert_eq!(new.open(&short, b"/a"), Err(TransformError::Short));
+    }
+    // What OpenSSL makes of it.
+    let aes = super::super::AesCbc::new(&hex("2b7e151628aed2a6abf7158809cf4f3c"));
+    let aes = aes.expect("it has 16 bytes");
+    let mut stored = hex("000102030405060708090a0b0c0d0e0f49119a15e6eea54a0d69b118913ea29c");
+    let read = aes
+        .open(&stored.clone().into(), b"/a")
+        .expect("it is padded");
+    assert_eq!(&read.value[..], b"secret");
+    stored[15] ^= 0xff;
+    assert_eq!(
+        aes.open(&stored.into(), b"/a"),
+        Err(TransformError::Padding)
+    );
+    assert_eq!(
+        parse(&rule("secrets", &cbc("c2hvcnQ="))).expect_err("it is short"),
+        "resources[0].providers[0].aescbc.keys[0].secret: secret is not of the expected length, \
+         got 5, expected one of [16 24 32]"
+    );
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    let digits = text.as_bytes().chunks_exact(2);
+    let byte = |it: &[u8]| u8::from_str_radix(std::str::from_utf8(it).expect("ASCII"), 16);
+    digits
+        .map(|it| byte(it).expect("it is hexadecimal"))
+        .collect()
 }
