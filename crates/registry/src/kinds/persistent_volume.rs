@@ -10,7 +10,7 @@ use super::persistent_volume_claim::{add_finalizer, check_modes};
 use super::rules::{self, Errors};
 use super::volume_defaults::default_persistent_volume;
 use super::volume_rules::{self, host_path, in_upstream_order};
-use super::{affinity_rules, go_struct, resource_rules};
+use super::{affinity_rules, fill, go_struct, resource_rules};
 
 #[derive(Debug)]
 pub(super) struct PersistentVolumes;
@@ -19,6 +19,7 @@ impl KindStrategy for PersistentVolumes {
     type Kind = PersistentVolume;
 
     fn apply_defaults(&self, object: &mut PersistentVolume) {
+        fill::round(&mut object.spec.capacity);
         default_persistent_volume(object);
     }
     fn admit<'a>(

@@ -37,6 +37,9 @@ impl KindStrategy for PersistentVolumeClaims {
     type Kind = PersistentVolumeClaim;
 
     fn apply_defaults(&self, object: &mut PersistentVolumeClaim) {
+        fill::round(&mut object.spec.resources.requests);
+        fill::round(&mut object.spec.resources.limits);
+        fill::round(&mut object.status.capacity);
         default_claim_spec(&mut object.spec);
         fill::text(&mut object.status.phase, "Pending");
     }
