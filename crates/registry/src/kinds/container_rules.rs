@@ -44,20 +44,19 @@ pub(super) fn check_all(errors: &mut Errors, spec: &PodSpec, volumes: &Volumes, 
 
 /// Only init containers that go on beside the others may be probed.
 fn check_init(errors: &mut Errors, container: &Container, path: &FieldPath) {
-    match container.restart_policy.as_deref() {
-        Some("Always") => probe_rules::check_container(errors, container, path),
-        _ => {
-            check_restart(errors, container, path);
-            for (name, present) in [
-                ("lifecycle", container.lifecycle.is_some()),
-                ("livenessProbe", container.liveness_probe.is_some()),
-                ("readinessProbe", container.readiness_probe.is_some()),
-                ("startupProbe", container.startup_probe.is_some()),
-            ] {
-                if present {
-                    let detail = "may not be set for init containers without restartPolicy=Always";
-                    errors.push(FieldError::forbidden(&path.child(name), detail));
-                }
+    if container.restart_policy.as_deref() == Some("Always") {
+        probe_rules::check_container(errors, container, path);
+    } else {
+        check_restart(errors, container, path);
+        for (name, present) in [
+            ("lifecycle", container.lifecycle.is_some()),
+            ("livenessProbe", container.liveness_probe.is_some()),
+            ("readinessProbe", container.readiness_probe.is_some()),
+            ("startupProbe", container.startup_probe.is_some()),
+        ] {
+            if present {
+                let detail = "may not be set for init containers without restartPolicy=Always";
+                errors.push(FieldError::forbidden(&path.child(name), detail));
             }
         }
     }
