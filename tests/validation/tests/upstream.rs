@@ -25,7 +25,7 @@ const TABLES: [&str; 2] = ["accepted.toml", "open.toml"];
 fn tables() -> Vec<Accepted> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |name: &str| {
-        let text = std::fs::read_to_string(folder.join(name)).unwrap();
+        let text = std::fs::read_to_string(folder.join(name)).expect("it is in the repository");
         Accepted::parse(&text).unwrap_or_else(|error| panic!("{name}: {error:?}"))
     };
     TABLES.into_iter().map(read).collect()
