@@ -10,9 +10,9 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 
+	"github.com/go-logr/logr"
 	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/capabilities"
 
@@ -24,8 +24,7 @@ const lineMax = 8 << 20
 
 func main() {
 	// Upstream logs every mistake that it finds twice; the answers say what is to be said.
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
+	klog.SetLogger(logr.Discard())
 	// As clusters run it: --allow-privileged.
 	capabilities.Setup(true, 0)
 	if err := run(); err != nil {

@@ -43,7 +43,11 @@ pub enum What {
 }
 
 /// Fields that are made anew for every object.
-const MADE_UP: [&str; 2] = ["metadata.uid", "metadata.creationTimestamp"];
+const MADE_UP: [&str; 3] = [
+    "metadata.uid",
+    "metadata.creationTimestamp",
+    "status.lastPhaseTransitionTime",
+];
 /// Characters of a value that are shown.
 const SHOWN_MAX: usize = 200;
 

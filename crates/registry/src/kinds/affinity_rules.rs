@@ -213,6 +213,18 @@ pub(super) fn check_spread(
             let path = at.child("{topologyKey, whenUnsatisfiable}");
             errors.push(FieldError::duplicate(&path, &shown));
         }
+        for (name, policy) in [
+            ("nodeAffinityPolicy", &constraint.node_affinity_policy),
+            ("nodeTaintsPolicy", &constraint.node_taints_policy),
+        ] {
+            if let Some(policy) = policy {
+                rules::one_of(errors, policy, &["Honor", "Ignore"], &at.child(name));
+            }
+        }
+        if !constraint.match_label_keys.is_empty() && constraint.label_selector.is_none() {
+            let detail = "must not be specified when labelSelector is not set";
+            errors.push(FieldError::forbidden(&at.child("matchLabelKeys"), detail));
+        }
         check_selector(
             errors,
             constraint.label_selector.as_deref(),

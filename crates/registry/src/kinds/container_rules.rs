@@ -27,13 +27,7 @@ pub(super) fn check_all(errors: &mut Errors, spec: &PodSpec, volumes: &Volumes, 
             errors.push(FieldError::duplicate(&path.child("name"), &container.name));
         }
         probe_rules::check_container(errors, container, &path);
-        if let Some(policy) = &container.restart_policy
-            && container.restart_policy_rules.is_empty()
-        {
-            let detail = "may not be set for non-init containers";
-            let _ = policy;
-            errors.push(FieldError::forbidden(&path.child("restartPolicy"), detail));
-        }
+        check_restart(errors, container, &path);
     }
     host_ports_are_unique(errors, &spec.containers, &containers_path);
     let path = path.child("initContainers");
@@ -50,24 +44,61 @@ pub(super) fn check_all(errors: &mut Errors, spec: &PodSpec, volumes: &Volumes, 
 
 /// Only init containers that go on beside the others may be probed.
 fn check_init(errors: &mut Errors, container: &Container, path: &FieldPath) {
-    match container.restart_policy.as_deref() {
-        Some("Always") => probe_rules::check_container(errors, container, path),
-        Some(other) if container.restart_policy_rules.is_empty() => {
-            let path = path.child("restartPolicy");
-            errors.push(FieldError::not_supported(&path, other, &["Always"]));
-        }
-        _ => {
-            for (name, present) in [
-                ("lifecycle", container.lifecycle.is_some()),
-                ("livenessProbe", container.liveness_probe.is_some()),
-                ("readinessProbe", container.readiness_probe.is_some()),
-                ("startupProbe", container.startup_probe.is_some()),
-            ] {
-                if present {
-                    let detail = "may not be set for init containers without restartPolicy=Always";
-                    errors.push(FieldError::forbidden(&path.child(name), detail));
-                }
+    if container.restart_policy.as_deref() == Some("Always") {
+        probe_rules::check_container(errors, container, path);
+    } else {
+        check_restart(errors, container, path);
+        for (name, present) in [
+            ("lifecycle", container.lifecycle.is_some()),
+            ("livenessProbe", container.liveness_probe.is_some()),
+            ("readinessProbe", container.readiness_probe.is_some()),
+            ("startupProbe", container.startup_probe.is_some()),
+        ] {
+            if present {
+                let detail = "may not be set for init containers without restartPolicy=Always";
+                errors.push(FieldError::forbidden(&path.child(name), detail));
             }
+        }
+    }
+}
+
+/// When a container by itself is started again.
+fn check_restart(errors: &mut Errors, container: &Container, path: &FieldPath) {
+    const RULES_MAX: usize = 20;
+    const EXIT_CODES_MAX: usize = 255;
+    let rules = &container.restart_policy_rules;
+    let at = path.child("restartPolicy");
+    match &container.restart_policy {
+        Some(policy) => rules::one_of(errors, policy, &["Always", "Never", "OnFailure"], &at),
+        None if rules.is_empty() => return,
+        None => {
+            let detail = "must specify restartPolicy when restart rules are used";
+            errors.push(FieldError::required(&at, detail));
+        }
+    }
+    let at = path.child("restartPolicyRules");
+    if rules.len() > RULES_MAX {
+        errors.push(FieldError::too_many(&at, Some(rules.len()), RULES_MAX));
+    }
+    for (index, rule) in rules.iter().enumerate() {
+        let path = at.index(index);
+        let actions = ["Restart", "RestartAllContainers"];
+        rules::one_of(errors, &rule.action, &actions, &path.child("action"));
+        let path = path.child("exitCodes");
+        let Some(codes) = &rule.exit_codes else {
+            errors.push(FieldError::required(&path, "must be specified"));
+            continue;
+        };
+        rules::one_of(
+            errors,
+            &codes.operator,
+            &["In", "NotIn"],
+            &path.child("operator"),
+        );
+        let count = codes.values.len();
+        if count > EXIT_CODES_MAX {
+            let path = path.child("values");
+            errors.push(FieldError::too_many(&path, Some(count), EXIT_CODES_MAX));
         }
     }
 }
@@ -113,7 +144,14 @@ fn check(
             &path.child("imagePullPolicy"),
         ),
     }
-    resource_rules::check(errors, &container.resources, &path.child("resources"));
+    let resources = path.child("resources");
+    resource_rules::check(errors, &container.resources, &resources);
+    resource_rules::check_claims(
+        errors,
+        &container.resources,
+        spec,
+        &resources.child("claims"),
+    );
     if let Some(context) = &container.security_context {
         pod_security_rules::check_container(errors, context, spec, &path.child("securityContext"));
     }
@@ -222,10 +260,14 @@ fn check_env_from(errors: &mut Errors, sources: &[EnvFromSource], path: &FieldPa
 fn check_mounts(errors: &mut Errors, mounts: &[VolumeMount], volumes: &Volumes, path: &FieldPath) {
     let mut places = BTreeSet::new();
     for (index, mount) in mounts.iter().enumerate() {
+        if let Some(mode) = &mount.recursive_read_only {
+            // Upstream's path has no index.
+            let path = path.child("recursiveReadOnly");
+            rules::one_of(errors, mode, &["Disabled", "Enabled", "IfPossible"], &path);
+        }
         let path = path.index(index);
-        if rules::required(errors, &mount.name, &path.child("name"))
-            && !volumes.contains(&mount.name)
-        {
+        rules::required(errors, &mount.name, &path.child("name"));
+        if !volumes.contains(&mount.name) {
             errors.push(FieldError::not_found(&path.child("name"), &mount.name));
         }
         let at = path.child("mountPath");
@@ -270,9 +312,8 @@ fn check_devices(
     let mut seen = BTreeSet::new();
     for (index, device) in devices.iter().enumerate() {
         let path = path.index(index);
-        if rules::required(errors, &device.name, &path.child("name"))
-            && !volumes.contains(&device.name)
-        {
+        rules::required(errors, &device.name, &path.child("name"));
+        if !volumes.contains(&device.name) {
             errors.push(FieldError::not_found(&path.child("name"), &device.name));
         }
         let at = path.child("devicePath");

@@ -6,8 +6,8 @@ use kubist_apimachinery::{FieldError, FieldPath};
 
 use super::cron_schedule;
 use super::fill;
+use super::job_rules;
 use super::pod_defaults::default_pod_template;
-use super::pod_template_rules::check_template;
 use super::rules::{self, Errors};
 
 #[derive(Debug)]
@@ -77,19 +77,8 @@ fn check_spec(errors: &mut Errors, spec: &CronJobSpec, path: &FieldPath) {
     }
     let job = &spec.job_template.spec;
     let path = path.child("jobTemplate").child("spec");
-    for (name, value) in [
-        ("parallelism", job.parallelism.map(i64::from)),
-        ("completions", job.completions.map(i64::from)),
-        ("activeDeadlineSeconds", job.active_deadline_seconds),
-        ("backoffLimit", job.backoff_limit.map(i64::from)),
-        (
-            "ttlSecondsAfterFinished",
-            job.ttl_seconds_after_finished.map(i64::from),
-        ),
-    ] {
-        rules::optional_non_negative(errors, value, &path.child(name));
-    }
-    if job.selector.is_some() && job.manual_selector != Some(true) {
+    job_rules::check_spec(errors, job, &path);
+    if job.selector.is_some() {
         let detail = "`selector` will be auto-generated";
         let shown = job
             .selector
@@ -98,14 +87,9 @@ fn check_spec(errors: &mut Errors, spec: &CronJobSpec, path: &FieldPath) {
             .unwrap_or_default();
         errors.push(FieldError::invalid(&path.child("selector"), shown, detail));
     }
-    check_template(errors, &job.template, &path.child("template"));
-    let path = path.child("template").child("spec").child("restartPolicy");
-    match job.template.spec.restart_policy.as_str() {
-        "OnFailure" | "Never" => {}
-        _ => errors.push(FieldError::required(
-            &path,
-            "valid values: \"OnFailure\", \"Never\"",
-        )),
+    if job.manual_selector == Some(true) {
+        let path = path.child("manualSelector");
+        errors.push(FieldError::not_supported(&path, true, &["nil", "false"]));
     }
 }
 

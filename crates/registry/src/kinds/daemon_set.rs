@@ -2,13 +2,13 @@
 
 use crate::{Generation, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::apps::v1::{DaemonSet, DaemonSetSpec};
-use kubist_apimachinery::{FieldError, FieldPath, IntOrString};
+use kubist_apimachinery::{FieldError, FieldPath, IntOrString, Selector};
 
 use super::deployment::amount;
-use super::fill;
 use super::pod_defaults::default_pod_template;
 use super::pod_template_rules::{self, Workload};
 use super::rules::{self, Errors};
+use super::{fill, go_struct};
 
 #[derive(Debug)]
 pub(super) struct DaemonSets;
@@ -74,12 +74,17 @@ fn set_template_generation(object: &mut DaemonSet, generation: i64) {
 
 fn check_spec(errors: &mut Errors, spec: &DaemonSetSpec, path: &FieldPath) {
     let (selector, at) = (spec.selector.as_deref(), path.child("selector"));
-    rules::workload_selector(errors, selector, &at, "daemonset");
-    if let Some(selector) = rules::as_selector(errors, selector, &at) {
-        let workload = Workload::ALWAYS;
-        let path = path.child("template");
-        pod_template_rules::check(errors, &spec.template, &selector, &workload, &path);
+    if let Some(selector) = selector {
+        rules::workload_selector(errors, Some(selector), &at, "daemonset");
     }
+    let selector = rules::as_selector(&mut Vec::new(), selector, &at);
+    if let Some(selector) = selector {
+        rules::template_matches(errors, &selector, &spec.template, &path.child("template"));
+    }
+    // It is checked whatever the selector is.
+    let (everything, workload) = (Selector::everything(), Workload::ALWAYS);
+    let template = path.child("template");
+    pod_template_rules::check(errors, &spec.template, &everything, &workload, &template);
     rules::non_negative(
         errors,
         spec.min_ready_seconds.into(),
@@ -105,13 +110,10 @@ fn check_update_strategy(errors: &mut Errors, spec: &DaemonSetSpec, path: &Field
             let surge = rolling.max_surge.as_ref().unwrap_or(&zero);
             check_rolling_update(errors, unavailable, surge, &path);
         }
-        other => {
-            let supported = ["OnDelete", "RollingUpdate"];
-            errors.push(FieldError::not_supported(
-                &path.child("type"),
-                other,
-                &supported,
-            ));
+        _ => {
+            let supported = ["RollingUpdate", "OnDelete"];
+            let shown = go_struct::shown(strategy);
+            errors.push(FieldError::not_supported(path, shown, &supported));
         }
     }
 }

@@ -35,7 +35,17 @@ impl KindStrategy for EndpointsOfServices {
                 ("notReadyAddresses", &subset.not_ready_addresses),
             ] {
                 for (index, address) in addresses.iter().enumerate() {
-                    let path = path.child(name).index(index).child("ip");
+                    let path = path.child(name).index(index);
+                    if !address.hostname.is_empty() {
+                        let (path, rule) = (path.child("hostname"), validate_name::dns1123_label);
+                        rules::text(&mut errors, &address.hostname, &path, rule);
+                    }
+                    if let Some(node) = &address.node_name {
+                        let (path, rule) =
+                            (path.child("nodeName"), validate_name::dns1123_subdomain);
+                        rules::text(&mut errors, node, &path, rule);
+                    }
+                    let path = path.child("ip");
                     match address_rules::ip(&mut errors, &address.ip, &path) {
                         Some(ip) => {
                             address_rules::not_special(&mut errors, ip, &address.ip, &path);
@@ -59,6 +69,10 @@ impl KindStrategy for EndpointsOfServices {
                     rules::text(&mut errors, &port.name, &path, validate_name::dns1123_label);
                 }
                 rules::port_number(&mut errors, port.port, &path.child("port"));
+                if let Some(protocol) = &port.app_protocol {
+                    let (path, rule) = (path.child("appProtocol"), validate_name::qualified_name);
+                    rules::text(&mut errors, protocol, &path, rule);
+                }
                 let supported = ["SCTP", "TCP", "UDP"];
                 rules::one_of(
                     &mut errors,

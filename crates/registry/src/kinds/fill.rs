@@ -1,6 +1,7 @@
 //! Fills fields that the user left empty.
 
-use kubist_apimachinery::Str;
+use kubist_apimachinery::{Quantity, Str};
+use std::collections::BTreeMap;
 
 /// Sets a text that is empty.
 pub(super) fn text(field: &mut Str, value: &str) {
@@ -18,5 +19,15 @@ pub(super) fn option(field: &mut Option<Str>, value: &str) {
 pub(super) fn number(field: &mut i32, value: i32) {
     if *field == 0 {
         *field = value;
+    }
+}
+
+/// Amounts finer than a thousandth are rounded up, as upstream does since its first versions.
+pub(super) fn round(amounts: &mut BTreeMap<Str, Quantity>) {
+    for amount in amounts.values_mut() {
+        let rounded = Quantity::from_milli(amount.milli_value());
+        if rounded > *amount {
+            *amount = rounded;
+        }
     }
 }

@@ -8,7 +8,7 @@ use kubist_api::autoscaling::v2::{
 use kubist_apimachinery::{FieldError, FieldPath};
 
 use super::rules::{self, Errors};
-use super::{fill, metric_rules};
+use super::{fill, metric_rules, resource_rules};
 
 #[derive(Debug)]
 pub(super) struct HorizontalPodAutoscalers;
@@ -17,6 +17,8 @@ pub(super) struct HorizontalPodAutoscalers;
 const CPU_UTILIZATION: i32 = 80;
 /// Seconds over which a policy counts.
 const PERIOD: i32 = 15;
+/// And at most.
+const PERIOD_MAX: i32 = 1_800;
 
 impl KindStrategy for HorizontalPodAutoscalers {
     type Kind = HorizontalPodAutoscaler;
@@ -142,6 +144,9 @@ fn check_rules(errors: &mut Errors, scaling: &HPAScalingRules, path: &FieldPath)
         let path = path.child("selectPolicy");
         rules::one_of(errors, policy, &["Disabled", "Max", "Min"], &path);
     }
+    if let Some(tolerance) = &scaling.tolerance {
+        resource_rules::non_negative(errors, tolerance, &path.child("tolerance"));
+    }
     for (index, policy) in scaling.policies.iter().enumerate() {
         let path = path.child("policies").index(index);
         rules::one_of(
@@ -161,6 +166,10 @@ fn check_rules(errors: &mut Errors, scaling: &HPAScalingRules, path: &FieldPath)
                     value,
                     "must be greater than zero",
                 ));
+            }
+            if name == "periodSeconds" && value > PERIOD_MAX {
+                let detail = format!("must be less than or equal to {PERIOD_MAX}");
+                errors.push(FieldError::invalid(&path.child(name), value, detail));
             }
         }
     }

@@ -11,6 +11,9 @@ pub(super) fn pull_policy(image: &str) -> &'static str {
     }
 }
 
+/// Characters of a name with its host.
+const LENGTH_MAX: usize = 255;
+
 /// The tag; `latest` if there is neither tag nor digest. None if the text is not a reference, or
 /// has a digest only.
 fn tag(image: &str) -> Option<&str> {
@@ -55,6 +58,15 @@ fn is_path(path: &str) -> bool {
         return false;
     };
     let host = parts.peek().is_some() && is_host(first);
+    // The name as it is in full.
+    let prefix = match (host, parts.peek()) {
+        (true, _) => "",
+        (false, Some(_)) => "docker.io/",
+        (false, None) => "docker.io/library/",
+    };
+    if prefix.len() + path.len() > LENGTH_MAX {
+        return false;
+    }
     (host || is_part(first)) && parts.all(is_part)
 }
 

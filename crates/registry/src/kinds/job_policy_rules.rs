@@ -191,7 +191,8 @@ fn check_success(errors: &mut Errors, spec: &JobSpec, rule: &SuccessPolicyRule, 
     }
 }
 
-/// How many indexes a list such as `1,3-5` names: numbers and ranges that rise, below `completions`.
+/// How many indexes a list such as `1,3-5` names: numbers and ranges that rise, all below
+/// `completions`.
 fn count_indexes(indexes: &Str, completions: i32) -> Result<i32, String> {
     let mut total: i32 = 0;
     let mut last: Option<i32> = None;
@@ -202,7 +203,8 @@ fn count_indexes(indexes: &Str, completions: i32) -> Result<i32, String> {
         let bounds: Vec<&str> = part.split('-').collect();
         if bounds.len() > 2 {
             return Err(format!(
-                "the fragment {part:?} violates the requirement that an index interval can have at most two parts separated by '-'"
+                "the fragment {part:?} violates the requirement that an index interval can have \
+                 at most two parts separated by '-'"
             ));
         }
         let mut numbers = Vec::with_capacity(bounds.len());

@@ -132,7 +132,8 @@ fn template_stays(errors: &mut Errors, new: &Job, old: &Job, path: &FieldPath) {
     }
 }
 
-fn check_spec(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
+/// Checks what a Job does, apart from how it finds its Pods.
+pub(super) fn check_spec(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
     for (name, value) in [
         ("parallelism", spec.parallelism.map(i64::from)),
         ("completions", spec.completions.map(i64::from)),
@@ -256,10 +257,15 @@ fn generated_selector(job: &Job) -> Errors {
     let labels_path = path.child("template").child("metadata").child("labels");
     let labels = &job.spec.template.metadata.labels;
     for (key, value) in own_labels(job) {
-        if labels.get(key) != Some(value) {
-            let detail = format!("must be '{value}'");
-            let shown = BadValue::json(labels);
-            errors.push(FieldError::invalid(&labels_path, shown, detail));
+        let path = labels_path.key(key);
+        let detail = format!("must be '{value}'");
+        match labels.get(key) {
+            Some(found) if found == value => {}
+            Some(_) => {
+                let shown = BadValue::json(labels);
+                errors.push(FieldError::invalid(&path, shown, detail));
+            }
+            None => errors.push(FieldError::required(&path, detail)),
         }
     }
     let expected = own_labels(job)[2];

@@ -6,7 +6,7 @@ use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::Errors;
-use super::{resource_rules, rules};
+use super::{fill, resource_rules, rules};
 
 #[derive(Debug)]
 pub(super) struct LimitRanges;
@@ -15,6 +15,17 @@ impl KindStrategy for LimitRanges {
     type Kind = LimitRange;
 
     fn apply_defaults(&self, object: &mut LimitRange) {
+        for item in &mut object.spec.limits {
+            for amounts in [
+                &mut item.max,
+                &mut item.min,
+                &mut item.default,
+                &mut item.default_request,
+                &mut item.max_limit_request_ratio,
+            ] {
+                fill::round(amounts);
+            }
+        }
         let of_containers = |item: &&mut LimitRangeItem| item.type_ == "Container";
         for item in object.spec.limits.iter_mut().filter(of_containers) {
             add_missing(&mut item.default, &item.max);

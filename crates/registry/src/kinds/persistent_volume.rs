@@ -2,7 +2,8 @@
 
 use crate::{Admission, BoxFuture, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::core::v1::{
-    PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus, VolumeNodeAffinity,
+    CSIPersistentVolumeSource, PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus,
+    VolumeNodeAffinity,
 };
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Status, Str, validate_name};
 
@@ -10,7 +11,7 @@ use super::persistent_volume_claim::{add_finalizer, check_modes};
 use super::rules::{self, Errors};
 use super::volume_defaults::default_persistent_volume;
 use super::volume_rules::{self, host_path, in_upstream_order};
-use super::{affinity_rules, go_struct, resource_rules};
+use super::{affinity_rules, fill, go_struct, resource_rules};
 
 #[derive(Debug)]
 pub(super) struct PersistentVolumes;
@@ -19,6 +20,7 @@ impl KindStrategy for PersistentVolumes {
     type Kind = PersistentVolume;
 
     fn apply_defaults(&self, object: &mut PersistentVolume) {
+        fill::round(&mut object.spec.capacity);
         default_persistent_volume(object);
     }
     fn admit<'a>(
@@ -211,12 +213,11 @@ fn check(errors: &mut Errors, spec: &PersistentVolumeSpec, path: &FieldPath) {
     }
     if let Some(affinity) = &spec.node_affinity {
         let path = path.child("nodeAffinity").child("required");
-        match &affinity.required {
-            Some(required) => affinity_rules::check_node_selector(errors, required, &path),
-            None => {
-                let detail = "must specify required node constraints";
-                errors.push(FieldError::required(&path, detail));
-            }
+        if let Some(required) = &affinity.required {
+            affinity_rules::check_node_selector(errors, required, &path);
+        } else {
+            let detail = "must specify required node constraints";
+            errors.push(FieldError::required(&path, detail));
         }
     }
     check_source(errors, spec, path);
@@ -282,27 +283,7 @@ fn check_source(errors: &mut Errors, spec: &PersistentVolumeSpec, path: &FieldPa
         }
         Some(&"csi") => {
             if let Some(csi) = &spec.csi {
-                let path = path.child("csi");
-                rules::csi_driver_name(errors, &csi.driver, &path.child("driver"));
-                rules::required(errors, &csi.volume_handle, &path.child("volumeHandle"));
-                for (name, secret) in [
-                    (
-                        "controllerPublishSecretRef",
-                        &csi.controller_publish_secret_ref,
-                    ),
-                    (
-                        "controllerExpandSecretRef",
-                        &csi.controller_expand_secret_ref,
-                    ),
-                    ("nodePublishSecretRef", &csi.node_publish_secret_ref),
-                    ("nodeExpandSecretRef", &csi.node_expand_secret_ref),
-                ] {
-                    if let Some(secret) = secret {
-                        let path = path.child(name);
-                        rules::required(errors, &secret.name, &path.child("name"));
-                        rules::required(errors, &secret.namespace, &path.child("namespace"));
-                    }
-                }
+                check_csi(errors, csi, &path.child("csi"));
             }
         }
         Some(&"local") => {
@@ -315,5 +296,28 @@ fn check_source(errors: &mut Errors, spec: &PersistentVolumeSpec, path: &FieldPa
             }
         }
         _ => {}
+    }
+}
+
+fn check_csi(errors: &mut Errors, csi: &CSIPersistentVolumeSource, path: &FieldPath) {
+    rules::csi_driver_name(errors, &csi.driver, &path.child("driver"));
+    rules::required(errors, &csi.volume_handle, &path.child("volumeHandle"));
+    for (name, secret) in [
+        (
+            "controllerPublishSecretRef",
+            &csi.controller_publish_secret_ref,
+        ),
+        (
+            "controllerExpandSecretRef",
+            &csi.controller_expand_secret_ref,
+        ),
+        ("nodePublishSecretRef", &csi.node_publish_secret_ref),
+        ("nodeExpandSecretRef", &csi.node_expand_secret_ref),
+    ] {
+        if let Some(secret) = secret {
+            let path = path.child(name);
+            rules::required(errors, &secret.name, &path.child("name"));
+            rules::required(errors, &secret.namespace, &path.child("namespace"));
+        }
     }
 }

@@ -37,6 +37,9 @@ impl KindStrategy for PersistentVolumeClaims {
     type Kind = PersistentVolumeClaim;
 
     fn apply_defaults(&self, object: &mut PersistentVolumeClaim) {
+        fill::round(&mut object.spec.resources.requests);
+        fill::round(&mut object.spec.resources.limits);
+        fill::round(&mut object.status.capacity);
         default_claim_spec(&mut object.spec);
         fill::text(&mut object.status.phase, "Pending");
     }
@@ -185,12 +188,14 @@ fn level_sources(spec: &mut PersistentVolumeClaimSpec) {
     }
 }
 
+/// The mode that goes with no other.
+const ALONE: &str = "ReadWriteOncePod";
+
 /// Checks how a volume may be accessed.
 pub(super) fn check_modes(errors: &mut Errors, modes: &[Str], path: &FieldPath) {
     for mode in modes {
         rules::one_of(errors, mode, &ACCESS_MODES, path);
     }
-    const ALONE: &str = "ReadWriteOncePod";
     let others = |it: &Str| *it != *ALONE && ACCESS_MODES.contains(&it.as_str());
     if modes.iter().any(|it| it == ALONE) && modes.iter().any(others) {
         let detail = "may not use ReadWriteOncePod with other access modes";

@@ -106,6 +106,8 @@ macro_rules! default_container {
 }
 
 fn default_container(container: &mut Container) {
+    fill::round(&mut container.resources.limits);
+    fill::round(&mut container.resources.requests);
     default_container!(container);
 }
 
@@ -159,6 +161,8 @@ fn default_http_get(action: &mut HTTPGetAction) {
 
 /// What is limited and not requested is requested up to the limit.
 fn requests_from_limits(resources: &mut ResourceRequirements) {
+    fill::round(&mut resources.limits);
+    fill::round(&mut resources.requests);
     for (name, limit) in &resources.limits {
         if !resources.requests.contains_key(name) {
             resources.requests.insert(name.clone(), limit.clone());

@@ -43,6 +43,15 @@ pub(super) fn check_pod(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
             &path.child("fsGroupChangePolicy"),
         );
     }
+    if let Some(policy) = &context.supplemental_groups_policy {
+        let path = path.child("supplementalGroupsPolicy");
+        super::rules::one_of(errors, policy, &["Merge", "Strict"], &path);
+    }
+    if let Some(policy) = &context.se_linux_change_policy {
+        // The other policy is behind a gate of upstream's that is off by default.
+        let path = path.child("seLinuxChangePolicy");
+        super::rules::one_of(errors, policy, &["Recursive"], &path);
+    }
     if let Some(profile) = &context.seccomp_profile {
         check_seccomp(errors, &profile.type_, &path.child("seccompProfile"));
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::container_rules;
 use super::rules::{self, Errors};
-use super::{affinity_rules, pod_security_rules, volume_rules};
+use super::{affinity_rules, go_struct, pod_security_rules, volume_rules};
 
 /// Seconds that fit into 31 bits.
 const SECONDS_MAX: i64 = 0x7fff_ffff;
@@ -37,6 +37,8 @@ pub(super) fn check(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
         &path.child("topologySpreadConstraints"),
     );
     check_names(errors, spec, path);
+    check_claims(errors, spec, &path.child("resourceClaims"));
+    check_os(errors, spec, &path.child("os"));
     if let Some(seconds) = spec.active_deadline_seconds {
         let path = path.child("activeDeadlineSeconds");
         let problems = validate_name::in_range(seconds, 1, SECONDS_MAX);
@@ -51,6 +53,53 @@ pub(super) fn check(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     if let Some(policy) = &spec.preemption_policy {
         let path = path.child("preemptionPolicy");
         rules::one_of(errors, policy, &["Never", "PreemptLowerPriority"], &path);
+    }
+}
+
+/// Each claim has a name of its own, and is one that exists or one to be made.
+fn check_claims(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
+    let mut names = BTreeSet::new();
+    for (index, claim) in spec.resource_claims.iter().enumerate() {
+        let path = path.index(index);
+        let at = path.child("name");
+        if rules::required(errors, &claim.name, &at) {
+            if names.insert(&claim.name) {
+                rules::text(errors, &claim.name, &at, validate_name::dns1123_label);
+            } else {
+                errors.push(FieldError::duplicate(&at, &claim.name));
+            }
+        }
+        let (made, template) = (
+            &claim.resource_claim_name,
+            &claim.resource_claim_template_name,
+        );
+        let detail = match (made, template) {
+            (Some(_), Some(_)) => {
+                "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+            }
+            (None, None) => "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`",
+            _ => "",
+        };
+        if !detail.is_empty() {
+            errors.push(FieldError::invalid(&path, go_struct::shown(claim), detail));
+        }
+        for (name, value) in [
+            ("resourceClaimName", made),
+            ("resourceClaimTemplateName", template),
+        ] {
+            if let Some(value) = value {
+                let path = path.child(name);
+                rules::text(errors, value, &path, validate_name::dns1123_subdomain);
+            }
+        }
+    }
+}
+
+fn check_os(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
+    if let Some(os) = &spec.os
+        && rules::required(errors, &os.name, &path.child("name"))
+    {
+        rules::one_of(errors, &os.name, &["linux", "windows"], path);
     }
 }
 
@@ -151,6 +200,10 @@ fn check_names(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
         if !value.is_empty() {
             rules::text(errors, value, &path.child(name), rule);
         }
+    }
+    if let Some(name) = &spec.hostname_override {
+        let path = path.child("hostnameOverride");
+        rules::text(errors, name, &path, subdomain);
     }
     if let Some(class) = &spec.runtime_class_name {
         rules::text(errors, class, &path.child("runtimeClassName"), subdomain);

@@ -28,6 +28,11 @@ pub(super) fn check_container(errors: &mut Errors, container: &Container, path: 
         };
         let path = path.child(name);
         check_probe(errors, probe, &path);
+        if !once && let Some(seconds) = probe.termination_grace_period_seconds {
+            let path = path.child("terminationGracePeriodSeconds");
+            let detail = "must not be set for readinessProbes";
+            errors.push(FieldError::invalid(&path, seconds, detail));
+        }
         if once && probe.success_threshold != 1 {
             let path = path.child("successThreshold");
             errors.push(FieldError::invalid(

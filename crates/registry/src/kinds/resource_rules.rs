@@ -1,10 +1,10 @@
 //! What requests and limits must satisfy.
 
-use kubist_api::core::v1::ResourceRequirements;
+use kubist_api::core::v1::{PodSpec, ResourceRequirements};
 use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str, validate_name};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::rules::Errors;
+use super::rules::{self, Errors};
 
 const STANDARD: [&str; 3] = ["cpu", "ephemeral-storage", "memory"];
 /// Names without a domain that are resources of something, though not of containers.
@@ -58,6 +58,36 @@ pub(super) fn check(errors: &mut Errors, resources: &ResourceRequirements, path:
         }
     }
     check_huge_pages(errors, resources, path);
+}
+
+/// Claims that a container uses are those of its Pod.
+pub(super) fn check_claims(
+    errors: &mut Errors,
+    resources: &ResourceRequirements,
+    spec: &PodSpec,
+    path: &FieldPath,
+) {
+    let known: Vec<&str> = spec
+        .resource_claims
+        .iter()
+        .map(|it| it.name.as_str())
+        .collect();
+    let mut seen = BTreeSet::new();
+    for (index, claim) in resources.claims.iter().enumerate() {
+        let path = path.index(index);
+        if claim.name.is_empty() {
+            errors.push(FieldError::required(&path.child("name"), ""));
+        } else if !known.contains(&claim.name.as_str()) {
+            errors.push(FieldError::not_found(&path, &claim.name));
+        }
+        if !claim.request.is_empty() {
+            let at = path.child("request");
+            rules::text(errors, &claim.request, &at, validate_name::dns1123_label);
+        }
+        if !seen.insert((&claim.name, &claim.request)) {
+            errors.push(FieldError::duplicate(&path, &claim.name));
+        }
+    }
 }
 
 /// Huge pages come with ordinary resources only.

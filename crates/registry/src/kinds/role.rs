@@ -2,7 +2,7 @@
 
 use crate::{KindStrategy, NameRule};
 use kubist_api::rbac::v1::{ClusterRole, PolicyRule, Role};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_label_selector};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Selector, validate_label_selector};
 
 use super::rules::Errors;
 
@@ -42,7 +42,12 @@ impl KindStrategy for ClusterRoles {
                 errors.push(FieldError::required(&path, detail));
             }
             for (index, selector) in aggregation.cluster_role_selectors.iter().enumerate() {
-                errors.extend(validate_label_selector(selector, &path.index(index), false));
+                let path = path.index(index);
+                errors.extend(validate_label_selector(selector, &path, false));
+                if Selector::try_from(selector).is_err() {
+                    let detail = "invalid label selector.";
+                    errors.push(FieldError::invalid(&path, BadValue::null(), detail));
+                }
             }
         }
         errors

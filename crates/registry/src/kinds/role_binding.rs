@@ -2,7 +2,7 @@
 
 use crate::{KindStrategy, NameRule};
 use kubist_api::rbac::v1::{ClusterRoleBinding, RoleBinding, RoleRef, Subject};
-use kubist_apimachinery::{FieldError, FieldPath};
+use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 use super::rules::{self, Errors};
 use super::{fill, go_struct};
@@ -87,10 +87,22 @@ fn check(role: &RoleRef, subjects: &[Subject], kinds: &[&str], namespaces: bool)
         &path.child("apiGroup"),
     );
     rules::one_of(&mut errors, &role.kind, kinds, &path.child("kind"));
-    rules::required(&mut errors, &role.name, &path.child("name"));
+    let at = path.child("name");
+    if rules::required(&mut errors, &role.name, &at) {
+        rules::text(&mut errors, &role.name, &at, rules::path_segment);
+    }
     for (index, subject) in subjects.iter().enumerate() {
         let path = FieldPath::new("subjects").index(index);
-        rules::required(&mut errors, &subject.name, &path.child("name"));
+        let at = path.child("name");
+        let named = rules::required(&mut errors, &subject.name, &at);
+        if named && subject.kind == "ServiceAccount" {
+            rules::text(
+                &mut errors,
+                &subject.name,
+                &at,
+                validate_name::dns1123_subdomain,
+            );
+        }
         let group = match subject.kind.as_str() {
             "ServiceAccount" => "",
             "User" | "Group" => GROUP,

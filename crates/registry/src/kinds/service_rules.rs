@@ -56,7 +56,8 @@ pub(super) fn check(service: &Service) -> Errors {
     }
     check_uniqueness(&mut errors, spec, &path.child("ports"));
     for (index, range) in spec.load_balancer_source_ranges.iter().enumerate() {
-        let path = path.child("loadBalancerSourceRanges");
+        // Upstream's name for the field.
+        let path = path.child("LoadBalancerSourceRanges");
         if spec.type_ != "LoadBalancer" && index == 0 {
             let detail = "may only be used when `type` is 'LoadBalancer'";
             errors.push(FieldError::forbidden(&path, detail));
@@ -64,7 +65,41 @@ pub(super) fn check(service: &Service) -> Errors {
         address_rules::cidr(&mut errors, range.trim(), &path.index(index));
     }
     check_policies(&mut errors, spec, &path);
+    check_families(&mut errors, spec, &path);
     errors
+}
+
+/// The two fields for addresses agree, and families are known ones.
+fn check_families(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
+    if is_external(spec) {
+        return;
+    }
+    let at = path.child("clusterIPs");
+    let shown = || BadValue::json(&spec.cluster_ips);
+    match (spec.cluster_ip.is_empty(), spec.cluster_ips.first()) {
+        (false, None) => errors.push(FieldError::required(&at, "")),
+        (false, Some(first)) if *first != spec.cluster_ip => {
+            let detail = "first value must match `clusterIP`";
+            errors.push(FieldError::invalid(&at, shown(), detail));
+        }
+        (true, Some(_)) => {
+            let detail = "must be empty when `clusterIP` is not specified";
+            errors.push(FieldError::invalid(&at, shown(), detail));
+        }
+        _ => {}
+    }
+    let at = path.child("ipFamilies");
+    for (index, family) in spec.ip_families.iter().enumerate() {
+        let path = at.index(index);
+        rules::one_of(errors, family, &["IPv4", "IPv6"], &path);
+        if spec.ip_families[..index].contains(family) {
+            errors.push(FieldError::duplicate(&path, family));
+        }
+    }
+    if let Some(policy) = &spec.ip_family_policy {
+        let supported = ["PreferDualStack", "RequireDualStack", "SingleStack"];
+        rules::one_of(errors, policy, &supported, &path.child("ipFamilyPolicy"));
+    }
 }
 
 fn check_type(errors: &mut Errors, spec: &ServiceSpec, headless: bool, path: &FieldPath) {

@@ -111,7 +111,7 @@ fn check_source(errors: &mut Errors, volume: &Volume, source: &str, path: &Field
     } else if let Some(nfs) = &volume.nfs {
         rules::required(errors, &nfs.server, &path.child("server"));
         rules::required(errors, &nfs.path, &path.child("path"));
-        if !nfs.path.is_empty() && !nfs.path.starts_with('/') {
+        if !nfs.path.starts_with('/') {
             let detail = "must be an absolute path";
             errors.push(FieldError::invalid(&path.child("path"), &nfs.path, detail));
         }

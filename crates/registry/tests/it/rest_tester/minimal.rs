@@ -56,6 +56,7 @@ fn of_core(plural: &str, namespace: &str) -> Value {
 fn of_workloads(facts: &ResourceFacts) -> Value {
     let selector = json!({"matchLabels": {"app": "a"}});
     match facts.plural {
+        "controllerrevisions" => json!({"data": {}}),
         "daemonsets" | "deployments" | "replicasets" | "statefulsets" => json!({"spec": {
             "selector": selector, "template": template(),
         }}),
@@ -99,6 +100,18 @@ fn of_others(facts: &ResourceFacts, namespace: &str) -> Value {
             "roleRef": {
                 "apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "r",
             },
+        }),
+        ("networking.k8s.io", "ipaddresses") => json!({
+            "metadata": {"name": "10.96.0.9"},
+            "spec": {"parentRef": {"resource": "services", "name": "s"}},
+        }),
+        ("networking.k8s.io", "servicecidrs") => json!({"spec": {"cidrs": ["10.97.0.0/24"]}}),
+        ("storage.k8s.io", "csistoragecapacities") => json!({"storageClassName": "c"}),
+        ("storage.k8s.io", "volumeattachments") => json!({"spec": {
+            "attacher": "example.com", "nodeName": "n", "source": {"persistentVolumeName": "v"},
+        }}),
+        ("storage.k8s.io", "volumeattributesclasses") => json!({
+            "driverName": "example.com", "parameters": {"key": "value"},
         }),
         ("storage.k8s.io", "storageclasses") => json!({"provisioner": "example.com/storage"}),
         ("node.k8s.io", "runtimeclasses") => json!({"handler": "h"}),
