@@ -42,7 +42,6 @@ pub(super) fn check(service: &Service) -> Errors {
     check_ports(&mut errors, spec, &path.child("ports"));
     errors.extend(validate_labels(&spec.selector, &path.child("selector")));
     check_affinity(&mut errors, spec, &path);
-    check_families(&mut errors, spec, &path);
     check_cluster_ips(&mut errors, spec, &path.child("clusterIPs"));
     for (index, address) in spec.external_ips.iter().enumerate() {
         let at = path.child("externalIPs").index(index);
@@ -91,14 +90,14 @@ fn check_families(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
     let at = path.child("ipFamilies");
     for (index, family) in spec.ip_families.iter().enumerate() {
         let path = at.index(index);
-        rules::one_of(errors, family, &["IPv4", "IPv6"], &path);
+        rules::one_of(errors, family, &FAMILIES, &path);
         if spec.ip_families[..index].contains(family) {
             errors.push(FieldError::duplicate(&path, family));
         }
     }
     if let Some(policy) = &spec.ip_family_policy {
-        let supported = ["PreferDualStack", "RequireDualStack", "SingleStack"];
-        rules::one_of(errors, policy, &supported, &path.child("ipFamilyPolicy"));
+        let at = path.child("ipFamilyPolicy");
+        rules::one_of(errors, policy, &FAMILY_POLICIES, &at);
     }
 }
 
@@ -179,26 +178,6 @@ fn check_affinity(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
             format!("must be greater than 0 and less than or equal to {AFFINITY_SECONDS_MAX}");
         let path = at.child("clientIP").child("timeoutSeconds");
         errors.push(FieldError::invalid(&path, seconds, detail));
-    }
-}
-
-fn check_families(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
-    let at = path.child("ipFamilies");
-    let mut seen = BTreeSet::new();
-    for (index, family) in spec.ip_families.iter().enumerate() {
-        let at = at.index(index);
-        rules::one_of(errors, family, &FAMILIES, &at);
-        if !seen.insert(family) {
-            errors.push(FieldError::duplicate(&at, family));
-        }
-    }
-    if let Some(policy) = &spec.ip_family_policy {
-        rules::one_of(
-            errors,
-            policy,
-            &FAMILY_POLICIES,
-            &path.child("ipFamilyPolicy"),
-        );
     }
 }
 
