@@ -189,7 +189,6 @@ impl Registry {
         self.shared.engine.kv.writable()
     }
 
-
     /// Reads objects of all resources by group and plural, in their storage versions.
     pub fn lookup(&self) -> &dyn Lookup {
         &*self.shared

@@ -122,9 +122,8 @@ impl Connections {
         }
         // What has begun ends by itself.
         connection.as_mut().graceful_shutdown();
-        let rest = poll_fn(|cx| {
-            cork.poll(cx, activity.is_crowded(), |cx| connection.as_mut().poll(cx))
-        });
+        let rest =
+            poll_fn(|cx| cork.poll(cx, activity.is_crowded(), |cx| connection.as_mut().poll(cx)));
         match linger {
             None => drop(rest.await),
             // A request that comes at this moment is answered; who is gone does not hang up.

@@ -83,7 +83,10 @@ fn keys(
         if row.iter().any(|taken| taken.prefix == prefix) {
             return Err(wrong(&path.child("name"), ConfigurationMistake::Duplicate));
         }
-        row.push(Prefixed::shared(prefix, one_key(name, secret, &path, scheme)?));
+        row.push(Prefixed::shared(
+            prefix,
+            one_key(name, secret, &path, scheme)?,
+        ));
     }
     Ok(Transformers {
         all: row,
