@@ -26,8 +26,9 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
 /// Bytes of events that are encoded at once, except that one event always fits: what a client that
-/// does not read costs beyond what HTTP holds for it.
-const CHUNK_BYTES: usize = 32 << 10;
+/// does not read costs beyond what HTTP holds for it. A client has nothing of an HTTP/2 frame
+/// before it has all of it, so over connections that break, small ones bring it further.
+const CHUNK_BYTES: usize = 8 << 10;
 
 pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {
     let offer = if target.rest.kind().is_custom() {
