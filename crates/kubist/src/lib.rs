@@ -74,6 +74,8 @@ mod engine;
 mod infer;
 #[cfg(feature = "server")]
 mod server;
+#[cfg(feature = "server")]
+mod server_config;
 
 pub use kubist_api as api;
 pub use kubist_apimachinery as apimachinery;
@@ -98,4 +100,6 @@ pub use {kubist_apiserver as apiserver, kubist_registry as registry, kubist_stor
 pub use engine::{EtcdError, EtcdServers};
 pub use infer::{InferError, infer, infer_with};
 #[cfg(feature = "server")]
-pub use server::{Controller, Server, ServerConfig, ServerError};
+pub use server::{Server, ServerError};
+#[cfg(feature = "server")]
+pub use server_config::{Controller, ServerConfig};

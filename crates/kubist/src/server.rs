@@ -6,9 +6,8 @@
 //! what [`Server::write_kubeconfig`] writes. Without a folder it is gone with the process. Several
 //! can stand on one etcd cluster.
 
-use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,9 +16,7 @@ use kubist_apiserver::{ApiServer, MASTERS_GROUP, RunningServer, StartError, Stat
 use kubist_client::Client;
 use kubist_controller::ManagerError;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
-use kubist_registry::storage::WatchCacheSizes;
-use kubist_registry::transformer::EncryptionConfiguration;
-use kubist_registry::{Registry, RegistryConfig, User};
+use kubist_registry::{Registry, User};
 use kubist_storage::{Fault, Kv, memory};
 use kubist_storage_redb::StoreError;
 use kubist_transport::{ConfigError, Identity, Pem, Transport, Verify};
@@ -27,7 +24,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::controllers::{garbage_collector, namespace};
-use crate::engine::{Engine, EtcdError, EtcdServers};
+use crate::engine::{Engine, EtcdError};
+use crate::server_config::{Controller, ServerConfig};
 
 /// How long controllers may take to end.
 const CONTROLLERS_DRAIN: Duration = Duration::from_secs(5);
@@ -37,94 +35,6 @@ const WRITABLE_CHECK: Duration = Duration::from_secs(1);
 const ADMIN: &str = "kubernetes-admin";
 /// The name of the cluster, the context and (with `-admin`) the user in kubeconfig files.
 const CLUSTER_NAME: &str = "kubist";
-
-/// How a server is put together. Everything has a default.
-#[derive(Clone, Debug)]
-#[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
-pub struct ServerConfig {
-    /// Where to listen; nothing else is bound. Default: a free port of the IPv4 loopback address.
-    pub listen: SocketAddr,
-    /// Bearer tokens of the administrator. Default: none.
-    pub tokens: Vec<String>,
-    /// What runs beside the server. Default: all.
-    pub controllers: BTreeSet<Controller>,
-    /// Whether Deployments and Pods are brought to life by the sample controllers and
-    /// a stand-in for the kubelet. Default: no.
-    pub simulate: bool,
-    /// Makes uids and generated names the same in each run. Default: none, different ones.
-    pub seed: Option<u64>,
-    /// Events that the store keeps: a watch that begins further back is told that its version is
-    /// gone, and its client lists again. Default: 100,000.
-    pub history_events_max: usize,
-    /// The folder in which everything is kept, durable before it is answered; made if it is not
-    /// there. Default: none, everything is gone with the process.
-    pub data_dir: Option<PathBuf>,
-    /// Whether watches and lists are answered from caches. An etcd that cannot say how far they
-    /// are has none: everything is read from it. Default: on any other etcd, as upstream; not on
-    /// the engines of this process, which answer as fast from what they hold in memory.
-    pub watch_cache: Option<bool>,
-    /// Resources without a cache, where there are caches. Default: none.
-    pub watch_cache_sizes: WatchCacheSizes,
-    /// What is done to the values of which resources on their way to storage and back. Default:
-    /// nothing, they are readable for whoever can read the folder or the etcd.
-    pub encryption: Option<EncryptionConfiguration>,
-    /// The etcd cluster in which everything is kept; other servers may stand on it too. Goes with
-    /// no folder, and keeps history as it sees fit. Default: none.
-    pub etcd: Option<EtcdServers>,
-    /// Connections at a time; more wait. Default: 16,384.
-    pub connections_max: usize,
-    /// How long it serves as before, once told to end, while `/readyz` fails. Default: none.
-    pub shutdown_delay: Duration,
-    /// Within what time watches end then, each at a moment of its own. Default: none.
-    pub watch_drain: Duration,
-    /// The share of requests after which an HTTP/2 connection is told to go. Default: 0.
-    pub goaway_chance: f64,
-}
-
-impl Default for ServerConfig {
-    fn default() -> Self {
-        Self {
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            tokens: Vec::new(),
-            controllers: Controller::ALL.into(),
-            simulate: false,
-            seed: None,
-            history_events_max: memory::Config::default().history_events_max,
-            data_dir: None,
-            watch_cache: None,
-            watch_cache_sizes: WatchCacheSizes::default(),
-            encryption: None,
-            etcd: None,
-            connections_max: kubist_apiserver::CONNECTIONS_MAX,
-            shutdown_delay: Duration::ZERO,
-            watch_drain: Duration::ZERO,
-            goaway_chance: 0.0,
-        }
-    }
-}
-
-/// A controller that can run beside the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Controller {
-    /// Deletes what has lost its owners.
-    GarbageCollector,
-    /// Empties namespaces that are being deleted.
-    Namespace,
-}
-
-impl Controller {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::GarbageCollector, Self::Namespace];
-
-    /// The name that `kubist serve --controllers` has for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::GarbageCollector => "gc",
-            Self::Namespace => "namespace",
-        }
-    }
-}
 
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
@@ -186,8 +96,8 @@ impl Server {
         engine.spawn(async move { ticking.run().await });
         let written = store.kv();
         engine.spawn(async move { tell_of_refusals(&*written).await });
-        let watch_caches = has_watch_caches(&config, &*store.kv());
-        let registry = registry(store.kv(), &config, watch_caches);
+        let watch_caches = config.has_watch_caches(&*store.kv());
+        let registry = Registry::new(config.registry(store.kv(), watch_caches));
         registry
             .start()
             .await
@@ -392,35 +302,6 @@ async fn watch_over<T>(name: &'static str, run: impl Future<Output = Result<T, M
         let error: &dyn std::error::Error = &error;
         tracing::error!(controller = name, error, "a controller ended");
     }
-}
-
-fn registry(kv: Arc<dyn Kv>, config: &ServerConfig, watch_caches: bool) -> Registry {
-    let mut settings = RegistryConfig::new(kv);
-    settings.seed = config.seed;
-    settings.watch_cache.enabled = watch_caches;
-    settings.watch_cache.sizes = config.watch_cache_sizes.clone();
-    if let Some(encryption) = &config.encryption {
-        settings.transformers = encryption.transformers().to_vec();
-    }
-    if let Some(etcd) = &config.etcd {
-        settings.key_root = etcd.key_root();
-    }
-    if config.listen.port() != 0 {
-        settings.server_port = config.listen.port();
-    }
-    Registry::new(settings)
-}
-
-/// Whether there are watch caches: if that is asked for, or on etcd if nothing is said.
-fn has_watch_caches(config: &ServerConfig, kv: &dyn Kv) -> bool {
-    let wanted = config.watch_cache.unwrap_or_else(|| config.etcd.is_some());
-    if wanted && !kv.answers_progress() {
-        tracing::warn!(
-            "no watch caches: this etcd cannot say how far they are; it needs 3.4.31 or 3.5.13"
-        );
-        return false;
-    }
-    wanted
 }
 
 fn client_of(api: &RunningServer, client: kubist_client::Config) -> Result<Client, ConfigError> {

@@ -30,7 +30,7 @@ use crate::{Predicate, RequestContext, Stored, User};
 use hashbrown::HashMap;
 use kubist_api::{GROUPS, Kind, ResourceFacts, find_kind};
 use kubist_apimachinery::{AnyObject, GroupResource, ListOptions, Status};
-use kubist_storage::{Fault, Kv, ReadError};
+use kubist_storage::Kv;
 use std::fmt;
 use std::sync::Arc;
 
@@ -171,22 +171,6 @@ impl Registry {
     /// The context of a request by `user` that comes in now.
     pub fn request(&self, user: User) -> RequestContext {
         RequestContext::new(user, self.shared.clock.now())
-    }
-
-    /// Asks storage where it stands, which it answers as long as it is well.
-    ///
-    /// # Errors
-    /// It is closed, or cannot be reached. It may as well take long: the caller sets the limit.
-    pub async fn storage_health(&self) -> Result<(), ReadError> {
-        self.shared.engine.kv.revision().await.map(drop)
-    }
-
-    /// Whether storage takes writes, as far as it knows without trying.
-    ///
-    /// # Errors
-    /// Why it does not: its disk is full, or may not be written to.
-    pub fn storage_writable(&self) -> Result<(), Fault> {
-        self.shared.engine.kv.writable()
     }
 
     /// Reads objects of all resources by group and plural, in their storage versions.

@@ -8,7 +8,7 @@ use crate::transformer::TransformCounts;
 use futures_util::stream::{self, StreamExt};
 use kubist_apimachinery::Str;
 use kubist_storage::backup::Snapshot;
-use kubist_storage::{KeyRange, ReadError};
+use kubist_storage::{Fault, KeyRange, ReadError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,6 +44,22 @@ pub struct CacheState {
 }
 
 impl Registry {
+    /// Asks storage where it stands, which it answers as long as it is well.
+    ///
+    /// # Errors
+    /// It is closed, or cannot be reached. It may as well take long: the caller sets the limit.
+    pub async fn storage_health(&self) -> Result<(), ReadError> {
+        self.shared.engine.kv.revision().await.map(drop)
+    }
+
+    /// Whether storage takes writes, as far as it knows without trying.
+    ///
+    /// # Errors
+    /// Why it does not: its disk is full, or may not be written to.
+    pub fn storage_writable(&self) -> Result<(), Fault> {
+        self.shared.engine.kv.writable()
+    }
+
     /// What is counted about each resource.
     pub fn metrics(&self) -> Vec<Arc<ResourceMetrics>> {
         self.shared.engine.factory.metrics()
