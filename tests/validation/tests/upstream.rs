@@ -20,7 +20,12 @@ const KINDS: usize = 40;
 const SHOWN_MAX: usize = 60;
 
 /// What differs for good, and what is not mended yet.
-const TABLES: [&str; 2] = ["accepted.toml", "open.toml"];
+const TABLES: [&str; 4] = [
+    "accepted.toml",
+    "open.toml",
+    "open-pods.toml",
+    "open-volumes.toml",
+];
 
 fn tables() -> Vec<Accepted> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
