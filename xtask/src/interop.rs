@@ -69,6 +69,11 @@ impl Options {
         }
     }
 
+    /// What was asked for, or else what is usual in a run of this length.
+    fn number(&self, asked: Option<u64>, usual: u64, long: u64) -> u64 {
+        asked.unwrap_or(if self.long { long } else { usual })
+    }
+
     fn wants(&self, part: &str) -> bool {
         self.only.as_ref().is_none_or(|only| part.contains(only))
     }
@@ -83,13 +88,20 @@ pub(crate) fn run(options: &Options) -> Outcome {
     std::fs::create_dir_all(&scratch)?;
     let mut report = Report::default();
     if options.wants(differential::PART) {
-        run_differential(options, go, &scratch, &mut report)?;
+        let seeds = options.number(options.seeds, differential::SEEDS, differential::SEEDS_LONG);
+        report.part_if(go, differential::PART, |report| {
+            differential::run(seeds, &scratch, report)
+        })?;
         if options.only.as_deref() == Some(differential::PART) {
             return report.end(); // It needs no server.
         }
     }
     if options.wants(validation::PART) {
-        run_validation(options, go, &scratch, &mut report)?;
+        let count = options.number(options.count, validation::COUNT, validation::COUNT_LONG);
+        let seed = options.seed.unwrap_or(validation::SEED);
+        report.part_if(go, validation::PART, |report| {
+            validation::run(count, seed, &scratch, report)
+        })?;
         if options.only.as_deref() == Some(validation::PART) {
             return report.end(); // Nor does this.
         }
@@ -122,12 +134,10 @@ pub(crate) fn run(options: &Options) -> Outcome {
         (followers::PART, followers::run),
     ];
     for (part, run) in parts {
-        match (options.wants(part), go) {
-            (true, true) => {
-                report.part(part, |report| run(options.long, &binary, &scratch, report))?;
-            }
-            (true, false) => report.missing(part),
-            (false, _) => {}
+        if options.wants(part) {
+            report.part_if(go, part, |report| {
+                run(options.long, &binary, &scratch, report)
+            })?;
         }
     }
     if options.wants(kube_rs::PART) {
@@ -140,49 +150,6 @@ pub(crate) fn run(options: &Options) -> Outcome {
 
 /// What needs Go and a server.
 type GoPart = fn(bool, &std::path::Path, &std::path::Path, &mut Report) -> Outcome;
-
-fn run_differential(
-    options: &Options,
-    go: bool,
-    scratch: &std::path::Path,
-    report: &mut Report,
-) -> Outcome {
-    if !go {
-        report.missing(differential::PART);
-        return Ok(());
-    }
-    let usual = if options.long {
-        differential::SEEDS_LONG
-    } else {
-        differential::SEEDS
-    };
-    let seeds = options.seeds.unwrap_or(usual);
-    report.part(differential::PART, |report| {
-        differential::run(seeds, scratch, report)
-    })
-}
-
-fn run_validation(
-    options: &Options,
-    go: bool,
-    scratch: &std::path::Path,
-    report: &mut Report,
-) -> Outcome {
-    if !go {
-        report.missing(validation::PART);
-        return Ok(());
-    }
-    let usual = if options.long {
-        validation::COUNT_LONG
-    } else {
-        validation::COUNT
-    };
-    let count = options.count.unwrap_or(usual);
-    let seed = options.seed.unwrap_or(validation::SEED);
-    report.part(validation::PART, |report| {
-        validation::run(count, seed, scratch, report)
-    })
-}
 
 /// One kubectl against a server of its own.
 fn run_kubectl(

@@ -32,6 +32,20 @@ impl Report {
         Ok(())
     }
 
+    /// Runs a part if its program `is_here`, and notes else that it is missing.
+    pub(super) fn part_if(
+        &mut self,
+        is_here: bool,
+        name: &str,
+        run: impl FnOnce(&mut Self) -> Outcome,
+    ) -> Outcome {
+        if is_here {
+            return self.part(name, run);
+        }
+        self.missing(name);
+        Ok(())
+    }
+
     /// Notes a part for which the machine lacks the program.
     pub(super) fn missing(&mut self, name: &str) {
         self.parts.push(format!("{name}: not run, not here"));
