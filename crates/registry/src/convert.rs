@@ -3,6 +3,7 @@
 //! Most versions differ in names and in what they lack, so they meet in JSON: fields of the same
 //! name go over, others are lost. Kinds that were rearranged have their own rules.
 
+mod custom_resource_definition;
 mod events;
 mod horizontal_pod_autoscaler;
 mod resource_claims;
@@ -66,6 +67,12 @@ fn rearrange(json: &mut Value, from: &Kind, to: &Kind) {
         ("Event", "events.k8s.io", "", ..) => events::to_core_group(json),
         ("HorizontalPodAutoscaler", _, _, "v1", "v2") => horizontal_pod_autoscaler::to_v2(json),
         ("HorizontalPodAutoscaler", _, _, "v2", "v1") => horizontal_pod_autoscaler::to_v1(json),
+        ("CustomResourceDefinition", .., "v1beta1", "v1") => {
+            custom_resource_definition::to_v1(json);
+        }
+        ("CustomResourceDefinition", .., "v1", "v1beta1") => {
+            custom_resource_definition::to_v1beta1(json);
+        }
         (kind, "resource.k8s.io", _, "v1beta1", "v1") => resource_claims::to_v1(kind, json),
         (kind, "resource.k8s.io", _, "v1", "v1beta1") => resource_claims::to_v1beta1(kind, json),
         _ => {}

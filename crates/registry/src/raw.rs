@@ -62,7 +62,7 @@ impl RawStorage {
         if !object.meta().resource_version.is_empty() {
             return Err(StorageError::VersionOnCreate);
         }
-        let value = self.codec.encode(object);
+        let value = self.codec.encode(object)?;
         let bytes = Bytes::from(key);
         let put = self.put(
             StorageRequest::Create,

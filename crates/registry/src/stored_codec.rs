@@ -4,23 +4,28 @@
 //! the transformer. On the way back each version of an object is looked at once while in use.
 
 use crate::Stored;
+use crate::convert::convert;
 use crate::metrics::ResourceMetrics;
 use crate::storage_key::KeyLayout;
 use crate::stored::unreadable;
 use crate::stored_cache::StoredCache;
+use crate::stored_json;
 use crate::transformer::{Identity, Transformer};
 use bytes::Bytes;
 use kubist_api::{Kind, find_kind_by_api_version};
-use kubist_apimachinery::wire::{DecodeContext, Json, merge_json, merge_protobuf};
+use kubist_apimachinery::wire::{DecodeContext, merge_json, merge_protobuf};
 use kubist_apimachinery::{AnyObject, Status, Str};
 use kubist_codec::envelope::{self, Envelope};
 use kubist_storage::KeyValue;
+use serde::Deserialize;
 use std::sync::Arc;
 
 /// The stored form of a resource.
 #[derive(Clone, Debug)]
 pub struct StoredCodec {
     kind: &'static Kind,
+    /// In what it is written, where that is another version.
+    written_as: Option<&'static Kind>,
     keys: KeyLayout,
     cache: Arc<StoredCache>,
     transformer: Arc<dyn Transformer>,
@@ -35,7 +40,7 @@ pub enum StorageEncoding {
     /// The protobuf envelope, as upstream for built-in kinds.
     #[default]
     Protobuf,
-    /// JSON, as upstream for custom resources.
+    /// JSON, as upstream for custom resources, their definitions and APIServices.
     Json,
 }
 
@@ -47,6 +52,7 @@ impl StoredCodec {
     pub fn new(kind: &'static Kind, keys: KeyLayout) -> Self {
         Self {
             kind,
+            written_as: None,
             keys,
             cache: Arc::new(StoredCache::new(CACHE_BYTES_MAX)),
             transformer: Arc::new(Identity),
@@ -59,6 +65,13 @@ impl StoredCodec {
     #[must_use]
     pub fn with_transformer(mut self, transformer: Arc<dyn Transformer>) -> Self {
         self.transformer = transformer;
+        self
+    }
+
+    /// The same, writing another version of the kind than the one that it hands out.
+    #[must_use]
+    pub fn written_as(mut self, kind: &'static Kind) -> Self {
+        self.written_as = Some(kind);
         self
     }
 
@@ -97,16 +110,19 @@ impl StoredCodec {
     }
 
     /// The stored encoding of an object, before the transformer.
-    pub(crate) fn encode(&self, mut object: Box<dyn AnyObject>) -> Bytes {
+    pub(crate) fn encode(&self, mut object: Box<dyn AnyObject>) -> Result<Bytes, Status> {
         let meta = object.meta_mut();
         meta.resource_version = Str::default();
         meta.self_link = Str::default();
-        match self.encoding {
-            StorageEncoding::Protobuf => envelope::encode(&*object).into(),
-            StorageEncoding::Json => serde_json::to_vec(&Json::top(&*object))
-                .unwrap_or_default()
-                .into(),
+        if let Some(kind) = self.written_as {
+            object = convert(object, self.kind, kind)?;
         }
+        let json = match self.encoding {
+            StorageEncoding::Protobuf => return Ok(envelope::encode(&*object).into()),
+            StorageEncoding::Json if self.kind.is_custom() => stored_json::custom(&*object),
+            StorageEncoding::Json => stored_json::typed(&*object),
+        };
+        json.map_err(Status::internal_error)
     }
 
     /// The value to store.
@@ -218,18 +234,39 @@ fn names(kind: &Kind, envelope: &Envelope<'_>) -> bool {
 fn decode_other(kind: &'static Kind, value: &Bytes) -> Result<Box<dyn AnyObject>, Status> {
     let cx = &mut DecodeContext::new();
     if value.starts_with(b"{") {
-        let mut object = empty(kind)?;
+        let found = kind_in(kind, value)?;
+        let mut object = empty(found)?;
         merge_json(&mut *object, value, cx).map_err(|error| unreadable(&error))?;
-        return Ok(object);
+        return convert(object, found, kind);
     }
     let envelope = Envelope::open(value).map_err(|error| unreadable(&error))?;
-    let found = find_kind_by_api_version(envelope.api_version, envelope.kind).ok_or_else(|| {
-        let (version, name) = (envelope.api_version, envelope.kind);
-        unreadable(&format_args!("unknown kind {version} {name}"))
-    })?;
+    let found = kind_of(envelope.api_version, envelope.kind)?;
     let mut object = empty(found)?;
     merge_protobuf(&mut *object, envelope.raw, cx).map_err(|error| unreadable(&error))?;
-    crate::convert::convert(object, found, kind)
+    convert(object, found, kind)
+}
+
+/// What an object in JSON says that it is; the version of a custom resource is but a name.
+fn kind_in(kind: &'static Kind, value: &Bytes) -> Result<&'static Kind, Status> {
+    if kind.is_custom() {
+        return Ok(kind);
+    }
+    let named: TypeMeta = serde_json::from_slice(value).map_err(|error| unreadable(&error))?;
+    kind_of(&named.api_version, &named.kind)
+}
+
+fn kind_of(api_version: &str, kind: &str) -> Result<&'static Kind, Status> {
+    find_kind_by_api_version(api_version, kind)
+        .ok_or_else(|| unreadable(&format_args!("unknown kind {api_version} {kind}")))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TypeMeta {
+    #[serde(default)]
+    api_version: String,
+    #[serde(default)]
+    kind: String,
 }
 
 fn empty(kind: &'static Kind) -> Result<Box<dyn AnyObject>, Status> {

@@ -14,6 +14,7 @@ use kubist_api::{Column, Kind, ResourceFacts, SubresourceFacts};
 use kubist_apimachinery::CustomObject;
 use kubist_apimachinery::wire::{KindFacts, to_json_value};
 use parking_lot::Mutex;
+use ring::digest;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -87,6 +88,7 @@ impl Shape {
             spec.scope,
             to_json_value(names),
             version.name,
+            storage_version(definition),
             subresources.map(|it| to_json_value(it)),
             columns.map(|it| to_json_value(it)).collect::<Vec<_>>(),
             fields.map(|it| &it.json_path).collect::<Vec<_>>(),
@@ -123,6 +125,7 @@ impl Shape {
                     it.label_selector_path.as_deref(),
                 )
             });
+        let storage = storage_version(definition);
         let has_status = subresources.is_some_and(|it| it.status.is_some());
         let shown = shown_columns(version);
         let fields = version.selectable_fields.iter();
@@ -137,7 +140,7 @@ impl Shape {
             short_names: leak_all(names.short_names.iter().map(|it| leak(it))),
             categories: leak_all(names.categories.iter().map(|it| leak(it))),
             verbs: VERBS,
-            storage_version_hash: leak(&storage_hash(of_kind)),
+            storage_version_hash: leak(&storage_hash(of_kind, storage)),
             subresources: leak_all(parts(of_kind, has_status, scale.is_some())),
             columns: leak_all(std::iter::once(NAME).chain(shown.iter().map(column))),
         };
@@ -184,6 +187,9 @@ fn leak(text: &str) -> &'static str {
 fn leak_all<T>(items: impl Iterator<Item = T>) -> &'static [T] {
     Box::leak(items.collect::<Vec<T>>().into_boxed_slice())
 }
+
+/// Bytes of a digest that make a hash of a stored version.
+const HASH_BYTES: usize = 8;
 
 const NAME: Column = Column {
     name: "Name",
@@ -236,11 +242,15 @@ fn parts(
     status.into_iter().chain(scale)
 }
 
-/// Changes with the kind and nothing else; clients compare it, and read nothing in it.
-fn storage_hash(kind: &KindFacts) -> String {
-    let text = format!("{}/{}/{}", kind.group, kind.version, kind.kind);
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    STANDARD.encode(hash.to_be_bytes())
+/// The version in which objects are stored.
+fn storage_version(definition: &CustomResourceDefinition) -> &str {
+    let mut versions = definition.spec.versions.iter();
+    versions.find(|it| it.storage).map_or("", |it| &it.name)
+}
+
+/// What stands for the kind in the version in which it is stored; upstream's.
+fn storage_hash(kind: &KindFacts, storage: &str) -> String {
+    let text = format!("{}/{storage}/{}", kind.group, kind.kind);
+    let hash = digest::digest(&digest::SHA256, text.as_bytes());
+    STANDARD.encode(&hash.as_ref()[..HASH_BYTES])
 }

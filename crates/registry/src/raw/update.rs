@@ -105,7 +105,7 @@ impl RawStorage {
         object: Box<dyn AnyObject>,
         ttl: Option<Duration>,
     ) -> Result<Tried, StorageError> {
-        let value = self.codec.encode(object);
+        let value = self.codec.encode(object)?;
         if let Some(stored) = &current.stored
             && may_be(stored, &value)
         {

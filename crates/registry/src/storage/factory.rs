@@ -10,7 +10,7 @@ use crate::stored_codec::{StorageEncoding, StoredCodec};
 use crate::strategy::{PlainStrategy, Strategy};
 use crate::transformer::{Identity, Transformer};
 use hashbrown::HashMap;
-use kubist_api::Kind;
+use kubist_api::{Kind, find_kind};
 use kubist_apimachinery::GroupResource;
 use kubist_storage::Kv;
 use parking_lot::Mutex;
@@ -117,6 +117,33 @@ pub struct StorageFactory {
     metrics: Mutex<Vec<Arc<ResourceMetrics>>>,
 }
 
+/// A built-in resource that upstream keeps in JSON: what its own servers of definitions and of
+/// APIServices do.
+struct InJson {
+    group: &'static str,
+    plural: &'static str,
+    version: Option<&'static str>,
+}
+
+impl InJson {
+    fn is(&self, resource: &GroupResource) -> bool {
+        (self.group, self.plural) == (&*resource.group, &*resource.resource)
+    }
+}
+
+const JSON: [InJson; 2] = [
+    InJson {
+        group: "apiextensions.k8s.io",
+        plural: "customresourcedefinitions",
+        version: Some("v1beta1"),
+    },
+    InJson {
+        group: "apiregistration.k8s.io",
+        plural: "apiservices",
+        version: None,
+    },
+];
+
 /// Resources that are counted apart; those that come later are counted together as `other`.
 const COUNTED_MAX: usize = 2_000;
 
@@ -132,6 +159,8 @@ pub struct StorageOptions {
     pub transformer: Arc<dyn Transformer>,
     /// How its objects are encoded.
     pub encoding: StorageEncoding,
+    /// The version in which they are written, where it is not the one that storage hands out.
+    pub version: Option<&'static str>,
     /// The field by which a watch cache tells watchers apart.
     pub indexed_field: Option<&'static str>,
 }
@@ -170,7 +199,8 @@ impl StorageFactory {
         self
     }
 
-    /// The same with an encoding for one resource. Default: protobuf.
+    /// The same with an encoding for one resource. Default: upstream's, which is protobuf but for
+    /// definitions of custom resources and APIServices.
     #[must_use]
     pub fn with_encoding(mut self, resource: GroupResource, encoding: StorageEncoding) -> Self {
         self.encodings.insert(resource, encoding);
@@ -211,6 +241,15 @@ impl StorageFactory {
         found.or_else(|| of(EVERY, EVERY))
     }
 
+    fn encoding(&self, resource: &GroupResource) -> StorageEncoding {
+        let usual = if JSON.iter().any(|it| it.is(resource)) {
+            StorageEncoding::Json
+        } else {
+            StorageEncoding::Protobuf
+        };
+        self.encodings.get(resource).copied().unwrap_or(usual)
+    }
+
     /// How a resource is kept.
     pub fn options(&self, resource: &GroupResource, namespaced: bool) -> StorageOptions {
         let (group, plural) = (&resource.group, &resource.resource);
@@ -219,7 +258,11 @@ impl StorageFactory {
             keys: KeyLayout::built_in(&self.key_root, group, plural, namespaced),
             cached: self.watch_cache.covers(resource),
             transformer: transformer.unwrap_or_else(|| Arc::new(Identity)),
-            encoding: self.encodings.get(resource).copied().unwrap_or_default(),
+            encoding: self.encoding(resource),
+            version: JSON
+                .iter()
+                .find(|it| it.is(resource))
+                .and_then(|it| it.version),
             indexed_field: INDEXED
                 .iter()
                 .find(|(of_group, of_plural, _)| **group == **of_group && **plural == **of_plural)
@@ -235,6 +278,7 @@ impl StorageFactory {
         let options = StorageOptions {
             keys: KeyLayout::custom(&self.key_root, group, plural, namespaced),
             encoding: StorageEncoding::Json,
+            version: None,
             ..self.options(&resource, namespaced)
         };
         // It has no indexed field that a strategy would have to know.
@@ -258,11 +302,18 @@ impl StorageFactory {
         options: &StorageOptions,
         kind: &'static Kind,
     ) -> RawStorage {
-        let codec = StoredCodec::new(kind, options.keys.clone())
+        let facts = kind.facts();
+        let written_as = options
+            .version
+            .and_then(|version| find_kind(facts.group, version, facts.kind));
+        let mut codec = StoredCodec::new(kind, options.keys.clone())
             .with_transformer(Arc::clone(&options.transformer))
             .with_encoding(options.encoding)
             .with_metrics(self.metrics_of(&resource.group, &resource.resource))
             .with_cache(Arc::clone(&self.made));
+        if let Some(version) = written_as {
+            codec = codec.written_as(version);
+        }
         RawStorage::new(Arc::clone(&self.kv), codec)
     }
 

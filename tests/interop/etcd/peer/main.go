@@ -2,8 +2,8 @@
 //
 // It takes a list of resources on standard input (JSON), and for each: lists it, holds every
 // stored value against what upstream's encoder makes of the object, updates every object that is
-// not its own while it watches, and makes a copy beside it. It prints what it did, one object in a
-// line.
+// not its own while it watches, and makes a copy beside it, but of a definition. It prints what it
+// did, one object in a line.
 package main
 
 import (
@@ -18,9 +18,13 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/kubernetes"
-	crds "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	crdinstall "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/install"
+	crdsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	crdsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -58,9 +62,6 @@ func main() {
 }
 
 func run(server, prefix string, readOnly bool) error {
-	if err := crds.AddToScheme(scheme.Scheme); err != nil {
-		return err
-	}
 	var resources []resource
 	if err := json.NewDecoder(os.Stdin).Decode(&resources); err != nil {
 		return err
@@ -101,23 +102,8 @@ func newPeer(client *kubernetes.Client, prefix string, one resource) (*peer, err
 	if err != nil {
 		return nil, err
 	}
-	fresh := func(kind string) func() runtime.Object {
-		return func() runtime.Object {
-			object, err := scheme.Scheme.New(version.WithKind(kind))
-			if err != nil {
-				panic(err) // The list names kinds of the scheme only.
-			}
-			return object
-		}
-	}
-	if !scheme.Scheme.Recognizes(version.WithKind(one.Kind)) {
-		return nil, fmt.Errorf("%s %s is not in the scheme", one.APIVersion, one.Kind)
-	}
-	factory := serializer.NewCodecFactory(scheme.Scheme)
-	encoder := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
-	codec := factory.CodecForVersions(encoder, factory.UniversalDeserializer(), version, version)
+	codec, newOne, newList := formOf(version.WithKind(one.Kind))
 	versioner := storage.APIObjectVersioner{}
-	newOne, newList := fresh(one.Kind), fresh(one.Kind+"List")
 	store, err := etcd3.New(client, nil, codec, newOne, newList, prefix, one.Folder,
 		schema.GroupResource{Group: version.Group, Resource: strings.ToLower(one.Kind)},
 		identity.NewEncryptCheckTransformer(), etcd3.NewDefaultLeaseManagerConfig(),
@@ -126,6 +112,37 @@ func newPeer(client *kubernetes.Client, prefix string, one resource) (*peer, err
 		return nil, err
 	}
 	return &peer{client.Client, store, codec, one.Folder, prefix, newList, newOne}, nil
+}
+
+// formOf tells how upstream keeps objects of a kind, and how new ones and new lists are made.
+func formOf(kind schema.GroupVersionKind) (runtime.Codec, func() runtime.Object, func() runtime.Object) {
+	if kind.Group == apiextensions.GroupName {
+		definitions := runtime.NewScheme()
+		crdinstall.Install(definitions)
+		codec := serializer.NewCodecFactory(definitions).
+			LegacyCodec(crdsv1beta1.SchemeGroupVersion, crdsv1.SchemeGroupVersion)
+		return codec, func() runtime.Object { return &apiextensions.CustomResourceDefinition{} },
+			func() runtime.Object { return &apiextensions.CustomResourceDefinitionList{} }
+	}
+	if !scheme.Scheme.Recognizes(kind) { // A custom resource.
+		return unstructured.UnstructuredJSONScheme,
+			func() runtime.Object { return &unstructured.Unstructured{} },
+			func() runtime.Object { return &unstructured.UnstructuredList{} }
+	}
+	fresh := func(kind schema.GroupVersionKind) func() runtime.Object {
+		return func() runtime.Object {
+			object, err := scheme.Scheme.New(kind)
+			if err != nil {
+				panic(err) // It knows this one.
+			}
+			return object
+		}
+	}
+	version := kind.GroupVersion()
+	factory := serializer.NewCodecFactory(scheme.Scheme)
+	encoder := protobuf.NewSerializer(scheme.Scheme, scheme.Scheme)
+	codec := factory.CodecForVersions(encoder, factory.UniversalDeserializer(), version, version)
+	return codec, fresh(kind), fresh(version.WithKind(kind.Kind + "List"))
 }
 
 func (p *peer) run(ctx context.Context, readOnly bool) error {
@@ -227,6 +244,11 @@ func (p *peer) write(ctx context.Context, item runtime.Object, events watch.Inte
 	}
 	if err := expect(events, watch.Modified, object.GetName()); err != nil {
 		return err
+	}
+	if _, ok := item.(*apiextensions.CustomResourceDefinition); ok {
+		// A copy would define the same resource again, under a name that is not its own.
+		fmt.Println("wrote", p.key(object))
+		return nil
 	}
 	copied := item.DeepCopyObject()
 	made, err := meta.Accessor(copied)
