@@ -17,6 +17,7 @@ use crate::answer::Answer;
 use crate::body;
 use crate::decode::Decoded;
 use crate::discovery;
+use crate::metrics::RequestLabels;
 use crate::represent::Form;
 use crate::request::Request;
 use crate::route::ResourcePath;
@@ -36,6 +37,8 @@ pub(crate) struct Call<'a> {
     pub(crate) service: &'a Service,
     pub(crate) cx: &'a RequestContext,
     pub(crate) request: &'a Request,
+    /// What it is counted under.
+    pub(crate) labels: &'a RequestLabels,
 }
 
 /// What a request is about: a resource that exists, and maybe one object.
@@ -68,7 +71,7 @@ pub(crate) async fn answer(
         found.facts
     };
     check_scope(facts, &path)?;
-    warn_of_deprecation(call.cx, facts);
+    warn_of_deprecation(call, facts);
     let Some(storage) = storage else {
         return made_up(call, facts, &path, body).await;
     };
@@ -123,13 +126,14 @@ const DEPRECATED: [(&str, &str, &str, &str); 2] = [
     ),
 ];
 
-fn warn_of_deprecation(cx: &RequestContext, facts: &ResourceFacts) {
+fn warn_of_deprecation(call: Call<'_>, facts: &ResourceFacts) {
     let names = (facts.group, facts.version, facts.kind);
     let found = DEPRECATED
         .iter()
         .find(|(group, version, kind, _)| (*group, *version, *kind) == names);
     if let Some((_, _, _, warning)) = found {
-        cx.warn(*warning);
+        call.cx.warn(*warning);
+        call.service.metrics.deprecated(call.labels);
     }
 }
 
@@ -234,7 +238,9 @@ impl Call<'_> {
 
     /// The bytes of a body.
     async fn bytes(&self, body: &mut Incoming) -> Result<Bytes, Status> {
-        body::read(body, self.service.body_bytes_max).await
+        let bytes = body::read(body, self.service.body_bytes_max).await?;
+        self.service.metrics.body(self.labels, bytes.len());
+        Ok(bytes)
     }
 
     /// What was decoded; its warnings go to the client, whatever comes of the request.

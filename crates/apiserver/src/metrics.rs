@@ -11,6 +11,7 @@ mod storage;
 
 pub(crate) use labels::RequestLabels;
 
+use self::labels::{ABORTED, COUNTED, REQUEST, TERMINATED, TIMED};
 use crate::answer::Answer;
 use crate::version;
 use kubist_registry::Registry;
@@ -26,6 +27,17 @@ const REQUEST_SECONDS: [f64; 23] = [
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0,
     10.0, 15.0, 20.0, 30.0, 45.0, 60.0,
 ];
+/// The same without what webhooks and queues take, as upstream.
+const SLI_SECONDS: [f64; 21] = [
+    0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0,
+    30.0, 45.0, 60.0,
+];
+/// Seconds until all initial events are sent, as upstream.
+const WATCH_LIST_SECONDS: [f64; 17] = [
+    0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0,
+];
+/// Bytes of bodies, as upstream: the first bound, and the steps from there to 3.05 MB.
+const BODY_BYTES: (f64, f64, usize) = (50_000.0, 100_000.0, 31);
 /// Bytes of answers, as upstream: 1 kB to 1 GB.
 const ANSWER_BYTES: [f64; 7] = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 /// Bytes of events, as upstream: 1 KiB to 128 KiB.
@@ -38,12 +50,18 @@ pub(crate) struct Metrics {
     all: prometheus::Registry,
     requests: IntCounterVec,
     took: HistogramVec,
+    sli: HistogramVec,
+    body_bytes: HistogramVec,
     answer_bytes: HistogramVec,
     aborted: IntCounterVec,
+    terminated: IntCounterVec,
+    handshake_errors: IntCounter,
+    deprecated: IntGaugeVec,
     in_flight: IntGaugeVec,
     long_running: IntGaugeVec,
     events: IntCounterVec,
     event_bytes: HistogramVec,
+    watch_lists: HistogramVec,
 }
 
 /// The counters of one watch.
@@ -67,46 +85,16 @@ impl fmt::Debug for WatchMetrics {
     }
 }
 
-/// What the labels of requests are called.
-const REQUEST: [&str; 7] = [
-    "verb",
+const RESOURCE: [&str; 3] = ["group", "version", "resource"];
+const BODIES: [&str; 3] = ["group", "resource", "verb"];
+const WATCH_LISTS: [&str; 4] = ["group", "version", "resource", "scope"];
+const DEPRECATED: [&str; 5] = [
     "group",
     "version",
     "resource",
     "subresource",
-    "scope",
-    "component",
+    "removed_release",
 ];
-const TIMED: [&str; 8] = [
-    "verb",
-    "dry_run",
-    "group",
-    "version",
-    "resource",
-    "subresource",
-    "scope",
-    "component",
-];
-const COUNTED: [&str; 9] = [
-    "verb",
-    "dry_run",
-    "group",
-    "version",
-    "resource",
-    "subresource",
-    "scope",
-    "component",
-    "code",
-];
-const ABORTED: [&str; 6] = [
-    "verb",
-    "group",
-    "version",
-    "resource",
-    "subresource",
-    "scope",
-];
-const WATCHED: [&str; 3] = ["group", "version", "resource"];
 
 impl Metrics {
     pub(crate) fn new() -> Self {
@@ -123,6 +111,18 @@ impl Metrics {
                 &TIMED,
                 &REQUEST_SECONDS,
             ),
+            sli: histogram(
+                "apiserver_request_sli_duration_seconds",
+                "How long requests took that are no dry runs; nothing is queued here",
+                &REQUEST,
+                &SLI_SECONDS,
+            ),
+            body_bytes: histogram(
+                "apiserver_request_body_size_bytes",
+                "Bytes of bodies of requests",
+                &BODIES,
+                &body_bounds(),
+            ),
             answer_bytes: histogram(
                 "apiserver_response_sizes",
                 "Bytes of answers to GET and LIST",
@@ -133,6 +133,21 @@ impl Metrics {
                 "apiserver_request_aborts_total",
                 "Requests whose clients went before there was an answer",
                 &ABORTED,
+            ),
+            terminated: counter(
+                "apiserver_request_terminations_total",
+                "Requests that the server gave up, because they took too long",
+                &TERMINATED,
+            ),
+            handshake_errors: IntCounter::new(
+                "apiserver_tls_handshake_errors_total",
+                "Connections whose TLS handshake failed",
+            )
+            .expect(VALID),
+            deprecated: gauge(
+                "apiserver_requested_deprecated_apis",
+                "1 for each deprecated resource that was asked for",
+                &DEPRECATED,
             ),
             in_flight: gauge(
                 "apiserver_current_inflight_requests",
@@ -147,13 +162,19 @@ impl Metrics {
             events: counter(
                 "apiserver_watch_events_total",
                 "Events sent to watches",
-                &WATCHED,
+                &RESOURCE,
             ),
             event_bytes: histogram(
                 "apiserver_watch_events_sizes",
                 "Bytes of events sent to watches",
-                &WATCHED,
+                &RESOURCE,
                 &EVENT_BYTES,
+            ),
+            watch_lists: histogram(
+                "apiserver_watch_list_duration_seconds",
+                "How long watches took to send everything that was there",
+                &WATCH_LISTS,
+                &WATCH_LIST_SECONDS,
             ),
         };
         metrics.register();
@@ -167,11 +188,17 @@ impl Metrics {
             &version::BUILD_LABELS,
         );
         build.with_label_values(&version::build()).set(1);
-        let all: [Box<dyn prometheus::core::Collector>; 9] = [
+        let all: [Box<dyn prometheus::core::Collector>; 15] = [
             Box::new(self.requests.clone()),
             Box::new(self.took.clone()),
+            Box::new(self.sli.clone()),
+            Box::new(self.body_bytes.clone()),
             Box::new(self.answer_bytes.clone()),
             Box::new(self.aborted.clone()),
+            Box::new(self.terminated.clone()),
+            Box::new(self.handshake_errors.clone()),
+            Box::new(self.deprecated.clone()),
+            Box::new(self.watch_lists.clone()),
             Box::new(self.in_flight.clone()),
             Box::new(self.long_running.clone()),
             Box::new(self.events.clone()),
@@ -196,7 +223,7 @@ impl Metrics {
         if labels.long_running {
             return self.long_running.with_label_values(&labels.request());
         }
-        let kind = if labels.is_mutating() {
+        let kind = if labels.mutating {
             "mutating"
         } else {
             "readOnly"
@@ -211,6 +238,10 @@ impl Metrics {
         self.requests.with_label_values(&labels.counted(code)).inc();
         let timed = self.took.with_label_values(&labels.timed());
         timed.observe(took.as_secs_f64());
+        if labels.dry_run.is_empty() {
+            let sli = self.sli.with_label_values(&labels.request());
+            sli.observe(took.as_secs_f64());
+        }
         if matches!(labels.verb, "GET" | "LIST") {
             let sizes = self.answer_bytes.with_label_values(&labels.request());
             sizes.observe(exposition::number(bytes));
@@ -220,6 +251,47 @@ impl Metrics {
     /// Counts a request whose client did not wait for the answer.
     pub(crate) fn abandoned(&self, labels: &RequestLabels) {
         self.aborted.with_label_values(&labels.aborted()).inc();
+    }
+
+    /// Counts a request that the server gave up with this code.
+    pub(crate) fn terminated(&self, labels: &RequestLabels, code: u16) {
+        let mut number = [0; 3];
+        let code = decimal(code, &mut number);
+        let labels = labels.terminated(code);
+        self.terminated.with_label_values(&labels).inc();
+    }
+
+    /// Counts a body that was read.
+    pub(crate) fn body(&self, labels: &RequestLabels, bytes: usize) {
+        if let Some(verb) = labels.body_verb() {
+            let labels = [labels.group, labels.resource, verb];
+            let sizes = self.body_bytes.with_label_values(&labels);
+            sizes.observe(exposition::number(bytes as u64));
+        }
+    }
+
+    /// Counts a connection whose handshake failed.
+    pub(crate) fn handshake_failed(&self) {
+        self.handshake_errors.inc();
+    }
+
+    /// Notes that something deprecated was asked for; upstream removes none of it in a release
+    /// that it names.
+    pub(crate) fn deprecated(&self, labels: &RequestLabels) {
+        let labels = [
+            labels.group,
+            labels.version,
+            labels.resource,
+            labels.subresource,
+            "",
+        ];
+        self.deprecated.with_label_values(&labels).set(1);
+    }
+
+    /// How long watches of this scope take to send everything.
+    pub(crate) fn watch_list(&self, labels: &RequestLabels, scope: &str) -> Histogram {
+        let labels = [labels.group, labels.version, labels.resource, scope];
+        self.watch_lists.with_label_values(&labels)
     }
 
     /// The counters of a watch.
@@ -251,7 +323,7 @@ impl fmt::Debug for Metrics {
     }
 }
 
-const VALID: &str = "names and labels are constants that are valid";
+const VALID: &str = "names, labels and bounds are constants that are valid";
 
 fn counter(name: &str, help: &str, labels: &[&str]) -> IntCounterVec {
     IntCounterVec::new(Opts::new(name, help), labels).expect(VALID)
@@ -264,6 +336,11 @@ fn gauge(name: &str, help: &str, labels: &[&str]) -> IntGaugeVec {
 fn histogram(name: &str, help: &str, labels: &[&str], buckets: &[f64]) -> HistogramVec {
     let opts = HistogramOpts::new(name, help).buckets(buckets.to_vec());
     HistogramVec::new(opts, labels).expect(VALID)
+}
+
+fn body_bounds() -> Vec<f64> {
+    let (first, step, count) = BODY_BYTES;
+    prometheus::linear_buckets(first, step, count).expect(VALID)
 }
 
 /// A code of HTTP in decimals, without allocating.

@@ -312,6 +312,7 @@ impl Acceptor {
             let handshake = tokio::time::timeout(connections.header_timeout(), tls.accept(stream));
             // A client that speaks no TLS, or hangs, is nobody's error but its own.
             let Ok(Ok(stream)) = handshake.await else {
+                connections.handshake_failed();
                 return;
             };
             let peer = match stream.get_ref().1.peer_certificates() {

@@ -56,6 +56,13 @@ pub(crate) struct Service {
     anonymous_health: bool,
 }
 
+/// A request, and what it is counted under.
+#[derive(Clone, Copy, Debug)]
+struct Asked<'a> {
+    request: &'a Request,
+    labels: &'a RequestLabels,
+}
+
 impl Service {
     pub(crate) fn new(
         config: &Config,
@@ -93,7 +100,11 @@ impl Service {
         let slow = self.slow_request;
         let mut record = RequestRecord::begin(&self.metrics, labels, &request, protocol, slow);
         let mut cx = self.registry.request(User::default());
-        let answered = self.authenticated(&mut cx, &peer, &request, route, &mut body);
+        let asked = Asked {
+            request: &request,
+            labels: &labels,
+        };
+        let answered = self.authenticated(&mut cx, &peer, asked, route, &mut body);
         let answered = AssertUnwindSafe(Box::pin(answered)).catch_unwind().await;
         let answer = answered.unwrap_or_else(|_| {
             Err(Status::internal_error(
@@ -119,10 +130,11 @@ impl Service {
         &self,
         cx: &mut RequestContext,
         peer: &Peer,
-        request: &Request,
+        asked: Asked<'_>,
         route: Route,
         body: &mut Incoming,
     ) -> Result<Answer, Status> {
+        let request = asked.request;
         let user = self
             .authenticator
             .authenticate(peer, &request.headers, cx.received);
@@ -136,9 +148,10 @@ impl Service {
         };
         // A watch has its own end; what else takes that long is given up.
         let deadline = deadline(request)?;
-        tokio::time::timeout(deadline, self.route(cx, request, route, body))
+        tokio::time::timeout(deadline, self.route(cx, asked, route, body))
             .await
             .unwrap_or_else(|_| {
+                self.metrics.terminated(asked.labels, 504);
                 let why = "request did not complete within the allotted timeout";
                 Err(Status::timeout(why, 0))
             })
@@ -154,16 +167,18 @@ impl Service {
     async fn route(
         &self,
         cx: &RequestContext,
-        request: &Request,
+        asked: Asked<'_>,
         route: Route,
         body: &mut Incoming,
     ) -> Result<Answer, Status> {
+        let request = asked.request;
         match route {
             Route::Resource(path) => {
                 let call = Call {
                     service: self,
                     cx,
                     request,
+                    labels: asked.labels,
                 };
                 handler::answer(call, path, body).await
             }

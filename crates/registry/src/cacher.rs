@@ -9,7 +9,6 @@
 //! it begins anew.
 
 mod consistency;
-mod counters;
 mod delegation;
 mod dispatch;
 mod feed;
@@ -21,9 +20,6 @@ mod time_budget;
 mod watchers;
 mod watching;
 
-pub use self::counters::CacherCounts;
-
-use self::counters::Counters;
 use self::delegation::Answers;
 use self::freshness::Freshness;
 use self::reading::Source;
@@ -98,15 +94,16 @@ struct Shared {
     /// Events up to here are in the buffers of those who want them.
     dispatched: AtomicU64,
     ready: watch::Sender<bool>,
-    counters: Counters,
 }
 
-/// How much a watch cache holds, and what it has done.
+/// How much a watch cache holds. What it has done is in its [metrics](Cacher::metrics).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacherStats {
     /// Objects.
     pub objects: usize,
+    /// Bytes of their stored values.
+    pub bytes: usize,
     /// Events that fit into the ring now.
     pub capacity: usize,
     /// Watches.
@@ -118,8 +115,6 @@ pub struct CacherStats {
     pub revision: u64,
     /// Whether the last comparison with storage found the same. Storage answers reads otherwise.
     pub trusted: bool,
-    /// What it has done.
-    pub counts: CacherCounts,
 }
 
 impl Cacher {
@@ -134,7 +129,6 @@ impl Cacher {
             freshness: Freshness::new(),
             dispatched: AtomicU64::new(0),
             ready: watch::Sender::new(false),
-            counters: Counters::default(),
         };
         Self {
             shared: Arc::new(shared),
@@ -179,22 +173,22 @@ impl Cacher {
         drop(ready.wait_for(|it| *it).await);
     }
 
-    /// How much it holds (zeros while it is not ready), and what it has done.
+    /// How much it holds; zeros while it is not ready.
     pub fn stats(&self) -> CacherStats {
         let state = self.shared.state.lock();
         let content = state.content.as_ref();
         CacherStats {
             objects: content.map_or(0, |it| it.tree().len()),
+            bytes: content.map_or(0, Content::bytes),
             capacity: content.map_or(0, Content::capacity),
             watchers: state.watchers.len(),
             generation: state.generation,
             revision: content.map_or(0, Content::revision),
             trusted: state.trusted,
-            counts: self.shared.counters.now(),
         }
     }
 
-    /// What is counted about its resource.
+    /// What is counted about its resource, by this cache and by those before it.
     pub fn metrics(&self) -> &Arc<ResourceMetrics> {
         self.shared.raw.codec.metrics()
     }
@@ -208,7 +202,7 @@ impl Cacher {
         let Some(revision) = not_older_than else {
             return shared.raw.get(key, None).await;
         };
-        if shared.readiness().is_err() || !shared.is_trusted() {
+        if !shared.answers_reads() {
             return shared.raw.get(key, not_older_than).await;
         }
         shared.raw.keys().check(key)?;
@@ -223,6 +217,8 @@ impl Cacher {
     async fn list_objects(&self, request: ListRequest<'_>) -> Result<Listed, Status> {
         let position = list::position(request.options)?;
         let answers = delegation::of_list(&position, &request)?;
+        // While storage answers everything, nothing is asked of the cache.
+        let asked = self.shared.answers_reads();
         let view = self.shared.view(answers, &request).await;
         let failed = |error: &StorageError| error.to_status(Operation::List, request.resource, "");
         let view = view.map_err(|error| failed(&error))?;
@@ -230,8 +226,8 @@ impl Cacher {
             Some(view) => list::list(&self.shared.raw.codec, view, request).await,
             None => self.shared.raw.list(request).await,
         };
-        if answers == Answers::MostRecent {
-            let cache = &self.metrics().cache;
+        if answers == Answers::MostRecent && asked {
+            let cache = self.shared.counted();
             cache
                 .consistent_reads(listed.is_ok(), view.is_none())
                 .add(1);

@@ -140,7 +140,7 @@ impl Listing<'_> {
             } else {
                 self.codec.passing(kv)
             };
-            if let Some(status) = stored.check(&mut cx) {
+            if let Some(status) = self.codec.failure(&stored, &mut cx) {
                 listed.unreadable.push(Unreadable {
                     key: String::from_utf8_lossy(&kv.key).into_owned(),
                     status: status.clone(),

@@ -3,9 +3,12 @@
 //! Plain atomics, one set for each resource: counting takes no lock, allocates nothing, and needs
 //! no registry of metrics. Names and bounds of buckets are upstream's. It exports nothing itself.
 
+mod histogram;
+
+pub use histogram::{Histogram, HistogramState};
+
 use kubist_apimachinery::Str;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 use tokio::time::Instant;
 
 /// Upper bounds of the buckets of what storage takes, in seconds, as upstream's
@@ -19,64 +22,6 @@ pub const STORAGE_SECONDS: &[f64] = &[
 pub const READ_WAIT_SECONDS: &[f64] = &[
     0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0,
 ];
-
-/// How long things took, counted in buckets.
-#[derive(Debug)]
-pub struct Histogram {
-    bounds: &'static [f64],
-    /// One for each bound, and one for what is above all.
-    counts: Box<[AtomicU64]>,
-    nanos: AtomicU64,
-}
-
-/// The state of a [`Histogram`].
-#[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::exhaustive_structs, reason = "a histogram has no other parts")]
-pub struct HistogramState {
-    /// Upper bounds of the buckets, in seconds.
-    pub bounds: &'static [f64],
-    /// What fell into each bucket and not into one before; the last is above all bounds.
-    pub counts: Vec<u64>,
-    /// All durations together, in seconds.
-    pub seconds: f64,
-}
-
-impl Histogram {
-    /// With these upper bounds, in seconds, in rising order.
-    pub fn new(bounds: &'static [f64]) -> Self {
-        Self {
-            bounds,
-            counts: (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect(),
-            nanos: AtomicU64::new(0),
-        }
-    }
-
-    /// Counts a duration.
-    pub fn observe(&self, took: Duration) {
-        let seconds = took.as_secs_f64();
-        let bucket = self.bounds.partition_point(|bound| *bound < seconds);
-        self.counts[bucket].fetch_add(1, Ordering::Relaxed);
-        let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
-        self.nanos.fetch_add(nanos, Ordering::Relaxed);
-    }
-
-    /// What was counted.
-    pub fn state(&self) -> HistogramState {
-        let counts = self.counts.iter().map(|it| it.load(Ordering::Relaxed));
-        HistogramState {
-            bounds: self.bounds,
-            counts: counts.collect(),
-            seconds: Duration::from_nanos(self.nanos.load(Ordering::Relaxed)).as_secs_f64(),
-        }
-    }
-}
-
-impl HistogramState {
-    /// How much was counted.
-    pub fn count(&self) -> u64 {
-        self.counts.iter().sum()
-    }
-}
 
 /// A number that only rises.
 #[derive(Debug, Default)]
@@ -127,7 +72,7 @@ impl StorageRequest {
     pub fn name(self) -> &'static str {
         match self {
             Self::Create => "create",
-            Self::Count => "count",
+            Self::Count => "listWithCount",
             Self::Delete => "delete",
             Self::Get => "get",
             Self::List => "list",
@@ -169,20 +114,34 @@ impl ListMetrics {
     }
 }
 
-/// What a watch cache counts.
+/// What a watch cache counts. It goes on where a cache begins anew, or is made anew because the
+/// definition of its resource has changed.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct CacheMetrics {
-    /// Times that it has read everything.
+    /// Times that it has read everything (`apiserver_watch_cache_initializations_total`).
     pub initializations: Count,
-    /// Objects read then.
+    /// Objects and events of the past that watches began with (`apiserver_init_events_total`).
     pub init_events: Count,
-    /// Events that came from the engine.
+    /// Events that came from the engine (`apiserver_watch_cache_events_received_total`).
     pub events_received: Count,
-    /// Events that were offered to watchers.
+    /// Events that changed something, and were offered to watchers
+    /// (`apiserver_watch_cache_events_dispatched_total`).
     pub events_dispatched: Count,
-    /// Watchers ended because they were too slow.
-    pub terminated_watchers: Count,
+    /// Times that the ring grew (`watch_cache_capacity_increase_total`).
+    pub capacity_increases: Count,
+    /// Times that the ring shrank (`watch_cache_capacity_decrease_total`).
+    pub capacity_decreases: Count,
+    /// Watches that were ended because they did not keep up, and none that left by itself
+    /// (`apiserver_terminated_watchers_total`).
+    pub watchers_terminated: Count,
+    /// Comparisons with storage that found the same
+    /// (`apiserver_storage_consistency_checks_total`, success).
+    pub checks_passed: Count,
+    /// Comparisons with storage that found something else (the same, failure).
+    pub checks_failed: Count,
+    /// Comparisons with storage that could not be made (the same, error).
+    pub checks_without_result: Count,
     /// How long requests waited until the cache was fresh.
     pub read_wait: Histogram,
     /// Consistent lists: by whether they succeeded, and whether storage had to answer.
@@ -190,7 +149,26 @@ pub struct CacheMetrics {
 }
 
 impl CacheMetrics {
-    /// Consistent lists that ended so: whether they succeeded, and whether storage answered them.
+    fn new() -> Self {
+        Self {
+            initializations: Count::default(),
+            init_events: Count::default(),
+            events_received: Count::default(),
+            events_dispatched: Count::default(),
+            capacity_increases: Count::default(),
+            capacity_decreases: Count::default(),
+            watchers_terminated: Count::default(),
+            checks_passed: Count::default(),
+            checks_failed: Count::default(),
+            checks_without_result: Count::default(),
+            read_wait: Histogram::new(READ_WAIT_SECONDS),
+            consistent: Default::default(),
+        }
+    }
+
+    /// Consistent lists that ended so: whether they succeeded, and whether storage answered them
+    /// because the cache did not get there in time
+    /// (`apiserver_watch_cache_consistent_read_total`).
     pub fn consistent_reads(&self, success: bool, fallback: bool) -> &Count {
         &self.consistent[usize::from(success)][usize::from(fallback)]
     }
@@ -210,12 +188,31 @@ pub struct ResourceMetrics {
     pub from_cache: ListMetrics,
     /// The watch cache; zeros if there is none.
     pub cache: CacheMetrics,
+    /// Events that came from the engine, to the watch cache or to watches without one
+    /// (`apiserver_storage_events_received_total`).
+    pub engine_events: Count,
+    /// Times that the engine said how far it is, without an event (`etcd_bookmark_total`).
+    pub engine_bookmarks: Count,
     /// Stored values that could not be read.
     pub decode_errors: Count,
+    /// The newest revision of a value that could not be read and was told in the log.
+    told: AtomicU64,
     requests: [RequestMetrics; StorageRequest::ALL.len()],
 }
 
 impl ResourceMetrics {
+    /// Whether nobody was told yet of a value of this revision that cannot be read: it is written
+    /// once, and met by every watch.
+    pub(crate) fn tells(&self, revision: u64) -> bool {
+        self.told.fetch_max(revision, Ordering::Relaxed) < revision
+    }
+
+    /// Counts what the engine delivered: so many events, or that there is none.
+    pub(crate) fn delivered(&self, events: usize) {
+        self.engine_events.add(events);
+        self.engine_bookmarks.add(usize::from(events == 0));
+    }
+
     /// Zeros.
     pub fn new(group: impl Into<Str>, resource: impl Into<Str>) -> Self {
         Self {
@@ -223,16 +220,11 @@ impl ResourceMetrics {
             resource: resource.into(),
             from_storage: ListMetrics::default(),
             from_cache: ListMetrics::default(),
-            cache: CacheMetrics {
-                initializations: Count::default(),
-                init_events: Count::default(),
-                events_received: Count::default(),
-                events_dispatched: Count::default(),
-                terminated_watchers: Count::default(),
-                read_wait: Histogram::new(READ_WAIT_SECONDS),
-                consistent: Default::default(),
-            },
+            cache: CacheMetrics::new(),
+            engine_events: Count::default(),
+            engine_bookmarks: Count::default(),
             decode_errors: Count::default(),
+            told: AtomicU64::new(0),
             requests: StorageRequest::ALL.map(|_| RequestMetrics {
                 took: Histogram::new(STORAGE_SECONDS),
                 errors: Count::default(),
@@ -263,18 +255,7 @@ impl ResourceMetrics {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations_fall_into_the_first_bucket_whose_bound_is_not_below_them() {
-        let histogram = Histogram::new(&[0.1, 1.0]);
-        for millis in [0, 100, 101, 1_000, 1_001] {
-            histogram.observe(Duration::from_millis(millis));
-        }
-        let state = histogram.state();
-        assert_eq!(state.counts, [2, 2, 1]);
-        assert_eq!(state.count(), 5);
-        assert!((state.seconds - 2.202).abs() < 1e-9, "{}", state.seconds);
-    }
+    use std::time::Duration;
 
     #[tokio::test(start_paused = true)]
     async fn requests_are_timed_and_errors_counted_by_kind() {

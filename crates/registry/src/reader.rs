@@ -70,6 +70,11 @@ pub(crate) trait WatchSource: fmt::Debug + Send + Sync {
         generation: Option<u64>,
     ) -> BoxFuture<'a, Result<Watch, WatchError>>;
 
+    /// Whether it is a cache, which counts what it gets from storage itself.
+    fn is_cache(&self) -> bool {
+        false
+    }
+
     /// Whether watches can begin.
     fn check_ready(&self) -> Result<(), Status>;
 }

@@ -25,7 +25,6 @@ use crate::storage_error::Operation;
 use crate::store::Store;
 use crate::strategy::{BoxFuture, Lookup};
 use crate::subresource::Subresource;
-use crate::transformer::Transformer;
 use crate::{Predicate, RequestContext, Stored, User};
 use hashbrown::HashMap;
 use kubist_api::{GROUPS, Kind, ResourceFacts, find_kind};
@@ -45,7 +44,6 @@ pub struct Registry {
     pub(crate) definitions: Arc<Definitions>,
     /// The folder of all keys.
     key_root: Arc<str>,
-    transformers: Arc<[Arc<dyn Transformer>]>,
 }
 
 /// Group, version and plural.
@@ -59,6 +57,7 @@ pub(crate) struct Shared {
     /// None if services are not built in.
     pub(crate) services: Option<ServiceClaims>,
     pub(crate) delete_collection_workers: usize,
+    around_unreadable: bool,
     pub(crate) clock: Arc<dyn WallClock>,
     pub(crate) server_port: u16,
 }
@@ -107,7 +106,6 @@ impl Registry {
             resources: Arc::new(resources),
             caches: Arc::new(Caches::new(cachers)),
             key_root: config.key_root.as_str().into(),
-            transformers: config.transformers.into_iter().map(|(_, it)| it).collect(),
             more: config.resources.into(),
             definitions: Arc::default(),
         };
@@ -170,7 +168,9 @@ impl Registry {
 
     /// The context of a request by `user` that comes in now.
     pub fn request(&self, user: User) -> RequestContext {
-        RequestContext::new(user, self.shared.clock.now())
+        let mut cx = RequestContext::new(user, self.shared.clock.now());
+        cx.around_unreadable = self.shared.around_unreadable;
+        cx
     }
 
     /// Reads objects of all resources by group and plural, in their storage versions.
@@ -277,6 +277,7 @@ impl Shared {
             services,
             random,
             delete_collection_workers: config.delete_collection_workers.max(1),
+            around_unreadable: config.around_unreadable,
             clock: Arc::clone(&config.clock),
             server_port: config.server_port,
         }

@@ -30,6 +30,10 @@ pub struct RequestContext {
     pub user: User,
     /// When the request came in, since the Unix epoch.
     pub received: Duration,
+    /// Whether lists, and the initial events of watches, leave out objects that cannot be read,
+    /// where they would be an error otherwise. Who takes such a list for the whole, and deletes
+    /// what it lacks, is wrong. Default: no, as upstream.
+    pub around_unreadable: bool,
     warnings: Arc<Mutex<Vec<String>>>,
 }
 
@@ -42,6 +46,7 @@ impl RequestContext {
         Self {
             user,
             received,
+            around_unreadable: false,
             warnings: Arc::default(),
         }
     }

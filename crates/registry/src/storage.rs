@@ -82,7 +82,10 @@ pub trait Storage: fmt::Debug + Send + Sync + 'static {
         allowed: &'a Allowed<'a>,
     ) -> BoxFuture<'a, Result<Stored, StorageError>>;
 
-    /// Follows what a predicate selects. Errors that upstream answers with a stream come as its
+    /// Follows what a predicate selects. A version that cannot be read is held back: the client
+    /// keeps what it knows of the object until a version comes that can be read, or the object is
+    /// gone. Only the end of an object that could not be read all the while is an error, and so
+    /// is the 101st that is held back. Errors that upstream answers with a stream come as its
     /// only event.
     fn watch<'a>(&'a self, request: WatchRequest<'a>)
     -> BoxFuture<'a, Result<EventStream, Status>>;
@@ -243,6 +246,9 @@ pub struct WatchRequest<'a> {
     pub options: &'a ListOptions,
     /// When the caller will end it; a bookmark comes shortly before.
     pub timeout: Option<Duration>,
+    /// Whether the initial events leave out objects that cannot be read; otherwise one of them is
+    /// an error that ends the watch. Later versions that cannot be read are held back either way.
+    pub around_unreadable: bool,
 }
 
 /// One try to change an object. Called again whenever another write came in between, and must

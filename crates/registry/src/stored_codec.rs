@@ -192,6 +192,18 @@ impl StoredCodec {
         stored
     }
 
+    /// Why an object cannot be read; what nobody has looked at yet is looked at now.
+    pub(crate) fn failure<'a>(
+        &self,
+        stored: &'a Stored,
+        cx: &mut DecodeContext,
+    ) -> Option<&'a Status> {
+        let counted = stored.failure().is_some();
+        let failure = stored.check(cx)?;
+        self.metrics.decode_errors.add(usize::from(!counted));
+        Some(failure)
+    }
+
     fn read(&self, kv: &KeyValue, revision: u64) -> Stored {
         match self.transformer.open(&kv.value, &kv.key) {
             Ok(read) => decode(self.kind, revision, &read.value),

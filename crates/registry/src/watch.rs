@@ -1,12 +1,18 @@
 //! A watch on one resource: initial events, rewriting under selectors, bookmarks, 410.
 //!
+//! A version that cannot be read is held back, and everything else goes on: the client keeps what
+//! it knows of that object until there is a version that can be read, or the object is gone.
+//!
 //! Over an engine it holds a position in its history and at most one page of initial objects,
 //! however slowly it is read; over a watch cache a buffer with a bound. It ends with one error
 //! event, or when it is dropped; how long it may run is the caller's business, who tells it so
 //! that a bookmark comes in time.
 
+mod held;
+mod rewrite;
 mod start;
 
+use self::held::{HeldBack, Known};
 use crate::list::{narrow, no_keys};
 use crate::reader::{Interest, Snapshot, WatchSource};
 use crate::storage::WatchRequest;
@@ -15,9 +21,8 @@ use crate::watch_event::INITIAL_EVENTS_END;
 use crate::{Stored, WatchEvent};
 use bytes::Bytes;
 use kubist_api::Kind;
-use kubist_apimachinery::wire::DecodeContext;
-use kubist_apimachinery::{Status, StatusReason};
-use kubist_storage::{Change, Event, KeyRange, Watch, WatchBatch, WatchError};
+use kubist_apimachinery::Status;
+use kubist_storage::{KeyRange, Watch, WatchBatch, WatchError};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,6 +36,9 @@ pub struct EventStream {
     interest: Interest,
     /// Whether everything in the range is selected.
     everything: bool,
+    /// Whether the initial events leave out what cannot be read.
+    around_unreadable: bool,
+    held: HeldBack,
     state: State,
     bookmarks: Option<Bookmarks>,
 }
@@ -110,6 +118,8 @@ impl EventStream {
             kind: request.kind,
             interest,
             everything,
+            around_unreadable: request.around_unreadable,
+            held: HeldBack::default(),
             state: begin.state,
             bookmarks,
         })
@@ -153,10 +163,21 @@ impl EventStream {
         };
         let (snapshot, end_bookmark) = (initial.snapshot.clone(), initial.end_bookmark);
         let page = start::page(&snapshot, initial.rest.clone()).await?;
+        if self.source.is_cache() {
+            let cache = &self.codec.metrics().cache;
+            cache.init_events.add(page.kvs.len());
+        }
         let mut events = Vec::with_capacity(page.kvs.len() + 1);
         for kv in &page.kvs {
             let stored = self.codec.stored(kv);
-            readable(&stored)?;
+            if let Err(failure) = self.check(&stored) {
+                // A client takes what it gets here for all there is.
+                if !self.around_unreadable || !self.held.hold(&kv.key, Known::Nothing) {
+                    return Err(failure);
+                }
+                self.tell(kv, &failure);
+                continue;
+            }
             let (namespace, name) = self.codec.keys().names(&kv.key);
             if self.interest.predicate.matches(&stored, namespace, name) {
                 events.push(WatchEvent::Added(stored.in_version(self.kind)?));
@@ -211,6 +232,9 @@ impl EventStream {
     }
 
     fn deliver(&mut self, batch: &WatchBatch) -> Result<Vec<WatchEvent>, Status> {
+        if !self.source.is_cache() {
+            self.codec.metrics().delivered(batch.events.len());
+        }
         let mut events = Vec::with_capacity(batch.events.len());
         for event in &batch.events {
             events.extend(self.rewrite(event)?);
@@ -223,49 +247,6 @@ impl EventStream {
             events.push(self.bookmark(batch.revision.0, false));
         }
         Ok(events)
-    }
-
-    /// What an event of the engine is to somebody who sees only what the selectors select.
-    fn rewrite(&self, event: &Event) -> Result<Option<WatchEvent>, Status> {
-        let (namespace, name) = self.codec.keys().names(&event.key);
-        let matches = |stored: &Stored| self.interest.predicate.matches(stored, namespace, name);
-        let revision = event.revision.0;
-        let everything = self.everything;
-        let event = match (&event.change, &event.previous) {
-            (Change::Delete, Some(previous)) => {
-                let removed = self.codec.removed(previous, revision);
-                readable(&removed)?;
-                (everything || matches(&removed)).then_some(WatchEvent::Deleted(removed))
-            }
-            (Change::Delete, None) => {
-                let why = "the previous version of a deleted object has been compacted";
-                return Err(Status::internal_error(why));
-            }
-            (Change::Put(kv), previous) => {
-                let new = self.codec.stored(kv);
-                readable(&new)?;
-                let old = previous.as_ref().filter(|_| !kv.is_created());
-                let before = old.is_some_and(|old| everything || matches(&self.codec.stored(old)));
-                match (before, everything || matches(&new), old) {
-                    (false, true, _) => Some(WatchEvent::Added(new)),
-                    (true, true, _) => Some(WatchEvent::Modified(new)),
-                    (true, false, Some(old)) => {
-                        Some(WatchEvent::Deleted(self.codec.replaced(old, revision)))
-                    }
-                    _ => None,
-                }
-            }
-        };
-        event.map(|event| self.serve(event)).transpose()
-    }
-
-    fn serve(&self, event: WatchEvent) -> Result<WatchEvent, Status> {
-        Ok(match event {
-            WatchEvent::Added(it) => WatchEvent::Added(it.in_version(self.kind)?),
-            WatchEvent::Modified(it) => WatchEvent::Modified(it.in_version(self.kind)?),
-            WatchEvent::Deleted(it) => WatchEvent::Deleted(it.in_version(self.kind)?),
-            other => other,
-        })
     }
 
     fn bookmark(&self, revision: u64, ends_initial: bool) -> WatchEvent {
@@ -305,16 +286,6 @@ impl Bookmarks {
         self.due = Instant::now() + BOOKMARK_EVERY;
         true
     }
-}
-
-/// What cannot be read ends the watch: what follows it would not be the whole truth.
-fn readable(stored: &Stored) -> Result<(), Status> {
-    let cx = &mut DecodeContext::new();
-    let Some(failure) = stored.check(cx) else {
-        return Ok(());
-    };
-    let reason = StatusReason::StorageReadError;
-    Err(Status::failure(500, reason, failure.message.clone()))
 }
 
 /// The error event for a watch that the engine ended.

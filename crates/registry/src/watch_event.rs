@@ -36,6 +36,15 @@ impl WatchEvent {
         }
     }
 
+    /// Whether it says that everything that was there at the beginning has been delivered.
+    pub fn ends_initial(&self) -> bool {
+        let Self::Bookmark(stored) = self else {
+            return false;
+        };
+        let object = stored.object();
+        object.is_ok_and(|it| it.meta().annotations.contains_key(INITIAL_EVENTS_END))
+    }
+
     /// The object, unless it is an error.
     pub fn object(&self) -> Option<&Stored> {
         match self {

@@ -14,12 +14,13 @@ use crate::table::metadata_of;
 use bytes::Bytes;
 use http::StatusCode;
 use kubist_api::meta::v1::PartialObjectMetadata;
-use kubist_apimachinery::Status;
 use kubist_apimachinery::wire::to_protobuf;
+use kubist_apimachinery::{ListOptions, Status};
 use kubist_codec::Format;
 use kubist_codec::negotiate::{Offer, Transform, negotiate_watch};
 use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
 use kubist_registry::{EventStream, Stored, WatchEvent};
+use prometheus::Histogram;
 use std::pin::Pin;
 use std::time::Duration;
 use tokio::time::{Instant, Sleep};
@@ -31,6 +32,7 @@ use tokio_util::sync::WaitForCancellationFutureOwned;
 const CHUNK_BYTES: usize = 8 << 10;
 
 pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {
+    let begun = Instant::now();
     let offer = if target.rest.kind().is_custom() {
         Offer::CUSTOM.with_watch()
     } else {
@@ -53,6 +55,11 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
         .watch(call.cx, &target.namespace, name, &options, Some(timeout))
         .await?;
     let facts = target.rest.facts();
+    let listing = options.send_initial_events.unwrap_or_default().then(|| {
+        let scope = scope(call, &target, &options);
+        let took = call.service.metrics.watch_list(call.labels, scope);
+        (begun, took)
+    });
     let content_type = form.chosen.watch_content_type();
     let body = Watching {
         events,
@@ -65,6 +72,7 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
         rounds: 0,
         waiting: Vec::new().into_iter(),
         goes_on: true,
+        listing,
         metrics: call
             .service
             .metrics
@@ -73,6 +81,18 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
     let mut answer = Answer::new(StatusCode::OK, content_type, Body::Chunks(body.chunks()));
     answer.live = true;
     Ok(answer)
+}
+
+/// What a list is of, as upstream counts it: fields that name one object, or a namespace, count.
+fn scope(call: Call<'_>, target: &Target, options: &ListOptions) -> &'static str {
+    let exact = |field| options.field_selector.exact(field).is_some();
+    if !target.name.is_empty() || exact("metadata.name") {
+        "resource"
+    } else if !target.namespace.is_empty() || exact("metadata.namespace") {
+        "namespace"
+    } else {
+        call.labels.scope
+    }
 }
 
 /// Between the shortest time and twice as long, so that watches do not all end together.
@@ -98,6 +118,8 @@ struct Watching {
     waiting: std::vec::IntoIter<WatchEvent>,
     /// Whether more may follow after those.
     goes_on: bool,
+    /// Until everything that was there is sent: when that began, and where it is counted.
+    listing: Option<(Instant, Histogram)>,
     metrics: WatchMetrics,
 }
 
@@ -112,6 +134,7 @@ impl Watching {
                 let (events, goes_on) = watching.next().await?;
                 if let Some(frame) = watching.lone(&events) {
                     watching.metrics.sent(frame.len());
+                    events.iter().for_each(|event| watching.listed(event));
                     return Some((Ok::<Bytes, BrokenOff>(frame), goes_on.then_some(watching)));
                 }
                 (watching.waiting, watching.goes_on) = (events.into_iter(), goes_on);
@@ -184,8 +207,19 @@ impl Watching {
                 return false;
             }
             self.metrics.sent(out.len() - before);
+            self.listed(&event);
         }
         self.goes_on || !self.waiting.as_slice().is_empty()
+    }
+
+    /// Counts how long it took, if this event says that everything is sent.
+    fn listed(&mut self, event: &WatchEvent) {
+        if self.listing.is_some()
+            && event.ends_initial()
+            && let Some((begun, took)) = self.listing.take()
+        {
+            took.observe(begun.elapsed().as_secs_f64());
+        }
     }
 
     fn error(&self, status: &Status, out: &mut Vec<u8>) {

@@ -8,25 +8,80 @@ use http::header::CONTENT_TYPE;
 use kubist_api::ResourceFacts;
 use kubist_registry::Registry;
 
-/// The value of the label `component`.
+/// What the labels of requests are called, as upstream.
+pub(super) const REQUEST: [&str; 7] = [
+    "verb",
+    "group",
+    "version",
+    "resource",
+    "subresource",
+    "scope",
+    "component",
+];
+/// The same where dry runs are told apart.
+pub(super) const TIMED: [&str; 8] = [
+    "verb",
+    "dry_run",
+    "group",
+    "version",
+    "resource",
+    "subresource",
+    "scope",
+    "component",
+];
+/// The same with what was answered.
+pub(super) const COUNTED: [&str; 9] = [
+    "verb",
+    "dry_run",
+    "group",
+    "version",
+    "resource",
+    "subresource",
+    "scope",
+    "component",
+    "code",
+];
+/// Of requests that were given up by the server.
+pub(super) const TERMINATED: [&str; 8] = [
+    "verb",
+    "group",
+    "version",
+    "resource",
+    "subresource",
+    "scope",
+    "component",
+    "code",
+];
+/// Of requests that were given up by their clients.
+pub(super) const ABORTED: [&str; 6] = [
+    "verb",
+    "group",
+    "version",
+    "resource",
+    "subresource",
+    "scope",
+];
+
+/// The value of the label `component`, of most requests.
 const COMPONENT: &str = "apiserver";
-/// Subresources whose requests last as long as their clients like, as upstream.
+/// Subresources whose requests last as long as their clients like, and whose verb is `CONNECT`, as
+/// upstream.
 const LONG_RUNNING: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
 /// Paths outside the API proper that are counted by name, as a subresource, as upstream.
-const PATHS: [&str; 7] = [
+const PATHS: [&str; 6] = [
     "/api",
     "/apis",
     "/metrics",
     "/openapi/v2",
-    "/openapi/v3",
     "/version",
     crate::backup::PATH,
 ];
 
 /// What a request is counted under.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestLabels {
-    /// Upper case, `LIST` and `WATCH` told from `GET`; `other` for methods that nobody knows.
+    /// Upper case, `LIST`, `WATCH`, `APPLY` and `CONNECT` told apart as upstream; `other` for
+    /// methods that nobody knows.
     pub(crate) verb: &'static str,
     pub(crate) group: &'static str,
     pub(crate) version: &'static str,
@@ -35,8 +90,12 @@ pub(crate) struct RequestLabels {
     pub(crate) subresource: &'static str,
     /// `resource`, `namespace`, `cluster`, or empty.
     pub(crate) scope: &'static str,
-    /// `All` or empty.
+    /// `apiserver`, or empty for some paths, as upstream.
+    component: &'static str,
+    /// `All`, `invalid` or empty.
     pub(crate) dry_run: &'static str,
+    /// Whether it may change something.
+    pub(crate) mutating: bool,
     /// Whether it lasts as long as its client likes.
     pub(crate) long_running: bool,
 }
@@ -44,57 +103,74 @@ pub(crate) struct RequestLabels {
 impl RequestLabels {
     /// The labels of a request.
     pub(crate) fn of(request: &Request, route: &Route, registry: &Registry) -> Self {
-        let dry_run = if request.query.first("dryRun") == Some("All") {
-            "All"
-        } else {
-            ""
-        };
         let other = Self {
-            verb: method(request),
-            dry_run,
-            ..Self::default()
+            verb: verb_of_method(request),
+            group: "",
+            version: "",
+            resource: "",
+            subresource: "",
+            scope: "",
+            component: COMPONENT,
+            dry_run: dry_run(request),
+            mutating: !matches!(request.method.as_str(), "GET" | "HEAD"),
+            long_running: false,
         };
         if let Route::Resource(path) = route {
-            let Some(facts) = facts(registry, path) else {
-                return other;
-            };
-            return Self {
-                dry_run,
-                ..Self::of_resource(request, path, facts)
-            };
+            let facts = facts(registry, path);
+            return facts.map_or(other, |facts| other.of_resource(request, path, facts));
         }
-        let subresource = named_path(&request.path);
+        let (subresource, component) = named_path(&request.path);
         Self {
             subresource,
+            component,
             long_running: subresource == crate::backup::PATH,
             ..other
         }
     }
 
-    fn of_resource(request: &Request, path: &ResourcePath, facts: &ResourceFacts) -> Self {
+    fn of_resource(self, request: &Request, path: &ResourcePath, facts: &ResourceFacts) -> Self {
         let named = path.subresource.as_deref().unwrap_or_default();
         let subresource = facts.subresources.iter().find(|it| it.name == named);
         let subresource = subresource.map_or("", |it| it.name);
-        let verb = verb(request, path);
+        let method = request.method.as_str();
+        let scope = match (&path.name, &path.namespace) {
+            (Some(_), _) => "resource",
+            // Who creates means one object.
+            (None, _) if method == "POST" => "resource",
+            (None, Some(_)) => "namespace",
+            (None, None) => "cluster",
+        };
+        let asked = method == "GET" && request.query.flag("watch");
+        let watches = path.watch || (asked && path.name.is_none());
+        let connects = LONG_RUNNING.contains(&subresource);
         Self {
-            verb,
+            verb: match method {
+                _ if connects => "CONNECT",
+                "GET" if path.watch || asked => "WATCH",
+                "GET" | "HEAD" if scope != "resource" => "LIST",
+                "PATCH" if is_apply(request) => "APPLY",
+                _ => self.verb,
+            },
             group: facts.group,
             version: facts.version,
             resource: facts.plural,
             subresource,
-            scope: match (&path.name, &path.namespace) {
-                (Some(_), _) => "resource",
-                (None, Some(_)) => "namespace",
-                (None, None) => "cluster",
-            },
-            dry_run: "",
-            long_running: verb == "WATCH" || LONG_RUNNING.contains(&subresource),
+            scope,
+            long_running: watches || connects,
+            ..self
         }
     }
 
-    /// Whether it may change something.
-    pub(crate) fn is_mutating(&self) -> bool {
-        !matches!(self.verb, "GET" | "HEAD" | "LIST" | "WATCH")
+    /// What its body is for, as upstream calls it; None if it has none.
+    pub(super) fn body_verb(&self) -> Option<&'static str> {
+        Some(match self.verb {
+            "POST" => "create",
+            "PUT" => "update",
+            "PATCH" | "APPLY" => "patch",
+            "DELETE" if self.scope == "resource" => "delete",
+            "DELETE" => "delete_collection",
+            _ => return None,
+        })
     }
 
     pub(super) fn request(&self) -> [&str; 7] {
@@ -105,7 +181,7 @@ impl RequestLabels {
             self.resource,
             self.subresource,
             self.scope,
-            COMPONENT,
+            self.component,
         ]
     }
 
@@ -140,6 +216,21 @@ impl RequestLabels {
         ]
     }
 
+    pub(super) fn terminated<'a>(&'a self, code: &'a str) -> [&'a str; 8] {
+        let [verb, group, version, resource, rest @ ..] = self.request();
+        let [subresource, scope, component] = rest;
+        [
+            verb,
+            group,
+            version,
+            resource,
+            subresource,
+            scope,
+            component,
+            code,
+        ]
+    }
+
     pub(super) fn aborted(&self) -> [&str; 6] {
         let [verb, group, version, resource, subresource, scope, _] = self.request();
         [verb, group, version, resource, subresource, scope]
@@ -156,11 +247,11 @@ fn facts(registry: &Registry, path: &ResourcePath) -> Option<&'static ResourceFa
     Some(version.resource(&path.plural)?.facts)
 }
 
-fn method(request: &Request) -> &'static str {
+/// The verb of a method; what is asked without a body is one verb.
+fn verb_of_method(request: &Request) -> &'static str {
     match request.method.as_str() {
         "DELETE" => "DELETE",
-        "GET" => "GET",
-        "HEAD" => "HEAD",
+        "GET" | "HEAD" => "GET",
         "PATCH" => "PATCH",
         "POST" => "POST",
         "PUT" => "PUT",
@@ -168,33 +259,33 @@ fn method(request: &Request) -> &'static str {
     }
 }
 
-fn verb(request: &Request, path: &ResourcePath) -> &'static str {
-    let one = path.name.is_some();
-    match method(request) {
-        "GET" if path.watch || (!one && request.query.flag("watch")) => "WATCH",
-        "GET" if !one => "LIST",
-        "DELETE" if !one => "DELETECOLLECTION",
-        "PATCH" => {
-            let media_type = request.headers.get(CONTENT_TYPE);
-            let media_type = media_type.map_or(&b""[..], |it| it.as_bytes());
-            if media_type.starts_with(b"application/apply-patch") {
-                "APPLY"
-            } else {
-                "PATCH"
-            }
-        }
-        method => method,
+fn is_apply(request: &Request) -> bool {
+    let media_type = request.headers.get(CONTENT_TYPE);
+    media_type.is_some_and(|it| it.as_bytes().starts_with(b"application/apply-patch"))
+}
+
+fn dry_run(request: &Request) -> &'static str {
+    let mut values = request.query.all("dryRun").peekable();
+    if values.peek().is_none() {
+        ""
+    } else if values.all(|it| it == "All") {
+        "All"
+    } else {
+        "invalid"
     }
 }
 
-fn named_path(path: &str) -> &'static str {
+/// What a path outside the API proper is counted as, and its component.
+fn named_path(path: &str) -> (&'static str, &'static str) {
     if let Some((health, _)) = Health::of_path(path) {
-        return health.path();
+        return (health.path(), "");
     }
-    let path = match path.trim_end_matches('/') {
-        path if path.starts_with("/openapi/v3/") => "/openapi/v3",
-        path => path,
-    };
-    let found = PATHS.iter().find(|it| **it == path);
-    found.copied().unwrap_or_default()
+    match path.trim_end_matches('/') {
+        "/openapi/v3" => ("openapi/v3", ""),
+        path if path.starts_with("/openapi/v3/") => ("openapi/v3/", ""),
+        path => {
+            let found = PATHS.iter().find(|it| **it == path);
+            (found.copied().unwrap_or_default(), COMPONENT)
+        }
+    }
 }

@@ -1,9 +1,14 @@
 //! What the storage stack has counted, as families of metrics.
 
 use super::exposition::{Family, number};
-use kubist_registry::metrics::{Count, ListMetrics, ResourceMetrics, StorageRequest};
+use kubist_apimachinery::GroupResource;
+use kubist_registry::metrics::{
+    CacheMetrics, Count, HistogramState, ListMetrics, ResourceMetrics, StorageRequest,
+};
+use kubist_registry::transformer::TransformCounts;
 use kubist_registry::{CacheState, ObjectCount, Registry};
 use prometheus::proto::MetricFamily;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -17,7 +22,14 @@ const RESOURCE: &[&str] = &["group", "resource"];
 const OPERATION: &[&str] = &["operation", "group", "resource"];
 const INDEXED: &[&str] = &["group", "resource", "index"];
 const CONSISTENT: &[&str] = &["group", "resource", "success", "fallback"];
-const TRANSFORMED: &[&str] = &["transformation_type", "transformer_prefix", "status"];
+const CHECKED: &[&str] = &["group", "resource", "status"];
+const TRANSFORMED: &[&str] = &[
+    "resource",
+    "transformation_type",
+    "transformer_prefix",
+    "status",
+];
+const TRANSFORMING: &[&str] = &["transformation_type", "transformer_prefix"];
 
 /// All families about storage.
 pub(super) async fn families(registry: &Registry) -> Vec<MetricFamily> {
@@ -27,7 +39,7 @@ pub(super) async fn families(registry: &Registry) -> Vec<MetricFamily> {
     families.extend(cache_states(&registry.watch_caches()));
     families.extend(caches(&metrics));
     families.extend(objects(&registry.object_counts().await));
-    families.push(transformations(registry));
+    families.extend(transformations(&registry.transformations()));
     families.push(size(registry).await);
     families.into_iter().filter_map(Family::finish).collect()
 }
@@ -53,6 +65,21 @@ fn requests(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
         "Stored values that could not be read",
         RESOURCE,
     );
+    let mut events = Family::counter(
+        "apiserver_storage_events_received_total",
+        "Events that the engine sent",
+        RESOURCE,
+    );
+    let mut bookmarks = Family::counter(
+        "etcd_bookmark_total",
+        "Times that the engine said how far it is",
+        RESOURCE,
+    );
+    let mut old_bookmarks = Family::gauge(
+        "etcd_bookmark_counts",
+        "The same; deprecated upstream",
+        RESOURCE,
+    );
     for of in metrics {
         for request in StorageRequest::ALL {
             let labels = [request.name(), &of.group, &of.resource];
@@ -62,9 +89,24 @@ fn requests(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
             total.count_some(&labels, state.count());
             errors.count_some(&labels, counted.errors.value());
         }
-        unreadable.count_some(&[&of.group, &of.resource], of.decode_errors.value());
+        let labels = [&*of.group, &*of.resource];
+        unreadable.count_some(&labels, of.decode_errors.value());
+        events.count_some(&labels, of.engine_events.value());
+        let told = of.engine_bookmarks.value();
+        bookmarks.count_some(&labels, told);
+        if told > 0 {
+            old_bookmarks.set(&labels, number(told));
+        }
     }
-    vec![took, total, errors, unreadable]
+    vec![
+        took,
+        total,
+        errors,
+        unreadable,
+        events,
+        bookmarks,
+        old_bookmarks,
+    ]
 }
 
 fn lists(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
@@ -124,7 +166,7 @@ fn counts(lists: &ListMetrics) -> [u64; 4] {
     .map(Count::value)
 }
 
-fn cache_states(states: &[CacheState]) -> [Family; 2] {
+fn cache_states(states: &[CacheState]) -> [Family; 3] {
     let mut capacity = Family::gauge(
         "watch_cache_capacity",
         "Events that fit into the watch cache",
@@ -135,36 +177,65 @@ fn cache_states(states: &[CacheState]) -> [Family; 2] {
         "Up to which version the watch cache has everything, without the digits above 15",
         RESOURCE,
     );
+    let mut bytes = Family::gauge(
+        "apiserver_resource_size_estimate_bytes",
+        "Bytes of the stored values of resources that have a watch cache",
+        RESOURCE,
+    );
     for state in states {
         let labels = [&*state.group, &*state.resource];
         capacity.set(&labels, number(state.stats.capacity as u64));
         version.set(&labels, number(state.stats.revision % VERSION_SHOWN));
+        bytes.set(&labels, number(state.stats.bytes as u64));
     }
-    [capacity, version]
+    [capacity, version, bytes]
 }
 
-fn caches(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
-    let counter = |name, help| Family::counter(name, help, RESOURCE);
-    let mut received = counter(
+/// Counters of watch caches that have no labels of their own.
+type OfCache = (&'static str, &'static str, fn(&CacheMetrics) -> &Count);
+const OF_CACHES: [OfCache; 7] = [
+    (
         "apiserver_watch_cache_events_received_total",
         "Events that watch caches got",
-    );
-    let mut dispatched = counter(
+        |it| &it.events_received,
+    ),
+    (
         "apiserver_watch_cache_events_dispatched_total",
         "Events that watch caches offered to watchers",
-    );
-    let mut initialized = counter(
+        |it| &it.events_dispatched,
+    ),
+    (
         "apiserver_watch_cache_initializations_total",
         "Times that watch caches read everything",
-    );
-    let mut initial = counter(
+        |it| &it.initializations,
+    ),
+    (
         "apiserver_init_events_total",
-        "Objects that watch caches read when they began",
-    );
-    let mut terminated = counter(
+        "Objects and events of the past that watches of watch caches began with",
+        |it| &it.init_events,
+    ),
+    (
         "apiserver_terminated_watchers_total",
         "Watchers ended because they were too slow",
-    );
+        |it| &it.watchers_terminated,
+    ),
+    (
+        "watch_cache_capacity_increase_total",
+        "Times that watch caches made room for more events",
+        |it| &it.capacity_increases,
+    ),
+    (
+        "watch_cache_capacity_decrease_total",
+        "Times that watch caches made room for fewer events",
+        |it| &it.capacity_decreases,
+    ),
+];
+
+fn caches(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
+    let mut families: Vec<Family> = OF_CACHES
+        .iter()
+        .map(|(name, help, _)| Family::counter(name, help, RESOURCE))
+        .collect();
     let mut waited = Family::histogram(
         "apiserver_watch_cache_read_wait_seconds",
         "How long requests waited for a watch cache to become fresh",
@@ -175,13 +246,16 @@ fn caches(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
         "Consistent lists that watch caches had to answer",
         CONSISTENT,
     );
+    let mut checked = Family::counter(
+        "apiserver_storage_consistency_checks_total",
+        "Comparisons of watch caches with storage",
+        CHECKED,
+    );
     for of in metrics {
         let labels = [&*of.group, &*of.resource];
-        received.count_some(&labels, of.cache.events_received.value());
-        dispatched.count_some(&labels, of.cache.events_dispatched.value());
-        initialized.count_some(&labels, of.cache.initializations.value());
-        initial.count_some(&labels, of.cache.init_events.value());
-        terminated.count_some(&labels, of.cache.terminated_watchers.value());
+        for (family, (_, _, count)) in families.iter_mut().zip(OF_CACHES) {
+            family.count_some(&labels, count(&of.cache).value());
+        }
         waited.observed(&labels, &of.cache.read_wait.state());
         for (success, fallback) in [(true, false), (true, true), (false, false), (false, true)] {
             let text = |flag| if flag { "true" } else { "false" };
@@ -189,16 +263,16 @@ fn caches(metrics: &[Arc<ResourceMetrics>]) -> Vec<Family> {
             let count = of.cache.consistent_reads(success, fallback).value();
             consistent.count_some(&labels, count);
         }
+        for (status, count) in [
+            ("success", &of.cache.checks_passed),
+            ("failure", &of.cache.checks_failed),
+            ("error", &of.cache.checks_without_result),
+        ] {
+            checked.count_some(&[&*of.group, &*of.resource, status], count.value());
+        }
     }
-    vec![
-        received,
-        dispatched,
-        initialized,
-        initial,
-        terminated,
-        waited,
-        consistent,
-    ]
+    families.extend([waited, consistent, checked]);
+    families
 }
 
 fn objects(counts: &[ObjectCount]) -> Vec<Family> {
@@ -224,24 +298,46 @@ fn objects(counts: &[ObjectCount]) -> Vec<Family> {
     vec![by_group, by_name]
 }
 
-fn transformations(registry: &Registry) -> Family {
-    let mut family = Family::counter(
+fn transformations(done: &[(GroupResource, TransformCounts)]) -> [Family; 2] {
+    let mut operations = Family::counter(
         "apiserver_storage_transformation_operations_total",
         "Values that transformers, such as encryption at rest, have changed",
         TRANSFORMED,
     );
-    for done in registry.transformations() {
-        let prefix = done.prefix.as_str();
-        for (kind, status, count) in [
-            ("from_storage", "OK", done.opened),
-            ("from_storage", "Unknown", done.open_errors),
-            ("to_storage", "OK", done.sealed),
-            ("to_storage", "Unknown", done.seal_errors),
+    let mut took = Family::histogram(
+        "apiserver_storage_transformation_duration_seconds",
+        "How long transformers took for a value",
+        TRANSFORMING,
+    );
+    let mut all: BTreeMap<[&str; 2], HistogramState> = BTreeMap::new();
+    for (resource, counts) in done {
+        let resource = resource.to_string();
+        let written = counts.prefix.as_deref().unwrap_or("unknown");
+        let read = match written {
+            "" => "identity",
+            prefix => prefix,
+        };
+        for (kind, prefix, status, count) in [
+            ("from_storage", read, "OK", counts.opened),
+            ("from_storage", read, "Unknown", counts.open_errors),
+            ("to_storage", written, "OK", counts.sealed),
+            ("to_storage", written, "Unknown", counts.seal_errors),
         ] {
-            family.count_some(&[kind, prefix, status], count);
+            operations.count_some(&[&resource, kind, prefix, status], count);
+        }
+        for (labels, state) in [
+            (["from_storage", read], &counts.opening),
+            (["to_storage", written], &counts.sealing),
+        ] {
+            let sum = all.entry(labels);
+            sum.and_modify(|it| it.add(state))
+                .or_insert_with(|| state.clone());
         }
     }
-    family
+    for (labels, state) in &all {
+        took.observed(labels, state);
+    }
+    [operations, took]
 }
 
 async fn size(registry: &Registry) -> Family {

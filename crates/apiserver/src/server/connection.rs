@@ -80,6 +80,11 @@ impl Connections {
         self.header_timeout
     }
 
+    /// Counts a connection whose handshake failed.
+    pub(super) fn handshake_failed(&self) {
+        self.service.metrics.handshake_failed();
+    }
+
     /// What goes on, on all of them.
     pub(super) fn load(&self) -> Load {
         self.totals.load()

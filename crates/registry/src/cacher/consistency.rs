@@ -77,11 +77,11 @@ impl Shared {
         let prefix = self.raw.codec.keys().range_prefix("");
         match self.compare().await {
             Ok((true, generation)) => {
-                self.counters.checks_passed.add(1);
+                self.counted().checks_passed.add(1);
                 self.trust(true, generation);
             }
             Ok((false, generation)) => {
-                self.counters.checks_failed.add(1);
+                self.counted().checks_failed.add(1);
                 self.trust(false, generation);
                 tracing::error!(
                     prefix,
@@ -89,7 +89,7 @@ impl Shared {
                 );
             }
             Err(error) => {
-                self.counters.checks_without_result.add(1);
+                self.counted().checks_without_result.add(1);
                 let error: &dyn std::error::Error = &error;
                 tracing::warn!(
                     prefix,

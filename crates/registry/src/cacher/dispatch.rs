@@ -19,7 +19,7 @@ impl Shared {
         };
         let values = self.values(events);
         let mut wanting = Vec::new();
-        self.counters.events_received.add(events.len());
+        self.counted().events_received.add(events.len());
         let taken = {
             let mut state = self.state.lock();
             let Some(content) = &mut state.content else {
@@ -33,20 +33,18 @@ impl Shared {
             self.count_capacity(capacity, content.capacity());
             content.reached(revision);
             let (keys, watchers) = (self.raw.codec.keys(), &state.watchers);
+            let values = values.unwrap_or_else(|| watchers.values());
             for event in &taken {
                 watchers.interested(&event.key, keys, &values, &mut wanting);
             }
             taken
         };
-        self.counters.events_dispatched.add(taken.len());
+        self.counted().events_dispatched.add(taken.len());
         self.freshness.reach(revision);
         if taken.len() > 1 {
             wanting.sort_by_key(|it| Arc::as_ptr(it).addr());
             wanting.dedup_by_key(|it| Arc::as_ptr(it).addr());
         }
-        let cache = &self.raw.codec.metrics().cache;
-        cache.events_received.add(events.len());
-        cache.events_dispatched.add(taken.len());
         let dispatch = Arc::new(Dispatch { events: taken });
         let slow = offer(wanting, &dispatch);
         if !slow.is_empty() {
@@ -56,28 +54,33 @@ impl Shared {
 
     fn count_capacity(&self, before: usize, now: usize) {
         match now.cmp(&before) {
-            Ordering::Greater => self.counters.capacity_increases.add(1),
-            Ordering::Less => self.counters.capacity_decreases.add(1),
+            Ordering::Greater => self.counted().capacity_increases.add(1),
+            Ordering::Less => self.counted().capacity_decreases.add(1),
             Ordering::Equal => {}
         }
     }
 
     /// The values that the indexed field has and had, if anybody asks for one. All events of one
-    /// revision together: that offers too much rather than too little.
-    fn values(&self, events: &[Arc<Event>]) -> Vec<Str> {
+    /// revision together: that offers too much rather than too little. None if it may be any,
+    /// because an object cannot be read.
+    fn values(&self, events: &[Arc<Event>]) -> Option<Vec<Str>> {
         let Some(field) = self.config.indexed_field else {
-            return Vec::new();
+            return Some(Vec::new());
         };
         if !self.state.lock().watchers.have_values() {
-            return Vec::new();
+            return Some(Vec::new());
         }
         let mut values: Vec<Str> = Vec::new();
+        let mut unknown = false;
         let mut add = |kv: &KeyValue| {
-            if let Ok(object) = self.raw.codec.stored(kv).object() {
-                let value = self.strategy.field(&**object, field);
-                if !values.iter().any(|it| **it == *value) {
-                    values.push(Str::from(&*value));
-                }
+            let stored = self.raw.codec.stored(kv);
+            let Ok(object) = stored.object() else {
+                unknown = true;
+                return;
+            };
+            let value = self.strategy.field(&**object, field);
+            if !values.iter().any(|it| **it == *value) {
+                values.push(Str::from(&*value));
             }
         };
         for event in events {
@@ -97,7 +100,7 @@ impl Shared {
                 add(&old);
             }
         }
-        values
+        (!unknown).then_some(values)
     }
 
     /// Waits for those whose buffers are full, all together no longer than the budget allows, and
@@ -114,10 +117,10 @@ impl Shared {
             let sent = timeout_at(deadline, outlet.buffer.send(Arc::clone(dispatch))).await;
             if sent.is_err() {
                 let ended = self.state.lock().watchers.remove(&outlet.place);
-                let cache = &self.raw.codec.metrics().cache;
-                cache.terminated_watchers.add(usize::from(ended.is_some()));
+                // One that has left by itself is not there any more.
+                let ended_here = usize::from(ended.is_some());
+                self.counted().watchers_terminated.add(ended_here);
                 drop(ended);
-                self.counters.watchers_terminated.add(1);
             }
         }
         budget.give_back(deadline.saturating_duration_since(Instant::now()));

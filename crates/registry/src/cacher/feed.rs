@@ -52,6 +52,7 @@ fn ask(shared: &Shared, watch: &Watch) {
 }
 
 async fn take_batch(shared: &Shared, batch: WatchBatch, budget: &mut TimeBudget) {
+    shared.raw.codec.metrics().delivered(batch.events.len());
     let same = |a: &Arc<Event>, b: &Arc<Event>| a.revision == b.revision;
     for events in batch.events.chunk_by(same) {
         shared.take(events, budget).await;
@@ -95,9 +96,6 @@ async fn list(shared: &Shared) -> Result<(Tree, u64), StorageError> {
 
 impl Shared {
     fn begin(&self, tree: Tree, revision: u64) {
-        let cache = &self.raw.codec.metrics().cache;
-        cache.initializations.add(1);
-        cache.init_events.add(tree.len());
         let content = Content::new(tree, revision, self.config.history);
         {
             let mut state = self.state.lock();
@@ -107,7 +105,7 @@ impl Shared {
             state.content = Some(content);
             state.trusted = true;
         }
-        self.counters.initializations.add(1);
+        self.counted().initializations.add(1);
         self.dispatched.store(revision, Ordering::Release);
         self.freshness.reach(revision);
         self.ready.send_replace(true);

@@ -3,6 +3,7 @@
 use super::delegation::{self, Answers};
 use super::watching::{Begin, Watching};
 use super::{Shared, ring, watchers};
+use crate::metrics::CacheMetrics;
 use crate::reader::{Interest, Reader, Snapshot, Wanted, WatchSource};
 use crate::storage::{ListRequest, Storage};
 use crate::storage_error::Operation;
@@ -66,9 +67,19 @@ impl Shared {
         let begun = Instant::now();
         let waited = self.freshness.wait(revision, self.config.fresh_within);
         let waited = waited.await;
-        let cache = &self.raw.codec.metrics().cache;
-        cache.read_wait.observe(begun.elapsed());
+        self.counted().read_wait.observe(begun.elapsed());
         waited
+    }
+
+    /// What is counted.
+    pub(super) fn counted(&self) -> &CacheMetrics {
+        &self.raw.codec.metrics().cache
+    }
+
+    /// Whether reads that need not go to storage are answered here.
+    pub(super) fn answers_reads(&self) -> bool {
+        let state = self.state.lock();
+        state.content.is_some() && state.trusted
     }
 
     /// What the cache has under a key.
@@ -115,11 +126,9 @@ impl Shared {
             Answers::MostRecent => {
                 let head = self.raw.revision().await?;
                 if self.wait_fresh(head).await.is_ok() {
-                    self.counters.consistent_reads.add(1);
                     return self.newest().map(Some);
                 }
                 // The cache is too far behind; storage is not.
-                self.counters.consistent_reads_fallen_back.add(1);
                 Ok(None)
             }
             Answers::Exact(revision) => {
@@ -250,6 +259,10 @@ impl WatchSource for Source {
                 None => Watch::new(Ended, || ()),
             })
         })
+    }
+
+    fn is_cache(&self) -> bool {
+        true
     }
 
     fn check_ready(&self) -> Result<(), Status> {

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use hashbrown::HashMap;
 use kubist_apimachinery::Str;
 use kubist_storage::Event;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
@@ -74,6 +74,13 @@ impl Watchers {
     /// Whether somebody asks for a value of the indexed field.
     pub(crate) fn have_values(&self) -> bool {
         self.with_value > 0
+    }
+
+    /// All values of the indexed field that somebody asks for.
+    pub(crate) fn values(&self) -> Vec<Str> {
+        let groups = self.by_keys.values().chain(self.by_name.values());
+        let values: BTreeSet<&Str> = groups.flat_map(|it| it.by_value.keys()).collect();
+        values.into_iter().cloned().collect()
     }
 
     /// A place for a watcher. `indexed`: the field by which the resource is indexed.

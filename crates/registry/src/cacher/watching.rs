@@ -91,6 +91,7 @@ impl Watching {
             .into_iter()
             .filter(|it| self.range.contains(&it.key))
             .collect();
+        self.shared.counted().init_events.add(events.len());
         (!events.is_empty()).then(|| batch(revision, events))
     }
 

@@ -6,7 +6,7 @@ use crate::metrics::ResourceMetrics;
 use crate::rest::Rest;
 use crate::transformer::TransformCounts;
 use futures_util::stream::{self, StreamExt};
-use kubist_apimachinery::Str;
+use kubist_apimachinery::{GroupResource, Str};
 use kubist_storage::backup::Snapshot;
 use kubist_storage::{Fault, KeyRange, ReadError};
 use std::collections::BTreeMap;
@@ -77,18 +77,9 @@ impl Registry {
         state.collect()
     }
 
-    /// What the transformers of values have done.
-    pub fn transformations(&self) -> Vec<TransformCounts> {
-        let mut all: BTreeMap<String, TransformCounts> = BTreeMap::new();
-        for count in self.transformers.iter().flat_map(|it| it.counts()) {
-            let sum = all.entry(count.prefix.clone()).or_default();
-            sum.prefix = count.prefix;
-            sum.sealed += count.sealed;
-            sum.seal_errors += count.seal_errors;
-            sum.opened += count.opened;
-            sum.open_errors += count.open_errors;
-        }
-        all.into_values().collect()
+    /// What the transformers of values have done, by resource.
+    pub fn transformations(&self) -> Vec<(GroupResource, TransformCounts)> {
+        self.shared.engine.factory.transformations()
     }
 
     /// Counts the objects of every stored resource, those defined by a CustomResourceDefinition

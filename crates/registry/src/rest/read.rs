@@ -4,7 +4,7 @@ use super::{ListPage, Rest, Verb};
 use crate::list::parse_version;
 use crate::predicate::Predicate;
 use crate::scale;
-use crate::storage::{ListRequest, Listed, Scope, WatchRequest};
+use crate::storage::{ListRequest, Listed, Scope, Unreadable, WatchRequest};
 use crate::storage_error::Operation;
 use crate::subresource::Subresource;
 use crate::watch::EventStream;
@@ -12,6 +12,9 @@ use crate::{RequestContext, Stored};
 use kubist_apimachinery::{FieldSelector, ListOptions, ResourceVersion, Selector, Status};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// Objects that cannot be read which the warnings of a list name.
+const WARNED_MAX: usize = 10;
 
 impl Rest {
     /// Reads one object, which is not older than `version` (if that is set). For a subresource,
@@ -46,16 +49,49 @@ impl Rest {
         self.serve(&stored)
     }
 
-    /// Lists what the selectors select in a namespace (in all, if it is empty).
+    /// Lists what the selectors select in a namespace (in all, if it is empty). Objects that cannot
+    /// be read are an error that names them, or, if the request wants the rest all the same, left
+    /// out with a warning for each.
     pub async fn list(
         &self,
         cx: &RequestContext,
         namespace: &str,
         options: &ListOptions,
     ) -> Result<ListPage, Status> {
-        let _ = cx;
         self.check_verb(Verb::List)?;
-        self.list_unchecked(namespace, None, options).await
+        let listed = self.listed(namespace, None, options).await?;
+        if !cx.around_unreadable {
+            return self.page(listed.complete()?);
+        }
+        self.warn_of(cx, &listed.unreadable);
+        self.page(listed)
+    }
+
+    /// Warns of each object that a list leaves out because it cannot be read, up to a bound.
+    fn warn_of(&self, cx: &RequestContext, unreadable: &[Unreadable]) {
+        let Some(first) = unreadable.first() else {
+            return;
+        };
+        let resource = self.group_resource();
+        let (number, key) = (unreadable.len(), &first.key);
+        let message = "stored objects cannot be read, and a list leaves them out";
+        tracing::warn!(%resource, number, key, "{message}");
+        for it in unreadable.iter().take(WARNED_MAX) {
+            let (namespace, name) = self.store().storage.keys().names(it.key.as_bytes());
+            let within = match namespace {
+                "" => String::new(),
+                namespace => format!(" in namespace {namespace:?}"),
+            };
+            let why = &it.status.message;
+            cx.warn(format!(
+                "{resource} {name:?}{within} cannot be read and is not listed: {why}"
+            ));
+        }
+        if let Some(more @ 1..) = number.checked_sub(WARNED_MAX) {
+            cx.warn(format!(
+                "{more} more {resource} cannot be read and are not listed"
+            ));
+        }
     }
 
     pub(super) async fn list_unchecked(
@@ -121,7 +157,6 @@ impl Rest {
         options: &ListOptions,
         timeout: Option<Duration>,
     ) -> Result<EventStream, Status> {
-        let _ = cx;
         self.check_verb(Verb::Watch)?;
         let predicate = self.predicate(&options.label_selector, &options.field_selector)?;
         let request = WatchRequest {
@@ -130,6 +165,7 @@ impl Rest {
             predicate: &predicate,
             options,
             timeout,
+            around_unreadable: cx.around_unreadable,
         };
         self.store().storage.watch(request).await
     }

@@ -8,12 +8,13 @@ use crate::storage_key::KeyLayout;
 use crate::stored_cache::StoredCache;
 use crate::stored_codec::{StorageEncoding, StoredCodec};
 use crate::strategy::{PlainStrategy, Strategy};
-use crate::transformer::{Identity, Transformer};
+use crate::transformer::{Identity, TransformCounts, Transformer};
 use hashbrown::HashMap;
 use kubist_api::{Kind, find_kind};
 use kubist_apimachinery::GroupResource;
 use kubist_storage::Kv;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -110,6 +111,8 @@ pub struct StorageFactory {
     key_root: String,
     watch_cache: WatchCache,
     transformers: HashMap<GroupResource, Arc<dyn Transformer>>,
+    /// Those that are in use, which count apart.
+    in_use: Mutex<BTreeMap<GroupResource, Arc<dyn Transformer>>>,
     encodings: HashMap<GroupResource, StorageEncoding>,
     /// What all resources remember together.
     made: Arc<StoredCache>,
@@ -174,6 +177,7 @@ impl StorageFactory {
             key_root: key_root.into(),
             watch_cache: WatchCache::default(),
             transformers: HashMap::new(),
+            in_use: Mutex::default(),
             encodings: HashMap::new(),
             made: Arc::new(StoredCache::new(cache_bytes_max)),
             metrics: Mutex::default(),
@@ -250,10 +254,35 @@ impl StorageFactory {
         self.encodings.get(resource).copied().unwrap_or(usual)
     }
 
+    /// The transformer of a resource, with counts of its own.
+    fn counted_transformer(&self, resource: &GroupResource) -> Option<Arc<dyn Transformer>> {
+        let transformer = self.transformer(resource)?;
+        let mut in_use = self.in_use.lock();
+        if let Some(known) = in_use.get(resource) {
+            return Some(Arc::clone(known));
+        }
+        let apart = transformer.counted_apart();
+        let made = apart.unwrap_or_else(|| Arc::clone(transformer));
+        if in_use.len() < COUNTED_MAX {
+            in_use.insert(resource.clone(), Arc::clone(&made));
+        }
+        Some(made)
+    }
+
+    /// What the transformers have done, by resource.
+    pub fn transformations(&self) -> Vec<(GroupResource, TransformCounts)> {
+        let in_use = self.in_use.lock();
+        let counts = in_use.iter().flat_map(|(resource, transformer)| {
+            let counts = transformer.counts().into_iter();
+            counts.map(move |it| (resource.clone(), it))
+        });
+        counts.collect()
+    }
+
     /// How a resource is kept.
     pub fn options(&self, resource: &GroupResource, namespaced: bool) -> StorageOptions {
         let (group, plural) = (&resource.group, &resource.resource);
-        let transformer = self.transformer(resource).cloned();
+        let transformer = self.counted_transformer(resource);
         StorageOptions {
             keys: KeyLayout::built_in(&self.key_root, group, plural, namespaced),
             cached: self.watch_cache.covers(resource),

@@ -197,10 +197,8 @@ impl EncryptionConfiguration {
             read_rule(&mut rules, rule, &path.index(index))?;
         }
         let transformers = rules.into_iter().map(|(resource, providers)| {
-            let row: Arc<dyn Transformer> = Arc::new(Transformers {
-                all: providers,
-                unknown: TransformError::UnknownForm,
-            });
+            let row = Transformers::of(providers, TransformError::UnknownForm);
+            let row: Arc<dyn Transformer> = Arc::new(row);
             (resource, row)
         });
         Ok(Self {

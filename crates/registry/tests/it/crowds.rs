@@ -176,7 +176,7 @@ fn watchers_of_a_cache_have_bounded_buffers_and_slow_ones_are_ended() {
     assert_eq!(slow, WATCHERS / 2);
     let counted = crowd.registry.metrics();
     let maps = counted.iter().find(|it| &*it.resource == "configmaps");
-    let terminated = maps.map(|it| it.cache.terminated_watchers.value());
+    let terminated = maps.map(|it| it.cache.watchers_terminated.value());
     assert_eq!(terminated, Some(WATCHERS as u64 / 2));
     drop(crowd.tasks);
 }

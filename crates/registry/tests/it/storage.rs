@@ -17,6 +17,7 @@ mod etcd_row;
 mod events;
 mod faulty;
 mod gate;
+mod held_back;
 mod lists;
 mod pages;
 mod snapshots;

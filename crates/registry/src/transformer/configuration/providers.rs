@@ -88,10 +88,7 @@ fn keys(
             one_key(name, secret, &path, scheme)?,
         ));
     }
-    Ok(Transformers {
-        all: row,
-        unknown: TransformError::NoKey("AES"),
-    })
+    Ok(Transformers::of(row, TransformError::NoKey("AES")))
 }
 
 fn one_key(

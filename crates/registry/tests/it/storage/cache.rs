@@ -3,6 +3,7 @@
 use super::gate::Gate;
 use super::stack::{Stack, drain, names, take};
 use kubist_registry::StorageError;
+use kubist_registry::metrics::Count;
 use kubist_storage::memory::{Config, MemoryKv, TokioClock};
 use std::sync::Arc;
 use std::time::Duration;
@@ -287,12 +288,10 @@ async fn a_cache_that_lost_an_event_is_found_out_and_storage_answers() {
 
     // Five minutes and up to half of that.
     sleep(Duration::from_secs(451)).await;
-    let stats = cacher.stats();
-    assert!(!stats.trusted);
-    assert_eq!(
-        (stats.counts.checks_passed, stats.counts.checks_failed),
-        (1, 1)
-    );
+    assert!(!cacher.stats().trusted);
+    let counted = &cacher.metrics().cache;
+    let checks = (&counted.checks_passed, &counted.checks_failed);
+    assert_eq!((checks.0.value(), checks.1.value()), (1, 1));
     for query in ["", "resourceVersion=0", "resourceVersion=0&limit=1"] {
         let before = gate.reads();
         assert!(
@@ -329,7 +328,7 @@ async fn a_cache_that_agrees_again_is_trusted_again() {
     assert!(cacher.check().await);
     gate.fail(true);
     assert!(cacher.check().await, "what is not known changes nothing");
-    assert_eq!(cacher.stats().counts.checks_without_result, 1);
+    assert_eq!(cacher.metrics().cache.checks_without_result.value(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -341,9 +340,15 @@ async fn a_cache_counts_what_it_does() {
     let last = s.delete("ns", "a").await.revision();
     assert_eq!(s.names("ns", "").await.len(), 0);
     let stats = cacher.stats();
-    let counts = stats.counts;
-    assert_eq!((counts.events_received, counts.events_dispatched), (3, 3));
-    assert_eq!((counts.initializations, counts.consistent_reads), (1, 1));
+    let counts = &cacher.metrics().cache;
+    let values = [
+        &counts.events_received,
+        &counts.events_dispatched,
+        &counts.initializations,
+        counts.consistent_reads(true, false),
+    ];
+    assert_eq!(values.map(Count::value), [3, 3, 1, 1]);
+    assert_eq!(cacher.metrics().engine_events.value(), 3);
     assert!(stats.revision >= last && last > first);
     gate.hold(true);
     s.create("ns", "b").await;
@@ -352,11 +357,38 @@ async fn a_cache_counts_what_it_does() {
         ["ns/b"],
         "storage answers after three seconds"
     );
-    assert_eq!(cacher.stats().counts.consistent_reads_fallen_back, 1);
+    assert_eq!(counts.consistent_reads(true, true).value(), 1);
     gate.hold(false);
     for number in 0..100 {
         s.create("ns", &format!("n{number}")).await;
     }
     assert_eq!(s.names("ns", "").await.len(), 101);
-    assert_eq!(cacher.stats().counts.capacity_increases, 1);
+    assert_eq!(counts.capacity_increases.value(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn watchers_that_leave_by_themselves_are_not_counted_as_ended() {
+    let (s, _gate) = gated().await;
+    let cacher = s.cacher.clone().expect("it has one");
+    let start = s.create("ns", "a").await.revision();
+    let version = format!("resourceVersion={start}");
+    let mut reads_nothing = s.watch("ns", &version).await;
+    // More than its buffer holds; it leaves while the cache waits for it.
+    let leaves = s.watch("ns", &version).await;
+    let leaving = tokio::spawn(async move {
+        sleep(Duration::from_millis(10)).await;
+        drop(leaves);
+    });
+    for number in 0..40 {
+        s.create("ns", &format!("n{number}")).await;
+    }
+    sleep(Duration::from_secs(1)).await;
+    leaving.await.expect("it has left");
+    assert_eq!(cacher.stats().watchers, 0);
+    assert_eq!(cacher.metrics().cache.watchers_terminated.value(), 1);
+    let mut got = 0;
+    while let Some(events) = reads_nothing.next().await {
+        got += events.len();
+    }
+    assert!((1..40).contains(&got), "{got} events were kept for it");
 }

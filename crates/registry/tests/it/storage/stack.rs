@@ -266,6 +266,23 @@ impl Stack {
         namespace: &str,
         query: &str,
     ) -> Result<EventStream, Status> {
+        self.watch_from(storage, namespace, query, false).await
+    }
+
+    /// A watch whose initial events leave out what cannot be read.
+    pub(crate) async fn watch_around(&self, namespace: &str, query: &str) -> EventStream {
+        let watch = self.watch_from(&*self.storage, namespace, query, true);
+        let watch = watch.await;
+        watch.unwrap_or_else(|status| panic!("{query}: {status}"))
+    }
+
+    async fn watch_from(
+        &self,
+        storage: &dyn Storage,
+        namespace: &str,
+        query: &str,
+        around_unreadable: bool,
+    ) -> Result<EventStream, Status> {
         let options = options(query);
         let predicate = self.predicate(query);
         let request = WatchRequest {
@@ -277,6 +294,7 @@ impl Stack {
             predicate: &predicate,
             options: &options,
             timeout: None,
+            around_unreadable,
         };
         storage.watch(request).await
     }

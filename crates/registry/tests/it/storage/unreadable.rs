@@ -1,6 +1,7 @@
 //! Values that cannot be read: told one by one, never deleted by accident, removed on purpose.
 
 use super::faulty::marked;
+use super::held_back;
 use super::matrix;
 use super::stack::{Calls, Stack, edits, names};
 use kubist_registry::storage::{DeleteRequest, UpdateRequest};
@@ -15,7 +16,7 @@ matrix![
     what_can_be_read_is_not_removed_as_unreadable,
     a_suggestion_does_not_make_an_object_unreadable,
     a_repair_in_the_middle_saves_the_object,
-    a_value_that_cannot_be_read_ends_a_watch,
+    a_watch_that_begins_with_what_cannot_be_read_ends,
     the_removal_of_what_cannot_be_read_ends_a_watch,
     nothing_follows_an_error,
 ];
@@ -85,7 +86,8 @@ async fn a_payload_that_is_broken_inside_is_told_before_it_is_delivered(s: &Stac
     assert_eq!(listed.unreadable[0].key, s.key("ns", "b"));
     let got = s.storage.get(&s.key("ns", "b"), None).await;
     assert!(got.is_err());
-    assert_eq!(one_error(&mut watch).await.reason, "StorageReadError");
+    s.create("ns", "d").await;
+    assert_eq!(held_back::seen(&mut watch, 1).await, ["ADDED d"]);
 }
 
 async fn a_list_that_has_to_be_whole_names_what_is_missing(s: &Stack) {
@@ -181,15 +183,19 @@ async fn one_error(watch: &mut kubist_registry::EventStream) -> kubist_apimachin
     (**status).clone()
 }
 
-async fn a_value_that_cannot_be_read_ends_a_watch(s: &Stack) {
-    let start = s.create("ns", "a").await.revision();
-    let mut watch = s.watch("ns", &format!("resourceVersion={start}")).await;
+async fn a_watch_that_begins_with_what_cannot_be_read_ends(s: &Stack) {
+    s.create("ns", "a").await;
     s.put_raw("a", b"no mark").await;
-    let status = one_error(&mut watch).await;
-    assert_eq!(
-        (status.code, status.reason.as_str()),
-        (500, "StorageReadError")
-    );
+    let initial = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan\
+                   &allowWatchBookmarks=true";
+    for query in ["", initial] {
+        let mut watch = s.watch("ns", query).await;
+        let status = one_error(&mut watch).await;
+        assert_eq!(
+            (status.code, status.reason.as_str()),
+            (500, "StorageReadError")
+        );
+    }
 }
 
 async fn the_removal_of_what_cannot_be_read_ends_a_watch(s: &Stack) {
@@ -207,12 +213,15 @@ async fn the_removal_of_what_cannot_be_read_ends_a_watch(s: &Stack) {
 }
 
 async fn nothing_follows_an_error(s: &Stack) {
-    let start = s.create("ns", "a").await.revision();
+    s.create("ns", "a").await;
+    let start = s.put_raw("a", b"no mark").await;
     let mut watches = Vec::new();
     for _ in 0..10 {
         watches.push(s.watch("ns", &format!("resourceVersion={start}")).await);
     }
-    s.put_raw("a", b"no mark").await;
+    s.try_delete("ns", "a", UNREADABLE)
+        .await
+        .expect("it cannot be read");
     s.create("ns", "b").await;
     for mut watch in watches {
         assert_eq!(one_error(&mut watch).await.code, 500);
