@@ -4,16 +4,17 @@
 //! are the groups), a static bearer token, or the token of a service account. Whoever has none gets
 //! 401 as a Status, as does one whose credentials are wrong. It does not decide what a user may do.
 
+mod client_certificates;
+
+pub(crate) use client_certificates::{RequestClientCertificate, chain_verifier};
+
 use crate::token_issuer::{Claims, ISSUER, TokenIssuer};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use kubist_apimachinery::{Status, Str};
 use kubist_registry::User;
 use ring::digest;
-use rustls::client::danger::HandshakeSignatureValid;
-use rustls::server::WebPkiClientVerifier;
-use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{DigitallySignedStruct, DistinguishedName, RootCertStore, SignatureScheme};
+use rustls::server::danger::ClientCertVerifier;
 use rustls_pki_types::{CertificateDer, UnixTime};
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
@@ -245,66 +246,6 @@ fn user_of(certificate: &CertificateDer<'_>) -> Option<User> {
         groups: groups.collect(),
         extra: BTreeMap::from([(CREDENTIAL_ID.into(), vec![credential.into()])]),
     }))
-}
-
-/// Asks every client for a certificate and lets any in whose key it owns: whether the chain can
-/// be trusted is decided per request, so that a wrong certificate is a 401 and not a broken
-/// connection.
-#[derive(Debug)]
-pub(crate) struct RequestClientCertificate(pub(crate) Arc<dyn ClientCertVerifier>);
-
-impl ClientCertVerifier for RequestClientCertificate {
-    fn client_auth_mandatory(&self) -> bool {
-        false
-    }
-
-    fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        self.0.root_hint_subjects()
-    }
-
-    fn verify_client_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _now: UnixTime,
-    ) -> Result<ClientCertVerified, rustls::Error> {
-        Ok(ClientCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls12_signature(message, cert, dss)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls13_signature(message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
-    }
-}
-
-/// Verifies chains that end at `root`.
-pub(crate) fn chain_verifier(
-    root: CertificateDer<'static>,
-) -> Result<Arc<dyn ClientCertVerifier>, rustls::Error> {
-    let mut roots = RootCertStore::empty();
-    roots.add(root)?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
-        .build()
-        .map_err(|error| rustls::Error::General(error.to_string()))?;
-    Ok(verifier)
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! `Config`: how a server listens and whom it lets in.
 
 use crate::authn::StaticToken;
+use crate::authorizer::{AlwaysAllow, Authorizer};
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes of a request's body, as upstream: 3 MiB. Longer ones are answered by 413.
@@ -34,6 +36,8 @@ pub struct Config {
     /// Whether `/healthz`, `/livez`, `/readyz` and `/version` answer without credentials.
     /// Default: no, as upstream when everybody is allowed everything.
     pub anonymous_health: bool,
+    /// Who may do what, where that is asked. Default: everybody everything.
+    pub authorizer: Arc<dyn Authorizer>,
     /// Bytes of a request's body. Default: [`BODY_BYTES_MAX`].
     pub body_bytes_max: usize,
     /// Streams per HTTP/2 connection. Default: [`STREAMS_MAX`].
@@ -84,6 +88,7 @@ impl Default for Config {
             admin_user: "kubernetes-admin".to_owned(),
             tokens: Vec::new(),
             anonymous_health: false,
+            authorizer: Arc::new(AlwaysAllow),
             body_bytes_max: BODY_BYTES_MAX,
             streams_max: STREAMS_MAX,
             connections_max: CONNECTIONS_MAX,

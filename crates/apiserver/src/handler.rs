@@ -94,6 +94,15 @@ pub(crate) async fn answer(
     dispatch(call, target, &path, body).await
 }
 
+/// The option with which a list, or a watch, leaves out what cannot be read. Upstream has it for
+/// deletions only.
+const IGNORE_READ_ERROR: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
+
+/// Whether a request is for what can be read, if not everything can.
+pub(crate) fn asks_for_the_rest(request: &Request, labels: &RequestLabels) -> bool {
+    matches!(labels.verb, "LIST" | "WATCH") && request.query.flag(IGNORE_READ_ERROR)
+}
+
 fn is_token_request(facts: &ResourceFacts, path: &ResourcePath) -> bool {
     facts.group.is_empty()
         && facts.plural == "serviceaccounts"

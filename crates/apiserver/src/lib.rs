@@ -44,6 +44,7 @@
 mod answer;
 mod authn;
 mod authorization;
+mod authorizer;
 mod backup;
 mod body;
 mod certificates;
@@ -58,6 +59,7 @@ mod hash;
 mod health;
 mod metrics;
 mod openapi;
+mod openid;
 mod pretty;
 mod query;
 mod random;
@@ -76,6 +78,7 @@ mod warning;
 pub use authn::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,
 };
+pub use authorizer::{AlwaysAllow, Attributes, Authorizer, Decision};
 pub use certificates::{CertificateAuthority, CertificateError, Identity, SERVING_NAMES};
 pub use config::{
     BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES, STREAMS_MAX,

@@ -111,18 +111,8 @@ impl Metrics {
                 &TIMED,
                 &REQUEST_SECONDS,
             ),
-            sli: histogram(
-                "apiserver_request_sli_duration_seconds",
-                "How long requests took that are no dry runs; nothing is queued here",
-                &REQUEST,
-                &SLI_SECONDS,
-            ),
-            body_bytes: histogram(
-                "apiserver_request_body_size_bytes",
-                "Bytes of bodies of requests",
-                &BODIES,
-                &body_bounds(),
-            ),
+            sli: sli(),
+            body_bytes: bodies(),
             answer_bytes: histogram(
                 "apiserver_response_sizes",
                 "Bytes of answers to GET and LIST",
@@ -170,12 +160,7 @@ impl Metrics {
                 &RESOURCE,
                 &EVENT_BYTES,
             ),
-            watch_lists: histogram(
-                "apiserver_watch_list_duration_seconds",
-                "How long watches took to send everything that was there",
-                &WATCH_LISTS,
-                &WATCH_LIST_SECONDS,
-            ),
+            watch_lists: watch_lists(),
         };
         metrics.register();
         metrics
@@ -336,6 +321,33 @@ fn gauge(name: &str, help: &str, labels: &[&str]) -> IntGaugeVec {
 fn histogram(name: &str, help: &str, labels: &[&str], buckets: &[f64]) -> HistogramVec {
     let opts = HistogramOpts::new(name, help).buckets(buckets.to_vec());
     HistogramVec::new(opts, labels).expect(VALID)
+}
+
+fn sli() -> HistogramVec {
+    histogram(
+        "apiserver_request_sli_duration_seconds",
+        "How long requests took that are no dry runs; nothing is queued here",
+        &REQUEST,
+        &SLI_SECONDS,
+    )
+}
+
+fn bodies() -> HistogramVec {
+    histogram(
+        "apiserver_request_body_size_bytes",
+        "Bytes of bodies of requests",
+        &BODIES,
+        &body_bounds(),
+    )
+}
+
+fn watch_lists() -> HistogramVec {
+    histogram(
+        "apiserver_watch_list_duration_seconds",
+        "How long watches took to send everything that was there",
+        &WATCH_LISTS,
+        &WATCH_LIST_SECONDS,
+    )
 }
 
 fn body_bounds() -> Vec<f64> {

@@ -8,6 +8,7 @@ mod other;
 
 use crate::answer::Answer;
 use crate::authn::{ANONYMOUS_USER, Authenticator, Peer, UNAUTHENTICATED_GROUP};
+use crate::authorizer::Authorizer;
 use crate::backup::BACKUPS_MAX;
 use crate::body::{self, Body};
 use crate::config::Config;
@@ -43,6 +44,7 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) struct Service {
     pub(crate) registry: Registry,
     pub(crate) authenticator: Authenticator,
+    pub(crate) authorizer: Arc<dyn Authorizer>,
     pub(crate) body_bytes_max: usize,
     pub(crate) watch_timeout_min: Duration,
     /// Ends watches.
@@ -74,6 +76,7 @@ impl Service {
         Self {
             registry,
             authenticator,
+            authorizer: Arc::clone(&config.authorizer),
             body_bytes_max: config.body_bytes_max,
             watch_timeout_min: config.watch_timeout_min,
             ending,
@@ -100,6 +103,7 @@ impl Service {
         let slow = self.slow_request;
         let mut record = RequestRecord::begin(&self.metrics, labels, &request, protocol, slow);
         let mut cx = self.registry.request(User::default());
+        cx.around_unreadable = handler::asks_for_the_rest(&request, &labels);
         let asked = Asked {
             request: &request,
             labels: &labels,

@@ -13,6 +13,7 @@ use ring::signature::{
     UnparsedPublicKey,
 };
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::fmt;
 use std::time::Duration;
 
@@ -21,6 +22,15 @@ use std::time::Duration;
 pub(crate) const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
 /// Longer texts are no tokens of ours.
 const TOKEN_BYTES_MAX: usize = 64 << 10;
+
+/// How they are signed.
+pub(crate) const ALGORITHM: &str = "ES256";
+/// What stands before a public point on P-256 in the form of which upstream takes the digest for
+/// the id of a key: the DER of a `SubjectPublicKeyInfo` (RFC 5480).
+const PUBLIC_KEY_INFO: &[u8] = &[
+    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
+    0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+];
 
 /// How far a clock may be set back or forward without a good token becoming none, as upstream.
 const LEEWAY_SECONDS: u64 = 60;
@@ -34,6 +44,8 @@ pub(crate) struct KeyError;
 pub(crate) struct TokenIssuer {
     key: EcdsaKeyPair,
     random: SystemRandom,
+    /// The id of the key.
+    id: String,
     /// The first part of every token.
     header: String,
 }
@@ -98,14 +110,32 @@ impl TokenIssuer {
         let pkcs8 = EcdsaKeyPair::generate_pkcs8(algorithm, &random).map_err(|_| KeyError)?;
         let key = EcdsaKeyPair::from_pkcs8(algorithm, pkcs8.as_ref(), &random);
         let key = key.map_err(|_| KeyError)?;
-        let id = digest::digest(&digest::SHA256, key.public_key().as_ref());
-        let id = URL_SAFE_NO_PAD.encode(id);
-        let header = format!(r#"{{"alg":"ES256","kid":"{id}"}}"#);
+        let info = [PUBLIC_KEY_INFO, key.public_key().as_ref()].concat();
+        let id = URL_SAFE_NO_PAD.encode(digest::digest(&digest::SHA256, &info));
+        let header = format!(r#"{{"alg":"{ALGORITHM}","kid":"{id}"}}"#);
         Ok(Self {
+            id,
             header: URL_SAFE_NO_PAD.encode(header),
             key,
             random,
         })
+    }
+
+    /// What others verify tokens with: the set of public keys, as RFC 7517 has it and upstream
+    /// fills it in.
+    pub(crate) fn public_keys(&self) -> Value {
+        // The uncompressed form: a byte, and two numbers of the same length.
+        let point = &self.key.public_key().as_ref()[1..];
+        let (x, y) = point.split_at(point.len() / 2);
+        json!({"keys": [{
+            "use": "sig",
+            "kty": "EC",
+            "kid": self.id,
+            "crv": "P-256",
+            "alg": ALGORITHM,
+            "x": URL_SAFE_NO_PAD.encode(x),
+            "y": URL_SAFE_NO_PAD.encode(y),
+        }]})
     }
 
     /// A token that says so. None if the system has no random numbers.

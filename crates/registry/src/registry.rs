@@ -57,7 +57,6 @@ pub(crate) struct Shared {
     /// None if services are not built in.
     pub(crate) services: Option<ServiceClaims>,
     pub(crate) delete_collection_workers: usize,
-    around_unreadable: bool,
     pub(crate) clock: Arc<dyn WallClock>,
     pub(crate) server_port: u16,
 }
@@ -168,9 +167,7 @@ impl Registry {
 
     /// The context of a request by `user` that comes in now.
     pub fn request(&self, user: User) -> RequestContext {
-        let mut cx = RequestContext::new(user, self.shared.clock.now());
-        cx.around_unreadable = self.shared.around_unreadable;
-        cx
+        RequestContext::new(user, self.shared.clock.now())
     }
 
     /// Reads objects of all resources by group and plural, in their storage versions.
@@ -277,7 +274,6 @@ impl Shared {
             services,
             random,
             delete_collection_workers: config.delete_collection_workers.max(1),
-            around_unreadable: config.around_unreadable,
             clock: Arc::clone(&config.clock),
             server_port: config.server_port,
         }

@@ -37,11 +37,6 @@ pub struct RegistryConfig {
     /// What is done to the values of a resource on their way to storage and back, such as
     /// encryption. Default: nothing.
     pub transformers: Vec<(GroupResource, Arc<dyn Transformer>)>,
-    /// Whether every list leaves out objects that cannot be read, with a warning for each, where
-    /// it would be an error otherwise; see
-    /// [`RequestContext::around_unreadable`](crate::RequestContext::around_unreadable). Default:
-    /// no, as upstream.
-    pub around_unreadable: bool,
     /// How many objects of a collection are deleted at a time. Default: 1, as upstream.
     pub delete_collection_workers: usize,
     /// What happens beside the writes of resources: group, plural, and hooks. Default: none but
@@ -66,7 +61,6 @@ impl RegistryConfig {
             cache_bytes_max: 512 << 20,
             watch_cache: WatchCache::default(),
             transformers: Vec::new(),
-            around_unreadable: false,
             delete_collection_workers: 1,
             hooks: Vec::new(),
             resources: Vec::new(),

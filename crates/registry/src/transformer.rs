@@ -304,7 +304,8 @@ impl Transformer for Transformers {
     }
 
     fn counted_apart(&self) -> Option<Arc<dyn Transformer>> {
-        let again = |it: &Prefixed| Prefixed::shared(it.prefix.clone(), it.transformer.clone());
+        let again =
+            |it: &Prefixed| Prefixed::shared(it.prefix.clone(), Arc::clone(&it.transformer));
         let all = self.all.iter().map(again).collect();
         Some(Arc::new(Self::of(all, self.unknown.clone())))
     }

@@ -2,6 +2,7 @@
 
 use super::{Call, Target};
 use crate::answer::Answer;
+use crate::authorizer::{Attributes, UNSAFE_DELETE, permit};
 use crate::decode::{json_type_meta, not_registered, yaml_document};
 use http::StatusCode;
 use hyper::body::Incoming;
@@ -24,6 +25,12 @@ pub(super) async fn answer(
 ) -> Result<Answer, Status> {
     let form = call.form(&target, &Offer::BUILT_IN)?;
     let options = options(call, &target, body).await?;
+    if options
+        .ignore_store_read_error_with_cluster_breaking_potential
+        .unwrap_or_default()
+    {
+        permit_unsafe(call, &target).await?;
+    }
     let deleter = target.rest.deleter().ok_or_else(|| call.no_such_verb())?;
     let deleted = deleter
         .delete(call.cx, &target.namespace, &target.name, &options)
@@ -39,6 +46,21 @@ pub(super) async fn answer(
         Created::Object(stored) => form.object(code, &stored),
         Created::Status(status) => Ok(form.message(code, &*status)),
     }
+}
+
+/// Asks whether the user may delete this object although it cannot be read.
+async fn permit_unsafe(call: Call<'_>, target: &Target) -> Result<(), Status> {
+    let facts = target.rest.facts();
+    let attributes = Attributes {
+        user: &call.cx.user,
+        verb: UNSAFE_DELETE,
+        group: facts.group,
+        version: facts.version,
+        resource: facts.plural,
+        namespace: &target.namespace,
+        name: &target.name,
+    };
+    permit(&*call.service.authorizer, attributes).await
 }
 
 /// The options of a deletion: the body, or the query if there is none.

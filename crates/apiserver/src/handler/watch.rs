@@ -134,7 +134,9 @@ impl Watching {
                 let (events, goes_on) = watching.next().await?;
                 if let Some(frame) = watching.lone(&events) {
                     watching.metrics.sent(frame.len());
-                    events.iter().for_each(|event| watching.listed(event));
+                    for event in &events {
+                        watching.listed(event);
+                    }
                     return Some((Ok::<Bytes, BrokenOff>(frame), goes_on.then_some(watching)));
                 }
                 (watching.waiting, watching.goes_on) = (events.into_iter(), goes_on);

@@ -68,12 +68,14 @@ const COMPONENT: &str = "apiserver";
 /// upstream.
 const LONG_RUNNING: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
 /// Paths outside the API proper that are counted by name, as a subresource, as upstream.
-const PATHS: [&str; 6] = [
+const PATHS: [&str; 8] = [
     "/api",
     "/apis",
     "/metrics",
     "/openapi/v2",
     "/version",
+    crate::openid::CONFIGURATION,
+    crate::openid::KEYS,
     crate::backup::PATH,
 ];
 

@@ -5,6 +5,7 @@ use crate::answer::Answer;
 use crate::authorization;
 use crate::backup;
 use crate::health::{Findings, Health};
+use crate::openid;
 use crate::request::Request;
 use crate::version;
 use kubist_apimachinery::Status;
@@ -47,6 +48,8 @@ impl Service {
         match path.strip_suffix('/').unwrap_or(path) {
             "" => json(json!({"paths": root_paths(&self.registry.groups())})),
             "/version" => json(version::version()),
+            openid::CONFIGURATION => openid::configuration(self.address),
+            openid::KEYS => openid::keys(self.authenticator.issuer()),
             "/openapi/v2" => Ok(self.open_api.old_document(request.accept())),
             "/openapi/v3" => Ok(self.open_api.index()),
             METRICS => self.scraped(cx).await,
@@ -109,6 +112,8 @@ fn root_paths(groups: &[ServedGroup]) -> Vec<String> {
     let mut paths: Vec<String> = groups.collect();
     paths.push("/apis".to_owned());
     for path in [
+        openid::CONFIGURATION,
+        openid::KEYS,
         "/healthz",
         "/livez",
         METRICS,

@@ -3,6 +3,8 @@
 //!
 //! The cost: a value is looked at once, and a list that cannot be whole names a hundred at most.
 
+mod the_rest;
+
 use crate::client::{Answer, Client};
 use http::Version;
 use kubist_apimachinery::GroupResource;
@@ -20,6 +22,18 @@ const OPTION: &str = "ignoreStoreReadErrorWithClusterBreakingPotential=true";
 async fn start(kv: &MemoryKv, cached: bool, key: Option<[u8; 32]>) -> RunningServer {
     let mut config = RegistryConfig::new(Arc::new(kv.clone()));
     config.watch_cache.enabled = cached;
+    let of_server = Config {
+        listen: None,
+        ..Config::default()
+    };
+    start_with(config, of_server, key).await
+}
+
+async fn start_with(
+    mut config: RegistryConfig,
+    of_server: Config,
+    key: Option<[u8; 32]>,
+) -> RunningServer {
     if let Some(key) = key {
         let key = AesGcm::new("a", &key).expect("it has the right length");
         let transformers = Arc::new(Transformers::encrypting(key));
@@ -31,11 +45,7 @@ async fn start(kv: &MemoryKv, cached: bool, key: Option<[u8; 32]>) -> RunningSer
         .start()
         .await
         .expect("what is corrupt keeps nobody from starting");
-    let config = Config {
-        listen: None,
-        ..Config::default()
-    };
-    let server = ApiServer::bind(config, registry).await;
+    let server = ApiServer::bind(of_server, registry).await;
     server.expect("it listens on nothing")
 }
 
@@ -259,27 +269,6 @@ async fn a_value_that_cannot_be_decrypted_is_told_and_the_rest_is_served() {
         is_told_and_the_rest_is_served(&kv, &server, version).await;
         server.shutdown().await;
     }
-}
-
-#[tokio::test]
-async fn a_watch_is_told_of_what_it_cannot_be_shown_and_a_new_one_goes_on_behind_it() {
-    let kv = MemoryKv::default();
-    let server = three(&kv, false, None).await;
-    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
-    let list = client.get(PATH).await.json();
-    let before = list["metadata"]["resourceVersion"]
-        .as_str()
-        .expect("text")
-        .to_owned();
-    put(&kv, "/registry/configmaps/default/b", "broken").await;
-    create(&mut client, "d").await;
-    let watch = format!("{PATH}?watch=true&timeoutSeconds=1&resourceVersion={before}");
-    let watched = client.get(&watch).await;
-    let event: Value = serde_json::from_slice(&watched.bytes).expect("one event");
-    assert_eq!(event["type"], "ERROR");
-    assert_eq!(event["object"]["code"], 500);
-    assert_eq!(event["object"]["reason"], "StorageReadError");
-    server.shutdown().await;
 }
 
 #[tokio::test]

@@ -1,8 +1,12 @@
 //! Tokens of service accounts: asked for, used, reviewed, and dead with their account.
 
 use crate::client::{Client, silent_server};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::Version;
 use kubist_apiserver::RunningServer;
+use ring::digest::{SHA256, digest};
+use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use serde_json::{Value, json};
 
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
@@ -59,6 +63,64 @@ async fn the_token_of_a_service_account_lets_it_in_until_the_account_is_gone() {
     let account = json!({"metadata": {"name": "robot"}});
     assert_eq!(admin.post(ACCOUNTS, &account).await.code, 201);
     assert_eq!(robot.get(ACCOUNTS).await.code, 401, "it is another account");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn others_verify_tokens_with_the_published_key() {
+    let server = silent_server().await;
+    let mut admin = admin(&server).await;
+    let answer = admin.get("/.well-known/openid-configuration").await;
+    assert_eq!(answer.code, 200);
+    assert_eq!(answer.header("content-type"), "application/json");
+    assert_eq!(answer.header("cache-control"), "public, max-age=3600");
+    let issuer = "https://kubernetes.default.svc.cluster.local";
+    let expected = json!({
+        "issuer": issuer,
+        "jwks_uri": format!("{issuer}/openid/v1/jwks"),
+        "response_types_supported": ["id_token"],
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["ES256"],
+    });
+    assert_eq!(answer.json(), expected);
+
+    let answer = admin.get("/openid/v1/jwks").await;
+    assert_eq!(answer.code, 200);
+    assert_eq!(answer.header("content-type"), "application/jwk-set+json");
+    let key = answer.json()["keys"][0].clone();
+    for (field, value) in [
+        ("use", "sig"),
+        ("kty", "EC"),
+        ("crv", "P-256"),
+        ("alg", "ES256"),
+    ] {
+        assert_eq!(key[field], value, "{field}");
+    }
+
+    let request = admin.post(TOKEN, &json!({"kind": "TokenRequest"})).await;
+    let token = request.json()["status"]["token"].clone();
+    let (signed, signature) = token
+        .as_str()
+        .and_then(|it| it.rsplit_once('.'))
+        .expect("a token");
+    let part = |text: &str| URL_SAFE_NO_PAD.decode(text).expect("base64");
+    let (header, claims) = signed.split_once('.').expect("two parts");
+    let json = |text: &str| serde_json::from_slice::<Value>(&part(text)).expect("JSON");
+    assert_eq!(json(header)["kid"], key["kid"]);
+    assert_eq!(json(claims)["iss"], issuer);
+    let number = |field: &str| part(key[field].as_str().expect("text"));
+    let point = [vec![4], number("x"), number("y")].concat();
+    // As upstream names its keys: by the digest of their DER form.
+    let info = "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgA";
+    let der = [part(&format!("{info}E"))[..26].to_vec(), point.clone()].concat();
+    let id = URL_SAFE_NO_PAD.encode(digest(&SHA256, &der));
+    assert_eq!(key["kid"], id);
+    let public = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point);
+    let signature = part(signature);
+    public
+        .verify(signed.as_bytes(), &signature)
+        .expect("it is its");
+    assert!(public.verify(b"something else", &signature).is_err());
     server.shutdown().await;
 }
 

@@ -1,13 +1,17 @@
 //! The memory engine against a list of versions: random writes, compactions, reads of every
 //! revision, and watches from anywhere.
 
+mod op;
+mod specification;
+
+use self::op::{Op, ops};
+use self::specification::{Model, Version};
 use bytes::Bytes;
 use kubist_storage::memory::{Config, MemoryKv};
 use kubist_storage::{CompactError, PutRequest, RangeRequest, ReadError, Revision, Watch};
-use kubist_storage::{DeleteRequest, Event, Expected, KeyRange, Kv, LeaseId, ManualClock};
+use kubist_storage::{DeleteRequest, Event, Expected, KeyRange, Kv, ManualClock};
 use kubist_storage::{WatchError, WatchRequest, WriteOutcome};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::num::NonZeroU64;
 use std::pin::pin;
@@ -17,108 +21,6 @@ use std::time::Duration;
 
 const HISTORY_EVENTS_MAX: usize = 40;
 const TTL: Duration = Duration::from_secs(10);
-
-#[derive(Clone, Debug)]
-enum Op {
-    Put {
-        key: u8,
-        expected: u8,
-        leased: bool,
-    },
-    Delete {
-        key: u8,
-        expected: u8,
-    },
-    Compact {
-        back: u64,
-    },
-    Range {
-        from: u8,
-        to: u8,
-        back: u64,
-        limit: Option<usize>,
-    },
-    Watch {
-        from: u8,
-        to: u8,
-        back: u64,
-    },
-    Read {
-        watch: usize,
-    },
-    Progress {
-        watch: usize,
-    },
-    Pass {
-        seconds: u64,
-    },
-}
-
-fn ops() -> impl Strategy<Value = Vec<Op>> {
-    let key = 0_u8..12;
-    let op = prop_oneof![
-        8 => (key.clone(), 0_u8..4, prop::bool::weighted(0.2))
-            .prop_map(|(key, expected, leased)| Op::Put { key, expected, leased }),
-        4 => (key.clone(), 0_u8..4).prop_map(|(key, expected)| Op::Delete { key, expected }),
-        1 => (0_u64..30).prop_map(|back| Op::Compact { back }),
-        4 => (key.clone(), 0_u8..14, 0_u64..60, prop::option::of(0_usize..8))
-            .prop_map(|(from, to, back, limit)| Op::Range { from, to, back, limit }),
-        2 => (key, 0_u8..14, 0_u64..60)
-            .prop_map(|(from, to, back)| Op::Watch { from, to, back }),
-        3 => (0_usize..8).prop_map(|watch| Op::Read { watch }),
-        1 => (0_usize..8).prop_map(|watch| Op::Progress { watch }),
-        1 => (1_u64..8).prop_map(|seconds| Op::Pass { seconds }),
-    ];
-    prop::collection::vec(op, 1..200)
-}
-
-/// One write, as the specification sees it.
-#[derive(Clone, Debug)]
-struct Version {
-    revision: u64,
-    key: Bytes,
-    value: Option<Bytes>,
-    lease: Option<LeaseId>,
-}
-
-/// The specification: every version ever written, in order.
-#[derive(Default)]
-struct Model {
-    versions: Vec<Version>,
-    compacted: u64,
-    leases: Vec<(LeaseId, Duration)>,
-}
-
-impl Model {
-    fn revision(&self) -> u64 {
-        self.versions.last().map_or(1, |it| it.revision)
-    }
-
-    fn state(&self, at: u64) -> BTreeMap<Bytes, &Version> {
-        let mut state = BTreeMap::new();
-        for version in self.versions.iter().filter(|it| it.revision <= at) {
-            match version.value {
-                Some(_) => state.insert(version.key.clone(), version),
-                None => state.remove(&version.key),
-            };
-        }
-        state
-    }
-
-    fn write(&mut self, key: Bytes, value: Option<Bytes>, lease: Option<LeaseId>) {
-        let revision = self.revision() + 1;
-        self.versions.push(Version {
-            revision,
-            key,
-            value,
-            lease,
-        });
-        let oldest = (revision + 1).saturating_sub(HISTORY_EVENTS_MAX as u64);
-        if oldest > 2 {
-            self.compacted = self.compacted.max(oldest);
-        }
-    }
-}
 
 /// A watch and what it has to see.
 struct Watching {

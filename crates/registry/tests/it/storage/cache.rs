@@ -375,7 +375,8 @@ async fn watchers_that_leave_by_themselves_are_not_counted_as_ended() {
     let mut reads_nothing = s.watch("ns", &version).await;
     // More than its buffer holds; it leaves while the cache waits for it.
     let leaves = s.watch("ns", &version).await;
-    let leaving = tokio::spawn(async move {
+    let mut leaving = JoinSet::new();
+    leaving.spawn(async move {
         sleep(Duration::from_millis(10)).await;
         drop(leaves);
     });
@@ -383,7 +384,7 @@ async fn watchers_that_leave_by_themselves_are_not_counted_as_ended() {
         s.create("ns", &format!("n{number}")).await;
     }
     sleep(Duration::from_secs(1)).await;
-    leaving.await.expect("it has left");
+    leaving.join_all().await;
     assert_eq!(cacher.stats().watchers, 0);
     assert_eq!(cacher.metrics().cache.watchers_terminated.value(), 1);
     let mut got = 0;

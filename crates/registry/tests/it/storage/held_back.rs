@@ -87,7 +87,7 @@ async fn what_is_selected_no_longer_once_it_is_repaired_is_gone(s: &Stack) {
     let plain = s.raw_value("a").await;
     let start = s.label("ns", "a", "x").await.revision();
     let labelled = s.raw_value("a").await;
-    let query = format!("labelSelector=k%3Dx&resourceVersion={start}");
+    let query = format!("labelSelector=k=x&resourceVersion={start}");
     let mut watch = s.watch("ns", &query).await;
     for value in [b"no mark".as_slice(), &plain, b"no mark", &labelled] {
         s.put_raw("a", value).await;
@@ -114,7 +114,7 @@ async fn only_those_who_knew_an_object_learn_of_its_end(s: &Stack) {
     on_one.spec.node_name = "one".into();
     let start = s.create_pod(on_one).await.revision();
     let of = |node: &str| {
-        let field = format!("fieldSelector=spec.nodeName%3D{node}");
+        let field = format!("fieldSelector=spec.nodeName={node}");
         format!("{field}&resourceVersion={start}")
     };
     let mut one = s.watch("ns", &of("one")).await;
@@ -149,9 +149,7 @@ async fn who_may_know_an_older_version_lists_again(s: &Stack) {
     let start = s.put_raw("a", b"no mark").await;
     let version = format!("resourceVersion={start}");
     let mut all = s.watch("ns", &version).await;
-    let mut some = s
-        .watch("ns", &format!("labelSelector=k%3Dx&{version}"))
-        .await;
+    let mut some = s.watch("ns", &format!("labelSelector=k=x&{version}")).await;
     s.put_raw("a", &plain).await;
     assert_eq!(seen(&mut all, 1).await, ["MODIFIED a"]);
     assert_eq!(seen(&mut some, 1).await, ["ERROR Expired"]);
