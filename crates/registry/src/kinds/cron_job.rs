@@ -1,14 +1,15 @@
 //! CronJobs.
 
-use crate::{Generation, KindStrategy, NameRule, StatusKeeps};
-use kubist_api::batch::v1::{CronJob, CronJobSpec};
+use crate::{Generation, KindStrategy, NameRule, RequestContext, StatusKeeps};
+use kubist_api::batch::v1::{CronJob, CronJobSpec, JobSpec};
 use kubist_apimachinery::{FieldError, FieldPath};
 
 use super::cron_schedule;
-use super::fill;
 use super::job_rules;
 use super::pod_defaults::default_pod_template;
+use super::pod_template_rules::Template;
 use super::rules::{self, Errors};
+use super::{fill, pod_disabled_fields};
 
 #[derive(Debug)]
 pub(super) struct CronJobs;
@@ -27,9 +28,23 @@ impl KindStrategy for CronJobs {
         spec.successful_jobs_history_limit.get_or_insert(3);
         spec.failed_jobs_history_limit.get_or_insert(1);
     }
+    fn prepare_for_create(&self, _: &RequestContext, new: &mut CronJob) {
+        let spec = &mut new.spec.job_template.spec.template.spec;
+        pod_disabled_fields::drop_from(spec, None);
+    }
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut CronJob, old: &CronJob) {
+        let old = &old.spec.job_template.spec.template.spec;
+        let spec = &mut new.spec.job_template.spec.template.spec;
+        pod_disabled_fields::drop_from(spec, Some(old));
+    }
     fn validate(&self, new: &CronJob) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        check_spec(&mut errors, &new.spec, &FieldPath::new("spec"));
+        check_spec(&mut errors, &new.spec, None, &FieldPath::new("spec"));
+        errors
+    }
+    fn validate_update(&self, new: &CronJob, old: &CronJob) -> Vec<FieldError> {
+        let (mut errors, path) = (Vec::new(), FieldPath::new("spec"));
+        check_spec(&mut errors, &new.spec, Some(&old.spec), &path);
         errors
     }
     fn name_rule(&self) -> NameRule {
@@ -43,29 +58,35 @@ impl KindStrategy for CronJobs {
     }
 }
 
-fn check_spec(errors: &mut Errors, spec: &CronJobSpec, path: &FieldPath) {
+fn check_spec(
+    errors: &mut Errors,
+    spec: &CronJobSpec,
+    old: Option<&CronJobSpec>,
+    path: &FieldPath,
+) {
     let schedule_path = path.child("schedule");
     if spec.schedule.is_empty() {
         errors.push(FieldError::required(&schedule_path, ""));
-    } else if let Err(problem) = check_schedule(spec) {
-        errors.push(FieldError::invalid(&schedule_path, &spec.schedule, problem));
+    } else {
+        let had_zone = old.is_some_and(|it| it.schedule.contains("TZ"));
+        check_schedule(errors, spec, had_zone, &schedule_path);
     }
     rules::optional_non_negative(
         errors,
         spec.starting_deadline_seconds,
         &path.child("startingDeadlineSeconds"),
     );
-    let path_policy = path.child("concurrencyPolicy");
-    match spec.concurrency_policy.as_str() {
-        "" => errors.push(FieldError::required(&path_policy, "")),
-        policy => rules::one_of(
-            errors,
-            policy,
-            &["Allow", "Forbid", "Replace"],
-            &path_policy,
-        ),
+    if old.is_none_or(|old| old.time_zone != spec.time_zone) {
+        check_time_zone(errors, spec, &path.child("timeZone"));
     }
-    check_time_zone(errors, spec, &path.child("timeZone"));
+    let supported = ["Allow", "Forbid", "Replace"];
+    let at = path.child("concurrencyPolicy");
+    rules::word(errors, &spec.concurrency_policy, &supported, &at);
+    let template = Template {
+        new: &spec.job_template.spec.template,
+        old: old.map(|it| &it.job_template.spec.template),
+    };
+    check_job(errors, &spec.job_template.spec, template, path);
     for (name, limit) in [
         (
             "successfulJobsHistoryLimit",
@@ -75,9 +96,12 @@ fn check_spec(errors: &mut Errors, spec: &CronJobSpec, path: &FieldPath) {
     ] {
         rules::optional_non_negative(errors, limit, &path.child(name));
     }
-    let job = &spec.job_template.spec;
+}
+
+/// The Jobs that are made: how each finds its Pods is its own business.
+fn check_job(errors: &mut Errors, job: &JobSpec, template: Template<'_>, path: &FieldPath) {
     let path = path.child("jobTemplate").child("spec");
-    job_rules::check_spec(errors, job, &path);
+    job_rules::check_spec(errors, job, template, &path);
     if job.selector.is_some() {
         let detail = "`selector` will be auto-generated";
         let shown = job
@@ -93,34 +117,55 @@ fn check_spec(errors: &mut Errors, spec: &CronJobSpec, path: &FieldPath) {
     }
 }
 
-fn check_schedule(spec: &CronJobSpec) -> Result<(), String> {
-    if spec.schedule.contains("TZ") {
-        let has_field = spec.time_zone.is_some();
-        return Err(if has_field {
-            "cannot use both timeZone field and TZ or CRON_TZ in schedule".to_owned()
-        } else {
-            "cannot use TZ or CRON_TZ in schedule, use timeZone field instead".to_owned()
-        });
+/// A time zone in the schedule is from before there was a field for it.
+fn check_schedule(errors: &mut Errors, spec: &CronJobSpec, had_zone: bool, path: &FieldPath) {
+    let schedule = &spec.schedule;
+    if let Err(problem) = cron_schedule::check(schedule) {
+        errors.push(FieldError::invalid(path, schedule, problem));
     }
-    cron_schedule::check(&spec.schedule)
+    if !schedule.contains("TZ") {
+        return;
+    }
+    let detail = if !had_zone {
+        "cannot use TZ or CRON_TZ in schedule, use timeZone field instead"
+    } else if spec.time_zone.is_some() {
+        "cannot use both timeZone field and TZ or CRON_TZ in schedule"
+    } else {
+        return;
+    };
+    errors.push(FieldError::invalid(path, schedule, detail));
 }
 
 fn check_time_zone(errors: &mut Errors, spec: &CronJobSpec, path: &FieldPath) {
     let Some(zone) = &spec.time_zone else {
         return;
     };
+    let unknown = || FieldError::invalid(path, zone, format!("unknown time zone {zone}"));
     if zone.is_empty() {
         let detail = "timeZone must be nil or non-empty string";
         errors.push(FieldError::invalid(path, zone, detail));
-    } else if zone.eq_ignore_ascii_case("local") {
+        return;
+    }
+    if !zone.split('/').all(is_zone_part) {
+        errors.push(unknown());
+        return;
+    }
+    let local = zone.eq_ignore_ascii_case("local");
+    if local {
         let detail = "timeZone must be an explicit time zone as defined in \
                       https://www.iana.org/time-zones";
         errors.push(FieldError::invalid(path, zone, detail));
-    } else if jiff::tz::TimeZone::get(zone).is_err() {
-        errors.push(FieldError::invalid(
-            path,
-            zone,
-            format!("unknown time zone {zone}"),
-        ));
     }
+    if zone != "Local" && !cron_schedule::is_zone(zone) {
+        errors.push(unknown());
+    }
+}
+
+/// Whether a text can be part of the name of a zone.
+fn is_zone_part(part: &str) -> bool {
+    let allowed = |it: u8| it.is_ascii_alphanumeric() || b".-_+".contains(&it);
+    (1..=14).contains(&part.len())
+        && !matches!(part, "." | "..")
+        && !part.starts_with('-')
+        && part.bytes().all(allowed)
 }

@@ -42,8 +42,31 @@ const FIELDS: [Bounds; 5] = [
     },
 ];
 
-/// Fails with what is wrong.
+/// Whether a zone is known, by its exact name.
+pub(super) fn is_zone(name: &str) -> bool {
+    jiff::tz::TimeZone::get(name).is_ok_and(|it| it.iana_name() == Some(name))
+}
+
+/// Fails with what is wrong. The schedule may begin with a time zone.
 pub(super) fn check(schedule: &str) -> Result<(), String> {
+    let zoned = schedule.strip_prefix("CRON_TZ=");
+    let Some(zoned) = zoned.or_else(|| schedule.strip_prefix("TZ=")) else {
+        return check_times(schedule);
+    };
+    let Some((zone, times)) = zoned.split_once(' ') else {
+        // Upstream's parser falls over it, and these are the words of that.
+        let why = "runtime error: slice bounds out of range [:-1]";
+        return Err(format!("invalid schedule format: {why}"));
+    };
+    if !matches!(zone, "" | "Local") && !is_zone(zone) {
+        return Err(format!(
+            "provided bad location {zone}: unknown time zone {zone}"
+        ));
+    }
+    check_times(times.trim())
+}
+
+fn check_times(schedule: &str) -> Result<(), String> {
     if let Some(descriptor) = schedule.strip_prefix('@') {
         return check_descriptor(schedule, descriptor);
     }

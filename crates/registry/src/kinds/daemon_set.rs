@@ -2,13 +2,13 @@
 
 use crate::{Generation, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::apps::v1::{DaemonSet, DaemonSetSpec};
-use kubist_apimachinery::{FieldError, FieldPath, IntOrString, Selector};
+use kubist_apimachinery::{FieldError, FieldPath, IntOrString};
 
 use super::deployment::amount;
 use super::pod_defaults::default_pod_template;
-use super::pod_template_rules::{self, Workload};
+use super::pod_template_rules::{self, Template};
 use super::rules::{self, Errors};
-use super::{fill, go_struct};
+use super::{fill, go_struct, pod_disabled_fields};
 
 #[derive(Debug)]
 pub(super) struct DaemonSets;
@@ -27,28 +27,38 @@ impl KindStrategy for DaemonSets {
             let rolling = spec.update_strategy.rolling_update.get_or_insert_default();
             rolling.max_unavailable.get_or_insert(IntOrString::Int(1));
             rolling.max_surge.get_or_insert(IntOrString::Int(0));
+        } else if let Some(rolling) = &mut spec.update_strategy.rolling_update {
+            // Upstream's own type of it has numbers here, which are always there.
+            rolling.max_unavailable.get_or_insert_default();
+            rolling.max_surge.get_or_insert_default();
         }
         spec.revision_history_limit.get_or_insert(10);
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut DaemonSet) {
-        set_template_generation(new, 1);
+        pod_disabled_fields::drop_from(&mut new.spec.template.spec, None);
+        let given = template_generation(new);
+        set_template_generation(new, given.max(1));
     }
     fn prepare_for_update(&self, _: &RequestContext, new: &mut DaemonSet, old: &DaemonSet) {
+        let before = &old.spec.template.spec;
+        pod_disabled_fields::drop_from(&mut new.spec.template.spec, Some(before));
         let changed = new.spec.template != old.spec.template;
         set_template_generation(new, template_generation(old) + i64::from(changed));
     }
     fn validate(&self, new: &DaemonSet) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        check_spec(&mut errors, &new.spec, &FieldPath::new("spec"));
+        check_spec(&mut errors, &new.spec, None, &FieldPath::new("spec"));
         errors
     }
     fn validate_update(&self, new: &DaemonSet, old: &DaemonSet) -> Vec<FieldError> {
-        let mut errors = self.validate(new);
+        let mut errors = Vec::new();
         pod_template_rules::selector_is_immutable(
             &mut errors,
             new.spec.selector.as_deref(),
             old.spec.selector.as_deref(),
         );
+        let path = FieldPath::new("spec");
+        check_spec(&mut errors, &new.spec, Some(&old.spec), &path);
         errors
     }
     fn status_keeps(&self) -> StatusKeeps {
@@ -72,7 +82,12 @@ fn set_template_generation(object: &mut DaemonSet, generation: i64) {
         .insert(TEMPLATE_GENERATION.into(), text);
 }
 
-fn check_spec(errors: &mut Errors, spec: &DaemonSetSpec, path: &FieldPath) {
+fn check_spec(
+    errors: &mut Errors,
+    spec: &DaemonSetSpec,
+    old: Option<&DaemonSetSpec>,
+    path: &FieldPath,
+) {
     let (selector, at) = (spec.selector.as_deref(), path.child("selector"));
     if let Some(selector) = selector {
         rules::workload_selector(errors, Some(selector), &at, "daemonset");
@@ -81,10 +96,13 @@ fn check_spec(errors: &mut Errors, spec: &DaemonSetSpec, path: &FieldPath) {
     if let Some(selector) = selector {
         rules::template_matches(errors, &selector, &spec.template, &path.child("template"));
     }
-    // It is checked whatever the selector is.
-    let (everything, workload) = (Selector::everything(), Workload::ALWAYS);
-    let template = path.child("template");
-    pod_template_rules::check(errors, &spec.template, &everything, &workload, &template);
+    let template = Template {
+        new: &spec.template,
+        old: old.map(|it| &it.template),
+    };
+    let at = path.child("template");
+    pod_template_rules::check_template(errors, template, &at);
+    pod_template_rules::runs_for_good(errors, &spec.template, "DaemonSet", &at);
     rules::non_negative(
         errors,
         spec.min_ready_seconds.into(),

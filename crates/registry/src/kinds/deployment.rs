@@ -5,10 +5,10 @@ use kubist_api::apps::v1::{Deployment, DeploymentSpec, DeploymentStrategy};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, IntOrString};
 use serde::Serialize;
 
-use super::fill;
 use super::pod_defaults::default_pod_template;
-use super::pod_template_rules::{self, Workload};
+use super::pod_template_rules::{self, Template};
 use super::rules::{self, Errors};
+use super::{fill, pod_disabled_fields};
 
 #[derive(Debug)]
 pub(super) struct Deployments;
@@ -27,13 +27,24 @@ impl KindStrategy for Deployments {
             let rolling = spec.strategy.rolling_update.get_or_insert_default();
             rolling.max_unavailable.get_or_insert_with(|| "25%".into());
             rolling.max_surge.get_or_insert_with(|| "25%".into());
+        } else if let Some(rolling) = &mut spec.strategy.rolling_update {
+            // Upstream's own type of it has numbers here, which are always there.
+            rolling.max_unavailable.get_or_insert_default();
+            rolling.max_surge.get_or_insert_default();
         }
     }
+    fn prepare_for_create(&self, _: &RequestContext, new: &mut Deployment) {
+        pod_disabled_fields::drop_from(&mut new.spec.template.spec, None);
+    }
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut Deployment, old: &Deployment) {
+        let old = &old.spec.template.spec;
+        pod_disabled_fields::drop_from(&mut new.spec.template.spec, Some(old));
+    }
     fn validate(&self, new: &Deployment) -> Vec<FieldError> {
-        validate(new)
+        validate(new, None)
     }
     fn validate_update(&self, new: &Deployment, old: &Deployment) -> Vec<FieldError> {
-        let mut errors = validate(new);
+        let mut errors = validate(new, Some(old));
         pod_template_rules::selector_is_immutable(
             &mut errors,
             new.spec.selector.as_deref(),
@@ -111,7 +122,7 @@ impl KindStrategy for Deployments {
 
 const OVER_REPLICAS: &str = "cannot be greater than status.replicas";
 
-fn validate(new: &Deployment) -> Vec<FieldError> {
+fn validate(new: &Deployment, old: Option<&Deployment>) -> Vec<FieldError> {
     let (path, spec) = (FieldPath::new("spec"), &new.spec);
     let mut errors = Vec::new();
     rules::non_negative(
@@ -123,12 +134,12 @@ fn validate(new: &Deployment) -> Vec<FieldError> {
     let selector = spec.selector.as_deref();
     rules::workload_selector(&mut errors, selector, &selector_path, "deployment");
     if let Some(selector) = rules::as_selector(&mut errors, selector, &selector_path) {
-        let workload = Workload {
-            replicas: spec.replicas.unwrap_or(1),
-            ..Workload::ALWAYS
+        let template = Template {
+            new: &spec.template,
+            old: old.map(|it| &it.spec.template),
         };
         let path = path.child("template");
-        pod_template_rules::check(&mut errors, &spec.template, &selector, &workload, &path);
+        pod_template_rules::check(&mut errors, template, &selector, "ReplicaSet", &path);
     }
     check_strategy(&mut errors, &spec.strategy, &path.child("strategy"));
     rules::non_negative(

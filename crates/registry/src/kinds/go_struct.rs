@@ -71,22 +71,45 @@ const SECURITY_FIELDS: [&str; 13] = [
     "appArmorProfile",
     "seLinuxChangePolicy",
 ];
-/// Names whose first letters are an abbreviation.
-const ABBREVIATIONS: [(&str, &str); 14] = [
+/// Names that begin with an abbreviation, or are others in Go.
+const ABBREVIATIONS: [(&str, &str); 37] = [
     ("apiGroup", "APIGroup"),
     ("apiVersion", "APIVersion"),
+    ("awsElasticBlockStore", "AWSElasticBlockStore"),
+    ("cephfs", "CephFS"),
+    ("chapAuthDiscovery", "DiscoveryCHAPAuth"),
+    ("chapAuthSession", "SessionCHAPAuth"),
+    ("csi", "CSI"),
+    ("diskURI", "DataDiskURI"),
     ("dnsConfig", "DNSConfig"),
     ("dnsPolicy", "DNSPolicy"),
+    ("fc", "FC"),
     ("fsGroup", "FSGroup"),
     ("fsGroupChangePolicy", "FSGroupChangePolicy"),
+    ("fsType", "FSType"),
+    ("gcePersistentDisk", "GCEPersistentDisk"),
+    ("gid", "GID"),
+    ("gmsaCredentialSpec", "GMSACredentialSpec"),
+    ("gmsaCredentialSpecName", "GMSACredentialSpecName"),
     ("grpc", "GRPC"),
     ("httpGet", "HTTPGet"),
+    ("httpHeaders", "HTTPHeaders"),
+    ("ip", "IP"),
+    ("iqn", "IQN"),
+    ("iscsi", "ISCSI"),
+    ("iscsiInterface", "ISCSIInterface"),
+    ("nfs", "NFS"),
     ("os", "OS"),
+    ("pdName", "PDName"),
+    ("rbd", "RBD"),
     ("seLinuxChangePolicy", "SELinuxChangePolicy"),
     ("seLinuxOptions", "SELinuxOptions"),
+    ("sslEnabled", "SSLEnabled"),
+    ("storageos", "StorageOS"),
     ("tcpSocket", "TCPSocket"),
     ("tty", "TTY"),
     ("uid", "UID"),
+    ("wwids", "WWIDs"),
 ];
 
 /// A message, for an error.
@@ -97,20 +120,26 @@ pub(super) fn shown(message: &dyn Message) -> BadValue {
 /// A template, whose metadata has the names of the API.
 pub(super) fn pod_template(template: &PodTemplateSpec) -> BadValue {
     let mut out = String::from("{");
-    let metadata = String::from_utf8(kubist_apimachinery::wire::to_json(&template.metadata));
-    let metadata = metadata.unwrap_or_default();
-    let fields = metadata
-        .strip_prefix('{')
-        .and_then(|it| it.strip_suffix('}'));
-    let fields = fields.unwrap_or_default();
-    if !fields.is_empty() {
-        out.push_str(fields);
+    push_metadata(&mut out, &template.metadata);
+    if !out.ends_with('{') {
         out.push(',');
     }
     out.push_str("\"Spec\":");
     out.push_str(&pod_spec(&template.spec));
     out.push('}');
     as_bad_value(out)
+}
+
+/// Messages, for an error.
+pub(super) fn shown_list<M: Message>(messages: &[M]) -> BadValue {
+    let mut out = String::new();
+    push_list(&mut out, messages.iter(), |out, it| push_message(out, it));
+    as_bad_value(out)
+}
+
+/// A Pod's spec, for an error.
+pub(super) fn shown_pod_spec(spec: &PodSpec) -> BadValue {
+    as_bad_value(pod_spec(spec))
 }
 
 /// A Pod's spec as JSON.
@@ -157,6 +186,18 @@ fn push_pod_security(out: &mut String, spec: &PodSpec) {
         }
     }
     out.push('}');
+}
+
+/// Metadata is no field of its own, and has the names of the API.
+fn push_metadata(out: &mut String, metadata: &dyn Message) {
+    let json = String::from_utf8(kubist_apimachinery::wire::to_json(metadata));
+    let json = json.unwrap_or_default();
+    let fields = json.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
+    let fields = fields.unwrap_or_default();
+    if !out.ends_with('{') && !fields.is_empty() {
+        out.push(',');
+    }
+    out.push_str(fields);
 }
 
 fn push_name(out: &mut String, json: &str) {
@@ -211,9 +252,15 @@ fn push_message(out: &mut String, message: &dyn Message) {
     }
     out.push('{');
     for (index, field) in message.schema().fields.iter().enumerate() {
-        if let Some(view) = message.view(index) {
-            push_name(out, field.json);
-            push_view(out, view);
+        match message.view(index) {
+            Some(View::Message(metadata)) if field.json == "metadata" => {
+                push_metadata(out, metadata);
+            }
+            Some(view) => {
+                push_name(out, field.json);
+                push_view(out, view);
+            }
+            None => {}
         }
     }
     out.push('}');

@@ -73,11 +73,17 @@ fn is_path(path: &str) -> bool {
 /// Only what has a point, a port or a capital letter is a host; anything else is a part of a path.
 fn is_host(host: &str) -> bool {
     let (name, port) = host.split_once(':').unwrap_or((host, "0"));
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-.[]".contains(&byte);
-    !name.is_empty()
-        && name.bytes().all(allowed)
+    let is_address = name.starts_with('[') && name.ends_with(']');
+    (is_address || name.split('.').all(is_domain_part))
         && !port.is_empty()
         && port.bytes().all(|it| it.is_ascii_digit())
+}
+
+fn is_domain_part(part: &str) -> bool {
+    let end = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    let bytes = part.as_bytes();
+    end(bytes.first()) && end(bytes.last()) && part.bytes().all(allowed)
 }
 
 fn is_part(part: &str) -> bool {
@@ -118,6 +124,7 @@ mod tests {
             " x",
             "Nginx",
             "a//b",
+            "../up",
             &digest,
         ] {
             assert_eq!(pull_policy(seldom), "IfNotPresent", "{seldom}");

@@ -5,9 +5,8 @@ use kubist_api::batch::v1::Job;
 use kubist_apimachinery::{FieldError, Str};
 use std::borrow::Cow;
 
-use super::fill;
-use super::job_rules;
 use super::pod_defaults::{default_pod_template, labels_from_template};
+use super::{fill, job_rules, job_update_rules, pod_disabled_fields};
 
 #[derive(Debug)]
 pub(super) struct Jobs;
@@ -47,7 +46,12 @@ impl KindStrategy for Jobs {
         fill::option(&mut spec.pod_replacement_policy, replacement);
         labels_from_template(&mut object.metadata.labels, &object.spec.template);
     }
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut Job, old: &Job) {
+        let old = &old.spec.template.spec;
+        pod_disabled_fields::drop_from(&mut new.spec.template.spec, Some(old));
+    }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut Job) {
+        pod_disabled_fields::drop_from(&mut new.spec.template.spec, None);
         // Labels that were taken from the template follow what becomes of those.
         let follows = new.metadata.labels == new.spec.template.metadata.labels;
         if new.spec.manual_selector != Some(true) {
@@ -59,10 +63,10 @@ impl KindStrategy for Jobs {
         labels_from_template(&mut new.metadata.labels, &new.spec.template);
     }
     fn validate(&self, new: &Job) -> Vec<FieldError> {
-        job_rules::check(new)
+        job_rules::check(new, None)
     }
     fn validate_update(&self, new: &Job, old: &Job) -> Vec<FieldError> {
-        job_rules::check_update(new, old)
+        job_update_rules::check(new, old)
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Nothing

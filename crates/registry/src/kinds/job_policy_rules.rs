@@ -131,8 +131,7 @@ fn check_exit_codes(
     let at = path.child("values");
     if codes.values.is_empty() {
         let detail = "at least one value is required";
-        let shown = BadValue::json(&codes.values);
-        errors.push(FieldError::invalid(&at, shown, detail));
+        errors.push(FieldError::invalid(&at, BadValue::null(), detail));
     }
     too_many(errors, codes.values.len(), EXIT_CODES_MAX, &at);
     let mut seen = BTreeSet::new();

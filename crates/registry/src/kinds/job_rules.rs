@@ -1,139 +1,92 @@
 //! What Jobs must satisfy.
 
 use kubist_api::batch::v1::{Job, JobSpec};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Selector, validate_label_selector};
+use kubist_apimachinery::{
+    BadValue, FieldError, FieldPath, Selector, validate_label_selector, validate_name,
+};
 
 use super::job::own_labels;
-use super::pod_template_rules::check_template;
+use super::job_policy_rules;
+use super::pod_template_rules::{Template, check_template};
 use super::rules::{self, Errors};
-use super::{go_struct, job_policy_rules};
 
-/// Completions of an indexed Job, and parallelism beside them, at most.
+/// Completions of an indexed Job, and parallelism beside them, at most; above it, what limits the
+/// failures of each index is limited further.
 const INDEXED_MAX: i32 = 100_000;
+/// Parallelism and failed indexes of such a Job.
+const LARGE_MAX: i32 = 10_000;
+/// Characters of the name of whoever manages a Job.
+const MANAGER_LENGTH_MAX: usize = 63;
 
-/// Checks a new Job.
-pub(super) fn check(job: &Job) -> Errors {
+/// Checks a Job, with what is stored of it on update.
+pub(super) fn check(job: &Job, old: Option<&Job>) -> Errors {
     let path = FieldPath::new("spec");
-    let mut errors = generated_selector(job);
-    check_spec(&mut errors, &job.spec, &path);
-    let selector = job.spec.selector.as_deref();
-    if let Some(selector) = selector.and_then(|it| Selector::try_from(it).ok()) {
-        rules::template_matches(
-            &mut errors,
-            &selector,
-            &job.spec.template,
-            &path.child("template"),
-        );
-    }
+    let mut errors = generated_selector(job, old);
+    let template = Template {
+        new: &job.spec.template,
+        old: old.map(|it| &it.spec.template),
+    };
+    check_spec(&mut errors, &job.spec, template, &path);
+    check_selector(&mut errors, &job.spec, &path);
+    names_its_pods(&mut errors, job);
     errors
 }
 
-/// Checks a change.
-pub(super) fn check_update(new: &Job, old: &Job) -> Errors {
-    let path = FieldPath::new("spec");
-    let mut errors = check(new);
-    let (now, before) = (&new.spec, &old.spec);
-    let shown = |it: Option<i32>| it.map_or_else(BadValue::null, BadValue::from);
-    // An elastic indexed Job may change both numbers together.
-    let elastic = now.completion_mode.as_deref() == Some("Indexed")
-        && now.completions == now.parallelism
-        && before.completions.is_some() == now.completions.is_some();
-    if !elastic {
-        let path = path.child("completions");
-        rules::immutable_value(
-            &mut errors,
-            now.completions,
-            before.completions,
-            &path,
-            shown,
-        );
+/// Whoever chose the selector, it must match the template.
+fn check_selector(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
+    let at = path.child("selector");
+    let selector = if let Some(selector) = spec.selector.as_deref() {
+        errors.extend(validate_label_selector(selector, &at, false));
+        Selector::try_from(selector).ok()
+    } else {
+        errors.push(FieldError::required(&at, ""));
+        Some(Selector::nothing())
+    };
+    if let Some(selector) = selector {
+        let path = path.child("template");
+        rules::template_matches(errors, &selector, &spec.template, &path);
     }
-    let selector_path = path.child("selector");
-    if now.selector != before.selector {
-        let shown = now
-            .selector
-            .as_deref()
-            .map_or_else(BadValue::null, |it| rules::shown(it));
-        errors.push(FieldError::invalid(
-            &selector_path,
-            shown,
-            "field is immutable",
-        ));
-    }
-    template_stays(&mut errors, new, old, &path.child("template"));
-    let mode = |spec: &JobSpec| spec.completion_mode.clone().unwrap_or_default();
-    if mode(now) != mode(before) {
-        let path = path.child("completionMode");
-        errors.push(FieldError::invalid(&path, &mode(now), "field is immutable"));
-    }
-    let limit = (now.backoff_limit_per_index, before.backoff_limit_per_index);
-    let path_limit = path.child("backoffLimitPerIndex");
-    rules::immutable_value(&mut errors, limit.0, limit.1, &path_limit, shown);
-    if now.managed_by != before.managed_by {
-        let shown = now
-            .managed_by
-            .as_ref()
-            .map_or_else(BadValue::null, BadValue::from);
-        errors.push(FieldError::invalid(
-            &path.child("managedBy"),
-            shown,
-            "field is immutable",
-        ));
-    }
-    let policies = (&now.pod_failure_policy, &before.pod_failure_policy);
-    let at = path.child("podFailurePolicy");
-    rules::immutable_value(&mut errors, policies.0, policies.1, &at, |it| {
-        it.as_deref()
-            .map_or_else(BadValue::null, |it| go_struct::shown(it))
-    });
-    let policies = (&now.success_policy, &before.success_policy);
-    let at = path.child("successPolicy");
-    rules::immutable_value(&mut errors, policies.0, policies.1, &at, |it| {
-        it.as_deref()
-            .map_or_else(BadValue::null, |it| go_struct::shown(it))
-    });
-    errors
 }
 
-/// A Job that never started and is suspended may change where its Pods may run.
-fn template_stays(errors: &mut Errors, new: &Job, old: &Job, path: &FieldPath) {
-    let now = &new.spec.template;
-    let mut before = old.spec.template.clone();
-    let suspended = old.spec.suspend == Some(true) && old.status.start_time.is_none();
-    if suspended {
-        before
-            .metadata
-            .annotations
-            .clone_from(&now.metadata.annotations);
-        before.metadata.labels.clone_from(&now.metadata.labels);
-        before
-            .spec
-            .node_selector
-            .clone_from(&now.spec.node_selector);
-        before.spec.affinity.clone_from(&now.spec.affinity);
-        before.spec.tolerations.clone_from(&now.spec.tolerations);
-        before
-            .spec
-            .scheduling_gates
-            .clone_from(&now.spec.scheduling_gates);
-        let pairs = before.spec.containers.iter_mut().zip(&now.spec.containers);
-        pairs.for_each(|(before, now)| before.resources = now.resources.clone());
-    }
-    if old.spec.suspend == Some(true) {
-        // Upstream compares the specs only, and names the field so.
-        if before.spec != now.spec {
-            let path = path.child("spec");
-            let shown = go_struct::shown(&now.spec);
-            errors.push(FieldError::invalid(&path, shown, "field is immutable"));
+/// Each Pod of an indexed Job is called by its index, which must fit into the name of a host.
+fn names_its_pods(errors: &mut Errors, job: &Job) {
+    let indexed = job.spec.completion_mode.as_deref() == Some("Indexed");
+    let completions = job.spec.completions.filter(|&it| indexed && it > 0);
+    if let Some(completions) = completions {
+        let name = &job.metadata.name;
+        let last = format!("{name}-{}", completions - 1);
+        if !validate_name::dns1123_label(&last).is_empty() {
+            let path = FieldPath::new("metadata").child("name");
+            let detail = format!("will not able to create pod with invalid DNS label: {last}");
+            errors.push(FieldError::invalid(&path, name, detail));
         }
-    } else if before != *now {
-        let shown = go_struct::pod_template(now);
-        errors.push(FieldError::invalid(path, shown, "field is immutable"));
     }
 }
 
 /// Checks what a Job does, apart from how it finds its Pods.
-pub(super) fn check_spec(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
+pub(super) fn check_spec(
+    errors: &mut Errors,
+    spec: &JobSpec,
+    template: Template<'_>,
+    path: &FieldPath,
+) {
+    check_numbers(errors, spec, path);
+    if let Some(manager) = &spec.managed_by {
+        let path = path.child("managedBy");
+        rules::domain_prefixed_path(errors, manager, &path);
+        if manager.len() > MANAGER_LENGTH_MAX {
+            errors.push(FieldError::too_long(&path, MANAGER_LENGTH_MAX));
+        }
+    }
+    check_completion_mode(errors, spec, path);
+    job_policy_rules::check(errors, spec, path);
+    check_replacement(errors, spec, &path.child("podReplacementPolicy"));
+    check_template(errors, template, &path.child("template"));
+    let at = path.child("template").child("spec").child("restartPolicy");
+    check_restart_policy(errors, spec, &at);
+}
+
+fn check_numbers(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
     for (name, value) in [
         ("parallelism", spec.parallelism.map(i64::from)),
         ("completions", spec.completions.map(i64::from)),
@@ -158,37 +111,42 @@ pub(super) fn check_spec(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) 
             detail,
         ));
     }
-    check_completion_mode(errors, spec, path);
-    job_policy_rules::check(errors, spec, path);
-    check_template(errors, &spec.template, &path.child("template"));
-    let policy_path = path.child("template").child("spec").child("restartPolicy");
+}
+
+/// When a Job may make another Pod in place of one that fails.
+fn check_replacement(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
+    let supported: &[&str] = if spec.pod_failure_policy.is_some() {
+        &["Failed"]
+    } else {
+        &["Failed", "TerminatingOrFailed"]
+    };
+    if let Some(policy) = &spec.pod_replacement_policy {
+        rules::one_of(errors, policy, supported, path);
+    }
+}
+
+fn check_restart_policy(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
     match spec.template.spec.restart_policy.as_str() {
         "OnFailure" => {
             if spec.pod_failure_policy.is_some() {
                 let detail = "only \"Never\" is supported when podFailurePolicy is specified";
-                errors.push(FieldError::invalid(&policy_path, "OnFailure", detail));
+                errors.push(FieldError::invalid(path, "OnFailure", detail));
             }
         }
         "Never" => {}
         "" | "Always" => {
             let detail = "valid values: \"OnFailure\", \"Never\"";
-            errors.push(FieldError::required(&policy_path, detail));
+            errors.push(FieldError::required(path, detail));
         }
         other => {
             let supported = ["OnFailure", "Never"];
-            errors.push(FieldError::not_supported(&policy_path, other, &supported));
+            errors.push(FieldError::not_supported(path, other, &supported));
         }
-    }
-    if let Some(policy) = &spec.pod_replacement_policy {
-        let path = path.child("podReplacementPolicy");
-        rules::one_of(errors, policy, &["Failed", "TerminatingOrFailed"], &path);
     }
 }
 
 fn check_completion_mode(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
-    let Some(mode) = &spec.completion_mode else {
-        return;
-    };
+    let mode = spec.completion_mode.as_deref().unwrap_or("NonIndexed");
     if mode != "NonIndexed" && mode != "Indexed" {
         let path = path.child("completionMode");
         errors.push(FieldError::not_supported(
@@ -213,6 +171,7 @@ fn check_completion_mode(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) 
             ));
         }
         check_failed_indexes(errors, spec, path);
+        check_large(errors, spec, path);
     } else if mode == "NonIndexed" {
         for (name, value) in [
             ("backoffLimitPerIndex", spec.backoff_limit_per_index),
@@ -241,22 +200,56 @@ fn check_failed_indexes(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
     }
 }
 
-/// Without a selector of the user's own, the selector must be the one that was made.
-fn generated_selector(job: &Job) -> Errors {
-    let path = FieldPath::new("spec");
-    let selector_path = path.child("selector");
+/// Of many indexes, only so many may run and fail by themselves.
+fn check_large(errors: &mut Errors, spec: &JobSpec, path: &FieldPath) {
+    let large = spec.completions.is_some_and(|it| it > INDEXED_MAX);
+    if !large || spec.backoff_limit_per_index.is_none() {
+        return;
+    }
+    let failed = path.child("maxFailedIndexes");
+    if spec.max_failed_indexes.is_none() {
+        let detail = format!("must be specified when completions is above {INDEXED_MAX}");
+        errors.push(FieldError::required(&failed, detail));
+    }
+    for (value, path) in [
+        (spec.parallelism, path.child("parallelism")),
+        (spec.max_failed_indexes, failed),
+    ] {
+        if let Some(value) = value.filter(|&it| it > LARGE_MAX) {
+            let detail = format!(
+                "must be less than or equal to {LARGE_MAX} when completions are above \
+                 {INDEXED_MAX} and used with backoff limit per index"
+            );
+            errors.push(FieldError::invalid(&path, value, detail));
+        }
+    }
+}
+
+/// Without a selector of the user's own, the template has the labels that were made for it, and
+/// the selector selects them. Templates from before the prefix of two of them have only the others.
+fn generated_selector(job: &Job, old: Option<&Job>) -> Errors {
     let mut errors = Vec::new();
     let Some(selector) = job.spec.selector.as_deref() else {
-        errors.push(FieldError::required(&selector_path, ""));
         return errors;
     };
-    errors.extend(validate_label_selector(selector, &selector_path, false));
     if job.spec.manual_selector == Some(true) {
         return errors;
     }
+    let path = FieldPath::new("spec");
     let labels_path = path.child("template").child("metadata").child("labels");
     let labels = &job.spec.template.metadata.labels;
-    for (key, value) in own_labels(job) {
+    let expected = own_labels(job);
+    let prefixed = old.is_none_or(|old| {
+        let before = &old.spec.template.metadata.labels;
+        let mut prefixed = expected[2..].iter();
+        prefixed.all(|(key, _)| before.contains_key(*key))
+    });
+    let expected = if prefixed {
+        &expected[..]
+    } else {
+        &expected[..2]
+    };
+    for &(key, value) in expected {
         let path = labels_path.key(key);
         let detail = format!("must be '{value}'");
         match labels.get(key) {
@@ -268,17 +261,14 @@ fn generated_selector(job: &Job) -> Errors {
             None => errors.push(FieldError::required(&path, detail)),
         }
     }
-    let expected = own_labels(job)[2];
-    let generated = selector.match_expressions.is_empty()
-        && selector.match_labels.len() == 1
-        && selector.match_labels.get(expected.0) == Some(expected.1);
-    if !generated {
+    let expected = expected
+        .iter()
+        .map(|&(key, value)| (key.into(), value.clone()));
+    let expected = expected.collect();
+    if Selector::try_from(selector).is_ok_and(|it| !it.matches_labels(&expected)) {
         let detail = "`selector` not auto-generated";
-        errors.push(FieldError::invalid(
-            &selector_path,
-            rules::shown(selector),
-            detail,
-        ));
+        let path = path.child("selector");
+        errors.push(FieldError::invalid(&path, rules::shown(selector), detail));
     }
     errors
 }

@@ -1,12 +1,15 @@
 //! Pods.
 
 use crate::{Admission, BoxFuture, Generation, KindStrategy, RequestContext, StatusKeeps};
-use kubist_api::core::v1::{Pod, PodCondition, PodStatus};
+use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{FieldError, FieldPath, Status};
 use std::borrow::Cow;
 
 use super::pod_defaults::default_pod;
-use super::{pod_admission, pod_part_rules, pod_spec_rules, pod_update_rules, quality_of_service};
+use super::{
+    pod_admission, pod_disabled_fields, pod_part_rules, pod_preparation, pod_rules,
+    pod_update_rules, profile_rules,
+};
 
 #[derive(Debug)]
 pub(super) struct Pods;
@@ -25,38 +28,29 @@ impl KindStrategy for Pods {
     ) -> BoxFuture<'a, Result<(), Status>> {
         Box::pin(pod_admission::admit(cx, new, old))
     }
-    fn prepare_for_create(&self, _: &RequestContext, new: &mut Pod) {
-        let seconds = &mut new.spec.termination_grace_period_seconds;
-        // What is negative ends at once, but for one second.
-        if seconds.is_some_and(|seconds| seconds < 0) {
-            *seconds = Some(1);
-        }
-        new.status = PodStatus {
-            phase: "Pending".into(),
-            qos_class: quality_of_service::class(&new.spec).into(),
-            ..PodStatus::default()
-        };
-        if !new.spec.scheduling_gates.is_empty() {
-            new.status.conditions.push(PodCondition {
-                type_: "PodScheduled".into(),
-                status: "False".into(),
-                reason: "SchedulingGated".into(),
-                message: "Scheduling is blocked due to non-empty scheduling gates".into(),
-                ..PodCondition::default()
-            });
-        }
+    fn prepare_for_create(&self, cx: &RequestContext, new: &mut Pod) {
+        pod_preparation::prepare(cx, new);
+    }
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut Pod, old: &Pod) {
+        pod_disabled_fields::drop_from(&mut new.spec, Some(&old.spec));
     }
     fn validate(&self, new: &Pod) -> Vec<FieldError> {
         let path = FieldPath::new("spec");
         let mut errors = Vec::new();
-        pod_spec_rules::check(&mut errors, &new.spec, &path);
+        pod_rules::check(&mut errors, new, None);
         if !new.spec.ephemeral_containers.is_empty() {
             errors.push(FieldError::forbidden(
                 &path.child("ephemeralContainers"),
                 "cannot be set on create",
             ));
         }
-        check_images(&mut errors, new, &path);
+        if !new.spec.node_name.is_empty() && !new.spec.scheduling_gates.is_empty() {
+            errors.push(FieldError::forbidden(
+                &path.child("nodeName"),
+                "cannot be set until all schedulingGates have been cleared",
+            ));
+        }
+        profile_rules::annotations_agree(&mut errors, &new.spec, &new.metadata, &path);
         errors
     }
     fn validate_update(&self, new: &Pod, old: &Pod) -> Vec<FieldError> {
@@ -119,22 +113,5 @@ impl KindStrategy for Pods {
             "spec.hostNetwork" => return Cow::Owned(spec.host_network.to_string()),
             _ => "",
         })
-    }
-}
-
-/// Only new Pods are asked for this: older ones and templates may have it.
-fn check_images(errors: &mut Vec<FieldError>, pod: &Pod, path: &FieldPath) {
-    let lists = [
-        ("containers", &pod.spec.containers),
-        ("initContainers", &pod.spec.init_containers),
-    ];
-    for (name, containers) in lists {
-        for (index, container) in containers.iter().enumerate() {
-            if container.image.trim() != container.image.as_str() {
-                let path = path.child(name).index(index).child("image");
-                let detail = "must not have leading or trailing whitespace";
-                errors.push(FieldError::invalid(&path, &container.image, detail));
-            }
-        }
     }
 }

@@ -7,23 +7,21 @@ use kubist_api::core::v1::{
 use kubist_apimachinery::Str;
 use std::collections::BTreeMap;
 
-use super::{fill, image, volume_defaults};
+use super::{fill, image, pod_resource_rules, volume_defaults};
 
 /// Seconds between the request to stop and the end.
 const TERMINATION_GRACE_PERIOD: i64 = 30;
 
 /// Fills in a Pod: its spec, and what upstream fills in for Pods but not for templates.
 pub(super) fn default_pod(pod: &mut Pod) {
-    default_pod_spec(&mut pod.spec);
     agree_on_addresses(&mut pod.status);
+    round_status(&mut pod.status);
     let spec = &mut pod.spec;
-    spec.enable_service_links.get_or_insert(true);
     for container in spec.init_containers.iter_mut().chain(&mut spec.containers) {
         requests_from_limits(&mut container.resources);
     }
-    if let Some(resources) = &mut spec.resources {
-        requests_from_limits(resources);
-    }
+    pod_resource_rules::fill_in(spec);
+    spec.enable_service_links.get_or_insert(true);
     if spec.host_network {
         for container in spec.init_containers.iter_mut().chain(&mut spec.containers) {
             for port in &mut container.ports {
@@ -31,6 +29,12 @@ pub(super) fn default_pod(pod: &mut Pod) {
             }
         }
     }
+    let seconds = &mut spec.termination_grace_period_seconds;
+    // What is negative ends at once, but for one second.
+    if seconds.is_some_and(|seconds| seconds < 0) {
+        *seconds = Some(1);
+    }
+    default_pod_spec(spec);
 }
 
 /// The one address of older clients and the list of newer ones agree; the one wins.
@@ -42,6 +46,25 @@ fn agree_on_addresses(status: &mut PodStatus) {
         status.pod_ips = vec![PodIP {
             ip: status.pod_ip.clone(),
         }];
+    }
+}
+
+fn round_status(status: &mut PodStatus) {
+    fill::round(&mut status.allocated_resources);
+    let own = status.resources.iter_mut();
+    let lists = [
+        &mut status.init_container_statuses,
+        &mut status.container_statuses,
+        &mut status.ephemeral_container_statuses,
+    ];
+    let containers = lists.into_iter().flatten();
+    let used = containers.flat_map(|it| {
+        fill::round(&mut it.allocated_resources);
+        it.resources.iter_mut()
+    });
+    for resources in own.chain(used) {
+        fill::round(&mut resources.limits);
+        fill::round(&mut resources.requests);
     }
 }
 
@@ -57,6 +80,11 @@ fn default_pod_spec(spec: &mut PodSpec) {
     spec.termination_grace_period_seconds
         .get_or_insert(TERMINATION_GRACE_PERIOD);
     spec.security_context.get_or_insert_default();
+    fill::round(&mut spec.overhead);
+    if let Some(resources) = &mut spec.resources {
+        fill::round(&mut resources.limits);
+        fill::round(&mut resources.requests);
+    }
     // The older name of the field mirrors the newer one.
     if spec.service_account_name.is_empty() {
         spec.service_account_name = spec.service_account.clone();
@@ -77,6 +105,8 @@ fn default_pod_spec(spec: &mut PodSpec) {
 macro_rules! default_container {
     ($container:expr) => {{
         let container = $container;
+        fill::round(&mut container.resources.limits);
+        fill::round(&mut container.resources.requests);
         fill::text(
             &mut container.image_pull_policy,
             image::pull_policy(&container.image),
@@ -106,8 +136,6 @@ macro_rules! default_container {
 }
 
 fn default_container(container: &mut Container) {
-    fill::round(&mut container.resources.limits);
-    fill::round(&mut container.resources.requests);
     default_container!(container);
 }
 
@@ -161,8 +189,6 @@ fn default_http_get(action: &mut HTTPGetAction) {
 
 /// What is limited and not requested is requested up to the limit.
 fn requests_from_limits(resources: &mut ResourceRequirements) {
-    fill::round(&mut resources.limits);
-    fill::round(&mut resources.requests);
     for (name, limit) in &resources.limits {
         if !resources.requests.contains_key(name) {
             resources.requests.insert(name.clone(), limit.clone());

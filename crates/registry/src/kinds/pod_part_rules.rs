@@ -1,14 +1,13 @@
 //! The parts of a Pod that have paths of their own: ephemeral containers, and the resources of
 //! its containers.
 
-use kubist_api::core::v1::{Container, EphemeralContainer, Pod, ResourceRequirements};
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
+use kubist_api::core::v1::{Container, Pod};
+use kubist_apimachinery::{FieldError, FieldPath};
 
-use super::rules::{self, Errors};
-use super::{pod_spec_rules, quality_of_service};
+use super::pod_annotation_rules::MIRROR;
+use super::rules::Errors;
+use super::{pod_rules, quality_of_service};
 
-/// By it a Pod says that it is made by its node, and only shown here.
-const MIRROR: &str = "kubernetes.io/config.mirror";
 /// The resources that change while a Pod runs.
 const RESIZABLE: [&str; 2] = ["cpu", "memory"];
 
@@ -52,13 +51,12 @@ pub(super) fn check(part: &str, new: &Pod, old: &Pod) -> Errors {
 
 fn check_ephemeral(errors: &mut Errors, new: &Pod, old: &Pod) {
     let path = FieldPath::new("spec").child("ephemeralContainers");
-    for (index, container) in new.spec.ephemeral_containers.iter().enumerate() {
-        check_new_ephemeral(errors, new, index, container, &path.index(index));
-    }
     if old.metadata.annotations.contains_key(MIRROR) {
         let detail = "static pods do not support ephemeral containers";
         errors.push(FieldError::forbidden(&FieldPath::new(""), detail));
+        return;
     }
+    pod_rules::check(errors, new, Some(old));
     for before in &old.spec.ephemeral_containers {
         let mut now = new.spec.ephemeral_containers.iter();
         let name = &before.name;
@@ -72,65 +70,20 @@ fn check_ephemeral(errors: &mut Errors, new: &Pod, old: &Pod) {
     }
 }
 
-fn check_new_ephemeral(
-    errors: &mut Errors,
-    pod: &Pod,
-    index: usize,
-    container: &EphemeralContainer,
-    path: &FieldPath,
-) {
-    let spec = &pod.spec;
-    let name_path = path.child("name");
-    if rules::required(errors, &container.name, &name_path) {
-        rules::text(
-            errors,
-            &container.name,
-            &name_path,
-            validate_name::dns1123_label,
-        );
-    }
-    let others = spec.containers.iter().chain(&spec.init_containers);
-    let mut others = others.map(|it| &it.name);
-    let earlier = &spec.ephemeral_containers[..index];
-    if others.any(|it| *it == container.name) || earlier.iter().any(|it| it.name == container.name)
-    {
-        errors.push(FieldError::duplicate(&name_path, &container.name));
-    }
-    rules::required(errors, &container.image, &path.child("image"));
-    let target = &container.target_container_name;
-    let mut targets = spec.containers.iter().chain(&spec.init_containers);
-    if !target.is_empty() && !targets.any(|it| it.name == *target) {
-        errors.push(FieldError::not_found(
-            &path.child("targetContainerName"),
-            target,
-        ));
-    }
-    for (field, set) in [
-        ("lifecycle", container.lifecycle.is_some()),
-        ("livenessProbe", container.liveness_probe.is_some()),
-        ("ports", !container.ports.is_empty()),
-        ("readinessProbe", container.readiness_probe.is_some()),
-        ("resizePolicy", !container.resize_policy.is_empty()),
-        (
-            "resources",
-            container.resources != ResourceRequirements::default(),
-        ),
-        ("startupProbe", container.startup_probe.is_some()),
-    ] {
-        if set {
-            let detail = "cannot be set for an Ephemeral Container";
-            errors.push(FieldError::forbidden(&path.child(field), detail));
-        }
-    }
-}
-
 fn check_resize(errors: &mut Errors, new: &Pod, old: &Pod) {
     let path = FieldPath::new("spec");
-    pod_spec_rules::check(errors, &new.spec, &path);
-    if old.metadata.annotations.contains_key(MIRROR) {
-        let detail = "static pods cannot be resized";
+    let os = old.spec.os.as_deref();
+    let refused = if old.metadata.annotations.contains_key(MIRROR) {
+        Some("static pods cannot be resized")
+    } else {
+        os.filter(|it| it.name == "windows")
+            .map(|_| "windows pods cannot be resized")
+    };
+    if let Some(detail) = refused {
         errors.push(FieldError::forbidden(&FieldPath::new(""), detail));
+        return;
     }
+    pod_rules::check(errors, new, Some(old));
     let class = quality_of_service::class(&new.spec);
     if class != quality_of_service::class(&old.spec) {
         let detail = "Pod QOS Class may not change as a result of resizing";

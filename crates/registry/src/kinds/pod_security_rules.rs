@@ -1,25 +1,25 @@
-//! What security contexts must satisfy.
+//! What the security contexts of Pods and of their containers must satisfy.
 
-use kubist_api::core::v1::{PodSpec, SecurityContext};
+use kubist_api::core::v1::{PodSecurityContext, PodSpec, SecurityContext};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
-use super::go_struct;
-use super::rules::Errors;
+use super::pod_subject::PodSubject;
+use super::rules::{self, Errors};
+use super::{go_struct, profile_rules, sysctl_rules, windows_rules};
 
 /// User and group ids fit into 31 bits.
 const ID_MAX: i64 = 0x7fff_ffff;
 
 /// Checks the context of a Pod.
-pub(super) fn check_pod(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
+pub(super) fn check_pod(
+    errors: &mut Errors,
+    spec: &PodSpec,
+    subject: &PodSubject<'_>,
+    path: &FieldPath,
+) {
     let Some(context) = &spec.security_context else {
         return;
     };
-    let path = path.child("securityContext");
-    if spec.share_process_namespace == Some(true) && spec.host_pid {
-        let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
-        let path = path.child("shareProcessNamespace");
-        errors.push(FieldError::invalid(&path, true, detail));
-    }
     for (name, id) in [
         ("fsGroup", context.fs_group),
         ("runAsUser", context.run_as_user),
@@ -27,33 +27,52 @@ pub(super) fn check_pod(errors: &mut Errors, spec: &PodSpec, path: &FieldPath) {
     ] {
         check_id(errors, id, &path.child(name));
     }
+    let groups = path.child("supplementalGroups");
     for (index, id) in context.supplemental_groups.iter().enumerate() {
-        check_id(
-            errors,
-            Some(*id),
-            &path.child("supplementalGroups").index(index),
-        );
+        check_id(errors, Some(*id), &groups.index(index));
     }
+    if spec.share_process_namespace == Some(true) && spec.host_pid {
+        let detail = "ShareProcessNamespace and HostPID cannot both be enabled";
+        let path = path.child("shareProcessNamespace");
+        errors.push(FieldError::invalid(&path, true, detail));
+    }
+    sysctl_rules::check(errors, spec, context, subject, &path.child("sysctls"));
     if let Some(policy) = &context.fs_group_change_policy {
         let supported = ["Always", "OnRootMismatch"];
-        super::rules::one_of(
-            errors,
-            policy,
-            &supported,
-            &path.child("fsGroupChangePolicy"),
-        );
+        let path = path.child("fsGroupChangePolicy");
+        rules::one_of(errors, policy, &supported, &path);
     }
+    let profile = context.seccomp_profile.as_deref();
+    profile_rules::check_seccomp(errors, profile, &path.child("seccompProfile"));
+    let windows = context.windows_options.as_deref();
+    windows_rules::check_options(errors, windows, &path.child("windowsOptions"));
+    let profile = context.app_armor_profile.as_deref();
+    profile_rules::check_app_armor(errors, profile, &path.child("appArmorProfile"));
     if let Some(policy) = &context.supplemental_groups_policy {
         let path = path.child("supplementalGroupsPolicy");
-        super::rules::one_of(errors, policy, &["Merge", "Strict"], &path);
+        rules::one_of(errors, policy, &["Merge", "Strict"], &path);
     }
+    check_labelling(errors, context, subject, &path.child("seLinuxChangePolicy"));
+}
+
+/// One of the policies is behind a gate of upstream's that is off by default.
+fn check_labelling(
+    errors: &mut Errors,
+    context: &PodSecurityContext,
+    subject: &PodSubject<'_>,
+    path: &FieldPath,
+) {
+    let policy_of = |spec: &PodSpec| {
+        let context = spec.security_context.as_deref();
+        context.is_some_and(|it| it.se_linux_change_policy.is_some())
+    };
+    let supported: &[&str] = if subject.already(policy_of) {
+        &["MountOption", "Recursive"]
+    } else {
+        &["Recursive"]
+    };
     if let Some(policy) = &context.se_linux_change_policy {
-        // The other policy is behind a gate of upstream's that is off by default.
-        let path = path.child("seLinuxChangePolicy");
-        super::rules::one_of(errors, policy, &["Recursive"], &path);
-    }
-    if let Some(profile) = &context.seccomp_profile {
-        check_seccomp(errors, &profile.type_, &path.child("seccompProfile"));
+        rules::one_of(errors, policy, supported, path);
     }
 }
 
@@ -74,50 +93,43 @@ pub(super) fn check_container(
     }
     if let Some(mount) = &context.proc_mount {
         let path = path.child("procMount");
-        super::rules::one_of(errors, mount, &["Default", "Unmasked"], &path);
+        rules::one_of(errors, mount, &["Default", "Unmasked"], &path);
         if mount == "Unmasked" && spec.host_users != Some(false) {
             let detail = "`hostUsers` must be false to use `Unmasked`";
             errors.push(FieldError::invalid(&path, mount, detail));
         }
     }
-    if let Some(profile) = &context.seccomp_profile {
-        check_seccomp(errors, &profile.type_, &path.child("seccompProfile"));
-    }
-    if context.allow_privilege_escalation == Some(false) {
-        let shown = || go_struct::shown(context);
-        if context.privileged == Some(true) {
-            let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
-            errors.push(FieldError::invalid(path, shown(), detail));
-        }
-        let added = context.capabilities.iter().flat_map(|it| &it.add);
-        if added.clone().any(|it| it == "CAP_SYS_ADMIN") {
-            let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN";
-            errors.push(FieldError::invalid(path, shown(), detail));
-        }
-    }
+    let profile = context.seccomp_profile.as_deref();
+    profile_rules::check_seccomp(errors, profile, &path.child("seccompProfile"));
+    gains_nothing(errors, context, path);
+    let windows = context.windows_options.as_deref();
+    windows_rules::check_options(errors, windows, &path.child("windowsOptions"));
+    let profile = context.app_armor_profile.as_deref();
+    profile_rules::check_app_armor(errors, profile, &path.child("appArmorProfile"));
 }
 
-fn check_seccomp(errors: &mut Errors, kind: &str, path: &FieldPath) {
-    let path = path.child("type");
-    match kind {
-        "" => errors.push(FieldError::required(
-            &path,
-            "type is required when seccompProfile is set",
-        )),
-        kind => {
-            let supported = ["Localhost", "RuntimeDefault", "Unconfined"];
-            super::rules::one_of(errors, kind, &supported, &path);
-        }
+/// What may gain no privileges must not have them all.
+fn gains_nothing(errors: &mut Errors, context: &SecurityContext, path: &FieldPath) {
+    if context.allow_privilege_escalation != Some(false) {
+        return;
+    }
+    let shown = || go_struct::shown(context);
+    if context.privileged == Some(true) {
+        let detail = "cannot set `allowPrivilegeEscalation` to false and `privileged` to true";
+        errors.push(FieldError::invalid(path, shown(), detail));
+    }
+    let added = context.capabilities.iter().flat_map(|it| &it.add);
+    for _ in added.filter(|&it| it == "CAP_SYS_ADMIN") {
+        let detail = "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` \
+                      CAP_SYS_ADMIN";
+        errors.push(FieldError::invalid(path, shown(), detail));
     }
 }
 
 fn check_id(errors: &mut Errors, id: Option<i64>, path: &FieldPath) {
     if let Some(id) = id {
         let problems = validate_name::in_range(id, 0, ID_MAX);
-        errors.extend(
-            problems
-                .into_iter()
-                .map(|it| FieldError::invalid(path, id, it)),
-        );
+        let wrong = |it| FieldError::invalid(path, id, it);
+        errors.extend(problems.into_iter().map(wrong));
     }
 }

@@ -1,11 +1,12 @@
 //! PodTemplates.
 
-use crate::{Generation, KindStrategy};
+use crate::{Generation, KindStrategy, RequestContext};
 use kubist_api::core::v1::PodTemplate;
 use kubist_apimachinery::{FieldError, FieldPath};
 
 use super::pod_defaults::default_pod_template;
-use super::pod_template_rules::check_template;
+use super::pod_disabled_fields;
+use super::pod_template_rules::{Template, check_template};
 
 #[derive(Debug)]
 pub(super) struct PodTemplates;
@@ -16,10 +17,17 @@ impl KindStrategy for PodTemplates {
     fn apply_defaults(&self, object: &mut PodTemplate) {
         default_pod_template(&mut object.template);
     }
+    fn prepare_for_create(&self, _: &RequestContext, new: &mut PodTemplate) {
+        pod_disabled_fields::drop_from(&mut new.template.spec, None);
+    }
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut PodTemplate, old: &PodTemplate) {
+        pod_disabled_fields::drop_from(&mut new.template.spec, Some(&old.template.spec));
+    }
     fn validate(&self, new: &PodTemplate) -> Vec<FieldError> {
-        let mut errors = Vec::new();
-        check_template(&mut errors, &new.template, &FieldPath::new("template"));
-        errors
+        validate(new, None)
+    }
+    fn validate_update(&self, new: &PodTemplate, old: &PodTemplate) -> Vec<FieldError> {
+        validate(new, Some(old))
     }
     fn generation(&self) -> Generation {
         Generation::Spec
@@ -27,4 +35,14 @@ impl KindStrategy for PodTemplates {
     fn returns_deleted(&self) -> bool {
         true
     }
+}
+
+fn validate(new: &PodTemplate, old: Option<&PodTemplate>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let template = Template {
+        new: &new.template,
+        old: old.map(|it| &it.template),
+    };
+    check_template(&mut errors, template, &FieldPath::new("template"));
+    errors
 }

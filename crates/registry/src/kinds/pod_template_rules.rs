@@ -3,67 +3,57 @@
 use kubist_api::core::v1::PodTemplateSpec;
 use kubist_apimachinery::{FieldError, FieldPath, LabelSelector, Selector, validate_labels};
 
-use super::pod_spec_rules;
+use super::pod_subject::PodSubject;
 use super::rules::{self, Errors};
+use super::{annotation_rules, pod_annotation_rules, pod_spec_rules, profile_rules};
 
-/// What a kind of workload allows.
-pub(super) struct Workload {
-    /// How many Pods are wanted.
-    pub(super) replicas: i32,
-    /// Whether Pods must always be restarted.
-    pub(super) checks_restart_policy: bool,
-}
-
-impl Workload {
-    /// Pods that are always restarted, any number of them.
-    pub(super) const ALWAYS: Self = Self {
-        replicas: 1,
-        checks_restart_policy: true,
-    };
-}
-
-/// Checks the template of a workload that selects its Pods with `selector`.
+/// Checks the template of a workload that selects its Pods with `selector` and runs them for good.
+/// `kind` is what upstream calls the workload.
 pub(super) fn check(
     errors: &mut Errors,
-    template: &PodTemplateSpec,
+    template: Template<'_>,
     selector: &Selector,
-    workload: &Workload,
+    kind: &str,
     path: &FieldPath,
 ) {
-    rules::template_matches(errors, selector, template, path);
+    rules::template_matches(errors, selector, template.new, path);
     check_template(errors, template, path);
-    if workload.replicas > 1 {
-        single_writer_disks(errors, template, path);
-    }
-    if !workload.checks_restart_policy {
-        return;
-    }
-    let policy = &template.spec.restart_policy;
+    runs_for_good(errors, template.new, kind, path);
+}
+
+/// A template, and the one that is stored, on update.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Template<'a> {
+    pub(super) new: &'a PodTemplateSpec,
+    pub(super) old: Option<&'a PodTemplateSpec>,
+}
+
+/// Pods of workloads that never end are always restarted, and have no deadline.
+pub(super) fn runs_for_good(
+    errors: &mut Errors,
+    template: &PodTemplateSpec,
+    kind: &str,
+    path: &FieldPath,
+) {
     let path = path.child("spec");
+    let policy = &template.spec.restart_policy;
     rules::one_of(errors, policy, &["Always"], &path.child("restartPolicy"));
     if template.spec.active_deadline_seconds.is_some() {
         let path = path.child("activeDeadlineSeconds");
-        errors.push(FieldError::forbidden(
-            &path,
-            "activeDeadlineSeconds in ReplicaSet is not Supported",
-        ));
+        let detail = format!("activeDeadlineSeconds in {kind} is not Supported");
+        errors.push(FieldError::forbidden(&path, detail));
     }
 }
 
 /// Checks a template by itself.
-pub(super) fn check_template(errors: &mut Errors, template: &PodTemplateSpec, path: &FieldPath) {
-    // Upstream's paths leave the metadata out.
-    errors.extend(validate_labels(
-        &template.metadata.labels,
-        &path.child("labels"),
-    ));
-    errors.extend(super::annotation_rules::check(
-        &template.metadata.annotations,
-        &path.child("annotations"),
-    ));
+pub(super) fn check_template(errors: &mut Errors, template: Template<'_>, path: &FieldPath) {
+    let Template { new, old } = template;
+    let subject = PodSubject::of_template(new, old);
+    check_metadata(errors, new, &subject, path);
     let path = path.child("spec");
-    pod_spec_rules::check(errors, &template.spec, &path);
-    if !template.spec.ephemeral_containers.is_empty() {
+    pod_spec_rules::check(errors, &new.spec, &subject, &path);
+    profile_rules::annotations_agree(errors, &new.spec, &new.metadata, &path);
+    if !new.spec.ephemeral_containers.is_empty() {
         errors.push(FieldError::forbidden(
             &path.child("ephemeralContainers"),
             "ephemeral containers not allowed in pod template",
@@ -71,26 +61,18 @@ pub(super) fn check_template(errors: &mut Errors, template: &PodTemplateSpec, pa
     }
 }
 
-/// Disks that only one Pod can write are only for one replica, unless they are only read.
-fn single_writer_disks(errors: &mut Errors, template: &PodTemplateSpec, path: &FieldPath) {
-    const DETAIL: &str = "can only be mounted in read-only mode if replicas > 1";
-    let path = path.child("spec").child("volumes");
-    for (index, volume) in template.spec.volumes.iter().enumerate() {
-        let path = path.index(index);
-        if let Some(disk) = &volume.gce_persistent_disk
-            && !disk.read_only
-        {
-            let path = path.child("gcePersistentDisk").child("readOnly");
-            errors.push(FieldError::invalid(&path, false, DETAIL));
-        }
-        if volume.aws_elastic_block_store.is_some() {
-            let path = path.child("awsElasticBlockStore");
-            errors.push(FieldError::forbidden(
-                &path,
-                "ReplicationController with replicas > 1 cannot use it",
-            ));
-        }
-    }
+/// Checks labels and annotations. Upstream's paths leave the metadata out.
+pub(super) fn check_metadata(
+    errors: &mut Errors,
+    template: &PodTemplateSpec,
+    subject: &PodSubject<'_>,
+    path: &FieldPath,
+) {
+    let metadata = &template.metadata;
+    errors.extend(validate_labels(&metadata.labels, &path.child("labels")));
+    let path = path.child("annotations");
+    errors.extend(annotation_rules::check(&metadata.annotations, &path));
+    pod_annotation_rules::check(errors, &template.spec, subject, &path);
 }
 
 /// The selector of a workload must stay.

@@ -1,42 +1,56 @@
 //! What may change in a Pod.
 
 use kubist_api::core::v1::{ContainerStatus, Pod, PodSpec, Toleration};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
+use std::ops::ControlFlow;
 
 use super::rules::Errors;
-use super::{go_struct, pod_spec_rules, text_diff};
+use super::{
+    go_struct, pod_annotation_rules, pod_gate_rules, pod_rules, text_diff, toleration_rules,
+};
 
 const ONLY_THESE: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
      `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only \
      additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set \
      to 1 if it was previously negative)";
 
-/// Checks a change of the spec.
+/// Checks a change of the spec and the annotations.
 pub(super) fn check(new: &Pod, old: &Pod) -> Errors {
     let path = FieldPath::new("spec");
     let mut errors = Vec::new();
-    pod_spec_rules::check(&mut errors, &new.spec, &path);
-    let counts = |spec: &PodSpec| (spec.containers.len(), spec.init_containers.len());
-    if counts(&new.spec).0 != counts(&old.spec).0 {
-        let detail = "pod updates may not add or remove containers";
-        errors.push(FieldError::forbidden(&path.child("containers"), detail));
+    pod_rules::check(&mut errors, new, Some(old));
+    let annotations = FieldPath::new("metadata").child("annotations");
+    pod_annotation_rules::check_update(&mut errors, new, old, &annotations);
+    for (name, now, before) in [
+        ("containers", &new.spec.containers, &old.spec.containers),
+        (
+            "initContainers",
+            &new.spec.init_containers,
+            &old.spec.init_containers,
+        ),
+    ] {
+        if now.len() != before.len() {
+            let detail = "pod updates may not add or remove containers";
+            errors.push(FieldError::forbidden(&path.child(name), detail));
+            return errors;
+        }
     }
-    if counts(&new.spec).1 != counts(&old.spec).1 {
-        let detail = "pod updates may not add or remove containers";
-        errors.push(FieldError::forbidden(&path.child("initContainers"), detail));
-    }
-    if !errors.is_empty() && counts(&new.spec) != counts(&old.spec) {
+    let at = path.child("activeDeadlineSeconds");
+    if check_deadline(&mut errors, new, old, &at).is_break() {
         return errors;
     }
-    check_deadline(&mut errors, new, old, &path.child("activeDeadlineSeconds"));
-    check_tolerations(
+    let at = path.child("tolerations");
+    tolerations_stay(
         &mut errors,
         &new.spec.tolerations,
         &old.spec.tolerations,
-        &path.child("tolerations"),
+        &at,
     );
     check_gates(&mut errors, new, old, &path.child("schedulingGates"));
-    let rest = without_changeable(&new.spec, &old.spec);
+    let mut rest = without_changeable(&new.spec, &old.spec);
+    if !old.spec.scheduling_gates.is_empty() {
+        pod_gate_rules::check(&mut errors, &mut rest, &old.spec, &path);
+    }
     if rest != old.spec {
         let before = go_struct::pod_spec(&old.spec);
         let diff = text_diff::json_diff(&before, &go_struct::pod_spec(&rest));
@@ -59,52 +73,40 @@ fn without_changeable(new: &PodSpec, old: &PodSpec) -> PodSpec {
     rest.active_deadline_seconds = old.active_deadline_seconds;
     rest.tolerations.clone_from(&old.tolerations);
     rest.scheduling_gates.clone_from(&old.scheduling_gates);
-    let was_negative = old
-        .termination_grace_period_seconds
-        .is_some_and(|it| it < 0);
+    let seconds = old.termination_grace_period_seconds;
+    let was_negative = seconds.is_some_and(|it| it < 0);
     if was_negative && new.termination_grace_period_seconds == Some(1) {
-        rest.termination_grace_period_seconds = old.termination_grace_period_seconds;
-    }
-    // Pods that wait for their gates may still be told where to run.
-    if !old.scheduling_gates.is_empty() {
-        let keeps = old
-            .node_selector
-            .iter()
-            .all(|(key, value)| new.node_selector.get(key) == Some(value));
-        if keeps {
-            rest.node_selector.clone_from(&old.node_selector);
-        }
-        if old.affinity.is_none() {
-            rest.affinity = None;
-        }
+        rest.termination_grace_period_seconds = seconds;
     }
     rest
 }
 
-fn check_deadline(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
-    let (now, before) = (
-        new.spec.active_deadline_seconds,
-        old.spec.active_deadline_seconds,
-    );
-    match (now, before) {
-        (Some(now), Some(before)) if now > before => {
-            let detail = format!("must be less than or equal to previous value {before}");
-            errors.push(FieldError::invalid(path, now, detail));
-        }
-        (None, Some(_)) => {
+/// A deadline may come, and come nearer. Upstream looks no further if it is worse.
+fn check_deadline(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) -> ControlFlow<()> {
+    const SECONDS_MAX: i64 = 0x7fff_ffff;
+    let before = old.spec.active_deadline_seconds;
+    let Some(now) = new.spec.active_deadline_seconds else {
+        if before.is_some() {
             let detail = "must not update from a positive integer to nil value";
             errors.push(FieldError::invalid(path, BadValue::null(), detail));
         }
-        _ => {}
+        return ControlFlow::Continue(());
+    };
+    let problems = validate_name::in_range(now, 0, SECONDS_MAX);
+    if !problems.is_empty() {
+        let wrong = |it| FieldError::invalid(path, now, it);
+        errors.extend(problems.into_iter().map(wrong));
+        return ControlFlow::Break(());
     }
+    if before.is_some_and(|before| before < now) {
+        let detail = "must be less than or equal to previous value";
+        errors.push(FieldError::invalid(path, now, detail));
+        return ControlFlow::Break(());
+    }
+    ControlFlow::Continue(())
 }
 
-fn check_tolerations(
-    errors: &mut Errors,
-    new: &[Toleration],
-    old: &[Toleration],
-    path: &FieldPath,
-) {
+fn tolerations_stay(errors: &mut Errors, new: &[Toleration], old: &[Toleration], path: &FieldPath) {
     for before in old {
         let mut same = before.clone();
         let kept = new.iter().any(|now| {
@@ -118,20 +120,23 @@ fn check_tolerations(
             return;
         }
     }
+    // Once more, as upstream does.
+    let mut all = old.iter();
+    let compares = all.any(|it| matches!(it.operator.as_str(), "Lt" | "Gt"));
+    toleration_rules::check(errors, new, compares, path);
 }
 
 fn check_gates(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
-    let had: Vec<&Str> = old
-        .spec
-        .scheduling_gates
-        .iter()
-        .map(|it| &it.name)
-        .collect();
-    for gate in &new.spec.scheduling_gates {
-        if !had.contains(&&gate.name) {
-            let detail = "only deletion is allowed, but found new scheduling gate";
-            let detail = format!("{detail} '{}'", gate.name);
-            errors.push(FieldError::forbidden(path, detail));
+    let (now, before) = (&new.spec.scheduling_gates, &old.spec.scheduling_gates);
+    for (index, gate) in now.iter().enumerate() {
+        let name = &gate.name;
+        // Of several with one name, upstream tells of the last.
+        let again = now[index + 1..].iter().any(|it| it.name == *name);
+        if !again && before.iter().all(|it| it.name != *name) {
+            let path = path.index(index).child("name");
+            let detail =
+                format!("only deletion is allowed, but found new scheduling gate '{name}'");
+            errors.push(FieldError::forbidden(&path, detail));
         }
     }
 }
@@ -147,7 +152,7 @@ pub(super) fn check_status(new: &Pod, old: &Pod) -> Errors {
             &mut errors,
             &new.status.nominated_node_name,
             &path.child("nominatedNodeName"),
-            kubist_apimachinery::validate_name::dns1123_subdomain,
+            validate_name::dns1123_subdomain,
         );
     }
     check_restarts(

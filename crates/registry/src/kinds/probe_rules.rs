@@ -1,12 +1,20 @@
 //! What probes and lifecycle hooks must satisfy.
 
-use kubist_api::core::v1::{Container, ExecAction, HTTPGetAction, LifecycleHandler, Probe};
+use kubist_api::core::v1::{
+    Container, ExecAction, HTTPGetAction, LifecycleHandler, PodSpec, Probe, SleepAction,
+};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 use super::rules::{self, Errors};
+use super::stop_signal_rules;
 
 /// Checks the probes and hooks of a container that goes on running.
-pub(super) fn check_container(errors: &mut Errors, container: &Container, path: &FieldPath) {
+pub(super) fn check_container(
+    errors: &mut Errors,
+    container: &Container,
+    spec: &PodSpec,
+    path: &FieldPath,
+) {
     if let Some(lifecycle) = &container.lifecycle {
         let path = path.child("lifecycle");
         for (name, handler) in [
@@ -14,8 +22,11 @@ pub(super) fn check_container(errors: &mut Errors, container: &Container, path: 
             ("preStop", &lifecycle.pre_stop),
         ] {
             if let Some(handler) = handler {
-                check_handler(errors, handler, &path.child(name));
+                check_handler(errors, handler, spec, &path.child(name));
             }
+        }
+        if let Some(signal) = &lifecycle.stop_signal {
+            stop_signal_rules::check(errors, signal, spec, &path.child("stopSignal"));
         }
     }
     for (name, probe, once) in [
@@ -79,7 +90,12 @@ fn check_probe(errors: &mut Errors, probe: &Probe, path: &FieldPath) {
     }
 }
 
-fn check_handler(errors: &mut Errors, handler: &LifecycleHandler, path: &FieldPath) {
+fn check_handler(
+    errors: &mut Errors,
+    handler: &LifecycleHandler,
+    spec: &PodSpec,
+    path: &FieldPath,
+) {
     let mut handlers = Handlers {
         errors,
         path,
@@ -88,9 +104,7 @@ fn check_handler(errors: &mut Errors, handler: &LifecycleHandler, path: &FieldPa
     handlers.exec(handler.exec.as_deref());
     handlers.http_get(handler.http_get.as_deref());
     handlers.tcp_socket(handler.tcp_socket.as_deref());
-    if handler.sleep.is_some() {
-        handlers.next("sleep");
-    }
+    handlers.sleep(handler.sleep.as_deref(), spec);
     handlers.finish();
 }
 
@@ -156,6 +170,24 @@ impl Handlers<'_> {
         {
             let path = self.path.child("tcpSocket").child("port");
             rules::port(self.errors, &action.port, &path);
+        }
+    }
+
+    /// A hook sleeps no longer than the Pod is given to end.
+    fn sleep(&mut self, action: Option<&SleepAction>, spec: &PodSpec) {
+        let Some(action) = action else {
+            return;
+        };
+        if self.next("sleep")
+            && let Some(grace) = spec.termination_grace_period_seconds
+            && !(0..=grace).contains(&action.seconds)
+        {
+            let path = self.path.child("sleep");
+            let detail = format!(
+                "must be non-negative and less than terminationGracePeriodSeconds ({grace})"
+            );
+            self.errors
+                .push(FieldError::invalid(&path, action.seconds, detail));
         }
     }
 

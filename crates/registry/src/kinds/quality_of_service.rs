@@ -10,9 +10,8 @@ const COMPUTE: [&str; 2] = ["cpu", "memory"];
 /// `Guaranteed` if every container is limited in all compute resources and the sums of requests
 /// and limits are equal, `BestEffort` if nothing is requested or limited, `Burstable` otherwise.
 pub(super) fn class(spec: &PodSpec) -> &'static str {
-    if let Some(resources) = &spec.resources
-        && (!resources.requests.is_empty() || !resources.limits.is_empty())
-    {
+    // What is said of the whole Pod decides, even if it says nothing.
+    if let Some(resources) = &spec.resources {
         let guaranteed = limits_all(&resources.limits);
         return decide(
             &compute(&resources.requests),

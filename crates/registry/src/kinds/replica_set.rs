@@ -1,12 +1,12 @@
 //! ReplicaSets.
 
-use crate::{Generation, KindStrategy, StatusKeeps};
+use crate::{Generation, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::apps::v1::ReplicaSet;
 use kubist_apimachinery::{FieldError, FieldPath};
 
 use super::pod_defaults::default_pod_template;
-use super::pod_template_rules::{self, Workload};
-use super::rules;
+use super::pod_template_rules::{self, Template};
+use super::{pod_disabled_fields, rules};
 
 #[derive(Debug)]
 pub(super) struct ReplicaSets;
@@ -18,27 +18,18 @@ impl KindStrategy for ReplicaSets {
         default_pod_template(&mut object.spec.template);
         object.spec.replicas.get_or_insert(1);
     }
+    fn prepare_for_create(&self, _: &RequestContext, new: &mut ReplicaSet) {
+        pod_disabled_fields::drop_from(&mut new.spec.template.spec, None);
+    }
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut ReplicaSet, old: &ReplicaSet) {
+        let old = &old.spec.template.spec;
+        pod_disabled_fields::drop_from(&mut new.spec.template.spec, Some(old));
+    }
     fn validate(&self, new: &ReplicaSet) -> Vec<FieldError> {
-        let (path, spec) = (FieldPath::new("spec"), &new.spec);
-        let mut errors = Vec::new();
-        let replicas = spec.replicas.unwrap_or_default();
-        rules::non_negative(&mut errors, replicas.into(), &path.child("replicas"));
-        let seconds = spec.min_ready_seconds.into();
-        rules::non_negative(&mut errors, seconds, &path.child("minReadySeconds"));
-        let (selector, at) = (spec.selector.as_deref(), path.child("selector"));
-        rules::workload_selector(&mut errors, selector, &at, "deployment");
-        if let Some(selector) = rules::as_selector(&mut errors, selector, &at) {
-            let workload = Workload {
-                replicas,
-                ..Workload::ALWAYS
-            };
-            let path = path.child("template");
-            pod_template_rules::check(&mut errors, &spec.template, &selector, &workload, &path);
-        }
-        errors
+        validate(new, None)
     }
     fn validate_update(&self, new: &ReplicaSet, old: &ReplicaSet) -> Vec<FieldError> {
-        let mut errors = self.validate(new);
+        let mut errors = validate(new, Some(old));
         pod_template_rules::selector_is_immutable(
             &mut errors,
             new.spec.selector.as_deref(),
@@ -65,4 +56,24 @@ impl KindStrategy for ReplicaSets {
     fn selectable_fields(&self) -> &'static [&'static str] {
         &["status.replicas"]
     }
+}
+
+fn validate(new: &ReplicaSet, old: Option<&ReplicaSet>) -> Vec<FieldError> {
+    let (path, spec) = (FieldPath::new("spec"), &new.spec);
+    let mut errors = Vec::new();
+    let replicas = spec.replicas.unwrap_or_default();
+    rules::non_negative(&mut errors, replicas.into(), &path.child("replicas"));
+    let seconds = spec.min_ready_seconds.into();
+    rules::non_negative(&mut errors, seconds, &path.child("minReadySeconds"));
+    let (selector, at) = (spec.selector.as_deref(), path.child("selector"));
+    rules::workload_selector(&mut errors, selector, &at, "deployment");
+    if let Some(selector) = rules::as_selector(&mut errors, selector, &at) {
+        let template = Template {
+            new: &spec.template,
+            old: old.map(|it| &it.spec.template),
+        };
+        let path = path.child("template");
+        pod_template_rules::check(&mut errors, template, &selector, "ReplicaSet", &path);
+    }
+    errors
 }

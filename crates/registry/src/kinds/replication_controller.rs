@@ -1,12 +1,12 @@
 //! ReplicationControllers.
 
-use crate::{Dependents, Generation, KindStrategy, StatusKeeps};
-use kubist_api::core::v1::ReplicationController;
+use crate::{Dependents, Generation, KindStrategy, RequestContext, StatusKeeps};
+use kubist_api::core::v1::{PodTemplateSpec, ReplicationController};
 use kubist_apimachinery::{FieldError, FieldPath, Selector};
 
 use super::pod_defaults::{default_pod_template, labels_from_template};
-use super::pod_template_rules::{self, Workload};
-use super::rules;
+use super::pod_template_rules::{self, Template};
+use super::{pod_disabled_fields, rules};
 
 #[derive(Debug)]
 pub(super) struct ReplicationControllers;
@@ -24,29 +24,26 @@ impl KindStrategy for ReplicationControllers {
             labels_from_template(&mut object.metadata.labels, template);
         }
     }
+    fn prepare_for_create(&self, _: &RequestContext, new: &mut ReplicationController) {
+        drop_disabled(new, None);
+    }
+    fn prepare_for_update(
+        &self,
+        _: &RequestContext,
+        new: &mut ReplicationController,
+        old: &ReplicationController,
+    ) {
+        drop_disabled(new, Some(old));
+    }
     fn validate(&self, new: &ReplicationController) -> Vec<FieldError> {
-        let (path, spec) = (FieldPath::new("spec"), &new.spec);
-        let mut errors = Vec::new();
-        let seconds = spec.min_ready_seconds.into();
-        rules::non_negative(&mut errors, seconds, &path.child("minReadySeconds"));
-        if spec.selector.is_empty() {
-            errors.push(FieldError::required(&path.child("selector"), ""));
-        }
-        let replicas = spec.replicas.unwrap_or_default();
-        rules::non_negative(&mut errors, replicas.into(), &path.child("replicas"));
-        let path = path.child("template");
-        match &spec.template {
-            None => errors.push(FieldError::required(&path, "")),
-            Some(template) => {
-                let selector = Selector::from_labels(&spec.selector);
-                let workload = Workload {
-                    replicas,
-                    ..Workload::ALWAYS
-                };
-                pod_template_rules::check(&mut errors, template, &selector, &workload, &path);
-            }
-        }
-        errors
+        validate(new, None)
+    }
+    fn validate_update(
+        &self,
+        new: &ReplicationController,
+        old: &ReplicationController,
+    ) -> Vec<FieldError> {
+        validate(new, Some(old))
     }
     fn validate_status_update(
         &self,
@@ -74,4 +71,40 @@ impl KindStrategy for ReplicationControllers {
     fn selectable_fields(&self) -> &'static [&'static str] {
         &["status.replicas"]
     }
+}
+
+fn template(object: &ReplicationController) -> Option<&PodTemplateSpec> {
+    object.spec.template.as_deref()
+}
+
+fn drop_disabled(new: &mut ReplicationController, old: Option<&ReplicationController>) {
+    if let Some(new) = &mut new.spec.template {
+        let old = old.and_then(template).map(|it| &it.spec);
+        pod_disabled_fields::drop_from(&mut new.spec, old);
+    }
+}
+
+fn validate(new: &ReplicationController, old: Option<&ReplicationController>) -> Vec<FieldError> {
+    let (path, spec) = (FieldPath::new("spec"), &new.spec);
+    let mut errors = Vec::new();
+    let seconds = spec.min_ready_seconds.into();
+    rules::non_negative(&mut errors, seconds, &path.child("minReadySeconds"));
+    if spec.selector.is_empty() {
+        errors.push(FieldError::required(&path.child("selector"), ""));
+    }
+    let replicas = spec.replicas.unwrap_or_default();
+    rules::non_negative(&mut errors, replicas.into(), &path.child("replicas"));
+    let path = path.child("template");
+    let Some(new) = template(new) else {
+        errors.push(FieldError::required(&path, ""));
+        return errors;
+    };
+    let selector = Selector::from_labels(&spec.selector);
+    let template = Template {
+        new,
+        old: old.and_then(template),
+    };
+    let kind = "ReplicationController";
+    pod_template_rules::check(&mut errors, template, &selector, kind, &path);
+    errors
 }

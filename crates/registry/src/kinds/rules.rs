@@ -2,7 +2,7 @@
 
 use crate::NameRule;
 use kubist_api::core::v1::PodTemplateSpec;
-use kubist_apimachinery::wire::{Message, to_json_value};
+use kubist_apimachinery::wire::{Message, to_json};
 use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, IntOrString, LabelSelector, Selector, validate_label_selector,
     validate_name,
@@ -71,12 +71,39 @@ pub(super) fn one_of(errors: &mut Errors, value: &str, supported: &[&str], path:
     }
 }
 
+/// A text must be there, and be one of `supported`.
+pub(super) fn word(errors: &mut Errors, value: &str, supported: &[&str], path: &FieldPath) {
+    if required(errors, value, path) {
+        one_of(errors, value, supported, path);
+    }
+}
+
 /// A text must be there. False if it is not.
 pub(super) fn required(errors: &mut Errors, value: &str, path: &FieldPath) -> bool {
     if value.is_empty() {
         errors.push(FieldError::required(path, ""));
     }
     !value.is_empty()
+}
+
+/// A text must be a domain, a slash, and a path.
+pub(super) fn domain_prefixed_path(errors: &mut Errors, value: &str, path: &FieldPath) {
+    const PATH_FORM: &str = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+";
+    if !required(errors, value, path) {
+        return;
+    }
+    let (domain, rest) = value.split_once('/').unwrap_or_default();
+    if domain.is_empty() || rest.is_empty() {
+        let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
+        errors.push(FieldError::invalid(path, value, detail));
+        return;
+    }
+    text(errors, domain, path, validate_name::dns1123_subdomain);
+    let allowed = |it: u8| it.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&it);
+    if !rest.bytes().all(allowed) {
+        let detail = format!("Invalid path (regex used for validation is '{PATH_FORM}')");
+        errors.push(FieldError::invalid(path, rest, detail));
+    }
 }
 
 /// What cannot be one segment of a path.
@@ -111,9 +138,11 @@ pub(super) fn immutable_value<T: PartialEq>(
     }
 }
 
-/// A message as JSON, for [`FieldError`]s.
+/// A message as JSON, with its fields in their order, for [`FieldError`]s.
 pub(super) fn shown(message: &dyn Message) -> BadValue {
-    BadValue::json(&to_json_value(message))
+    let json = String::from_utf8(to_json(message)).unwrap_or_default();
+    let json = serde_json::value::RawValue::from_string(json);
+    json.map_or_else(|_| BadValue::null(), |it| BadValue::json(&it))
 }
 
 /// A count must be a non-negative number or a percentage.

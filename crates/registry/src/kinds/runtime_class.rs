@@ -4,7 +4,7 @@ use crate::KindStrategy;
 use kubist_api::node::v1::RuntimeClass;
 use kubist_apimachinery::{FieldError, FieldPath, validate_labels, validate_name};
 
-use super::{pod_spec_rules, rules};
+use super::{rules, toleration_rules};
 
 #[derive(Debug)]
 pub(super) struct RuntimeClasses;
@@ -32,7 +32,7 @@ impl KindStrategy for RuntimeClasses {
                 &path.child("nodeSelector"),
             ));
             let path = path.child("tolerations");
-            pod_spec_rules::check_tolerations(&mut errors, &scheduling.tolerations, &path);
+            toleration_rules::check(&mut errors, &scheduling.tolerations, false, &path);
         }
         errors
     }

@@ -1,16 +1,17 @@
 //! StatefulSets.
 
-use crate::{Generation, KindStrategy, StatusKeeps};
+use crate::{Generation, KindStrategy, NameRule, RequestContext, StatusKeeps};
 use kubist_api::apps::v1::{StatefulSet, StatefulSetSpec};
 use kubist_api::core::v1::{PersistentVolumeClaimVolumeSource, PodTemplateSpec, Volume};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Selector, Str, validate_name};
 use serde::Serialize;
 
-use super::fill;
 use super::pod_defaults::default_pod_template;
-use super::pod_template_rules::{self, Workload};
+use super::pod_subject::PodSubject;
+use super::pod_template_rules::{self, Template};
 use super::rules::{self, Errors};
 use super::volume_defaults::default_claim_spec;
+use super::{deployment, fill, pod_disabled_fields};
 
 #[derive(Debug)]
 pub(super) struct StatefulSets;
@@ -26,9 +27,13 @@ impl KindStrategy for StatefulSets {
             fill::text(&mut claim.status.phase, "Pending");
         }
         fill::text(&mut spec.pod_management_policy, "OrderedReady");
-        fill::text(&mut spec.update_strategy.type_, "RollingUpdate");
-        if spec.update_strategy.type_ == "RollingUpdate" {
-            let rolling = spec.update_strategy.rolling_update.get_or_insert_default();
+        let strategy = &mut spec.update_strategy;
+        if strategy.type_.is_empty() {
+            strategy.type_ = "RollingUpdate".into();
+            strategy.rolling_update.get_or_insert_default();
+        }
+        // For whatever strategy: in upstream's own type it is a number that is always there.
+        if let Some(rolling) = &mut strategy.rolling_update {
             rolling.partition.get_or_insert(0);
         }
         let retention = spec
@@ -39,13 +44,32 @@ impl KindStrategy for StatefulSets {
         spec.replicas.get_or_insert(1);
         spec.revision_history_limit.get_or_insert(10);
     }
+    fn name_rule(&self) -> NameRule {
+        NameRule::DnsLabel
+    }
+    fn prepare_for_create(&self, _: &RequestContext, new: &mut StatefulSet) {
+        drop_disabled(&mut new.spec, None);
+    }
+    fn prepare_for_update(&self, _: &RequestContext, new: &mut StatefulSet, old: &StatefulSet) {
+        drop_disabled(&mut new.spec, Some(&old.spec));
+    }
     fn validate(&self, new: &StatefulSet) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        check_spec(&mut errors, &new.spec, &FieldPath::new("spec"));
+        let path = FieldPath::new("spec");
+        check_spec(&mut errors, &new.spec, Stored::Nothing, &path);
         errors
     }
     fn validate_update(&self, new: &StatefulSet, old: &StatefulSet) -> Vec<FieldError> {
-        let mut errors = self.validate(new);
+        let path = FieldPath::new("spec");
+        let mut errors = Vec::new();
+        check_spec(&mut errors, &old.spec, Stored::Valid(&old.spec), &path);
+        let stored = if errors.is_empty() {
+            Stored::Valid(&old.spec)
+        } else {
+            Stored::Invalid(&old.spec)
+        };
+        errors.clear();
+        check_spec(&mut errors, &new.spec, stored, &path);
         let mut before = old.spec.clone();
         before.replicas = new.spec.replicas;
         before.ordinals.clone_from(&new.spec.ordinals);
@@ -91,7 +115,29 @@ struct ShownRollingUpdate<'a> {
     max_unavailable: Option<&'a kubist_apimachinery::IntOrString>,
 }
 
-fn check_spec(errors: &mut Errors, spec: &StatefulSetSpec, path: &FieldPath) {
+/// What is stored of a set.
+#[derive(Clone, Copy, Debug)]
+enum Stored<'a> {
+    /// It is new.
+    Nothing,
+    /// It keeps to the rules.
+    Valid(&'a StatefulSetSpec),
+    /// It does not, and its template need not on.
+    Invalid(&'a StatefulSetSpec),
+}
+
+/// How many Pods may be away is behind a gate of upstream's that is off by default.
+fn drop_disabled(spec: &mut StatefulSetSpec, old: Option<&StatefulSetSpec>) {
+    pod_disabled_fields::drop_from(&mut spec.template.spec, old.map(|it| &it.template.spec));
+    let before = old.and_then(|it| it.update_strategy.rolling_update.as_deref());
+    if before.is_none_or(|it| it.max_unavailable.is_none())
+        && let Some(rolling) = &mut spec.update_strategy.rolling_update
+    {
+        rolling.max_unavailable = None;
+    }
+}
+
+fn check_spec(errors: &mut Errors, spec: &StatefulSetSpec, stored: Stored<'_>, path: &FieldPath) {
     check_pod_management(errors, spec, &path.child("podManagementPolicy"));
     check_update_strategy(errors, spec, &path.child("updateStrategy"));
     check_retention(
@@ -107,12 +153,11 @@ fn check_spec(errors: &mut Errors, spec: &StatefulSetSpec, path: &FieldPath) {
         &path.child("minReadySeconds"),
     );
     if let Some(ordinals) = &spec.ordinals {
-        let path = path.child("ordinals").child("start");
+        let path = path.child("ordinals.start");
         rules::non_negative(errors, ordinals.start.into(), &path);
     }
-    let limit = spec.revision_history_limit;
-    rules::optional_non_negative(errors, limit, &path.child("revisionHistoryLimit"));
-    if !spec.service_name.is_empty() {
+    // It does not change, and younger rules than what is stored do not matter.
+    if !spec.service_name.is_empty() && matches!(stored, Stored::Nothing) {
         let path = path.child("serviceName");
         rules::text(
             errors,
@@ -123,20 +168,46 @@ fn check_spec(errors: &mut Errors, spec: &StatefulSetSpec, path: &FieldPath) {
     }
     let (selector, at) = (spec.selector.as_deref(), path.child("selector"));
     rules::workload_selector(errors, selector, &at, "statefulset");
-    if let Some(selector) = rules::as_selector(errors, selector, &at) {
-        let workload = Workload {
-            replicas: 1,
-            ..Workload::ALWAYS
-        };
-        let path = path.child("template");
-        let template = with_claims(spec);
-        pod_template_rules::check(errors, &template, &selector, &workload, &path);
+    let at = path.child("template");
+    let parsed = selector.map_or_else(|| Ok(Selector::nothing()), Selector::try_from);
+    if let Ok(selector) = parsed {
+        check_template(errors, spec, &selector, stored, &at);
+    } else {
+        let shown = selector.map_or_else(BadValue::null, |it| rules::shown(it));
+        errors.push(FieldError::invalid(&path.child("selector"), shown, ""));
     }
+    pod_template_rules::runs_for_good(errors, &spec.template, "StatefulSet", &at);
 }
 
-/// The template as the controller completes it: each claim is a volume that containers may mount.
-fn with_claims(spec: &StatefulSetSpec) -> PodTemplateSpec {
+/// Checks the template as the controller completes it.
+fn check_template(
+    errors: &mut Errors,
+    spec: &StatefulSetSpec,
+    selector: &Selector,
+    stored: Stored<'_>,
+    path: &FieldPath,
+) {
+    let template = completed(spec);
+    rules::template_matches(errors, selector, &template, path);
+    let old = match stored {
+        Stored::Nothing => None,
+        Stored::Valid(old) | Stored::Invalid(old) => Some(&old.template),
+    };
+    if !matches!(stored, Stored::Invalid(_)) {
+        let new = &template;
+        pod_template_rules::check_template(errors, Template { new, old }, path);
+    }
+    // Once more, as upstream does.
+    let subject = PodSubject::of_template(&template, old);
+    pod_template_rules::check_metadata(errors, &template, &subject, path);
+}
+
+/// The template as the controller completes it: Pods have names of their own, and each claim is a
+/// volume that containers may mount.
+fn completed(spec: &StatefulSetSpec) -> PodTemplateSpec {
     let mut template = spec.template.clone();
+    template.spec.hostname = Str::default();
+    template.spec.subdomain = Str::default();
     for claim in &spec.volume_claim_templates {
         let name = &claim.metadata.name;
         let volumes = &mut template.spec.volumes;
@@ -194,6 +265,10 @@ fn check_update_strategy(errors: &mut Errors, spec: &StatefulSetSpec, path: &Fie
             if let Some(unavailable) = rolling.and_then(|it| it.max_unavailable.as_ref()) {
                 let path = path.child("maxUnavailable");
                 rules::count_or_percent(errors, unavailable, &path);
+                if deployment::amount(unavailable) == 0 {
+                    let shown = BadValue::json(unavailable);
+                    errors.push(FieldError::invalid(&path, shown, "cannot be 0"));
+                }
                 rules::at_most_all(errors, unavailable, &path);
             }
         }
@@ -219,6 +294,6 @@ fn check_retention(errors: &mut Errors, spec: &StatefulSetSpec, path: &FieldPath
         ("whenDeleted", &policy.when_deleted),
         ("whenScaled", &policy.when_scaled),
     ] {
-        rules::one_of(errors, value, &["Delete", "Retain"], &path.child(name));
+        rules::one_of(errors, value, &["Retain", "Delete"], &path.child(name));
     }
 }
