@@ -40,8 +40,6 @@ pub enum What {
     Stored,
     /// Whether it is checked at all.
     Fault,
-    /// The words for a mistake that both find. The test asks for them only where it is told to.
-    Message,
 }
 
 /// Fields that are made anew for every object.
@@ -137,18 +135,8 @@ impl Found<'_> {
             for cause in &from.causes {
                 let same =
                     |it: &&crate::Cause| it.field == cause.field && it.reason == cause.reason;
-                let words: Vec<&str> = other
-                    .causes
-                    .iter()
-                    .filter(same)
-                    .map(|it| it.message.as_str())
-                    .collect();
-                let (field, reason) = (&cause.field, &cause.reason);
-                if words.is_empty() {
-                    self.add(what, field, reason, cause.message.clone());
-                } else if what == What::OnlyTheirs && !words.contains(&cause.message.as_str()) {
-                    let seen = format!("ours {words:?}, theirs {:?}", cause.message);
-                    self.add(What::Message, field, reason, seen);
+                if !other.causes.iter().any(|it| same(&it)) {
+                    self.add(what, &cause.field, &cause.reason, cause.message.clone());
                 }
             }
         }
@@ -234,7 +222,6 @@ impl What {
             Self::Default => "default",
             Self::Stored => "stored",
             Self::Fault => "fault",
-            Self::Message => "message",
         }
     }
 }
@@ -310,18 +297,6 @@ mod tests {
                 "pods only-theirs a[*] Invalid"
             ]
         );
-    }
-
-    #[test]
-    fn words_are_compared_where_fields_and_reasons_agree() {
-        let words = |message: &str| {
-            let mut answer = cause("a[0]", "Invalid");
-            answer.causes[0].message = message.to_owned();
-            answer
-        };
-        assert_eq!(compare(&case(), &words("x"), &words("x")), []);
-        let found = compare(&case(), &words("x"), &words("y"));
-        assert_eq!(found[0].to_string(), "pods message a[*] Invalid");
     }
 
     #[test]

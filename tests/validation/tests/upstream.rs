@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
 
-use kubist_validation::{Accepted, Case, Difference, Mutator, Ours, Seeds, Theirs, What, compare};
+use kubist_validation::{Accepted, Case, Difference, Mutator, Ours, Seeds, Theirs, compare};
 
 /// The program of `tests/interop/validation`; `cargo xtask interop` builds and names it.
 const PROGRAM: &str = "KUBIST_VALIDATION_PROGRAM";
@@ -14,8 +14,6 @@ const COUNT: &str = "KUBIST_VALIDATION_COUNT";
 const SEED: &str = "KUBIST_VALIDATION_SEED";
 /// Only kinds whose plural contains this.
 const ONLY: &str = "KUBIST_VALIDATION_ONLY";
-/// Whether the words of mistakes are compared, too. Default: false.
-const MESSAGES: &str = "KUBIST_VALIDATION_MESSAGES";
 /// Kinds with seeds.
 const KINDS: usize = 40;
 /// Differences that a failure shows.
@@ -68,7 +66,6 @@ fn mutated_objects_are_judged_as_by_upstream() {
     let accepted = tables();
     let (count, seed): (usize, u64) = (variable(COUNT, 25), variable(SEED, 1));
     let only: String = variable(ONLY, String::new());
-    let words: bool = variable(MESSAGES, false);
     let seeds = seeds();
     let mutator = Mutator::new(&seeds, &ours, seed);
     let (mut objects, mut invalid, mut panics, mut known) = (0, 0, 0, 0);
@@ -89,9 +86,6 @@ fn mutated_objects_are_judged_as_by_upstream() {
             }
             assert!(!matches!(fault, Some("Unknown" | "Encode")), "{theirs:?}");
             for difference in compare(&case, &ours.answer(&case), &theirs) {
-                if difference.what == What::Message && !words {
-                    continue;
-                }
                 if accepted.iter().any(|it| it.has(&difference)) {
                     known += 1;
                     continue;

@@ -1,6 +1,8 @@
 //! What kinds fill in, refuse and keep, on small objects of our own.
 
 mod manifests;
+mod pods;
+mod workloads;
 
 use crate::fixture::Fixture;
 use kubist_apimachinery::wire::{DecodeContext, merge_json};
