@@ -34,7 +34,7 @@ pub(crate) struct Options {
     /// Fail when kubectl, Go or etcd is missing
     #[arg(long)]
     required: bool,
-    /// All steps with every kubectl, and more seeds of random writes
+    /// All steps with every kubectl, more seeds of random writes, and a kube-apiserver beside ours
     #[arg(long)]
     long: bool,
     /// Seeds for each type that is compared with client-go's: 100, with `--long` 1,000
@@ -109,7 +109,9 @@ pub(crate) fn run(options: &Options) -> Outcome {
     if options.wants(etcd::PART) {
         match (etcd::packaged(options.required)?, go) {
             (Some(packaged), true) => {
-                report.part(etcd::PART, |report| etcd::run(&packaged, &scratch, report))?;
+                report.part(etcd::PART, |report| {
+                    etcd::run(options.long, &packaged, &scratch, report)
+                })?;
             }
             _ => report.missing(etcd::PART),
         }

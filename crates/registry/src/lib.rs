@@ -79,6 +79,7 @@ mod store;
 mod stored;
 mod stored_cache;
 mod stored_codec;
+mod stored_defaults;
 mod stored_json;
 mod strategy;
 mod subresource;

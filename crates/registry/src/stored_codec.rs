@@ -9,8 +9,8 @@ use crate::metrics::ResourceMetrics;
 use crate::storage_key::KeyLayout;
 use crate::stored::unreadable;
 use crate::stored_cache::StoredCache;
-use crate::stored_json;
 use crate::transformer::{Identity, Transformer};
+use crate::{stored_defaults, stored_json};
 use bytes::Bytes;
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, merge_protobuf};
@@ -229,7 +229,8 @@ fn decode(kind: &'static Kind, revision: u64, value: &Bytes) -> Stored {
     if let Ok(envelope) = Envelope::open(value)
         && names(kind, &envelope)
     {
-        return Stored::from_raw(kind, revision, value.slice_ref(envelope.raw));
+        let stored = Stored::from_raw(kind, revision, value.slice_ref(envelope.raw));
+        return stored_defaults::complete(stored);
     }
     match decode_other(kind, value) {
         Ok(object) => Stored::from_object(kind, revision, object),

@@ -1,4 +1,5 @@
-// Builds a kube-apiserver, which `cargo xtask bench server --kube-apiserver PATH` measures beside ours:
+// Builds a kube-apiserver, which a long run of `cargo xtask interop` has beside ours on one etcd, and
+// `cargo xtask bench server --kube-apiserver PATH` measures:
 //
 //	go build -o PATH k8s.io/kubernetes/cmd/kube-apiserver
 //

@@ -1,6 +1,7 @@
 //! The etcd engine and `kubist serve --etcd-servers` on real etcds: Debian's 3.4, and a 3.6 built
 //! from upstream's module by `tests/interop/etcd`, whose other program stands on the storage of
-//! upstream's API server.
+//! upstream's API server. In a long run a whole kube-apiserver stands beside ours, whose build takes
+//! minutes.
 //!
 //! What is checked are tests of `crates/storage-etcd`, `crates/registry` (the etcd row of the
 //! storage matrix) and `crates/kubist`, which skip where there is no etcd; here they may not.
@@ -18,6 +19,9 @@ const PACKAGED: &str = "/usr/bin/etcd";
 /// Names the binary of 3.4 where it is elsewhere.
 const PACKAGED_VARIABLE: &str = "KUBIST_ETCD_3_4";
 
+/// The package of upstream's server.
+const KUBE_APISERVER: &str = "k8s.io/kubernetes/cmd/kube-apiserver";
+
 /// Debian's etcd. Its absence is an error where it is required.
 pub(super) fn packaged(required: bool) -> Outcome<Option<PathBuf>> {
     let named = std::env::var_os(PACKAGED_VARIABLE);
@@ -33,9 +37,18 @@ pub(super) fn packaged(required: bool) -> Outcome<Option<PathBuf>> {
 }
 
 /// Builds the current etcd and the program on upstream's storage, and runs the tests on both.
-pub(super) fn run(packaged: &Path, scratch: &Path, report: &mut Report) -> Outcome {
-    let current = build("server", &scratch.join("etcd"))?;
-    let peer = build("peer", &scratch.join("etcd-peer"))?;
+pub(super) fn run(long: bool, packaged: &Path, scratch: &Path, report: &mut Report) -> Outcome {
+    let current = build("etcd", "./server", &scratch.join("etcd"))?;
+    let peer = build("etcd", "./peer", &scratch.join("etcd-peer"))?;
+    let upstream = if long {
+        Some(build(
+            "kube-apiserver",
+            KUBE_APISERVER,
+            &scratch.join("kube-apiserver"),
+        )?)
+    } else {
+        None
+    };
     let programs = [
         ("storage-etcd", ""),
         ("registry", "etcd"),
@@ -52,15 +65,16 @@ pub(super) fn run(packaged: &Path, scratch: &Path, report: &mut Report) -> Outco
                 .env("KUBIST_ETCD_3_6", &current)
                 .env("KUBIST_ETCD_PEER", &peer)
                 .env("KUBIST_ETCD_REQUIRED", "1");
+            command.envs(upstream.iter().map(|it| ("KUBIST_KUBE_APISERVER", it)));
             process::run_with(&mut command)
         });
     }
     Ok(())
 }
 
-fn build(program: &str, to: &Path) -> Outcome<PathBuf> {
+fn build(module: &str, package: &str, to: &Path) -> Outcome<PathBuf> {
     let mut go = Command::new("go");
-    go.args(["build", "-o"]).arg(to).arg(format!("./{program}"));
-    process::run_with(go.current_dir(root().join("tests/interop/etcd")))?;
+    go.args(["build", "-o"]).arg(to).arg(package);
+    process::run_with(go.current_dir(root().join("tests/interop").join(module)))?;
     Ok(to.to_path_buf())
 }

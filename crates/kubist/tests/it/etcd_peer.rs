@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(20);
 /// One object of each kind, and the folder of its resource.
-const KINDS: &str = include_str!("../../../../tests/testdata/stored-kinds.json");
+pub(crate) const KINDS: &str = include_str!("../../../../tests/testdata/stored-kinds.json");
 /// What the program annotates.
 const MARK: &str = "/metadata/annotations/peer.kubist.dev~1wrote";
 
@@ -63,7 +63,8 @@ fn run(peer: &Path, etcd: &Etcd, resources: &[Value], further: &[&str]) -> Vec<S
     lines.lines().map(str::to_owned).collect()
 }
 
-fn api(client: Client, kind: &Value) -> Api<Unstructured> {
+/// The objects of a kind on a server.
+pub(crate) fn api(client: Client, kind: &Value) -> Api<Unstructured> {
     let text = |pointer: &str| kind.pointer(pointer).unwrap().as_str().unwrap();
     let version = text("/object/apiVersion");
     let (group, version) = version.split_once('/').unwrap_or(("", version));
@@ -84,7 +85,7 @@ fn api(client: Client, kind: &Value) -> Api<Unstructured> {
 }
 
 /// A custom resource has to wait for its definition to be established.
-async fn create(api: &Api<Unstructured>, object: &Unstructured) -> Unstructured {
+pub(crate) async fn create(api: &Api<Unstructured>, object: &Unstructured) -> Unstructured {
     let created = async {
         loop {
             match api.create(object).await {

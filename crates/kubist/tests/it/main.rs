@@ -20,6 +20,8 @@ mod etcd_peer;
 mod etcd_servers;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_status;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod etcd_upstream;
 mod log;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod moving;
