@@ -8,6 +8,7 @@
 mod dry_run;
 mod factory;
 mod stats;
+mod upstream_form;
 
 pub(crate) use dry_run::DryRunnable;
 pub use factory::{

@@ -1,7 +1,7 @@
 //! The etcd engine and `kubist serve --etcd-servers` on real etcds: Debian's 3.4, and a 3.6 built
 //! from upstream's module by `tests/interop/etcd`, whose other program stands on the storage of
-//! upstream's API server. In a long run a whole kube-apiserver stands beside ours, whose build takes
-//! minutes.
+//! upstream's API server. In a long run a whole kube-apiserver stands beside ours, whose build
+//! takes minutes.
 //!
 //! What is checked are tests of `crates/storage-etcd`, `crates/registry` (the etcd row of the
 //! storage matrix) and `crates/kubist`, which skip where there is no etcd; here they may not.

@@ -1,6 +1,6 @@
 //! Decides for each resource how it is kept: key prefix, watch cache, transformer, encoding.
 
-use super::Storage;
+use super::{Storage, upstream_form};
 use crate::RawStorage;
 use crate::cacher::{Cacher, CacherConfig};
 use crate::metrics::ResourceMetrics;
@@ -120,33 +120,6 @@ pub struct StorageFactory {
     metrics: Mutex<Vec<Arc<ResourceMetrics>>>,
 }
 
-/// A built-in resource that upstream keeps in JSON: what its own servers of definitions and of
-/// APIServices do.
-struct InJson {
-    group: &'static str,
-    plural: &'static str,
-    version: Option<&'static str>,
-}
-
-impl InJson {
-    fn is(&self, resource: &GroupResource) -> bool {
-        (self.group, self.plural) == (&*resource.group, &*resource.resource)
-    }
-}
-
-const JSON: [InJson; 2] = [
-    InJson {
-        group: "apiextensions.k8s.io",
-        plural: "customresourcedefinitions",
-        version: Some("v1beta1"),
-    },
-    InJson {
-        group: "apiregistration.k8s.io",
-        plural: "apiservices",
-        version: None,
-    },
-];
-
 /// Resources that are counted apart; those that come later are counted together as `other`.
 const COUNTED_MAX: usize = 2_000;
 
@@ -245,40 +218,6 @@ impl StorageFactory {
         found.or_else(|| of(EVERY, EVERY))
     }
 
-    fn encoding(&self, resource: &GroupResource) -> StorageEncoding {
-        let usual = if JSON.iter().any(|it| it.is(resource)) {
-            StorageEncoding::Json
-        } else {
-            StorageEncoding::Protobuf
-        };
-        self.encodings.get(resource).copied().unwrap_or(usual)
-    }
-
-    /// The transformer of a resource, with counts of its own.
-    fn counted_transformer(&self, resource: &GroupResource) -> Option<Arc<dyn Transformer>> {
-        let transformer = self.transformer(resource)?;
-        let mut in_use = self.in_use.lock();
-        if let Some(known) = in_use.get(resource) {
-            return Some(Arc::clone(known));
-        }
-        let apart = transformer.counted_apart();
-        let made = apart.unwrap_or_else(|| Arc::clone(transformer));
-        if in_use.len() < COUNTED_MAX {
-            in_use.insert(resource.clone(), Arc::clone(&made));
-        }
-        Some(made)
-    }
-
-    /// What the transformers have done, by resource.
-    pub fn transformations(&self) -> Vec<(GroupResource, TransformCounts)> {
-        let in_use = self.in_use.lock();
-        let counts = in_use.iter().flat_map(|(resource, transformer)| {
-            let counts = transformer.counts().into_iter();
-            counts.map(move |it| (resource.clone(), it))
-        });
-        counts.collect()
-    }
-
     /// How a resource is kept.
     pub fn options(&self, resource: &GroupResource, namespaced: bool) -> StorageOptions {
         let (group, plural) = (&resource.group, &resource.resource);
@@ -287,7 +226,7 @@ impl StorageFactory {
             keys: KeyLayout::built_in(&self.key_root, group, plural, namespaced),
             cached: self.watch_cache.covers(resource),
             transformer: transformer.unwrap_or_else(|| Arc::new(Identity)),
-            encoding: self.encoding(resource),
+            encoding: encoding.unwrap_or_else(|| upstream_form::encoding(resource)),
             version: JSON
                 .iter()
                 .find(|it| it.is(resource))
