@@ -218,19 +218,42 @@ impl StorageFactory {
         found.or_else(|| of(EVERY, EVERY))
     }
 
+    /// The transformer of a resource, with counts of its own.
+    fn counted_transformer(&self, resource: &GroupResource) -> Option<Arc<dyn Transformer>> {
+        let transformer = self.transformer(resource)?;
+        let mut in_use = self.in_use.lock();
+        if let Some(known) = in_use.get(resource) {
+            return Some(Arc::clone(known));
+        }
+        let apart = transformer.counted_apart();
+        let made = apart.unwrap_or_else(|| Arc::clone(transformer));
+        if in_use.len() < COUNTED_MAX {
+            in_use.insert(resource.clone(), Arc::clone(&made));
+        }
+        Some(made)
+    }
+
+    /// What the transformers have done, by resource.
+    pub fn transformations(&self) -> Vec<(GroupResource, TransformCounts)> {
+        let in_use = self.in_use.lock();
+        let counts = in_use.iter().flat_map(|(resource, transformer)| {
+            let counts = transformer.counts().into_iter();
+            counts.map(move |it| (resource.clone(), it))
+        });
+        counts.collect()
+    }
+
     /// How a resource is kept.
     pub fn options(&self, resource: &GroupResource, namespaced: bool) -> StorageOptions {
         let (group, plural) = (&resource.group, &resource.resource);
         let transformer = self.counted_transformer(resource);
+        let encoding = self.encodings.get(resource).copied();
         StorageOptions {
             keys: KeyLayout::built_in(&self.key_root, group, plural, namespaced),
             cached: self.watch_cache.covers(resource),
             transformer: transformer.unwrap_or_else(|| Arc::new(Identity)),
             encoding: encoding.unwrap_or_else(|| upstream_form::encoding(resource)),
-            version: JSON
-                .iter()
-                .find(|it| it.is(resource))
-                .and_then(|it| it.version),
+            version: upstream_form::version(resource),
             indexed_field: INDEXED
                 .iter()
                 .find(|(of_group, of_plural, _)| **group == **of_group && **plural == **of_plural)
