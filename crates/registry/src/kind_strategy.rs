@@ -1,7 +1,10 @@
 //! `KindStrategy`: a strategy written over one Rust type, and its adapter to [`Strategy`].
 
 use crate::strategy::BoxFuture;
-use crate::{Admission, Dependents, Generation, NameRule, RequestContext, StatusKeeps, Strategy};
+use crate::{
+    Admission, Dependents, Generation, MetadataRules, NameRule, RequestContext, StatusKeeps,
+    Strategy,
+};
 use kubist_apimachinery::{AnyObject, FieldError, KubeObject, Status, Time};
 use std::any::Any;
 use std::borrow::Cow;
@@ -130,8 +133,8 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
         let _ = object;
         None
     }
-    fn repeats_metadata_checks(&self) -> bool {
-        true
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Strict
     }
 }
 
@@ -283,7 +286,7 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
     fn time_to_live(&self, object: &dyn AnyObject) -> Option<Duration> {
         self.0.time_to_live(typed(object)?)
     }
-    fn repeats_metadata_checks(&self) -> bool {
-        self.0.repeats_metadata_checks()
+    fn metadata_rules(&self) -> MetadataRules {
+        self.0.metadata_rules()
     }
 }

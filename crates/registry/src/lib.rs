@@ -114,7 +114,8 @@ pub use storage_key::KeyLayout;
 pub use stored::Stored;
 pub use stored_codec::{StorageEncoding, StoredCodec};
 pub use strategy::{
-    Admission, BoxFuture, Dependents, Generation, Lookup, PlainStrategy, StatusKeeps, Strategy,
+    Admission, BoxFuture, Dependents, Generation, Lookup, MetadataRules, PlainStrategy,
+    StatusKeeps, Strategy,
 };
 pub use table::{table_cells, table_columns};
 pub use watch::EventStream;

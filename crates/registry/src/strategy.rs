@@ -207,10 +207,9 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         None
     }
 
-    /// Whether the checks of a change repeat the checks of metadata, as most of upstream's do:
-    /// a wrong change of metadata is then two causes. Default: yes.
-    fn repeats_metadata_checks(&self) -> bool {
-        true
+    /// How much of the metadata the kind checks itself. Default: all of it, strictly.
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Strict
     }
 }
 
@@ -240,6 +239,20 @@ pub enum StatusKeeps {
     Owners,
     /// Nothing.
     Nothing,
+}
+
+/// How much of the metadata a kind checks itself, beyond what is checked for all. What is checked
+/// by both is two causes, as upstream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the store must handle each")]
+pub enum MetadataRules {
+    /// Everything; finalizers without a domain must be Kubernetes' own.
+    Strict,
+    /// Everything, with whatever finalizers (upstream: Leases, webhooks, custom resources).
+    Lenient,
+    /// Nothing: a name is one segment of a path, and so forth, once the rest is right (upstream:
+    /// Events of core, PodDisruptionBudgets).
+    Common,
 }
 
 /// What becomes of an object's dependents by default.

@@ -1,6 +1,6 @@
 //! Checks of metadata that hold for every kind, with upstream's words.
 
-use crate::NameRule;
+use crate::{MetadataRules, NameRule};
 use kubist_apimachinery::{
     AnyObject, FieldError, FieldPath, ObjectMeta, OwnerReference, Str, Time, validate_labels,
     validate_name,
@@ -16,7 +16,17 @@ pub(crate) fn validate_metadata(
     meta: &ObjectMeta,
     namespaced: bool,
     rule: NameRule,
+    rules: MetadataRules,
 ) -> Vec<FieldError> {
+    let mut errors = validate_whole(meta, namespaced, rule);
+    if rules == MetadataRules::Strict {
+        errors.extend(own_finalizers(meta));
+    }
+    errors
+}
+
+/// What is checked of every object, new or changed; names are checked by `rule`.
+fn validate_whole(meta: &ObjectMeta, namespaced: bool, rule: NameRule) -> Vec<FieldError> {
     let path = FieldPath::new("metadata");
     let mut errors = Vec::new();
     if !meta.generate_name.is_empty() {
@@ -63,12 +73,27 @@ pub(crate) fn validate_metadata(
     errors
 }
 
-/// What is wrong with a change of metadata. Both the store and most kinds check this.
+/// What is wrong with changed metadata, and with the change. Most kinds check the change once more.
 pub(crate) fn validate_metadata_update(
     new: &dyn AnyObject,
     old: &dyn AnyObject,
+    namespaced: bool,
+    rules: MetadataRules,
 ) -> Vec<FieldError> {
     let (new, old) = (new.meta(), old.meta());
+    let mut errors = validate_whole(new, namespaced, NameRule::PathSegment);
+    let change = validate_change(new, old);
+    if rules != MetadataRules::Common {
+        errors.extend(change.iter().cloned());
+    }
+    errors.extend(change);
+    if rules == MetadataRules::Strict {
+        errors.extend(own_finalizers(new));
+    }
+    errors
+}
+
+fn validate_change(new: &ObjectMeta, old: &ObjectMeta) -> Vec<FieldError> {
     let path = FieldPath::new("metadata");
     let mut errors = Vec::new();
     if old.is_terminating() {
@@ -127,7 +152,6 @@ pub(crate) fn validate_metadata_update(
         });
     }
     errors.extend(common(new, &path));
-    errors.extend(finalizers(&new.finalizers, &path.child("finalizers")));
     errors
 }
 
@@ -180,7 +204,11 @@ fn owners(owners: &[OwnerReference], path: &FieldPath) -> Vec<FieldError> {
     // Upstream's paths have no index here.
     let at = path;
     for owner in owners {
-        let version = owner.api_version.rsplit('/').next().unwrap_or_default();
+        let version = match owner.api_version.split_once('/') {
+            Some((_, version)) if version.contains('/') => "",
+            Some((_, version)) => version,
+            None => owner.api_version.as_str(),
+        };
         if version.is_empty() {
             let detail = "version must not be empty";
             errors.push(FieldError::invalid(
@@ -246,84 +274,21 @@ fn finalizers(finalizers: &[Str], path: &FieldPath) -> Vec<FieldError> {
         let detail = "finalizer foregroundDeletion and orphan cannot be both set";
         errors.push(FieldError::invalid(path, value, detail));
     }
-    for (index, finalizer) in finalizers.iter().enumerate() {
-        if !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer.as_str()) {
-            let detail = "name is neither a standard finalizer name nor is it fully qualified";
-            errors.push(FieldError::invalid(&path.index(index), finalizer, detail));
-        }
-    }
     errors
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use kubist_api::core::v1::ConfigMap;
-
-    fn problems(change: impl FnOnce(&mut ObjectMeta)) -> Vec<String> {
-        let mut meta = ObjectMeta {
-            name: "a".into(),
-            namespace: "ns".into(),
-            ..ObjectMeta::default()
-        };
-        change(&mut meta);
-        let errors = validate_metadata(&meta, true, NameRule::DnsSubdomain);
-        errors.iter().map(ToString::to_string).collect()
-    }
-
-    #[test]
-    fn plain_metadata_is_fine_and_a_name_is_required() {
-        assert_eq!(problems(|_| {}), [""; 0]);
-        assert_eq!(
-            problems(|meta| meta.name = Str::default()),
-            ["metadata.name: Required value: name or generateName is required"]
-        );
-    }
-
-    #[test]
-    fn finalizers_are_checked_twice() {
-        let problems = problems(|meta| meta.finalizers.push("a b".into()));
-        assert_eq!(problems.len(), 2);
-        assert_eq!(
-            problems[1],
-            "metadata.finalizers[0]: Invalid value: \"a b\": name is neither a standard finalizer \
-             name nor is it fully qualified"
-        );
-    }
-
-    #[test]
-    fn an_object_that_is_being_deleted_takes_no_more_finalizers() {
-        let mut old = ConfigMap::default();
-        old.metadata.name = "a".into();
-        old.metadata.deletion_timestamp = Some(Time::from_unix(5));
-        old.metadata.finalizers.push("example.com/f".into());
-        let mut new = old.clone();
-        new.metadata.finalizers.push("example.com/g".into());
-        let errors = validate_metadata_update(&new, &old);
-        assert_eq!(
-            errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            [
-                "metadata.finalizers: Forbidden: no new finalizers can be added if the object is \
-              being deleted, found new finalizers []string{\"example.com/g\"}"
-            ]
-        );
-        assert_eq!(validate_metadata_update(&old, &old), []);
-    }
-
-    #[test]
-    fn identity_does_not_change() {
-        let old = ConfigMap::default();
-        let mut new = old.clone();
-        new.metadata.uid = "u".into();
-        new.metadata.deletion_timestamp = Some(Time::from_unix(978_307_200));
-        let errors = validate_metadata_update(&new, &old);
-        assert_eq!(
-            errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            [
-                "metadata.uid: Invalid value: \"u\": field is immutable",
-                "metadata.deletionTimestamp: Invalid value: \"2001-01-01T00:00:00Z\": field is \
-                 immutable",
-            ]
-        );
-    }
+/// Finalizers without a domain must be Kubernetes' own.
+fn own_finalizers(meta: &ObjectMeta) -> impl Iterator<Item = FieldError> + '_ {
+    let finalizers = meta.finalizers.iter().enumerate();
+    let foreign = finalizers.filter(|(_, finalizer)| {
+        !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer.as_str())
+    });
+    foreign.map(|(index, finalizer)| {
+        let path = FieldPath::new("metadata").child("finalizers").index(index);
+        let detail = "name is neither a standard finalizer name nor is it fully qualified";
+        FieldError::invalid(&path, finalizer, detail)
+    })
 }
+
+#[cfg(test)]
+mod tests;

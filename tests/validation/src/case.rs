@@ -14,6 +14,9 @@ pub struct Case {
     /// The stored one, if this is an update.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old: Option<Value>,
+    /// `status`, if only that is updated.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub subresource: &'static str,
     /// What was done to a valid object.
     #[serde(skip)]
     pub done: Vec<String>,

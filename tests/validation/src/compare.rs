@@ -40,6 +40,8 @@ pub enum What {
     Stored,
     /// Whether it is checked at all.
     Fault,
+    /// The words about a mistake that both find.
+    Message,
 }
 
 /// Fields that are made anew for every object.
@@ -68,6 +70,7 @@ pub fn compare(case: &Case, ours: &Answer, theirs: &Answer) -> Vec<Difference> {
     let (our_default, their_default) = both(&ours.defaulted, &theirs.defaulted);
     found.values(What::Default, "", our_default, their_default);
     found.causes(ours, theirs);
+    found.messages(ours, theirs);
     let before = found.differences.len();
     let (our_object, their_object) = both(&ours.prepared, &theirs.prepared);
     found.uids = [uid(our_object), uid(their_object)];
@@ -142,6 +145,31 @@ impl Found<'_> {
         }
     }
 
+    /// What is said about mistakes that both find, in whatever order.
+    fn messages(&mut self, ours: &Answer, theirs: &Answer) {
+        for cause in &theirs.causes {
+            let of = |it: &Answer| -> BTreeSet<String> {
+                let same =
+                    |it: &&crate::Cause| it.field == cause.field && it.reason == cause.reason;
+                let same = it.causes.iter().filter(same);
+                same.map(|it| without_uids(&it.message)).collect()
+            };
+            let (ours, theirs) = (of(ours), of(theirs));
+            if !ours.is_empty() && ours != theirs {
+                let show = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
+                    let only: Vec<&str> = one.difference(other).map(String::as_str).collect();
+                    only.join(" | ")
+                };
+                let seen = format!(
+                    "ours {:?}, theirs {:?}",
+                    show(&ours, &theirs),
+                    show(&theirs, &ours)
+                );
+                self.add(What::Message, &cause.field, &cause.reason, seen);
+            }
+        }
+    }
+
     fn values(&mut self, what: What, path: &str, ours: &Value, theirs: &Value) {
         match (ours, theirs) {
             _ if MADE_UP.contains(&path) => {}
@@ -188,6 +216,35 @@ fn shown(value: Option<&Value>) -> String {
     }
 }
 
+/// A text with the same word for all uids: each side makes its own.
+fn without_uids(text: &str) -> String {
+    const UID: usize = 36;
+    let is_uid = |at: usize| {
+        let part = text.as_bytes().get(at..at + UID);
+        part.is_some_and(|part| {
+            part.iter().enumerate().all(|(index, byte)| match index {
+                8 | 13 | 18 | 23 => *byte == b'-',
+                _ => byte.is_ascii_hexdigit(),
+            })
+        })
+    };
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = 0;
+    for (at, letter) in text.char_indices() {
+        if at < rest {
+            continue;
+        }
+        if is_uid(at) {
+            shown.push_str("<uid>");
+            rest = at + UID;
+        } else {
+            shown.push(letter);
+            rest = at + letter.len_utf8();
+        }
+    }
+    shown
+}
+
 /// A path with `*` in all brackets.
 fn pattern(path: &str) -> String {
     let mut pattern = String::with_capacity(path.len());
@@ -222,6 +279,7 @@ impl What {
             Self::Default => "default",
             Self::Stored => "stored",
             Self::Fault => "fault",
+            Self::Message => "message",
         }
     }
 }
@@ -262,6 +320,7 @@ mod tests {
             resource: "pods".to_owned(),
             object: Value::Null,
             old: None,
+            subresource: "",
             done: Vec::new(),
         }
     }
@@ -282,6 +341,23 @@ mod tests {
     fn brackets_are_all_one_pattern() {
         assert_eq!(pattern("a[0].b[x[1].y].c"), "a[*].b[*].c");
         assert_eq!(pattern("a.b"), "a.b");
+    }
+
+    #[test]
+    fn words_are_compared_but_for_uids() {
+        let said = |message: &str| {
+            let mut answer = cause("a.b", "FieldValueInvalid");
+            answer.causes[0].message = message.to_owned();
+            answer
+        };
+        let found = |ours: &str, theirs: &str| compare(&case(), &said(ours), &said(theirs));
+        let uids = [
+            "u 0f6b0a7c-3c4f-4f0c-8f59-1a2b3c4d5e6f",
+            "u 7d5b0a7c-3c4f-4f0c-8f59-1a2b3c4d5e6f",
+        ];
+        assert_eq!(found(uids[0], uids[1]), []);
+        let found = found("one", "other");
+        assert_eq!(found[0].to_string(), "pods message a.b FieldValueInvalid");
     }
 
     #[test]

@@ -11,6 +11,8 @@ use crate::{Case, Ours, Seeds};
 
 /// Attempts at one change: not every place can be changed in every way.
 const TRIES_MAX: usize = 50;
+/// Changes of a status, before and in an update.
+const STATUS_CHANGES_MAX: usize = 6;
 /// Of 100 cases, so many are updates.
 const UPDATES_PERCENT: usize = 40;
 
@@ -39,19 +41,68 @@ impl<'a> Mutator<'a> {
             resource: resource.to_owned(),
             object: object.clone(),
             old: None,
+            subresource: "",
             done: Vec::new(),
         });
         let changed = (0..count).filter_map(|number| self.case(resource, number));
         unchanged.chain(changed).collect()
     }
 
-    /// One case, which depends on nothing but the seed, the kind and its number.
-    fn case(&self, resource: &str, number: usize) -> Option<Case> {
+    /// `count` updates of the status of these seeds.
+    pub fn status_cases(&self, resource: &str, count: usize) -> Vec<Case> {
+        let case = |number| self.status_case(resource, number);
+        (0..count).filter_map(case).collect()
+    }
+
+    fn status_case(&self, resource: &str, number: usize) -> Option<Case> {
+        let mut random = self.random(resource, number);
+        let seed = random.pick(self.seeds.objects(resource))?.clone();
+        let schema = schema_of(&seed)?;
+        let mut object = self.stored(resource, seed)?;
+        object.as_object_mut()?.entry("status").or_insert(json!({}));
+        let mut texts = Vec::new();
+        collect_texts(&object, &mut texts);
+        let mut values = Values {
+            random,
+            seeds: self.seeds,
+            texts,
+        };
+        // What was there before is as random as what comes.
+        let is_status = |place: &Place| place.pointer.starts_with("/status");
+        let is_any = |place: &Place| !place.pointer.starts_with("/status");
+        for _ in 0..values.random.below(STATUS_CHANGES_MAX) {
+            change(&mut object, schema, &mut values, &is_status);
+        }
+        let old = object.clone();
+        let mut done = Vec::new();
+        for _ in 0..=values.random.below(STATUS_CHANGES_MAX) {
+            done.extend(change(&mut object, schema, &mut values, &is_status));
+        }
+        if values.random.percent(10) {
+            done.extend(change(&mut object, schema, &mut values, &is_any));
+        }
+        one_of_each_owner(&mut object);
+        Some(Case {
+            resource: resource.to_owned(),
+            object,
+            old: Some(old),
+            subresource: "status",
+            done,
+        })
+    }
+
+    /// Chance that depends on nothing but the seed, the kind and a number.
+    fn random(&self, resource: &str, number: usize) -> Random {
         let mut hash = self.seed;
         for byte in resource.bytes().chain(number.to_le_bytes()) {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }
-        let mut random = Random::new(hash);
+        Random::new(hash)
+    }
+
+    /// One case, which depends on nothing but the seed, the kind and its number.
+    fn case(&self, resource: &str, number: usize) -> Option<Case> {
+        let mut random = self.random(resource, number);
         let mut object = random.pick(self.seeds.objects(resource))?.clone();
         let schema = schema_of(&object)?;
         let mut old = None;
@@ -71,13 +122,14 @@ impl<'a> Mutator<'a> {
             60..85 => 2,
             _ => 4,
         };
-        let change = |_| change(&mut object, schema, &mut values);
+        let change = |_| change(&mut object, schema, &mut values, &|_| true);
         let done = (0..changes).filter_map(change).collect();
         one_of_each_owner(&mut object);
         Some(Case {
             resource: resource.to_owned(),
             object,
             old,
+            subresource: "",
             done,
         })
     }
@@ -88,6 +140,7 @@ impl<'a> Mutator<'a> {
             resource: resource.to_owned(),
             object,
             old: None,
+            subresource: "",
             done: Vec::new(),
         };
         let mut stored = self.ours.answer(&case).prepared?;
@@ -105,9 +158,15 @@ fn schema_of(object: &Value) -> Option<&'static Schema> {
 }
 
 /// One change. What was done.
-fn change(object: &mut Value, schema: &'static Schema, values: &mut Values<'_>) -> Option<String> {
+fn change(
+    object: &mut Value,
+    schema: &'static Schema,
+    values: &mut Values<'_>,
+    may_be: &dyn Fn(&Place) -> bool,
+) -> Option<String> {
     for _ in 0..TRIES_MAX {
-        let places = places(object, schema);
+        let mut places = places(object, schema);
+        places.retain(|place| may_be(place));
         let how = values.random.below(100);
         let fits = |it: &&Place| how >= 35 || it.is_message();
         let fitting: Vec<&Place> = places.iter().filter(fits).collect();

@@ -31,9 +31,15 @@ impl Ours {
     pub fn answer(&self, case: &Case) -> Answer {
         let api_version = case.text("/apiVersion");
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        let Some(rest) = self.registry.resource(group, version, &case.resource) else {
+        let Some(mut rest) = self.registry.resource(group, version, &case.resource) else {
             return fault("Unknown", &case.resource);
         };
+        if !case.subresource.is_empty() {
+            match rest.subresource(case.subresource) {
+                Some(part) => rest = Arc::new(part),
+                None => return fault("Unknown", case.subresource),
+            }
+        }
         let decoded = decode(&rest, &case.object).and_then(|new| {
             let old = case.old.as_ref().map(|old| decode(&rest, old));
             Ok((new, old.transpose()?))

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
 
-use kubist_validation::{Accepted, Case, Difference, Mutator, Ours, Seeds, Theirs, compare};
+use kubist_validation::{Accepted, Case, Difference, Mutator, Ours, Seeds, Theirs, What, compare};
 
 /// The program of `tests/interop/validation`; `cargo xtask interop` builds and names it.
 const PROGRAM: &str = "KUBIST_VALIDATION_PROGRAM";
@@ -12,12 +12,37 @@ const PROGRAM: &str = "KUBIST_VALIDATION_PROGRAM";
 const COUNT: &str = "KUBIST_VALIDATION_COUNT";
 /// What they are made from. Default: 1.
 const SEED: &str = "KUBIST_VALIDATION_SEED";
+/// Whether words are compared, too. Default: false.
+const WORDS: &str = "KUBIST_VALIDATION_WORDS";
 /// Only kinds whose plural contains this.
 const ONLY: &str = "KUBIST_VALIDATION_ONLY";
 /// Kinds with seeds.
 const KINDS: usize = 40;
 /// Differences that a failure shows.
 const SHOWN_MAX: usize = 60;
+
+/// Kinds of those whose status is a resource of its own.
+const WITH_STATUS: [&str; 19] = [
+    "cronjobs",
+    "daemonsets",
+    "deployments",
+    "horizontalpodautoscalers",
+    "ingresses",
+    "jobs",
+    "namespaces",
+    "nodes",
+    "persistentvolumeclaims",
+    "persistentvolumes",
+    "poddisruptionbudgets",
+    "pods",
+    "replicasets",
+    "replicationcontrollers",
+    "resourcequotas",
+    "servicecidrs",
+    "services",
+    "statefulsets",
+    "volumeattachments",
+];
 
 /// What differs for good, and what is not mended yet.
 const TABLES: [&str; 4] = [
@@ -56,60 +81,125 @@ struct Found {
     case: Case,
 }
 
-#[test]
-fn mutated_objects_are_judged_as_by_upstream() {
-    let Some(program) = std::env::var_os(PROGRAM) else {
-        say(&format!("skipped: {PROGRAM} names no program"));
-        return;
-    };
-    let (theirs, ours) = (Theirs::new(program), Ours::default());
-    let accepted = tables();
-    let (count, seed): (usize, u64) = (variable(COUNT, 25), variable(SEED, 1));
-    let only: String = variable(ONLY, String::new());
-    let seeds = seeds();
-    let mutator = Mutator::new(&seeds, &ours, seed);
-    let (mut objects, mut invalid, mut panics, mut known) = (0, 0, 0, 0);
-    let mut found: BTreeMap<String, Found> = BTreeMap::new();
-    for resource in seeds.resources().filter(|it| it.contains(&only)) {
-        let cases = mutator.cases(resource, count);
-        let answers = theirs
-            .answers(&cases)
-            .unwrap_or_else(|error| panic!("{error:?}"));
+/// What a run found.
+#[derive(Default)]
+struct Run {
+    objects: usize,
+    invalid: usize,
+    panics: usize,
+    known: usize,
+    found: BTreeMap<String, Found>,
+}
+
+impl Run {
+    /// Takes cases through both.
+    fn compare(&mut self, sides: &Sides, cases: Vec<Case>) {
+        let answers = sides.theirs.answers(&cases);
+        let answers = answers.unwrap_or_else(|error| panic!("{error:?}"));
         for (case, theirs) in cases.into_iter().zip(answers) {
-            objects += 1;
-            invalid += usize::from(!theirs.causes.is_empty());
+            self.objects += 1;
+            self.invalid += usize::from(!theirs.causes.is_empty());
             let fault = theirs.fault.as_deref();
             if fault == Some("Panic") {
                 // Upstream's code, on what it did not expect: there is nothing to compare with.
-                panics += 1;
+                self.panics += 1;
                 continue;
             }
             assert!(!matches!(fault, Some("Unknown" | "Encode")), "{theirs:?}");
-            for difference in compare(&case, &ours.answer(&case), &theirs) {
-                if accepted.iter().any(|it| it.has(&difference)) {
-                    known += 1;
-                    continue;
-                }
-                let entry = found.entry(difference.to_string());
-                let first = || Found {
-                    count: 0,
-                    first: difference,
-                    case: case.clone(),
-                };
-                entry.or_insert_with(first).count += 1;
-            }
+            let differences = compare(&case, &sides.ours.answer(&case), &theirs);
+            self.note(sides, &case, differences);
         }
     }
-    assert!(found.is_empty(), "{}", report(found));
-    say(&format!(
-        "{objects} objects ({invalid} of them invalid, {panics} a panic of upstream's), {known} \
-         known differences, all others agree"
-    ));
+
+    fn note(&mut self, sides: &Sides, case: &Case, differences: Vec<Difference>) {
+        for difference in differences {
+            if difference.what == What::Message && !sides.words {
+                continue;
+            }
+            if sides.accepted.iter().any(|it| it.has(&difference)) {
+                self.known += 1;
+                continue;
+            }
+            let entry = self.found.entry(difference.to_string());
+            let first = || Found {
+                count: 0,
+                first: difference,
+                case: case.clone(),
+            };
+            entry.or_insert_with(first).count += 1;
+        }
+    }
+
+    fn end(self, what: &str) {
+        assert!(self.found.is_empty(), "{}", report(&self.found));
+        let (objects, invalid, panics, known) =
+            (self.objects, self.invalid, self.panics, self.known);
+        say(&format!(
+            "{objects} {what} ({invalid} of them invalid, {panics} a panic of upstream's), {known} \
+             known differences, all others agree"
+        ));
+    }
+}
+
+/// What is compared, and what is known of it.
+struct Sides {
+    ours: Ours,
+    theirs: Theirs,
+    accepted: Vec<Accepted>,
+    words: bool,
+}
+
+impl Sides {
+    /// None if there is no program of theirs.
+    fn new(tables: Vec<Accepted>) -> Option<Self> {
+        let Some(program) = std::env::var_os(PROGRAM) else {
+            say(&format!("skipped: {PROGRAM} names no program"));
+            return None;
+        };
+        Some(Self {
+            ours: Ours::default(),
+            theirs: Theirs::new(program),
+            accepted: tables,
+            words: variable(WORDS, false),
+        })
+    }
+}
+
+#[test]
+fn mutated_objects_are_judged_as_by_upstream() {
+    let Some(sides) = Sides::new(tables()) else {
+        return;
+    };
+    let (count, seed): (usize, u64) = (variable(COUNT, 25), variable(SEED, 1));
+    let only: String = variable(ONLY, String::new());
+    let seeds = seeds();
+    let mutator = Mutator::new(&seeds, &sides.ours, seed);
+    let mut run = Run::default();
+    for resource in seeds.resources().filter(|it| it.contains(&only)) {
+        run.compare(&sides, mutator.cases(resource, count));
+    }
+    run.end("objects");
+}
+
+#[test]
+fn mutated_statuses_are_judged_as_by_upstream() {
+    let Some(sides) = Sides::new(tables()) else {
+        return;
+    };
+    let (count, seed): (usize, u64) = (variable(COUNT, 25), variable(SEED, 1));
+    let only: String = variable(ONLY, String::new());
+    let seeds = seeds();
+    let mutator = Mutator::new(&seeds, &sides.ours, seed);
+    let mut run = Run::default();
+    for resource in WITH_STATUS.iter().filter(|it| it.contains(&only)) {
+        run.compare(&sides, mutator.status_cases(resource, count));
+    }
+    run.end("statuses");
 }
 
 /// What differs, the most frequent first.
-fn report(found: BTreeMap<String, Found>) -> String {
-    let mut lines: Vec<(String, Found)> = found.into_iter().collect();
+fn report(found: &BTreeMap<String, Found>) -> String {
+    let mut lines: Vec<(&String, &Found)> = found.iter().collect();
     lines.sort_by_key(|(_, found)| std::cmp::Reverse(found.count));
     let total: usize = lines.iter().map(|(_, found)| found.count).sum();
     let mut shown = vec![format!("{total} differences in {} places\n", lines.len())];

@@ -1,7 +1,9 @@
 //! How custom objects are created and changed: as any others, by what their definition says.
 
 use super::{FieldPath, Shape, custom, custom_mut};
-use crate::{Admission, BoxFuture, Generation, RequestContext, StatusKeeps, Strategy};
+use crate::{
+    Admission, BoxFuture, Generation, MetadataRules, RequestContext, StatusKeeps, Strategy,
+};
 use kubist_apimachinery::{AnyObject, FieldError, Status, StatusReason};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -118,7 +120,7 @@ impl Strategy for CustomStrategy {
         }
     }
 
-    fn repeats_metadata_checks(&self) -> bool {
-        false
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Lenient
     }
 }

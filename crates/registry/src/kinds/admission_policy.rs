@@ -1,7 +1,7 @@
 //! ValidatingAdmissionPolicies, MutatingAdmissionPolicies and their bindings. They are kept, and
 //! nothing evaluates them.
 
-use crate::{Generation, KindStrategy, StatusKeeps};
+use crate::{Generation, KindStrategy, MetadataRules, StatusKeeps};
 use kubist_api::admissionregistration::v1::{
     MatchResources, MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding,
     ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
@@ -33,6 +33,9 @@ impl KindStrategy for ValidatingPolicies {
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Everything
     }
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Lenient
+    }
     fn generation(&self) -> Generation {
         Generation::Spec
     }
@@ -52,6 +55,9 @@ impl KindStrategy for ValidatingBindings {
             default_matched(matched);
         }
     }
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Lenient
+    }
     fn generation(&self) -> Generation {
         Generation::Spec
     }
@@ -68,6 +74,9 @@ impl KindStrategy for MutatingPolicies {
         if let Some(matched) = &mut object.spec.match_constraints {
             default_matched(matched);
         }
+    }
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Lenient
     }
     fn generation(&self) -> Generation {
         Generation::Spec
@@ -87,6 +96,9 @@ impl KindStrategy for MutatingBindings {
         if let Some(matched) = &mut object.spec.match_resources {
             default_matched(matched);
         }
+    }
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Lenient
     }
     fn generation(&self) -> Generation {
         Generation::Spec

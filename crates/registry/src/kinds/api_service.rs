@@ -1,6 +1,6 @@
 //! APIServices.
 
-use crate::{KindStrategy, RequestContext, StatusKeeps};
+use crate::{KindStrategy, MetadataRules, RequestContext, StatusKeeps};
 use kubist_api::apiregistration::v1::{APIService, APIServiceCondition};
 use kubist_apimachinery::{FieldError, FieldPath};
 
@@ -73,6 +73,9 @@ impl KindStrategy for ApiServices {
             ));
         }
         errors
+    }
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Lenient
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Everything

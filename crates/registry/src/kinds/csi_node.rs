@@ -12,7 +12,7 @@ use super::rules::{self, Errors};
 pub(super) struct CsiNodes;
 
 /// Characters of what a driver calls a node.
-const NODE_ID_MAX: usize = 192;
+const NODE_ID_MAX: usize = 256;
 
 impl KindStrategy for CsiNodes {
     type Kind = CSINode;

@@ -1,7 +1,7 @@
 //! CustomResourceDefinitions, as objects. What they define is served by `custom`.
 
-use crate::custom;
 use crate::{Generation, KindStrategy, RequestContext, StatusKeeps};
+use crate::{MetadataRules, custom};
 use kubist_api::apiextensions::v1::{
     CustomResourceConversion, CustomResourceDefinition, CustomResourceDefinitionStatus,
 };
@@ -67,6 +67,9 @@ impl KindStrategy for CustomResourceDefinitions {
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Everything
+    }
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Lenient
     }
     fn generation(&self) -> Generation {
         Generation::Spec

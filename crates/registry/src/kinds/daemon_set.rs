@@ -61,6 +61,28 @@ impl KindStrategy for DaemonSets {
         check_spec(&mut errors, &new.spec, Some(&old.spec), &path);
         errors
     }
+    fn validate_status_update(&self, new: &DaemonSet, old: &DaemonSet) -> Vec<FieldError> {
+        let (path, status) = (FieldPath::new("status"), &new.status);
+        let mut errors = Vec::new();
+        for (name, count) in [
+            ("currentNumberScheduled", status.current_number_scheduled),
+            ("numberMisscheduled", status.number_misscheduled),
+            ("desiredNumberScheduled", status.desired_number_scheduled),
+            ("numberReady", status.number_ready),
+            ("updatedNumberScheduled", status.updated_number_scheduled),
+            ("numberAvailable", status.number_available),
+            ("numberUnavailable", status.number_unavailable),
+        ] {
+            rules::non_negative(&mut errors, count.into(), &path.child(name));
+        }
+        let at = path.child("observedGeneration");
+        rules::non_negative(&mut errors, status.observed_generation, &at);
+        let at = path.child("collisionCount");
+        let (now, before) = (status.collision_count, old.status.collision_count);
+        rules::optional_non_negative(&mut errors, now, &at);
+        rules::not_decremented(&mut errors, now, before, &at);
+        errors
+    }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Nothing
     }
@@ -92,7 +114,7 @@ fn check_spec(
     if let Some(selector) = selector {
         rules::workload_selector(errors, Some(selector), &at, "daemonset");
     }
-    let selector = rules::as_selector(&mut Vec::new(), selector, &at);
+    let selector = rules::as_selector(&mut Vec::new(), selector, &at, "");
     if let Some(selector) = selector {
         rules::template_matches(errors, &selector, &spec.template, &path.child("template"));
     }

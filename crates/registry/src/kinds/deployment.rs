@@ -1,6 +1,6 @@
 //! Deployments.
 
-use crate::{Generation, KindStrategy, RequestContext, StatusKeeps};
+use crate::{Generation, KindStrategy, StatusKeeps};
 use kubist_api::apps::v1::{Deployment, DeploymentSpec, DeploymentStrategy};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, IntOrString};
 use serde::Serialize;
@@ -52,7 +52,6 @@ impl KindStrategy for Deployments {
         );
         errors
     }
-    fn prepare_for_status_update(&self, _: &RequestContext, _: &mut Deployment, _: &Deployment) {}
     fn validate_status_update(&self, new: &Deployment, old: &Deployment) -> Vec<FieldError> {
         let status = &new.status;
         let path = FieldPath::new("status");
@@ -67,11 +66,12 @@ impl KindStrategy for Deployments {
         ] {
             rules::non_negative(&mut errors, value, &path.child(name));
         }
-        rules::optional_non_negative(
-            &mut errors,
-            status.collision_count,
-            &path.child("collisionCount"),
-        );
+        for (name, count) in [
+            ("terminatingReplicas", status.terminating_replicas),
+            ("collisionCount", status.collision_count),
+        ] {
+            rules::optional_non_negative(&mut errors, count, &path.child(name));
+        }
         let over = |value, of, name: &str, detail: &str| {
             (value > of).then(|| FieldError::invalid(&path.child(name), value, detail.to_owned()))
         };
@@ -101,15 +101,9 @@ impl KindStrategy for Deployments {
             "availableReplicas",
             "cannot be greater than readyReplicas",
         ));
-        if let Some(before) = old.status.collision_count
-            && status.collision_count.is_none_or(|now| now < before)
-        {
-            let path = path.child("collisionCount");
-            let shown = status
-                .collision_count
-                .map_or_else(BadValue::null, BadValue::from);
-            errors.push(FieldError::invalid(&path, shown, "cannot be decremented"));
-        }
+        let path = path.child("collisionCount");
+        let before = old.status.collision_count;
+        rules::not_decremented(&mut errors, status.collision_count, before, &path);
         errors
     }
     fn status_keeps(&self) -> StatusKeeps {

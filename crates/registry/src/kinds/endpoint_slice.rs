@@ -73,15 +73,18 @@ fn check_address(
         rules::text(errors, address, path, validate_name::dns1123_subdomain);
         return;
     }
-    let Some(ip) = address_rules::ip(errors, address, path) else {
+    let before = errors.len();
+    let ip = match family {
+        "IPv4" => address_rules::ip(errors, address, path),
+        "IPv6" => address_rules::canonical_ip(errors, address, path),
+        _ => return,
+    };
+    let Some(ip) = ip.filter(|_| errors.len() == before) else {
         return;
     };
-    let wrong = (family == "IPv4" && !ip.is_ipv4()) || (family == "IPv6" && ip.is_ipv4());
-    if wrong {
+    if ip.is_ipv4() != (family == "IPv4") {
         let detail = format!("must be an {family} address");
         errors.push(FieldError::invalid(list, address, detail));
     }
-    if matches!(family, "IPv4" | "IPv6") {
-        address_rules::not_special(errors, ip, address, path);
-    }
+    address_rules::not_special(errors, ip, address, path);
 }

@@ -1,10 +1,10 @@
 //! Endpoints, which EndpointSlices replace.
 
 use crate::KindStrategy;
-use kubist_api::core::v1::Endpoints;
+use kubist_api::core::v1::{EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
-use super::rules;
+use super::rules::{self, Errors};
 use super::{address_rules, fill};
 
 #[derive(Debug)]
@@ -26,65 +26,70 @@ impl KindStrategy for EndpointsOfServices {
         let mut errors = Vec::new();
         for (index, subset) in new.subsets.iter().enumerate() {
             let path = FieldPath::new("subsets").index(index);
-            if subset.addresses.is_empty() && subset.not_ready_addresses.is_empty() {
-                let detail = "must specify `addresses` or `notReadyAddresses`";
-                errors.push(FieldError::required(&path, detail));
-            }
-            for (name, addresses) in [
-                ("addresses", &subset.addresses),
-                ("notReadyAddresses", &subset.not_ready_addresses),
-            ] {
-                for (index, address) in addresses.iter().enumerate() {
-                    let path = path.child(name).index(index);
-                    if !address.hostname.is_empty() {
-                        let (path, rule) = (path.child("hostname"), validate_name::dns1123_label);
-                        rules::text(&mut errors, &address.hostname, &path, rule);
-                    }
-                    if let Some(node) = &address.node_name {
-                        let (path, rule) =
-                            (path.child("nodeName"), validate_name::dns1123_subdomain);
-                        rules::text(&mut errors, node, &path, rule);
-                    }
-                    let path = path.child("ip");
-                    match address_rules::ip(&mut errors, &address.ip, &path) {
-                        Some(ip) => {
-                            address_rules::not_special(&mut errors, ip, &address.ip, &path);
-                        }
-                        // Upstream looks twice.
-                        None => errors.push(FieldError::invalid(
-                            &path,
-                            &address.ip,
-                            "must be a valid IP address",
-                        )),
-                    }
-                }
-            }
-            let named = subset.ports.len() > 1;
-            for (index, port) in subset.ports.iter().enumerate() {
-                let path = path.child("ports").index(index);
-                if named && port.name.is_empty() {
-                    errors.push(FieldError::required(&path.child("name"), ""));
-                } else if !port.name.is_empty() {
-                    let path = path.child("name");
-                    rules::text(&mut errors, &port.name, &path, validate_name::dns1123_label);
-                }
-                rules::port_number(&mut errors, port.port, &path.child("port"));
-                if let Some(protocol) = &port.app_protocol {
-                    let (path, rule) = (path.child("appProtocol"), validate_name::qualified_name);
-                    rules::text(&mut errors, protocol, &path, rule);
-                }
-                let supported = ["SCTP", "TCP", "UDP"];
-                rules::one_of(
-                    &mut errors,
-                    &port.protocol,
-                    &supported,
-                    &path.child("protocol"),
-                );
-            }
+            check_subset(&mut errors, subset, &path);
         }
         errors
     }
+    fn validate_update(&self, new: &Endpoints, old: &Endpoints) -> Vec<FieldError> {
+        // What was stored by older rules may stay.
+        if new.subsets == old.subsets {
+            return Vec::new();
+        }
+        self.validate(new)
+    }
     fn allow_create_on_update(&self) -> bool {
         true
+    }
+}
+
+fn check_subset(errors: &mut Errors, subset: &EndpointSubset, path: &FieldPath) {
+    if subset.addresses.is_empty() && subset.not_ready_addresses.is_empty() {
+        let detail = "must specify `addresses` or `notReadyAddresses`";
+        errors.push(FieldError::required(path, detail));
+    }
+    for (name, addresses) in [
+        ("addresses", &subset.addresses),
+        ("notReadyAddresses", &subset.not_ready_addresses),
+    ] {
+        for (index, address) in addresses.iter().enumerate() {
+            check_address(errors, address, &path.child(name).index(index));
+        }
+    }
+    let named = subset.ports.len() > 1;
+    for (index, port) in subset.ports.iter().enumerate() {
+        check_port(errors, port, named, &path.child("ports").index(index));
+    }
+}
+
+fn check_address(errors: &mut Errors, address: &EndpointAddress, path: &FieldPath) {
+    let at = path.child("ip");
+    address_rules::ip(errors, &address.ip, &at);
+    if !address.hostname.is_empty() {
+        let (path, rule) = (path.child("hostname"), validate_name::dns1123_label);
+        rules::text(errors, &address.hostname, &path, rule);
+    }
+    if let Some(node) = &address.node_name {
+        let (path, rule) = (path.child("nodeName"), validate_name::dns1123_subdomain);
+        rules::text(errors, node, &path, rule);
+    }
+    address_rules::endpoint(errors, &address.ip, &at);
+}
+
+fn check_port(errors: &mut Errors, port: &EndpointPort, named: bool, path: &FieldPath) {
+    let at = path.child("name");
+    if named && port.name.is_empty() {
+        errors.push(FieldError::required(&at, ""));
+    } else if !port.name.is_empty() {
+        rules::text(errors, &port.name, &at, validate_name::dns1123_label);
+    }
+    rules::port_number(errors, port.port, &path.child("port"));
+    let at = path.child("protocol");
+    match port.protocol.as_str() {
+        "" => errors.push(FieldError::required(&at, "")),
+        protocol => rules::one_of(errors, protocol, &["SCTP", "TCP", "UDP"], &at),
+    }
+    if let Some(protocol) = &port.app_protocol {
+        let (path, rule) = (path.child("appProtocol"), validate_name::qualified_name);
+        rules::text(errors, protocol, &path, rule);
     }
 }

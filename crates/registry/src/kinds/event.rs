@@ -1,7 +1,7 @@
 //! Events, of both groups; they are stored as those of the core group.
 
 use super::event_rules;
-use crate::{Dependents, KindStrategy};
+use crate::{Dependents, KindStrategy, MetadataRules};
 use kubist_api::core::v1::Event;
 use kubist_apimachinery::FieldError;
 use std::borrow::Cow;
@@ -17,7 +17,10 @@ impl KindStrategy for Events {
     type Kind = Event;
 
     fn validate(&self, new: &Event) -> Vec<FieldError> {
-        event_rules::check(new)
+        event_rules::check(new, "reportingComponent")
+    }
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Common
     }
     fn allow_create_on_update(&self) -> bool {
         true

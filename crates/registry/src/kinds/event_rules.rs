@@ -11,13 +11,16 @@ const NAME_BYTES_MAX: usize = 128;
 /// Bytes of the text for people.
 const NOTE_BYTES_MAX: usize = 1_024;
 
-/// What holds in both groups.
-pub(super) fn check(event: &Event) -> Vec<FieldError> {
+/// What holds in both groups. The field for who reports has a name in each.
+pub(super) fn check(event: &Event, reporter: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
     check_namespace(&mut errors, event);
     if event.event_time.is_some() {
-        check_report(&mut errors, event);
+        check_report(&mut errors, event, &FieldPath::new(reporter));
     }
+    let namespace = &event.metadata.namespace;
+    let rule = validate_name::dns1123_subdomain;
+    rules::text(&mut errors, namespace, &FieldPath::new("namespace"), rule);
     errors
 }
 
@@ -28,7 +31,7 @@ pub(crate) fn check_new(event: &dyn AnyObject) -> Vec<FieldError> {
     let Some(event) = any.downcast_ref::<Event>() else {
         return Vec::new();
     };
-    let mut errors = check(event);
+    let mut errors = check(event, "reportingController");
     if let Some(series) = &event.series {
         let path = FieldPath::new("series");
         if series.count < 2 {
@@ -65,13 +68,16 @@ pub(crate) fn check_new(event: &dyn AnyObject) -> Vec<FieldError> {
     errors
 }
 
-/// What is about cluster-scoped objects is in the default namespace.
+/// What is about cluster-scoped objects is in the default namespace, or (newer events) in that of
+/// the system. Newer events may also be elsewhere than what they are about.
 fn check_namespace(errors: &mut Errors, event: &Event) {
     let about = &event.involved_object.namespace;
-    let own = &event.metadata.namespace;
-    let fits = match about.as_str() {
-        "" => own.is_empty() || own == "default",
-        about => own == about,
+    let own = event.metadata.namespace.as_str();
+    let fits = match (about.as_str(), event.event_time) {
+        ("", None) => matches!(own, "" | "default"),
+        ("", Some(_)) => matches!(own, "default" | "kube-system"),
+        (about, None) => own == about,
+        (_, Some(_)) => true,
     };
     if !fits {
         let path = FieldPath::new("involvedObject").child("namespace");
@@ -81,12 +87,10 @@ fn check_namespace(errors: &mut Errors, event: &Event) {
 }
 
 /// An event with a time of its own says who reports it, and why.
-fn check_report(errors: &mut Errors, event: &Event) {
-    let controller = FieldPath::new("reportingController");
-    if rules::required(errors, &event.reporting_component, &controller) {
-        let name = &event.reporting_component;
-        rules::text(errors, name, &controller, validate_name::qualified_name);
-    }
+fn check_report(errors: &mut Errors, event: &Event, reporter: &FieldPath) {
+    let name = &event.reporting_component;
+    rules::required(errors, name, reporter);
+    rules::text(errors, name, reporter, validate_name::qualified_name);
     for (name, text) in [
         ("reportingInstance", &event.reporting_instance),
         ("action", &event.action),
@@ -104,5 +108,30 @@ fn at_most(errors: &mut Errors, text: &str, max: usize, path: &FieldPath) {
     if text.len() > max {
         let detail = format!("can have at most {max} characters");
         errors.push(FieldError::invalid(path, "", detail));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_older_event_must_be_where_its_object_is() {
+        let mut event = Event::default();
+        event.metadata.namespace = "default".into();
+        event.involved_object.namespace = "other".into();
+        let of_namespace = |event: &Event| {
+            let errors = check(event, "reportingComponent");
+            let mut errors = errors.iter().map(ToString::to_string);
+            errors.find(|it| it.starts_with("involvedObject"))
+        };
+        assert_eq!(
+            of_namespace(&event).as_deref(),
+            Some(
+                "involvedObject.namespace: Invalid value: \"other\": does not match event.namespace"
+            )
+        );
+        event.event_time = Some(kubist_apimachinery::MicroTime::from_unix(1, 0));
+        assert_eq!(of_namespace(&event), None);
     }
 }

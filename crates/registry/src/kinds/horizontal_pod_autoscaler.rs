@@ -40,7 +40,31 @@ impl KindStrategy for HorizontalPodAutoscalers {
     }
     fn validate(&self, new: &HorizontalPodAutoscaler) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        check(&mut errors, &new.spec, &FieldPath::new("spec"));
+        check(&mut errors, new, None, &FieldPath::new("spec"));
+        errors
+    }
+    fn validate_update(
+        &self,
+        new: &HorizontalPodAutoscaler,
+        old: &HorizontalPodAutoscaler,
+    ) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        check(&mut errors, new, Some(old), &FieldPath::new("spec"));
+        errors
+    }
+    fn validate_status_update(
+        &self,
+        new: &HorizontalPodAutoscaler,
+        _: &HorizontalPodAutoscaler,
+    ) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let (path, status) = (FieldPath::new("status"), &new.status);
+        for (name, count) in [
+            ("currentReplicas", status.current_replicas),
+            ("desiredReplicas", status.desired_replicas),
+        ] {
+            rules::non_negative(&mut errors, count.into(), &path.child(name));
+        }
         errors
     }
     fn status_keeps(&self) -> StatusKeeps {
@@ -79,29 +103,35 @@ fn fill_rules(rules: &mut HPAScalingRules, policies: &[(&str, i32)]) {
     }
 }
 
-fn check(errors: &mut Errors, spec: &HorizontalPodAutoscalerSpec, path: &FieldPath) {
-    let min = spec.min_replicas.unwrap_or_default();
-    if spec.min_replicas.is_some() && min < 1 {
+fn check(
+    errors: &mut Errors,
+    new: &HorizontalPodAutoscaler,
+    old: Option<&HorizontalPodAutoscaler>,
+    path: &FieldPath,
+) {
+    let spec = &new.spec;
+    let old = old.map(|old| &old.spec);
+    // What scales to nothing may go on with it.
+    let least = i32::from(old.and_then(|old| old.min_replicas) != Some(0));
+    if let Some(min) = spec.min_replicas.filter(|&min| min < least) {
+        let detail = format!("must be greater than or equal to {least}");
         let path = path.child("minReplicas");
-        errors.push(FieldError::invalid(
-            &path,
-            min,
-            "must be greater than or equal to 1",
-        ));
+        errors.push(FieldError::invalid(&path, min, detail));
     }
     let at = path.child("maxReplicas");
-    if spec.max_replicas < 1 {
+    let max = spec.max_replicas;
+    if max == 0 {
         errors.push(FieldError::required(&at, "must be set and greater than 0"));
+    } else if max < 0 {
+        let detail = "must be greater than or equal to 1";
+        errors.push(FieldError::invalid(&at, max, detail));
     }
-    if spec.min_replicas.is_some() && spec.max_replicas < min {
+    if spec.min_replicas.is_some_and(|min| max < min) {
         let detail = "must be greater than or equal to `minReplicas`";
-        errors.push(FieldError::invalid(&at, spec.max_replicas, detail));
+        errors.push(FieldError::invalid(&at, max, detail));
     }
-    check_target(errors, spec, &path.child("scaleTargetRef"));
-    let metrics = path.child("metrics");
-    for (index, metric) in spec.metrics.iter().enumerate() {
-        metric_rules::check(errors, metric, &metrics.index(index));
-    }
+    check_target(errors, spec, old, &path.child("scaleTargetRef"));
+    check_metrics(errors, spec, old, &path.child("metrics"));
     if let Some(behavior) = &spec.behavior {
         let path = path.child("behavior");
         for (name, rules) in [
@@ -115,26 +145,63 @@ fn check(errors: &mut Errors, spec: &HorizontalPodAutoscalerSpec, path: &FieldPa
     }
 }
 
-fn check_target(errors: &mut Errors, spec: &HorizontalPodAutoscalerSpec, path: &FieldPath) {
+fn check_metrics(
+    errors: &mut Errors,
+    spec: &HorizontalPodAutoscalerSpec,
+    old: Option<&HorizontalPodAutoscalerSpec>,
+    path: &FieldPath,
+) {
+    // Where one was wrong already, others may be.
+    let of_objects = |it: &MetricSpec| match &it.object {
+        Some(source) if it.type_ == "Object" => {
+            metric_rules::version_problem(&source.described_object.api_version).is_some()
+        }
+        _ => false,
+    };
+    let any_version = old.is_some_and(|old| old.metrics.iter().any(of_objects));
+    for (index, metric) in spec.metrics.iter().enumerate() {
+        metric_rules::check(errors, metric, any_version, &path.index(index));
+    }
+    let of_others = |it: &MetricSpec| matches!(&*it.type_, "Object" | "External");
+    if spec.min_replicas == Some(0) && !spec.metrics.iter().any(of_others) {
+        let detail = "must specify at least one Object or External metric to support scaling to \
+                      zero replicas";
+        errors.push(FieldError::forbidden(path, detail));
+    }
+}
+
+fn check_target(
+    errors: &mut Errors,
+    spec: &HorizontalPodAutoscalerSpec,
+    old: Option<&HorizontalPodAutoscalerSpec>,
+    path: &FieldPath,
+) {
     let target = &spec.scale_target_ref;
-    rules::required(errors, &target.kind, &path.child("kind"));
-    rules::required(errors, &target.name, &path.child("name"));
-    if target.api_version.is_empty()
-        || !target.api_version.contains('/') && target.kind != "ReplicationController"
-    {
-        let detail = "apiVersion must specify API group";
-        errors.push(FieldError::invalid(
-            &path.child("apiVersion"),
-            &target.api_version,
-            detail,
-        ));
+    metric_rules::check_reference(errors, target, path);
+    let is_same = |old: &HorizontalPodAutoscalerSpec| {
+        let old = &old.scale_target_ref;
+        old.api_version == target.api_version && old.kind == target.kind
+    };
+    if old.is_some_and(is_same) {
+        return;
+    }
+    let no_group = !target.api_version.contains('/') && target.kind != "ReplicationController";
+    let problem = metric_rules::version_problem(&target.api_version);
+    let problem =
+        problem.or_else(|| no_group.then(|| "apiVersion must specify API group".to_owned()));
+    if let Some(problem) = problem {
+        let path = path.child("apiVersion");
+        errors.push(FieldError::invalid(&path, &target.api_version, problem));
     }
 }
 
 fn check_rules(errors: &mut Errors, scaling: &HPAScalingRules, path: &FieldPath) {
     if let Some(seconds) = scaling.stabilization_window_seconds {
         let path = path.child("stabilizationWindowSeconds");
-        rules::non_negative(errors, seconds.into(), &path);
+        if seconds < 0 {
+            let detail = "must be greater than or equal to zero";
+            errors.push(FieldError::invalid(&path, seconds, detail));
+        }
         if seconds > 3600 {
             let detail = "must be less than or equal to 3600";
             errors.push(FieldError::invalid(&path, seconds, detail));
@@ -143,9 +210,6 @@ fn check_rules(errors: &mut Errors, scaling: &HPAScalingRules, path: &FieldPath)
     if let Some(policy) = &scaling.select_policy {
         let path = path.child("selectPolicy");
         rules::one_of(errors, policy, &["Disabled", "Max", "Min"], &path);
-    }
-    if let Some(tolerance) = &scaling.tolerance {
-        resource_rules::non_negative(errors, tolerance, &path.child("tolerance"));
     }
     for (index, policy) in scaling.policies.iter().enumerate() {
         let path = path.child("policies").index(index);
@@ -172,5 +236,8 @@ fn check_rules(errors: &mut Errors, scaling: &HPAScalingRules, path: &FieldPath)
                 errors.push(FieldError::invalid(&path.child(name), value, detail));
             }
         }
+    }
+    if let Some(tolerance) = &scaling.tolerance {
+        resource_rules::non_negative(errors, tolerance, &path.child("tolerance"));
     }
 }

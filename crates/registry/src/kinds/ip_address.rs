@@ -4,8 +4,8 @@ use crate::{KindStrategy, NameRule};
 use kubist_api::networking::v1::{IPAddress, ParentReference};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
 
-use super::address_rules;
 use super::rules::{self, Errors};
+use super::{address_rules, go_struct};
 
 #[derive(Debug)]
 pub(super) struct IpAddresses;
@@ -29,7 +29,7 @@ impl KindStrategy for IpAddresses {
         rules::immutable_value(&mut errors, parents.0, parents.1, &path, |parent| {
             parent
                 .as_deref()
-                .map_or_else(BadValue::null, |it| rules::shown(it))
+                .map_or_else(BadValue::null, |it| go_struct::shown(it))
         });
         errors
     }

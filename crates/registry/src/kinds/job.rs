@@ -53,14 +53,18 @@ impl KindStrategy for Jobs {
     fn prepare_for_create(&self, _: &RequestContext, new: &mut Job) {
         pod_disabled_fields::drop_from(&mut new.spec.template.spec, None);
         // Labels that were taken from the template follow what becomes of those.
-        let follows = new.metadata.labels == new.spec.template.metadata.labels;
+        let follows = !new.metadata.labels.is_empty()
+            && new.metadata.labels == new.spec.template.metadata.labels;
         if new.spec.manual_selector != Some(true) {
             select_own_pods(new);
         }
         if follows {
             new.metadata.labels.clear();
+            labels_from_template(&mut new.metadata.labels, &new.spec.template);
         }
-        labels_from_template(&mut new.metadata.labels, &new.spec.template);
+    }
+    fn canonicalize(&self, object: &mut Job) {
+        labels_from_template(&mut object.metadata.labels, &object.spec.template);
     }
     fn validate(&self, new: &Job) -> Vec<FieldError> {
         job_rules::check(new, None)

@@ -1,6 +1,6 @@
 //! Leases.
 
-use crate::{KindStrategy, RequestContext};
+use crate::{KindStrategy, MetadataRules, RequestContext};
 use kubist_api::coordination::v1::Lease;
 use kubist_apimachinery::{FieldError, FieldPath};
 
@@ -39,6 +39,9 @@ impl KindStrategy for Leases {
         let path = path.child("leaseTransitions");
         rules::optional_non_negative(&mut errors, new.spec.lease_transitions, &path);
         errors
+    }
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Lenient
     }
     fn allow_create_on_update(&self) -> bool {
         true

@@ -1,6 +1,6 @@
 //! LimitRanges.
 
-use crate::KindStrategy;
+use crate::{KindStrategy, RequestContext};
 use kubist_api::core::v1::{LimitRange, LimitRangeItem};
 use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +31,12 @@ impl KindStrategy for LimitRanges {
             add_missing(&mut item.default, &item.max);
             add_missing(&mut item.default_request, &item.default);
             add_missing(&mut item.default_request, &item.min);
+        }
+    }
+    fn prepare_for_create(&self, _: &RequestContext, new: &mut LimitRange) {
+        // Upstream makes a name up.
+        if new.metadata.name.is_empty() {
+            new.metadata.name = new.metadata.uid.clone();
         }
     }
     fn validate(&self, new: &LimitRange) -> Vec<FieldError> {
@@ -121,7 +127,8 @@ fn check_amounts(errors: &mut Errors, item: &LimitRangeItem, path: &FieldPath) {
         _ => (&item.default, &item.default_request),
     };
     let lists = [&item.max, &item.min, default, default_request];
-    let names: BTreeSet<&Str> = lists.iter().flat_map(|list| list.keys()).collect();
+    let all = lists.iter().flat_map(|list| list.keys());
+    let names: BTreeSet<&Str> = all.chain(item.max_limit_request_ratio.keys()).collect();
     for name in names {
         let [max, min, default, request] = lists.map(|list| list.get(name));
         // Each pair, and what upstream says if the first is greater; the value shown is not
@@ -136,7 +143,6 @@ fn check_amounts(errors: &mut Errors, item: &LimitRangeItem, path: &FieldPath) {
                 "min value",
                 "default request value",
             ),
-            ("default", min, default, min, "min value", "default value"),
             (
                 "defaultRequest",
                 request,
@@ -153,9 +159,9 @@ fn check_amounts(errors: &mut Errors, item: &LimitRangeItem, path: &FieldPath) {
                 "default request value",
                 "default limit value",
             ),
+            ("default", min, default, min, "min value", "default value"),
             ("default", default, max, max, "default value", "max value"),
         ];
-        check_ratio(errors, item, name, path);
         for (field, less, more, shown, less_name, more_name) in rules {
             let (Some(less), Some(more), Some(shown)) = (less, more, shown) else {
                 continue;
@@ -165,6 +171,17 @@ fn check_amounts(errors: &mut Errors, item: &LimitRangeItem, path: &FieldPath) {
                 let path = path.child(field).key(name);
                 errors.push(FieldError::invalid(&path, shown.text(), detail));
             }
+        }
+        check_ratio(errors, item, name, path);
+        if let (Some(default), Some(request)) = (default, request)
+            && resource_rules::is_exact(name)
+            && default != request
+        {
+            let detail = format!(
+                "default value {default} must equal to defaultRequest value {request} in {name}"
+            );
+            let path = path.child("defaultRequest").key(name);
+            errors.push(FieldError::invalid(&path, request.text(), detail));
         }
     }
 }
@@ -181,14 +198,19 @@ fn check_ratio(errors: &mut Errors, item: &LimitRangeItem, name: &Str, path: &Fi
         errors.push(FieldError::invalid(&path, ratio.text(), detail));
     }
     if let (Some(min), Some(max)) = (item.min.get(name), item.max.get(name)) {
-        let number = |it: &Quantity| Wide::from(it.milli_value());
-        let (ratio_milli, min, max) = (number(ratio), number(min), number(max));
-        if ratio_milli * min > max * 1000 {
-            let detail = format!("ratio {ratio} is greater than max/min");
+        let most = number(max) / number(min);
+        if number(ratio) > most {
+            let detail = format!("ratio {ratio} is greater than max/min = {most:.6}");
             errors.push(FieldError::invalid(&path, ratio.text(), detail));
         }
     }
 }
 
-/// Products of amounts in thousandths.
-type Wide = i128;
+/// As upstream compares them: an amount over none is beyond all bounds.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "a ratio of amounts is no exact number"
+)]
+fn number(amount: &Quantity) -> f64 {
+    amount.milli_value() as f64 / 1000.0
+}

@@ -1,8 +1,8 @@
 //! What the metrics of HorizontalPodAutoscalers must say.
 
 use kubist_api::autoscaling::v2::{
-    ContainerResourceMetricSource, ExternalMetricSource, MetricIdentifier, MetricSpec,
-    MetricTarget, ObjectMetricSource, PodsMetricSource,
+    ContainerResourceMetricSource, CrossVersionObjectReference, ExternalMetricSource,
+    MetricIdentifier, MetricSpec, MetricTarget, ObjectMetricSource, PodsMetricSource,
 };
 use kubist_apimachinery::{FieldError, FieldPath, Quantity, validate_name};
 
@@ -18,7 +18,7 @@ const METRICS: [&str; 5] = [
 ];
 
 /// Checks one metric. Of several sources only the first is looked at.
-pub(super) fn check(errors: &mut Errors, metric: &MetricSpec, path: &FieldPath) {
+pub(super) fn check(errors: &mut Errors, metric: &MetricSpec, any_version: bool, path: &FieldPath) {
     let at = path.child("type");
     let kind = metric.type_.as_str();
     if kind.is_empty() {
@@ -42,6 +42,14 @@ pub(super) fn check(errors: &mut Errors, metric: &MetricSpec, path: &FieldPath) 
         .collect();
     if let Some(first) = present.first() {
         check_source(errors, metric, first, &path.child(first));
+        if let ("object", Some(source), false) = (*first, &metric.object, any_version) {
+            let version = &source.described_object.api_version;
+            let path = path.child("object").child("describedObject");
+            if let Some(problem) = version_problem(version) {
+                let path = path.child("apiVersion");
+                errors.push(FieldError::invalid(&path, version, problem));
+            }
+        }
     }
     let expected = match kind {
         "ContainerResource" => "containerResource",
@@ -92,14 +100,8 @@ fn check_source(errors: &mut Errors, metric: &MetricSpec, which: &str, path: &Fi
 }
 
 fn check_object(errors: &mut Errors, source: &ObjectMetricSource, path: &FieldPath) {
-    let object = &source.described_object;
     let at = path.child("describedObject");
-    for (name, value) in [("kind", &object.kind), ("name", &object.name)] {
-        let path = at.child(name);
-        if rules::required(errors, value, &path) {
-            rules::text(errors, value, &path, rules::path_segment);
-        }
-    }
+    check_reference(errors, &source.described_object, &at);
     check_identifier(errors, &source.metric, &path.child("metric"));
     let at = path.child("target");
     check_target(errors, &source.target, &at);
@@ -107,6 +109,27 @@ fn check_object(errors: &mut Errors, source: &ObjectMetricSource, path: &FieldPa
         let detail = "must set either a target value or averageValue";
         errors.push(FieldError::required(&at.child("averageValue"), detail));
     }
+}
+
+/// What an autoscaler refers to has a kind and a name.
+pub(super) fn check_reference(
+    errors: &mut Errors,
+    object: &CrossVersionObjectReference,
+    path: &FieldPath,
+) {
+    for (name, value) in [("kind", &object.kind), ("name", &object.name)] {
+        let path = path.child(name);
+        if rules::required(errors, value, &path) {
+            rules::text(errors, value, &path, rules::path_segment);
+        }
+    }
+}
+
+/// Why a text is not a version with or without a group. None at all is fine.
+pub(super) fn version_problem(api_version: &str) -> Option<String> {
+    let slashes = api_version.bytes().filter(|it| *it == b'/').count();
+    let fits = slashes < 2 || api_version == "/";
+    (!fits).then(|| format!("unexpected GroupVersion string: {api_version}"))
 }
 
 fn check_external(errors: &mut Errors, source: &ExternalMetricSource, path: &FieldPath) {

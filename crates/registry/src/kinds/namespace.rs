@@ -46,12 +46,16 @@ impl KindStrategy for Namespaces {
     }
     fn validate_status_update(&self, new: &Namespace, _: &Namespace) -> Vec<FieldError> {
         let mut errors: Errors = Vec::new();
-        let path = kubist_apimachinery::FieldPath::new("status").child("phase");
-        let terminating = new.status.phase == "Terminating";
-        if terminating != new.metadata.is_terminating() {
-            let word = if terminating { "may only" } else { "must" };
-            let detail =
-                format!("{word} have a Terminating phase if `metadata.deletionTimestamp` is set");
+        // Upstream's path.
+        let path = kubist_apimachinery::FieldPath::new("status").child("Phase");
+        let (phase, detail) = if new.metadata.is_terminating() {
+            let detail = "may only be 'Terminating' if `deletionTimestamp` is not empty";
+            ("Terminating", detail)
+        } else {
+            let detail = "may only be 'Active' if `deletionTimestamp` is empty";
+            ("Active", detail)
+        };
+        if new.status.phase != phase {
             errors.push(FieldError::invalid(&path, &new.status.phase, detail));
         }
         errors

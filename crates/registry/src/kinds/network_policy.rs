@@ -2,7 +2,7 @@
 
 use crate::{Generation, KindStrategy};
 use kubist_api::networking::v1::{
-    NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec,
+    IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec,
 };
 use kubist_apimachinery::{FieldError, FieldPath, IntOrString, Str, validate_label_selector};
 
@@ -31,7 +31,12 @@ impl KindStrategy for NetworkPolicies {
     }
     fn validate(&self, new: &NetworkPolicy) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        check(&mut errors, &new.spec, &FieldPath::new("spec"));
+        check(&mut errors, &new.spec, &[], &FieldPath::new("spec"));
+        errors
+    }
+    fn validate_update(&self, new: &NetworkPolicy, old: &NetworkPolicy) -> Vec<FieldError> {
+        let (mut errors, kept) = (Vec::new(), ranges(&old.spec));
+        check(&mut errors, &new.spec, &kept, &FieldPath::new("spec"));
         errors
     }
     fn generation(&self) -> Generation {
@@ -39,16 +44,39 @@ impl KindStrategy for NetworkPolicies {
     }
 }
 
-fn check(errors: &mut Errors, spec: &NetworkPolicySpec, path: &FieldPath) {
+/// All ranges of addresses; a change may leave them as they are, right or wrong.
+fn ranges(spec: &NetworkPolicySpec) -> Vec<Str> {
+    let from = spec.ingress.iter().flat_map(|rule| &rule.from);
+    let peers = from.chain(spec.egress.iter().flat_map(|rule| &rule.to));
+    let blocks = peers.filter_map(|peer| peer.ip_block.as_deref());
+    blocks
+        .flat_map(|block| std::iter::once(&block.cidr).chain(&block.except))
+        .cloned()
+        .collect()
+}
+
+fn check(errors: &mut Errors, spec: &NetworkPolicySpec, kept: &[Str], path: &FieldPath) {
     let at = path.child("podSelector");
     errors.extend(validate_label_selector(&spec.pod_selector, &at, false));
     for (index, rule) in spec.ingress.iter().enumerate() {
         let path = path.child("ingress").index(index);
-        check_rule(errors, &rule.ports, &rule.from, "from", &path);
+        check_rule(
+            errors,
+            &rule.ports,
+            (&rule.from, kept),
+            &path.child("from"),
+            &path,
+        );
     }
     for (index, rule) in spec.egress.iter().enumerate() {
         let path = path.child("egress").index(index);
-        check_rule(errors, &rule.ports, &rule.to, "to", &path);
+        check_rule(
+            errors,
+            &rule.ports,
+            (&rule.to, kept),
+            &path.child("to"),
+            &path,
+        );
     }
     let path = path.child("policyTypes");
     if spec.policy_types.len() > 2 {
@@ -65,15 +93,15 @@ fn check(errors: &mut Errors, spec: &NetworkPolicySpec, path: &FieldPath) {
 fn check_rule(
     errors: &mut Errors,
     ports: &[NetworkPolicyPort],
-    peers: &[NetworkPolicyPeer],
-    name: &str,
+    (peers, kept): (&[NetworkPolicyPeer], &[Str]),
+    peers_path: &FieldPath,
     path: &FieldPath,
 ) {
     for (index, port) in ports.iter().enumerate() {
         check_port(errors, port, &path.child("ports").index(index));
     }
     for (index, peer) in peers.iter().enumerate() {
-        check_peer(errors, peer, &path.child(name).index(index));
+        check_peer(errors, peer, kept, &peers_path.index(index));
     }
 }
 
@@ -82,7 +110,7 @@ fn check_port(errors: &mut Errors, port: &NetworkPolicyPort, path: &FieldPath) {
         rules::one_of(
             errors,
             protocol,
-            &["SCTP", "TCP", "UDP"],
+            &["TCP", "UDP", "SCTP"],
             &path.child("protocol"),
         );
     }
@@ -115,7 +143,7 @@ fn check_port(errors: &mut Errors, port: &NetworkPolicyPort, path: &FieldPath) {
     }
 }
 
-fn check_peer(errors: &mut Errors, peer: &NetworkPolicyPeer, path: &FieldPath) {
+fn check_peer(errors: &mut Errors, peer: &NetworkPolicyPeer, kept: &[Str], path: &FieldPath) {
     let mut count = 0;
     for (name, selector) in [
         ("podSelector", &peer.pod_selector),
@@ -128,7 +156,7 @@ fn check_peer(errors: &mut Errors, peer: &NetworkPolicyPeer, path: &FieldPath) {
     }
     if let Some(block) = &peer.ip_block {
         count += 1;
-        check_block(errors, &block.cidr, &block.except, &path.child("ipBlock"));
+        check_block(errors, block, kept, &path.child("ipBlock"));
     }
     if count == 0 {
         errors.push(FieldError::required(path, "must specify a peer"));
@@ -138,17 +166,17 @@ fn check_peer(errors: &mut Errors, peer: &NetworkPolicyPeer, path: &FieldPath) {
     }
 }
 
-fn check_block(errors: &mut Errors, cidr: &str, except: &[Str], path: &FieldPath) {
+fn check_block(errors: &mut Errors, block: &IPBlock, kept: &[Str], path: &FieldPath) {
     let at = path.child("cidr");
-    if !rules::required(errors, cidr, &at) {
+    if !rules::required(errors, &block.cidr, &at) {
         return;
     }
-    let Some(range) = address_rules::cidr(errors, cidr, &at) else {
+    let Some(range) = address_rules::cidr_unless_kept(errors, &block.cidr, kept, &at) else {
         return;
     };
-    for (index, part) in except.iter().enumerate() {
+    for (index, part) in block.except.iter().enumerate() {
         let path = path.child("except").index(index);
-        if let Some(inner) = address_rules::cidr(errors, part, &path) {
+        if let Some(inner) = address_rules::cidr_unless_kept(errors, part, kept, &path) {
             let within = address_rules::contains(range, inner.0) && inner.1 > range.1;
             if !within {
                 let detail = "must be a strict subset of `cidr`";

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use super::rules::{self, Errors};
 use super::volume_defaults::default_claim_spec;
-use super::{fill, go_struct, text_diff};
+use super::{claim_status_rules, fill, go_struct, text_diff};
 
 #[derive(Debug)]
 pub(super) struct PersistentVolumeClaims;
@@ -40,6 +40,7 @@ impl KindStrategy for PersistentVolumeClaims {
         fill::round(&mut object.spec.resources.requests);
         fill::round(&mut object.spec.resources.limits);
         fill::round(&mut object.status.capacity);
+        fill::round(&mut object.status.allocated_resources);
         default_claim_spec(&mut object.spec);
         fill::text(&mut object.status.phase, "Pending");
     }
@@ -85,6 +86,13 @@ impl KindStrategy for PersistentVolumeClaims {
         let mut errors = self.validate(new);
         check_update(&mut errors, new, old);
         errors
+    }
+    fn validate_status_update(
+        &self,
+        new: &PersistentVolumeClaim,
+        _: &PersistentVolumeClaim,
+    ) -> Vec<FieldError> {
+        claim_status_rules::check(new)
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Nothing

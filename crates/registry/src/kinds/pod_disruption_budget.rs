@@ -1,13 +1,14 @@
 //! PodDisruptionBudgets.
 
-use crate::{Generation, KindStrategy, StatusKeeps};
+use crate::{Generation, KindStrategy, MetadataRules, StatusKeeps};
 use kubist_api::policy::v1::{PodDisruptionBudget, PodDisruptionBudgetSpec};
 use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, IntOrString, LabelSelector, validate_label_selector,
 };
 use serde::Serialize;
+use serde_json::value::RawValue;
 
-use super::rules;
+use super::{condition_rules, rules};
 
 #[derive(Debug)]
 pub(super) struct PodDisruptionBudgets;
@@ -17,7 +18,7 @@ pub(super) struct PodDisruptionBudgets;
 #[serde(rename_all = "PascalCase")]
 struct ShownSpec<'a> {
     min_available: Option<&'a IntOrString>,
-    selector: Option<serde_json::Value>,
+    selector: Option<Box<RawValue>>,
     max_unavailable: Option<&'a IntOrString>,
     unhealthy_pod_eviction_policy: Option<&'a str>,
 }
@@ -59,6 +60,28 @@ impl KindStrategy for PodDisruptionBudgets {
         }
         errors
     }
+    fn validate_status_update(
+        &self,
+        new: &PodDisruptionBudget,
+        _: &PodDisruptionBudget,
+    ) -> Vec<FieldError> {
+        let (path, status) = (FieldPath::new("status"), &new.status);
+        let mut errors = Vec::new();
+        let at = path.child("conditions");
+        condition_rules::check(&mut errors, &status.conditions, &at);
+        for (name, count) in [
+            ("disruptionsAllowed", status.disruptions_allowed),
+            ("currentHealthy", status.current_healthy),
+            ("desiredHealthy", status.desired_healthy),
+            ("expectedPods", status.expected_pods),
+        ] {
+            rules::non_negative(&mut errors, count.into(), &path.child(name));
+        }
+        errors
+    }
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Common
+    }
     fn allow_unconditional_update(&self) -> bool {
         false
     }
@@ -71,10 +94,10 @@ impl KindStrategy for PodDisruptionBudgets {
 }
 
 fn shown(spec: &PodDisruptionBudgetSpec) -> BadValue {
-    let as_json = |it: &LabelSelector| kubist_apimachinery::wire::to_json_value(it);
+    let as_json = |it: &LabelSelector| rules::as_json(it);
     BadValue::json(&ShownSpec {
         min_available: spec.min_available.as_ref(),
-        selector: spec.selector.as_deref().map(as_json),
+        selector: spec.selector.as_deref().and_then(as_json),
         max_unavailable: spec.max_unavailable.as_ref(),
         unhealthy_pod_eviction_policy: spec.unhealthy_pod_eviction_policy.as_deref(),
     })

@@ -93,6 +93,7 @@ pub(super) struct ReplicaStatus {
     pub(super) fully_labeled: i32,
     pub(super) ready: i32,
     pub(super) available: i32,
+    pub(super) terminating: Option<i32>,
     pub(super) observed_generation: i64,
 }
 
@@ -109,6 +110,8 @@ pub(super) fn replica_status(status: &ReplicaStatus) -> Vec<FieldError> {
     ] {
         rules::non_negative(&mut errors, value, &path.child(name));
     }
+    let at = path.child("terminatingReplicas");
+    rules::optional_non_negative(&mut errors, status.terminating, &at);
     for (name, value) in [
         ("fullyLabeledReplicas", status.fully_labeled),
         ("readyReplicas", status.ready),

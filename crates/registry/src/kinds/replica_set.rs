@@ -44,6 +44,7 @@ impl KindStrategy for ReplicaSets {
             fully_labeled: status.fully_labeled_replicas,
             ready: status.ready_replicas,
             available: status.available_replicas,
+            terminating: status.terminating_replicas,
             observed_generation: status.observed_generation,
         })
     }

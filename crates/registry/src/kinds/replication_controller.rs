@@ -56,6 +56,7 @@ impl KindStrategy for ReplicationControllers {
             fully_labeled: status.fully_labeled_replicas,
             ready: status.ready_replicas,
             available: status.available_replicas,
+            terminating: None,
             observed_generation: status.observed_generation,
         })
     }

@@ -2,7 +2,8 @@
 
 use crate::{KindStrategy, StatusKeeps};
 use kubist_api::core::v1::{ResourceQuota, ResourceQuotaSpec, ScopeSelector};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::Errors;
 use super::{fill, go_struct, resource_rules, rules};
@@ -31,15 +32,7 @@ impl KindStrategy for ResourceQuotas {
     fn validate(&self, new: &ResourceQuota) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let path = FieldPath::new("spec");
-        for (name, amount) in &new.spec.hard {
-            let path = path.child("hard").key(name);
-            resource_rules::check_any_name(&mut errors, name, &path);
-            if !name.contains('/') && !is_standard(name) {
-                let detail = "must be a standard resource for quota";
-                errors.push(FieldError::invalid(&path, name, detail));
-            }
-            resource_rules::check_amount(&mut errors, name, amount, &path);
-        }
+        check_amounts(&mut errors, &new.spec.hard, &path.child("hard"));
         check_scopes(&mut errors, &new.spec, &path.child("scopes"));
         if let Some(selector) = &new.spec.scope_selector {
             let path = path.child("scopeSelector").child("matchExpressions");
@@ -49,11 +42,20 @@ impl KindStrategy for ResourceQuotas {
     }
     fn validate_update(&self, new: &ResourceQuota, old: &ResourceQuota) -> Vec<FieldError> {
         let mut errors = self.validate(new);
-        let path = FieldPath::new("spec").child("scopes");
-        let scopes = (&new.spec.scopes, &old.spec.scopes);
-        rules::immutable_value(&mut errors, scopes.0, scopes.1, &path, |it| {
-            BadValue::json(it)
-        });
+        // In whatever order, and however often.
+        let scopes = |it: &ResourceQuota| it.spec.scopes.iter().cloned().collect::<BTreeSet<_>>();
+        if scopes(new) != scopes(old) {
+            let path = FieldPath::new("spec").child("scopes");
+            let shown = rules::list(&new.spec.scopes);
+            errors.push(FieldError::invalid(&path, shown, rules::IMMUTABLE));
+        }
+        errors
+    }
+    fn validate_status_update(&self, new: &ResourceQuota, _: &ResourceQuota) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let path = FieldPath::new("status");
+        check_amounts(&mut errors, &new.status.hard, &path.child("hard"));
+        check_amounts(&mut errors, &new.status.used, &path.child("used"));
         errors
     }
     fn status_keeps(&self) -> StatusKeeps {
@@ -100,6 +102,19 @@ fn is_standard(name: &str) -> bool {
     STANDARD.contains(&name)
         || name.starts_with("hugepages-")
         || name.starts_with("requests.hugepages-")
+}
+
+/// What is bounded, or used, are resources that a quota can be for.
+fn check_amounts(errors: &mut Errors, amounts: &BTreeMap<Str, Quantity>, path: &FieldPath) {
+    for (name, amount) in amounts {
+        let path = path.key(name);
+        resource_rules::check_any_name(errors, name, &path);
+        if !name.contains('/') && !is_standard(name) {
+            let detail = "must be a standard resource for quota";
+            errors.push(FieldError::invalid(&path, name, detail));
+        }
+        resource_rules::check_amount(errors, name, amount, &path);
+    }
 }
 
 /// Whether a scope says something about a resource.

@@ -221,7 +221,7 @@ pub(super) fn is_extended(name: &str) -> bool {
         && validate_name::qualified_name(&format!("requests.{name}")).is_empty()
 }
 
-fn is_native(name: &str) -> bool {
+pub(super) fn is_native(name: &str) -> bool {
     !name.contains('/') || name.contains("kubernetes.io/")
 }
 

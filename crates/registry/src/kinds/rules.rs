@@ -4,15 +4,16 @@ use crate::NameRule;
 use kubist_api::core::v1::PodTemplateSpec;
 use kubist_apimachinery::wire::{Message, to_json};
 use kubist_apimachinery::{
-    BadValue, FieldError, FieldPath, IntOrString, LabelSelector, Selector, validate_label_selector,
-    validate_name,
+    BadValue, FieldError, FieldPath, IntOrString, LabelSelector, Selector, Str,
+    validate_label_selector, validate_name,
 };
+use serde_json::value::RawValue;
 
 /// What is wrong so far.
 pub(super) type Errors = Vec<FieldError>;
 
 const NON_NEGATIVE: &str = "must be greater than or equal to 0";
-const IMMUTABLE: &str = "field is immutable";
+pub(super) const IMMUTABLE: &str = "field is immutable";
 
 /// A number must not be below 0.
 pub(super) fn non_negative(errors: &mut Errors, value: i64, path: &FieldPath) {
@@ -29,6 +30,19 @@ pub(super) fn optional_non_negative(
 ) {
     if let Some(value) = value {
         non_negative(errors, value.into(), path);
+    }
+}
+
+/// A counter of collisions, if there was one, only grows.
+pub(super) fn not_decremented(
+    errors: &mut Errors,
+    now: Option<i32>,
+    before: Option<i32>,
+    path: &FieldPath,
+) {
+    if before.is_some_and(|before| now.is_none_or(|now| now < before)) {
+        let now = now.unwrap_or_default();
+        errors.push(FieldError::invalid(path, now, "cannot be decremented"));
     }
 }
 
@@ -138,11 +152,23 @@ pub(super) fn immutable_value<T: PartialEq>(
     }
 }
 
-/// A message as JSON, with its fields in their order, for [`FieldError`]s.
+/// A message as JSON with its fields in their order, for [`FieldError`]s.
 pub(super) fn shown(message: &dyn Message) -> BadValue {
-    let json = String::from_utf8(to_json(message)).unwrap_or_default();
-    let json = serde_json::value::RawValue::from_string(json);
-    json.map_or_else(|_| BadValue::null(), |it| BadValue::json(&it))
+    BadValue::json(&as_json(message))
+}
+
+/// A message as JSON with its fields in their order.
+pub(super) fn as_json(message: &dyn Message) -> Option<Box<RawValue>> {
+    serde_json::from_slice(&to_json(message)).ok()
+}
+
+/// Texts, for [`FieldError`]s; none at all are `null`, as upstream's lists are.
+pub(super) fn list(texts: &[Str]) -> BadValue {
+    if texts.is_empty() {
+        BadValue::null()
+    } else {
+        BadValue::json(texts)
+    }
 }
 
 /// A count must be a non-negative number or a percentage.

@@ -2,10 +2,11 @@
 
 use crate::{Admission, BoxFuture, KindStrategy, NameRule, StatusKeeps};
 use kubist_api::core::v1::Service;
-use kubist_apimachinery::{FieldError, FieldPath, GroupKind, IntOrString, Status};
+use kubist_apimachinery::{FieldError, FieldPath, GroupKind, IntOrString, Status, Str};
 
 use super::fill;
-use super::service_rules;
+use super::rules::{self, Errors};
+use super::{address_rules, service_change_rules, service_rules};
 
 #[derive(Debug)]
 pub(super) struct Services;
@@ -50,6 +51,10 @@ impl KindStrategy for Services {
         }
         if spec.type_ == "LoadBalancer" {
             spec.allocate_load_balancer_node_ports.get_or_insert(true);
+            let balancer = &mut object.status.load_balancer;
+            for ingress in balancer.ingress.iter_mut().filter(|it| !it.ip.is_empty()) {
+                fill::option(&mut ingress.ip_mode, "VIP");
+            }
         }
     }
     fn admit<'a>(
@@ -61,27 +66,20 @@ impl KindStrategy for Services {
         Box::pin(std::future::ready(refuse_second_family(new)))
     }
     fn validate(&self, new: &Service) -> Vec<FieldError> {
-        service_rules::check(new)
+        service_rules::check(new, None)
     }
     fn prepare_for_update(&self, _: &crate::RequestContext, new: &mut Service, old: &Service) {
-        drop_unused(new, old);
+        service_change_rules::drop_unused(new, old);
     }
     fn validate_update(&self, new: &Service, old: &Service) -> Vec<FieldError> {
-        let mut errors = service_rules::check_update(new, old);
-        errors.extend(service_rules::check(new));
+        let mut errors = service_change_rules::check(new, old);
+        errors.extend(service_rules::check(new, Some(old)));
         errors
     }
-    fn validate_status_update(&self, new: &Service, _: &Service) -> Vec<FieldError> {
+    fn validate_status_update(&self, new: &Service, old: &Service) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        let path = FieldPath::new("status")
-            .child("loadBalancer")
-            .child("ingress");
-        for (index, ingress) in new.status.load_balancer.ingress.iter().enumerate() {
-            let path = path.index(index);
-            if !ingress.ip.is_empty() {
-                super::address_rules::ip(&mut errors, &ingress.ip, &path.child("ip"));
-            }
-        }
+        let path = FieldPath::new("status").child("loadBalancer");
+        check_balancer_status(&mut errors, new, old, &path.child("ingress"));
         errors
     }
     fn name_rule(&self) -> NameRule {
@@ -101,31 +99,37 @@ impl KindStrategy for Services {
     }
 }
 
-/// Drops what the new type has no use for, if the user did not change it.
-fn drop_unused(new: &mut Service, old: &Service) {
-    let (now, before) = (&mut new.spec, &old.spec);
-    if now.type_ == before.type_ {
+/// Where a load balancer can be reached.
+fn check_balancer_status(errors: &mut Errors, new: &Service, old: &Service, path: &FieldPath) {
+    let ingress = &new.status.load_balancer.ingress;
+    if new.spec.type_ != "LoadBalancer" && !ingress.is_empty() {
+        let detail = "may only be used when `spec.type` is 'LoadBalancer'";
+        errors.push(FieldError::forbidden(path, detail));
         return;
     }
-    let external = service_rules::is_external(now);
-    if !external && now.external_traffic_policy == before.external_traffic_policy {
-        now.external_traffic_policy = kubist_apimachinery::Str::default();
-    }
-    if now.type_ == "ExternalName" && now.internal_traffic_policy == before.internal_traffic_policy
-    {
-        now.internal_traffic_policy = None;
-    }
-    if now.type_ != "LoadBalancer" {
-        let ports = &mut now.allocate_load_balancer_node_ports;
-        if *ports == before.allocate_load_balancer_node_ports {
-            *ports = None;
+    let kept = old.status.load_balancer.ingress.iter();
+    let kept: Vec<Str> = kept.map(|it| it.ip.clone()).collect();
+    for (index, it) in ingress.iter().enumerate() {
+        let path = path.index(index);
+        if !it.ip.is_empty() {
+            address_rules::ip_unless_kept(errors, &it.ip, &kept, &path.child("ip"));
         }
-        if now.load_balancer_class == before.load_balancer_class {
-            now.load_balancer_class = None;
+        let at = path.child("ipMode");
+        match it.ip_mode.as_deref() {
+            None if it.ip.is_empty() => {}
+            None => {
+                let detail = "must be specified when `ip` is set";
+                errors.push(FieldError::required(&at, detail));
+            }
+            Some(_) if it.ip.is_empty() => {
+                let detail = "may not be specified when `ip` is not set";
+                errors.push(FieldError::forbidden(&at, detail));
+            }
+            Some(mode) => rules::one_of(errors, mode, &["Proxy", "VIP"], &at),
         }
-    }
-    if now.type_ != "ExternalName" && now.external_name == before.external_name {
-        now.external_name = kubist_apimachinery::Str::default();
+        if !it.hostname.is_empty() {
+            address_rules::host(errors, &it.hostname, &path.child("hostname"));
+        }
     }
 }
 

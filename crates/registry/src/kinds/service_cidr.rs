@@ -2,10 +2,10 @@
 
 use crate::{KindStrategy, StatusKeeps};
 use kubist_api::networking::v1::{ServiceCIDR, ServiceCIDRSpec};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str};
+use kubist_apimachinery::{FieldError, FieldPath, Str};
 
 use super::address_rules;
-use super::rules::Errors;
+use super::rules::{self, Errors};
 
 #[derive(Debug)]
 pub(super) struct ServiceCidrs;
@@ -37,7 +37,7 @@ impl KindStrategy for ServiceCidrs {
                 }
             }
             _ => {
-                let shown = BadValue::json(now);
+                let shown = rules::list(now);
                 errors.push(FieldError::invalid(&path, shown, IMMUTABLE));
             }
         }
@@ -55,20 +55,22 @@ fn check(errors: &mut Errors, spec: &ServiceCIDRSpec) {
         1 | 2 => {
             let ranges = spec.cidrs.iter().enumerate();
             let parsed: Vec<_> = ranges
-                .filter_map(|(index, text)| address_rules::cidr(errors, text, &path.index(index)))
+                .filter_map(|(index, text)| {
+                    address_rules::canonical_cidr(errors, text, &path.index(index))
+                })
                 .collect();
             if let [(first, _), (second, _)] = parsed[..]
                 && first.is_ipv4() == second.is_ipv4()
             {
                 let detail = "may specify no more than one IP for each IP family, i.e \
                               192.168.0.0/24 and 2001:db8::/64";
-                let shown = BadValue::json(&spec.cidrs);
+                let shown = rules::list(&spec.cidrs);
                 errors.push(FieldError::invalid(&path, shown, detail));
             }
         }
         _ => {
             let detail = "may only hold up to 2 values";
-            let shown = BadValue::json(&spec.cidrs);
+            let shown = rules::list(&spec.cidrs);
             errors.push(FieldError::invalid(&path, shown, detail));
         }
     }

@@ -1,19 +1,24 @@
-//! What Services must satisfy.
+//! What Services must satisfy. Their addresses are checked in `service_address_rules`, what may
+//! change in `service_change_rules`.
 
 use kubist_api::core::v1::{Service, ServicePort, ServiceSpec};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_labels, validate_name};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_labels, validate_name};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-use super::address_rules;
 use super::rules::{self, Errors};
+use super::{address_rules, service_address_rules};
 
 const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
-const FAMILIES: [&str; 2] = ["IPv4", "IPv6"];
-const FAMILY_POLICIES: [&str; 3] = ["PreferDualStack", "RequireDualStack", "SingleStack"];
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 /// Seconds of a day.
 const AFFINITY_SECONDS_MAX: i32 = 86_400;
+/// The older field for the clients that a load balancer lets in.
+const SOURCE_RANGES: &str = "service.beta.kubernetes.io/load-balancer-source-ranges";
+/// How traffic is to be kept near; and the older name of that.
+const TOPOLOGY_MODE: &str = "service.kubernetes.io/topology-mode";
+const TOPOLOGY_HINTS: &str = "service.kubernetes.io/topology-aware-hints";
+const ONLY_LOAD_BALANCERS: &str = "may only be used when `type` is 'LoadBalancer'";
 
 /// Whether a Service can be reached from outside of the cluster.
 pub(super) fn is_external(spec: &ServiceSpec) -> bool {
@@ -30,11 +35,22 @@ pub(crate) fn is_headless_without_selector(service: &Service) -> bool {
     service.spec.cluster_ip == "None" && service.spec.selector.is_empty()
 }
 
-/// Checks a Service.
-pub(super) fn check(service: &Service) -> Errors {
+/// Whether a Service has no address of its own.
+pub(super) fn is_headless(spec: &ServiceSpec) -> bool {
+    matches!(&*spec.cluster_ips, [only] if *only == "None")
+}
+
+/// Whether nodes tell a load balancer if they have endpoints of the Service.
+pub(super) fn has_health_check(spec: &ServiceSpec) -> bool {
+    spec.type_ == "LoadBalancer" && spec.external_traffic_policy == "Local"
+}
+
+/// Checks a Service; what the old one has may stay, even if it would not be taken today.
+pub(super) fn check(service: &Service, old: Option<&Service>) -> Errors {
     let (path, spec) = (FieldPath::new("spec"), &service.spec);
     let mut errors = Vec::new();
-    let headless = spec.cluster_ip == "None";
+    check_topology(&mut errors, service);
+    let headless = is_headless(spec);
     if spec.ports.is_empty() && !headless && spec.type_ != "ExternalName" {
         errors.push(FieldError::required(&path.child("ports"), ""));
     }
@@ -42,62 +58,102 @@ pub(super) fn check(service: &Service) -> Errors {
     check_ports(&mut errors, spec, &path.child("ports"));
     errors.extend(validate_labels(&spec.selector, &path.child("selector")));
     check_affinity(&mut errors, spec, &path);
-    check_cluster_ips(&mut errors, spec, &path.child("clusterIPs"));
-    for (index, address) in spec.external_ips.iter().enumerate() {
-        let at = path.child("externalIPs").index(index);
-        if let Some(ip) = address_rules::ip(&mut errors, address, &at) {
-            address_rules::not_special(&mut errors, ip, address, &at);
-        }
-    }
+    let kept = old.map(|old| &old.spec);
+    service_address_rules::check(&mut errors, spec, kept, &path);
+    service_address_rules::check_external(&mut errors, spec, kept, &path.child("externalIPs"));
     match spec.type_.as_str() {
         "" => errors.push(FieldError::required(&path.child("type"), "")),
         kind => rules::one_of(&mut errors, kind, &TYPES, &path.child("type")),
     }
     check_uniqueness(&mut errors, spec, &path.child("ports"));
-    for (index, range) in spec.load_balancer_source_ranges.iter().enumerate() {
-        // Upstream's name for the field.
-        let path = path.child("LoadBalancerSourceRanges");
-        if spec.type_ != "LoadBalancer" && index == 0 {
-            let detail = "may only be used when `type` is 'LoadBalancer'";
-            errors.push(FieldError::forbidden(&path, detail));
-        }
-        address_rules::cidr(&mut errors, range.trim(), &path.index(index));
-    }
+    check_sources(&mut errors, service, old, &path);
+    check_balancer(&mut errors, spec, &path);
     check_policies(&mut errors, spec, &path);
-    check_families(&mut errors, spec, &path);
     errors
 }
 
-/// The two fields for addresses agree, and families are known ones.
-fn check_families(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
-    if is_external(spec) {
+fn check_topology(errors: &mut Errors, service: &Service) {
+    let annotations = &service.metadata.annotations;
+    let (mode, hints) = (
+        annotations.get(TOPOLOGY_MODE),
+        annotations.get(TOPOLOGY_HINTS),
+    );
+    if let (Some(mode), Some(hints)) = (mode, hints)
+        && mode != hints
+    {
+        let path = FieldPath::new("metadata").child("annotations");
+        let detail = format!("must match annotations[{TOPOLOGY_HINTS}] when both are specified");
+        errors.push(FieldError::invalid(&path.key(TOPOLOGY_MODE), mode, detail));
+    }
+}
+
+/// Which clients a load balancer lets in: by the field, or else by the annotation.
+fn check_sources(errors: &mut Errors, service: &Service, old: Option<&Service>, path: &FieldPath) {
+    let balances = service.spec.type_ == "LoadBalancer";
+    let ranges = &service.spec.load_balancer_source_ranges;
+    if !ranges.is_empty() {
+        // Upstream's name for the field.
+        let path = path.child("LoadBalancerSourceRanges");
+        if !balances {
+            errors.push(FieldError::forbidden(&path, ONLY_LOAD_BALANCERS));
+        }
+        let kept = |text: &str| {
+            let mut kept = old
+                .iter()
+                .flat_map(|old| &old.spec.load_balancer_source_ranges);
+            kept.any(|it| it.trim() == text)
+        };
+        for (index, range) in ranges.iter().enumerate() {
+            let range = range.trim();
+            if !kept(range) {
+                address_rules::cidr(errors, range, &path.index(index));
+            }
+        }
         return;
     }
-    let at = path.child("clusterIPs");
-    let shown = || BadValue::json(&spec.cluster_ips);
-    match (spec.cluster_ip.is_empty(), spec.cluster_ips.first()) {
-        (false, None) => errors.push(FieldError::required(&at, "")),
-        (false, Some(first)) if *first != spec.cluster_ip => {
-            let detail = "first value must match `clusterIP`";
-            errors.push(FieldError::invalid(&at, shown(), detail));
+    let annotation = |service: &Service| service.metadata.annotations.get(SOURCE_RANGES).cloned();
+    let Some(ranges) = annotation(service) else {
+        return;
+    };
+    let path = FieldPath::new("metadata")
+        .child("annotations")
+        .key(SOURCE_RANGES);
+    if !balances {
+        errors.push(FieldError::forbidden(&path, ONLY_LOAD_BALANCERS));
+    }
+    if old.and_then(annotation).as_ref() != Some(&ranges) && !ranges.trim().is_empty() {
+        for range in ranges.split(',') {
+            address_rules::cidr(errors, range.trim(), &path);
         }
-        (true, Some(_)) => {
-            let detail = "must be empty when `clusterIP` is not specified";
-            errors.push(FieldError::invalid(&at, shown(), detail));
+    }
+}
+
+fn check_balancer(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
+    let balances = spec.type_ == "LoadBalancer";
+    match spec.allocate_load_balancer_node_ports {
+        Some(_) if !balances => {
+            let path = path.child("allocateLoadBalancerNodePorts");
+            errors.push(FieldError::forbidden(&path, ONLY_LOAD_BALANCERS));
+        }
+        None if balances => {
+            // Upstream's path.
+            let path = FieldPath::new("allocateLoadBalancerNodePorts");
+            errors.push(FieldError::required(&path, ""));
         }
         _ => {}
     }
-    let at = path.child("ipFamilies");
-    for (index, family) in spec.ip_families.iter().enumerate() {
-        let path = at.index(index);
-        rules::one_of(errors, family, &FAMILIES, &path);
-        if spec.ip_families[..index].contains(family) {
-            errors.push(FieldError::duplicate(&path, family));
+    check_class(errors, spec, path);
+}
+
+/// The class of a load balancer. A change checks it once more.
+pub(super) fn check_class(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
+    let path = path.child("loadBalancerClass");
+    match &spec.load_balancer_class {
+        Some(class) if spec.type_ == "LoadBalancer" => {
+            rules::text(errors, class, &path, validate_name::qualified_name);
         }
-    }
-    if let Some(policy) = &spec.ip_family_policy {
-        let at = path.child("ipFamilyPolicy");
-        rules::one_of(errors, policy, &FAMILY_POLICIES, &at);
+        Some(_) => errors.push(FieldError::forbidden(&path, ONLY_LOAD_BALANCERS)),
+        None => {}
     }
 }
 
@@ -105,22 +161,22 @@ fn check_type(errors: &mut Errors, spec: &ServiceSpec, headless: bool, path: &Fi
     match spec.type_.as_str() {
         "LoadBalancer" | "NodePort" if headless => {
             let detail = format!("may not be set to 'None' for {} services", spec.type_);
-            let shown = BadValue::json(&spec.cluster_ips);
-            errors.push(FieldError::invalid(
-                &path.child("clusterIPs").index(0),
-                shown,
-                detail,
-            ));
+            let path = path.child("clusterIPs").index(0);
+            errors.push(FieldError::invalid(&path, "None", detail));
         }
         "ExternalName" => {
-            if !spec.cluster_ip.is_empty() {
-                let detail = "may not be set for ExternalName services";
-                errors.push(FieldError::forbidden(&path.child("clusterIP"), detail));
+            let detail = "may not be set for ExternalName services";
+            for (name, is_set) in [
+                ("clusterIPs", !spec.cluster_ips.is_empty()),
+                ("ipFamilies", !spec.ip_families.is_empty()),
+                ("ipFamilyPolicy", spec.ip_family_policy.is_some()),
+            ] {
+                if is_set {
+                    errors.push(FieldError::forbidden(&path.child(name), detail));
+                }
             }
-            let name = spec
-                .external_name
-                .strip_suffix('.')
-                .unwrap_or(&spec.external_name);
+            let name = &spec.external_name;
+            let name = name.strip_suffix('.').unwrap_or(name);
             let path = path.child("externalName");
             if rules::required(errors, name, &path) {
                 rules::text(errors, name, &path, validate_name::dns1123_subdomain);
@@ -170,6 +226,9 @@ fn check_affinity(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
         let detail = "must not be set when session affinity is None";
         errors.push(FieldError::forbidden(&at, detail));
     }
+    if spec.session_affinity != "ClientIP" {
+        return;
+    }
     let seconds = config
         .and_then(|it| it.client_ip.as_ref())
         .and_then(|it| it.timeout_seconds);
@@ -178,20 +237,6 @@ fn check_affinity(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
             format!("must be greater than 0 and less than or equal to {AFFINITY_SECONDS_MAX}");
         let path = at.child("clientIP").child("timeoutSeconds");
         errors.push(FieldError::invalid(&path, seconds, detail));
-    }
-}
-
-fn check_cluster_ips(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
-    for (index, address) in spec.cluster_ips.iter().enumerate() {
-        if address == "None" {
-            if index > 0 {
-                let path = path.index(index);
-                let detail = "'None' must be the first and only value";
-                errors.push(FieldError::invalid(&path, address, detail));
-            }
-            continue;
-        }
-        address_rules::ip(errors, address, &path.index(index));
     }
 }
 
@@ -209,33 +254,33 @@ struct ShownPort<'a> {
 
 fn check_uniqueness(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
     let (mut node_ports, mut ports) = (BTreeSet::new(), BTreeSet::new());
-    for (index, port) in spec.ports.iter().enumerate() {
-        let path = path.index(index);
-        let ServicePort {
-            node_port,
-            protocol,
-            ..
-        } = port;
-        if *node_port != 0 {
-            let at = path.child("nodePort");
-            if spec.type_ == "ClusterIP" {
-                let detail = "may not be used when `type` is 'ClusterIP'";
-                errors.push(FieldError::forbidden(&at, detail));
-            }
-            if !node_ports.insert((protocol, *node_port)) {
-                errors.push(FieldError::duplicate(&at, *node_port));
-            }
+    let at = |index| path.index(index).child("nodePort");
+    let with_node_port = || {
+        let ports = spec.ports.iter().enumerate();
+        ports.filter(|(_, port)| port.node_port != 0)
+    };
+    if spec.type_ == "ClusterIP" {
+        let detail = "may not be used when `type` is 'ClusterIP'";
+        errors.extend(with_node_port().map(|it| FieldError::forbidden(&at(it.0), detail)));
+    }
+    for (index, port) in with_node_port() {
+        if !node_ports.insert((&port.protocol, port.node_port)) {
+            errors.push(FieldError::duplicate(&at(index), port.node_port));
         }
-        if !ports.insert((protocol, port.port)) {
+    }
+    for (index, port) in spec.ports.iter().enumerate() {
+        let ServicePort { port, protocol, .. } = port;
+        if !ports.insert((protocol, *port)) {
             let shown = ShownPort {
                 name: "",
                 protocol,
                 app_protocol: None,
-                port: port.port,
+                port: *port,
                 target_port: 0,
                 node_port: 0,
             };
-            errors.push(FieldError::duplicate(&path, BadValue::json(&shown)));
+            let shown = BadValue::json(&shown);
+            errors.push(FieldError::duplicate(&path.index(index), shown));
         }
     }
 }
@@ -252,28 +297,30 @@ fn check_policies(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
         let detail = "may only be set for externally-accessible services";
         errors.push(FieldError::invalid(&at, policy, detail));
     }
-    if spec.health_check_node_port != 0 && !(spec.type_ == "LoadBalancer" && policy == "Local") {
-        let detail = "may only be set when `type` is 'LoadBalancer' and \
-                      `externalTrafficPolicy` is 'Local'";
-        let path = path.child("healthCheckNodePort");
-        errors.push(FieldError::invalid(
-            &path,
-            spec.health_check_node_port,
-            detail,
-        ));
-    }
-    let at = path.child("internalTrafficPolicy");
-    if matches!(
-        spec.type_.as_str(),
-        "ClusterIP" | "NodePort" | "LoadBalancer"
-    ) {
-        match spec.internal_traffic_policy.as_deref() {
-            None => errors.push(FieldError::required(&at, "")),
-            Some(policy) => rules::one_of(errors, policy, &["Cluster", "Local"], &at),
+    let (port, at) = (
+        spec.health_check_node_port,
+        path.child("healthCheckNodePort"),
+    );
+    match (has_health_check(spec), port) {
+        (true, 0) => errors.push(FieldError::required(&at, "")),
+        (true, port) => rules::port_number(errors, port, &at),
+        (false, 0) => {}
+        (false, port) => {
+            let detail = "may only be set when `type` is 'LoadBalancer' and \
+                          `externalTrafficPolicy` is 'Local'";
+            errors.push(FieldError::invalid(&at, port, detail));
         }
     }
+    let at = path.child("internalTrafficPolicy");
+    match spec.internal_traffic_policy.as_deref() {
+        Some(policy) => rules::one_of(errors, policy, &["Cluster", "Local"], &at),
+        None if matches!(&*spec.type_, "ClusterIP" | "NodePort" | "LoadBalancer") => {
+            errors.push(FieldError::required(&at, ""));
+        }
+        None => {}
+    }
     if let Some(distribution) = &spec.traffic_distribution {
-        let supported = ["PreferClose", "PreferSameNode", "PreferSameZone"];
+        let supported = ["PreferClose", "PreferSameZone", "PreferSameNode"];
         rules::one_of(
             errors,
             distribution,
@@ -281,39 +328,4 @@ fn check_policies(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
             &path.child("trafficDistribution"),
         );
     }
-}
-
-/// What was allotted may not change, unless the type does.
-pub(super) fn check_update(new: &Service, old: &Service) -> Errors {
-    let path = FieldPath::new("spec");
-    let (now, before) = (&new.spec, &old.spec);
-    let mut errors = Vec::new();
-    if now.type_ == "ExternalName" || before.type_ == "ExternalName" {
-        return errors;
-    }
-    let changed = match (before.cluster_ips.first(), now.cluster_ips.first()) {
-        (Some(before), Some(now)) => before != now,
-        _ => false,
-    };
-    if changed && before.cluster_ip != Str::default() {
-        let path = path.child("clusterIPs").index(0);
-        let shown = BadValue::json(&now.cluster_ips);
-        errors.push(FieldError::invalid(&path, shown, "may not change once set"));
-    }
-    if now.type_ == "LoadBalancer"
-        && before.type_ == "LoadBalancer"
-        && now.load_balancer_class != before.load_balancer_class
-    {
-        let shown = now
-            .load_balancer_class
-            .as_ref()
-            .map_or_else(BadValue::null, BadValue::from);
-        let detail = "may not change once set";
-        errors.push(FieldError::invalid(
-            &path.child("loadBalancerClass"),
-            shown,
-            detail,
-        ));
-    }
-    errors
 }

@@ -88,6 +88,35 @@ impl KindStrategy for StatefulSets {
         }
         errors
     }
+    fn validate_status_update(&self, new: &StatefulSet, old: &StatefulSet) -> Vec<FieldError> {
+        let (path, status) = (FieldPath::new("status"), &new.status);
+        let mut errors = Vec::new();
+        let counts = [
+            ("readyReplicas", status.ready_replicas),
+            ("currentReplicas", status.current_replicas),
+            ("updatedReplicas", status.updated_replicas),
+            ("availableReplicas", status.available_replicas),
+        ];
+        for (name, count) in std::iter::once(("replicas", status.replicas)).chain(counts) {
+            rules::non_negative(&mut errors, count.into(), &path.child(name));
+        }
+        let at = path.child("observedGeneration");
+        rules::non_negative(&mut errors, status.observed_generation, &at);
+        let collisions = path.child("collisionCount");
+        let (now, before) = (status.collision_count, old.status.collision_count);
+        rules::optional_non_negative(&mut errors, now, &collisions);
+        for (name, count) in counts.into_iter().filter(|it| it.1 > status.replicas) {
+            let detail = "cannot be greater than status.replicas";
+            errors.push(FieldError::invalid(&path.child(name), count, detail));
+        }
+        if status.available_replicas > status.ready_replicas {
+            let detail = "cannot be greater than status.readyReplicas";
+            let (path, count) = (path.child("availableReplicas"), status.available_replicas);
+            errors.push(FieldError::invalid(&path, count, detail));
+        }
+        rules::not_decremented(&mut errors, now, before, &collisions);
+        errors
+    }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Nothing
     }

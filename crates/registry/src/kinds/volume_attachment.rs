@@ -1,14 +1,19 @@
 //! VolumeAttachments.
 
 use crate::{KindStrategy, StatusKeeps};
-use kubist_api::storage::v1::VolumeAttachment;
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
+use kubist_api::storage::v1::{VolumeAttachment, VolumeAttachmentStatus};
+use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 
 use super::rules::{self, Errors};
 use super::{go_struct, persistent_volume};
 
 #[derive(Debug)]
 pub(super) struct VolumeAttachments;
+
+/// Bytes of what an attachment tells of itself.
+const METADATA_BYTES_MAX: usize = 256 << 10;
+/// Bytes of the text of an error.
+const MESSAGE_BYTES_MAX: usize = 1_024;
 
 impl KindStrategy for VolumeAttachments {
     type Kind = VolumeAttachment;
@@ -21,6 +26,7 @@ impl KindStrategy for VolumeAttachments {
         let node = path.child("nodeName");
         let rule = validate_name::dns1123_subdomain;
         rules::text(&mut errors, &new.spec.node_name, &node, rule);
+        check_status(&mut errors, &new.status, &FieldPath::new("status"));
         errors
     }
     fn validate_update(&self, new: &VolumeAttachment, old: &VolumeAttachment) -> Vec<FieldError> {
@@ -32,11 +38,46 @@ impl KindStrategy for VolumeAttachments {
         }
         errors
     }
+    fn validate_status_update(
+        &self,
+        new: &VolumeAttachment,
+        old: &VolumeAttachment,
+    ) -> Vec<FieldError> {
+        // Upstream checks all of it.
+        self.validate_update(new, old)
+    }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Everything
     }
     fn allow_unconditional_update(&self) -> bool {
         false
+    }
+}
+
+fn check_status(errors: &mut Errors, status: &VolumeAttachmentStatus, path: &FieldPath) {
+    let bytes = |(key, value): (&Str, &Str)| key.len() + value.len();
+    let size: usize = status.attachment_metadata.iter().map(bytes).sum();
+    if size > METADATA_BYTES_MAX {
+        let path = path.child("attachmentMetadata");
+        errors.push(FieldError::too_long(&path, METADATA_BYTES_MAX));
+    }
+    for (name, error) in [
+        ("attachError", &status.attach_error),
+        ("detachError", &status.detach_error),
+    ] {
+        let Some(error) = error else {
+            continue;
+        };
+        let path = path.child(name);
+        if error.message.len() > MESSAGE_BYTES_MAX {
+            // Upstream tells the bound of the metadata.
+            let path = path.child("message");
+            errors.push(FieldError::too_long(&path, METADATA_BYTES_MAX));
+        }
+        if let Some(code) = error.error_code.filter(|&code| code < 0) {
+            let detail = format!("must be between 0 and {}, inclusive", i32::MAX);
+            errors.push(FieldError::invalid(&path.child("errorCode"), code, detail));
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Configurations of validating and of mutating webhooks.
 
-use crate::{Generation, KindStrategy};
+use crate::{Generation, KindStrategy, MetadataRules};
 use kubist_api::admissionregistration::v1::{
     MutatingWebhookConfiguration, RuleWithOperations, ValidatingWebhookConfiguration,
     WebhookClientConfig,
@@ -78,6 +78,9 @@ impl KindStrategy for ValidatingWebhooks {
         }
         errors
     }
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Lenient
+    }
     fn generation(&self) -> Generation {
         Generation::Spec
     }
@@ -106,6 +109,9 @@ impl KindStrategy for MutatingWebhooks {
             }
         }
         errors
+    }
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Lenient
     }
     fn generation(&self) -> Generation {
         Generation::Spec

@@ -2,7 +2,7 @@
 
 use super::{Replacement, Rest};
 use crate::RequestContext;
-use crate::store::{Part, UpdateRequest};
+use crate::store::UpdateRequest;
 use kubist_apimachinery::{AnyObject, Status};
 
 impl Rest {
@@ -20,7 +20,8 @@ impl Rest {
         self.to_served(prepared)
     }
 
-    /// What an update of `old`, as it is stored, by `new` would store. The resource versions are
+    /// What an update of `old`, as it is stored, by `new` would store; of the part of it that this
+    /// path is for. The resource versions are
     /// not compared; otherwise as [`prepare_create`](Self::prepare_create).
     pub fn prepare_update(
         &self,
@@ -39,8 +40,8 @@ impl Rest {
             namespace: &meta.namespace,
             name: &meta.name,
             object: &Replacement(new.boxed_clone()),
-            part: Part::Whole,
-            subresource: "",
+            part: self.part(),
+            subresource: self.subresource_name(),
             dry_run: true,
         };
         let prepared = store.begin_update(&request, new, &*old)?;

@@ -103,23 +103,27 @@ impl Rest {
         object: &'a dyn UpdatedObject,
         dry_run: bool,
     ) -> UpdateRequest<'a> {
-        let part = match self.subresource {
-            Subresource::None | Subresource::Scale => Part::Whole,
-            Subresource::Status(_) => Part::Status,
-            Subresource::Finalize
-            | Subresource::Binding
-            | Subresource::Eviction
-            | Subresource::PodSpec(_) => Part::Other,
-        };
         UpdateRequest {
             shared: &self.shared,
             cx,
             namespace,
             name,
             object,
-            part,
+            part: self.part(),
             subresource: self.subresource.name(),
             dry_run,
+        }
+    }
+
+    /// What an update by this path may change.
+    pub(super) fn part(&self) -> Part {
+        match self.subresource {
+            Subresource::None | Subresource::Scale => Part::Whole,
+            Subresource::Status(_) => Part::Status,
+            Subresource::Finalize
+            | Subresource::Binding
+            | Subresource::Eviction
+            | Subresource::PodSpec(_) => Part::Other,
         }
     }
 

@@ -75,6 +75,11 @@ pub(super) fn take_over(new: &mut Service, old: Option<&Service>) {
             new.spec.ip_family_policy = None;
         }
     }
+    // Upstream hides it from whoever reads a service that leads elsewhere.
+    let same_policy = new.spec.internal_traffic_policy == old.spec.internal_traffic_policy;
+    if type_of(new) == "ExternalName" && same_policy {
+        new.spec.internal_traffic_policy = None;
+    }
     take_over_node_ports(new, old);
 }
 

@@ -6,9 +6,9 @@ use crate::object_fields::{self, equal_in};
 use crate::registry::Shared;
 use crate::rest::warn;
 use crate::storage_error::{Operation, StorageError};
-use crate::strategy::{Admission, Generation};
+use crate::strategy::{Admission, Generation, MetadataRules};
 use crate::validate_metadata::validate_metadata;
-use crate::{RequestContext, Stored};
+use crate::{NameRule, RequestContext, Stored};
 use kubist_apimachinery::{AnyObject, Status, Str};
 
 /// How often a generated name may be taken already, as upstream.
@@ -136,8 +136,16 @@ impl Store {
         }
         self.strategy.prepare_for_create(cx, &mut *object);
         let meta = object.meta();
-        let mut errors = validate_metadata(meta, self.namespaced, self.strategy.name_rule());
+        let mut errors = Vec::new();
+        let rules = self.strategy.metadata_rules();
+        if rules != MetadataRules::Common {
+            let names = self.strategy.name_rule();
+            errors = validate_metadata(meta, self.namespaced, names, rules);
+        }
         errors.extend(self.strategy.validate(&*object));
+        if errors.is_empty() && rules == MetadataRules::Common {
+            errors = validate_metadata(meta, self.namespaced, NameRule::PathSegment, rules);
+        }
         self.invalid(&meta.name, &errors)?;
         warn(cx, &*self.strategy, &*object, None);
         self.strategy.canonicalize(&mut *object);

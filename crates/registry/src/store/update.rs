@@ -144,10 +144,8 @@ impl Store {
         if of_spec && self.bumps_generation(&*new, old) {
             new.meta_mut().generation = old.meta().generation + 1;
         }
-        let mut errors = validate_metadata_update(&*new, old);
-        if self.strategy.repeats_metadata_checks() {
-            errors.extend(errors.clone());
-        }
+        let rules = self.strategy.metadata_rules();
+        let mut errors = validate_metadata_update(&*new, old, self.namespaced, rules);
         errors.extend(match request.part {
             Part::Whole => self.strategy.validate_update(&*new, old),
             Part::Status if request.subresource == STATUS => {

@@ -24,6 +24,8 @@ type Request struct {
 	Object json.RawMessage `json:"object"`
 	// Old is the stored object, on update.
 	Old json.RawMessage `json:"old,omitempty"`
+	// Subresource is "status" for an update of that alone.
+	Subresource string `json:"subresource,omitempty"`
 }
 
 // Answer is what became of it.
@@ -47,6 +49,11 @@ type Cause struct {
 	Message string `json:"message"`
 }
 
+var (
+	errUnknown = errors.New("there is no strategy for it")
+	errOld     = errors.New("the old object is not understood")
+)
+
 // Check answers a request. A panic of upstream's code is a fault.
 func Check(it *Request) (answer Answer) {
 	defer func() {
@@ -62,11 +69,7 @@ func Check(it *Request) (answer Answer) {
 	if answer.Defaulted, err = encode(object, version); err != nil {
 		return Answer{Fault: "Encode", Message: err.Error()}
 	}
-	strategy, ok := strategies[schema.GroupResource{Group: kind.Group, Resource: it.Resource}]
-	if !ok {
-		return Answer{Fault: "Unknown", Message: it.Resource}
-	}
-	if err = apply(strategy, it, object, version); err != nil {
+	if err = apply(it, object, version); err != nil {
 		return answer.refused(err)
 	}
 	if answer.Prepared, err = stored(object, version); err != nil {
@@ -76,7 +79,6 @@ func Check(it *Request) (answer Answer) {
 }
 
 func apply(
-	strategy rest.RESTCreateUpdateStrategy,
 	it *Request,
 	object runtime.Object,
 	version schema.GroupVersion,
@@ -89,6 +91,7 @@ func apply(
 	if it.Old != nil {
 		verb = "update"
 	}
+	resource := schema.GroupResource{Group: version.Group, Resource: it.Resource}
 	ctx := request.WithNamespace(context.Background(), metadata.GetNamespace())
 	ctx = request.WithRequestInfo(ctx, &request.RequestInfo{
 		IsResourceRequest: true,
@@ -98,17 +101,29 @@ func apply(
 		APIVersion:        version.Version,
 		Namespace:         metadata.GetNamespace(),
 		Resource:          it.Resource,
+		Subresource:       it.Subresource,
 		Name:              metadata.GetName(),
 	})
-	if it.Old != nil {
-		old, _, err := decode(it.Old)
-		if err != nil {
-			return err
-		}
+	strategy, ok := strategies[resource]
+	if !ok {
+		return errUnknown
+	}
+	if it.Old == nil {
+		rest.FillObjectMetaSystemFields(metadata)
+		return rest.BeforeCreate(strategy, ctx, object)
+	}
+	old, _, err := decode(it.Old)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errOld, err)
+	}
+	if it.Subresource == "" {
 		return rest.BeforeUpdate(strategy, ctx, object, old)
 	}
-	rest.FillObjectMetaSystemFields(metadata)
-	return rest.BeforeCreate(strategy, ctx, object)
+	ofStatus, ok := statusStrategies[resource]
+	if !ok {
+		return errUnknown
+	}
+	return rest.BeforeUpdate(ofStatus, ctx, object, old)
 }
 
 // decode makes an object of the internal version, with defaults.
@@ -133,6 +148,14 @@ func stored(object runtime.Object, version schema.GroupVersion) (json.RawMessage
 }
 
 func (it Answer) refused(err error) Answer {
+	if errors.Is(err, errUnknown) {
+		it.Fault, it.Message = "Unknown", err.Error()
+		return it
+	}
+	if errors.Is(err, errOld) {
+		it.Fault, it.Message = "Decode", err.Error()
+		return it
+	}
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		it.Fault, it.Message = "Error", err.Error()

@@ -47,6 +47,10 @@ async fn create_refuses_versions_and_wrong_names_and_namespaces() {
         let status = tester.create_in(tester.namespace(), object, false).await;
         assert_eq!(code(status), 400, "{who}: a version");
         for name in ["", "a/b", "..", "%"] {
+            if name.is_empty() && tester.rest.facts().plural == "limitranges" {
+                // Upstream makes a name up for these.
+                continue;
+            }
             let mut object = tester.object("a");
             object.meta_mut().name = name.into();
             let status = tester.create_in(tester.namespace(), object, false).await;
