@@ -5,9 +5,10 @@
 //! [`Ours`] takes a case through the registry's rules, [`Theirs`] through the program in
 //! `tests/interop/validation`, which has upstream's as a library. [`compare`] tells where the
 //! answers differ: in the object with its defaults, in what would be stored, in the field and
-//! reason of what is wrong. [`Accepted`] is the table of what is known to differ, and why.
+//! reason of what is wrong, in the words about it. Updates of a status are compared in the same way.
+//! [`Accepted`] is the table of what is known to differ, and why.
 //!
-//! It compares fields and reasons, not messages, and checks nothing that needs other objects.
+//! It checks nothing that needs other objects.
 
 mod accepted;
 mod answer;

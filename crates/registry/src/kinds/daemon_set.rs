@@ -114,7 +114,7 @@ fn check_spec(
     if let Some(selector) = selector {
         rules::workload_selector(errors, Some(selector), &at, "daemonset");
     }
-    let selector = rules::as_selector(&mut Vec::new(), selector, &at, "");
+    let selector = rules::as_selector(&mut Vec::new(), selector, &at);
     if let Some(selector) = selector {
         rules::template_matches(errors, &selector, &spec.template, &path.child("template"));
     }

@@ -13,6 +13,9 @@ use super::{fill, pod_disabled_fields};
 #[derive(Debug)]
 pub(super) struct Deployments;
 
+/// What an amount that is not given is to upstream.
+const ZERO: IntOrString = IntOrString::Int(0);
+
 impl KindStrategy for Deployments {
     type Kind = Deployment;
 
@@ -203,8 +206,8 @@ fn check_strategy(errors: &mut Errors, strategy: &DeploymentStrategy, path: &Fie
             let shown = ShownStrategy {
                 r#type: other,
                 rolling_update: rolling.map(|it| ShownRollingUpdate {
-                    max_unavailable: it.max_unavailable.as_ref(),
-                    max_surge: it.max_surge.as_ref(),
+                    max_unavailable: it.max_unavailable.as_ref().or(Some(&ZERO)),
+                    max_surge: it.max_surge.as_ref().or(Some(&ZERO)),
                 }),
             };
             let supported = ["Recreate", "RollingUpdate"];

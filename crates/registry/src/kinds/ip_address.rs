@@ -40,12 +40,9 @@ impl KindStrategy for IpAddresses {
 
 /// An address in the one form that stands for it.
 fn address(name: &str, _prefix: bool) -> Vec<String> {
-    let problem = match address_rules::parse_ip(name) {
-        Some(address) if address.to_string() == name => return Vec::new(),
-        Some(address) => format!("must be in canonical form (\"{address}\")"),
-        None => "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)".to_owned(),
-    };
-    vec![problem]
+    let mut errors = Errors::new();
+    address_rules::canonical_ip(&mut errors, name, &FieldPath::ROOT);
+    errors.iter().map(|it| it.detail.to_string()).collect()
 }
 
 fn check_parent(errors: &mut Errors, parent: &ParentReference, path: &FieldPath) {

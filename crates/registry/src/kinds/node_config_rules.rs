@@ -29,16 +29,13 @@ pub(super) fn check(errors: &mut Errors, node: &Node) {
 }
 
 fn check_source(errors: &mut Errors, source: &NodeConfigSource, told: bool, path: &FieldPath) {
-    match &source.config_map {
-        Some(map) => {
-            let path = path.child("configMap");
-            check_version(errors, map, told, &path);
-            check_map(errors, map, &path);
-        }
-        None => {
-            let detail = "exactly one reference subfield must be non-nil";
-            errors.push(FieldError::invalid(path, go_struct::shown(source), detail));
-        }
+    if let Some(map) = &source.config_map {
+        let path = path.child("configMap");
+        check_version(errors, map, told, &path);
+        check_map(errors, map, &path);
+    } else {
+        let detail = "exactly one reference subfield must be non-nil";
+        errors.push(FieldError::invalid(path, go_struct::shown(source), detail));
     }
 }
 

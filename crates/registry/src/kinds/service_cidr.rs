@@ -2,13 +2,21 @@
 
 use crate::{KindStrategy, StatusKeeps};
 use kubist_api::networking::v1::{ServiceCIDR, ServiceCIDRSpec};
-use kubist_apimachinery::{FieldError, FieldPath, Str};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str};
+use serde::Serialize;
 
 use super::address_rules;
 use super::rules::{self, Errors};
 
 #[derive(Debug)]
 pub(super) struct ServiceCidrs;
+
+/// The spec as messages show it.
+#[derive(Serialize)]
+struct ShownSpec<'a> {
+    #[serde(rename = "CIDRs")]
+    cidrs: &'a [Str],
+}
 
 const IMMUTABLE: &str = "field is immutable";
 
@@ -70,7 +78,7 @@ fn check(errors: &mut Errors, spec: &ServiceCIDRSpec) {
         }
         _ => {
             let detail = "may only hold up to 2 values";
-            let shown = rules::list(&spec.cidrs);
+            let shown = BadValue::json(&ShownSpec { cidrs: &spec.cidrs });
             errors.push(FieldError::invalid(&path, shown, detail));
         }
     }

@@ -233,8 +233,7 @@ fn check_affinity(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
         .and_then(|it| it.client_ip.as_ref())
         .and_then(|it| it.timeout_seconds);
     if let Some(seconds) = seconds.filter(|it| !(1..=AFFINITY_SECONDS_MAX).contains(it)) {
-        let detail =
-            format!("must be greater than 0 and less than or equal to {AFFINITY_SECONDS_MAX}");
+        let detail = format!("must be greater than 0 and less than {AFFINITY_SECONDS_MAX}");
         let path = at.child("clientIP").child("timeoutSeconds");
         errors.push(FieldError::invalid(&path, seconds, detail));
     }

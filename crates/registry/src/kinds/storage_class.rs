@@ -56,7 +56,11 @@ impl KindStrategy for StorageClasses {
         frozen(
             "parameters",
             new.parameters != old.parameters,
-            BadValue::json(&new.parameters),
+            if new.parameters.is_empty() {
+                BadValue::null()
+            } else {
+                BadValue::json(&new.parameters)
+            },
         );
         frozen(
             "provisioner",
