@@ -13,6 +13,11 @@ use crate::process::{self, Outcome, root};
 
 /// The name of the part, for `--only`.
 pub(super) const PART: &str = "validation";
+/// The tests that compare.
+const TESTS: [&str; 2] = [
+    "mutated_objects_are_judged_as_by_upstream",
+    "mutated_statuses_are_judged_as_by_upstream",
+];
 /// Mutated objects of each kind.
 pub(super) const COUNT: u64 = 25;
 /// And in a long run.
@@ -48,8 +53,8 @@ fn build(to: &Path) -> Outcome {
 
 fn compare(test: &Path, program: &Path, count: u64, seed: u64) -> Outcome {
     let output = Command::new(test)
-        .args(["--exact", "--nocapture"])
-        .arg("mutated_objects_are_judged_as_by_upstream")
+        .args(["--exact", "--nocapture", "--test-threads=1"])
+        .args(TESTS)
         .env("KUBIST_VALIDATION_PROGRAM", program)
         .env("KUBIST_VALIDATION_COUNT", count.to_string())
         .env("KUBIST_VALIDATION_SEED", seed.to_string())
@@ -57,15 +62,14 @@ fn compare(test: &Path, program: &Path, count: u64, seed: u64) -> Outcome {
         .current_dir(root().join("tests/validation"))
         .output()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let agreed = text.lines().find(|line| line.ends_with("others agree"));
-    match agreed {
-        Some(line) if output.status.success() => {
+    let agreed = text.lines().filter(|line| line.ends_with("others agree"));
+    let agreed: Vec<&str> = agreed.collect();
+    if agreed.len() == TESTS.len() && output.status.success() {
+        for line in agreed {
             eprintln!("          {line}");
-            Ok(())
         }
-        _ => {
-            eprintln!("{}", String::from_utf8_lossy(&output.stderr));
-            Err("ours differ from upstream's, as shown above".into())
-        }
+        return Ok(());
     }
+    eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+    Err("ours differ from upstream's, as shown above".into())
 }

@@ -1,6 +1,6 @@
 //! Deployments.
 
-use crate::{Generation, KindStrategy, StatusKeeps};
+use crate::{Generation, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::apps::v1::{Deployment, DeploymentSpec, DeploymentStrategy};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, IntOrString};
 use serde::Serialize;
