@@ -9,12 +9,12 @@ mod dry_run;
 mod factory;
 mod stats;
 mod upstream_form;
+mod watch_cache;
 
 pub(crate) use dry_run::DryRunnable;
-pub use factory::{
-    MadeStorage, StorageFactory, StorageOptions, WatchCache, WatchCacheSizes, WatchCacheSizesError,
-};
+pub use factory::{MadeStorage, StorageFactory, StorageOptions};
 pub use stats::StorageStats;
+pub use watch_cache::{WatchCache, WatchCacheSizes, WatchCacheSizesError};
 
 use crate::storage_key::KeyLayout;
 use crate::strategy::BoxFuture;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 matrix![
+    with progress:
     a_bookmark_has_the_version_of_everything,
     bookmarks_come_only_if_wanted,
     versions_only_rise_under_writes,

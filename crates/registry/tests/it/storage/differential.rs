@@ -2,6 +2,7 @@
 
 use super::etcd_row::on_etcd;
 use super::stack::{Engine, Stack, drain, edits, names};
+use crate::etcd::Release;
 use kubist_apimachinery::Status;
 use kubist_registry::storage::{DeleteRequest, Listed, Storage, UpdateRequest};
 use kubist_registry::{StorageError, Stored};
@@ -343,6 +344,6 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3))]
     #[test]
     fn raw_and_cached_give_the_same_answers_on_etcd(ops in prop::collection::vec(op(), 1..30)) {
-        on_etcd(true, async |s| run(s, ops).await);
+        on_etcd(Release::Current, true, async |s| run(s, ops).await);
     }
 }

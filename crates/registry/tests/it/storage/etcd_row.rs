@@ -1,5 +1,6 @@
-//! The etcd row of the matrix: one etcd for all tests and one test at a time on it, each below a
-//! root of its own, so that revisions are as predictable as on an engine that nobody shares.
+//! The etcd rows of the matrix: one etcd of each release for all tests and one test at a time on
+//! it, each below a root of its own, so that revisions are as predictable as on an engine that
+//! nobody shares.
 //!
 //! Tests run on virtual time, which jumps as soon as nothing runs. An etcd takes real time, so
 //! here it jumps only after nothing has been on its way to or from etcd for a moment.
@@ -24,33 +25,46 @@ use tokio::task::{JoinSet, spawn_blocking};
 /// How long nothing may happen before virtual time jumps: so many of these.
 const TICK: Duration = Duration::from_millis(10);
 const QUIET_TICKS: usize = 10;
-/// The etcd of those tests that run at the moment. It ends with the last of them.
-static SHARED: Mutex<Weak<Mutex<Etcd>>> = Mutex::new(Weak::new());
+/// The same with 3.4, which takes longer to begin with history.
+const QUIET_TICKS_OF_3_4: usize = 25;
+/// The etcds of those tests that run at the moment: 3.4 and 3.6. Each ends with the last of them.
+static SHARED: [Mutex<Weak<Mutex<Etcd>>>; 2] = [Mutex::new(Weak::new()), Mutex::new(Weak::new())];
 /// The roots that were given out.
 static ROOTS: AtomicUsize = AtomicUsize::new(0);
 
-fn shared() -> Option<Arc<Mutex<Etcd>>> {
-    let mut shared = SHARED.lock();
+fn shared(release: Release) -> Option<Arc<Mutex<Etcd>>> {
+    let mut shared = SHARED[usize::from(release == Release::Current)].lock();
     if let Some(running) = shared.upgrade() {
         return Some(running);
     }
     let plain = Builder::new_current_thread().enable_all().build();
     let plain = plain.expect("a runtime");
-    // What it loses with its machine is nobody's: its folder goes with it.
+    // What it loses with its machine is nobody's: its folder goes with it. 3.4 has no such flag.
     let quick = ["--unsafe-no-fsync"];
-    let etcd = plain.block_on(Etcd::start_with(Release::Current, &quick))?;
+    let flags = if release == Release::Current {
+        &quick[..]
+    } else {
+        &[]
+    };
+    let etcd = plain.block_on(Etcd::start_with(release, flags))?;
     let etcd = Arc::new(Mutex::new(etcd));
     *shared = Arc::downgrade(&etcd);
     Some(etcd)
 }
 
 /// Runs a test on an etcd, or says that there is none.
-pub(crate) fn on_etcd(cached: bool, runner: impl AsyncFnOnce(&Stack)) {
-    let Some(etcd) = shared() else {
+pub(crate) fn on_etcd(release: Release, cached: bool, runner: impl AsyncFnOnce(&Stack)) {
+    let Some(etcd) = shared(release) else {
         return;
     };
     let etcd = etcd.lock();
-    let activity = Arc::new(Activity::default());
+    let activity = Arc::new(Activity {
+        quiet_ticks: match release {
+            Release::Packaged => QUIET_TICKS_OF_3_4,
+            Release::Current => QUIET_TICKS,
+        },
+        ..Activity::default()
+    });
     let runtime = activity.runtime();
     let _end = End(Arc::clone(&activity));
     runtime.block_on(async {
@@ -62,7 +76,7 @@ pub(crate) fn on_etcd(cached: bool, runner: impl AsyncFnOnce(&Stack)) {
         let kv = EtcdKv::new(config).expect("a URL");
         let kv = Arc::new(Observed { kv, activity });
         kv.call(kv.kv.learn_versions()).await;
-        assert!(kv.answers_progress(), "it is a current one");
+        assert_eq!(kv.answers_progress(), release == Release::Current);
         let root = format!("/root-{}", ROOTS.fetch_add(1, Ordering::Relaxed));
         let stack = Stack::on_etcd(kv, etcd.url(), &root, cached, tasks).await;
         runner(&stack).await;
@@ -118,6 +132,8 @@ impl Stack {
 /// What is on its way to or from etcd.
 #[derive(Debug, Default)]
 struct Activity {
+    /// After how many ticks it is quiet.
+    quiet_ticks: usize,
     calls: AtomicUsize,
     /// Calls that began or ended, and batches of watches.
     events: watch::Sender<usize>,
@@ -145,7 +161,7 @@ impl Activity {
     #[expect(clippy::disallowed_methods, reason = "etcd's time is the machine's")]
     fn wait_for_quiet(&self) -> usize {
         let (mut quiet, mut last) = (0, *self.events.borrow());
-        while quiet < QUIET_TICKS && !self.ended.load(Ordering::Acquire) {
+        while quiet < self.quiet_ticks && !self.ended.load(Ordering::Acquire) {
             std::thread::sleep(TICK);
             let events = *self.events.borrow();
             let idle = self.calls.load(Ordering::Acquire) == 0;

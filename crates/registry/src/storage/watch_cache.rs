@@ -1,0 +1,108 @@
+//! `WatchCache`: which resources have a watch cache, and how upstream's option says so.
+
+use crate::cacher::CacherConfig;
+use kubist_apimachinery::GroupResource;
+use std::str::FromStr;
+
+/// Which resources have a watch cache.
+#[derive(Clone, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
+pub struct WatchCache {
+    /// Whether there are watch caches at all. Default: no; see the decision record on it.
+    pub enabled: bool,
+    /// Exceptions.
+    pub sizes: WatchCacheSizes,
+    /// How they behave. The indexed field is that of the resource.
+    pub config: CacherConfig,
+}
+
+impl WatchCache {
+    /// One for every resource.
+    pub fn everywhere() -> Self {
+        Self {
+            enabled: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether a resource has one.
+    pub fn covers(&self, resource: &GroupResource) -> bool {
+        self.enabled && self.sizes.get(resource) != Some(0)
+    }
+}
+
+/// Sizes of watch caches by resource, as upstream's option has them: a cache adapts its size, so
+/// only zero means something, which is no cache.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WatchCacheSizes(Vec<(GroupResource, usize)>);
+
+/// Why a text is not sizes of watch caches.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{item:?} is not the size of a watch cache; one is `resource[.group]#size`")]
+pub struct WatchCacheSizesError {
+    item: String,
+}
+
+impl WatchCacheSizes {
+    /// What was said of a resource.
+    pub fn get(&self, resource: &GroupResource) -> Option<usize> {
+        let found = self.0.iter().find(|(of, _)| of == resource);
+        found.map(|(_, size)| *size)
+    }
+}
+
+impl FromStr for WatchCacheSizes {
+    type Err = WatchCacheSizesError;
+
+    /// Reads `resource[.group]#size,…`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut sizes = Vec::new();
+        for item in text.split(',').filter(|it| !it.is_empty()) {
+            let error = || WatchCacheSizesError {
+                item: item.to_owned(),
+            };
+            let (resource, size) = item.split_once('#').ok_or_else(error)?;
+            let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
+            if plural.is_empty() {
+                return Err(error());
+            }
+            let size = size.parse().map_err(|_| error())?;
+            sizes.push((GroupResource::new(group, plural), size));
+        }
+        Ok(Self(sizes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_upstream_writes_them() {
+        let sizes: WatchCacheSizes = "pods#0,deployments.apps#100".parse().expect("valid");
+        assert_eq!(sizes.get(&GroupResource::new("", "pods")), Some(0));
+        assert_eq!(
+            sizes.get(&GroupResource::new("apps", "deployments")),
+            Some(100)
+        );
+        assert_eq!(sizes.get(&GroupResource::new("", "nodes")), None);
+        for text in ["pods", "pods#", "#1", "pods#-1", "pods#x"] {
+            assert!(text.parse::<WatchCacheSizes>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn size_zero_is_no_cache_and_no_other_size_matters() {
+        let cache = WatchCache {
+            enabled: true,
+            sizes: "pods#0,nodes#7".parse().expect("valid"),
+            ..WatchCache::default()
+        };
+        let covers = |plural| cache.covers(&GroupResource::new("", plural));
+        assert_eq!(
+            ["pods", "nodes", "services"].map(covers),
+            [false, true, true]
+        );
+        assert!(!WatchCache::default().covers(&GroupResource::new("", "nodes")));
+    }
+}
