@@ -12,6 +12,9 @@ pub const MAGIC: [u8; 4] = *b"k8s\0";
 /// `contentEncoding` and `contentType`, both empty: how every envelope ends.
 pub(crate) const TAIL: [u8; 4] = [0x1a, 0, 0x22, 0];
 
+/// How many bytes follow the message in an envelope as it is written.
+pub const END_BYTES: usize = TAIL.len();
+
 /// An opened envelope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -65,6 +68,17 @@ impl<'a> Envelope<'a> {
             Ok(())
         })?;
         Ok(envelope)
+    }
+
+    /// Where the message ends in the bytes that were opened; none if these are others.
+    pub fn end_in(&self, bytes: &[u8]) -> Option<usize> {
+        let start = self
+            .raw
+            .as_ptr()
+            .addr()
+            .checked_sub(bytes.as_ptr().addr())?;
+        let end = start.checked_add(self.raw.len())?;
+        (end <= bytes.len()).then_some(end)
     }
 
     fn read_type_meta(&mut self, bytes: &'a [u8], offset: usize) -> Result<(), EnvelopeError> {

@@ -41,6 +41,7 @@ pub mod list_stream;
 pub mod negotiate;
 pub mod patch;
 mod protobuf_fields;
+pub mod transcode;
 pub mod watch_stream;
 pub mod yaml;
 

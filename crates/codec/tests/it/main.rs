@@ -7,6 +7,8 @@ mod list_stream;
 #[cfg(test)]
 mod recorded_patches;
 #[cfg(test)]
+mod transcode;
+#[cfg(test)]
 mod watch_stream;
 #[cfg(test)]
 mod yaml;

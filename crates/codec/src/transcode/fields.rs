@@ -1,0 +1,198 @@
+//! The fields of a message, one after the other, as places in the bytes.
+
+use super::Irregular;
+use kubist_apimachinery::wire::{Entry, FieldType, Schema};
+
+/// Wire types.
+pub(super) const VARINT: u8 = 0;
+const FIXED_64: u8 = 1;
+pub(super) const DELIMITED: u8 = 2;
+const FIXED_32: u8 = 5;
+
+/// A place in the bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    start: u32,
+    end: u32,
+}
+
+/// A field.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) number: u32,
+    pub(super) wire_type: u8,
+    /// With its tag; of a repeated field, from the first to the last.
+    pub(super) whole: Part,
+    /// What is in it, if it says its length.
+    pub(super) contents: Part,
+    /// The number that it is, if it is a varint.
+    pub(super) value: u64,
+}
+
+impl Found {
+    /// A field that is not there.
+    pub(super) const NONE: Self = Self {
+        number: 0,
+        wire_type: 0,
+        whole: Part::NONE,
+        contents: Part::NONE,
+        value: 0,
+    };
+
+    pub(super) fn is_none(&self) -> bool {
+        self.whole.is_none()
+    }
+
+    /// Takes one more field in, which must come right behind.
+    #[inline]
+    pub(super) fn extend(&mut self, field: Self, repeated: bool) -> Result<(), Irregular> {
+        if self.is_none() {
+            *self = field;
+            return Ok(());
+        }
+        if !repeated || self.whole.end != field.whole.start {
+            return Err(Irregular);
+        }
+        self.whole.end = field.whole.end;
+        Ok(())
+    }
+}
+
+impl Part {
+    /// No place. A field has a tag, so its place is never empty.
+    pub(super) const NONE: Self = Self { start: 0, end: 0 };
+
+    pub(super) fn new(start: usize, end: usize) -> Result<Self, Irregular> {
+        let small = |it| u32::try_from(it).map_err(|_| Irregular);
+        Ok(Self {
+            start: small(start)?,
+            end: small(end)?,
+        })
+    }
+
+    pub(super) fn is_none(self) -> bool {
+        self.end == self.start
+    }
+
+    #[inline]
+    pub(super) fn of(self, all: &[u8]) -> &[u8] {
+        all.get(self.start as usize..self.end as usize)
+            .unwrap_or_default()
+    }
+}
+
+/// Walks fields.
+pub(super) struct Cursor<'b> {
+    all: &'b [u8],
+    at: usize,
+    end: usize,
+}
+
+impl<'b> Cursor<'b> {
+    pub(super) fn new(all: &'b [u8], part: Part) -> Self {
+        Self {
+            all,
+            at: part.start as usize,
+            end: (part.end as usize).min(all.len()),
+        }
+    }
+
+    #[inline]
+    pub(super) fn next(&mut self) -> Result<Option<Found>, Irregular> {
+        if self.at >= self.end {
+            return Ok(None);
+        }
+        let start = self.at;
+        let tag = self.varint()?;
+        let number = u32::try_from(tag >> 3).map_err(|_| Irregular)?;
+        if number == 0 {
+            return Err(Irregular);
+        }
+        let wire_type = (tag & 7) as u8;
+        let (mut contents, mut value) = (Part::NONE, 0);
+        match wire_type {
+            VARINT => value = self.varint()?,
+            FIXED_64 => self.at += 8,
+            DELIMITED => {
+                let length = usize::try_from(self.varint()?).map_err(|_| Irregular)?;
+                let end = self.at.checked_add(length).ok_or(Irregular)?;
+                contents = Part::new(self.at, end)?;
+                self.at = end;
+            }
+            FIXED_32 => self.at += 4,
+            _ => return Err(Irregular),
+        }
+        if self.at > self.end {
+            return Err(Irregular);
+        }
+        Ok(Some(Found {
+            number,
+            wire_type,
+            whole: Part::new(start, self.at)?,
+            contents,
+            value,
+        }))
+    }
+
+    #[inline]
+    fn varint(&mut self) -> Result<u64, Irregular> {
+        let bytes = self.all.get(self.at..self.end).ok_or(Irregular)?;
+        if let Some(&byte) = bytes.first()
+            && byte < 0x80
+        {
+            self.at += 1;
+            return Ok(u64::from(byte));
+        }
+        let (value, rest) = kubist_apimachinery::wire::varint(bytes).map_err(|_| Irregular)?;
+        self.at = self.end - rest.len();
+        Ok(value)
+    }
+}
+
+/// The entry of `order` with a number. `hint` is where the one before was.
+#[inline]
+pub(super) fn entry_of(
+    schema: &Schema,
+    order: &'static [Entry],
+    number: u32,
+    hint: usize,
+) -> Option<(usize, Entry)> {
+    let number_of = |entry| match entry {
+        Entry::Field(index) => schema.fields[usize::from(index)].number,
+        Entry::Group { number, .. } => number,
+    };
+    // Canonical protobuf is in this order, and leaves some out.
+    for (position, &entry) in order.iter().enumerate().skip(hint).take(4) {
+        if number_of(entry) == number {
+            return Some((position, entry));
+        }
+    }
+    let found = order.binary_search_by_key(&number, |&entry| number_of(entry));
+    found.ok().map(|position| (position, order[position]))
+}
+
+pub(super) fn wire_type(ty: &FieldType) -> u8 {
+    match ty {
+        FieldType::Bool
+        | FieldType::I32
+        | FieldType::I64
+        | FieldType::BoolList
+        | FieldType::I32List
+        | FieldType::I64List => VARINT,
+        FieldType::F64 => FIXED_64,
+        _ => DELIMITED,
+    }
+}
+
+pub(super) fn is_repeated(ty: &FieldType) -> bool {
+    !matches!(
+        ty,
+        FieldType::Bool
+            | FieldType::I32
+            | FieldType::I64
+            | FieldType::F64
+            | FieldType::Str
+            | FieldType::Bytes
+            | FieldType::Message(_)
+    )
+}
