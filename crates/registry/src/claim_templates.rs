@@ -3,7 +3,7 @@
 //! Nowhere else in the API has an object within an object a kind of its own, so it is written
 //! into the finished JSON instead of being a field that every type carries.
 
-use kubist_api::apps;
+use kubist_api::{Kind, apps};
 use kubist_apimachinery::wire::Json;
 use kubist_apimachinery::{AnyObject, Status};
 use std::any::Any;
@@ -12,6 +12,11 @@ use std::any::Any;
 /// texts are escaped, and maps hold texts and no lists.
 const BEFORE: &[u8] = br#""volumeClaimTemplates":["#;
 const KIND: &[u8] = br#""kind":"PersistentVolumeClaim","apiVersion":"v1","#;
+
+/// Whether objects of a kind have objects in them that say their kind.
+pub(crate) fn has_kinds(kind: &Kind) -> bool {
+    kind.facts().kind == "StatefulSet"
+}
 
 /// The JSON of `object`, with the kinds of claim templates if it is a StatefulSet that has some.
 pub(crate) fn with_kinds(json: Vec<u8>, object: &dyn AnyObject) -> Result<Vec<u8>, Status> {

@@ -77,6 +77,7 @@ mod storage_error;
 mod storage_key;
 mod store;
 mod stored;
+mod stored_bytes;
 mod stored_cache;
 mod stored_codec;
 mod stored_defaults;

@@ -140,12 +140,18 @@ impl Listing<'_> {
             } else {
                 self.codec.passing(kv)
             };
+            let unread = !remember && !stored.is_sound();
             if let Some(status) = self.codec.failure(&stored, &mut cx) {
                 listed.unreadable.push(Unreadable {
                     key: String::from_utf8_lossy(&kv.key).into_owned(),
                     status: status.clone(),
                 });
-            } else if everything || self.is_selected(&stored, kv) {
+                continue;
+            }
+            if unread {
+                self.codec.note(kv);
+            }
+            if everything || self.is_selected(&stored, kv) {
                 items.push(stored);
             }
         }

@@ -10,34 +10,89 @@ const METADATA: u8 = 0x0a;
 /// `metadata.resourceVersion`, as a protobuf tag, with the length zero.
 const EMPTY_VERSION: [u8; 2] = [0x32, 0];
 
-/// Appends `raw` with `version` as its resource version. False, with nothing appended, if `raw`
-/// does not begin with metadata in which the field is empty.
-pub(crate) fn with_resource_version(raw: &[u8], version: &str, out: &mut Vec<u8>) -> bool {
-    let Some((meta, rest)) = metadata(raw) else {
-        return false;
-    };
-    let Some(at) = position_of_empty_version(meta) else {
-        return false;
-    };
-    out.reserve(raw.len() + version.len() + 4);
-    out.push(METADATA);
-    push_varint(meta.len() + version.len(), out);
-    // The length before the version is one byte in both cases: versions have at most 20 digits.
-    out.extend_from_slice(&meta[..=at]);
-    push_varint(version.len(), out);
-    out.extend_from_slice(version.as_bytes());
-    out.extend_from_slice(&meta[at + EMPTY_VERSION.len()..]);
-    out.extend_from_slice(rest);
-    true
+/// Where the resource version goes in an encoded object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct VersionPlace {
+    /// The empty field, from the start of the metadata.
+    at: u32,
+    /// The length of the metadata.
+    meta: u32,
 }
 
-/// How many bytes [`with_resource_version`] appends for a version of so many digits; None where it
-/// appends nothing.
-pub(crate) fn length_with_version(raw: &[u8], version: usize) -> Option<usize> {
-    let (meta, rest) = metadata(raw)?;
-    position_of_empty_version(meta)?;
-    let meta = meta.len() + version;
-    Some(1 + varint_length(meta) + meta + rest.len())
+/// Bits of each number in a word.
+const PLACE_BITS: u32 = 24;
+
+impl VersionPlace {
+    /// None if `raw` does not begin with metadata in which the field is empty.
+    pub(crate) fn of(raw: &[u8]) -> Option<Self> {
+        let (meta, _) = metadata(raw)?;
+        let at = position_of_empty_version(meta)?;
+        Some(Self {
+            at: u32::try_from(at).ok()?,
+            meta: u32::try_from(meta.len()).ok()?,
+        })
+    }
+
+    /// Both numbers in the low 48 bits; None if the metadata is longer than can be said so.
+    pub(crate) fn to_word(self) -> Option<u64> {
+        (self.meta >> PLACE_BITS == 0)
+            .then(|| u64::from(self.at) << PLACE_BITS | u64::from(self.meta))
+    }
+
+    /// From the low 48 bits of a word.
+    #[expect(clippy::cast_possible_truncation, reason = "24 bits are meant")]
+    pub(crate) fn from_word(word: u64) -> Self {
+        let mask = (1 << PLACE_BITS) - 1;
+        Self {
+            at: (word >> PLACE_BITS & mask) as u32,
+            meta: (word & mask) as u32,
+        }
+    }
+
+    /// Appends `raw`, of which this is the place, with a version; 0 is none.
+    pub(crate) fn fill(self, raw: &[u8], revision: u64, out: &mut Vec<u8>) {
+        let mut digits = [0; DIGITS_MAX];
+        let version = digits_of(revision, &mut digits);
+        let meta = self.meta as usize;
+        let start = 1 + varint_length(meta);
+        let (before, after) = raw.split_at((start + self.at as usize + 1).min(raw.len()));
+        out.reserve(raw.len() + version.len() + 4);
+        out.push(METADATA);
+        push_varint(meta + version.len(), out);
+        // The length before the version is one byte in both cases: versions have at most 20 digits.
+        out.extend_from_slice(before.get(start..).unwrap_or_default());
+        push_varint(version.len(), out);
+        out.extend_from_slice(version);
+        out.extend_from_slice(after.get(1..).unwrap_or_default());
+    }
+
+    /// How many bytes [`fill`](Self::fill) appends for an object of so many.
+    pub(crate) fn filled_length(self, raw: usize, revision: u64) -> usize {
+        let version = version_length(revision);
+        let meta = self.meta as usize;
+        raw + version + varint_length(meta + version) - varint_length(meta)
+    }
+}
+
+/// Digits of the greatest revision.
+const DIGITS_MAX: usize = 20;
+
+/// The decimal digits of a revision; none of 0.
+fn digits_of(mut revision: u64, digits: &mut [u8; DIGITS_MAX]) -> &[u8] {
+    let mut start = DIGITS_MAX;
+    while revision > 0 {
+        start -= 1;
+        digits[start] = b'0' + u8::try_from(revision % 10).expect("a digit is small");
+        revision /= 10;
+    }
+    &digits[start..]
+}
+
+/// How many digits that has.
+fn version_length(revision: u64) -> usize {
+    revision
+        .checked_ilog10()
+        .map_or(0, |digits| digits as usize + 1)
 }
 
 /// The metadata with its tag: a message that has only that. None if it does not come first, or
@@ -121,22 +176,21 @@ mod tests {
         // The length of the metadata grows over the border of one and of two bytes.
         for annotation in (0..130).chain(16_200..16_390) {
             let raw = config_map("", annotation).to_protobuf();
-            let mut out = Vec::new();
-            assert!(with_resource_version(
-                &raw,
-                "18446744073709551615",
-                &mut out
-            ));
-            let expected = config_map("18446744073709551615", annotation).to_protobuf();
-            assert_eq!(out, expected, "{annotation}");
-            assert_eq!(length_with_version(&raw, 20), Some(out.len()));
-            assert_eq!(length_with_version(&raw, 0), Some(raw.len()));
+            let place = VersionPlace::of(&raw).unwrap();
+            for (revision, version) in [(u64::MAX, "18446744073709551615"), (10, "10"), (0, "")] {
+                let mut out = Vec::new();
+                place.fill(&raw, revision, &mut out);
+                assert_eq!(out, config_map(version, annotation).to_protobuf());
+                assert_eq!(place.filled_length(raw.len(), revision), out.len());
+            }
+            let word = place.to_word().unwrap();
+            assert_eq!(VersionPlace::from_word(word), place);
+            assert_eq!(VersionPlace::from_word(word | 0xff << 48), place);
         }
     }
 
     #[test]
     fn what_is_not_as_stored_is_left_to_the_decoder() {
-        let mut out = Vec::new();
         for raw in [
             &b""[..],
             b"\x12\x00",
@@ -144,11 +198,14 @@ mod tests {
             b"\x0a\x02\x3a\x00",
             b"\x0a\x00\x0a\x00",
         ] {
-            assert!(!with_resource_version(raw, "7", &mut out));
-            assert_eq!(length_with_version(raw, 1), None);
+            assert_eq!(VersionPlace::of(raw), None);
         }
         let stamped = config_map("3", 0).to_protobuf();
-        assert!(!with_resource_version(&stamped, "7", &mut out));
-        assert_eq!(out, b"");
+        assert_eq!(VersionPlace::of(&stamped), None);
+        let long = VersionPlace {
+            at: 1,
+            meta: 1 << PLACE_BITS,
+        };
+        assert_eq!(long.to_word(), None);
     }
 }

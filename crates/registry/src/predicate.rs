@@ -128,7 +128,7 @@ mod tests {
         pod.spec.node_name = "n1".into();
         let kind = kubist_api::find_kind("", "v1", "Pod").expect("pods are built in");
         let stored = Stored::from_object(kind, 0, Box::new(pod));
-        Stored::from_raw(kind, 5, stored.raw().expect("it encodes").clone())
+        Stored::from_raw(kind, 5, stored.raw().expect("it encodes").to_vec().into())
     }
 
     #[test]

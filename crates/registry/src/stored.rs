@@ -3,12 +3,14 @@
 //! Cheap to clone and shared by all lists and watches that deliver it. The storage encoding is
 //! where it begins; metadata is scanned, and the object decoded, only when needed.
 
-use crate::claim_templates;
-use crate::object_version::{first_field, length_with_version, with_resource_version};
+mod json;
+
+use crate::object_version::{VersionPlace, first_field};
+use crate::stored_bytes::StoredBytes;
 use bytes::Bytes;
 use kubist_api::Kind;
 use kubist_apimachinery::wire::scan::{self, Scan};
-use kubist_apimachinery::wire::{DecodeContext, Encoding, Json, merge_protobuf, to_protobuf};
+use kubist_apimachinery::wire::{DecodeContext, Encoding, merge_protobuf, to_protobuf};
 use kubist_apimachinery::{AnyObject, KeyValues, ResourceVersion, Status, Str};
 use kubist_codec::Format;
 use kubist_codec::watch_stream::EventKind;
@@ -22,16 +24,25 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone)]
 pub struct Stored(Arc<Inner>);
 
+/// Small, because a large list makes one for each object.
 struct Inner {
     kind: &'static Kind,
     revision: u64,
     /// The bare protobuf message, without resource version.
-    raw: OnceLock<Bytes>,
+    raw: OnceLock<StoredBytes>,
+    /// Where the version goes in `raw`, if that is known already.
+    place: Option<VersionPlace>,
+    /// Whether the structure of `raw` is known to be whole.
+    sound: AtomicBool,
+    /// Everything that was made of it; nothing until somebody asks.
+    forms: OnceLock<Box<Forms>>,
+}
+
+#[derive(Default)]
+struct Forms {
     /// Where the metadata is in `raw`. None if it cannot be told without decoding.
     scan: OnceLock<Option<Scan>>,
     object: OnceLock<Result<Arc<dyn AnyObject>, Status>>,
-    /// Whether the structure of `raw` is known to be whole.
-    sound: AtomicBool,
     json: OnceLock<Result<Bytes, Status>>,
     protobuf: OnceLock<Result<Bytes, Status>>,
     /// The same in other versions of the kind; a resource has few.
@@ -52,45 +63,89 @@ impl Stored {
     /// A version as it came from storage: `raw` is the bare protobuf message, without resource
     /// version.
     pub fn from_raw(kind: &'static Kind, revision: u64, raw: Bytes) -> Self {
+        Self::from_bytes(kind, revision, raw.into())
+    }
+
+    fn from_bytes(kind: &'static Kind, revision: u64, raw: StoredBytes) -> Self {
         Self::new(kind, revision, OnceLock::from(raw), OnceLock::new())
+    }
+
+    /// A version as it is in a value that was looked at before: it is whole, and `place` is where
+    /// its version goes.
+    pub(crate) fn known(
+        kind: &'static Kind,
+        revision: u64,
+        raw: StoredBytes,
+        place: VersionPlace,
+    ) -> Self {
+        Self(Arc::new(Inner {
+            kind,
+            revision,
+            raw: OnceLock::from(raw),
+            place: Some(place),
+            sound: AtomicBool::new(true),
+            forms: OnceLock::new(),
+        }))
     }
 
     /// A version that is decoded already. Its resource version becomes `revision`; 0 clears it.
     pub fn from_object(kind: &'static Kind, revision: u64, mut object: Box<dyn AnyObject>) -> Self {
         object.meta_mut().resource_version = version_text(revision);
-        let object = OnceLock::from(Ok(Arc::from(object)));
-        Self::new(kind, revision, OnceLock::new(), object)
+        let forms = Forms {
+            object: OnceLock::from(Ok(Arc::from(object))),
+            ..Forms::default()
+        };
+        Self::new(
+            kind,
+            revision,
+            OnceLock::new(),
+            OnceLock::from(Box::new(forms)),
+        )
     }
 
     /// A version that cannot be read.
     pub(crate) fn from_error(kind: &'static Kind, revision: u64, status: Status) -> Self {
-        Self::new(kind, revision, OnceLock::new(), OnceLock::from(Err(status)))
+        let forms = Forms {
+            object: OnceLock::from(Err(status)),
+            ..Forms::default()
+        };
+        Self::new(
+            kind,
+            revision,
+            OnceLock::new(),
+            OnceLock::from(Box::new(forms)),
+        )
     }
 
     fn new(
         kind: &'static Kind,
         revision: u64,
-        raw: OnceLock<Bytes>,
-        object: OnceLock<Result<Arc<dyn AnyObject>, Status>>,
+        raw: OnceLock<StoredBytes>,
+        forms: OnceLock<Box<Forms>>,
     ) -> Self {
         Self(Arc::new(Inner {
             kind,
             revision,
             raw,
-            scan: OnceLock::new(),
-            object,
+            place: None,
             sound: AtomicBool::new(false),
-            json: OnceLock::new(),
-            protobuf: OnceLock::new(),
-            converted: Mutex::new(Vec::new()),
-            frames: Mutex::new(Vec::new()),
+            forms,
         }))
+    }
+
+    fn forms(&self) -> &Forms {
+        self.0.forms.get_or_init(Box::default)
+    }
+
+    /// The object or why there is none, if somebody has asked for it.
+    fn decoded(&self) -> Option<&Result<Arc<dyn AnyObject>, Status>> {
+        self.0.forms.get()?.object.get()
     }
 
     /// The same content with another resource version: how a delete shows what it removed.
     pub fn at_revision(&self, revision: u64) -> Self {
         if let Some(raw) = self.0.raw.get() {
-            return Self::from_raw(self.0.kind, revision, raw.clone());
+            return Self::from_bytes(self.0.kind, revision, raw.clone());
         }
         match self.object() {
             Ok(object) => Self::from_object(self.0.kind, revision, object.boxed_clone()),
@@ -115,7 +170,7 @@ impl Stored {
 
     /// The object, with its resource version.
     pub fn object(&self) -> Result<&Arc<dyn AnyObject>, Status> {
-        self.0
+        self.forms()
             .object
             .get_or_init(|| self.decode().map(Arc::from))
             .as_ref()
@@ -124,13 +179,13 @@ impl Stored {
 
     /// Why it cannot be read, as far as that is known without looking inside.
     pub fn failure(&self) -> Option<&Status> {
-        self.0.object.get()?.as_ref().err()
+        self.decoded()?.as_ref().err()
     }
 
     /// Why it cannot be read. What nobody has looked at yet is looked at now: its structure, once,
     /// without decoding it. Text that is no text shows only when it is decoded.
     pub(crate) fn check(&self, cx: &mut DecodeContext) -> Option<&Status> {
-        if self.0.object.get().is_none()
+        if self.decoded().is_none()
             && !self.0.sound.load(Ordering::Relaxed)
             && let Some(raw) = self.0.raw.get()
         {
@@ -138,11 +193,16 @@ impl Stored {
                 Ok(_) => self.0.sound.store(true, Ordering::Relaxed),
                 Err(error) => {
                     let unreadable = || Err(unreadable(&error));
-                    self.0.object.get_or_init(unreadable);
+                    self.forms().object.get_or_init(unreadable);
                 }
             }
         }
         self.failure()
+    }
+
+    /// Whether it is known to be whole.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.0.sound.load(Ordering::Relaxed)
     }
 
     /// The same, known to be whole: this process has written it.
@@ -153,7 +213,7 @@ impl Stored {
 
     /// A copy of the object, to change it.
     pub fn to_object(&self) -> Result<Box<dyn AnyObject>, Status> {
-        match self.0.object.get() {
+        match self.decoded() {
             Some(Ok(object)) => Ok(object.boxed_clone()),
             Some(Err(status)) => Err(status.clone()),
             // Changing takes a copy anyway; decoding makes one.
@@ -163,7 +223,7 @@ impl Stored {
 
     /// The name and the labels, without decoding the object if possible.
     pub fn with_labels<T>(&self, read: impl FnOnce(&str, KeyValues<'_>) -> T) -> Result<T, Status> {
-        if self.0.object.get().is_none()
+        if self.decoded().is_none()
             && let (Some(raw), Some(Some(scan))) = (self.0.raw.get(), self.scan())
         {
             let spans = &scan.spans;
@@ -173,57 +233,9 @@ impl Stored {
         Ok(read(&meta.name, KeyValues::Map(&meta.labels)))
     }
 
-    /// JSON as items of lists are written: without `kind` and `apiVersion`, which only custom
-    /// objects say there.
-    pub fn json_item(&self) -> Result<&Bytes, Status> {
-        self.0
-            .json
-            .get_or_init(|| {
-                let object = self.object()?;
-                let written = if self.0.kind.is_custom() {
-                    Json::top(&**object)
-                } else {
-                    Json::part(&**object)
-                };
-                let json = serde_json::to_vec(&written);
-                let json = json.map_err(Status::internal_error)?;
-                Ok(claim_templates::with_kinds(json, &**object)?.into())
-            })
-            .as_ref()
-            .map_err(Clone::clone)
-    }
-
-    /// What comes before [`json_tail`](Self::json_tail) in the JSON of the object alone:
-    /// `{"kind":…,"apiVersion":…,`, as far as the tail does not have it.
-    pub fn json_head(&self) -> String {
-        if self.0.kind.is_custom() {
-            return "{".to_owned();
-        }
-        let facts = self.0.kind.facts();
-        format!(
-            "{{\"kind\":\"{}\",\"apiVersion\":\"{}\",",
-            facts.kind, facts.api_version
-        )
-    }
-
-    /// The JSON of the object after its `kind` and `apiVersion`; a slice of
-    /// [`json_item`](Self::json_item).
-    pub fn json_tail(&self) -> Result<Bytes, Status> {
-        // Every kind with metadata writes it, so there is something after the brace.
-        Ok(self.json_item()?.slice(1..))
-    }
-
-    /// The JSON of the object alone.
-    pub fn json(&self) -> Result<Vec<u8>, Status> {
-        let tail = self.json_tail()?;
-        let mut json = self.json_head().into_bytes();
-        json.extend_from_slice(&tail);
-        Ok(json)
-    }
-
     /// The bare protobuf message (no envelope), with its resource version.
     pub fn protobuf(&self) -> Result<&Bytes, Status> {
-        self.0
+        self.forms()
             .protobuf
             .get_or_init(|| {
                 let mut out = Vec::new();
@@ -237,13 +249,14 @@ impl Stored {
     /// Appends what [`protobuf`](Self::protobuf) returns, without keeping it: for lists, which
     /// are written once.
     pub fn push_protobuf(&self, out: &mut Vec<u8>) -> Result<(), Status> {
-        if let Some(Ok(bytes)) = self.0.protobuf.get() {
+        if let Some(bytes) = self.made_protobuf() {
             out.extend_from_slice(bytes);
             return Ok(());
         }
         if let Some(raw) = self.0.raw.get()
-            && with_resource_version(raw, &version_text(self.0.revision), out)
+            && let Some(place) = self.0.place.or_else(|| VersionPlace::of(raw))
         {
+            place.fill(raw, self.0.revision, out);
             return Ok(());
         }
         out.extend_from_slice(&to_protobuf(&**self.object()?));
@@ -252,14 +265,19 @@ impl Stored {
 
     /// How many bytes [`push_protobuf`](Self::push_protobuf) appends.
     pub fn protobuf_length(&self) -> Result<usize, Status> {
-        if let Some(Ok(bytes)) = self.0.protobuf.get() {
+        if let Some(bytes) = self.made_protobuf() {
             return Ok(bytes.len());
         }
-        let raw = self.0.raw.get();
-        match raw.and_then(|raw| length_with_version(raw, version_length(self.0.revision))) {
-            Some(length) => Ok(length),
-            None => Ok(self.protobuf()?.len()),
+        if let Some(raw) = self.0.raw.get()
+            && let Some(place) = self.0.place.or_else(|| VersionPlace::of(raw))
+        {
+            return Ok(place.filled_length(raw.len(), self.0.revision));
         }
+        Ok(self.protobuf()?.len())
+    }
+
+    fn made_protobuf(&self) -> Option<&Bytes> {
+        self.0.forms.get()?.protobuf.get()?.as_ref().ok()
     }
 
     /// The frame of an event about this version, made once for all who watch in that format.
@@ -268,7 +286,7 @@ impl Stored {
         key: (EventKind, Format),
         make: impl FnOnce(&mut Vec<u8>) -> Result<(), Status>,
     ) -> Result<Bytes, Status> {
-        let mut frames = self.0.frames.lock();
+        let mut frames = self.forms().frames.lock();
         if let Some((_, frame)) = frames.iter().find(|it| it.0 == key) {
             return Ok(frame.clone());
         }
@@ -284,7 +302,7 @@ impl Stored {
         if std::ptr::eq(self.0.kind, kind) {
             return Ok(self.clone());
         }
-        let mut converted = self.0.converted.lock();
+        let mut converted = self.forms().converted.lock();
         if let Some(found) = converted.iter().find(|it| std::ptr::eq(it.0.kind, kind)) {
             return Ok(found.clone());
         }
@@ -295,18 +313,19 @@ impl Stored {
     }
 
     /// The bare protobuf message without resource version, as it is in storage.
-    pub(crate) fn raw(&self) -> Result<&Bytes, Status> {
+    pub(crate) fn raw(&self) -> Result<&[u8], Status> {
         if let Some(raw) = self.0.raw.get() {
             return Ok(raw);
         }
         let mut object = self.object()?.boxed_clone();
         object.meta_mut().resource_version = Str::default();
-        Ok(self.0.raw.get_or_init(|| to_protobuf(&*object).into()))
+        let encode = || Bytes::from(to_protobuf(&*object)).into();
+        Ok(self.0.raw.get_or_init(encode))
     }
 
     fn scan(&self) -> Option<&Option<Scan>> {
         let raw = self.0.raw.get()?;
-        Some(self.0.scan.get_or_init(|| {
+        Some(self.forms().scan.get_or_init(|| {
             // The metadata is a message by itself, and what follows it need not be looked at.
             let metadata = first_field(raw)?;
             let schema = self.0.kind.schema();
@@ -342,13 +361,6 @@ pub(crate) fn version_text(revision: u64) -> Str {
         return Str::default();
     }
     revision.to_string().into()
-}
-
-/// How many digits that has.
-fn version_length(revision: u64) -> usize {
-    revision
-        .checked_ilog10()
-        .map_or(0, |digits| digits as usize + 1)
 }
 
 impl fmt::Debug for Stored {

@@ -6,8 +6,10 @@
 use crate::Stored;
 use crate::convert::convert;
 use crate::metrics::ResourceMetrics;
+use crate::object_version::VersionPlace;
 use crate::storage_key::KeyLayout;
 use crate::stored::unreadable;
+use crate::stored_bytes::StoredBytes;
 use crate::stored_cache::StoredCache;
 use crate::transformer::{Identity, Transformer};
 use crate::{stored_defaults, stored_json};
@@ -43,6 +45,12 @@ pub enum StorageEncoding {
     /// JSON, as upstream for custom resources, their definitions and APIServices.
     Json,
 }
+
+/// A note about a value, from its highest bit: whether it is one, how many bytes come before the
+/// message, and the place of the version in that.
+const START_SHIFT: u32 = 48;
+const KNOWN: u64 = 1 << 15;
+const START_MAX: u64 = KNOWN - 1;
 
 /// What a codec made for itself alone remembers, in bytes.
 const CACHE_BYTES_MAX: usize = 64 << 20;
@@ -148,11 +156,45 @@ impl StoredCodec {
         self.cache.has_room(kvs.len(), bytes)
     }
 
-    /// The object in a stored value, for somebody who passes by and may never come back.
-    pub(crate) fn passing(&self, kv: &KeyValue) -> Stored {
+    /// The object in a stored value, for somebody who passes by and may never come back. It is
+    /// not remembered; what is known of the value is noted there.
+    pub(crate) fn passing(&self, kv: &Arc<KeyValue>) -> Stored {
         let revision = kv.mod_revision.0;
-        let known = self.cache.peek(&kv.key, revision);
-        known.unwrap_or_else(|| self.open(kv, revision))
+        match Self::noted(kv) {
+            Some((raw, place)) => Stored::known(self.kind, revision, raw, place),
+            None => self.open(kv, revision),
+        }
+    }
+
+    /// Notes at a value that it can be read, and where the parts of it are.
+    pub(crate) fn note(&self, kv: &KeyValue) {
+        if self.transformer.is_identity()
+            && let Ok(envelope) = Envelope::open(&kv.value)
+            && names(self.kind, &envelope)
+            && let Some(place) = VersionPlace::of(envelope.raw)
+            && let Some(place) = place.to_word()
+            && let Some(end) = envelope.end_in(&kv.value)
+            && end + envelope::END_BYTES == kv.value.len()
+            && let Ok(start) = u64::try_from(end - envelope.raw.len())
+            && start <= START_MAX
+        {
+            kv.note.write((start | KNOWN) << START_SHIFT | place);
+        }
+    }
+
+    /// The message in a value that was [noted](Self::note).
+    fn noted(kv: &Arc<KeyValue>) -> Option<(StoredBytes, VersionPlace)> {
+        let note = kv.note.read();
+        if note >> START_SHIFT & KNOWN == 0 {
+            return None;
+        }
+        let start = u32::try_from(note >> START_SHIFT & START_MAX).ok()?;
+        let end = u32::try_from(kv.value.len().checked_sub(envelope::END_BYTES)?).ok()?;
+        let kv = Arc::clone(kv);
+        Some((
+            StoredBytes::Within { kv, start, end },
+            VersionPlace::from_word(note),
+        ))
     }
 
     /// The content that a delete at `revision` removed.

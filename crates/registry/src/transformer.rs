@@ -44,6 +44,12 @@ pub trait Transformer: fmt::Debug + Send + Sync + 'static {
     fn counted_apart(&self) -> Option<Arc<dyn Transformer>> {
         None
     }
+
+    /// Whether values are stored as they are and nothing is counted about them, so that who knows
+    /// a value already need not have it opened again. Default: no.
+    fn is_identity(&self) -> bool {
+        false
+    }
 }
 
 /// Upper bounds of the buckets of what transformers take, in seconds, as upstream's
@@ -134,6 +140,10 @@ impl Transformer for Identity {
             value: value.clone(),
             stale: false,
         })
+    }
+
+    fn is_identity(&self) -> bool {
+        true
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::proto;
 use bytes::Bytes;
-use kubist_storage::{Change, Event, KeyRange, KeyValue, LeaseId, Revision};
+use kubist_storage::{Change, Event, KeyRange, KeyValue, LeaseId, Note, Revision};
 use std::sync::Arc;
 
 /// etcd's sign for "from the key on", as the end of a range. As a key it is the lowest.
@@ -30,6 +30,7 @@ pub(crate) fn key_value(kv: proto::KeyValue) -> Arc<KeyValue> {
         create_revision: revision(kv.create_revision),
         mod_revision: revision(kv.mod_revision),
         lease: (kv.lease != 0).then_some(LeaseId(kv.lease)),
+        note: Note::default(),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The tables, and a version as bytes. Whoever changes it raises `FORMAT`.
 
 use bytes::Bytes;
-use kubist_storage::{Change, Event, KeyValue, LeaseId, Revision};
+use kubist_storage::{Change, Event, KeyValue, LeaseId, Note, Revision};
 use redb::TableDefinition;
 
 /// The format that this version writes, and the newest it reads.
@@ -89,6 +89,7 @@ fn parse(revision: u64, row: &[u8]) -> Option<Row<'_>> {
                 create_revision: Revision(u64::from_le_bytes(*created)),
                 mod_revision: Revision(revision),
                 lease,
+                note: Note::default(),
             }))
         }
         DELETE => Some(Row::Delete { key: row }),
@@ -118,6 +119,7 @@ mod tests {
             create_revision: Revision(3),
             mod_revision: Revision(7),
             lease: Some(LeaseId(9)),
+            note: Note::default(),
         };
         let mut row = Vec::new();
         write(&event(Change::Put(Arc::new(kv.clone()))), &mut row);

@@ -11,7 +11,7 @@ use crate::store::{builder, initialize};
 use crate::{Restored, Store, StoreError};
 use kubist_storage::backup::Reader;
 use kubist_storage::memory::Config;
-use kubist_storage::{Change, Event, KeyValue, Kv, LeaseId, ManualClock, Revision};
+use kubist_storage::{Change, Event, KeyValue, Kv, LeaseId, ManualClock, Note, Revision};
 use redb::{Database, WriteTransaction};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -186,6 +186,7 @@ fn mark(revision: Revision) -> KeyValue {
         create_revision: revision,
         mod_revision: revision,
         lease: None,
+        note: Note::default(),
     }
 }
 

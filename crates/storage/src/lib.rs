@@ -69,7 +69,7 @@ pub use error::{CompactError, Fault, FaultKind, LeaseError, ReadError, WatchErro
 pub use event::{Change, Event};
 pub use journal::Journal;
 pub use key_range::KeyRange;
-pub use key_value::KeyValue;
+pub use key_value::{KeyValue, Note};
 pub use kv::{DeleteRequest, Expected, GetResponse, Kv, PutRequest, RangeRequest, RangeResponse};
 pub use kv::{WatchRequest, WriteOutcome};
 pub use lease::LeaseId;

@@ -188,6 +188,7 @@ mod tests {
                 create_revision: Revision(1),
                 mod_revision: Revision(revision),
                 lease: None,
+                note: kubist_storage::Note::default(),
             });
             digest
         };

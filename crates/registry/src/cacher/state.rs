@@ -177,7 +177,7 @@ mod tests {
     use super::*;
     use crate::cacher::ring::FRESH_FOR;
     use bytes::Bytes;
-    use kubist_storage::{KeyRange, KeyValue, Revision};
+    use kubist_storage::{KeyRange, KeyValue, Note, Revision};
     use proptest::prelude::*;
 
     fn version(key: u8, revision: u64) -> Arc<KeyValue> {
@@ -187,6 +187,7 @@ mod tests {
             create_revision: Revision(revision),
             mod_revision: Revision(revision),
             lease: None,
+            note: Note::default(),
         })
     }
 

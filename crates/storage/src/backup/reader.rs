@@ -1,7 +1,7 @@
 //! `Reader`: bytes in, verified versions out.
 
 use super::{DIGEST_BYTES, END, HEAD_BYTES, MAGIC, PART_BYTES_MAX, RECORD};
-use crate::{KeyValue, LeaseId, Revision};
+use crate::{KeyValue, LeaseId, Note, Revision};
 use bytes::Bytes;
 use ring::digest::{Context, SHA256};
 use std::fmt;
@@ -122,6 +122,7 @@ impl<R: Read> Reader<R> {
             create_revision: Revision(number(0)),
             mod_revision: Revision(number(8)),
             lease: Some(LeaseId(lease)).filter(|lease| lease.0 != 0),
+            note: Note::default(),
         };
         if kv.key <= self.last {
             return Err(damaged("its keys are not in order"));

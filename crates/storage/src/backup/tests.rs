@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::memory::{Config, MemoryKv};
-use crate::{Expected, KeyRange, KeyValue, Kv, ManualClock, PutRequest, Revision};
+use crate::{Expected, KeyRange, KeyValue, Kv, ManualClock, Note, PutRequest, Revision};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -119,6 +119,7 @@ fn keys_out_of_order_are_refused() {
             create_revision: Revision(2),
             mod_revision: Revision(3),
             lease: None,
+            note: Note::default(),
         };
         writer.put(&kv, &mut out);
     }

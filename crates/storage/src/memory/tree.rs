@@ -314,7 +314,7 @@ fn join_neighbours(children: &mut Vec<Child>, thin: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Revision;
+    use crate::{Note, Revision};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -326,6 +326,7 @@ mod tests {
             create_revision: revision,
             mod_revision: revision,
             lease: None,
+            note: Note::default(),
         })
     }
 

@@ -9,7 +9,7 @@ use super::Config;
 use super::log::Log;
 use super::tree::Tree;
 use super::view::View;
-use crate::{Change, CompactError, Event, KeyRange, KeyValue, LeaseId, ReadError, Revision};
+use crate::{Change, CompactError, Event, KeyRange, KeyValue, LeaseId, Note, ReadError, Revision};
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -155,6 +155,7 @@ impl Versions {
             create_revision,
             mod_revision: revision,
             lease,
+            note: Note::default(),
         };
         let kv = Arc::new(kv);
         let previous = self.head.insert(Arc::clone(&kv));

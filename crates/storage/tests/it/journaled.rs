@@ -344,6 +344,7 @@ fn replay_refuses_what_is_no_history() {
         create_revision: Revision(create),
         mod_revision: Revision(revision),
         lease: None,
+        note: kubist_storage::Note::default(),
     };
     let replay = || Replay::new(Config::default(), Revision(5), 3);
     let contradiction = |revision| ReplayError::Contradiction {
