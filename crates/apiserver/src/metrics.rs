@@ -8,8 +8,10 @@
 mod exposition;
 mod labels;
 mod storage;
+mod watches;
 
 pub(crate) use labels::RequestLabels;
+pub(crate) use watches::WatchMetrics;
 
 use self::labels::{ABORTED, COUNTED, REQUEST, TERMINATED, TIMED};
 use crate::answer::Answer;
@@ -21,6 +23,7 @@ use prometheus::{
 };
 use std::fmt;
 use std::time::Duration;
+use watches::Watches;
 
 /// Seconds that requests take, as upstream.
 const REQUEST_SECONDS: [f64; 23] = [
@@ -62,27 +65,7 @@ pub(crate) struct Metrics {
     events: IntCounterVec,
     event_bytes: HistogramVec,
     watch_lists: HistogramVec,
-}
-
-/// The counters of one watch.
-#[derive(Clone)]
-pub(crate) struct WatchMetrics {
-    events: IntCounter,
-    bytes: Histogram,
-}
-
-impl WatchMetrics {
-    /// Counts an event of so many bytes.
-    pub(crate) fn sent(&self, bytes: usize) {
-        self.events.inc();
-        self.bytes.observe(exposition::number(bytes as u64));
-    }
-}
-
-impl fmt::Debug for WatchMetrics {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WatchMetrics")
-    }
+    watches: Watches,
 }
 
 const RESOURCE: [&str; 3] = ["group", "version", "resource"];
@@ -161,6 +144,7 @@ impl Metrics {
                 &EVENT_BYTES,
             ),
             watch_lists: watch_lists(),
+            watches: Watches::default(),
         };
         metrics.register();
         metrics
@@ -282,14 +266,15 @@ impl Metrics {
     /// The counters of a watch.
     pub(crate) fn watch(&self, group: &str, version: &str, resource: &str) -> WatchMetrics {
         let labels = [group, version, resource];
-        WatchMetrics {
-            events: self.events.with_label_values(&labels),
-            bytes: self.event_bytes.with_label_values(&labels),
-        }
+        self.watches.open(
+            &self.events.with_label_values(&labels),
+            &self.event_bytes.with_label_values(&labels),
+        )
     }
 
     /// The answer to a scrape.
     pub(crate) async fn scrape(&self, registry: &Registry) -> Answer {
+        self.watches.add();
         let mut families = self.all.gather();
         families.extend(storage::families(registry).await);
         families.sort_by(|a, b| a.name().cmp(b.name()));

@@ -7,9 +7,11 @@ use super::{Call, Target, list};
 use crate::answer::{Answer, encode_status};
 use crate::body::{Body, BrokenOff, Chunks};
 use crate::ending::Ending;
+use crate::given::Given;
 use crate::metrics::WatchMetrics;
 use crate::random;
 use crate::represent::{Form, partial_json};
+use crate::seldom::Seldom;
 use crate::table::metadata_of;
 use bytes::Bytes;
 use http::StatusCode;
@@ -65,8 +67,8 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
         events,
         form,
         first_table: true,
-        deadline: Box::pin(tokio::time::sleep(timeout)),
-        closing: Box::pin(call.service.ending.closed()),
+        deadline: Seldom::new(Box::pin(tokio::time::sleep(timeout))),
+        closing: Seldom::new(Box::pin(call.service.ending.closed())),
         ending: call.service.ending.clone(),
         leaving: false,
         rounds: 0,
@@ -107,8 +109,8 @@ struct Watching {
     form: Form,
     /// Whether the next table names its columns.
     first_table: bool,
-    deadline: Pin<Box<Sleep>>,
-    closing: Pin<Box<WaitForCancellationFutureOwned>>,
+    deadline: Seldom<Pin<Box<Sleep>>>,
+    closing: Seldom<Pin<Box<WaitForCancellationFutureOwned>>>,
     ending: Ending,
     /// Whether the deadline is one because the server ends.
     leaving: bool,
@@ -127,25 +129,34 @@ struct Watching {
 const ROUNDS_UNCHECKED: u32 = 16;
 
 impl Watching {
-    fn chunks(self) -> Chunks {
-        let chunks = futures_util::stream::unfold(Some(self), |watching| async move {
-            let mut watching = watching?;
-            if watching.waiting.as_slice().is_empty() {
-                let (events, goes_on) = watching.next().await?;
-                if let Some(frame) = watching.lone(&events) {
-                    watching.metrics.sent(frame.len());
-                    for event in &events {
-                        watching.listed(event);
-                    }
-                    return Some((Ok::<Bytes, BrokenOff>(frame), goes_on.then_some(watching)));
-                }
-                (watching.waiting, watching.goes_on) = (events.into_iter(), goes_on);
+    fn chunks(mut self) -> Chunks {
+        Box::pin(Given::new(async move |giver| {
+            while let Some(chunk) = self.chunk().await {
+                giver.give(Ok::<_, BrokenOff>(chunk)).await;
             }
-            let mut chunk = Vec::new();
-            let more = watching.encode(&mut chunk);
-            Some((Ok(chunk.into()), more.then_some(watching)))
-        });
-        Box::pin(chunks)
+        }))
+    }
+
+    /// The next piece of the body. None at the end.
+    async fn chunk(&mut self) -> Option<Bytes> {
+        if self.waiting.as_slice().is_empty() {
+            if !self.goes_on {
+                return None;
+            }
+            let (events, goes_on) = self.next().await?;
+            self.goes_on = goes_on;
+            if let Some(frame) = self.lone(&events) {
+                self.metrics.sent(frame.len());
+                for event in &events {
+                    self.listed(event);
+                }
+                return Some(frame);
+            }
+            self.waiting = events.into_iter();
+        }
+        let mut chunk = Vec::new();
+        self.encode(&mut chunk);
+        Some(chunk.into())
     }
 
     /// The next events, and whether more may follow. None at the end. Events come first, because
@@ -157,7 +168,7 @@ impl Watching {
             if self.ending.is_closing() && !self.leaving {
                 self.leave();
             }
-            if self.deadline.deadline() <= Instant::now() {
+            if self.deadline.future().deadline() <= Instant::now() {
                 return self.farewell();
             }
         }
@@ -175,8 +186,9 @@ impl Watching {
     fn leave(&mut self) {
         self.leaving = true;
         let end = Instant::now() + self.ending.watch_goes_on();
-        let end = end.min(self.deadline.deadline());
-        self.deadline.as_mut().reset(end);
+        let deadline = self.deadline.change();
+        let end = end.min(deadline.deadline());
+        deadline.as_mut().reset(end);
     }
 
     /// The last event of a watch whose server ends: where to go on elsewhere.
@@ -193,8 +205,8 @@ impl Watching {
         stored.frame(form, |out| self.plain(kind, stored, out)).ok()
     }
 
-    /// Appends events that wait, up to the size of a chunk. False if the watch ends with it.
-    fn encode(&mut self, out: &mut Vec<u8>) -> bool {
+    /// Appends events that wait, up to the size of a chunk. An error ends the watch.
+    fn encode(&mut self, out: &mut Vec<u8>) {
         while out.len() < CHUNK_BYTES
             && let Some(event) = self.waiting.next()
         {
@@ -206,12 +218,13 @@ impl Watching {
             };
             if let Err(status) = encoded {
                 self.error(&status, out);
-                return false;
+                self.waiting = Vec::new().into_iter();
+                self.goes_on = false;
+                return;
             }
             self.metrics.sent(out.len() - before);
             self.listed(&event);
         }
-        self.goes_on || !self.waiting.as_slice().is_empty()
     }
 
     /// Counts how long it took, if this event says that everything is sent.

@@ -1,7 +1,7 @@
 //! `ListChunks`: the encoding of a list, piece by piece.
 //!
-//! JSON items are shared with everybody who delivers the same object, and copied into one chunk
-//! at a time. Protobuf items are slices of what is stored with a resource version between them;
+//! JSON items are written from what is stored, or copied where others deliver the same object too.
+//! Protobuf items are slices of what is stored with a resource version between them;
 //! protobuf says the length of the whole first, and the lengths can be told without encoding.
 
 use super::ListParts;
@@ -80,7 +80,9 @@ impl ListChunks {
                 let Some(item) = items.next() else {
                     return Ok(false);
                 };
-                encoder.item(item.json_item()?, &mut self.chunk);
+                // JSON says no lengths.
+                encoder.before_item(0, &mut self.chunk);
+                item.push_json(&mut self.chunk)?;
             }
             Items::Protobuf(items) => {
                 let Some((item, length)) = items.next() else {

@@ -8,6 +8,7 @@ use crate::authn::Peer;
 use crate::config::{Config, GOAWAY_CHANCE_MAX};
 use crate::ending::Ending;
 use crate::random;
+use crate::seldom::Seldom;
 use crate::service::Service;
 use http::{Request, Version};
 use hyper::body::Incoming;
@@ -116,14 +117,16 @@ impl Connections {
         });
         let mut connection = pin!(self.http.serve_connection(TokioIo::new(stream), service));
         let mut linger = None;
+        let (closing, left) = (pin!(self.ending.closing()), pin!(leaving.cancelled()));
+        let idle = pin!(activity.idle_for(self.idle_timeout));
         tokio::select! {
             biased;
             ended = poll_fn(|cx| {
                 cork.poll(cx, activity.is_crowded(), |cx| connection.as_mut().poll(cx))
             }) => return drop(ended),
-            () = self.ending.closing() => {}
-            () = leaving.cancelled() => {}
-            () = activity.idle_for(self.idle_timeout) => linger = Some(self.idle_timeout),
+            () = Seldom::new(closing) => {}
+            () = Seldom::new(left) => {}
+            () = Seldom::new(idle) => linger = Some(self.idle_timeout),
         }
         // What has begun ends by itself.
         connection.as_mut().graceful_shutdown();

@@ -44,6 +44,8 @@ struct Gathered<S> {
     bytes: Vec<u8>,
     /// How many of these are sent.
     sent: usize,
+    /// How many were gathered last time: so many get memory at once the next time.
+    usual: usize,
     /// Whether all of it is sent, but not flushed.
     unflushed: bool,
     /// Whether the stream took no more when last asked.
@@ -56,6 +58,7 @@ pub(super) fn cork<S>(stream: S) -> (Corked<S>, Cork<S>) {
         stream,
         bytes: Vec::new(),
         sent: 0,
+        usual: 0,
         unflushed: false,
         stuck: false,
     }));
@@ -102,6 +105,18 @@ impl<S> Gathered<S> {
         self.bytes.len() - self.sent
     }
 
+    /// Takes what there is room for; how much.
+    fn gather(&mut self, buffer: &[u8]) -> usize {
+        // Up to the bound exactly: then no record of TLS is the small rest of another.
+        let taken = buffer.len().min(GATHERED_BYTES_MAX - self.waiting());
+        if self.bytes.capacity() < self.bytes.len() + taken {
+            let more = self.usual.saturating_sub(self.bytes.len());
+            self.bytes.reserve(more.max(taken));
+        }
+        self.bytes.extend_from_slice(&buffer[..taken]);
+        taken
+    }
+
     fn let_go(&mut self) {
         if self.bytes.capacity() > KEPT_BYTES_MAX {
             self.bytes = Vec::new();
@@ -112,6 +127,9 @@ impl<S> Gathered<S> {
 impl<S: AsyncWrite + Unpin> Gathered<S> {
     /// Sends everything and flushes.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        if self.sent == 0 {
+            self.usual = self.bytes.len();
+        }
         while self.sent < self.bytes.len() {
             let polled = Pin::new(&mut self.stream).poll_write(cx, &self.bytes[self.sent..]);
             self.stuck = polled.is_pending();
@@ -151,15 +169,14 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Corked<S> {
         buffer: &[u8],
     ) -> Poll<Result<usize>> {
         let mut gathered = self.0.lock();
-        if gathered.waiting() + buffer.len() > GATHERED_BYTES_MAX {
+        if gathered.waiting() == GATHERED_BYTES_MAX {
             ready!(gathered.poll_send(cx))?;
-            if buffer.len() >= GATHERED_BYTES_MAX {
-                gathered.unflushed = true;
-                return Pin::new(&mut gathered.stream).poll_write(cx, buffer);
-            }
         }
-        gathered.bytes.extend_from_slice(buffer);
-        Poll::Ready(Ok(buffer.len()))
+        if gathered.waiting() == 0 && buffer.len() >= GATHERED_BYTES_MAX {
+            gathered.unflushed = true;
+            return Pin::new(&mut gathered.stream).poll_write(cx, buffer);
+        }
+        Poll::Ready(Ok(gathered.gather(buffer)))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Result<()>> {

@@ -7,11 +7,12 @@
 use super::activity::Busy;
 use crate::body::BrokenOff;
 use crate::request_record::RecordedBody;
+use crate::seldom::Seldom;
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::rt::Executor;
 use hyper_util::rt::TokioExecutor;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
@@ -69,11 +70,12 @@ where
         TokioExecutor::new().execute(async move {
             let progress = Arc::<Progress>::default();
             let stream = PROGRESS.scope(Arc::clone(&progress), stream);
+            let stuck = pin!(progress.stuck_for(timeout));
             // Dropping the stream resets it.
             tokio::select! {
                 biased;
                 () = stream => {}
-                () = progress.stuck_for(timeout) => {}
+                () = Seldom::new(stuck) => {}
             }
         });
     }

@@ -2,8 +2,9 @@
 
 use crate::authn::{RequestClientCertificate, chain_verifier};
 use crate::certificates::{CertificateAuthority, Identity};
+use rustls::crypto::CryptoProvider;
 use rustls::server::danger::ClientCertVerifier;
-use rustls::{ServerConfig, SupportedProtocolVersion};
+use rustls::{CipherSuite, ServerConfig, SupportedProtocolVersion};
 use std::sync::Arc;
 
 /// TLS 1.2 and 1.3, as upstream.
@@ -15,14 +16,29 @@ pub(super) fn server_config(
     serving: &Identity,
 ) -> Result<(ServerConfig, Arc<dyn ClientCertVerifier>), rustls::Error> {
     let verifier = chain_verifier(authority.certificate())?;
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let mut config = ServerConfig::builder_with_provider(provider)
+    let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))
         .with_protocol_versions(VERSIONS)?
         .with_client_cert_verifier(Arc::new(RequestClientCertificate(Arc::clone(&verifier))))
         .with_single_cert(
             vec![serving.certificate(), authority.certificate()],
             serving.key(),
         )?;
+    config.ignore_client_order = true;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok((config, verifier))
+}
+
+/// AES with 128 bits before all others, as Go's servers have it: large answers are mostly
+/// encryption, and longer keys have more rounds.
+fn provider() -> CryptoProvider {
+    let mut provider = rustls::crypto::ring::default_provider();
+    provider.cipher_suites.sort_by_key(|suite| {
+        !matches!(
+            suite.suite(),
+            CipherSuite::TLS13_AES_128_GCM_SHA256
+                | CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256
+                | CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256
+        )
+    });
+    provider
 }

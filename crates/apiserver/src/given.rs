@@ -1,0 +1,86 @@
+//! `Given`: a stream of what an async function gives, one item after the other.
+//!
+//! The function keeps its state where it is; a stream that is unfolded moves it in and out of a
+//! future with each item.
+
+use futures_core::Stream;
+use parking_lot::Mutex;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// The stream.
+pub(crate) struct Given<T, F> {
+    /// None after its end.
+    giving: Option<Pin<Box<F>>>,
+    place: Arc<Mutex<Option<T>>>,
+}
+
+/// Gives items to the stream.
+pub(crate) struct Giver<T>(Arc<Mutex<Option<T>>>);
+
+impl<T, F> Given<T, F> {
+    /// A stream of what `give` gives, until it returns. It runs when the stream is polled.
+    pub(crate) fn new(give: impl FnOnce(Giver<T>) -> F) -> Self {
+        let place = Arc::default();
+        let giving = give(Giver(Arc::clone(&place)));
+        Self {
+            giving: Some(Box::pin(giving)),
+            place,
+        }
+    }
+}
+
+impl<T> Giver<T> {
+    /// Gives one item, and goes on when the next one is asked for.
+    pub(crate) async fn give(&self, item: T) {
+        let mut item = Some(item);
+        poll_fn(|_| match item.take() {
+            // The stream sees that there is something, so nobody has to be woken.
+            Some(item) => {
+                *self.0.lock() = Some(item);
+                Poll::Pending
+            }
+            None => Poll::Ready(()),
+        })
+        .await;
+    }
+}
+
+impl<T, F: Future<Output = ()>> Stream for Given<T, F> {
+    type Item = T;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        let Some(giving) = &mut self.giving else {
+            return Poll::Ready(None);
+        };
+        if giving.as_mut().poll(cx).is_ready() {
+            self.giving = None;
+            return Poll::Ready(None);
+        }
+        let item = self.place.lock().take();
+        item.map_or(Poll::Pending, |item| Poll::Ready(Some(item)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::StreamExt;
+    use std::time::Duration;
+
+    #[tokio::test(start_paused = true)]
+    async fn items_come_in_order_and_the_end_is_the_functions() {
+        let stream = Given::new(async |giver: Giver<u32>| {
+            for item in 0..5 {
+                if item == 3 {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                }
+                giver.give(item).await;
+            }
+        });
+        let all: Vec<u32> = stream.collect().await;
+        assert_eq!(all, [0, 1, 2, 3, 4]);
+    }
+}

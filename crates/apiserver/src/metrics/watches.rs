@@ -1,0 +1,122 @@
+//! What watches count: events and their bytes.
+//!
+//! A thousand watches that get the same event would meet at the same counts. Each has its own, and
+//! adds them to those of all when there are some, when somebody asks, and when it ends; what is
+//! scraped is always the whole.
+
+use super::exposition;
+use parking_lot::Mutex;
+use prometheus::local::{LocalHistogram, LocalIntCounter};
+use prometheus::{Histogram, IntCounter};
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+/// Events after which a watch adds what it has counted.
+const UNADDED_MAX: u32 = 256;
+/// Watches at which those that have ended are looked for the first time.
+const SWEPT_AT_MIN: usize = 64;
+
+/// The counts of one watch.
+pub(crate) struct WatchMetrics(Arc<Mutex<Counts>>);
+
+struct Counts {
+    events: LocalIntCounter,
+    bytes: LocalHistogram,
+    unadded: u32,
+}
+
+/// The watches whose counts are not all added yet.
+#[derive(Default)]
+pub(super) struct Watches(Mutex<Open>);
+
+#[derive(Default)]
+struct Open {
+    watches: Vec<Weak<Mutex<Counts>>>,
+    swept_at: usize,
+}
+
+impl WatchMetrics {
+    /// Counts an event of so many bytes.
+    pub(crate) fn sent(&self, bytes: usize) {
+        let mut counts = self.0.lock();
+        counts.events.inc();
+        counts.bytes.observe(exposition::number(bytes as u64));
+        counts.unadded += 1;
+        if counts.unadded == UNADDED_MAX {
+            counts.add();
+        }
+    }
+}
+
+impl Drop for WatchMetrics {
+    fn drop(&mut self) {
+        self.0.lock().add();
+    }
+}
+
+impl fmt::Debug for WatchMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WatchMetrics")
+    }
+}
+
+impl Counts {
+    fn add(&mut self) {
+        self.events.flush();
+        self.bytes.flush();
+        self.unadded = 0;
+    }
+}
+
+impl Watches {
+    /// The counts of a watch that begins, which go to these.
+    pub(super) fn open(&self, events: &IntCounter, bytes: &Histogram) -> WatchMetrics {
+        let counts = Arc::new(Mutex::new(Counts {
+            events: events.local(),
+            bytes: bytes.local(),
+            unadded: 0,
+        }));
+        let mut open = self.0.lock();
+        if open.watches.len() >= open.swept_at {
+            open.watches.retain(|it| it.strong_count() > 0);
+            open.swept_at = (2 * open.watches.len()).max(SWEPT_AT_MIN);
+        }
+        open.watches.push(Arc::downgrade(&counts));
+        WatchMetrics(counts)
+    }
+
+    /// Adds what all watches have counted so far.
+    pub(super) fn add(&self) {
+        for counts in self.0.lock().watches.iter().filter_map(Weak::upgrade) {
+            counts.lock().add();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prometheus::{HistogramOpts, IntCounter};
+
+    #[test]
+    fn what_watches_count_is_there_when_asked_for_and_after_their_end() {
+        let events = IntCounter::new("events", "events").unwrap();
+        let bytes = Histogram::with_opts(HistogramOpts::new("bytes", "bytes")).unwrap();
+        let watches = Watches::default();
+        let all: Vec<_> = (0..200).map(|_| watches.open(&events, &bytes)).collect();
+        all[7].sent(10);
+        all[9].sent(20);
+        assert_eq!(events.get(), 0);
+        watches.add();
+        watches.add();
+        assert_eq!((events.get(), bytes.get_sample_count()), (2, 2));
+        assert!((bytes.get_sample_sum() - 30.0).abs() < 1e-9);
+        (0..UNADDED_MAX).for_each(|_| all[0].sent(1));
+        assert_eq!(events.get(), 2 + u64::from(UNADDED_MAX));
+        all[1].sent(1);
+        drop(all);
+        assert_eq!(events.get(), 3 + u64::from(UNADDED_MAX));
+        (0..100).for_each(|_| drop(watches.open(&events, &bytes)));
+        assert!(watches.0.lock().watches.len() <= 2 * SWEPT_AT_MIN);
+    }
+}
