@@ -148,7 +148,7 @@ impl Listing<'_> {
                 });
                 continue;
             }
-            if unread {
+            if unread && stored.is_as_stored() {
                 self.codec.note(kv);
             }
             if everything || self.is_selected(&stored, kv) {

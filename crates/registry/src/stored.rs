@@ -200,6 +200,11 @@ impl Stored {
         self.failure()
     }
 
+    /// Whether the bytes of what was stored are what it is, as far as nobody had it encoded.
+    pub(crate) fn is_as_stored(&self) -> bool {
+        self.0.raw.get().is_some()
+    }
+
     /// Whether it is known to be whole.
     pub(crate) fn is_sound(&self) -> bool {
         self.0.sound.load(Ordering::Relaxed)
