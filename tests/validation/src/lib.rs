@@ -5,7 +5,8 @@
 //! [`Ours`] takes a case through the registry's rules, [`Theirs`] through the program in
 //! `tests/interop/validation`, which has upstream's as a library. [`compare`] tells where the
 //! answers differ: in the object with its defaults, in what would be stored, in the field and
-//! reason of what is wrong, in the words about it. Updates of a status are compared in the same way.
+//! reason of what is wrong, in the words about it. Updates of a status are compared in the same
+//! way.
 //! [`Accepted`] is the table of what is known to differ, and why.
 //!
 //! It checks nothing that needs other objects.
