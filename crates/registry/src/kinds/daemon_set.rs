@@ -1,8 +1,8 @@
 //! DaemonSets.
 
-use crate::{Generation, KindStrategy, RequestContext, StatusKeeps};
+use crate::{Admission, BoxFuture, Generation, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::apps::v1::{DaemonSet, DaemonSetSpec};
-use kubist_apimachinery::{FieldError, FieldPath, IntOrString};
+use kubist_apimachinery::{FieldError, FieldPath, IntOrString, Status};
 
 use super::deployment::amount;
 use super::pod_defaults::default_pod_template;
@@ -33,6 +33,14 @@ impl KindStrategy for DaemonSets {
             rolling.max_surge.get_or_insert_default();
         }
         spec.revision_history_limit.get_or_insert(10);
+    }
+    fn admit<'a>(
+        &'a self,
+        _: &'a Admission<'a>,
+        new: &'a mut DaemonSet,
+        _: Option<&'a DaemonSet>,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        Box::pin(std::future::ready(generation_is_a_number(new)))
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut DaemonSet) {
         pod_disabled_fields::drop_from(&mut new.spec.template.spec, None);
@@ -88,6 +96,18 @@ impl KindStrategy for DaemonSets {
     }
     fn generation(&self) -> Generation {
         Generation::Spec
+    }
+}
+
+/// Upstream reads the annotation as a field, and takes no object in which it is no number.
+fn generation_is_a_number(object: &DaemonSet) -> Result<(), Status> {
+    let text = object.metadata.annotations.get(TEMPLATE_GENERATION);
+    match text.filter(|it| it.parse::<i64>().is_err()) {
+        None => Ok(()),
+        Some(text) => Err(Status::bad_request(format!(
+            "DaemonSet in version \"v1\" cannot be handled as a DaemonSet: strconv.ParseInt: \
+             parsing {text:?}: invalid syntax"
+        ))),
     }
 }
 

@@ -28,6 +28,10 @@ impl KindStrategy for Pods {
     ) -> BoxFuture<'a, Result<(), Status>> {
         Box::pin(pod_admission::admit(cx, new, old))
     }
+    fn keeps_status_on_create(&self) -> bool {
+        // Preparation makes a new one, and looks at the old one for that.
+        true
+    }
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut Pod) {
         pod_preparation::prepare(cx, new);
     }

@@ -207,7 +207,12 @@ async fn what_is_behind_a_gate_is_not_stored() {
     let kinds = Kinds::new().await;
     let mut spec = container(json!({"lifecycle": {"stopSignal": "SIGTERM"}}));
     spec["schedulingGroup"] = json!({"podGroupName": "g"});
-    let made = kinds.create("/pods", pod(spec)).await;
+    let mut object = pod(spec);
+    object["status"] = json!({"phase": "Running", "qosClass": "Guaranteed"});
+    let made = kinds.create("/pods", object).await;
+    // A class that is given is believed, as by upstream; the rest of the status is not.
+    let expected = json!({"phase": "Pending", "qosClass": "Guaranteed"});
+    assert_eq!(made["status"], expected);
     assert!(made["spec"].get("schedulingGroup").is_none());
     assert!(made["spec"]["containers"][0].get("lifecycle").is_none());
 }

@@ -145,6 +145,18 @@ async fn a_daemon_set_keeps_the_generation_that_its_template_is_given() {
         .await
         .expect("it may change");
     assert_eq!(made["metadata"]["annotations"][key], "6");
+    let mut object = set(json!({}));
+    object["metadata"]["annotations"] = json!({key: "x"});
+    let refused = kinds.try_create("apps/daemonsets", object).await;
+    let status = refused.expect_err("it is no number");
+    assert_eq!(
+        (status.code, &*status.message),
+        (
+            400,
+            "DaemonSet in version \"v1\" cannot be handled as a DaemonSet: strconv.ParseInt: \
+             parsing \"x\": invalid syntax"
+        )
+    );
 }
 
 #[tokio::test]
