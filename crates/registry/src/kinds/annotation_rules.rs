@@ -24,3 +24,27 @@ pub(super) fn check(annotations: &BTreeMap<Str, Str>, path: &FieldPath) -> Vec<F
     }
     errors
 }
+
+/// The same, where each key must have a domain.
+pub(super) fn check_prefixed(
+    errors: &mut Vec<FieldError>,
+    annotations: &BTreeMap<Str, Str>,
+    path: &FieldPath,
+) {
+    for key in annotations.keys().map(|key| key.to_lowercase()) {
+        if key.is_empty() {
+            errors.push(FieldError::required(path, ""));
+            continue;
+        }
+        let mut problems = validate_name::qualified_name(&key);
+        if problems.is_empty() && !key.contains('/') {
+            problems.push("must be a domain-prefixed key (such as \"acme.io/foo\")".to_owned());
+        }
+        let wrong = |it| FieldError::invalid(path, &key, it);
+        errors.extend(problems.into_iter().map(wrong));
+    }
+    let size = |(key, value): (&Str, &Str)| key.len() + value.len();
+    if annotations.iter().map(size).sum::<usize>() > SIZE_MAX {
+        errors.push(FieldError::too_long(path, SIZE_MAX));
+    }
+}

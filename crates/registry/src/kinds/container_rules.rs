@@ -1,16 +1,16 @@
 //! What containers must satisfy.
 
-use kubist_api::core::v1::{Container, PodSpec, VolumeDevice, VolumeMount};
+use kubist_api::core::v1::{Container, PodSpec};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 use std::collections::BTreeSet;
 
 use super::pod_subject::PodSubject;
 use super::resource_rules::{self, Level};
 use super::rules::{self, Errors};
-use super::volume_rules::{Volumes, relative_path};
+use super::volume_rules::Volumes;
 use super::{
     container_policy_rules, container_port_rules, env_rules, ephemeral_container_rules,
-    pod_security_rules, probe_rules,
+    pod_security_rules, probe_rules, volume_mount_rules,
 };
 
 const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
@@ -116,18 +116,7 @@ pub(super) fn check(
     container_port_rules::check(errors, &container.ports, &path.child("ports"));
     env_rules::check(errors, &container.env, &path.child("env"));
     env_rules::check_from(errors, &container.env_from, &path.child("envFrom"));
-    check_mounts(
-        errors,
-        &container.volume_mounts,
-        volumes,
-        &path.child("volumeMounts"),
-    );
-    check_devices(
-        errors,
-        &container.volume_devices,
-        volumes,
-        &path.child("volumeDevices"),
-    );
+    volume_mount_rules::check(errors, container, volumes, path);
     let at = path.child("imagePullPolicy");
     rules::word(errors, &container.image_pull_policy, &PULL_POLICIES, &at);
     let at = path.child("resources");
@@ -144,76 +133,5 @@ pub(super) fn has_plain_image(errors: &mut Errors, container: &Container, path: 
         let path = path.child("image");
         let detail = "must not have leading or trailing whitespace";
         errors.push(FieldError::invalid(&path, &container.image, detail));
-    }
-}
-
-fn check_mounts(errors: &mut Errors, mounts: &[VolumeMount], volumes: &Volumes, path: &FieldPath) {
-    let mut places = BTreeSet::new();
-    for (index, mount) in mounts.iter().enumerate() {
-        if let Some(mode) = &mount.recursive_read_only {
-            // Upstream's path has no index.
-            let path = path.child("recursiveReadOnly");
-            rules::one_of(errors, mode, &["Disabled", "Enabled", "IfPossible"], &path);
-        }
-        let path = path.index(index);
-        rules::required(errors, &mount.name, &path.child("name"));
-        if !volumes.contains(&mount.name) {
-            errors.push(FieldError::not_found(&path.child("name"), &mount.name));
-        }
-        let at = path.child("mountPath");
-        rules::required(errors, &mount.mount_path, &at);
-        if !places.insert(&mount.mount_path) {
-            errors.push(FieldError::invalid(
-                &at,
-                &mount.mount_path,
-                "must be unique",
-            ));
-        }
-        for (name, value) in [
-            ("subPath", &mount.sub_path),
-            ("subPathExpr", &mount.sub_path_expr),
-        ] {
-            if !value.is_empty() {
-                relative_path(errors, value, &path.child(name));
-            }
-        }
-        if !mount.sub_path.is_empty() && !mount.sub_path_expr.is_empty() {
-            let detail = "subPathExpr and subPath are mutually exclusive";
-            errors.push(FieldError::invalid(
-                &path.child("subPathExpr"),
-                &mount.sub_path_expr,
-                detail,
-            ));
-        }
-        if let Some(propagation) = &mount.mount_propagation {
-            let supported = ["Bidirectional", "HostToContainer", "None"];
-            let path = path.child("mountPropagation");
-            rules::one_of(errors, propagation, &supported, &path);
-        }
-    }
-}
-
-fn check_devices(
-    errors: &mut Errors,
-    devices: &[VolumeDevice],
-    volumes: &Volumes,
-    path: &FieldPath,
-) {
-    let mut seen = BTreeSet::new();
-    for (index, device) in devices.iter().enumerate() {
-        let path = path.index(index);
-        rules::required(errors, &device.name, &path.child("name"));
-        if !volumes.contains(&device.name) {
-            errors.push(FieldError::not_found(&path.child("name"), &device.name));
-        }
-        let at = path.child("devicePath");
-        rules::required(errors, &device.device_path, &at);
-        if !seen.insert(&device.device_path) {
-            errors.push(FieldError::invalid(
-                &at,
-                &device.device_path,
-                "must be unique",
-            ));
-        }
     }
 }

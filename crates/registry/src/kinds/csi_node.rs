@@ -11,7 +11,7 @@ use super::rules::{self, Errors};
 #[derive(Debug)]
 pub(super) struct CsiNodes;
 
-/// Characters of what a driver calls a node.
+/// Bytes of what a driver calls a node.
 const NODE_ID_MAX: usize = 256;
 
 impl KindStrategy for CsiNodes {

@@ -111,6 +111,20 @@ const ABBREVIATIONS: [(&str, &str); 37] = [
     ("uid", "UID"),
     ("wwids", "WWIDs"),
 ];
+/// Fields with other names in the types whose names begin so.
+const RENAMED: [(&str, &str, &str); 5] = [
+    ("Glusterfs", "endpoints", "EndpointsName"),
+    ("RBD", "image", "RBDImage"),
+    ("RBD", "monitors", "CephMonitors"),
+    ("RBD", "pool", "RBDPool"),
+    ("RBD", "user", "RadosUser"),
+];
+/// Fields that stand elsewhere: of a type, before which other field.
+const MOVED: [(&str, &str, &str); 3] = [
+    ("PersistentVolumeSpec", "flexVolume", "cinder"),
+    ("PersistentVolumeSpec", "quobyte", "iscsi"),
+    ("Volume", "quobyte", "flexVolume"),
+];
 
 /// A message, for an error.
 pub(super) fn shown(message: &dyn Message) -> BadValue {
@@ -165,6 +179,13 @@ pub(super) fn text(message: &dyn Message) -> String {
     out
 }
 
+/// Some fields of a message as JSON; `wanted` gets the names of the API.
+pub(super) fn fields(message: &dyn Message, wanted: impl Fn(&str) -> bool) -> String {
+    let mut out = String::new();
+    push_fields(&mut out, message, wanted);
+    out
+}
+
 fn as_bad_value(json: String) -> BadValue {
     RawValue::from_string(json).map_or_else(|_| BadValue::null(), |raw| BadValue::json(&raw))
 }
@@ -201,12 +222,16 @@ fn push_metadata(out: &mut String, metadata: &dyn Message) {
 }
 
 fn push_name(out: &mut String, json: &str) {
+    let known = ABBREVIATIONS.iter().find(|(name, _)| *name == json);
+    let name = known.map_or_else(|| capitalized(json), |(_, name)| (*name).to_owned());
+    push_go_name(out, &name);
+}
+
+fn push_go_name(out: &mut String, name: &str) {
     if !out.ends_with('{') {
         out.push(',');
     }
-    let known = ABBREVIATIONS.iter().find(|(name, _)| *name == json);
-    let name = known.map_or_else(|| capitalized(json), |(_, name)| (*name).to_owned());
-    push_text(out, &name);
+    push_text(out, name);
     out.push(':');
 }
 
@@ -250,17 +275,33 @@ fn push_message(out: &mut String, message: &dyn Message) {
         out.push_str(&String::from_utf8_lossy(&json));
         return;
     }
+    push_fields(out, message, |_| true);
+}
+
+fn push_fields(out: &mut String, message: &dyn Message, wanted: impl Fn(&str) -> bool) {
     out.push('{');
-    for (index, field) in message.schema().fields.iter().enumerate() {
-        match message.view(index) {
-            Some(View::Message(metadata)) if field.json == "metadata" => {
-                push_metadata(out, metadata);
+    let schema = message.schema();
+    let mut names: Vec<&str> = schema.fields.iter().map(|it| it.json).collect();
+    for (_, field, other) in MOVED.iter().filter(|(of, ..)| *of == schema.name) {
+        names.retain(|it| it != field);
+        let at = names.iter().position(|it| it == other);
+        names.insert(at.unwrap_or(names.len()), field);
+    }
+    for name in names.into_iter().filter(|it| wanted(it)) {
+        let index = schema.index_by_name(name, 0);
+        let view = index.and_then(|index| message.view(index));
+        if let Some(View::Message(metadata)) = view
+            && name == "metadata"
+        {
+            push_metadata(out, metadata);
+        } else if let Some(view) = view {
+            let renamed =
+                |(of, from, _): &&(&str, &str, &str)| schema.name.starts_with(of) && *from == name;
+            match RENAMED.iter().find(renamed) {
+                Some((_, _, to)) => push_go_name(out, to),
+                None => push_name(out, name),
             }
-            Some(view) => {
-                push_name(out, field.json);
-                push_view(out, view);
-            }
-            None => {}
+            push_view(out, view);
         }
     }
     out.push('}');

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use super::any_container;
 use super::pod_subject::PodSubject;
 use super::profile_rules::{APP_ARMOR, LOCALHOST, SECCOMP_OF_CONTAINER, SECCOMP_OF_POD};
-use super::rules::Errors;
-use super::volume_rules::relative_path;
+use super::rules::{self, Errors};
+use super::volume_source_rules::descending_path;
 
 /// By it a Pod says that it is made by its node, and only shown here.
 pub(super) const MIRROR: &str = "kubernetes.io/config.mirror";
@@ -64,7 +64,7 @@ fn check_seccomp(errors: &mut Errors, annotations: &BTreeMap<Str, Str>, path: &F
             continue;
         }
         if let Some(name) = value.strip_prefix(LOCALHOST) {
-            relative_path(errors, name, &path);
+            rules::text(errors, name, &path, descending_path);
         } else {
             let detail = "must be a valid seccomp profile";
             errors.push(FieldError::invalid(&path, value, detail));

@@ -1,7 +1,7 @@
 //! Fields of Pods and templates that upstream has behind gates which are off by default: they are
 //! dropped, unless what is stored uses them already.
 
-use kubist_api::core::v1::{Lifecycle, PodSpec};
+use kubist_api::core::v1::{Lifecycle, PodSpec, VolumeProjection};
 
 /// Drops what `old`, the spec that is stored, does not use.
 pub(super) fn drop_from(spec: &mut PodSpec, old: Option<&PodSpec>) {
@@ -12,6 +12,27 @@ pub(super) fn drop_from(spec: &mut PodSpec, old: Option<&PodSpec>) {
     // ContainerStopSignals.
     if !old.is_some_and(has_stop_signal) {
         lifecycles_mut(spec).for_each(drop_stop_signal);
+    }
+    drop_projections(spec, old);
+}
+
+/// Files that come from signers: ClusterTrustBundleProjection and PodCertificateRequest.
+fn drop_projections(spec: &mut PodSpec, old: Option<&PodSpec>) {
+    let uses = |is_used: fn(&VolumeProjection) -> bool| {
+        let volumes = old.into_iter().flat_map(|it| &it.volumes);
+        let projected = volumes.flat_map(|it| &it.projected);
+        projected.flat_map(|it| &it.sources).any(is_used)
+    };
+    let bundles = uses(|it| it.cluster_trust_bundle.is_some());
+    let certificates = uses(|it| it.pod_certificate.is_some());
+    let projected = spec.volumes.iter_mut().flat_map(|it| &mut it.projected);
+    for source in projected.flat_map(|it| &mut it.sources) {
+        if !bundles {
+            source.cluster_trust_bundle = None;
+        }
+        if !certificates {
+            source.pod_certificate = None;
+        }
     }
 }
 
@@ -45,7 +66,7 @@ fn drop_stop_signal(lifecycle: &mut Option<Box<Lifecycle>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kubist_api::core::v1::{Container, PodSchedulingGroup};
+    use kubist_api::core::v1::{Container, PodSchedulingGroup, ProjectedVolumeSource, Volume};
 
     fn spec(lifecycle: Lifecycle) -> PodSpec {
         PodSpec {
@@ -93,5 +114,36 @@ mod tests {
         let mut empty = spec(Lifecycle::default());
         drop_from(&mut empty, None);
         assert!(empty.containers[0].lifecycle.is_some());
+    }
+
+    #[test]
+    fn bundles_are_dropped_unless_they_are_there_already() {
+        let source = VolumeProjection {
+            cluster_trust_bundle: Some(Box::default()),
+            pod_certificate: Some(Box::default()),
+            ..VolumeProjection::default()
+        };
+        let projected = ProjectedVolumeSource {
+            sources: vec![source],
+            ..ProjectedVolumeSource::default()
+        };
+        let mut new = PodSpec {
+            volumes: vec![Volume {
+                projected: Some(Box::new(projected)),
+                ..Volume::default()
+            }],
+            ..PodSpec::default()
+        };
+        let mut old = new.clone();
+        drop_projections(&mut new, Some(&old));
+        assert_eq!(new, old);
+        if let Some(projected) = &mut old.volumes[0].projected {
+            projected.sources[0].pod_certificate = None;
+        }
+        drop_projections(&mut new, Some(&old));
+        assert_eq!(new, old);
+        drop_projections(&mut new, None);
+        let projected = new.volumes[0].projected.as_ref().unwrap();
+        assert_eq!(projected.sources, [VolumeProjection::default()]);
     }
 }

@@ -25,7 +25,8 @@ pub(super) fn check(
     subject: &PodSubject<'_>,
     path: &FieldPath,
 ) {
-    let volumes = volume_rules::check(errors, &spec.volumes, &path.child("volumes"));
+    let pod = subject.is_pod.then_some(subject.metadata.name.as_str());
+    let volumes = volume_rules::check(errors, &spec.volumes, pod, &path.child("volumes"));
     let around = Around {
         spec,
         subject,

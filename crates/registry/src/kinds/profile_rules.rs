@@ -5,7 +5,7 @@ use kubist_api::core::v1::{AppArmorProfile, PodSpec, SeccompProfile};
 use kubist_apimachinery::{FieldError, FieldPath, ObjectMeta, Str};
 
 use super::rules::{self, Errors};
-use super::volume_rules::relative_path;
+use super::volume_source_rules::descending_path;
 use super::{any_container, go_struct};
 
 const TYPES: [&str; 3] = ["Localhost", "RuntimeDefault", "Unconfined"];
@@ -36,7 +36,7 @@ pub(super) fn check_seccomp(
     }
     let at = path.child("localhostProfile");
     match (&profile.localhost_profile, profile.type_ == "Localhost") {
-        (Some(name), true) => relative_path(errors, name, &at),
+        (Some(name), true) => rules::text(errors, name, &at, descending_path),
         (None, true) => {
             let detail = "must be set when seccomp type is Localhost";
             errors.push(FieldError::required(&at, detail));

@@ -5,12 +5,14 @@ use kubist_api::apps::v1::{StatefulSet, StatefulSetSpec};
 use kubist_api::core::v1::{PersistentVolumeClaimVolumeSource, PodTemplateSpec, Volume};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Selector, Str, validate_name};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
+use super::claim_rules::{self, Tolerated};
 use super::pod_defaults::default_pod_template;
 use super::pod_subject::PodSubject;
 use super::pod_template_rules::{self, Template};
 use super::rules::{self, Errors};
-use super::volume_defaults::default_claim_spec;
+use super::volume_defaults::default_claim;
 use super::{deployment, fill, pod_disabled_fields};
 
 #[derive(Debug)]
@@ -23,8 +25,7 @@ impl KindStrategy for StatefulSets {
         let spec = &mut object.spec;
         default_pod_template(&mut spec.template);
         for claim in &mut spec.volume_claim_templates {
-            default_claim_spec(&mut claim.spec);
-            fill::text(&mut claim.status.phase, "Pending");
+            default_claim(claim);
         }
         fill::text(&mut spec.pod_management_policy, "OrderedReady");
         let strategy = &mut spec.update_strategy;
@@ -56,6 +57,7 @@ impl KindStrategy for StatefulSets {
     fn validate(&self, new: &StatefulSet) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let path = FieldPath::new("spec");
+        check_claims(&mut errors, &new.spec, &path.child("volumeClaimTemplates"));
         check_spec(&mut errors, &new.spec, Stored::Nothing, &path);
         errors
     }
@@ -142,6 +144,14 @@ struct ShownStrategy<'a> {
 struct ShownRollingUpdate<'a> {
     partition: i32,
     max_unavailable: Option<&'a kubist_apimachinery::IntOrString>,
+}
+
+/// Claims do not change: those that are stored are let pass as they are.
+fn check_claims(errors: &mut Errors, spec: &StatefulSetSpec, path: &FieldPath) {
+    for (index, claim) in spec.volume_claim_templates.iter().enumerate() {
+        let path = path.index(index).child("spec");
+        claim_rules::check(errors, &claim.spec, Tolerated::default(), &path);
+    }
 }
 
 /// What is stored of a set.
@@ -232,27 +242,24 @@ fn check_template(
 }
 
 /// The template as the controller completes it: Pods have names of their own, and each claim is a
-/// volume that containers may mount.
+/// volume that containers may mount, in place of one of the same name.
 fn completed(spec: &StatefulSetSpec) -> PodTemplateSpec {
     let mut template = spec.template.clone();
     template.spec.hostname = Str::default();
     template.spec.subdomain = Str::default();
-    for claim in &spec.volume_claim_templates {
-        let name = &claim.metadata.name;
-        let volumes = &mut template.spec.volumes;
-        let fits = validate_name::dns1123_label(name).is_empty();
-        if fits && volumes.iter().all(|it| it.name != *name) {
-            let source = PersistentVolumeClaimVolumeSource {
-                claim_name: name.clone(),
-                ..Default::default()
-            };
-            volumes.push(Volume {
-                name: name.clone(),
-                persistent_volume_claim: Some(Box::new(source)),
-                ..Default::default()
-            });
-        }
-    }
+    let names = spec.volume_claim_templates.iter();
+    let names: BTreeSet<_> = names.map(|it| &it.metadata.name).collect();
+    let others = std::mem::take(&mut template.spec.volumes);
+    let claims = names.iter().map(|&name| Volume {
+        name: name.clone(),
+        persistent_volume_claim: Some(Box::new(PersistentVolumeClaimVolumeSource {
+            claim_name: name.clone(),
+            ..Default::default()
+        })),
+        ..Default::default()
+    });
+    let others = others.into_iter().filter(|it| !names.contains(&it.name));
+    template.spec.volumes = claims.chain(others).collect();
     template
 }
 

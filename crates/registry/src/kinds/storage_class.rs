@@ -142,11 +142,16 @@ fn check_topologies(errors: &mut Errors, terms: &[TopologySelectorTerm]) {
                 errors.push(FieldError::duplicate(&at, key));
             }
         }
-        // Upstream also compares with a term that is not there for each that is: a term without
-        // expressions is the duplicate of that.
-        if expressions.is_empty() || seen.contains(&expressions) {
-            errors.push(FieldError::duplicate(&path, ""));
-        }
+        // Upstream also compares with terms that are not there, as many as there are: a term
+        // without expressions is the duplicate of those.
+        let absent = if expressions.is_empty() {
+            terms.len()
+        } else {
+            0
+        };
+        let same = seen.iter().filter(|it| **it == expressions).count() + absent;
+        let duplicate = || FieldError::duplicate(&path, "");
+        errors.extend(std::iter::repeat_with(duplicate).take(same));
         seen.push(expressions);
     }
 }

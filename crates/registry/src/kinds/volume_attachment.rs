@@ -5,7 +5,8 @@ use kubist_api::storage::v1::{VolumeAttachment, VolumeAttachmentStatus};
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 
 use super::rules::{self, Errors};
-use super::{go_struct, persistent_volume};
+use super::volume_defaults::default_persistent_spec;
+use super::{go_struct, persistent_volume_rules};
 
 #[derive(Debug)]
 pub(super) struct VolumeAttachments;
@@ -18,6 +19,11 @@ const MESSAGE_BYTES_MAX: usize = 1_024;
 impl KindStrategy for VolumeAttachments {
     type Kind = VolumeAttachment;
 
+    fn apply_defaults(&self, object: &mut VolumeAttachment) {
+        if let Some(spec) = &mut object.spec.source.inline_volume_spec {
+            default_persistent_spec(spec);
+        }
+    }
     fn validate(&self, new: &VolumeAttachment) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let path = FieldPath::new("spec");
@@ -94,7 +100,7 @@ fn check_source(errors: &mut Errors, attachment: &VolumeAttachment, path: &Field
         }
         (None, Some(_)) => {}
         (Some(spec), None) => {
-            persistent_volume::check_inline(errors, spec, &path.child("inlineVolumeSpec"));
+            persistent_volume_rules::check_inline(errors, spec, &path.child("inlineVolumeSpec"));
         }
     }
     if let Some(name) = &source.persistent_volume_name {

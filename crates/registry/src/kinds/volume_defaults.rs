@@ -1,8 +1,8 @@
 //! What upstream fills in for the volumes of Pods and for PersistentVolumes.
 
 use kubist_api::core::v1::{
-    AzureDiskVolumeSource, DownwardAPIVolumeFile, PersistentVolume, PersistentVolumeClaimSpec,
-    ProjectedVolumeSource, Volume,
+    AzureDiskVolumeSource, DownwardAPIVolumeFile, PersistentVolume, PersistentVolumeClaim,
+    PersistentVolumeClaimSpec, PersistentVolumeSpec, ProjectedVolumeSource, Volume,
 };
 use kubist_apimachinery::Str;
 
@@ -67,6 +67,12 @@ pub(super) fn default_persistent_volume(volume: &mut PersistentVolume) {
     let spec = &mut volume.spec;
     fill::text(&mut spec.persistent_volume_reclaim_policy, "Retain");
     fill::option(&mut spec.volume_mode, "Filesystem");
+    default_persistent_spec(spec);
+}
+
+/// Fills in what a volume is, also one within an attachment.
+pub(super) fn default_persistent_spec(spec: &mut PersistentVolumeSpec) {
+    fill::round(&mut spec.capacity);
     if let Some(path) = &mut spec.host_path {
         fill::option(&mut path.type_, "");
     }
@@ -87,6 +93,16 @@ pub(super) fn default_persistent_volume(volume: &mut PersistentVolume) {
 /// Fills in the spec of a claim.
 pub(super) fn default_claim_spec(spec: &mut PersistentVolumeClaimSpec) {
     fill::option(&mut spec.volume_mode, "Filesystem");
+    fill::round(&mut spec.resources.limits);
+    fill::round(&mut spec.resources.requests);
+}
+
+/// Fills in a claim.
+pub(super) fn default_claim(claim: &mut PersistentVolumeClaim) {
+    default_claim_spec(&mut claim.spec);
+    fill::text(&mut claim.status.phase, "Pending");
+    fill::round(&mut claim.status.capacity);
+    fill::round(&mut claim.status.allocated_resources);
 }
 
 fn has_source(volume: &Volume) -> bool {

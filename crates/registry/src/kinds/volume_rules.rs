@@ -1,35 +1,47 @@
 //! What the volumes of a Pod must satisfy.
 
-use kubist_api::core::v1::{KeyToPath, ProjectedVolumeSource, Volume};
-use kubist_apimachinery::wire::{Message, View};
+use kubist_api::core::v1::Volume;
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::env_rules;
 use super::rules::{self, Errors};
+use super::volume_source_rules;
+use super::volume_sources::OF_PODS;
 
-/// The names of the volumes that containers may mount.
-pub(super) type Volumes = BTreeSet<Str>;
+/// The volumes that containers may mount.
+#[derive(Debug, Default)]
+pub(super) struct Volumes {
+    /// Their names, and whether they are claims.
+    claims: BTreeMap<Str, bool>,
+}
 
-const MODE: &str = "must be a number between 0 and 0777 (octal), both inclusive";
-const HOST_PATH_TYPES: [&str; 8] = [
-    "",
-    "BlockDevice",
-    "CharDevice",
-    "Directory",
-    "DirectoryOrCreate",
-    "File",
-    "FileOrCreate",
-    "Socket",
-];
+impl Volumes {
+    /// Whether there is one of this name.
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.claims.contains_key(name)
+    }
 
-/// Checks all volumes, and gives the names of those that are fine.
-pub(super) fn check(errors: &mut Errors, all: &[Volume], path: &FieldPath) -> Volumes {
-    let mut names = Volumes::new();
+    /// Whether it is a claim, which containers may use as a device too; `None` if there is none.
+    pub(super) fn is_claim(&self, name: &str) -> Option<bool> {
+        self.claims.get(name).copied()
+    }
+}
+
+/// Checks all volumes, and gives those that are fine. `pod` is the Pod's name, if it is one and
+/// not a template.
+pub(super) fn check(
+    errors: &mut Errors,
+    all: &[Volume],
+    pod: Option<&str>,
+    path: &FieldPath,
+) -> Volumes {
+    let made = claims_made(all, pod);
+    let mut names = Volumes::default();
     for (index, volume) in all.iter().enumerate() {
         let path = path.index(index);
         let before = errors.len();
-        check_sources(errors, volume, &path);
+        volume_source_rules::check(errors, volume, &OF_PODS, &path);
+        check_beside(errors, volume, pod, &path);
         let at = path.child("name");
         if rules::required(errors, &volume.name, &at) {
             rules::text(errors, &volume.name, &at, validate_name::dns1123_label);
@@ -38,213 +50,71 @@ pub(super) fn check(errors: &mut Errors, all: &[Volume], path: &FieldPath) -> Vo
             errors.push(FieldError::duplicate(&at, &volume.name));
         }
         if errors.len() == before {
-            names.insert(volume.name.clone());
+            let is_claim = volume.persistent_volume_claim.is_some() || volume.ephemeral.is_some();
+            names.claims.insert(volume.name.clone(), is_claim);
+        }
+        if let Some(claim) = &volume.persistent_volume_claim
+            && made.contains(claim.claim_name.as_str())
+        {
+            let path = path.child("persistentVolumeClaim").child("claimName");
+            let detail = "must not reference a PVC that gets created for an ephemeral volume";
+            errors.push(FieldError::invalid(&path, &claim.claim_name, detail));
         }
     }
     names
 }
 
-/// There must be one source, which the schema knows as the fields other than the name.
-fn check_sources(errors: &mut Errors, volume: &Volume, path: &FieldPath) {
-    let sources = present_fields(volume)
-        .into_iter()
-        .filter(|&name| name != "name");
-    for (index, source) in in_upstream_order(sources.collect()).into_iter().enumerate() {
-        let path = path.child(source);
-        if index > 0 {
-            let detail = "may not specify more than 1 volume type";
-            errors.push(FieldError::forbidden(&path, detail));
-        } else {
-            check_source(errors, volume, source, &path);
-        }
-    }
-    if present_fields(volume).iter().all(|&name| name == "name") {
-        errors.push(FieldError::required(path, "must specify a volume type"));
-    }
+/// The claims that are made for the Pod, which has them named after itself.
+fn claims_made(all: &[Volume], pod: Option<&str>) -> BTreeSet<String> {
+    let Some(pod) = pod.filter(|it| !it.is_empty()) else {
+        return BTreeSet::new();
+    };
+    let brings = |volume: &&Volume| volume.ephemeral.is_some();
+    let name = |volume: &Volume| format!("{pod}-{}", volume.name);
+    all.iter().filter(brings).map(name).collect()
 }
 
-/// Upstream looks at directories before anything else.
-pub(super) fn in_upstream_order(mut names: Vec<&'static str>) -> Vec<&'static str> {
-    const FIRST: [&str; 3] = ["emptyDir", "hostPath", "gitRepo"];
-    names.sort_by_key(|name| {
-        FIRST
-            .iter()
-            .position(|it| it == name)
-            .unwrap_or(FIRST.len())
-    });
-    names
-}
-
-/// The JSON names of the optional messages that are there.
-pub(super) fn present_fields(message: &dyn Message) -> Vec<&'static str> {
-    let fields = message.schema().fields;
-    let there = |index: &usize| matches!(message.view(*index), Some(View::OptMessage(Some(_))));
-    (0..fields.len())
-        .filter(there)
-        .map(|index| fields[index].json)
-        .collect()
-}
-
-fn check_source(errors: &mut Errors, volume: &Volume, source: &str, path: &FieldPath) {
-    if let Some(directory) = &volume.host_path {
-        host_path(errors, &directory.path, directory.type_.as_deref(), path);
-    } else if let Some(size) = volume
-        .empty_dir
-        .as_ref()
-        .and_then(|it| it.size_limit.as_ref())
-        && size.signum() < 0
+/// What depends on more than the source.
+fn check_beside(errors: &mut Errors, volume: &Volume, pod: Option<&str>, path: &FieldPath) {
+    const INITIATOR_AND_NAME_MAX: usize = 64;
+    if let Some(iscsi) = &volume.iscsi
+        && iscsi.initiator_name.is_some()
+        && volume.name.len() + 1 + iscsi.target_portal.len() > INITIATOR_AND_NAME_MAX
     {
-        errors.push(FieldError::forbidden(
-            &path.child("sizeLimit"),
-            "SizeLimit field must be a valid resource quantity",
+        let detail = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 \
+                      characters if iscsi.initiatorName is specified.";
+        errors.push(FieldError::invalid(
+            &path.child("name"),
+            &volume.name,
+            detail,
         ));
-    } else if let Some(secret) = &volume.secret {
-        rules::required(errors, &secret.secret_name, &path.child("secretName"));
-        check_mode(errors, secret.default_mode, &path.child("defaultMode"));
-        check_items(errors, &secret.items, &path.child("items"));
-    } else if let Some(map) = &volume.config_map {
-        rules::required(errors, &map.name, &path.child("name"));
-        check_mode(errors, map.default_mode, &path.child("defaultMode"));
-        check_items(errors, &map.items, &path.child("items"));
-    } else if let Some(claim) = &volume.persistent_volume_claim {
-        rules::required(errors, &claim.claim_name, &path.child("claimName"));
-    } else if let Some(nfs) = &volume.nfs {
-        rules::required(errors, &nfs.server, &path.child("server"));
-        rules::required(errors, &nfs.path, &path.child("path"));
-        if !nfs.path.starts_with('/') {
-            let detail = "must be an absolute path";
-            errors.push(FieldError::invalid(&path.child("path"), &nfs.path, detail));
-        }
-    } else if let Some(downward) = &volume.downward_api {
-        check_mode(errors, downward.default_mode, &path.child("defaultMode"));
-        check_downward(errors, &downward.items, path);
-    } else if let Some(projected) = &volume.projected {
-        check_projected(errors, projected, path);
-    } else if let Some(csi) = &volume.csi {
-        rules::required(errors, &csi.driver, &path.child("driver"));
-    } else if source == "ephemeral" {
-        let template = volume
-            .ephemeral
-            .as_ref()
-            .and_then(|it| it.volume_claim_template.as_ref());
-        if template.is_none() {
-            errors.push(FieldError::required(&path.child("volumeClaimTemplate"), ""));
-        }
     }
-}
-
-fn check_downward(
-    errors: &mut Errors,
-    items: &[kubist_api::core::v1::DownwardAPIVolumeFile],
-    path: &FieldPath,
-) {
-    // Upstream does not say which of the items is wrong.
-    for file in items {
-        if rules::required(errors, &file.path, &path.child("path")) {
-            relative_path(errors, &file.path, &path.child("path"));
-        }
-        match (&file.field_ref, &file.resource_field_ref) {
-            (Some(field), None) => {
-                let path = path.child("fieldRef");
-                env_rules::check_field(errors, field, &env_rules::FILE_FIELDS, &path);
-            }
-            (None, Some(resource)) => {
-                let path = path.child("resourceFieldRef");
-                rules::required(
-                    errors,
-                    &resource.container_name,
-                    &path.child("containerName"),
-                );
-                env_rules::check_resource(errors, resource, &path);
-            }
-            (None, None) => {
-                let detail = "one of fieldRef and resourceFieldRef is required";
-                errors.push(FieldError::required(path, detail));
-            }
-            (Some(_), Some(_)) => {
-                let detail = "fieldRef and resourceFieldRef can not be specified simultaneously";
-                errors.push(FieldError::invalid(path, "resource", detail));
-            }
-        }
-        check_mode(errors, file.mode, &path.child("mode"));
-    }
-}
-
-/// A directory of the node.
-pub(super) fn host_path(errors: &mut Errors, at: &str, kind: Option<&str>, path: &FieldPath) {
-    if !rules::required(errors, at, &path.child("path")) {
+    let Some(pod) = pod else {
         return;
-    }
-    no_parents(errors, at, &path.child("path"));
-    if let Some(kind) = kind {
-        rules::one_of(errors, kind, &HOST_PATH_TYPES, &path.child("type"));
-    }
-}
-
-fn check_projected(errors: &mut Errors, projected: &ProjectedVolumeSource, path: &FieldPath) {
-    check_mode(errors, projected.default_mode, &path.child("defaultMode"));
-    for (index, source) in projected.sources.iter().enumerate() {
-        let path = path.child("sources").index(index);
-        if let Some(secret) = &source.secret {
-            let path = path.child("secret");
-            rules::required(errors, &secret.name, &path.child("name"));
-            check_items(errors, &secret.items, &path.child("items"));
-        }
-        if let Some(map) = &source.config_map {
-            let path = path.child("configMap");
-            rules::required(errors, &map.name, &path.child("name"));
-            check_items(errors, &map.items, &path.child("items"));
-        }
-        if let Some(downward) = &source.downward_api {
-            check_downward(errors, &downward.items, &path.child("downwardAPI"));
-        }
-        if let Some(token) = &source.service_account_token {
-            let path = path.child("serviceAccountToken");
-            let seconds = token.expiration_seconds.unwrap_or_default();
-            if seconds < 600 {
-                let detail = "may not specify a duration less than 10 minutes";
-                errors.push(FieldError::invalid(
-                    &path.child("expirationSeconds"),
-                    seconds,
-                    detail,
-                ));
-            }
-            rules::required(errors, &token.path, &path.child("path"));
-        }
-        if present_fields(source).len() > 1 {
-            let detail = "may not specify more than 1 volume type per source";
-            errors.push(FieldError::forbidden(&path, detail));
+    };
+    let only_source = volume_source_rules::present(volume)
+        .filter(|&it| it != "name")
+        .count()
+        == 1;
+    if volume.ephemeral.is_some() && only_source && !pod.is_empty() && !volume.name.is_empty() {
+        let claim = format!("{pod}-{}", volume.name);
+        for problem in validate_name::dns1123_subdomain(&claim) {
+            let detail = format!("PVC name {claim:?}: {problem}");
+            errors.push(FieldError::invalid(
+                &path.child("name"),
+                &volume.name,
+                detail,
+            ));
         }
     }
-}
-
-fn check_items(errors: &mut Errors, items: &[KeyToPath], path: &FieldPath) {
-    for (index, item) in items.iter().enumerate() {
-        let path = path.index(index);
-        rules::required(errors, &item.key, &path.child("key"));
-        if rules::required(errors, &item.path, &path.child("path")) {
-            relative_path(errors, &item.path, &path.child("path"));
-        }
-        check_mode(errors, item.mode, &path.child("mode"));
-    }
-}
-
-fn check_mode(errors: &mut Errors, mode: Option<i32>, path: &FieldPath) {
-    if let Some(mode) = mode.filter(|it| !(0..=0o777).contains(it)) {
-        errors.push(FieldError::invalid(path, mode, MODE));
-    }
-}
-
-/// A path that stays below where it begins.
-pub(super) fn relative_path(errors: &mut Errors, value: &str, path: &FieldPath) {
-    if value.starts_with('/') {
-        errors.push(FieldError::invalid(path, value, "must be a relative path"));
-    }
-    no_parents(errors, value, path);
-}
-
-fn no_parents(errors: &mut Errors, value: &str, path: &FieldPath) {
-    if value.split('/').any(|part| part == "..") {
-        errors.push(FieldError::invalid(path, value, "must not contain '..'"));
+    // Templates may leave it to what changes Pods when they are made.
+    if let Some(image) = &volume.image
+        && only_source
+    {
+        rules::required(
+            errors,
+            &image.reference,
+            &path.child("image").child("reference"),
+        );
     }
 }

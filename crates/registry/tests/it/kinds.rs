@@ -2,6 +2,7 @@
 
 mod manifests;
 mod pods;
+mod volumes;
 mod workloads;
 
 use crate::fixture::Fixture;
