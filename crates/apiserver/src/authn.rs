@@ -8,6 +8,7 @@ mod client_certificates;
 
 pub(crate) use client_certificates::{RequestClientCertificate, chain_verifier};
 
+use crate::certificates::valid_within;
 use crate::token_issuer::{Claims, ISSUER, TokenIssuer};
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
@@ -187,19 +188,6 @@ impl Authenticator {
     }
 }
 
-/// The time in which all of the certificates are valid, in seconds since the Unix epoch.
-fn valid_within(certificates: &[CertificateDer<'_>]) -> Option<RangeInclusive<u64>> {
-    let mut valid = 0..=u64::MAX;
-    for certificate in certificates {
-        let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
-        let validity = parsed.validity();
-        let from = u64::try_from(validity.not_before.timestamp()).ok()?;
-        let until = u64::try_from(validity.not_after.timestamp()).ok()?;
-        valid = *valid.start().max(&from)..=*valid.end().min(&until);
-    }
-    Some(valid)
-}
-
 fn bearer(header: &str) -> Option<&str> {
     let (scheme, token) = header.trim().split_once(' ')?;
     let token = token.trim();
@@ -252,6 +240,7 @@ fn user_of(certificate: &CertificateDer<'_>) -> Option<User> {
 mod tests {
     use super::*;
     use crate::certificates::CertificateAuthority;
+    use crate::token_keys::TokenKeys;
 
     const NOW: Duration = Duration::from_secs(1_800_000_000);
 
@@ -265,8 +254,9 @@ mod tests {
             token: "secret".to_owned(),
             user,
         };
-        let verifier = chain_verifier(authority.certificate()).expect("it is a certificate");
-        let issuer = TokenIssuer::new().expect("keys can be made");
+        let verifier = chain_verifier([authority.certificate()]).expect("it is a certificate");
+        let keys = TokenKeys::new().expect("keys can be made");
+        let issuer = TokenIssuer::new(Arc::new(keys));
         Authenticator::new(vec![token], verifier, issuer)
     }
 

@@ -2,6 +2,9 @@
 
 use crate::authn::StaticToken;
 use crate::authorizer::{AlwaysAllow, Authorizer};
+use crate::certificates::{CertificateAuthority, Identity};
+use crate::token_keys::TokenKeys;
+use rustls_pki_types::CertificateDer;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +32,17 @@ pub struct Config {
     /// DNS names and IP addresses in the serving certificate, beyond the usual ones and the
     /// address that is listened on. Default: none.
     pub serving_names: Vec<String>,
+    /// Who signs the serving certificate and the administrator's. Default: a new authority, so that
+    /// nobody from before is let in.
+    pub authority: Option<Arc<CertificateAuthority>>,
+    /// The certificate to show to clients, but to the server's own
+    /// ([`RunningServer::tls_server_name`](crate::RunningServer::tls_server_name)). Default: one
+    /// that the authority signs, for a year if it ends itself, and renewed before that is over.
+    pub serving: Option<Identity>,
+    /// Authorities beside the own one whose client certificates are believed. Default: none.
+    pub client_authorities: Vec<CertificateDer<'static>>,
+    /// What signs and verifies the tokens of service accounts. Default: a new key.
+    pub token_keys: Option<Arc<TokenKeys>>,
     /// The user of the client certificate that is made at start. Default: `kubernetes-admin`.
     pub admin_user: String,
     /// Bearer tokens. Default: none.
@@ -85,6 +99,10 @@ impl Default for Config {
         Self {
             listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))),
             serving_names: Vec::new(),
+            authority: None,
+            serving: None,
+            client_authorities: Vec::new(),
+            token_keys: None,
             admin_user: "kubernetes-admin".to_owned(),
             tokens: Vec::new(),
             anonymous_health: false,

@@ -1,6 +1,6 @@
 //! An in-process Kubernetes API server: HTTP over a [`Registry`](kubist_registry::Registry).
 //!
-//! TLS with its own certificate authority, HTTP/2 and HTTP/1.1, authentication by client
+//! TLS with a certificate authority of its own or one that is handed to it, HTTP/2 and HTTP/1.1, authentication by client
 //! certificate or bearer token, the verbs of the API with content negotiation, watches, discovery
 //! and OpenAPI. It starts in milliseconds and listens on the loopback address unless told
 //! otherwise.
@@ -74,6 +74,7 @@ mod service;
 mod service_accounts;
 mod table;
 mod token_issuer;
+mod token_keys;
 mod version;
 mod warning;
 
@@ -81,9 +82,12 @@ pub use authn::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,
 };
 pub use authorizer::{AlwaysAllow, Attributes, Authorizer, Decision};
-pub use certificates::{CertificateAuthority, CertificateError, Identity, SERVING_NAMES};
+pub use certificates::{
+    CertificateAuthority, CertificateError, Identity, PemError, SERVING_NAMES, read_certificates,
+};
 pub use config::{
     BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES, STREAMS_MAX,
 };
 pub use server::{ApiServer, Load, RunningServer, ServerEnded, StartError};
+pub use token_keys::{TokenKeyError, TokenKeys};
 pub use version::API_MINOR;

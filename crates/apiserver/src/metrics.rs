@@ -5,6 +5,7 @@
 //! Every label has a bounded set of values: requests about what is not served have no resource,
 //! unknown methods are `other`, and kinds are bounded by how many definitions are served.
 
+mod encryption;
 mod exposition;
 mod labels;
 mod storage;
@@ -277,6 +278,7 @@ impl Metrics {
         self.watches.add();
         let mut families = self.all.gather();
         families.extend(storage::families(registry).await);
+        families.extend(encryption::families(registry));
         families.sort_by(|a, b| a.name().cmp(b.name()));
         let mut text = Vec::new();
         // Writing to memory cannot fail, and no family is without a metric.

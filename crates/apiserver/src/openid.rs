@@ -2,7 +2,7 @@
 //! `OpenID` Connect Discovery has it) and its public keys, with upstream's fields.
 
 use crate::answer::Answer;
-use crate::token_issuer::{ALGORITHM, ISSUER, TokenIssuer};
+use crate::token_issuer::{ISSUER, TokenIssuer};
 use http::header::{CACHE_CONTROL, HeaderValue};
 use kubist_apimachinery::Status;
 use serde_json::{Value, json};
@@ -16,7 +16,10 @@ pub(crate) const KEYS: &str = "/openid/v1/jwks";
 const CACHED: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
 /// The description. Without an address of its own, the server's keys are where its issuer is.
-pub(crate) fn configuration(address: Option<SocketAddr>) -> Result<Answer, Status> {
+pub(crate) fn configuration(
+    address: Option<SocketAddr>,
+    issuer: &TokenIssuer,
+) -> Result<Answer, Status> {
     let keys = match address {
         Some(address) => format!("https://{address}{KEYS}"),
         None => format!("{ISSUER}{KEYS}"),
@@ -26,14 +29,14 @@ pub(crate) fn configuration(address: Option<SocketAddr>) -> Result<Answer, Statu
         "jwks_uri": keys,
         "response_types_supported": ["id_token"],
         "subject_types_supported": ["public"],
-        "id_token_signing_alg_values_supported": [ALGORITHM],
+        "id_token_signing_alg_values_supported": issuer.keys().algorithms(),
     });
     answer("application/json", &document)
 }
 
 /// The public keys.
 pub(crate) fn keys(issuer: &TokenIssuer) -> Result<Answer, Status> {
-    answer("application/jwk-set+json", &issuer.public_keys())
+    answer("application/jwk-set+json", &issuer.keys().public_keys())
 }
 
 fn answer(content_type: &'static str, document: &Value) -> Result<Answer, Status> {

@@ -9,18 +9,25 @@ mod activity;
 mod connection;
 mod cork;
 mod delivery;
+mod serving;
 mod timed_stream;
 mod tls;
 
-use crate::authn::{AUTHENTICATED_GROUP, Authenticator, Chain, MASTERS_GROUP, Peer};
-use crate::certificates::{CertificateAuthority, CertificateError, Identity, SERVING_NAMES};
+use crate::authn::{
+    AUTHENTICATED_GROUP, Authenticator, Chain, MASTERS_GROUP, Peer, chain_verifier,
+};
+use crate::certificates::{
+    CertificateAuthority, CertificateError, Identity, PemError, SERVING_NAMES,
+};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::ending::Ending;
 use crate::service::Service;
-use crate::token_issuer::{KeyError, TokenIssuer};
+use crate::token_issuer::TokenIssuer;
+use crate::token_keys::{TokenKeyError, TokenKeys};
 pub use activity::Load;
 use connection::Connections;
 use kubist_registry::{Registry, User};
+use serving::Serving;
 use socket2::{SockRef, TcpKeepalive};
 use std::fmt;
 use std::io;
@@ -54,8 +61,11 @@ pub enum StartError {
     #[error("cannot make the server's certificates")]
     Certificate(#[from] CertificateError),
     /// The key that signs the tokens of service accounts could not be made.
-    #[error("cannot make the key that signs tokens")]
-    TokenKey,
+    #[error(transparent)]
+    TokenKey(#[from] TokenKeyError),
+    /// The serving certificate that was brought cannot be used.
+    #[error("cannot use the serving certificate")]
+    Serving(#[from] PemError),
     /// TLS does not take the certificates.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
@@ -78,12 +88,23 @@ impl ApiServer {
             None => None,
         };
         let address = listener.as_ref().map(|(_, address)| *address);
-        let authority = CertificateAuthority::new("kubist-ca")?;
-        let serving = authority.serving_identity(serving_names(&config, address))?;
+        let authority = match &config.authority {
+            Some(authority) => Arc::clone(authority),
+            None => Arc::new(CertificateAuthority::new("kubist-ca")?),
+        };
         let admin = authority.client_identity(&config.admin_user, Some(MASTERS_GROUP))?;
-        let (tls, verifier) = tls::server_config(&authority, &serving)?;
-
-        let issuer = TokenIssuer::new().map_err(|KeyError| StartError::TokenKey)?;
+        let names = serving_names(&config, address);
+        let (brought, now) = (config.serving.as_ref(), registry.request(User::default()));
+        let serving = Serving::new(Arc::clone(&authority), names, brought, now.received);
+        let serving = Arc::new(serving?);
+        let trusted = config.client_authorities.iter().cloned();
+        let verifier = chain_verifier(trusted.chain([authority.certificate()]))?;
+        let tls = tls::server_config(Arc::clone(&serving), Arc::clone(&verifier))?;
+        let keys = match &config.token_keys {
+            Some(keys) => Arc::clone(keys),
+            None => Arc::new(TokenKeys::new()?),
+        };
+        let issuer = TokenIssuer::new(keys);
         let ending = Ending::new(config.watch_drain);
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let definitions = registry.clone();
@@ -107,16 +128,18 @@ impl ApiServer {
         let mut tasks = JoinSet::new();
         let stopping = ending.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
-        let stopping = ending.clone();
+        let (stopping, shown) = (ending.clone(), Arc::clone(&serving));
         tasks.spawn(async move {
             let following = definitions.run_definitions();
             tokio::select! {
                 () = stopping.closing() => {}
                 () = following => {}
+                () = renew_daily(&shown, &definitions) => {}
             }
         });
         Ok(RunningServer {
             address,
+            serving,
             authority,
             admin,
             admin_user: config.admin_user,
@@ -136,6 +159,15 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
     Ok((listener, bound))
 }
 
+/// Renews the serving certificate when it is time; goes on forever.
+async fn renew_daily(serving: &Serving, registry: &Registry) {
+    while serving.is_renewed() {
+        tokio::time::sleep(serving::LOOK_INTERVAL).await;
+        serving.renew(registry.request(User::default()).received);
+    }
+    std::future::pending::<()>().await;
+}
+
 fn serving_names(config: &Config, address: Option<SocketAddr>) -> Vec<String> {
     let mut names: Vec<String> = SERVING_NAMES.iter().map(ToString::to_string).collect();
     names.extend(config.serving_names.iter().cloned());
@@ -149,7 +181,8 @@ fn serving_names(config: &Config, address: Option<SocketAddr>) -> Vec<String> {
 /// end first.
 pub struct RunningServer {
     address: Option<SocketAddr>,
-    authority: CertificateAuthority,
+    authority: Arc<CertificateAuthority>,
+    serving: Arc<Serving>,
     admin: Identity,
     admin_user: String,
     connections: Arc<Connections>,
@@ -174,6 +207,12 @@ impl RunningServer {
     /// The certificate of its authority, as PEM: what clients trust.
     pub fn ca_pem(&self) -> String {
         self.authority.certificate_pem()
+    }
+
+    /// The name that whoever trusts that authority has to ask for and to verify in place of the
+    /// address; none if the certificate has the address, as it has unless one was brought.
+    pub fn tls_server_name(&self) -> Option<&'static str> {
+        self.serving.name_to_ask_for()
     }
 
     /// The administrator's client certificate and key.

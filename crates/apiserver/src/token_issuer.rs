@@ -1,20 +1,14 @@
 //! `TokenIssuer`: the tokens of service accounts.
 //!
-//! JSON Web Tokens, signed with ECDSA P-256 (ES256) by a key that is made when the server starts
-//! and gone with it. A signature and the times in the token are all that is looked at here:
-//! whether the account still exists is for who asks.
+//! JSON Web Tokens, signed by one of [`TokenKeys`]. A signature, the issuer and the times in the
+//! token are all that is looked at here: whether the account still exists is for who asks.
 
+use crate::token_keys::TokenKeys;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use ring::digest;
-use ring::rand::SystemRandom;
-use ring::signature::{
-    ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _,
-    UnparsedPublicKey,
-};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Who the tokens say they come from, and the audience that this server itself is: the address of
@@ -23,31 +17,23 @@ pub(crate) const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
 /// Longer texts are no tokens of ours.
 const TOKEN_BYTES_MAX: usize = 64 << 10;
 
-/// How they are signed.
-pub(crate) const ALGORITHM: &str = "ES256";
-/// What stands before a public point on P-256 in the form of which upstream takes the digest for
-/// the id of a key: the DER of a `SubjectPublicKeyInfo` (RFC 5480).
-const PUBLIC_KEY_INFO: &[u8] = &[
-    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
-    0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
-];
-
 /// How far a clock may be set back or forward without a good token becoming none, as upstream.
 const LEEWAY_SECONDS: u64 = 60;
 
-/// The key that signs tokens could not be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot make the key that signs tokens")]
-pub(crate) struct KeyError;
-
-/// Signs tokens and verifies what it signed.
+/// Signs tokens and verifies what it, or another server with the same keys, signed.
 pub(crate) struct TokenIssuer {
-    key: EcdsaKeyPair,
-    random: SystemRandom,
-    /// The id of the key.
-    id: String,
-    /// The first part of every token.
+    keys: Arc<TokenKeys>,
+    /// The first part of every token of its own.
     header: String,
+}
+
+/// The first part of a token.
+#[derive(Deserialize)]
+struct Header {
+    #[serde(rename = "alg")]
+    algorithm: String,
+    #[serde(default, rename = "kid")]
+    key: Option<String>,
 }
 
 /// What a token says, with the names that upstream has for it.
@@ -103,46 +89,23 @@ pub(crate) struct Reference {
 }
 
 impl TokenIssuer {
-    /// With a new key.
-    pub(crate) fn new() -> Result<Self, KeyError> {
-        let random = SystemRandom::new();
-        let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
-        let pkcs8 = EcdsaKeyPair::generate_pkcs8(algorithm, &random).map_err(|_| KeyError)?;
-        let key = EcdsaKeyPair::from_pkcs8(algorithm, pkcs8.as_ref(), &random);
-        let key = key.map_err(|_| KeyError)?;
-        let info = [PUBLIC_KEY_INFO, key.public_key().as_ref()].concat();
-        let id = URL_SAFE_NO_PAD.encode(digest::digest(&digest::SHA256, &info));
-        let header = format!(r#"{{"alg":"{ALGORITHM}","kid":"{id}"}}"#);
-        Ok(Self {
-            id,
-            header: URL_SAFE_NO_PAD.encode(header),
-            key,
-            random,
-        })
+    pub(crate) fn new(keys: Arc<TokenKeys>) -> Self {
+        Self {
+            header: URL_SAFE_NO_PAD.encode(keys.header()),
+            keys,
+        }
     }
 
-    /// What others verify tokens with: the set of public keys, as RFC 7517 has it and upstream
-    /// fills it in.
-    pub(crate) fn public_keys(&self) -> Value {
-        // The uncompressed form: a byte, and two numbers of the same length.
-        let point = &self.key.public_key().as_ref()[1..];
-        let (x, y) = point.split_at(point.len() / 2);
-        json!({"keys": [{
-            "use": "sig",
-            "kty": "EC",
-            "kid": self.id,
-            "crv": "P-256",
-            "alg": ALGORITHM,
-            "x": URL_SAFE_NO_PAD.encode(x),
-            "y": URL_SAFE_NO_PAD.encode(y),
-        }]})
+    /// What others verify tokens with, and what is told about it.
+    pub(crate) fn keys(&self) -> &TokenKeys {
+        &self.keys
     }
 
     /// A token that says so. None if the system has no random numbers.
     pub(crate) fn sign(&self, claims: &Claims) -> Option<String> {
         let claims = serde_json::to_vec(claims).ok()?;
         let mut token = format!("{}.{}", self.header, URL_SAFE_NO_PAD.encode(claims));
-        let signature = self.key.sign(&self.random, token.as_bytes()).ok()?;
+        let signature = self.keys.sign(token.as_bytes())?;
         token.push('.');
         token.push_str(&URL_SAFE_NO_PAD.encode(signature));
         Some(token)
@@ -155,17 +118,18 @@ impl TokenIssuer {
         }
         let (signed, signature) = token.rsplit_once('.')?;
         let (header, claims) = signed.split_once('.')?;
-        if header != self.header {
+        let header: Header = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(header).ok()?).ok()?;
+        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
+        let Header { algorithm, key } = &header;
+        let (key, message) = (key.as_deref(), signed.as_bytes());
+        if !self.keys.verify(algorithm, key, message, &signature) {
             return None;
         }
-        let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-        let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, self.key.public_key());
-        key.verify(signed.as_bytes(), &signature).ok()?;
         let claims: Claims = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
         let now = now.as_secs();
         let begun = claims.not_before <= now.saturating_add(LEEWAY_SECONDS);
         let ended = claims.expires.saturating_add(LEEWAY_SECONDS) <= now;
-        (begun && !ended).then_some(claims)
+        (claims.issuer == ISSUER && begun && !ended).then_some(claims)
     }
 }
 
@@ -179,6 +143,7 @@ impl fmt::Debug for TokenIssuer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::token_keys::TokenKeyError;
 
     fn claims() -> Claims {
         Claims {
@@ -196,9 +161,13 @@ mod tests {
         }
     }
 
+    fn new_issuer() -> TokenIssuer {
+        TokenIssuer::new(Arc::new(TokenKeys::new().expect("keys can be made")))
+    }
+
     #[test]
     fn a_token_is_good_between_its_times_and_for_its_issuer() {
-        let issuer = TokenIssuer::new().expect("keys can be made");
+        let issuer = new_issuer();
         let token = issuer.sign(&claims()).expect("there are random numbers");
         let at = |seconds| issuer.verify(&token, Duration::from_secs(seconds));
         assert_eq!(at(1_000), Some(claims()));
@@ -208,13 +177,13 @@ mod tests {
         assert_eq!(at(939), None);
         assert_eq!(at(2_059), Some(claims()));
         assert_eq!(at(2_060), None);
-        let other = TokenIssuer::new().expect("keys can be made");
+        let other = new_issuer();
         assert_eq!(other.verify(&token, Duration::from_secs(1_500)), None);
     }
 
     #[test]
     fn what_was_changed_after_signing_is_no_token() {
-        let issuer = TokenIssuer::new().expect("keys can be made");
+        let issuer = new_issuer();
         let token = issuer.sign(&claims()).expect("there are random numbers");
         let now = Duration::from_secs(1_500);
         let mut parts: Vec<&str> = token.split('.').collect();
@@ -231,6 +200,63 @@ mod tests {
             "x".repeat(TOKEN_BYTES_MAX + 1),
         ] {
             assert_eq!(issuer.verify(&bad, now), None, "{bad:.80}");
+        }
+    }
+
+    /// Made by openssl, one of each kind and form.
+    const RSA: &str = include_str!("token_issuer/testdata/rsa.pem");
+    const RSA_PKCS8: &str = include_str!("token_issuer/testdata/rsa-pkcs8.pem");
+    const RSA_PUBLIC: &str = include_str!("token_issuer/testdata/rsa-public.pem");
+    const P256: &str = include_str!("token_issuer/testdata/p256.pem");
+    const P256_PUBLIC: &str = include_str!("token_issuer/testdata/p256-public.pem");
+    const P384: &str = include_str!("token_issuer/testdata/p384.pem");
+    const P384_PUBLIC: &str = include_str!("token_issuer/testdata/p384-public.pem");
+
+    #[test]
+    fn tokens_of_every_kind_of_key_are_verified_by_its_public_half() {
+        let now = Duration::from_secs(1_500);
+        for (private, public, algorithm) in [
+            (RSA, RSA_PUBLIC, "RS256"),
+            (RSA_PKCS8, RSA_PUBLIC, "RS256"),
+            (P256, P256_PUBLIC, "ES256"),
+            (P384, P384_PUBLIC, "ES384"),
+        ] {
+            let of = |signing: &str, verifying: &[&str]| {
+                let verifying: Vec<_> = verifying.iter().map(ToString::to_string).collect();
+                let keys = TokenKeys::from_pem(signing, &verifying).expect("they are keys");
+                TokenIssuer::new(Arc::new(keys))
+            };
+            let own = TokenKeys::generate_pem().expect("keys can be made");
+            let signing = of(private, &[]);
+            let token = signing.sign(&claims()).expect("there are random numbers");
+            let header = URL_SAFE_NO_PAD
+                .decode(&signing.header)
+                .expect("it is base64");
+            let header = String::from_utf8(header).expect("it is text");
+            assert!(header.contains(algorithm), "{header}");
+            let all = [RSA_PUBLIC, P256_PUBLIC, P384_PUBLIC].concat();
+            for (verifying, good) in [
+                (of(private, &[]), true),
+                (of(&own, &[public]), true),
+                (of(&own, &[private]), true),
+                (of(&own, &[&all]), true),
+                (of(&own, &[]), false),
+            ] {
+                assert_eq!(verifying.verify(&token, now).is_some(), good, "{algorithm}");
+            }
+        }
+    }
+
+    #[test]
+    fn texts_without_keys_are_refused() {
+        let own = TokenKeys::generate_pem().expect("keys can be made");
+        for text in ["", "something else", P256_PUBLIC] {
+            let refused = TokenKeys::from_pem(text, &[]).expect_err("it has no private key");
+            assert_eq!(refused, TokenKeyError::NoSigningKey);
+        }
+        for text in ["", "something else"] {
+            let refused = TokenKeys::from_pem(&own, &[text.to_owned()]).expect_err("it has none");
+            assert_eq!(refused, TokenKeyError::NoVerifyingKey);
         }
     }
 }

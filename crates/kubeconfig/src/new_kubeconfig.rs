@@ -22,6 +22,8 @@ pub struct NewKubeconfig<'a> {
     pub server: &'a str,
     /// Certificates of its authority, PEM; empty to leave it to the system's.
     pub certificate_authority: &'a str,
+    /// The name to ask for and to verify in place of the URL's host; empty for that host.
+    pub tls_server_name: &'a str,
     /// Credentials.
     pub user: NewUser<'a>,
     /// Namespace of the context; empty for `default`.
@@ -69,6 +71,10 @@ impl NewKubeconfig<'_> {
         if !self.certificate_authority.is_empty() {
             let data = encode(self.certificate_authority);
             line(format_args!("    certificate-authority-data: {data}"));
+        }
+        if !self.tls_server_name.is_empty() {
+            let name = quote(self.tls_server_name);
+            line(format_args!("    tls-server-name: {name}"));
         }
         line(format_args!("users:\n- name: {user}\n  user:"));
         match self.user {

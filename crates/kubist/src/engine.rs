@@ -139,6 +139,14 @@ impl Engine {
         }
     }
 
+    /// Whether it says, now or once all of it has answered, how far a cache of it is.
+    pub(crate) fn may_answer_progress(&self) -> bool {
+        match self {
+            Self::Memory(_) | Self::Durable(_) => true,
+            Self::Etcd(kv) => kv.answers_progress() || !kv.versions_are_known(),
+        }
+    }
+
     /// The engine's own time. Ends once the engine is closed, or has closed itself.
     pub(crate) async fn run(&self) {
         match self {

@@ -70,12 +70,16 @@
 #[cfg(feature = "server")]
 pub mod controllers;
 #[cfg(feature = "server")]
+mod encryption_file;
+#[cfg(feature = "server")]
 mod engine;
 mod infer;
 #[cfg(feature = "server")]
 mod server;
 #[cfg(feature = "server")]
 mod server_config;
+#[cfg(feature = "server")]
+mod server_keys;
 
 pub use kubist_api as api;
 pub use kubist_apimachinery as apimachinery;
@@ -97,9 +101,13 @@ pub use kubist_workqueue as workqueue;
 pub use {kubist_apiserver as apiserver, kubist_registry as registry, kubist_storage as storage};
 
 #[cfg(feature = "server")]
+pub use encryption_file::EncryptionFile;
+#[cfg(feature = "server")]
 pub use engine::{EtcdError, EtcdServers};
 pub use infer::{InferError, infer, infer_with};
 #[cfg(feature = "server")]
 pub use server::{Server, ServerError};
 #[cfg(feature = "server")]
 pub use server_config::{Controller, ServerConfig};
+#[cfg(feature = "server")]
+pub use server_keys::{ServerKeys, ServerKeysError};

@@ -26,6 +26,7 @@ use tokio_util::sync::CancellationToken;
 use crate::controllers::{garbage_collector, namespace};
 use crate::engine::{Engine, EtcdError};
 use crate::server_config::{Controller, ServerConfig};
+use crate::server_keys::ServerKeysError;
 
 /// How long controllers may take to end.
 const CONTROLLERS_DRAIN: Duration = Duration::from_secs(5);
@@ -55,6 +56,9 @@ pub enum ServerError {
     /// The etcd cluster cannot be used.
     #[error(transparent)]
     Etcd(#[from] EtcdError),
+    /// It has nothing to prove itself with.
+    #[error(transparent)]
+    Keys(#[from] ServerKeysError),
     /// Everything can be kept in one place only.
     #[error("a server keeps everything in a folder or in etcd, not in both")]
     TwoStores,
@@ -96,12 +100,16 @@ impl Server {
         engine.spawn(async move { ticking.run().await });
         let written = store.kv();
         engine.spawn(async move { tell_of_refusals(&*written).await });
-        let watch_caches = config.has_watch_caches(&*store.kv());
+        let watch_caches = config.has_watch_caches(&store);
         let registry = Registry::new(config.registry(store.kv(), watch_caches));
         registry
             .start()
             .await
             .map_err(|status| ServerError::Registry(Box::new(status)))?;
+        if let (Some(file), Some(live)) = (&config.encryption_file, registry.encryption()) {
+            let (file, live, of) = (file.clone(), live.clone(), registry.clone());
+            engine.spawn(async move { file.follow(&live, &of).await });
+        }
         let tokens = config.tokens.iter().map(|token| StaticToken {
             token: token.clone(),
             user: User {
@@ -111,7 +119,7 @@ impl Server {
                 ..User::default()
             },
         });
-        let http = kubist_apiserver::Config {
+        let mut http = kubist_apiserver::Config {
             listen: Some(config.listen),
             tokens: tokens.collect(),
             connections_max: config.connections_max,
@@ -120,6 +128,10 @@ impl Server {
             goaway_chance: config.goaway_chance,
             ..kubist_apiserver::Config::default()
         };
+        let now = registry.request(User::default()).received;
+        config
+            .keys
+            .fill(&mut http, config.data_dir.as_deref(), now)?;
         let api = ApiServer::bind(http, registry).await?;
         let mut server = Self {
             client: client_of(&api, kubist_client::Config::default())?,
@@ -248,6 +260,7 @@ impl Server {
             name: CLUSTER_NAME,
             server: url,
             certificate_authority: authority,
+            tls_server_name: self.api.tls_server_name().unwrap_or_default(),
             user: NewUser::Certificate {
                 certificate: &admin.certificate_pem,
                 key: &admin.key_pem,
@@ -311,6 +324,7 @@ fn client_of(api: &RunningServer, client: kubist_client::Config) -> Result<Clien
         .map_err(|_| ConfigError::Server { server: api.url() })?;
     let mut config = kubist_transport::Config::new(server);
     config.tls.verify = Verify::Authorities(Pem::Data(api.ca_pem().into()));
+    config.tls.server_name = api.tls_server_name().map(str::to_owned);
     config.tls.identity = Some(Identity {
         certificate: Pem::Data(api.admin().certificate_pem.clone().into()),
         key: Pem::Data(api.admin().key_pem.clone().into()),

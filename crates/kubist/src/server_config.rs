@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use kubist_registry::RegistryConfig;
 use kubist_registry::storage::WatchCacheSizes;
-use kubist_registry::transformer::EncryptionConfiguration;
+use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
 use kubist_storage::{Kv, memory};
 
-use crate::engine::EtcdServers;
+use crate::encryption_file::EncryptionFile;
+use crate::engine::{Engine, EtcdServers};
+use crate::server_keys::ServerKeys;
 
 /// How a server is put together. Everything has a default.
 #[derive(Clone, Debug)]
@@ -34,6 +36,9 @@ pub struct ServerConfig {
     /// The folder in which everything is kept, durable before it is answered; made if it is not
     /// there. Default: none, everything is gone with the process.
     pub data_dir: Option<PathBuf>,
+    /// What it proves itself with and whose tokens and certificates it believes. Default: with a
+    /// folder of data what is kept there, else made anew at each start.
+    pub keys: ServerKeys,
     /// Whether watches and lists are answered from caches. An etcd that cannot say how far they
     /// are has none: everything is read from it. Default: on any other etcd, as upstream; not on
     /// the engines of this process, which answer as fast from what they hold in memory.
@@ -43,6 +48,9 @@ pub struct ServerConfig {
     /// What is done to the values of which resources on their way to storage and back. Default:
     /// nothing, they are readable for whoever can read the folder or the etcd.
     pub encryption: Option<EncryptionConfiguration>,
+    /// The file that `encryption` was read from, to be read again when it changes. Default: none,
+    /// what `encryption` says stays so.
+    pub encryption_file: Option<EncryptionFile>,
     /// The etcd cluster in which everything is kept; other servers may stand on it too. Goes with
     /// no folder, and keeps history as it sees fit. Default: none.
     pub etcd: Option<EtcdServers>,
@@ -66,9 +74,11 @@ impl Default for ServerConfig {
             seed: None,
             history_events_max: memory::Config::default().history_events_max,
             data_dir: None,
+            keys: ServerKeys::default(),
             watch_cache: None,
             watch_cache_sizes: WatchCacheSizes::default(),
             encryption: None,
+            encryption_file: None,
             etcd: None,
             connections_max: kubist_apiserver::CONNECTIONS_MAX,
             shutdown_delay: Duration::ZERO,
@@ -85,7 +95,10 @@ impl ServerConfig {
         settings.seed = self.seed;
         settings.watch_cache.enabled = watch_caches;
         settings.watch_cache.sizes = self.watch_cache_sizes.clone();
-        if let Some(encryption) = &self.encryption {
+        let encryption = self.encryption.clone();
+        if self.encryption_file.is_some() {
+            settings.encryption = Some(LiveEncryption::new(encryption.unwrap_or_default()));
+        } else if let Some(encryption) = encryption {
             settings.transformers = encryption.transformers().to_vec();
         }
         if let Some(etcd) = &self.etcd {
@@ -98,13 +111,19 @@ impl ServerConfig {
     }
 
     /// Whether there are watch caches: if that is asked for, or on etcd if nothing is said.
-    pub(crate) fn has_watch_caches(&self, kv: &dyn Kv) -> bool {
+    pub(crate) fn has_watch_caches(&self, engine: &Engine) -> bool {
         let wanted = self.watch_cache.unwrap_or_else(|| self.etcd.is_some());
-        if wanted && !kv.answers_progress() {
+        if wanted && !engine.may_answer_progress() {
             tracing::warn!(
                 "no watch caches: this etcd cannot say how far they are; it needs 3.4.31 or 3.5.13"
             );
             return false;
+        }
+        if wanted && !engine.kv().answers_progress() {
+            tracing::warn!(
+                "a member of etcd has not said its version yet: until it does, what has to be the \
+                 newest is read from etcd and not from watch caches"
+            );
         }
         wanted
     }

@@ -39,7 +39,7 @@ use kubist_apimachinery::{AnyObject, Status};
 use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -94,6 +94,8 @@ struct Shared {
     /// Events up to here are in the buffers of those who want them.
     dispatched: AtomicU64,
     ready: watch::Sender<bool>,
+    /// Whether the engine has ever answered when asked for progress.
+    progress_seen: AtomicBool,
 }
 
 /// How much a watch cache holds. What it has done is in its [metrics](Cacher::metrics).
@@ -129,6 +131,7 @@ impl Cacher {
             freshness: Freshness::new(),
             dispatched: AtomicU64::new(0),
             ready: watch::Sender::new(false),
+            progress_seen: AtomicBool::new(false),
         };
         Self {
             shared: Arc::new(shared),
@@ -202,7 +205,8 @@ impl Cacher {
         let Some(revision) = not_older_than else {
             return shared.raw.get(key, None).await;
         };
-        if !shared.answers_reads() {
+        let knows = revision == 0 || shared.learns_progress();
+        if !knows || !shared.answers_reads() {
             return shared.raw.get(key, not_older_than).await;
         }
         shared.raw.keys().check(key)?;

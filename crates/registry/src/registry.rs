@@ -25,6 +25,7 @@ use crate::storage_error::Operation;
 use crate::store::Store;
 use crate::strategy::{BoxFuture, Lookup};
 use crate::subresource::Subresource;
+use crate::transformer::LiveEncryption;
 use crate::{Predicate, RequestContext, Stored, User};
 use hashbrown::HashMap;
 use kubist_api::{GROUPS, Kind, ResourceFacts, find_kind};
@@ -44,6 +45,7 @@ pub struct Registry {
     pub(crate) definitions: Arc<Definitions>,
     /// The folder of all keys.
     key_root: Arc<str>,
+    encryption: Option<LiveEncryption>,
 }
 
 /// Group, version and plural.
@@ -105,6 +107,7 @@ impl Registry {
             resources: Arc::new(resources),
             caches: Arc::new(Caches::new(cachers)),
             key_root: config.key_root.as_str().into(),
+            encryption: config.encryption,
             more: config.resources.into(),
             definitions: Arc::default(),
         };
@@ -221,6 +224,10 @@ fn storage_factory(config: &RegistryConfig) -> StorageFactory {
     let (kv, root) = (Arc::clone(&config.kv), config.key_root.as_str());
     let factory = StorageFactory::new(kv, root, config.cache_bytes_max)
         .with_watch_cache(config.watch_cache.clone());
+    let factory = match &config.encryption {
+        Some(live) => factory.with_encryption(live.clone()),
+        None => factory,
+    };
     let transformers = config.transformers.iter().cloned();
     transformers.fold(factory, |factory, (resource, transformer)| {
         factory.with_transformer(resource, transformer)

@@ -4,7 +4,7 @@ use crate::capability::RestStorage;
 use crate::clock::{SystemClock, WallClock};
 use crate::hooks::Hooks;
 use crate::storage::WatchCache;
-use crate::transformer::Transformer;
+use crate::transformer::{LiveEncryption, Transformer};
 use kubist_apimachinery::GroupResource;
 use kubist_storage::Kv;
 use std::net::Ipv4Addr;
@@ -37,6 +37,9 @@ pub struct RegistryConfig {
     /// What is done to the values of a resource on their way to storage and back, such as
     /// encryption. Default: nothing.
     pub transformers: Vec<(GroupResource, Arc<dyn Transformer>)>,
+    /// The same by a configuration that can be replaced; then `transformers` counts for nothing.
+    /// Default: none.
+    pub encryption: Option<LiveEncryption>,
     /// How many objects of a collection are deleted at a time. Default: 1, as upstream.
     pub delete_collection_workers: usize,
     /// What happens beside the writes of resources: group, plural, and hooks. Default: none but
@@ -61,6 +64,7 @@ impl RegistryConfig {
             cache_bytes_max: 512 << 20,
             watch_cache: WatchCache::default(),
             transformers: Vec::new(),
+            encryption: None,
             delete_collection_workers: 1,
             hooks: Vec::new(),
             resources: Vec::new(),

@@ -1,21 +1,26 @@
 //! How values are changed on their way to storage and back: encryption at rest.
 //!
 //! [`Identity`] leaves them as they are, [`AesGcm`] encrypts them under one key ([`AesCbc`] too,
-//! for what upstream's servers wrote with it), and [`Transformers`] puts several in a row for the
+//! for what upstream's servers wrote with it, and [`Secretbox`]), and [`Transformers`] puts several in a row for the
 //! rotation of keys: the first writes, any reads, and what another than the first wrote is stale,
 //! so that its next update rewrites it even if nothing has changed. The forms are upstream's; so
 //! is a value's tie to its key under AES-GCM: one that is moved to another key cannot be read
-//! there. [`EncryptionConfiguration`] makes them from upstream's file.
+//! there. [`EncryptionConfiguration`] makes them from upstream's file, and [`LiveEncryption`] lets
+//! it be replaced.
 
 mod aes_cbc;
 mod aes_gcm;
 mod configuration;
+mod live;
+mod secretbox;
 
 pub use aes_cbc::AesCbc;
 pub use aes_gcm::{AesGcm, AesKeyError};
 pub use configuration::{
     ConfigurationMistake, EncryptionConfiguration, EncryptionConfigurationError,
 };
+pub use live::{EncryptionReloads, LiveEncryption};
+pub use secretbox::Secretbox;
 
 use crate::metrics::{Count, Histogram, HistogramState};
 use bytes::Bytes;
@@ -114,6 +119,10 @@ pub enum TransformError {
     /// can tell.
     #[error("invalid padding on input")]
     Padding,
+    /// The value was changed, or another key is needed. Upstream's words for a secretbox, which
+    /// people look for.
+    #[error("output array was not large enough for encryption")]
+    Unopened,
     /// No random numbers can be had, or the value is too long.
     #[error("the value cannot be encrypted")]
     Failed,

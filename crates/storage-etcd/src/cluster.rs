@@ -139,6 +139,11 @@ impl Cluster {
         self.members.iter().all(safe)
     }
 
+    /// Whether the version of every member is known.
+    pub(crate) fn versions_are_known(&self) -> bool {
+        self.members.iter().all(|member| member.version().is_some())
+    }
+
     /// Asks all whose version is not known.
     pub(crate) async fn ask_versions(&self) {
         for member in &self.members {

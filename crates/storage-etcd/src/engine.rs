@@ -104,6 +104,12 @@ impl EtcdKv {
         self.shared.cluster.ask_versions().await;
     }
 
+    /// Whether every member has said its version, so that nothing more can be learnt about
+    /// [`Kv::answers_progress`] without a member that is replaced.
+    pub fn versions_are_known(&self) -> bool {
+        self.shared.cluster.versions_are_known()
+    }
+
     /// What has to be done from time to time: compaction, and asking members for their version.
     /// Ends when the store is closed.
     pub async fn run(&self) {

@@ -54,12 +54,14 @@ impl ClientCertVerifier for RequestClientCertificate {
     }
 }
 
-/// Verifies chains that end at `root`.
+/// Verifies chains that end at one of `authorities`.
 pub(crate) fn chain_verifier(
-    root: CertificateDer<'static>,
+    authorities: impl IntoIterator<Item = CertificateDer<'static>>,
 ) -> Result<Arc<dyn ClientCertVerifier>, rustls::Error> {
     let mut roots = RootCertStore::empty();
-    roots.add(root)?;
+    for authority in authorities {
+        roots.add(authority)?;
+    }
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
         .build()

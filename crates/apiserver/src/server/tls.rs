@@ -1,7 +1,7 @@
-//! TLS for the server: one certificate, client certificates asked for, HTTP/2 before HTTP/1.1.
+//! TLS for the server: its certificate, client certificates asked for, HTTP/2 before HTTP/1.1.
 
-use crate::authn::{RequestClientCertificate, chain_verifier};
-use crate::certificates::{CertificateAuthority, Identity};
+use super::serving::Serving;
+use crate::authn::RequestClientCertificate;
 use rustls::crypto::CryptoProvider;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::{CipherSuite, ServerConfig, SupportedProtocolVersion};
@@ -10,22 +10,18 @@ use std::sync::Arc;
 /// TLS 1.2 and 1.3, as upstream.
 static VERSIONS: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13, &rustls::version::TLS12];
 
-/// The server's half of TLS, and what verifies the chains of clients.
+/// The server's half of TLS.
 pub(super) fn server_config(
-    authority: &CertificateAuthority,
-    serving: &Identity,
-) -> Result<(ServerConfig, Arc<dyn ClientCertVerifier>), rustls::Error> {
-    let verifier = chain_verifier(authority.certificate())?;
+    serving: Arc<Serving>,
+    verifier: Arc<dyn ClientCertVerifier>,
+) -> Result<ServerConfig, rustls::Error> {
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))
         .with_protocol_versions(VERSIONS)?
-        .with_client_cert_verifier(Arc::new(RequestClientCertificate(Arc::clone(&verifier))))
-        .with_single_cert(
-            vec![serving.certificate(), authority.certificate()],
-            serving.key(),
-        )?;
+        .with_client_cert_verifier(Arc::new(RequestClientCertificate(verifier)))
+        .with_cert_resolver(serving);
     config.ignore_client_order = true;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok((config, verifier))
+    Ok(config)
 }
 
 /// AES with 128 bits before all others, as Go's servers have it: large answers are mostly

@@ -48,7 +48,9 @@ impl Service {
         match path.strip_suffix('/').unwrap_or(path) {
             "" => json(json!({"paths": root_paths(&self.registry.groups())})),
             "/version" => json(version::version()),
-            openid::CONFIGURATION => openid::configuration(self.address),
+            openid::CONFIGURATION => {
+                openid::configuration(self.address, self.authenticator.issuer())
+            }
             openid::KEYS => openid::keys(self.authenticator.issuer()),
             "/openapi/v2" => Ok(self.open_api.old_document(request.accept())),
             "/openapi/v3" => Ok(self.open_api.index()),

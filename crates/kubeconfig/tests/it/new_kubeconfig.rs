@@ -14,6 +14,7 @@ fn certificate(name: &str) -> NewKubeconfig<'_> {
         name,
         server: "https://127.0.0.1:6443",
         certificate_authority: CA,
+        tls_server_name: "inner",
         user: NewUser::Certificate {
             certificate: "the certificate",
             key: "the key",
@@ -42,6 +43,7 @@ fn a_written_file_is_read_back_and_private() {
     let client = infer(&options, &Environment::default()).unwrap();
     assert_eq!(client.context.as_deref(), Some("kubist"));
     assert_eq!(client.transport.server, "https://127.0.0.1:6443/");
+    assert_eq!(client.transport.tls.server_name.as_deref(), Some("inner"));
     let Verify::Authorities(Pem::Data(ca)) = client.transport.tls.verify else {
         panic!("data")
     };

@@ -9,17 +9,21 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use kubist::{Controller, EtcdServers, Server, ServerConfig, ServerError};
+use kubist::{Controller, EncryptionFile, Server, ServerConfig, ServerError};
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::EncryptionConfiguration;
 use tokio::time::Instant;
+
+mod etcd_options;
+mod key_options;
 
 use super::{Outcome, logging, signal, system_limits};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-It serves the built-in resources of Kubernetes v1.36 over TLS, with certificates made at start. The
-kubeconfig holds the administrator's client certificate; it is replaced if it exists.
+It serves the built-in resources of Kubernetes v1.36 over TLS. The kubeconfig holds the
+administrator's client certificate; it is replaced if it exists. The authority that signs it and the
+key of tokens are made at start, or kept in DIR/pki with --data-dir, or in --cert-dir.
 Everything is in memory and gone at the end, unless --data-dir names a folder: then a write is on
 the disk before it is answered, and the next start goes on from there, also after a crash. With
 --etcd-servers it is in an etcd cluster, where other servers may use it too, this one's or upstream's.
@@ -49,7 +53,9 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     #[command(flatten)]
-    etcd: EtcdOptions,
+    etcd: etcd_options::EtcdOptions,
+    #[command(flatten)]
+    keys: key_options::KeyOptions,
     /// What runs beside the server
     #[arg(
         long,
@@ -87,6 +93,10 @@ pub(crate) struct Options {
     /// Which resources are encrypted at rest, and with which keys, as upstream's file of that name
     #[arg(long, value_name = "FILE")]
     encryption_provider_config: Option<PathBuf>,
+    /// Read that file again when it changes, looked at every minute; one that cannot be used is
+    /// told in the log and counted, and changes nothing
+    #[arg(long, requires = "encryption_provider_config")]
+    encryption_provider_config_automatic_reload: bool,
     #[command(flatten)]
     ending: EndingOptions,
     #[command(flatten)]
@@ -126,47 +136,6 @@ fn duration(of: kubist_apimachinery::Duration) -> Duration {
     Duration::from_nanos(u64::try_from(of.as_nanos()).unwrap_or_default())
 }
 
-#[derive(Args, Debug)]
-struct EtcdOptions {
-    /// The members of an etcd cluster to keep everything in
-    #[arg(
-        long = "etcd-servers",
-        value_name = "URL",
-        value_delimiter = ',',
-        conflicts_with = "data_dir"
-    )]
-    servers: Vec<String>,
-    /// What all keys in etcd begin with
-    #[arg(
-        long = "etcd-prefix",
-        value_name = "PREFIX",
-        default_value = "/registry",
-        requires = "servers"
-    )]
-    prefix: String,
-    /// Authorities of etcd's certificates, in PEM; without it the system's
-    #[arg(long = "etcd-cafile", value_name = "FILE", requires = "servers")]
-    ca_file: Option<PathBuf>,
-    /// The certificate to show to etcd, in PEM
-    #[arg(long = "etcd-certfile", value_name = "FILE", requires_all = ["servers", "key_file"])]
-    cert_file: Option<PathBuf>,
-    /// The key of that certificate, in PEM
-    #[arg(long = "etcd-keyfile", value_name = "FILE", requires_all = ["servers", "cert_file"])]
-    key_file: Option<PathBuf>,
-}
-
-impl EtcdOptions {
-    fn servers(self) -> Option<EtcdServers> {
-        (!self.servers.is_empty()).then_some(EtcdServers {
-            servers: self.servers,
-            prefix: self.prefix,
-            ca_file: self.ca_file,
-            cert_file: self.cert_file,
-            key_file: self.key_file,
-        })
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Choice {
     /// The garbage collector
@@ -182,6 +151,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
     let ended = signal::listen()?;
     options.logging.install();
     system_limits::survive_file_size()?;
+    let followed = options.encryption_provider_config_automatic_reload;
     let config = ServerConfig {
         listen: options.listen,
         tokens: options.token.into_iter().collect(),
@@ -190,9 +160,14 @@ pub(crate) async fn run(options: Options) -> Outcome {
         seed: None,
         history_events_max: options.history,
         data_dir: options.data_dir,
+        keys: options.keys.keys(),
         watch_cache: options.watch_cache,
         watch_cache_sizes: options.watch_cache_sizes,
         encryption: encryption(options.encryption_provider_config.as_deref())?,
+        encryption_file: followed
+            .then_some(options.encryption_provider_config)
+            .flatten()
+            .map(EncryptionFile::new),
         etcd: options.etcd.servers(),
         connections_max: system_limits::connections(options.max_connections),
         shutdown_delay: duration(options.ending.delay),

@@ -1,11 +1,13 @@
 //! Encryption at rest, as whoever runs the server sees it: a file of keys, and a folder of data.
 
 use std::path::Path;
+use std::time::Duration;
 
 use kubist::api::core::v1::{ConfigMap, Secret};
 use kubist::apimachinery::Status;
 use kubist::client::Api;
-use kubist::{Server, ServerConfig};
+use kubist::transport::Body;
+use kubist::{EncryptionFile, Server, ServerConfig};
 use kubist_registry::transformer::EncryptionConfiguration;
 
 use crate::command::fail;
@@ -52,6 +54,9 @@ fn has(folder: &Path, text: &str) -> bool {
     let files = std::fs::read_dir(folder).expect("it is a folder");
     files.into_iter().any(|file| {
         let path = file.expect("it can be listed").path();
+        if path.is_dir() {
+            return has(&path, text);
+        }
         let bytes = std::fs::read(path).expect("it can be read");
         bytes.windows(text.len()).any(|it| it == text.as_bytes())
     })
@@ -153,6 +158,84 @@ async fn keys_are_changed_by_rewriting_what_the_old_one_wrote() {
     server.shutdown().await;
 }
 
+#[tokio::test]
+async fn a_file_of_keys_that_changes_is_read_again_and_a_bad_one_changes_nothing() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let (data, path) = (folder.path().join("data"), folder.path().join("keys.yaml"));
+    let text = |keys: &[(&str, &str)]| {
+        let mut text = "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n\
+                        resources:\n- resources: [secrets]\n  providers:\n"
+            .to_owned();
+        for (name, secret) in keys {
+            let box_of = format!("  - secretbox: {{keys: [{{name: {name}, secret: {secret}}}]}}\n");
+            text.push_str(&box_of);
+        }
+        text
+    };
+    let write_file = |text: &str| std::fs::write(&path, text).expect("it can be written");
+    write_file(&text(&[ONE]));
+    let read_file = || std::fs::read(&path).expect("it was written");
+    let config = ServerConfig {
+        data_dir: Some(data.clone()),
+        controllers: [].into(),
+        encryption: Some(EncryptionConfiguration::parse(&read_file()).expect("it is valid")),
+        encryption_file: Some(EncryptionFile {
+            path: path.clone(),
+            look_every: Duration::from_millis(20),
+        }),
+        ..ServerConfig::default()
+    };
+    let server = Server::start(config).await.expect("it starts");
+    write(&server, "old").await;
+    let until = async |line: &str| {
+        let request = || http::Request::get("/metrics").body(Body::empty());
+        for _ in 0..1_000 {
+            let client = server.client();
+            let answer = client.send(request().expect("it is valid")).await;
+            let mut body = answer.expect("it answers").into_body();
+            let mut metrics = Vec::new();
+            while let Some(chunk) = body.chunk().await.expect("it is whole") {
+                metrics.extend_from_slice(&chunk);
+            }
+            let metrics = String::from_utf8(metrics).expect("it is text");
+            if metrics.lines().any(|it| it.starts_with(line)) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("{line} never comes");
+    };
+    let reloads = |status: &str| {
+        let name = "apiserver_encryption_config_controller_automatic_reloads_total";
+        format!("{name}{{status=\"{status}\",apiserver_id_hash=\"\"}} ")
+    };
+    write_file("something else");
+    until(&reloads("failure")).await;
+    write(&server, "still-old").await;
+    write_file(&text(&[TWO, ONE]));
+    until(&reloads("success")).await;
+    let hash = EncryptionConfiguration::hash_of(&read_file());
+    let info = "apiserver_encryption_config_controller_last_config_info";
+    until(&format!(
+        "{info}{{apiserver_id_hash=\"\",hash=\"{hash}\"}} 1"
+    ))
+    .await;
+    write(&server, "new").await;
+    for name in ["old", "still-old", "new"] {
+        read(&server, name).await.expect("both keys are there");
+    }
+    server.shutdown().await;
+    for (name, key) in [("old", "one"), ("still-old", "one"), ("new", "two")] {
+        let begin = format!("secrets/default/{name}");
+        assert!(has(&data, &begin), "{name}");
+        assert!(!has(&data, &format!("the-secret-{name}")), "{name}");
+        assert!(
+            has(&data, &format!("k8s:enc:secretbox:v1:{key}:")),
+            "{name}"
+        );
+    }
+}
+
 #[test]
 fn a_file_of_keys_that_cannot_be_used_is_refused_with_its_place() {
     let folder = tempfile::tempdir().expect("a folder can be made");
@@ -167,7 +250,7 @@ fn a_file_of_keys_that_cannot_be_used_is_refused_with_its_place() {
     assert_eq!(
         serve("keys.yaml").trim_end(),
         "kubist: keys.yaml: resources[0].providers[0].kms: the provider kms is not supported; \
-         identity, aesgcm and aescbc are"
+         identity, aesgcm, aescbc and secretbox are"
     );
     std::fs::write(folder.path().join("keys.yaml"), "{").expect("it can be written");
     assert!(serve("keys.yaml").contains("keys.yaml: it is not YAML: yaml: "));

@@ -12,6 +12,7 @@ use kubist::cache::WatchItem;
 use kubist::client::{Api, ApiError, Client};
 use kubist::kubeconfig::Options;
 use kubist::storage::Kv as _;
+use kubist::transport::Body;
 use kubist::{Controller, EtcdServers, Server, ServerConfig};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -118,6 +119,49 @@ async fn there_are_watch_caches_by_default_where_etcd_answers_progress() {
     }
     let server = Server::start(ServerConfig::default()).await.unwrap();
     assert!(!server.has_watch_caches(), "in memory");
+    server.shutdown().await;
+}
+
+/// A member that is away at start does not cost the caches: once all have said their version, they
+/// answer what has to be the newest too.
+#[tokio::test]
+async fn there_are_watch_caches_although_a_member_is_away_at_start() {
+    let Some(mut members) = Etcd::start_cluster(Release::Current, 3).await else {
+        return;
+    };
+    members[2].kill();
+    let servers = members.iter().map(Etcd::url).collect();
+    let mut config = config(&members[0], "");
+    config.etcd = Some(EtcdServers {
+        servers,
+        ..EtcdServers::default()
+    });
+    let server = Server::start(config).await.unwrap();
+    assert!(server.has_watch_caches());
+    let maps: Api<ConfigMap> = Api::namespaced(server.client(), NAMESPACE);
+    maps.list(&ListOptions::default()).await.unwrap();
+    let lists = async || {
+        let request = http::Request::get("/metrics").body(Body::empty()).unwrap();
+        let mut body = server.client().send(request).await.unwrap().into_body();
+        let mut metrics = Vec::new();
+        while let Some(chunk) = body.chunk().await.unwrap() {
+            metrics.extend_from_slice(&chunk);
+        }
+        let metrics = String::from_utf8(metrics).unwrap();
+        let name = "apiserver_cache_list_total{group=\"\",resource=\"configmaps\",index=\"\"}";
+        metrics.lines().any(|it| it.starts_with(name))
+    };
+    assert!(!lists().await, "it was etcd that answered");
+    assert!(members[2].run().await);
+    let answered = async {
+        while !lists().await {
+            sleep(Duration::from_millis(200)).await;
+            maps.list(&ListOptions::default()).await.unwrap();
+        }
+    };
+    timeout(PATIENCE, answered)
+        .await
+        .expect("the cache answers");
     server.shutdown().await;
 }
 

@@ -22,6 +22,8 @@ mod etcd_servers;
 mod etcd_status;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_upstream;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod identity;
 mod log;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod moving;

@@ -9,6 +9,8 @@
 //! | unset, 0 | | any | at N | the cache, if it has that state; else storage |
 //! | unset, 0 | | any | at the newest | as unset |
 //!
+//! Where storage cannot say how far the cache is, it answers all but version 0.
+//!
 //! One object at an exact version is storage's. A cache that is not ready answers nothing: lists
 //! of an exact state, and lists with a limit and no selectors, go to storage; others are refused.
 

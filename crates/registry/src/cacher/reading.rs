@@ -17,6 +17,7 @@ use kubist_storage::{
 };
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -61,6 +62,17 @@ impl Shared {
         Err(StorageError::NotReady {
             retry_after: retry_after(state.down_since.elapsed()),
         })
+    }
+
+    /// Whether it can be learnt how far the cache is. An engine that is elsewhere may not have said
+    /// so yet, and may never; once it has, it is believed, also while a part of it is away.
+    pub(super) fn learns_progress(&self) -> bool {
+        if self.progress_seen.load(Ordering::Relaxed) {
+            return true;
+        }
+        let answers = self.raw.kv.answers_progress();
+        self.progress_seen.fetch_or(answers, Ordering::Relaxed);
+        answers
     }
 
     pub(super) async fn wait_fresh(&self, revision: u64) -> Result<(), StorageError> {
@@ -113,7 +125,7 @@ impl Shared {
                 Err(error)
             };
         }
-        if !self.is_trusted() {
+        if !self.is_trusted() || (answers != Answers::Any && !self.learns_progress()) {
             return Ok(None);
         }
         match answers {

@@ -185,12 +185,8 @@ impl Registry {
     async fn is_cleaned(&self, definition: &CustomResourceDefinition) -> Result<bool, Status> {
         let served = self.definitions.served();
         let installed = served.by_definition.get(&definition.metadata.name);
-        let Some(shape) = installed.and_then(|it| it.shapes.first()) else {
-            return Ok(true);
-        };
-        let facts = shape.facts;
-        let path = (facts.group, facts.version, facts.plural);
-        let Some(rest) = served.resources.get(&path) else {
+        // Whether a version is served or not, the objects are there.
+        let Some(rest) = installed.map(|it| &it.objects) else {
             return Ok(true);
         };
         let (cx, list) = (self.own_request(), ListOptions::default());

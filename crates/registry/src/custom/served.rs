@@ -47,7 +47,9 @@ pub(crate) struct Served {
 
 #[derive(Clone, Debug)]
 pub(super) struct Installed {
-    pub(super) shapes: Vec<&'static Shape>,
+    shapes: Vec<&'static Shape>,
+    /// All objects, in the version of their storage, whether that is served or not.
+    pub(super) objects: Arc<Rest>,
     is_ending: bool,
     kept: Kept,
 }
@@ -112,7 +114,7 @@ impl Served {
     /// The watch caches of what is served.
     pub(crate) fn caches(&self) -> impl Iterator<Item = (GroupResource, CacherStats)> {
         self.by_definition.values().filter_map(|installed| {
-            let facts = installed.shapes.first()?.facts;
+            let facts = installed.objects.facts;
             let cache = installed.kept.cache.as_deref()?;
             Some((GroupResource::new(facts.group, facts.plural), cache.stats()))
         })
@@ -135,6 +137,7 @@ impl Installed {
         let mut pairs = self.shapes.iter().zip(shapes);
         self.is_ending == is_ending
             && self.kept.fits(stored)
+            && std::ptr::eq(self.objects.facts, stored.facts)
             && self.shapes.len() == shapes.len()
             && pairs.all(|(one, other)| std::ptr::eq(*one, *other))
     }
@@ -191,7 +194,15 @@ impl Registry {
             _ => Kept::make(&self.shared, stored).await,
         };
         let store = Arc::new(new_store(&kept, stored, is_ending));
+        let rest = |shape: &Shape| Rest {
+            shared: Arc::clone(&self.shared),
+            facts: shape.facts,
+            kind: shape.kind,
+            store: Arc::clone(&store),
+            subresource: Subresource::None,
+        };
         let installed = Installed {
+            objects: Arc::new(rest(stored)),
             shapes,
             is_ending,
             kept,
@@ -200,15 +211,8 @@ impl Registry {
             next.remove(name);
             for shape in &installed.shapes {
                 let facts = shape.facts;
-                let rest = Rest {
-                    shared: Arc::clone(&self.shared),
-                    facts,
-                    kind: shape.kind,
-                    store: Arc::clone(&store),
-                    subresource: Subresource::None,
-                };
                 let path = (facts.group, facts.version, facts.plural);
-                next.resources.insert(path, Arc::new(rest));
+                next.resources.insert(path, Arc::new(rest(shape)));
             }
             next.by_definition.insert(name.clone(), installed);
         });

@@ -4,7 +4,7 @@ use super::Registry;
 use crate::cacher::CacherStats;
 use crate::metrics::ResourceMetrics;
 use crate::rest::Rest;
-use crate::transformer::TransformCounts;
+use crate::transformer::{LiveEncryption, TransformCounts};
 use futures_util::stream::{self, StreamExt};
 use kubist_apimachinery::{GroupResource, Str};
 use kubist_storage::backup::Snapshot;
@@ -80,6 +80,11 @@ impl Registry {
     /// What the transformers of values have done, by resource.
     pub fn transformations(&self) -> Vec<(GroupResource, TransformCounts)> {
         self.shared.engine.factory.transformations()
+    }
+
+    /// The configuration of encryption; None if it is not one that can be replaced.
+    pub fn encryption(&self) -> Option<&LiveEncryption> {
+        self.encryption.as_ref()
     }
 
     /// Counts the objects of every stored resource, those defined by a CustomResourceDefinition

@@ -8,7 +8,7 @@ use crate::storage_key::KeyLayout;
 use crate::stored_cache::StoredCache;
 use crate::stored_codec::{StorageEncoding, StoredCodec};
 use crate::strategy::{PlainStrategy, Strategy};
-use crate::transformer::{Identity, TransformCounts, Transformer};
+use crate::transformer::{Identity, LiveEncryption, TransformCounts, Transformer};
 use hashbrown::HashMap;
 use kubist_api::{Kind, find_kind};
 use kubist_apimachinery::GroupResource;
@@ -41,6 +41,7 @@ pub struct StorageFactory {
     key_root: String,
     watch_cache: WatchCache,
     transformers: HashMap<GroupResource, Arc<dyn Transformer>>,
+    encryption: Option<LiveEncryption>,
     /// Those that are in use, which count apart.
     in_use: Mutex<BTreeMap<GroupResource, Arc<dyn Transformer>>>,
     encodings: HashMap<GroupResource, StorageEncoding>,
@@ -80,6 +81,7 @@ impl StorageFactory {
             key_root: key_root.into(),
             watch_cache: WatchCache::default(),
             transformers: HashMap::new(),
+            encryption: None,
             in_use: Mutex::default(),
             encodings: HashMap::new(),
             made: Arc::new(StoredCache::new(cache_bytes_max)),
@@ -103,6 +105,14 @@ impl StorageFactory {
         transformer: Arc<dyn Transformer>,
     ) -> Self {
         self.transformers.insert(resource, transformer);
+        self
+    }
+
+    /// The same with a configuration that can be replaced, which says of all resources what is
+    /// done to their values.
+    #[must_use]
+    pub fn with_encryption(mut self, encryption: LiveEncryption) -> Self {
+        self.encryption = Some(encryption);
         self
     }
 
@@ -150,7 +160,9 @@ impl StorageFactory {
 
     /// The transformer of a resource, with counts of its own.
     fn counted_transformer(&self, resource: &GroupResource) -> Option<Arc<dyn Transformer>> {
-        let transformer = self.transformer(resource)?;
+        let live = self.encryption.as_ref();
+        let live = live.map(|live| live.of(resource.clone()));
+        let transformer = live.as_ref().or_else(|| self.transformer(resource))?;
         let mut in_use = self.in_use.lock();
         if let Some(known) = in_use.get(resource) {
             return Some(Arc::clone(known));

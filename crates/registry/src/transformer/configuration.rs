@@ -2,7 +2,7 @@
 //! keys, and which other keys are still needed to read.
 //!
 //! Each mistake in it is told with its place: a server must not start with less encryption than
-//! somebody believes it has. Of the providers, `identity`, `aesgcm` and `aescbc` are known.
+//! somebody believes it has. Of the providers, all are known but `kms`.
 
 mod providers;
 mod resources;
@@ -11,11 +11,15 @@ use self::providers::Provider;
 use super::{TransformError, Transformer, Transformers};
 use kubist_apimachinery::{FieldPath, GroupResource};
 use kubist_codec::yaml::{self, YamlError};
+use ring::digest;
 use serde_json::{Map, Value};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 const API_VERSION: &str = "apiserver.config.k8s.io/v1";
 const KIND: &str = "EncryptionConfiguration";
+/// All resources of a group, or all groups.
+const EVERY: &str = "*";
 
 /// Which resources are encrypted, and how.
 ///
@@ -40,6 +44,7 @@ const KIND: &str = "EncryptionConfiguration";
 #[derive(Clone, Debug, Default)]
 pub struct EncryptionConfiguration {
     transformers: Vec<(GroupResource, Arc<dyn Transformer>)>,
+    hash: String,
 }
 
 /// Why a text is no configuration of encryption.
@@ -97,7 +102,7 @@ pub enum ConfigurationMistake {
     )]
     SeveralProviders,
     /// A provider that upstream has, and this server has not.
-    #[error("the provider {name} is not supported; identity, aesgcm and aescbc are")]
+    #[error("the provider {name} is not supported; identity, aesgcm, aescbc and secretbox are")]
     Unsupported {
         /// Its name.
         name: String,
@@ -203,7 +208,37 @@ impl EncryptionConfiguration {
         });
         Ok(Self {
             transformers: transformers.collect(),
+            hash: Self::hash_of(text),
         })
+    }
+
+    /// The digest of its text, as upstream's servers tell it in their metrics.
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// The digest of a text, by which a changed file is told from the one that is in use.
+    pub fn hash_of(text: &[u8]) -> String {
+        let digest = digest::digest(&digest::SHA256, text);
+        let mut hash = "sha256:".to_owned();
+        for byte in digest.as_ref() {
+            // Writing to a string cannot fail.
+            let _ = write!(hash, "{byte:02x}");
+        }
+        hash
+    }
+
+    /// What is done to the values of a resource: what is said of it, else of its group, else of
+    /// all. None if nothing is said.
+    pub fn of(&self, resource: &GroupResource) -> Option<&Arc<dyn Transformer>> {
+        let said = |group: &str, plural: &str| {
+            let mut all = self.transformers.iter();
+            let found = all.find(|(of, _)| *of.group == *group && *of.resource == *plural);
+            found.map(|(_, transformer)| transformer)
+        };
+        said(&resource.group, &resource.resource)
+            .or_else(|| said(&resource.group, EVERY))
+            .or_else(|| said(EVERY, EVERY))
     }
 
     /// What is done to the values of which resource; `*` is all of a group, or all groups.

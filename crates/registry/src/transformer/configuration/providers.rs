@@ -3,8 +3,10 @@
 use super::{ConfigurationMistake, EncryptionConfigurationError, list, object, only, text, wrong};
 use crate::transformer::aes_cbc::AES_CBC;
 use crate::transformer::aes_gcm::AES_GCM;
+use crate::transformer::secretbox::SECRETBOX;
 use crate::transformer::{
-    AesCbc, AesGcm, AesKeyError, Identity, Prefixed, TransformError, Transformer, Transformers,
+    AesCbc, AesGcm, AesKeyError, Identity, Prefixed, Secretbox, TransformError, Transformer,
+    Transformers,
 };
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -37,7 +39,8 @@ pub(super) fn read(
         }
         "aesgcm" => Ok(Prefixed::new(AES_GCM, keys(value, &path, &GCM)?)),
         "aescbc" => Ok(Prefixed::new(AES_CBC, keys(value, &path, &CBC)?)),
-        "kms" | "secretbox" => {
+        "secretbox" => Ok(Prefixed::new(SECRETBOX, keys(value, &path, &BOX)?)),
+        "kms" => {
             let name = name.clone();
             Err(wrong(&path, ConfigurationMistake::Unsupported { name }))
         }
@@ -53,15 +56,24 @@ struct Scheme {
     make: fn(&str, &[u8]) -> Result<Key, AesKeyError>,
     /// How long a key may be.
     lengths: &'static str,
+    /// What upstream calls it when no key fits.
+    named: &'static str,
 }
 
 const GCM: Scheme = Scheme {
     make: |name, secret| Ok(Arc::new(AesGcm::new(name, secret)?)),
     lengths: "[16 32]",
+    named: "AES",
 };
 const CBC: Scheme = Scheme {
     make: |_, secret| Ok(Arc::new(AesCbc::new(secret)?)),
     lengths: "[16 24 32]",
+    named: "AES",
+};
+const BOX: Scheme = Scheme {
+    make: |_, secret| Ok(Arc::new(Secretbox::new(secret)?)),
+    lengths: "[32]",
+    named: "secretbox",
 };
 
 fn keys(
@@ -88,7 +100,7 @@ fn keys(
             one_key(name, secret, &path, scheme)?,
         ));
     }
-    Ok(Transformers::of(row, TransformError::NoKey("AES")))
+    Ok(Transformers::of(row, TransformError::NoKey(scheme.named)))
 }
 
 fn one_key(

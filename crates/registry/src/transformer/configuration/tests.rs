@@ -182,7 +182,7 @@ fn a_mistake_in_a_provider_is_told_with_its_place() {
         (
             rule("secrets", "{kms: {name: x, endpoint: 'unix:///x'}}"),
             "resources[0].providers[0].kms: the provider kms is not supported; identity, \
-             aesgcm and aescbc are",
+             aesgcm, aescbc and secretbox are",
         ),
         (
             rule("secrets", "{rot13: {}}"),
@@ -258,6 +258,86 @@ fn values_of_upstreams_oldest_provider_are_read_and_rewritten() {
         "resources[0].providers[0].aescbc.keys[0].secret: secret is not of the expected length, \
          got 5, expected one of [16 24 32]"
     );
+}
+
+#[test]
+fn values_of_a_secretbox_are_those_of_upstream() {
+    let of = |secret: &str| format!("{{secretbox: {{keys: [{{name: a, secret: {secret}}}]}}}}");
+    let row = only(&parse(&rule("secrets", &of(LONG))).expect("it is valid"));
+    let value = Bytes::from_static(b"secret");
+    let written = row.seal(value.clone(), b"/a").expect("it encrypts");
+    let prefix = b"k8s:enc:secretbox:v1:a:";
+    assert!(written.starts_with(prefix));
+    assert_eq!(written.len(), prefix.len() + 24 + 16 + value.len());
+    let read = row.open(&written, b"/b").expect("it has the key");
+    assert_eq!((read.value, read.stale), (value, false));
+    for at in prefix.len()..written.len() {
+        let mut changed = written.to_vec();
+        changed[at] ^= 1;
+        let opened = row.open(&changed.into(), b"/a");
+        assert_eq!(opened, Err(TransformError::Unopened), "{at}");
+    }
+    let short = written.slice(..prefix.len() + 24 + 15);
+    assert_eq!(row.open(&short, b"/a"), Err(TransformError::Short));
+    let other =
+        only(&parse(&rule("secrets", &of(LONG).replace("name: a", "name: b"))).expect("ok"));
+    let unknown = other
+        .open(&written, b"/a")
+        .expect_err("the key is not there");
+    assert_eq!(
+        unknown.to_string(),
+        "no matching key was found for the provided secretbox transformer"
+    );
+    // What upstream's package made of it, with the key 0, 1, 2 and so on.
+    let key: Vec<u8> = (0..32).collect();
+    let secretbox = super::super::Secretbox::new(&key).expect("it has 32 bytes");
+    let stored = hex(
+        "ad19b736272f528161d7c114e94fa72b796299427f9429b339f6ecb67f44325ede21970f59f25076d7031\
+         02e8f4dfeed47345d07753f3217a4f684",
+    );
+    let read = secretbox
+        .open(&stored.into(), b"/a")
+        .expect("it is authentic");
+    assert_eq!(&read.value[..], b"what upstream wrote");
+    assert_eq!(
+        parse(&rule("secrets", &of(SHORT))).expect_err("it is short"),
+        "resources[0].providers[0].secretbox.keys[0].secret: secret is not of the expected \
+         length, got 16, expected one of [32]"
+    );
+}
+
+#[test]
+fn a_configuration_that_is_replaced_says_at_once_what_is_done() {
+    let first = parse(&rule("secrets", &key("one", LONG))).expect("it is valid");
+    let rotated = format!("{}, {}", key("two", SHORT), key("one", LONG));
+    let second = parse(&rule("secrets", &rotated)).expect("it is valid");
+    assert_ne!(first.hash(), second.hash());
+    let live = super::super::LiveEncryption::new(first);
+    let secrets = live.of(GroupResource::new("", "secrets"));
+    let maps = live.of(GroupResource::new("", "configmaps"));
+    let value = Bytes::from_static(b"secret");
+    let old = secrets.seal(value.clone(), b"/a").expect("it encrypts");
+    assert!(old.starts_with(b"k8s:enc:aesgcm:v1:one:"));
+    assert_eq!(maps.seal(value.clone(), b"/b"), Ok(value.clone()));
+    live.note_failure(7);
+    let hash = second.hash().to_owned();
+    live.replace(second, 9);
+    let new = secrets.seal(value.clone(), b"/a").expect("it encrypts");
+    assert!(new.starts_with(b"k8s:enc:aesgcm:v1:two:"));
+    let read = |stored: &Bytes| {
+        let read = secrets.open(stored, b"/a").expect("it has both keys");
+        (read.value, read.stale)
+    };
+    assert_eq!(
+        read(&old),
+        (value.clone(), true),
+        "its next write changes it"
+    );
+    assert_eq!(read(&new), (value, false));
+    let reloads = live.reloads();
+    assert_eq!((reloads.replaced, reloads.replaced_last), (1, 9));
+    assert_eq!((reloads.failed, reloads.failed_last), (1, 7));
+    assert_eq!(*reloads.hash, *hash);
 }
 
 fn hex(text: &str) -> Vec<u8> {

@@ -121,6 +121,62 @@ async fn a_version_that_is_no_longer_served_is_gone_and_its_objects_stay() {
 }
 
 #[tokio::test]
+async fn a_definition_that_serves_no_version_takes_its_objects_along() {
+    let (fixture, task) = following().await;
+    fixture
+        .create(definition("widgets", "Widget", &versions()))
+        .await;
+    let rest = served(&fixture, "v1").await;
+    let kept = json!({"metadata": {"name": "kept", "finalizers": ["x.io/y"]}});
+    create(&fixture, &rest, &kept).await.expect("it is fine");
+    create(&fixture, &rest, &json!({"metadata": {"name": "w"}}))
+        .await
+        .expect("it is fine");
+    let serve = |it: &mut CustomResourceDefinition, served| {
+        for version in &mut it.spec.versions {
+            version.served = served;
+        }
+    };
+    change(&fixture, |it| serve(it, false)).await.expect("fine");
+    until(async || {
+        let found = fixture.registry.resource(GROUP, "v1", "widgets");
+        found.is_none().then_some(())
+    })
+    .await;
+    let deleted = fixture
+        .delete::<CustomResourceDefinition>("widgets.example.com", DeleteOptions::default())
+        .await
+        .expect("it begins");
+    assert!(!deleted.gone, "its objects go first");
+    let (cx, all) = (fixture.cx(), ListOptions::default());
+    until(async || {
+        let page = rest.list(&cx, "default", &all).await.ok()?;
+        (names(&page) == ["kept"]).then_some(())
+    })
+    .await;
+    // It waits for who waits.
+    tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+    cluster_get(&fixture, "widgets.example.com")
+        .await
+        .expect("it is there");
+    let any = ResourceVersion::default();
+    let freed = rest.get(&cx, "default", "kept", &any).await.expect("fine");
+    let mut freed = shown(&freed);
+    freed["metadata"]["finalizers"] = Value::Null;
+    put(&fixture, &rest, &freed).await.expect("it is free");
+    until(async || cluster_get(&fixture, "widgets.example.com").await.err()).await;
+    let prefix = kubist_storage::KeyRange::prefix("/registry/example.com/");
+    let request = kubist_storage::RangeRequest::new(prefix);
+    let left = kubist_storage::Kv::range(&fixture.kv, request).await;
+    assert_eq!(
+        left.expect("it answers").kvs.len(),
+        0,
+        "nothing stays behind"
+    );
+    drop(task);
+}
+
+#[tokio::test]
 async fn objects_are_rewritten_in_the_version_that_storage_has_from_now_on() {
     for cached in [false, true] {
         let (fixture, task) = following_with(|config| {

@@ -105,6 +105,49 @@ async fn a_cache_that_is_behind_waits_three_seconds() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn storage_answers_until_the_engine_says_how_far_the_cache_is() {
+    let (s, gate) = gated().await;
+    gate.silence(true);
+    let head = s.create("ns", "a").await.revision();
+    sleep(Duration::from_secs(1)).await;
+    let key = s.key("ns", "a");
+    let (begun, before) = (Instant::now(), gate.reads());
+    assert_eq!(s.names("ns", "").await, ["ns/a"]);
+    assert_eq!(
+        s.names("ns", &format!("resourceVersion={head}")).await,
+        ["ns/a"]
+    );
+    assert!(
+        s.storage
+            .get(&key, Some(head))
+            .await
+            .expect("it is there")
+            .is_some()
+    );
+    assert_eq!(gate.reads(), (before.0 + 2, before.1 + 1));
+    assert_eq!(begun.elapsed(), Duration::ZERO, "nothing waits");
+    let before = gate.reads();
+    assert_eq!(s.names("ns", "resourceVersion=0").await, ["ns/a"]);
+    assert_eq!(gate.reads(), before, "any version is the cache's");
+    gate.silence(false);
+    let both = async |before| {
+        assert_eq!(s.names("ns", "").await, ["ns/a"]);
+        assert!(
+            s.storage
+                .get(&key, Some(head))
+                .await
+                .expect("it is there")
+                .is_some()
+        );
+        assert_eq!(gate.reads(), before);
+    };
+    both(before).await;
+    // A member of an etcd that is away for a while changes nothing.
+    gate.silence(true);
+    both(before).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn consistent_lists_ask_for_progress() {
     let (s, _) = gated().await;
     s.create("ns", "a").await;

@@ -24,6 +24,7 @@ struct State {
     cuts: watch::Sender<usize>,
     fails: AtomicBool,
     loses: AtomicBool,
+    silent: AtomicBool,
     ranges: AtomicUsize,
     gets: AtomicUsize,
 }
@@ -35,6 +36,7 @@ impl Gate {
             cuts: watch::Sender::new(0),
             fails: AtomicBool::new(false),
             loses: AtomicBool::new(false),
+            silent: AtomicBool::new(false),
             ranges: AtomicUsize::new(0),
             gets: AtomicUsize::new(0),
         };
@@ -62,6 +64,11 @@ impl Gate {
     /// Loses what watches deliver, as a broken engine would, or stops it.
     pub(crate) fn lose(&self, loses: bool) {
         self.state.loses.store(loses, Ordering::Relaxed);
+    }
+
+    /// Says nothing about progress, as an etcd whose version is not known, or does.
+    pub(crate) fn silence(&self, silent: bool) {
+        self.state.silent.store(silent, Ordering::Relaxed);
     }
 
     /// How many ranges and single keys were read.
@@ -154,5 +161,9 @@ impl Kv for Gate {
 
     fn compacted(&self) -> Revision {
         self.kv.compacted()
+    }
+
+    fn answers_progress(&self) -> bool {
+        !self.state.silent.load(Ordering::Relaxed)
     }
 }

@@ -1,0 +1,161 @@
+//! `Serving`: which certificate the server shows to whom, and when it makes a new one.
+//!
+//! Its own, signed by its authority, is replaced while the server runs, once a third of its time is
+//! left. If one was brought, that is shown to everybody but who asks for [`OWN_NAME`]: the server's
+//! own clients, which trust its authority and may find another name in the one that was brought.
+
+use super::StartError;
+use crate::certificates::{CertificateAuthority, CertificateError, Identity, PemError};
+use parking_lot::RwLock;
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What clients ask for to be shown the server's own certificate, as in upstream's servers.
+pub(crate) const OWN_NAME: &str = "apiserver-loopback-client";
+/// How long an own certificate is valid, if its authority is: a year, as those of upstream.
+const LIFETIME: Duration = Duration::from_hours(24 * 365);
+/// Authorities that live longer were made without an end, and so is what they sign.
+const NO_END: Duration = Duration::from_hours(24 * 36_500);
+/// How often is looked whether it is time for a new one.
+pub(super) const LOOK_INTERVAL: Duration = Duration::from_hours(24);
+
+#[derive(Debug)]
+pub(super) struct Serving {
+    authority: Arc<CertificateAuthority>,
+    names: Vec<String>,
+    brought: Option<Arc<CertifiedKey>>,
+    own: RwLock<Own>,
+}
+
+#[derive(Clone, Debug)]
+struct Own {
+    key: Arc<CertifiedKey>,
+    /// None if it lives as long as its authority.
+    renew_at: Option<Duration>,
+}
+
+/// Why there is nothing to show.
+#[derive(Debug)]
+pub(super) enum ServingError {
+    Made(CertificateError),
+    Unusable(PemError),
+}
+
+impl From<ServingError> for StartError {
+    fn from(error: ServingError) -> Self {
+        match error {
+            ServingError::Made(error) => Self::Certificate(error),
+            ServingError::Unusable(error) => Self::Serving(error),
+        }
+    }
+}
+
+impl Serving {
+    pub(super) fn new(
+        authority: Arc<CertificateAuthority>,
+        mut names: Vec<String>,
+        brought: Option<&Identity>,
+        now: Duration,
+    ) -> Result<Self, ServingError> {
+        let brought = brought.map(|it| it.certified(None)).transpose();
+        let brought = brought.map_err(ServingError::Unusable)?.map(Arc::new);
+        if brought.is_some() {
+            names.push(OWN_NAME.to_owned());
+        }
+        let own = RwLock::new(issue(&authority, &names, now)?);
+        Ok(Self {
+            authority,
+            names,
+            brought,
+            own,
+        })
+    }
+
+    /// The name that the server's own clients have to ask for; none if they need not.
+    pub(super) fn name_to_ask_for(&self) -> Option<&'static str> {
+        self.brought.as_ref().map(|_| OWN_NAME)
+    }
+
+    /// Whether it is ever renewed.
+    pub(super) fn is_renewed(&self) -> bool {
+        self.own.read().renew_at.is_some()
+    }
+
+    /// Makes a new certificate, if it is time for that. The old one stays if none can be made.
+    pub(super) fn renew(&self, now: Duration) {
+        if self.own.read().renew_at.is_none_or(|at| now < at) {
+            return;
+        }
+        match issue(&self.authority, &self.names, now) {
+            Ok(own) => *self.own.write() = own,
+            Err(error) => tracing::error!(?error, "the serving certificate cannot be renewed"),
+        }
+    }
+}
+
+impl ResolvesServerCert for Serving {
+    fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        match &self.brought {
+            Some(brought) if hello.server_name() != Some(OWN_NAME) => Some(Arc::clone(brought)),
+            _ => Some(Arc::clone(&self.own.read().key)),
+        }
+    }
+}
+
+/// A certificate for a year; of an authority that ends before, until then, and of one that was
+/// made for this process alone, which does not end, without an end too.
+fn issue(
+    authority: &CertificateAuthority,
+    names: &[String],
+    now: Duration,
+) -> Result<Own, ServingError> {
+    let left = Duration::from_secs(*authority.valid().end()).saturating_sub(now);
+    let (names, lifetime) = (names.to_vec(), left.min(LIFETIME));
+    let identity = if left > NO_END {
+        authority.serving_identity(names)
+    } else {
+        authority.serving_until(names, now, now.saturating_add(lifetime))
+    };
+    let key = identity
+        .map_err(ServingError::Made)?
+        .certified(Some(authority.certificate()));
+    // An authority that ends cannot help by signing again.
+    let renewed = (LIFETIME..=NO_END).contains(&left);
+    Ok(Own {
+        key: Arc::new(key.map_err(ServingError::Unusable)?),
+        renew_at: renewed.then(|| now.saturating_add(lifetime / 3 * 2)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::certificates::valid_within;
+
+    const DAY: u64 = 24 * 3600;
+
+    #[test]
+    fn the_own_certificate_is_renewed_when_a_third_of_its_year_is_left() {
+        let now = Duration::from_secs(1_800_000_000);
+        let end = now + Duration::from_hours(24 * 3650);
+        let authority = CertificateAuthority::until("kept", now, end).expect("keys can be made");
+        let names = vec!["localhost".to_owned()];
+        let serving = Serving::new(Arc::new(authority), names, None, now).expect("it can be made");
+        let shown = || serving.own.read().key.cert[0].clone();
+        let first = shown();
+        let valid = valid_within(std::slice::from_ref(&first)).expect("it is a certificate");
+        assert_eq!(*valid.end(), now.as_secs() + 365 * DAY);
+        serving.renew(now + Duration::from_secs(243 * DAY));
+        assert_eq!(shown(), first);
+        let later = now + Duration::from_secs(244 * DAY);
+        serving.renew(later);
+        let valid = valid_within(&[shown()]).expect("it is a certificate");
+        assert_eq!(*valid.end(), later.as_secs() + 365 * DAY);
+        // It never outlives its authority.
+        serving.renew(end.saturating_sub(Duration::from_secs(DAY)));
+        let valid = valid_within(&[shown()]).expect("it is a certificate");
+        assert_eq!(*valid.end(), end.as_secs());
+    }
+}

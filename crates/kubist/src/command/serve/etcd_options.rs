@@ -1,0 +1,47 @@
+//! Options that name an etcd cluster, as upstream's.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use kubist::EtcdServers;
+
+#[derive(Args, Debug)]
+pub(super) struct EtcdOptions {
+    /// The members of an etcd cluster to keep everything in
+    #[arg(
+        long = "etcd-servers",
+        value_name = "URL",
+        value_delimiter = ',',
+        conflicts_with = "data_dir"
+    )]
+    servers: Vec<String>,
+    /// What all keys in etcd begin with
+    #[arg(
+        long = "etcd-prefix",
+        value_name = "PREFIX",
+        default_value = "/registry",
+        requires = "servers"
+    )]
+    prefix: String,
+    /// Authorities of etcd's certificates, in PEM; without it the system's
+    #[arg(long = "etcd-cafile", value_name = "FILE", requires = "servers")]
+    ca_file: Option<PathBuf>,
+    /// The certificate to show to etcd, in PEM
+    #[arg(long = "etcd-certfile", value_name = "FILE", requires_all = ["servers", "key_file"])]
+    cert_file: Option<PathBuf>,
+    /// The key of that certificate, in PEM
+    #[arg(long = "etcd-keyfile", value_name = "FILE", requires_all = ["servers", "cert_file"])]
+    key_file: Option<PathBuf>,
+}
+
+impl EtcdOptions {
+    pub(super) fn servers(self) -> Option<EtcdServers> {
+        (!self.servers.is_empty()).then_some(EtcdServers {
+            servers: self.servers,
+            prefix: self.prefix,
+            ca_file: self.ca_file,
+            cert_file: self.cert_file,
+            key_file: self.key_file,
+        })
+    }
+}
