@@ -1,10 +1,11 @@
 //! `Ours`: cases under the rules of the registry.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
 use kubist_apimachinery::{AnyObject, Status};
-use kubist_registry::{Registry, RegistryConfig, Rest, User};
+use kubist_registry::{Registry, RegistryConfig, Rest, SystemClock, User, WallClock};
 use kubist_storage::memory::MemoryKv;
 use serde_json::Value;
 
@@ -16,10 +17,21 @@ pub struct Ours {
     registry: Registry,
 }
 
+/// The time at which it was made, so that a case is the same whenever it is made again.
+#[derive(Debug)]
+struct Stopped(Duration);
+
+impl WallClock for Stopped {
+    fn now(&self) -> Duration {
+        self.0
+    }
+}
+
 impl Default for Ours {
     fn default() -> Self {
         let mut config = RegistryConfig::new(Arc::new(MemoryKv::default()));
         config.seed = Some(1);
+        config.clock = Arc::new(Stopped(SystemClock.now()));
         Self {
             registry: Registry::new(config),
         }
