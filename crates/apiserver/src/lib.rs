@@ -1,9 +1,9 @@
 //! An in-process Kubernetes API server: HTTP over a [`Registry`](kubist_registry::Registry).
 //!
-//! TLS with a certificate authority of its own or one that is handed to it, HTTP/2 and HTTP/1.1, authentication by client
-//! certificate or bearer token, the verbs of the API with content negotiation, watches, discovery
-//! and OpenAPI. It starts in milliseconds and listens on the loopback address unless told
-//! otherwise.
+//! TLS with a certificate authority of its own or one that is handed to it, HTTP/2 and HTTP/1.1,
+//! authentication by client certificate or bearer token, the verbs of the API with content
+//! negotiation, watches, discovery and OpenAPI. It starts in milliseconds and listens on the
+//! loopback address unless told otherwise.
 //!
 //! It is not a store (`kubist-registry` is), runs no controllers, and authorizes next to nothing:
 //! whoever is authenticated may do everything but read metrics and backups. There is no

@@ -28,7 +28,7 @@ pub(crate) enum Command {
     /// Bring an application to life, and break, scale, update and remove it
     Demo(demo::Options),
     /// Run an API server in this process, in memory or in a folder
-    Serve(serve::Options),
+    Serve(Box<serve::Options>),
     /// Check, compact, back up and restore what `serve` keeps
     Storage(storage::Options),
     /// Follow the objects of a resource, of any cluster
@@ -42,7 +42,7 @@ impl Command {
         match self {
             Self::Convert(options) => convert::run(&options),
             Self::Demo(options) => block_on(demo::run(options)),
-            Self::Serve(options) => block_on(serve::run(options)),
+            Self::Serve(options) => block_on(serve::run(*options)),
             Self::Storage(options) => storage::run(&options),
             Self::Watch(options) => block_on(watch::run(options)),
         }

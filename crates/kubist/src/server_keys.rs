@@ -231,7 +231,7 @@ fn kept(
 /// Makes a file that its owner only can read, durable, in one step: it is there whole or not at
 /// all. One that is there already stays.
 fn write_new(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = path.parent().unwrap_or_else(|| Path::new("."));
     let mut folders = std::fs::DirBuilder::new();
     folders.recursive(true);
     #[cfg(unix)]

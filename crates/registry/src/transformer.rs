@@ -1,12 +1,12 @@
 //! How values are changed on their way to storage and back: encryption at rest.
 //!
 //! [`Identity`] leaves them as they are, [`AesGcm`] encrypts them under one key ([`AesCbc`] too,
-//! for what upstream's servers wrote with it, and [`Secretbox`]), and [`Transformers`] puts several in a row for the
-//! rotation of keys: the first writes, any reads, and what another than the first wrote is stale,
-//! so that its next update rewrites it even if nothing has changed. The forms are upstream's; so
-//! is a value's tie to its key under AES-GCM: one that is moved to another key cannot be read
-//! there. [`EncryptionConfiguration`] makes them from upstream's file, and [`LiveEncryption`] lets
-//! it be replaced.
+//! for what upstream's servers wrote with it, and [`Secretbox`]), and [`Transformers`] puts several
+//! in a row for the rotation of keys: the first writes, any reads, and what another than the first
+//! wrote is stale, so that its next update rewrites it even if nothing has changed. The forms are
+//! upstream's; so is a value's tie to its key under AES-GCM: one that is moved to another key
+//! cannot be read there. [`EncryptionConfiguration`] makes them from upstream's file, and
+//! [`LiveEncryption`] lets it be replaced.
 
 mod aes_cbc;
 mod aes_gcm;

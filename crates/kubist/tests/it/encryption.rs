@@ -158,22 +158,44 @@ async fn keys_are_changed_by_rewriting_what_the_old_one_wrote() {
     server.shutdown().await;
 }
 
+/// A configuration for Secrets with these keys.
+fn secretboxes(keys: &[(&str, &str)]) -> String {
+    let mut text = "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n\
+                    resources:\n- resources: [secrets]\n  providers:\n"
+        .to_owned();
+    for (name, secret) in keys {
+        let box_of = format!("  - secretbox: {{keys: [{{name: {name}, secret: {secret}}}]}}\n");
+        text.push_str(&box_of);
+    }
+    text
+}
+
+/// Waits until a line of the metrics begins so.
+async fn until_metric(server: &Server, line: &str) {
+    let request = || http::Request::get("/metrics").body(Body::empty());
+    for _ in 0..1_000 {
+        let client = server.client();
+        let answer = client.send(request().expect("it is valid")).await;
+        let mut body = answer.expect("it answers").into_body();
+        let mut metrics = Vec::new();
+        while let Some(chunk) = body.chunk().await.expect("it is whole") {
+            metrics.extend_from_slice(&chunk);
+        }
+        let metrics = String::from_utf8(metrics).expect("it is text");
+        if metrics.lines().any(|it| it.starts_with(line)) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("{line} never comes");
+}
+
 #[tokio::test]
 async fn a_file_of_keys_that_changes_is_read_again_and_a_bad_one_changes_nothing() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let (data, path) = (folder.path().join("data"), folder.path().join("keys.yaml"));
-    let text = |keys: &[(&str, &str)]| {
-        let mut text = "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\n\
-                        resources:\n- resources: [secrets]\n  providers:\n"
-            .to_owned();
-        for (name, secret) in keys {
-            let box_of = format!("  - secretbox: {{keys: [{{name: {name}, secret: {secret}}}]}}\n");
-            text.push_str(&box_of);
-        }
-        text
-    };
     let write_file = |text: &str| std::fs::write(&path, text).expect("it can be written");
-    write_file(&text(&[ONE]));
+    write_file(&secretboxes(&[ONE]));
     let read_file = || std::fs::read(&path).expect("it was written");
     let config = ServerConfig {
         data_dir: Some(data.clone()),
@@ -187,39 +209,19 @@ async fn a_file_of_keys_that_changes_is_read_again_and_a_bad_one_changes_nothing
     };
     let server = Server::start(config).await.expect("it starts");
     write(&server, "old").await;
-    let until = async |line: &str| {
-        let request = || http::Request::get("/metrics").body(Body::empty());
-        for _ in 0..1_000 {
-            let client = server.client();
-            let answer = client.send(request().expect("it is valid")).await;
-            let mut body = answer.expect("it answers").into_body();
-            let mut metrics = Vec::new();
-            while let Some(chunk) = body.chunk().await.expect("it is whole") {
-                metrics.extend_from_slice(&chunk);
-            }
-            let metrics = String::from_utf8(metrics).expect("it is text");
-            if metrics.lines().any(|it| it.starts_with(line)) {
-                return;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-        panic!("{line} never comes");
-    };
     let reloads = |status: &str| {
         let name = "apiserver_encryption_config_controller_automatic_reloads_total";
         format!("{name}{{status=\"{status}\",apiserver_id_hash=\"\"}} ")
     };
     write_file("something else");
-    until(&reloads("failure")).await;
+    until_metric(&server, &reloads("failure")).await;
     write(&server, "still-old").await;
-    write_file(&text(&[TWO, ONE]));
-    until(&reloads("success")).await;
+    write_file(&secretboxes(&[TWO, ONE]));
+    until_metric(&server, &reloads("success")).await;
     let hash = EncryptionConfiguration::hash_of(&read_file());
     let info = "apiserver_encryption_config_controller_last_config_info";
-    until(&format!(
-        "{info}{{apiserver_id_hash=\"\",hash=\"{hash}\"}} 1"
-    ))
-    .await;
+    let line = format!("{info}{{apiserver_id_hash=\"\",hash=\"{hash}\"}} 1");
+    until_metric(&server, &line).await;
     write(&server, "new").await;
     for name in ["old", "still-old", "new"] {
         read(&server, name).await.expect("both keys are there");

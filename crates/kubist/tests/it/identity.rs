@@ -102,11 +102,10 @@ async fn a_kubeconfig_and_a_token_from_before_a_restart_work_after_it() {
     server.shutdown().await;
 }
 
-#[test]
-fn files_of_keys_that_cannot_be_used_are_named_with_the_reason() {
-    let folder = tempfile::tempdir().unwrap();
+/// Files that are no keys, each in its own way.
+fn write_unusable(folder: &Path) {
     let write = |name: &str, text: &str| {
-        let path = folder.path().join(name);
+        let path = folder.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     };
@@ -126,10 +125,16 @@ fn files_of_keys_that_cannot_be_used_are_named_with_the_reason() {
     );
     write("token/ca.pem", &authority.to_pem());
     write("token/service-account.pem", "something else");
-    std::fs::create_dir_all(folder.path().join("unreadable/ca.pem")).unwrap();
+    std::fs::create_dir_all(folder.join("unreadable/ca.pem")).unwrap();
     write("tls.crt", &identity.certificate_pem);
     write("tls.key", &identity.key_pem);
     write("other.key", &stranger.key_pem);
+}
+
+#[test]
+fn files_of_keys_that_cannot_be_used_are_named_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    write_unusable(folder.path());
     let serve = |options: &[&'static str]| {
         let first: &[&'static str] = &["serve", "--listen", "127.0.0.1:0"];
         fail(folder.path(), &[first, options].concat(), b"")
