@@ -3,10 +3,18 @@
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{ListOptions, ObjectMeta};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
 
 use super::availability::{APP_LABEL, is_live, is_ready};
 use super::error::{DemoError, Doing as _, check};
 use super::stage::Stage;
+
+/// How long a Deployment may take to say what its Pods are already: an informer of Pods may be
+/// ahead of one of Deployments, which then shows the time before a change.
+const SETTLE: Duration = Duration::from_secs(2);
+/// Between two questions.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The Deployment says that it has `replicas`, and they are there: Pods that are ready and belong,
 /// through a replica set, to it. Answers the Pods.
@@ -15,6 +23,16 @@ pub(super) async fn rolled_out(
     app: &str,
     replicas: u64,
 ) -> Result<Vec<Pod>, DemoError> {
+    let deadline = Instant::now() + SETTLE;
+    loop {
+        match is_rolled_out(stage, app, replicas).await {
+            Err(DemoError::Check { .. }) if Instant::now() < deadline => sleep(PAUSE).await,
+            answer => return answer,
+        }
+    }
+}
+
+async fn is_rolled_out(stage: &Stage, app: &str, replicas: u64) -> Result<Vec<Pod>, DemoError> {
     let deployment = stage.api::<Deployment>().get(app).await;
     let deployment = deployment.doing(|| format!("get Deployment {app}"))?;
     let status = &deployment.status;
