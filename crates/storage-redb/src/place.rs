@@ -20,8 +20,19 @@ const MAGIC: &[u8] = b"redb\x1a\x0a\xa9\x0d\x0a";
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     dir: PathBuf,
-    /// Given up by the operating system whatever happens to us.
-    _lock: Arc<File>,
+    _lock: Arc<Lock>,
+}
+
+/// A locked file. Given up by the operating system whatever happens to us, and said aloud where we
+/// end it: a process that is just being made of this one has the file open too, for a moment.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // What cannot be given up now is when the file is closed.
+        self.0.unlock().ok();
+    }
 }
 
 impl Place {
@@ -55,7 +66,7 @@ impl Place {
         match lock.try_lock() {
             Ok(()) => Ok(Self {
                 dir: dir.to_path_buf(),
-                _lock: Arc::new(lock),
+                _lock: Arc::new(Lock(lock)),
             }),
             Err(TryLockError::WouldBlock) => Err(StoreError::InUse {
                 path: dir.to_path_buf(),
