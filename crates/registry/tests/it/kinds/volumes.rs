@@ -112,8 +112,6 @@ async fn files_from_several_objects_do_not_meet() {
             "spec.volumes[0].projected.sources[3].secret.name: Required value",
             "spec.volumes[0].projected.sources[3]: Forbidden: may not specify more than 1 volume \
              type per source",
-            "spec.volumes[0].projected.sources[2].serviceAccountToken: Forbidden: must not be \
-             specified when serviceAccountName is not set",
         ]
     );
 }
