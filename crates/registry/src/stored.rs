@@ -91,30 +91,21 @@ impl Stored {
     /// A version that is decoded already. Its resource version becomes `revision`; 0 clears it.
     pub fn from_object(kind: &'static Kind, revision: u64, mut object: Box<dyn AnyObject>) -> Self {
         object.meta_mut().resource_version = version_text(revision);
-        let forms = Forms {
-            object: OnceLock::from(Ok(Arc::from(object))),
-            ..Forms::default()
-        };
-        Self::new(
-            kind,
-            revision,
-            OnceLock::new(),
-            OnceLock::from(Box::new(forms)),
-        )
+        Self::of(kind, revision, Ok(Arc::from(object)))
     }
 
     /// A version that cannot be read.
     pub(crate) fn from_error(kind: &'static Kind, revision: u64, status: Status) -> Self {
+        Self::of(kind, revision, Err(status))
+    }
+
+    fn of(kind: &'static Kind, revision: u64, object: Result<Arc<dyn AnyObject>, Status>) -> Self {
         let forms = Forms {
-            object: OnceLock::from(Err(status)),
+            object: OnceLock::from(object),
             ..Forms::default()
         };
-        Self::new(
-            kind,
-            revision,
-            OnceLock::new(),
-            OnceLock::from(Box::new(forms)),
-        )
+        let forms = OnceLock::from(Box::new(forms));
+        Self::new(kind, revision, OnceLock::new(), forms)
     }
 
     fn new(

@@ -45,12 +45,7 @@ const WITH_STATUS: [&str; 19] = [
 ];
 
 /// What differs for good, and what is not mended yet.
-const TABLES: [&str; 4] = [
-    "accepted.toml",
-    "open-pods.toml",
-    "open-volumes.toml",
-    "open-messages.toml",
-];
+const TABLES: [&str; 2] = ["accepted.toml", "open-messages.toml"];
 /// The same for statuses.
 const STATUS_TABLES: [&str; 2] = ["accepted.toml", "open-status.toml"];
 
@@ -167,9 +162,15 @@ impl Sides {
     }
 }
 
-#[test]
-fn mutated_objects_are_judged_as_by_upstream() {
-    let Some(sides) = Sides::new(tables(&TABLES)) else {
+/// Compares what `cases` makes of each kind that `takes_part` and is asked for, and says how many
+/// these are.
+fn compare_all(
+    tables: Vec<Accepted>,
+    what: &str,
+    takes_part: impl Fn(&str) -> bool,
+    cases: impl Fn(&Mutator<'_>, &str, usize) -> Vec<Case>,
+) {
+    let Some(sides) = Sides::new(tables) else {
         return;
     };
     let (count, seed): (usize, u64) = (variable(COUNT, 25), variable(SEED, 1));
@@ -177,26 +178,25 @@ fn mutated_objects_are_judged_as_by_upstream() {
     let seeds = seeds();
     let mutator = Mutator::new(&seeds, &sides.ours, seed);
     let mut run = Run::default();
-    for resource in seeds.resources().filter(|it| it.contains(&only)) {
-        run.compare(&sides, mutator.cases(resource, count));
+    let asked = |it: &&str| it.contains(&only) && takes_part(it);
+    for resource in seeds.resources().filter(asked) {
+        run.compare(&sides, cases(&mutator, resource, count));
     }
-    run.end("objects");
+    run.end(what);
+}
+
+#[test]
+fn mutated_objects_are_judged_as_by_upstream() {
+    let cases = |it: &Mutator<'_>, resource: &str, count| it.cases(resource, count);
+    compare_all(tables(&TABLES), "objects", |_| true, cases);
 }
 
 #[test]
 fn mutated_statuses_are_judged_as_by_upstream() {
-    let Some(sides) = Sides::new(tables(&STATUS_TABLES)) else {
-        return;
-    };
-    let (count, seed): (usize, u64) = (variable(COUNT, 25), variable(SEED, 1));
-    let only: String = variable(ONLY, String::new());
-    let seeds = seeds();
-    let mutator = Mutator::new(&seeds, &sides.ours, seed);
-    let mut run = Run::default();
-    for resource in WITH_STATUS.iter().filter(|it| it.contains(&only)) {
-        run.compare(&sides, mutator.status_cases(resource, count));
-    }
-    run.end("statuses");
+    let tables = tables(&STATUS_TABLES);
+    let has_status = |it: &str| WITH_STATUS.contains(&it);
+    let cases = |it: &Mutator<'_>, resource: &str, count| it.status_cases(resource, count);
+    compare_all(tables, "statuses", has_status, cases);
 }
 
 /// What differs, the most frequent first.

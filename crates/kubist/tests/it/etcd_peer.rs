@@ -63,6 +63,19 @@ fn run(peer: &Path, etcd: &Etcd, resources: &[Value], further: &[&str]) -> Vec<S
     lines.lines().map(str::to_owned).collect()
 }
 
+/// A server on this etcd that changes nothing by itself.
+pub(crate) async fn server(etcd: &Etcd) -> Server {
+    let config = ServerConfig {
+        controllers: [].into(),
+        etcd: Some(EtcdServers {
+            servers: vec![etcd.url()],
+            ..EtcdServers::default()
+        }),
+        ..ServerConfig::default()
+    };
+    Server::start(config).await.unwrap()
+}
+
 /// The objects of a kind on a server.
 pub(crate) fn api(client: Client, kind: &Value) -> Api<Unstructured> {
     let text = |pointer: &str| kind.pointer(pointer).unwrap().as_str().unwrap();
@@ -117,7 +130,7 @@ async fn marked(items: &mut Items, name: &str) -> (&'static str, Unstructured) {
 }
 
 /// What was written of an object: of a definition, what the server does not write itself.
-fn written(mut object: Unstructured) -> Unstructured {
+pub(crate) fn written(mut object: Unstructured) -> Unstructured {
     if object.kind() == "CustomResourceDefinition" {
         object.object.remove("status");
         object.metadata_mut().remove("resourceVersion");
@@ -168,15 +181,7 @@ async fn upstreams_storage_and_ours_read_update_and_watch_what_the_other_wrote()
         return;
     };
     let peer = Path::new(&peer);
-    let config = ServerConfig {
-        controllers: [].into(),
-        etcd: Some(EtcdServers {
-            servers: vec![etcd.url()],
-            ..EtcdServers::default()
-        }),
-        ..ServerConfig::default()
-    };
-    let server = Server::start(config).await.unwrap();
+    let server = server(&etcd).await;
     let kinds: Vec<Value> = serde_json::from_str(KINDS).unwrap();
     let mut watches = BTreeMap::new();
     let mut resources = Vec::new();

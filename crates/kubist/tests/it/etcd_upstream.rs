@@ -12,13 +12,12 @@ use std::time::Duration;
 use kubist::apimachinery::{ListOptions, Object as _, Unstructured};
 use kubist::client::{Api, Client, Patch};
 use kubist::kubeconfig::Options;
-use kubist::{EtcdServers, Server, ServerConfig};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
 use crate::etcd::{Etcd, Release, free_addresses};
-use crate::etcd_peer::{KINDS, api, create};
+use crate::etcd_peer::{self, KINDS, api, create, server};
 
 /// How long a kube-apiserver may take to be ready, and for what the other server says.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -150,10 +149,9 @@ async fn labelled(api: &Api<Unstructured>, name: &str, label: &str) -> Unstructu
 }
 
 /// What was written of an object: of a definition, what servers do not write themselves.
-fn written(mut object: Unstructured) -> Unstructured {
+fn written(object: Unstructured) -> Unstructured {
+    let mut object = etcd_peer::written(object);
     if object.kind() == "CustomResourceDefinition" {
-        object.object.remove("status");
-        object.metadata_mut().remove("resourceVersion");
         object.metadata_mut().remove("managedFields");
     }
     object
@@ -202,15 +200,7 @@ async fn a_kube_apiserver_and_ours_on_one_etcd_show_the_same_objects() {
         return;
     };
     let theirs = KubeApiserver::start(Path::new(&binary), &etcd).await;
-    let config = ServerConfig {
-        controllers: [].into(),
-        etcd: Some(EtcdServers {
-            servers: vec![etcd.url()],
-            ..EtcdServers::default()
-        }),
-        ..ServerConfig::default()
-    };
-    let ours = Server::start(config).await.unwrap();
+    let ours = server(&etcd).await;
     let kinds: Vec<Value> = serde_json::from_str(KINDS).unwrap();
     for kind in &kinds {
         let (ours, theirs) = (api(ours.client(), kind), api(theirs.client.clone(), kind));

@@ -2,6 +2,7 @@
 
 mod changes;
 mod objects;
+mod scales;
 
 use crate::fixture::{Fixture, names, typed};
 use kubist_api::apiextensions::v1::CustomResourceDefinition;

@@ -10,6 +10,7 @@
 
 mod bookmarks;
 mod cache;
+mod cache_counts;
 mod deletes;
 mod differential;
 mod encryption;
