@@ -49,6 +49,12 @@ impl Answer {
         answer
     }
 
+    /// 429, as upstream says it where requests are too many.
+    pub(crate) fn too_many_requests() -> Self {
+        let text = "Too many requests, please try again later.\n";
+        Self::text(StatusCode::TOO_MANY_REQUESTS, text).with_header(header::RETRY_AFTER, "1")
+    }
+
     /// Upstream's answer to paths that nobody serves.
     pub(crate) fn page_not_found() -> Self {
         Self::text(StatusCode::NOT_FOUND, "404 page not found\n")

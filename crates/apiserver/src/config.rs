@@ -11,6 +11,10 @@ use std::time::Duration;
 
 /// Bytes of a request's body, as upstream: 3 MiB. Longer ones are answered by 413.
 pub const BODY_BYTES_MAX: usize = 3 << 20;
+/// Requests that read and are answered at a time, as upstream.
+pub const REQUESTS_MAX: usize = 400;
+/// Requests that change something and are answered at a time, as upstream.
+pub const MUTATING_REQUESTS_MAX: usize = 200;
 /// Streams that one HTTP/2 connection may have at a time, as upstream.
 pub const STREAMS_MAX: u32 = 250;
 /// Connections that are served at a time by default.
@@ -47,11 +51,17 @@ pub struct Config {
     pub admin_user: String,
     /// Bearer tokens. Default: none.
     pub tokens: Vec<StaticToken>,
-    /// Whether `/healthz`, `/livez`, `/readyz` and `/version` answer without credentials.
-    /// Default: no, as upstream when everybody is allowed everything.
+    /// Whether `/healthz`, `/livez`, `/readyz` and `/version` answer without credentials; nothing
+    /// else ever does. Default: yes, as upstream.
     pub anonymous_health: bool,
     /// Who may do what, where that is asked. Default: everybody everything.
     pub authorizer: Arc<dyn Authorizer>,
+    /// Requests that read and are answered at a time, beside those that last as long as their
+    /// clients like; the system's may be as many again. More get 429. 0: no limit. Default:
+    /// [`REQUESTS_MAX`].
+    pub requests_max: usize,
+    /// The same of requests that change something. Default: [`MUTATING_REQUESTS_MAX`].
+    pub mutating_requests_max: usize,
     /// Bytes of a request's body. Default: [`BODY_BYTES_MAX`].
     pub body_bytes_max: usize,
     /// Streams per HTTP/2 connection. Default: [`STREAMS_MAX`].
@@ -105,8 +115,10 @@ impl Default for Config {
             token_keys: None,
             admin_user: "kubernetes-admin".to_owned(),
             tokens: Vec::new(),
-            anonymous_health: false,
+            anonymous_health: true,
             authorizer: Arc::new(AlwaysAllow),
+            requests_max: REQUESTS_MAX,
+            mutating_requests_max: MUTATING_REQUESTS_MAX,
             body_bytes_max: BODY_BYTES_MAX,
             streams_max: STREAMS_MAX,
             connections_max: CONNECTIONS_MAX,

@@ -58,6 +58,8 @@ mod gzip;
 mod handler;
 mod hash;
 mod health;
+mod impersonation;
+mod in_flight;
 mod metrics;
 mod openapi;
 mod openid;
@@ -86,7 +88,8 @@ pub use certificates::{
     CertificateAuthority, CertificateError, Identity, PemError, SERVING_NAMES, read_certificates,
 };
 pub use config::{
-    BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES, STREAMS_MAX,
+    BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES,
+    MUTATING_REQUESTS_MAX, REQUESTS_MAX, STREAMS_MAX,
 };
 pub use server::{ApiServer, Load, RunningServer, ServerEnded, StartError};
 pub use token_keys::{TokenKeyError, TokenKeys};

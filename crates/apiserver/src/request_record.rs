@@ -5,6 +5,7 @@
 //! (except those that last as long as their clients like) at level warn.
 
 use crate::body::{Body, BrokenOff};
+use crate::in_flight::Place;
 use crate::metrics::{Metrics, RequestLabels};
 use crate::request::Request;
 use bytes::Bytes;
@@ -44,6 +45,8 @@ pub(crate) struct RequestRecord {
     under_way: IntGauge,
     began: Instant,
     slow: Duration,
+    /// Kept until the answer's end.
+    place: Option<Place>,
     method: String,
     path: String,
     protocol: Version,
@@ -71,6 +74,7 @@ impl RequestRecord {
             under_way,
             began: Instant::now(),
             slow,
+            place: None,
             method: request.method.clone(),
             path: request.path.clone(),
             protocol,
@@ -87,8 +91,16 @@ impl RequestRecord {
         self.audit_id.clone()
     }
 
+    /// Keeps the place of a request until its answer's end.
+    pub(crate) fn admitted(&mut self, place: Option<Place>) {
+        self.place = place;
+    }
+
     /// Notes who asked, and that the answer begins.
     pub(crate) fn answered(&mut self, user: Str, code: StatusCode) {
+        if let Some(place) = &mut self.place {
+            place.sending();
+        }
         self.user = user;
         self.code = Some(code);
     }
@@ -180,6 +192,9 @@ impl HttpBody for RecordedBody {
         let this = self.get_mut();
         let frame = ready!(Pin::new(&mut this.body).poll_frame(cx));
         if let Some(Ok(frame)) = &frame {
+            if let Some(place) = &this.record.place {
+                place.took();
+            }
             this.record.bytes += frame.data_ref().map_or(0, Bytes::len) as u64;
         }
         Poll::Ready(frame)

@@ -4,16 +4,18 @@
 //! and then what every response has (warnings, cache control, compression). Whatever a handler
 //! does, one request cannot end another.
 
+mod asker;
 mod other;
 
 use crate::answer::Answer;
-use crate::authn::{ANONYMOUS_USER, Authenticator, Peer, UNAUTHENTICATED_GROUP};
+use crate::authn::{Authenticator, Peer};
 use crate::authorizer::Authorizer;
 use crate::backup::BACKUPS_MAX;
 use crate::body::{self, Body};
 use crate::config::Config;
 use crate::ending::Ending;
 use crate::handler::{self, Call};
+use crate::in_flight::InFlight;
 use crate::metrics::{Metrics, RequestLabels};
 use crate::openapi::OpenApi;
 use crate::represent::not_acceptable;
@@ -21,7 +23,8 @@ use crate::request::Request;
 use crate::request_record::{AUDIT_ID, RecordedBody, RequestRecord};
 use crate::route::Route;
 use crate::warning::add_warnings;
-use crate::{discovery, gzip, service_accounts};
+use crate::{discovery, gzip};
+use asker::NoRoom;
 use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderValue, VARY};
 use http::{Response, StatusCode, Version};
@@ -51,6 +54,7 @@ pub(crate) struct Service {
     pub(crate) ending: Ending,
     pub(crate) metrics: Arc<Metrics>,
     slow_request: Duration,
+    in_flight: InFlight,
     /// One for each backup that may be under way.
     backups: Arc<Semaphore>,
     open_api: OpenApi,
@@ -82,6 +86,7 @@ impl Service {
             ending,
             metrics: Arc::new(Metrics::new()),
             slow_request: config.slow_request,
+            in_flight: InFlight::new(config),
             backups: Arc::new(Semaphore::new(BACKUPS_MAX)),
             open_api: OpenApi::new(),
             address,
@@ -108,7 +113,7 @@ impl Service {
             request: &request,
             labels: &labels,
         };
-        let answered = self.authenticated(&mut cx, &peer, asked, route, &mut body);
+        let answered = self.within_deadline(&mut cx, &peer, asked, route, &mut body, &mut record);
         let answered = AssertUnwindSafe(Box::pin(answered)).catch_unwind().await;
         let answer = answered.unwrap_or_else(|_| {
             Err(Status::internal_error(
@@ -130,42 +135,32 @@ impl Service {
         response.map(|body| RecordedBody::new(body, record))
     }
 
-    async fn authenticated(
+    /// A watch has its own end; what else takes longer than it may is given up.
+    async fn within_deadline(
         &self,
         cx: &mut RequestContext,
         peer: &Peer,
         asked: Asked<'_>,
         route: Route,
         body: &mut Incoming,
+        record: &mut RequestRecord,
     ) -> Result<Answer, Status> {
-        let request = asked.request;
-        let user = self
-            .authenticator
-            .authenticate(peer, &request.headers, cx.received);
-        cx.user = match user {
-            Ok(user) => user,
-            Err(refused) => match self.service_account(cx, request).await {
-                Some(user) => user,
-                None if self.anonymous_health && other::is_public(&request.path) => anonymous(),
-                None => return Err(refused),
-            },
+        let deadline = deadline(asked.request)?;
+        let answer = async {
+            cx.user = self.user(cx, peer, asked.request).await?;
+            match self.place(&cx.user, asked) {
+                Ok(place) => record.admitted(place),
+                Err(NoRoom) => return Ok(Answer::too_many_requests()),
+            }
+            self.route(cx, asked, route, body).await
         };
-        // A watch has its own end; what else takes that long is given up.
-        let deadline = deadline(request)?;
-        tokio::time::timeout(deadline, self.route(cx, asked, route, body))
+        tokio::time::timeout(deadline, answer)
             .await
             .unwrap_or_else(|_| {
                 self.metrics.terminated(asked.labels, 504);
                 let why = "request did not complete within the allotted timeout";
                 Err(Status::timeout(why, 0))
             })
-    }
-
-    /// The service account whose token a request has.
-    async fn service_account(&self, cx: &RequestContext, request: &Request) -> Option<User> {
-        let authenticator = &self.authenticator;
-        let claims = authenticator.service_account(&request.headers, cx.received)?;
-        service_accounts::user_of(&self.registry, &claims).await
     }
 
     async fn route(
@@ -225,14 +220,6 @@ impl Service {
             }
             Route::Resource(_) | Route::Other => Ok(Answer::page_not_found()),
         }
-    }
-}
-
-fn anonymous() -> User {
-    User {
-        name: ANONYMOUS_USER.into(),
-        groups: vec![UNAUTHENTICATED_GROUP.into()],
-        ..User::default()
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::authn::{AUTHENTICATED_GROUP, CREDENTIAL_ID};
 use crate::token_issuer::{Claims, Reference};
+use kubist_apimachinery::Status;
 use kubist_registry::{Registry, User};
 
 /// The group of all service accounts; that of one namespace has its name behind a colon.
@@ -20,7 +21,10 @@ pub(crate) fn user_name(namespace: &str, name: &str) -> String {
 }
 
 /// The user that a verified token makes one, if everything that it names is still there.
-pub(crate) async fn user_of(registry: &Registry, claims: &Claims) -> Option<User> {
+///
+/// # Errors
+/// What storage says when it cannot tell: that is no verdict about the token.
+pub(crate) async fn user_of(registry: &Registry, claims: &Claims) -> Result<Option<User>, Status> {
     let account = &claims.account;
     let namespace = account.namespace.as_str();
     let bound = [
@@ -30,12 +34,16 @@ pub(crate) async fn user_of(registry: &Registry, claims: &Claims) -> Option<User
     ];
     for (plural, namespace, reference) in bound {
         if let Some(reference) = reference {
-            exists(registry, plural, namespace, reference).await?;
+            if !exists(registry, plural, namespace, reference).await? {
+                return Ok(None);
+            }
         }
     }
     // The node of a bound Pod is told, not checked: the Pod ends with it anyway.
-    if let Some(node) = account.node.as_ref().filter(|_| account.pod.is_none()) {
-        exists(registry, "nodes", "", node).await?;
+    if let Some(node) = account.node.as_ref().filter(|_| account.pod.is_none())
+        && !exists(registry, "nodes", "", node).await?
+    {
+        return Ok(None);
     }
     let mut user = User {
         name: user_name(namespace, &account.own.name).into(),
@@ -60,7 +68,7 @@ pub(crate) async fn user_of(registry: &Registry, claims: &Claims) -> Option<User
             }
         }
     }
-    Some(user)
+    Ok(Some(user))
 }
 
 async fn exists(
@@ -68,9 +76,8 @@ async fn exists(
     plural: &str,
     namespace: &str,
     reference: &Reference,
-) -> Option<()> {
+) -> Result<bool, Status> {
     let lookup = registry.lookup();
-    let found = lookup.get("", plural, namespace, &reference.name).await;
-    let found = found.ok().flatten()?;
-    (found.meta().uid == reference.uid.as_str()).then_some(())
+    let found = lookup.get("", plural, namespace, &reference.name).await?;
+    Ok(found.is_some_and(|found| found.meta().uid == reference.uid.as_str()))
 }

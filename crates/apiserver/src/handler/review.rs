@@ -214,7 +214,7 @@ async fn token(call: Call<'_>, review: &mut authentication::TokenReview) -> Resu
         [] => &own,
         wanted => wanted,
     };
-    let (user, audiences) = whose(call, &spec.token).await;
+    let (user, audiences) = whose(call, &spec.token).await?;
     let audiences: Vec<Str> = wanted
         .iter()
         .filter(|wanted| audiences.contains(wanted))
@@ -236,15 +236,15 @@ async fn token(call: Call<'_>, review: &mut authentication::TokenReview) -> Resu
 }
 
 /// The user of a token, and the audiences that it is for.
-async fn whose(call: Call<'_>, token: &str) -> (Option<User>, Vec<Str>) {
+async fn whose(call: Call<'_>, token: &str) -> Result<(Option<User>, Vec<Str>), Status> {
     let authenticator = &call.service.authenticator;
     if let Some(user) = authenticator.by_token(token) {
-        return (Some(user), vec![ISSUER.into()]);
+        return Ok((Some(user), vec![ISSUER.into()]));
     }
     let Some(claims) = authenticator.issuer().verify(token, call.cx.received) else {
-        return (None, Vec::new());
+        return Ok((None, Vec::new()));
     };
-    let user = service_accounts::user_of(&call.service.registry, &claims).await;
+    let user = service_accounts::user_of(&call.service.registry, &claims).await?;
     let audiences = claims.audiences.iter().map(|it| it.as_str().into());
-    (user, audiences.collect())
+    Ok((user, audiences.collect()))
 }

@@ -14,7 +14,7 @@ async fn nobody_gets_in_without_credentials_and_is_told_so_in_a_status() {
         let mut client = Client::over_tls(&server, None, protocols).await;
         let http_2 = protocols.contains(&"h2");
         assert_eq!(client.version() == Version::HTTP_2, http_2);
-        for path in [PATH, "/version", "/healthz", "/nope"] {
+        for path in [PATH, "/api", "/metrics", "/nope"] {
             let answer = client.get(path).await;
             assert_eq!(answer.code, 401, "{path}");
             assert_eq!(answer.json()["message"], "Unauthorized");
@@ -60,15 +60,52 @@ async fn tokens_get_in_and_come_before_the_trust_in_a_stream() {
 }
 
 #[tokio::test]
-async fn health_is_public_only_if_configured() {
-    let config = Config {
-        anonymous_health: true,
-        ..Config::default()
-    };
-    let server = server(config).await;
-    let mut client = Client::over_tls(&server, None, &["http/1.1"]).await;
+async fn health_and_version_are_public_unless_that_is_forbidden() {
+    let paths = ["/healthz", "/livez", "/readyz", "/readyz/ping", "/version"];
+    let open = server(Config::default()).await;
+    let mut client = Client::over_tls(&open, None, &["http/1.1"]).await;
+    for path in paths {
+        assert_eq!(client.get(path).await.code, 200, "{path}");
+    }
     assert_eq!(client.get("/healthz").await.bytes, "ok");
     assert_eq!(client.get("/version").await.json()["major"], "1");
     assert_eq!(client.get(PATH).await.code, 401);
+    let mut wrong = client.header("authorization", "Bearer wrong");
+    assert_eq!(wrong.get("/livez").await.code, 200);
+    assert_eq!(wrong.get(PATH).await.code, 401);
+    open.shutdown().await;
+
+    let config = Config {
+        anonymous_health: false,
+        ..Config::default()
+    };
+    let closed = server(config).await;
+    let mut client = Client::over_tls(&closed, None, &["h2"]).await;
+    for path in paths {
+        assert_eq!(client.get(path).await.code, 401, "{path}");
+    }
+    closed.shutdown().await;
+}
+
+#[tokio::test]
+async fn nobody_is_answered_as_somebody_else() {
+    let server = silent_server().await;
+    for (name, value, code) in [
+        ("impersonate-user", "bob", 403),
+        ("impersonate-user", "system:serviceaccount:shop:web", 403),
+        ("impersonate-group", "developers", 400),
+        ("impersonate-extra-scopes", "view", 400),
+    ] {
+        let client = Client::in_memory(&server, Version::HTTP_2).await;
+        let mut client = client.header(name, value);
+        for path in [PATH, "/version", "/apis"] {
+            assert_eq!(client.get(path).await.code, code, "{name} {path}");
+        }
+        let body = json!({"metadata": {"name": "m"}});
+        assert_eq!(client.post(PATH, &body).await.code, code, "{name}");
+    }
+    let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
+    let items = admin.get(PATH).await.json()["items"].clone();
+    assert_eq!(items, json!([]), "nothing was done");
     server.shutdown().await;
 }

@@ -1,5 +1,6 @@
 //! The server as clients see it: over TLS with HTTP/1.1 and HTTP/2, and over in-memory streams.
 
+mod away;
 mod backups;
 mod capabilities;
 mod client;
@@ -14,6 +15,7 @@ mod endings;
 mod full_store;
 mod half_open;
 mod health;
+mod in_flight;
 mod log;
 mod many_connections;
 mod metrics;

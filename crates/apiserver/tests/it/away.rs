@@ -1,0 +1,131 @@
+//! Storage that is away: what is wrong is said within the deadline, and is nobody's credentials.
+
+use crate::client::{Client, server_with};
+use http::Version;
+use kubist_apiserver::{Config, RunningServer};
+use kubist_storage::memory::MemoryKv;
+use kubist_storage::{
+    Answer, CompactError, DeleteRequest, Fault, FaultKind, GetResponse, Kv, LeaseError, LeaseId,
+    PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError, WatchRequest,
+    WriteError, WriteOutcome,
+};
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+use tokio::time::Instant;
+
+const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
+const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
+
+/// An engine whose reads of single keys can be made to fail, or to take forever.
+#[derive(Debug)]
+struct Away {
+    kv: MemoryKv,
+    how: AtomicU8,
+}
+
+const HERE: u8 = 0;
+const FAILING: u8 = 1;
+const SILENT: u8 = 2;
+
+impl Kv for Away {
+    fn get<'a>(
+        &'a self,
+        key: &'a [u8],
+        at: Option<Revision>,
+    ) -> Answer<'a, Result<GetResponse, ReadError>> {
+        match self.how.load(Ordering::Relaxed) {
+            HERE => self.kv.get(key, at),
+            FAILING => {
+                let fault = Fault::new(FaultKind::Unavailable, "it was cut");
+                Answer::ready(Err(fault.into()))
+            }
+            _ => Answer::later(std::future::pending()),
+        }
+    }
+
+    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
+        self.kv.range(request)
+    }
+
+    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+        self.kv.put(request)
+    }
+
+    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
+        self.kv.delete(request)
+    }
+
+    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
+        self.kv.watch(request)
+    }
+
+    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
+        self.kv.revision()
+    }
+
+    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
+        self.kv.grant(ttl)
+    }
+
+    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
+        self.kv.revoke(lease)
+    }
+
+    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
+        self.kv.compact(revision)
+    }
+
+    fn compacted(&self) -> Revision {
+        self.kv.compacted()
+    }
+}
+
+/// A server, its storage, and the token of an account in it.
+async fn start() -> (RunningServer, Arc<Away>, String) {
+    let kv = Arc::new(Away {
+        kv: MemoryKv::default(),
+        how: AtomicU8::new(HERE),
+    });
+    let config = Config {
+        listen: None,
+        ..Config::default()
+    };
+    let below = Arc::clone(&kv);
+    let server = server_with(config, |registry| registry.kv = below).await;
+    let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
+    let account = json!({"metadata": {"name": "robot"}});
+    assert_eq!(admin.post(ACCOUNTS, &account).await.code, 201);
+    let path = format!("{ACCOUNTS}/robot/token");
+    let answer = admin.post(&path, &json!({"kind": "TokenRequest"})).await;
+    let token = answer.json()["status"]["token"].as_str().map(str::to_owned);
+    (server, kv, token.expect("there is one"))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_is_not_refused_because_storage_cannot_be_asked_about_its_account() {
+    let (server, kv, token) = start().await;
+    let robot = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut robot = robot.header("authorization", &format!("Bearer {token}"));
+    assert_eq!(robot.get(CONFIG_MAPS).await.code, 200);
+    kv.how.store(FAILING, Ordering::Relaxed);
+    let answer = robot.get(CONFIG_MAPS).await;
+    assert_eq!(answer.code, 500, "{}", answer.json());
+    let health = robot.get("/livez/ping").await;
+    assert_eq!(health.code, 200, "it is told to everybody");
+
+    let mut admin = Client::in_memory(&server, Version::HTTP_2).await;
+    let review = json!({"kind": "TokenReview", "spec": {"token": token}});
+    let path = "/apis/authentication.k8s.io/v1/tokenreviews";
+    assert_eq!(admin.post(path, &review).await.code, 500);
+
+    kv.how.store(SILENT, Ordering::Relaxed);
+    let begun = Instant::now();
+    let answer = robot.get(&format!("{CONFIG_MAPS}?timeout=5s")).await;
+    assert_eq!(answer.code, 504, "{}", answer.json());
+    assert_eq!(begun.elapsed().as_secs(), 5);
+    kv.how.store(HERE, Ordering::Relaxed);
+    assert_eq!(robot.get(CONFIG_MAPS).await.code, 200);
+    server.shutdown().await;
+}
