@@ -91,6 +91,6 @@ pub use config::{
     BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES,
     MUTATING_REQUESTS_MAX, REQUESTS_MAX, STREAMS_MAX,
 };
-pub use server::{ApiServer, Load, RunningServer, ServerEnded, StartError};
+pub use server::{ApiServer, InProcess, Load, RunningServer, ServerEnded, StartError};
 pub use token_keys::{TokenKeyError, TokenKeys};
 pub use version::API_MINOR;

@@ -9,6 +9,7 @@ mod activity;
 mod connection;
 mod cork;
 mod delivery;
+mod in_process;
 mod serving;
 mod timed_stream;
 mod tls;
@@ -26,6 +27,7 @@ use crate::token_issuer::TokenIssuer;
 use crate::token_keys::{TokenKeyError, TokenKeys};
 pub use activity::Load;
 use connection::Connections;
+pub use in_process::InProcess;
 use kubist_registry::{Registry, User};
 use serving::Serving;
 use socket2::{SockRef, TcpKeepalive};
@@ -110,6 +112,7 @@ impl ApiServer {
         let definitions = registry.clone();
         let service = Service::new(&config, registry, authenticator, address, ending.clone());
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
+        let (own_streams, own_waiting) = mpsc::channel(1);
         let drain_timeout = config.drain_timeout.saturating_add(config.watch_drain);
         let connections = Arc::new(Connections::new(&config, service, ending.clone()));
         let acceptor = Acceptor {
@@ -123,7 +126,9 @@ impl ApiServer {
                 .with_retries(KEEP_ALIVE_PROBES),
             write_timeout: config.write_timeout,
             waiting,
+            own_waiting,
             tasks: JoinSet::new(),
+            own_tasks: JoinSet::new(),
         };
         let mut tasks = JoinSet::new();
         let stopping = ending.clone();
@@ -145,6 +150,7 @@ impl ApiServer {
             admin_user: config.admin_user,
             connections,
             streams,
+            own_streams,
             ending,
             shutdown_delay: config.shutdown_delay,
             tasks,
@@ -187,6 +193,7 @@ pub struct RunningServer {
     admin_user: String,
     connections: Arc<Connections>,
     streams: mpsc::Sender<Handover>,
+    own_streams: mpsc::Sender<Handover>,
     ending: Ending,
     shutdown_delay: Duration,
     tasks: JoinSet<()>,
@@ -246,16 +253,29 @@ impl RunningServer {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let user = User {
+        let handover = Handover {
+            stream: Box::new(stream),
+            user: self.trusted(),
+        };
+        self.streams.send(handover).await.map_err(|_| ServerEnded)
+    }
+
+    /// A way to this server for clients in the same process, which takes none of its
+    /// [`connections_max`](Config::connections_max).
+    pub fn in_process(&self) -> InProcess {
+        InProcess {
+            streams: self.own_streams.clone(),
+            user: self.trusted(),
+        }
+    }
+
+    /// The administrator, whom streams of this process belong to.
+    fn trusted(&self) -> User {
+        User {
             name: self.admin_user.as_str().into(),
             groups: vec![MASTERS_GROUP.into(), AUTHENTICATED_GROUP.into()],
             ..User::default()
-        };
-        let handover = Handover {
-            stream: Box::new(stream),
-            user,
-        };
-        self.streams.send(handover).await.map_err(|_| ServerEnded)
+        }
     }
 
     /// Announces the end: `/readyz` fails from here on, everything else goes on. Waits for the
@@ -311,32 +331,38 @@ struct Acceptor {
     keep_alive: TcpKeepalive,
     write_timeout: Duration,
     waiting: mpsc::Receiver<Handover>,
+    /// From this process: they take no places of others.
+    own_waiting: mpsc::Receiver<Handover>,
     tasks: JoinSet<()>,
+    own_tasks: JoinSet<()>,
 }
 
 impl Acceptor {
     async fn run(mut self, ending: Ending, drain_timeout: Duration) {
         loop {
             let room = self.tasks.len() < self.connections_max;
+            let own_room = self.own_tasks.len() < in_process::STREAMS_MAX;
             tokio::select! {
                 // In this order, so that a simulation is the same each time.
                 biased;
                 () = ending.closing() => break,
                 Some(_) = self.tasks.join_next() => {}
+                Some(_) = self.own_tasks.join_next() => {}
+                Some(handover) = self.own_waiting.recv(), if own_room => {
+                    self.own_tasks.spawn(served(&self.connections, handover));
+                }
                 Some(handover) = self.waiting.recv(), if room => {
-                    let connections = Arc::clone(&self.connections);
-                    let peer = Peer::Trusted(Arc::new(handover.user));
-                    let activity = connections.open();
-                    self.tasks.spawn(async move {
-                        connections.serve(handover.stream, peer, activity).await;
-                    });
+                    self.tasks.spawn(served(&self.connections, handover));
                 }
                 accepted = accept(self.listener.as_ref()), if room => self.serve_tls(accepted),
             }
         }
         drop(self.listener);
-        let tasks = &mut self.tasks;
-        let drained = async { while tasks.join_next().await.is_some() {} };
+        let (tasks, own_tasks) = (&mut self.tasks, &mut self.own_tasks);
+        let drained = async {
+            while tasks.join_next().await.is_some() {}
+            while own_tasks.join_next().await.is_some() {}
+        };
         // What has not ended by then is dropped with the set.
         drop(tokio::time::timeout(drain_timeout, drained).await);
     }
@@ -373,6 +399,14 @@ impl Acceptor {
         #[cfg(target_os = "linux")]
         drop(socket.set_tcp_user_timeout(Some(self.write_timeout)));
     }
+}
+
+/// Serves a stream that was handed over.
+fn served(connections: &Arc<Connections>, handover: Handover) -> impl Future<Output = ()> + use<> {
+    let connections = Arc::clone(connections);
+    let peer = Peer::Trusted(Arc::new(handover.user));
+    let activity = connections.open();
+    async move { connections.serve(handover.stream, peer, activity).await }
 }
 
 /// The next connection; never, if nothing is listened on.

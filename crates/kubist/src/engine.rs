@@ -4,13 +4,18 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use http::Uri;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::{Config, MemoryKv, Stats, TokioClock};
 use kubist_storage::{Fault, Kv, ReadError};
 use kubist_storage_etcd::{EtcdKv, Identity};
 use kubist_storage_redb::{Store, StoreError};
+use tokio::net::TcpStream;
 use tokio::task::spawn_blocking;
+
+use crate::regular_file::read_regular_file;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Engine {
@@ -35,6 +40,15 @@ pub struct EtcdServers {
     pub key_file: Option<PathBuf>,
 }
 
+/// Bytes of a file of certificates; longer ones are none.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+/// After this long without an answer of etcd the log says so.
+const SILENCE: Duration = Duration::from_millis(700);
+/// How long each member has then to take a connection.
+const KNOCK: Duration = Duration::from_millis(200);
+/// Where an etcd listens whose URL has no port.
+const DEFAULT_PORT: u16 = 2379;
+
 /// Upstream's default.
 const PREFIX: &str = "/registry";
 
@@ -50,7 +64,7 @@ impl EtcdServers {
 
     fn config(&self) -> Result<kubist_storage_etcd::Config, EtcdError> {
         let read = |path: &Path| {
-            std::fs::read(path).map_err(|source| EtcdError::File {
+            read_regular_file(path, FILE_BYTES_MAX).map_err(|source| EtcdError::File {
                 path: path.to_path_buf(),
                 source,
             })
@@ -97,6 +111,24 @@ pub enum EtcdError {
     },
 }
 
+/// Says which of the members cannot be reached, and why; they are asked on.
+async fn tell_of_silence(servers: &[String]) {
+    for server in servers {
+        let authority = server.parse().ok().and_then(|it: Uri| {
+            let port = it.port_u16().unwrap_or(DEFAULT_PORT);
+            it.host().map(|host| format!("{host}:{port}"))
+        });
+        let Some(authority) = authority else { continue };
+        match tokio::time::timeout(KNOCK, TcpStream::connect(authority)).await {
+            Ok(Ok(_)) => {
+                tracing::warn!("the etcd at {server} takes connections and does not answer yet")
+            }
+            Ok(Err(error)) => tracing::warn!("no etcd answers at {server} yet: {error}"),
+            Err(_) => tracing::warn!("no etcd answers at {server} yet"),
+        }
+    }
+}
+
 impl Engine {
     pub(crate) fn in_memory(limits: Config) -> Self {
         Self::Memory(MemoryKv::new(limits, Arc::new(TokioClock::start())))
@@ -119,7 +151,17 @@ impl Engine {
     /// Asks the cluster where it stands, so that a server does not start without it.
     pub(crate) async fn on_etcd(etcd: &EtcdServers) -> Result<Self, EtcdError> {
         let kv = EtcdKv::new(etcd.config()?)?;
-        match kv.revision().await {
+        let answered = {
+            let mut asked = std::pin::pin!(kv.revision());
+            match tokio::time::timeout(SILENCE, &mut asked).await {
+                Ok(answered) => answered,
+                Err(_) => {
+                    tell_of_silence(&etcd.servers).await;
+                    asked.await
+                }
+            }
+        };
+        match answered {
             Ok(_) => {
                 kv.learn_versions().await;
                 Ok(Self::Etcd(kv))

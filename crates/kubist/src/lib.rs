@@ -75,6 +75,8 @@ mod encryption_file;
 mod engine;
 mod infer;
 #[cfg(feature = "server")]
+mod regular_file;
+#[cfg(feature = "server")]
 mod server;
 #[cfg(feature = "server")]
 mod server_config;
@@ -105,6 +107,8 @@ pub use encryption_file::EncryptionFile;
 #[cfg(feature = "server")]
 pub use engine::{EtcdError, EtcdServers};
 pub use infer::{InferError, infer, infer_with};
+#[cfg(feature = "server")]
+pub use regular_file::read_regular_file;
 #[cfg(feature = "server")]
 pub use server::{Server, ServerError};
 #[cfg(feature = "server")]

@@ -6,11 +6,13 @@
 //! what [`Server::write_kubeconfig`] writes. Without a folder it is gone with the process. Several
 //! can stand on one etcd cluster.
 
+use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::Uri;
 use kubist_apimachinery::{Status, Str};
 use kubist_apiserver::{ApiServer, MASTERS_GROUP, RunningServer, StartError, StaticToken};
 use kubist_client::Client;
@@ -19,7 +21,7 @@ use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::{Registry, User};
 use kubist_storage::{Fault, Kv, memory};
 use kubist_storage_redb::StoreError;
-use kubist_transport::{ConfigError, Identity, Pem, Transport, Verify};
+use kubist_transport::{ConfigError, Endpoint, HttpVersion, Identity, Pem, Transport, Verify};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -122,6 +124,9 @@ impl Server {
         let mut http = kubist_apiserver::Config {
             listen: Some(config.listen),
             tokens: tokens.collect(),
+            anonymous_health: config.anonymous_health,
+            requests_max: config.requests_max,
+            mutating_requests_max: config.mutating_requests_max,
             connections_max: config.connections_max,
             shutdown_delay: config.shutdown_delay,
             watch_drain: config.watch_drain,
@@ -198,14 +203,23 @@ impl Server {
         Ok(client_of(&self.api, kubist_client::Config::default())?)
     }
 
-    /// A client of the server's own controllers: what they watch is not their choice, so nobody
-    /// wants to be warned that it is deprecated.
+    /// A client of the server's own controllers, without sockets, so that they take no place of
+    /// others. What they watch is not their choice: nobody wants to be warned that it is deprecated.
     fn quiet_client(&self) -> Result<Client, ServerError> {
         let config = kubist_client::Config {
             warnings: Arc::new(|_: &str| {}),
             ..kubist_client::Config::default()
         };
-        Ok(client_of(&self.api, config)?)
+        let mut transport = kubist_transport::Config::new(Uri::from_static("http://in-process"));
+        transport.http_version = HttpVersion::Http2Only;
+        transport.accept_gzip = false;
+        let own = self.api.in_process();
+        let connector = move |_: Endpoint| {
+            let own = own.clone();
+            async move { own.open().await.map_err(io::Error::other) }
+        };
+        let transport = Transport::with_connector(transport, connector)?;
+        Ok(Client::new(transport, config))
     }
 
     /// The HTTP server.

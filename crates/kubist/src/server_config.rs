@@ -54,7 +54,15 @@ pub struct ServerConfig {
     /// The etcd cluster in which everything is kept; other servers may stand on it too. Goes with
     /// no folder, and keeps history as it sees fit. Default: none.
     pub etcd: Option<EtcdServers>,
-    /// Connections at a time; more wait. Default: 16,384.
+    /// Whether probes and the version are answered without credentials. Default: yes.
+    pub anonymous_health: bool,
+    /// Requests that read and are answered at a time; the system's may be as many again, and more
+    /// are told to come again. 0: no limit. Default: 400.
+    pub requests_max: usize,
+    /// The same of requests that change something. Default: 200.
+    pub mutating_requests_max: usize,
+    /// Connections at a time; more wait. The server's own controllers have their own. Default:
+    /// 16,384.
     pub connections_max: usize,
     /// How long it serves as before, once told to end, while `/readyz` fails. Default: none.
     pub shutdown_delay: Duration,
@@ -80,6 +88,9 @@ impl Default for ServerConfig {
             encryption: None,
             encryption_file: None,
             etcd: None,
+            anonymous_health: true,
+            requests_max: kubist_apiserver::REQUESTS_MAX,
+            mutating_requests_max: kubist_apiserver::MUTATING_REQUESTS_MAX,
             connections_max: kubist_apiserver::CONNECTIONS_MAX,
             shutdown_delay: Duration::ZERO,
             watch_drain: Duration::ZERO,

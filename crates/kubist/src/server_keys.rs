@@ -5,8 +5,7 @@
 //! made once, for their owner only, each in one step. The serving and the administrator's
 //! certificates are signed anew at each start. Nothing here is ever replaced or removed.
 
-use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +15,8 @@ use kubist_apiserver::{
     CertificateAuthority, CertificateError, Config, Identity, PemError, TokenKeyError, TokenKeys,
     read_certificates,
 };
+
+use crate::regular_file::read_regular_file;
 
 /// Within a folder of data.
 const FOLDER: &str = "pki";
@@ -246,7 +247,7 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
         Err(error) => return Err(error.error),
     }
     #[cfg(unix)]
-    File::open(folder)?.sync_all()?;
+    std::fs::File::open(folder)?.sync_all()?;
     Ok(())
 }
 
@@ -255,11 +256,8 @@ fn read(path: &Path) -> Result<String, ServerKeysError> {
         path: path.to_path_buf(),
         source,
     };
-    let file = File::open(path).map_err(fail)?;
-    let mut text = String::new();
-    let mut bounded = file.take(FILE_BYTES_MAX);
-    bounded.read_to_string(&mut text).map_err(fail)?;
-    Ok(text)
+    let bytes = read_regular_file(path, FILE_BYTES_MAX).map_err(fail)?;
+    String::from_utf8(bytes).map_err(|_| fail(io::Error::other("it is not text")))
 }
 
 fn unusable(path: &Path) -> impl Fn(PemError) -> ServerKeysError + use<> {

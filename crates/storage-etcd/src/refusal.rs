@@ -5,6 +5,7 @@
 
 use kubist_storage::{Fault, FaultKind};
 use std::error::Error;
+use std::fmt;
 use tonic::{Code, ConnectError, Status};
 
 /// Why a call failed.
@@ -58,6 +59,31 @@ const FAULTS: [(&str, FaultKind); 11] = [
     ("not capable", FaultKind::Unavailable),
 ];
 
+/// A call that failed, as one sentence; a status prints itself with all that it holds.
+#[derive(Debug)]
+struct Failure(Status);
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.message() {
+            "" => write!(f, "{}", self.0.code()),
+            message => f.write_str(message),
+        }
+    }
+}
+
+impl Error for Failure {
+    /// What is below the call's own words.
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        let mut cause = self.0.source()?;
+        // The innermost one says what happened, those around it only that something did.
+        while let Some(below) = cause.source() {
+            cause = below;
+        }
+        Some(cause)
+    }
+}
+
 impl Refusal {
     /// What a status of a call means.
     pub(crate) fn of(status: Status) -> Self {
@@ -74,7 +100,7 @@ impl Refusal {
             _ => false,
         };
         Self::Fault {
-            fault: Fault::new(kind, status),
+            fault: Fault::new(kind, Failure(status)),
             passing,
         }
     }
@@ -113,7 +139,7 @@ impl Refusal {
     }
 
     /// The fault of an answer that cannot be one to the question.
-    pub(crate) fn unexpected(answer: &dyn std::fmt::Debug) -> Fault {
+    pub(crate) fn unexpected(answer: &dyn fmt::Debug) -> Fault {
         Fault::new(FaultKind::Unknown, format!("unexpected answer: {answer:?}"))
     }
 

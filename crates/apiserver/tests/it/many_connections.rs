@@ -94,3 +94,30 @@ async fn beyond_the_bound_connections_wait_until_one_ends() {
     assert_eq!(&answer, b"HTTP/1.1 200 OK");
     server.shutdown().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_process_takes_no_places_of_its_servers_clients() {
+    let server = server(Config {
+        listen: None,
+        connections_max: 1,
+        ..Config::default()
+    })
+    .await;
+    let own = server.in_process();
+    let mut streams = Vec::new();
+    for _ in 0..10 {
+        let mut stream = own.open().await.expect("it runs");
+        ask(&mut stream).await;
+        streams.push(stream);
+    }
+    let (mut near, far) = tokio::io::duplex(4 << 10);
+    server.serve_stream(far).await.expect("it runs");
+    let answered = timeout(Duration::from_secs(1), ask(&mut near)).await;
+    answered.expect("its place is free");
+    for stream in &mut streams {
+        ask(stream).await;
+    }
+    drop(streams);
+    server.shutdown().await;
+    assert!(own.open().await.is_err());
+}

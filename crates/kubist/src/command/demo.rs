@@ -91,7 +91,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
     let mut play = Play::new(&server, &progress, &mut report, &options);
     let played = tokio::select! {
         played = play.run() => played,
-        () = &mut ended => Err(DemoError::Interrupted),
+        _ = &mut ended => Err(DemoError::Interrupted),
     };
     play.figures();
     let simulation = play.into_simulation();

@@ -5,17 +5,18 @@ use std::error::Error;
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use kubist::{Controller, EncryptionFile, Server, ServerConfig, ServerError};
+use kubist::{Controller, EncryptionFile, Server, ServerConfig, ServerError, read_regular_file};
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::EncryptionConfiguration;
 use tokio::time::Instant;
 
+mod access_options;
 mod etcd_options;
 mod key_options;
+mod limit_options;
 
 use super::{Outcome, logging, signal, system_limits};
 
@@ -37,11 +38,15 @@ Examples:
   kubist serve --etcd-servers http://127.0.0.1:2379
   kubist serve --listen 127.0.0.1:0 --kubeconfig /tmp/k.yaml --simulate
   KUBECONFIG=kubist.kubeconfig kubectl get namespaces
-  kubist serve --token s3cret --controllers none
+  KUBIST_TOKEN=s3cret kubist serve --controllers none
   kubist serve -v --logging-format=json 2>requests.log
   kubectl --kubeconfig kubist.kubeconfig get --raw /metrics
   kubist storage backup --kubeconfig kubist.kubeconfig today.backup    # while it runs
-  curl --insecure --header 'Authorization: Bearer s3cret' https://127.0.0.1:6443/version")]
+  curl --insecure --header 'Authorization: Bearer s3cret' https://127.0.0.1:6443/version
+
+Not enforced: nobody is authorized (whoever is authenticated may do everything but read /metrics and
+backups), no schema of a custom resource, no admission webhook or policy, no quota and no limit range.
+Impersonation (--as) is refused.")]
 pub(crate) struct Options {
     /// The address and port to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:6443")]
@@ -67,15 +72,13 @@ pub(crate) struct Options {
     /// Bring Deployments and Pods to life, as far as that goes without containers
     #[arg(long)]
     simulate: bool,
-    /// A bearer token that is the administrator's, beside the client certificate
-    #[arg(long, value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    token: Option<String>,
+    #[command(flatten)]
+    access: access_options::AccessOptions,
     /// How many events the store keeps, except etcd; watches from further back end with 410
     #[arg(long, value_name = "EVENTS", default_value_t = 100_000)]
     history: usize,
-    /// Connections at a time, or as many as there may be open files; more wait
-    #[arg(long, value_name = "CONNECTIONS", default_value_t = kubist_apiserver::CONNECTIONS_MAX)]
-    max_connections: usize,
+    #[command(flatten)]
+    limits: limit_options::LimitOptions,
     /// Answer watches and lists from a cache of each resource; by default only on etcd, and there
     /// only if it can say how far a cache is
     #[arg(
@@ -131,6 +134,9 @@ fn goaway_chance(text: &str) -> Result<f64, String> {
     chance.ok_or_else(|| format!("it has to be between 0 and {most}"))
 }
 
+/// Bytes of a file that says how values are encrypted.
+const ENCRYPTION_BYTES_MAX: u64 = 1 << 20;
+
 /// What is negative is none.
 fn duration(of: kubist_apimachinery::Duration) -> Duration {
     Duration::from_nanos(u64::try_from(of.as_nanos()).unwrap_or_default())
@@ -154,7 +160,8 @@ pub(crate) async fn run(options: Options) -> Outcome {
     let followed = options.encryption_provider_config_automatic_reload;
     let config = ServerConfig {
         listen: options.listen,
-        tokens: options.token.into_iter().collect(),
+        tokens: options.access.tokens()?,
+        anonymous_health: options.access.anonymous(),
         controllers: controllers(&options.controllers)?,
         simulate: options.simulate,
         seed: None,
@@ -169,7 +176,9 @@ pub(crate) async fn run(options: Options) -> Outcome {
             .flatten()
             .map(EncryptionFile::new),
         etcd: options.etcd.servers(),
-        connections_max: system_limits::connections(options.max_connections),
+        requests_max: options.limits.requests(),
+        mutating_requests_max: options.limits.mutating_requests(),
+        connections_max: options.limits.connections()?,
         shutdown_delay: duration(options.ending.delay),
         watch_drain: duration(options.ending.watches),
         goaway_chance: options.ending.goaway_chance,
@@ -184,15 +193,12 @@ pub(crate) async fn run(options: Options) -> Outcome {
         options.kubeconfig.display(),
         started.elapsed().as_millis()
     ))?;
-    let failed = tokio::select! {
-        () = ended => None,
-        fault = server.storage_failure() => Some(fault),
+    let ended = tokio::select! {
+        signal = ended => Ok(signal.exit_code()),
+        fault = server.storage_failure() => Err(fault.into()),
     };
     server.shutdown().await;
-    match failed {
-        None => Ok(ExitCode::SUCCESS),
-        Some(fault) => Err(fault.into()),
-    }
+    ended
 }
 
 /// Reads how values are encrypted.
@@ -201,7 +207,8 @@ fn encryption(file: Option<&Path>) -> Result<Option<EncryptionConfiguration>, Bo
         return Ok(None);
     };
     let shown = file.display();
-    let text = std::fs::read(file).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let text = read_regular_file(file, ENCRYPTION_BYTES_MAX);
+    let text = text.map_err(|error| format!("cannot read {shown}: {error}"))?;
     match EncryptionConfiguration::parse(&text) {
         Ok(configuration) => Ok(Some(configuration)),
         Err(error) => {

@@ -4,13 +4,48 @@ use std::io;
 
 /// Files that are needed beside connections: the store's, the standard streams, listeners.
 const SPARE_FILES: u64 = 64;
+/// Connections below which a server is of no use: kubectl and a controller need several.
+const CONNECTIONS_MIN: u64 = 8;
+/// Connections below which the log says that they are few.
+const CONNECTIONS_FEW: u64 = 256;
+
+/// This process may have too few files open to serve anybody.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "this process may have {files} files open, and {} are needed to serve anybody: raise the limit \
+     (ulimit -n)",
+    SPARE_FILES + CONNECTIONS_MIN
+)]
+pub(crate) struct TooFewFiles {
+    files: u64,
+}
 
 /// Has as many files open as this process may at all, as Go's programs do, and says for how many
 /// connections that is enough; at most `wanted`.
-pub(crate) fn connections(wanted: usize) -> usize {
-    let files = open_files();
-    let room = files.map_or(u64::MAX, |it| it.saturating_sub(SPARE_FILES).max(1));
-    usize::try_from(room).map_or(wanted, |room| room.min(wanted))
+///
+/// # Errors
+/// They are enough for nobody.
+pub(crate) fn connections(wanted: usize) -> Result<usize, TooFewFiles> {
+    let Some(files) = open_files() else {
+        return Ok(wanted);
+    };
+    room(files, wanted)
+}
+
+/// The connections that there is room for among so many files.
+fn room(files: u64, wanted: usize) -> Result<usize, TooFewFiles> {
+    let room = files.saturating_sub(SPARE_FILES);
+    if room < CONNECTIONS_MIN {
+        return Err(TooFewFiles { files });
+    }
+    let room = usize::try_from(room).unwrap_or(usize::MAX);
+    if (room as u64) < CONNECTIONS_FEW && room < wanted {
+        tracing::warn!(
+            "this process may have {files} files open, so it serves {room} connections at a time: \
+             raise the limit (ulimit -n) for more"
+        );
+    }
+    Ok(room.min(wanted))
 }
 
 /// The limit of open files, raised as far as it goes; none if there is none.
@@ -52,7 +87,15 @@ mod tests {
 
     #[test]
     fn connections_are_as_many_as_wanted_where_files_allow_it() {
-        assert_eq!(connections(10), 10);
-        assert!(connections(usize::MAX) >= 10);
+        assert_eq!(room(u64::MAX, 10).ok(), Some(10));
+        assert_eq!(room(1_064, usize::MAX).ok(), Some(1_000));
+        assert_eq!(room(72, usize::MAX).ok(), Some(8));
+        assert_eq!(room(72, 1).ok(), Some(1));
+        let error = room(71, 1).unwrap_err().to_string();
+        assert!(
+            error.contains("71 files") && error.contains("72"),
+            "{error}"
+        );
+        assert!(room(3, usize::MAX).is_err());
     }
 }

@@ -132,7 +132,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
     match shown {
         // Whoever read the output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        shown => Ok(shown.map(|()| ExitCode::SUCCESS)?),
+        shown => Ok(shown?),
     }
 }
 

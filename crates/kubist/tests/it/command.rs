@@ -16,6 +16,7 @@ pub(crate) fn kubist(folder: &Path, arguments: &[&str]) -> Command {
         .current_dir(folder)
         .args(arguments)
         .env("HOME", folder)
+        .env_remove("KUBIST_TOKEN")
         .env_remove("KUBECONFIG");
     command
 }
@@ -69,7 +70,11 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
-        let mut child = kubist(folder, arguments)
+        Self::start_as(kubist(folder, arguments))
+    }
+
+    fn start_as(mut command: Command) -> Self {
+        let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -80,6 +85,19 @@ impl Running {
             child,
             lines: read_lines(stdout),
         }
+    }
+
+    /// The next line of its standard error; none if it has ended.
+    pub(crate) fn error_line(&mut self) -> Option<String> {
+        let stderr = self.child.stderr.as_mut().expect("it is piped");
+        let mut line = Vec::new();
+        for byte in stderr.bytes() {
+            match byte.expect("it can be read") {
+                b'\n' => return Some(String::from_utf8(line).expect("it is text")),
+                byte => line.push(byte),
+            }
+        }
+        None
     }
 
     /// The next line of its standard output; none if it has ended.
@@ -106,9 +124,18 @@ impl Running {
     }
 
     /// Sends SIGTERM, and waits for its end. Answers the exit status and standard error.
-    pub(crate) fn terminate(mut self) -> (ExitStatus, String) {
+    pub(crate) fn terminate(self) -> (ExitStatus, String) {
+        self.end("-TERM")
+    }
+
+    /// The same with SIGINT, as Ctrl-C does.
+    pub(crate) fn interrupt(self) -> (ExitStatus, String) {
+        self.end("-INT")
+    }
+
+    fn end(mut self, signal: &str) -> (ExitStatus, String) {
         let pid = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-TERM", &pid]).status();
+        let sent = Command::new("kill").args([signal, &pid]).status();
         assert!(sent.expect("there is a kill").success());
         let mut errors = String::new();
         let mut stderr = self.child.stderr.take().expect("it is piped");
@@ -146,16 +173,46 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) fn start(folder: &Path, further: &[&str]) -> Self {
+        Self::start_as(kubist(folder, &[]), folder, further)
+    }
+
+    /// The same with a command that has, say, variables set.
+    pub(crate) fn start_as(mut command: Command, folder: &Path, further: &[&str]) -> Self {
         let kubeconfig = folder.join("admin.kubeconfig");
         let file = kubeconfig.to_str().expect("it is text");
         let mut arguments = vec!["serve", "--listen", "127.0.0.1:0", "--kubeconfig", file];
         arguments.extend(further);
-        let running = Running::start(folder, &arguments);
+        command.args(arguments);
+        let running = Running::start_as(command);
         let ready = running.line().expect("it says that it is ready");
         Self {
             running,
             ready,
             kubeconfig,
         }
+    }
+
+    /// The status code of a request with a bearer token, on a connection of its own.
+    pub(crate) fn asked_with(&self, token: &str) -> u16 {
+        use kubist::transport::{Auth, Body, Config, Transport, Verify};
+        let url = self.ready.split(' ').nth(1).expect("it says where");
+        let mut config = Config::new(url.parse().expect("it is a URL"));
+        config.tls.verify = Verify::Nothing;
+        config.auth = Auth::Bearer(token.to_owned().into());
+        let transport = Transport::new(config).expect("it is complete");
+        let request = http::Request::get("/api/v1/namespaces").body(Body::empty());
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .expect("there is room for one");
+        runtime.block_on(async {
+            let answer = transport.send(request.expect("it is valid"));
+            let answer = tokio::time::timeout(DEADLINE, answer).await;
+            answer
+                .expect("in time")
+                .expect("it answers")
+                .status()
+                .as_u16()
+        })
     }
 }

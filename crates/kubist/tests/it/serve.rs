@@ -1,9 +1,10 @@
 //! `kubist serve`.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
 use std::time::Duration;
 
-use crate::command::{Served, fail, run, succeed};
+use crate::command::{Running, Served, fail, kubist, run, succeed};
 
 #[test]
 fn one_line_says_that_it_answers_and_a_signal_ends_it_in_order() {
@@ -50,6 +51,130 @@ fn an_address_in_use_is_named_with_what_to_do() {
         error.contains(&address) && error.contains("--listen"),
         "{error}"
     );
+}
+
+#[test]
+fn ctrl_c_ends_it_in_order_too_and_its_code_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path(), &[]);
+    let (status, errors) = served.running.interrupt();
+    assert_eq!((status.code(), errors.as_str()), (Some(130), ""));
+}
+
+#[test]
+fn a_pipe_where_a_file_is_expected_ends_in_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = Command::new("mkfifo")
+        .arg(folder.path().join("pipe"))
+        .status();
+    assert!(made.unwrap().success());
+    for option in [
+        "--service-account-signing-key-file",
+        "--service-account-key-file",
+        "--client-ca-file",
+        "--encryption-provider-config",
+        "--token-file",
+    ] {
+        let error = fail(folder.path(), &["serve", option, "pipe"], b"");
+        assert!(
+            error.contains("cannot read pipe: it is not a regular file"),
+            "{option}: {error}"
+        );
+    }
+}
+
+#[test]
+fn tokens_come_from_a_file_and_from_the_environment() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("token");
+    for text in ["", "two tokens\n"] {
+        std::fs::write(&file, text).unwrap();
+        let error = fail(folder.path(), &["serve", "--token-file", "token"], b"");
+        assert!(error.contains("token does not hold one token"), "{error}");
+    }
+    std::fs::write(&file, "fr0m-a.file\n").unwrap();
+    let mut command = kubist(folder.path(), &[]);
+    command.env("KUBIST_TOKEN", "fr0m-the.environment");
+    let served = Served::start_as(command, folder.path(), &["--token-file", "token"]);
+    for (token, code) in [
+        ("fr0m-a.file", 200),
+        ("fr0m-the.environment", 200),
+        ("fr0m-nowhere", 401),
+    ] {
+        assert_eq!(served.asked_with(token), code, "{token}");
+    }
+}
+
+#[test]
+fn an_etcd_where_nobody_answers_is_told_in_a_sentence_within_a_second() {
+    let folder = tempfile::tempdir().unwrap();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", nobody.local_addr().unwrap());
+    drop(nobody);
+    let mut running = Running::start(
+        folder.path(),
+        &["serve", "--listen", "127.0.0.1:0", "--etcd-servers", &url],
+    );
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the other process has its own clock"
+    )]
+    let begun = std::time::Instant::now();
+    let line = running.error_line().expect("it says something");
+    assert!(
+        begun.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        begun.elapsed()
+    );
+    let said = format!("no etcd answers at {url} yet: Connection refused (os error 111)");
+    assert!(line.contains(&said), "{line}");
+    let line = running.error_line().expect("it gives up");
+    assert_eq!(
+        line,
+        format!(
+            "kubist: cannot use the etcd at {url}: the storage engine is not available: tcp \
+             connect error: Connection refused (os error 111)"
+        )
+    );
+}
+
+#[test]
+fn too_few_files_to_serve_anybody_are_told_at_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let binary = env!("CARGO_BIN_EXE_kubist");
+    let limited = |files: u32| {
+        let script = format!("ulimit -n {files}; exec {binary} serve --listen 127.0.0.1:0");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script]).current_dir(folder.path());
+        command
+    };
+    let output = limited(70).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    assert!(
+        error.contains("70 files open, and 72 are needed"),
+        "{error}"
+    );
+}
+
+#[test]
+fn one_connection_is_a_clients_and_not_a_controllers() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("token"), "s3cret").unwrap();
+    let served = Served::start(
+        folder.path(),
+        &[
+            "--max-connections",
+            "1",
+            "--controllers",
+            "gc,namespace",
+            "--token-file",
+            "token",
+        ],
+    );
+    for _ in 0..3 {
+        assert_eq!(served.asked_with("s3cret"), 200);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Following: an informer runs, and what it tells is shown until something ends it.
 
 use std::io;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,7 +41,7 @@ pub(super) async fn follow<K: IngestAny>(
     mut view: impl View<K>,
     problems: Arc<Problems>,
     until: Until,
-) -> io::Result<()> {
+) -> io::Result<ExitCode> {
     let ended = signal::listen()?;
     let mut summary = Summary::start(&target.resource, &target.client, memory::resident());
     let arrivals = Arrivals::default();
@@ -59,11 +60,13 @@ pub(super) async fn follow<K: IngestAny>(
     running.spawn(async move { runs.run(token).await });
     let shown = tokio::select! {
         biased;
-        () = ended => Ok(()),
-        () = passed(until.passed) => Ok(()),
-        shown = show(changes, &mut view, &mut summary, &arrivals, until) => shown,
+        signal = ended => Ok(signal.exit_code()),
+        () = passed(until.passed) => Ok(ExitCode::SUCCESS),
+        shown = show(changes, &mut view, &mut summary, &arrivals, until) => {
+            shown.map(|()| ExitCode::SUCCESS)
+        }
     };
-    let shown = shown.and_then(|()| view.end());
+    let shown = shown.and_then(|code| view.end().map(|()| code));
     summary.finish(&informer);
     drop(stop);
     while running.join_next().await.is_some() {}

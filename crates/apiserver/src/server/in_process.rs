@@ -1,0 +1,41 @@
+//! `InProcess`: a way to the server for clients in the same process, without sockets.
+//!
+//! What a process connects to its own server takes none of the places that others connect with: a
+//! server whose own controllers kept its clients out would be of no use to them.
+
+use super::{Handover, ServerEnded};
+use kubist_registry::User;
+use tokio::io::DuplexStream;
+use tokio::sync::mpsc;
+
+/// Streams from this process that are served at a time; more wait.
+pub(super) const STREAMS_MAX: usize = 64;
+/// Bytes that a stream holds in each direction until they are read.
+const STREAM_BYTES: usize = 64 << 10;
+
+/// Opens streams to a server in this process. They are plain, and what is asked on them is asked by
+/// the administrator, unless it carries a bearer token. At most 64 are served at a time, beside
+/// [`connections_max`](crate::Config::connections_max).
+#[derive(Clone, Debug)]
+pub struct InProcess {
+    pub(super) streams: mpsc::Sender<Handover>,
+    pub(super) user: User,
+}
+
+impl InProcess {
+    /// A stream to speak HTTP/1.1 or HTTP/2 on.
+    ///
+    /// Cancel safe: dropping the future opens nothing.
+    ///
+    /// # Errors
+    /// The server has ended.
+    pub async fn open(&self) -> Result<DuplexStream, ServerEnded> {
+        let (near, far) = tokio::io::duplex(STREAM_BYTES);
+        let handover = Handover {
+            stream: Box::new(far),
+            user: self.user.clone(),
+        };
+        let sent = self.streams.send(handover).await;
+        sent.map(|()| near).map_err(|_| ServerEnded)
+    }
+}
