@@ -5,6 +5,7 @@ use futures_core::Stream;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::BodyExt;
 use kubist_apimachinery::{Status, StatusReason};
+use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -22,6 +23,8 @@ pub(crate) struct BrokenOff(pub(crate) Status);
 pub(crate) enum Body {
     /// All of it.
     Whole(Bytes),
+    /// All of it, in pieces of which some are shared with other answers; none of them is empty.
+    Pieces(VecDeque<Bytes>),
     /// Made while it is sent: large lists and watches. Nothing is held but the present chunk.
     Chunks(Chunks),
 }
@@ -32,9 +35,19 @@ impl Body {
         Self::Whole(Bytes::new())
     }
 
+    /// All of it, in pieces.
+    pub(crate) fn pieces(pieces: impl IntoIterator<Item = Bytes>) -> Self {
+        let pieces = pieces.into_iter().filter(|piece| !piece.is_empty());
+        Self::Pieces(pieces.collect())
+    }
+
     /// Whether it is handed to HTTP at once.
     pub(crate) fn is_one_piece(&self) -> bool {
-        matches!(self, Self::Whole(bytes) if bytes.len() <= PIECE_BYTES_MAX)
+        match self {
+            Self::Whole(bytes) => bytes.len() <= PIECE_BYTES_MAX,
+            Self::Pieces(pieces) => pieces.iter().map(Bytes::len).sum::<usize>() <= PIECE_BYTES_MAX,
+            Self::Chunks(_) => false,
+        }
     }
 }
 
@@ -55,6 +68,16 @@ impl HttpBody for Body {
                 let piece = bytes.split_to(bytes.len().min(PIECE_BYTES_MAX));
                 Poll::Ready(Some(Ok(Frame::data(piece))))
             }
+            Self::Pieces(pieces) => {
+                let Some(first) = pieces.front_mut() else {
+                    return Poll::Ready(None);
+                };
+                let piece = first.split_to(first.len().min(PIECE_BYTES_MAX));
+                if first.is_empty() {
+                    pieces.pop_front();
+                }
+                Poll::Ready(Some(Ok(Frame::data(piece))))
+            }
             Self::Chunks(chunks) => chunks
                 .as_mut()
                 .poll_next(cx)
@@ -63,12 +86,19 @@ impl HttpBody for Body {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Self::Whole(bytes) if bytes.is_empty())
+        match self {
+            Self::Whole(bytes) => bytes.is_empty(),
+            Self::Pieces(pieces) => pieces.is_empty(),
+            Self::Chunks(_) => false,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Self::Pieces(pieces) => {
+                SizeHint::with_exact(pieces.iter().map(|it| it.len() as u64).sum())
+            }
             Self::Chunks(_) => SizeHint::default(),
         }
     }
@@ -78,6 +108,7 @@ impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Whole(bytes) => write!(f, "Body of {} bytes", bytes.len()),
+            Self::Pieces(pieces) => write!(f, "Body in {} pieces", pieces.len()),
             Self::Chunks(_) => f.write_str("Body made while it is sent"),
         }
     }

@@ -29,6 +29,14 @@ pub(crate) fn compress(body: Body) -> Result<Body, Body> {
     match body {
         Body::Whole(bytes) if bytes.len() < COMPRESSED_BYTES_MIN => Err(Body::Whole(bytes)),
         Body::Whole(bytes) => Ok(whole(&bytes).map_or(Body::Whole(bytes), Body::Whole)),
+        Body::Pieces(pieces) => {
+            let length: usize = pieces.iter().map(Bytes::len).sum();
+            if length < COMPRESSED_BYTES_MIN {
+                return Err(Body::Pieces(pieces));
+            }
+            let chunks = futures_util::stream::iter(pieces.into_iter().map(Ok));
+            Ok(Body::Chunks(stream(Box::pin(chunks))))
+        }
         Body::Chunks(chunks) => Ok(Body::Chunks(stream(chunks))),
     }
 }

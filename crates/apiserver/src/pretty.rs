@@ -1,70 +1,122 @@
 //! Indented JSON, for people: the same text with line breaks. Keys keep their order.
+//!
+//! It is made piece by piece, so that nobody holds a large answer for somebody who reads slowly.
 
 /// Indents compact JSON by two spaces, as Go does. What is no JSON comes out as some text.
 pub(crate) fn indent(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() * 2);
-    let mut depth = 0;
-    let (mut in_string, mut escaped) = (false, false);
-    for (at, &byte) in json.iter().enumerate() {
-        if in_string {
-            out.push(byte);
-            in_string = escaped || byte != b'"';
-            escaped = !escaped && byte == b'\\';
-            continue;
+    let mut indenter = Indenter::default();
+    indenter.push(json, &mut out);
+    out
+}
+
+/// Indents JSON that comes in pieces, which may be cut anywhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Indenter {
+    depth: usize,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    /// Between values.
+    #[default]
+    Between,
+    /// Behind an opening brace or bracket: whether there is anything in it is not known yet.
+    Opened,
+    InString,
+    /// In a string, behind a backslash.
+    Escaped,
+}
+
+impl Indenter {
+    /// Appends the next piece, indented, to `out`.
+    pub(crate) fn push(&mut self, json: &[u8], out: &mut Vec<u8>) {
+        for &byte in json {
+            match self.place {
+                Place::InString | Place::Escaped => {
+                    out.push(byte);
+                    self.place = match (self.place, byte) {
+                        (Place::InString, b'\\') => Place::Escaped,
+                        (Place::InString, b'"') => Place::Between,
+                        _ => Place::InString,
+                    };
+                }
+                Place::Between | Place::Opened => self.outside(byte, out),
+            }
+        }
+    }
+
+    fn outside(&mut self, byte: u8, out: &mut Vec<u8>) {
+        if matches!(byte, b' ' | b'\n' | b'\t' | b'\r') {
+            return;
+        }
+        let opened = std::mem::take(&mut self.place) == Place::Opened;
+        let closes = matches!(byte, b'}' | b']');
+        if opened && !closes {
+            self.depth += 1;
+            self.line(out);
         }
         match byte {
-            b'"' => {
-                in_string = true;
+            b'}' | b']' => {
+                if !opened {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.line(out);
+                }
                 out.push(byte);
             }
             b'{' | b'[' => {
                 out.push(byte);
-                let closes = json.get(at + 1);
-                if closes != Some(&b'}') && closes != Some(&b']') {
-                    depth += 1;
-                    line(&mut out, depth);
-                }
+                self.place = Place::Opened;
             }
-            b'}' | b']' => {
-                let opened = at.checked_sub(1).and_then(|before| json.get(before));
-                if opened != Some(&b'{') && opened != Some(&b'[') {
-                    depth = usize::saturating_sub(depth, 1);
-                    line(&mut out, depth);
-                }
+            b'"' => {
                 out.push(byte);
+                self.place = Place::InString;
             }
             b',' => {
                 out.push(byte);
-                line(&mut out, depth);
+                self.line(out);
             }
             b':' => out.extend_from_slice(b": "),
-            b' ' | b'\n' | b'\t' | b'\r' => {}
             _ => out.push(byte),
         }
     }
-    out
-}
 
-fn line(out: &mut Vec<u8>, depth: usize) {
-    out.push(b'\n');
-    out.extend(std::iter::repeat_n(b' ', depth * 2));
+    fn line(self, out: &mut Vec<u8>) {
+        out.push(b'\n');
+        out.extend(std::iter::repeat_n(b' ', self.depth * 2));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const TEXT: &str = r#"{"b":[1,{"a":"x\"},:[\\"},[],{}],"c":null}"#;
+
     #[test]
     fn json_is_indented_and_stays_the_same() {
-        let text = r#"{"b":[1,{"a":"x\"},:[\\"},[],{}],"c":null}"#;
-        let pretty = String::from_utf8(indent(text.as_bytes())).expect("it is text");
+        let pretty = String::from_utf8(indent(TEXT.as_bytes())).expect("it is text");
         let expected = "{\n  \"b\": [\n    1,\n    {\n      \"a\": \"x\\\"},:[\\\\\"\n    },\n    \
                         [],\n    {}\n  ],\n  \"c\": null\n}";
         assert_eq!(pretty, expected);
         let (before, after): (serde_json::Value, serde_json::Value) = (
-            serde_json::from_str(text).expect("it is JSON"),
+            serde_json::from_str(TEXT).expect("it is JSON"),
             serde_json::from_str(&pretty).expect("it is JSON"),
         );
         assert_eq!(before, after);
+    }
+
+    #[test]
+    fn it_does_not_matter_where_json_is_cut() {
+        let whole = indent(TEXT.as_bytes());
+        for at in 0..TEXT.len() {
+            let mut out = Vec::new();
+            let mut indenter = Indenter::default();
+            let (before, after) = TEXT.as_bytes().split_at(at);
+            indenter.push(before, &mut out);
+            indenter.push(after, &mut out);
+            assert_eq!(out, whole, "cut at {at}");
+        }
     }
 }

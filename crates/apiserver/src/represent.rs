@@ -1,25 +1,31 @@
 //! Objects and lists in the form that a client asked for: JSON, YAML or protobuf; themselves,
 //! as a table, or their metadata alone.
 
-mod list_chunks;
+mod document;
+mod indented;
+mod list_pieces;
+mod tree_pieces;
 
 use crate::answer::Answer;
-use crate::body::{Body, BrokenOff};
+use crate::body::Body;
 use crate::decode::internal_package;
 use crate::pretty;
 use crate::request::Request;
 use crate::table::{Include, TableStyle, metadata_of};
-use futures_util::stream;
+use bytes::Bytes;
+use document::Pieces as _;
 use http::StatusCode;
+use indented::{Indented, Slices};
 use kubist_api::ResourceFacts;
 use kubist_api::meta::v1::PartialObjectMetadata;
 use kubist_apimachinery::wire::{Message, to_json_value, to_protobuf};
 use kubist_apimachinery::{ListMeta, Status, StatusReason, Time};
 use kubist_codec::negotiate::{MetaVersion, Negotiated, Offer, Transform, negotiate};
-use kubist_codec::{Format, envelope, list_encoder, yaml};
+use kubist_codec::{Format, envelope, yaml};
 use kubist_registry::Stored;
-use list_chunks::ListChunks;
-use serde_json::{Value, json};
+use list_pieces::{ListPieces, Part};
+use serde_json::{Map, Value, json};
+use tree_pieces::{Costed, TreePieces};
 
 /// The form of one answer.
 #[derive(Clone, Debug)]
@@ -102,11 +108,19 @@ impl Form {
                     facts.kind,
                 ));
             }
-            (_, Format::Json) => self.text(stored.json()?),
+            (_, Format::Json) => {
+                let head = stored.json_head().into_bytes().into();
+                let all = vec![head, stored.json_tail()?];
+                return self.shared_json(code, all);
+            }
             (_, Format::Yaml) => yaml_of(&stored.json()?)?,
             (_, Format::Protobuf) => {
                 let facts = stored.kind().facts();
-                envelope::wrap(facts.api_version, facts.kind, stored.protobuf()?)
+                let raw = stored.protobuf()?;
+                let (head, end) = envelope::around(facts.api_version, facts.kind, raw.len());
+                let pieces = [head.into(), raw.clone(), Bytes::from_static(end)];
+                let body = Body::pieces(pieces);
+                return Ok(Answer::new(code, self.chosen.content_type(), body));
             }
         };
         Ok(self.answer(code, bytes))
@@ -124,14 +138,13 @@ impl Form {
 
     /// A list. Large ones are made while they are sent.
     pub(crate) fn list(&self, list: ListParts) -> Result<Answer, Status> {
-        let code = StatusCode::OK;
         if let Some(table) = self.table {
-            let table = table.table(&list.metadata, &list.items, true)?;
-            return self.tree(code, &table);
+            let head = table.head(&list.metadata);
+            return self.trees(head, "rows", list.items, move |stored| table.row(stored));
         }
         match self.chosen.transform {
             Transform::PartialObjectMetadataList { version } => {
-                return self.metadata_list(&list, version);
+                return self.metadata_list(list, version);
             }
             Transform::PartialObjectMetadata { .. } => {
                 let group = list.items.first().map(|it| it.kind().facts().group);
@@ -141,30 +154,71 @@ impl Form {
             }
             _ => {}
         }
-        if self.chosen.format == Format::Yaml || (self.chosen.format == Format::Json && self.pretty)
-        {
-            let json = ListChunks::json(list)
-                .collect::<Result<Vec<_>, _>>()?
-                .concat();
-            let bytes = match self.chosen.format {
-                Format::Yaml => yaml_of(&json)?,
-                _ => self.text(json),
-            };
-            return Ok(self.answer(code, bytes));
-        }
-        let mut chunks = match self.chosen.format {
-            Format::Protobuf => ListChunks::protobuf(list)?,
-            _ => ListChunks::json(list),
-        };
-        // What is wrong with the first objects can still be said in a Status.
-        let first = chunks.next().transpose()?.unwrap_or_default();
-        let body = match chunks.next().transpose()? {
-            None => Body::Whole(first),
-            Some(second) => {
-                let rest = chunks.map(|chunk| chunk.map_err(BrokenOff));
-                let all = [Ok(first), Ok(second)].into_iter().chain(rest);
-                Body::Chunks(Box::pin(stream::iter(all)))
+        let stored = stored_bytes(&list.items);
+        let body = match self.chosen.format {
+            Format::Protobuf => document::body(ListPieces::protobuf(list, Part::Whole)?, stored)?,
+            Format::Json if self.pretty => {
+                document::body(Indented::new(ListPieces::json(list)), stored)?
             }
+            Format::Json => document::body(ListPieces::json(list), stored)?,
+            Format::Yaml => return self.yaml_list(list),
+        };
+        Ok(Answer::new(
+            StatusCode::OK,
+            self.chosen.content_type(),
+            body,
+        ))
+    }
+
+    fn yaml_list(&self, mut list: ListParts) -> Result<Answer, Status> {
+        let items = std::mem::take(&mut list.items);
+        let mut head = Vec::new();
+        ListPieces::json(list).write(&mut head)?;
+        let mut head: Map<String, Value> =
+            serde_json::from_slice(&head).map_err(Status::internal_error)?;
+        head.remove("items");
+        self.trees(head, "items", items, |stored| {
+            let mut json = Vec::new();
+            stored.push_json(&mut json)?;
+            serde_json::from_slice(&json).map_err(Status::internal_error)
+        })
+    }
+
+    /// A list of trees that are made of stored objects when it is their turn.
+    fn trees(
+        &self,
+        head: Map<String, Value>,
+        key: &str,
+        items: Vec<Stored>,
+        tree: impl Fn(&Stored) -> Result<Value, Status> + Send + Unpin + 'static,
+    ) -> Result<Answer, Status> {
+        let stored = stored_bytes(&items);
+        let items = items
+            .into_iter()
+            .map(move |item| -> Result<Costed, Status> { Ok((tree(&item)?, item.stored_bytes())) });
+        let body = match self.chosen.format {
+            Format::Yaml => document::body(TreePieces::yaml(head, key, items), stored)?,
+            _ if self.pretty => {
+                let compact = TreePieces::json(&head, key, items)?;
+                document::body(Indented::new(compact), stored)?
+            }
+            _ => document::body(TreePieces::json(&head, key, items)?, stored)?,
+        };
+        Ok(Answer::new(
+            StatusCode::OK,
+            self.chosen.content_type(),
+            body,
+        ))
+    }
+
+    /// JSON whose pieces other answers share.
+    fn shared_json(&self, code: StatusCode, mut pieces: Vec<Bytes>) -> Result<Answer, Status> {
+        let body = if self.pretty {
+            let length = pieces.iter().map(Bytes::len).sum();
+            document::body(Indented::new(Slices::new(pieces)), length)?
+        } else {
+            pieces.push(Bytes::from_static(b"\n"));
+            Body::pieces(pieces)
         };
         Ok(Answer::new(code, self.chosen.content_type(), body))
     }
@@ -186,36 +240,28 @@ impl Form {
         self.tree(code, &partial_json(&partial, version))
     }
 
-    fn metadata_list(&self, list: &ListParts, version: MetaVersion) -> Result<Answer, Status> {
-        let code = StatusCode::OK;
-        let partial = |stored: &Stored| -> Result<PartialObjectMetadata, Status> {
-            Ok(PartialObjectMetadata {
-                metadata: stored.object()?.meta().clone(),
-            })
-        };
-        let items: Result<Vec<_>, Status> = list.items.iter().map(partial).collect();
-        let items = items?;
+    fn metadata_list(&self, mut list: ListParts, version: MetaVersion) -> Result<Answer, Status> {
+        let (api_version, kind) = (version.api_version(), "PartialObjectMetadataList");
         if self.chosen.format == Format::Protobuf {
-            let items: Vec<Vec<u8>> = items.iter().map(|it| to_protobuf(it)).collect();
-            let head = list_encoder::ListHead {
-                api_version: version.api_version(),
-                kind: "PartialObjectMetadataList",
-                metadata: &list.metadata,
-            };
-            let encoding = kubist_apimachinery::wire::Encoding::Protobuf;
-            let bytes = list_encoder::encode_list(encoding, head, &items);
-            return Ok(self.answer(code, bytes));
+            let stored = stored_bytes(&list.items);
+            list.api_version = api_version;
+            kind.clone_into(&mut list.kind);
+            let body = document::body(ListPieces::protobuf(list, Part::Metadata)?, stored)?;
+            return Ok(Answer::new(
+                StatusCode::OK,
+                self.chosen.content_type(),
+                body,
+            ));
         }
-        let items: Vec<Value> = items.iter().map(|it| partial_json(it, version)).collect();
-        self.tree(
-            code,
-            &json!({
-                "kind": "PartialObjectMetadataList",
-                "apiVersion": version.api_version(),
-                "metadata": to_json_value(&list.metadata),
-                "items": items,
-            }),
-        )
+        let head = Map::from_iter([
+            ("kind".to_owned(), Value::from(kind)),
+            ("apiVersion".to_owned(), Value::from(api_version)),
+            ("metadata".to_owned(), to_json_value(&list.metadata)),
+        ]);
+        self.trees(head, "items", list.items, move |stored| {
+            let metadata = stored.object()?.meta().clone();
+            Ok(partial_json(&PartialObjectMetadata { metadata }, version))
+        })
     }
 
     /// A JSON tree, as JSON or YAML. It has no protobuf form.
@@ -250,6 +296,11 @@ pub(crate) fn partial_json(partial: &PartialObjectMetadata, version: MetaVersion
         "apiVersion": version.api_version(),
         "metadata": to_json_value(&partial.metadata),
     })
+}
+
+/// Bytes that objects take in storage, together.
+fn stored_bytes(items: &[Stored]) -> usize {
+    items.iter().map(Stored::stored_bytes).sum()
 }
 
 fn yaml_of(json: &[u8]) -> Result<Vec<u8>, Status> {

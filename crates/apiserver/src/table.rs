@@ -5,7 +5,10 @@ use kubist_apimachinery::wire::to_json_value;
 use kubist_apimachinery::{ListMeta, Status, Time};
 use kubist_codec::negotiate::MetaVersion;
 use kubist_registry::{Stored, table_cells, table_columns};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+/// Where a table describes its columns.
+const COLUMNS: &str = "columnDefinitions";
 
 /// What each row says about its object, beside the cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +44,7 @@ pub(crate) struct TableStyle {
     pub(crate) facts: &'static ResourceFacts,
     pub(crate) now: Time,
 }
+
 impl TableStyle {
     /// A table of these objects. In a watch, only the first table names its columns.
     pub(crate) fn table(
@@ -50,25 +54,34 @@ impl TableStyle {
         with_columns: bool,
     ) -> Result<Value, Status> {
         let rows: Result<Vec<Value>, Status> = objects.iter().map(|it| self.row(it)).collect();
-        let columns = if with_columns {
-            self.columns().iter().map(column).collect()
-        } else {
-            Value::Null
-        };
-        Ok(json!({
-            "kind": "Table",
-            "apiVersion": self.version.api_version(),
-            "metadata": to_json_value(metadata),
-            "columnDefinitions": columns,
-            "rows": rows?,
-        }))
+        let mut table = self.head(metadata);
+        if !with_columns {
+            table.insert(COLUMNS.to_owned(), Value::Null);
+        }
+        table.insert("rows".to_owned(), rows?.into());
+        Ok(Value::Object(table))
+    }
+
+    /// A table without its rows.
+    pub(crate) fn head(&self, metadata: &ListMeta) -> Map<String, Value> {
+        let columns: Vec<Value> = self.columns().iter().map(column).collect();
+        Map::from_iter([
+            ("kind".to_owned(), Value::from("Table")),
+            (
+                "apiVersion".to_owned(),
+                Value::from(self.version.api_version()),
+            ),
+            ("metadata".to_owned(), to_json_value(metadata)),
+            (COLUMNS.to_owned(), columns.into()),
+        ])
     }
 
     fn columns(&self) -> &'static [Column] {
         table_columns(self.facts)
     }
 
-    fn row(&self, stored: &Stored) -> Result<Value, Status> {
+    /// The row of an object.
+    pub(crate) fn row(&self, stored: &Stored) -> Result<Value, Status> {
         let object = stored.object()?;
         let cells = table_cells(self.facts, &**object, self.now);
         let shown = match self.include {

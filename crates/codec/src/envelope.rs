@@ -181,6 +181,14 @@ pub(crate) const fn varint_length(value: usize) -> usize {
     bits.div_ceil(7)
 }
 
+/// What comes before and after a message of `length` bytes in its envelope, for whoever does not
+/// want to copy the message.
+pub fn around(api_version: &str, kind: &str, length: usize) -> (Vec<u8>, &'static [u8]) {
+    let mut head = Vec::with_capacity(api_version.len() + kind.len() + 32);
+    push_head(api_version, kind, length, &mut head);
+    (head, &TAIL)
+}
+
 /// Puts an encoded message into an envelope.
 pub fn wrap(api_version: &str, kind: &str, raw: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(raw.len() + api_version.len() + kind.len() + 32);

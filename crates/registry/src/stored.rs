@@ -4,6 +4,7 @@
 //! where it begins; metadata is scanned, and the object decoded, only when needed.
 
 mod json;
+mod metadata;
 
 use crate::object_version::{VersionPlace, first_field};
 use crate::stored_bytes::StoredBytes;
@@ -50,6 +51,9 @@ struct Forms {
     /// As it is sent to watchers, by event and format: not more than there are of these.
     frames: Mutex<Vec<(FrameKey, Bytes)>>,
 }
+
+/// What an object that was not encoded yet is taken to need: a usual Pod.
+const GUESSED_BYTES: usize = 4 << 10;
 
 thread_local! {
     /// What a scan has found out about a kind, which is most of the work, serves the next one.
@@ -270,6 +274,11 @@ impl Stored {
             return Ok(place.filled_length(raw.len(), self.0.revision));
         }
         Ok(self.protobuf()?.len())
+    }
+
+    /// Bytes that it takes in storage; of one that was not encoded yet, a guess.
+    pub fn stored_bytes(&self) -> usize {
+        self.0.raw.get().map_or(GUESSED_BYTES, |raw| raw.len())
     }
 
     fn made_protobuf(&self) -> Option<&Bytes> {

@@ -17,6 +17,7 @@ mod half_open;
 mod health;
 mod in_flight;
 mod log;
+mod long_lists;
 mod many_connections;
 mod metrics;
 mod objects;

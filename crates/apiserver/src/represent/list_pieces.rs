@@ -1,26 +1,21 @@
-//! `ListChunks`: the encoding of a list, piece by piece.
+//! `ListPieces`: the encoding of a list, item by item.
 //!
 //! JSON items are written from what is stored, or copied where others deliver the same object too.
 //! Protobuf items are slices of what is stored with a resource version between them;
 //! protobuf says the length of the whole first, and the lengths can be told without encoding.
 
 use super::ListParts;
-use bytes::Bytes;
+use super::document::{Pieces, Step};
 use kubist_apimachinery::Status;
 use kubist_apimachinery::wire::Encoding;
 use kubist_codec::list_encoder::{ListEncoder, ListHead};
 use kubist_registry::Stored;
 use std::vec;
 
-/// Bytes at which a chunk is complete.
-const CHUNK_BYTES: usize = 64 << 10;
-/// What a chunk of usual objects needs, so that it is allocated once.
-const CHUNK_CAPACITY: usize = CHUNK_BYTES + (16 << 10);
-
-/// A list in chunks.
-pub(super) struct ListChunks {
-    /// The head, until it is sent.
-    chunk: Vec<u8>,
+/// A list, to be written.
+pub(super) struct ListPieces {
+    /// The head, until it is written.
+    head: Vec<u8>,
     /// None after the end.
     encoder: Option<ListEncoder>,
     items: Items,
@@ -30,73 +25,111 @@ pub(super) struct ListChunks {
 enum Items {
     Json(vec::IntoIter<Stored>),
     /// With the lengths that were promised.
-    Protobuf(vec::IntoIter<(Stored, usize)>),
+    Protobuf(vec::IntoIter<(Stored, usize)>, Part),
+}
+
+/// What is written of each item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All of it.
+    Whole,
+    /// A `PartialObjectMetadata`.
+    Metadata,
 }
 
 /// An item turned out longer or shorter than its list has promised.
 const BROKEN_PROMISE: &str = "an object changed its length while its list was being sent";
 
-impl ListChunks {
+impl ListPieces {
     pub(super) fn json(list: ListParts) -> Self {
-        let mut chunk = Vec::new();
-        let encoder =
-            ListEncoder::start(Encoding::Json, head(&list), std::iter::empty(), &mut chunk);
+        let mut out = Vec::new();
+        let encoder = ListEncoder::start(Encoding::Json, head(&list), std::iter::empty(), &mut out);
         if list.custom && list.metadata.continue_.is_empty() {
-            chunk = with_continue(&chunk);
+            out = with_continue(&out);
         }
         Self {
-            chunk,
+            head: out,
             encoder: Some(encoder),
             items: Items::Json(list.items.into_iter()),
         }
     }
 
-    pub(super) fn protobuf(list: ListParts) -> Result<Self, Status> {
+    pub(super) fn protobuf(list: ListParts, part: Part) -> Result<Self, Status> {
         let head = ListHead {
             api_version: list.api_version,
             kind: &list.kind,
             metadata: &list.metadata,
         };
         let with_length = |item: Stored| -> Result<(Stored, usize), Status> {
-            let length = item.protobuf_length()?;
+            let length = match part {
+                Part::Whole => item.protobuf_length()?,
+                Part::Metadata => item.metadata_protobuf_length()?,
+            };
             Ok((item, length))
         };
         let items: Result<Vec<_>, Status> = list.items.into_iter().map(with_length).collect();
         let items = items?;
-        let mut chunk = Vec::with_capacity(CHUNK_CAPACITY);
+        let mut out = Vec::new();
         let lengths = items.iter().map(|(_, length)| *length);
-        let encoder = ListEncoder::start(Encoding::Protobuf, head, lengths, &mut chunk);
+        let encoder = ListEncoder::start(Encoding::Protobuf, head, lengths, &mut out);
         Ok(Self {
-            chunk,
+            head: out,
             encoder: Some(encoder),
-            items: Items::Protobuf(items.into_iter()),
+            items: Items::Protobuf(items.into_iter(), part),
         })
     }
 
-    /// Appends the next item to the chunk. False after the last.
-    fn step(&mut self, encoder: &mut ListEncoder) -> Result<bool, Status> {
+    /// Appends the next item, and says what was read for it. None after the last.
+    fn item(
+        &mut self,
+        encoder: &mut ListEncoder,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<usize>, Status> {
+        let before = out.len();
         match &mut self.items {
             Items::Json(items) => {
                 let Some(item) = items.next() else {
-                    return Ok(false);
+                    return Ok(None);
                 };
                 // JSON says no lengths.
-                encoder.before_item(0, &mut self.chunk);
-                item.push_json(&mut self.chunk)?;
+                encoder.before_item(0, out);
+                item.push_json(out)?;
             }
-            Items::Protobuf(items) => {
+            Items::Protobuf(items, part) => {
                 let Some((item, length)) = items.next() else {
-                    return Ok(false);
+                    return Ok(None);
                 };
-                encoder.before_item(length, &mut self.chunk);
-                let end = self.chunk.len() + length;
-                item.push_protobuf(&mut self.chunk)?;
-                if self.chunk.len() != end {
+                encoder.before_item(length, out);
+                let end = out.len() + length;
+                match part {
+                    Part::Whole => item.push_protobuf(out)?,
+                    Part::Metadata => item.push_metadata_protobuf(out)?,
+                }
+                if out.len() != end {
                     return Err(Status::internal_error(BROKEN_PROMISE));
                 }
             }
         }
-        Ok(true)
+        Ok(Some(out.len() - before))
+    }
+}
+
+impl Pieces for ListPieces {
+    fn write(&mut self, out: &mut Vec<u8>) -> Result<Step, Status> {
+        out.append(&mut self.head);
+        let Some(mut encoder) = self.encoder.take() else {
+            return Ok(Step::Ended);
+        };
+        match self.item(&mut encoder, out)? {
+            None => {
+                encoder.finish(out);
+                Ok(Step::Ended)
+            }
+            Some(read) => {
+                self.encoder = Some(encoder);
+                Ok(Step::Wrote(read))
+            }
+        }
     }
 }
 
@@ -113,32 +146,5 @@ fn head(list: &ListParts) -> ListHead<'_> {
         api_version: list.api_version,
         kind: &list.kind,
         metadata: &list.metadata,
-    }
-}
-
-impl Iterator for ListChunks {
-    type Item = Result<Bytes, Status>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let mut encoder = self.encoder.take()?;
-        loop {
-            match self.step(&mut encoder) {
-                Err(status) => return Some(Err(status)),
-                Ok(false) => {
-                    encoder.finish(&mut self.chunk);
-                    break;
-                }
-                Ok(true) if self.chunk.len() >= CHUNK_BYTES => {
-                    self.encoder = Some(encoder);
-                    break;
-                }
-                Ok(true) => {}
-            }
-        }
-        let next = match self.encoder {
-            Some(_) => Vec::with_capacity(CHUNK_CAPACITY),
-            None => Vec::new(),
-        };
-        Some(Ok(std::mem::replace(&mut self.chunk, next).into()))
     }
 }
