@@ -5,6 +5,7 @@
 //! [`LabelSelector`], which converts.
 
 mod lexer;
+mod matcher;
 mod parse;
 mod requirement;
 mod validate;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{LabelSelector, Object, Str};
 
+pub use matcher::LabelMatcher;
 pub use parse::ParseSelectorError;
 pub use requirement::{Operator, Requirement, RequirementError};
 pub use validate::{validate_label_selector, validate_labels};
@@ -96,6 +98,12 @@ impl Selector {
             return self;
         }
         Self::new(self.requirements.into_iter().chain([requirement]))
+    }
+
+    /// The same made ready for many objects: what each costs then does not depend on how many
+    /// requirements and values there are.
+    pub fn matcher(&self) -> LabelMatcher {
+        LabelMatcher::new(self)
     }
 
     /// Whether labels are selected; `lookup` gives the value of a label.

@@ -79,8 +79,8 @@ pub use group_version::{
 };
 pub use int_or_string::{IntOrString, Rounding, ScaleError};
 pub use label_selector::{
-    Operator, ParseSelectorError, Requirement, RequirementError, Selector, format_label_selector,
-    validate_label_selector, validate_labels,
+    LabelMatcher, Operator, ParseSelectorError, Requirement, RequirementError, Selector,
+    format_label_selector, validate_label_selector, validate_labels,
 };
 pub use label_selector_spec::{
     LABEL_SELECTOR, LABEL_SELECTOR_REQUIREMENT, LabelSelector, LabelSelectorRequirement,

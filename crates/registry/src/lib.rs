@@ -62,6 +62,7 @@ mod list;
 mod name_rule;
 mod object_fields;
 mod object_version;
+mod pace;
 mod pod_subresources;
 mod predicate;
 mod random;

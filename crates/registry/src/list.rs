@@ -2,6 +2,7 @@
 
 use crate::Stored;
 use crate::continue_token::ContinueToken;
+use crate::pace::{OBJECT, Pace};
 use crate::predicate::Predicate;
 use crate::reader::Reader;
 use crate::storage::{ListRequest, Listed, Scope, Unreadable};
@@ -69,6 +70,7 @@ impl Listing<'_> {
         let mut listed = Listed::default();
         let mut page = limit;
         let (mut fetched, mut asked) = (0, 0);
+        let mut pace = Pace::new();
         loop {
             let request = RangeRequest {
                 range: cursor.range.clone(),
@@ -88,7 +90,7 @@ impl Listing<'_> {
             let revision = *cursor.revision.get_or_insert(response.revision.0);
             cursor.at = Some(Revision(revision));
             let left = limit.map(|limit| limit - listed.items.len());
-            let evaluated = self.select(&response, left, &mut listed);
+            let evaluated = self.select(&response, left, &mut listed, &mut pace).await;
             (fetched, asked) = (fetched + response.kvs.len(), asked + evaluated);
             let more = response.more || evaluated < response.kvs.len();
             let last = evaluated.checked_sub(1).map(|it| &response.kvs[it].key);
@@ -120,7 +122,13 @@ impl Listing<'_> {
     }
 
     /// Appends the selected ones, at most `left`. How many were looked at.
-    fn select(&self, response: &RangeResponse, left: Option<usize>, listed: &mut Listed) -> usize {
+    async fn select(
+        &self,
+        response: &RangeResponse,
+        left: Option<usize>,
+        listed: &mut Listed,
+        pace: &mut Pace,
+    ) -> usize {
         let predicate = self.request.predicate;
         let everything = predicate.is_everything();
         let items = &mut listed.items;
@@ -141,6 +149,9 @@ impl Listing<'_> {
                 self.codec.passing(kv)
             };
             let unread = !remember && !stored.is_sound();
+            let looks = unread || !everything;
+            pace.spend(OBJECT + if looks { kv.value.len() } else { 0 })
+                .await;
             if let Some(status) = self.codec.failure(&stored, &mut cx) {
                 listed.unreadable.push(Unreadable {
                     key: String::from_utf8_lossy(&kv.key).into_owned(),

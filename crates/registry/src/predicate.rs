@@ -3,9 +3,12 @@
 //! Names come from the key and labels from the scanned metadata, so an object is decoded only for
 //! fields beyond those.
 
+mod field_rules;
+
 use crate::strategy::ALWAYS_SELECTABLE;
 use crate::{Stored, Strategy};
-use kubist_apimachinery::{FieldSelector, Selector, Status};
+use field_rules::FieldRules;
+use kubist_apimachinery::{FieldSelector, LabelMatcher, Selector, Status};
 use std::sync::Arc;
 
 /// Label and field selectors of one resource.
@@ -13,7 +16,30 @@ use std::sync::Arc;
 pub struct Predicate {
     labels: Selector,
     fields: FieldSelector,
+    /// The same, ready for many objects.
+    ready: Arc<Ready>,
     strategy: Arc<dyn Strategy>,
+}
+
+#[derive(Debug, Default)]
+struct Ready {
+    /// None for selectors so short that looking up each key costs less than looking at all labels.
+    labels: Option<LabelMatcher>,
+    fields: FieldRules,
+}
+
+/// Requirements and values of a short selector.
+const SHORT_MAX: usize = 16;
+
+impl Ready {
+    fn new(labels: &Selector, fields: &FieldSelector) -> Self {
+        let requirements = labels.requirements().iter();
+        let length: usize = requirements.map(|it| 1 + it.values().len()).sum();
+        Self {
+            labels: (length > SHORT_MAX).then(|| labels.matcher()),
+            fields: FieldRules::new(fields),
+        }
+    }
 }
 
 impl Predicate {
@@ -38,6 +64,7 @@ impl Predicate {
             return Err(Status::bad_request(message));
         }
         Ok(Self {
+            ready: Arc::new(Ready::new(&labels, &fields)),
             labels,
             fields,
             strategy,
@@ -49,6 +76,7 @@ impl Predicate {
         Self {
             labels: Selector::everything(),
             fields: FieldSelector::everything(),
+            ready: Arc::default(),
             strategy,
         }
     }
@@ -84,24 +112,25 @@ impl Predicate {
     /// Whether an object is selected. An object that cannot be read is not.
     pub fn matches(&self, stored: &Stored, namespace: &str, name: &str) -> bool {
         if !self.labels.is_everything() {
-            let matched = stored
-                .with_labels(|_, labels| self.labels.matches(|key| labels.get(key)))
-                .unwrap_or(false);
-            if !matched {
+            let matched = stored.with_labels(|_, labels| match &self.ready.labels {
+                None => self.labels.matches(|key| labels.get(key)),
+                Some(matcher) => matcher.matches(labels.iter()),
+            });
+            if !matched.unwrap_or(false) {
                 return false;
             }
         }
-        self.fields.terms().iter().all(|term| {
-            let equal = match term.field.as_str() {
-                "metadata.name" => *term.value == *name,
-                "metadata.namespace" => *term.value == *namespace,
+        self.ready
+            .fields
+            .iter()
+            .all(|rule| match rule.field.as_str() {
+                "metadata.name" => rule.matches(name),
+                "metadata.namespace" => rule.matches(namespace),
                 field => match stored.object() {
-                    Ok(object) => self.strategy.field(&**object, field) == *term.value,
-                    Err(_) => return false,
+                    Ok(object) => rule.matches(&self.strategy.field(&**object, field)),
+                    Err(_) => false,
                 },
-            };
-            equal != term.negated
-        })
+            })
     }
 }
 

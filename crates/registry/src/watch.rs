@@ -14,6 +14,7 @@ mod start;
 
 use self::held::{HeldBack, Known};
 use crate::list::{narrow, no_keys};
+use crate::pace::{OBJECT, Pace};
 use crate::reader::{Interest, Snapshot, WatchSource};
 use crate::storage::WatchRequest;
 use crate::stored_codec::StoredCodec;
@@ -41,6 +42,7 @@ pub struct EventStream {
     held: HeldBack,
     state: State,
     bookmarks: Option<Bookmarks>,
+    pace: Pace,
 }
 
 /// What comes next.
@@ -122,6 +124,7 @@ impl EventStream {
             held: HeldBack::default(),
             state: begin.state,
             bookmarks,
+            pace: Pace::new(),
         })
     }
 
@@ -132,6 +135,8 @@ impl EventStream {
     /// Dropping the future loses no event.
     pub async fn next(&mut self) -> Option<Vec<WatchEvent>> {
         loop {
+            // Before anything is taken that dropping this future would lose.
+            self.pace.rest().await;
             let events = match &mut self.state {
                 State::Over => return None,
                 State::Failed(status) => {
@@ -169,6 +174,7 @@ impl EventStream {
         }
         let mut events = Vec::with_capacity(page.kvs.len() + 1);
         for kv in &page.kvs {
+            self.pace.spend(OBJECT + kv.value.len()).await;
             let stored = self.codec.stored(kv);
             if let Err(failure) = self.check(&stored) {
                 // A client takes what it gets here for all there is.
@@ -237,6 +243,8 @@ impl EventStream {
         }
         let mut events = Vec::with_capacity(batch.events.len());
         for event in &batch.events {
+            let written = event.current().map_or(0, |kv| kv.value.len());
+            self.pace.note(OBJECT + written);
             events.extend(self.rewrite(event)?);
         }
         let owed = self

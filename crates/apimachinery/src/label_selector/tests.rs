@@ -1,5 +1,6 @@
 //! Selectors against a table that upstream's own parser made.
 
+use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
 use super::*;
@@ -219,4 +220,46 @@ proptest! {
     fn no_text_panics(text in "[a-c=!,()<> \0é]{0,16}|(a|in|notin|,|\\(|\\)| ){0,12}") {
         drop(text.parse::<Selector>());
     }
+
+    #[test]
+    fn a_matcher_selects_what_its_selector_does(
+        requirements in vec(few_requirements(), 0..6),
+        labels in btree_map("[abc]", "(-?[0-9]|[xy])", 0..4),
+    ) {
+        let selector = Selector::new(requirements);
+        let pairs = || labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let expected = selector.matches(|key| labels.get(key).map(String::as_str));
+        prop_assert_eq!(selector.matcher().matches(pairs()), expected, "{}", selector);
+    }
+}
+
+/// Of few keys and values, so that they meet.
+fn few_requirements() -> impl Strategy<Value = Requirement> {
+    let values = vec("(-?[0-9]|[xy])", 1..4);
+    ("[abc]", 0..9_usize, values).prop_filter_map("not valid", |(key, operator, values)| {
+        let operator = [
+            Operator::Equals,
+            Operator::DoubleEquals,
+            Operator::In,
+            Operator::NotEquals,
+            Operator::NotIn,
+            Operator::Exists,
+            Operator::DoesNotExist,
+            Operator::GreaterThan,
+            Operator::LessThan,
+        ][operator];
+        let count = match operator {
+            Operator::In | Operator::NotIn => values.len(),
+            Operator::Exists | Operator::DoesNotExist => 0,
+            _ => 1,
+        };
+        let values = values.into_iter().take(count).map(Str::from);
+        Requirement::new(key, operator, values).ok()
+    })
+}
+
+#[test]
+fn nothing_selects_nothing_and_everything_everything() {
+    assert!(!Selector::nothing().matcher().matches([]));
+    assert!(Selector::everything().matcher().matches([("a", "b")]));
 }

@@ -30,6 +30,12 @@ pub enum PatchError {
         /// The limit.
         max: usize,
     },
+    /// The operations of a JSON patch move too many items of lists.
+    #[error("The operations of a JSON patch may move {max} items of lists at most")]
+    TooManyMoves {
+        /// The limit.
+        max: usize,
+    },
     /// An operation of a JSON patch does not apply.
     #[error("operation {index} ({operation} {path:?}) does not apply: {reason}")]
     Operation {
@@ -135,7 +141,7 @@ impl PatchError {
     pub fn class(&self) -> PatchClass {
         match self {
             Self::Malformed { .. } => PatchClass::Malformed,
-            Self::TooManyOperations { .. } => PatchClass::TooLarge,
+            Self::TooManyOperations { .. } | Self::TooManyMoves { .. } => PatchClass::TooLarge,
             Self::Unsupported { .. } => PatchClass::Unsupported,
             Self::Operation { .. }
             | Self::CopyTooLarge { .. }

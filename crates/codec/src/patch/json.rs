@@ -14,6 +14,11 @@ pub const OPERATIONS_MAX: usize = 10_000;
 /// Bytes that the `copy` operations of one patch may add: 3 MiB, as upstream.
 pub const COPY_BYTES_MAX: usize = 3 << 20;
 
+/// Items of lists that the operations of one patch may move by inserting before them or removing
+/// one: far more than any patch that is meant, and a fraction of a second's work. Upstream has no
+/// such limit.
+pub const MOVED_ITEMS_MAX: usize = 20_000_000;
+
 /// A parsed patch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JsonPatch {
@@ -61,10 +66,10 @@ impl JsonPatch {
 
     /// Applies all operations in order; the first that fails fails the patch.
     pub fn apply(&self, mut document: Value) -> Result<Value, PatchError> {
-        let mut copied = 0;
+        let mut spent = Spent::default();
         for (index, operation) in self.operations.iter().enumerate() {
             operation
-                .apply(&mut document, &mut copied)
+                .apply(&mut document, &mut spent)
                 .map_err(|failure| match failure {
                     Failure::Reason(reason) => PatchError::Operation {
                         index,
@@ -76,6 +81,9 @@ impl JsonPatch {
                         size,
                         max: COPY_BYTES_MAX,
                     },
+                    Failure::TooManyMoves => PatchError::TooManyMoves {
+                        max: MOVED_ITEMS_MAX,
+                    },
                 })?;
         }
         Ok(document)
@@ -85,6 +93,27 @@ impl JsonPatch {
 enum Failure {
     Reason(String),
     CopyTooLarge(usize),
+    TooManyMoves,
+}
+
+/// What the operations of a patch have done so far that has a limit.
+#[derive(Default)]
+struct Spent {
+    copied_bytes: usize,
+    moved_items: usize,
+}
+
+impl Spent {
+    /// Notes that all items from `at` on move.
+    fn move_from(&mut self, at: usize, list: &[Value]) -> Result<(), Failure> {
+        self.moved_items = self
+            .moved_items
+            .saturating_add(list.len().saturating_sub(at));
+        if self.moved_items > MOVED_ITEMS_MAX {
+            return Err(Failure::TooManyMoves);
+        }
+        Ok(())
+    }
 }
 
 impl From<String> for Failure {
@@ -100,24 +129,25 @@ impl From<&str> for Failure {
 }
 
 impl Operation {
-    fn apply(&self, document: &mut Value, copied: &mut usize) -> Result<(), Failure> {
+    fn apply(&self, document: &mut Value, spent: &mut Spent) -> Result<(), Failure> {
         let path = || Pointer::parse(self.path.as_deref().ok_or("it has no path")?);
         let from = || Pointer::parse(self.from.as_deref().ok_or("it has no from")?);
         match self.op.as_deref().unwrap_or_default() {
-            "add" => path()?.add(document, self.value.clone()),
-            "remove" => path()?.remove(document).map(drop),
+            "add" => path()?.add(document, self.value.clone(), spent),
+            "remove" => path()?.remove(document, spent).map(drop),
             "replace" => path()?.replace(document, self.value.clone()),
             "move" => {
-                let value = from()?.remove(document)?;
-                path()?.add(document, value)
+                let value = from()?.remove(document, spent)?;
+                path()?.add(document, value, spent)
             }
             "copy" => {
                 let value = from()?.read(document)?.cloned().unwrap_or_default();
+                let copied = &mut spent.copied_bytes;
                 *copied = copied.saturating_add(value.to_string().len());
                 if *copied > COPY_BYTES_MAX {
                     return Err(Failure::CopyTooLarge(*copied));
                 }
-                path()?.add(document, value)
+                path()?.add(document, value, spent)
             }
             "test" => {
                 let found = path()?.read(document)?.unwrap_or(&Value::Null);
@@ -175,7 +205,7 @@ impl Pointer {
         }
     }
 
-    fn add(&self, document: &mut Value, value: Value) -> Result<(), Failure> {
+    fn add(&self, document: &mut Value, value: Value, spent: &mut Spent) -> Result<(), Failure> {
         match self.container(document)? {
             Value::Object(map) => {
                 map.insert(self.key.clone(), value);
@@ -183,6 +213,7 @@ impl Pointer {
             Value::Array(list) if self.key == "-" => list.push(value),
             Value::Array(list) => {
                 let index = index(&self.key, list.len() + 1).ok_or_else(|| self.bad_index())?;
+                spent.move_from(index, list)?;
                 list.insert(index, value);
             }
             _ => return Err("the container is a scalar".into()),
@@ -204,13 +235,14 @@ impl Pointer {
         Ok(())
     }
 
-    fn remove(&self, document: &mut Value) -> Result<Value, Failure> {
+    fn remove(&self, document: &mut Value, spent: &mut Spent) -> Result<Value, Failure> {
         match self.container(document)? {
             Value::Object(map) => map
                 .remove(&self.key)
                 .ok_or_else(|| format!("unable to remove nonexistent key: {}", self.key).into()),
             Value::Array(list) => {
                 let index = index(&self.key, list.len()).ok_or_else(|| self.bad_index())?;
+                spent.move_from(index, list)?;
                 Ok(list.remove(index))
             }
             _ => Err("the container is a scalar".into()),
@@ -368,6 +400,14 @@ mod tests {
             .collect();
         let error = patched(&json!({"a": [1]}), Value::from(doubling)).unwrap_err();
         assert!(matches!(error, PatchError::CopyTooLarge { .. }));
+        let inserting: Vec<Value> = (0..OPERATIONS_MAX)
+            .map(|_| json!({"op":"add","path":"/a/0","value":1}))
+            .collect();
+        let long = json!({"a": vec![1; 3_000]});
+        let error = patched(&long, Value::from(inserting.clone())).unwrap_err();
+        assert!(matches!(error, PatchError::TooManyMoves { .. }));
+        let after = patched(&json!({"a": []}), Value::from(inserting[..5_000].to_vec()));
+        assert_eq!(after.unwrap()["a"].as_array().map(Vec::len), Some(5_000));
         for patch in ["{}", "[1]", "[", "[{\"op\":1}]"] {
             let error = JsonPatch::parse(patch.as_bytes()).unwrap_err();
             assert!(matches!(error, PatchError::Malformed { .. }), "{patch}");

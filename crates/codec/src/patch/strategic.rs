@@ -9,6 +9,8 @@ mod list;
 mod shape;
 
 use kubist_apimachinery::wire::Schema;
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use super::{PatchError, go_value};
@@ -137,7 +139,8 @@ fn retain_keys(
     let Value::Array(retained) = retained else {
         return Err(PatchError::RetainKeys);
     };
-    let named = |key: &str| retained.iter().any(|name| name == key);
+    let retained: BTreeSet<&str> = retained.iter().filter_map(Value::as_str).collect();
+    let named = |key: &str| retained.contains(key);
     let forgotten = patch.iter().any(|(key, value)| {
         let directive = key.starts_with(DELETE_FROM_PREFIX) || key.starts_with(ORDER_PREFIX);
         !value.is_null() && !directive && !named(key)

@@ -10,6 +10,7 @@ use crate::strategy::{Admission, Generation, MetadataRules};
 use crate::validate_metadata::validate_metadata;
 use crate::{NameRule, RequestContext, Stored};
 use kubist_apimachinery::{AnyObject, Status, Str};
+use std::collections::BTreeSet;
 
 /// How often a generated name may be taken already, as upstream.
 const GENERATE_NAME_TRIES: usize = 8;
@@ -171,13 +172,11 @@ pub(super) fn remove_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyO
     if owners.len() < 2 {
         return;
     }
-    let mut seen: Vec<Str> = Vec::with_capacity(owners.len());
-    let mut twice: Vec<Str> = Vec::new();
+    let mut seen: BTreeSet<Str> = BTreeSet::new();
+    let (mut told, mut twice) = (BTreeSet::new(), Vec::new());
     owners.retain(|owner| {
-        let first = !seen.contains(&owner.uid);
-        if first {
-            seen.push(owner.uid.clone());
-        } else if !twice.contains(&owner.uid) {
+        let first = seen.insert(owner.uid.clone());
+        if !first && told.insert(owner.uid.clone()) {
             twice.push(owner.uid.clone());
         }
         first

@@ -4,6 +4,7 @@
 
 mod create;
 mod delete;
+mod growth;
 mod minimal;
 mod read;
 mod update;
@@ -160,8 +161,8 @@ fn code<T>(result: Result<T, Status>) -> i32 {
     result.map_or_else(|status| status.code, |_| 200)
 }
 
-/// Runs a test over every resource that is served.
-async fn over_all(test: impl AsyncFn(&Tester)) {
+/// Every resource that is served and can be created: group, version and plural name.
+async fn everything() -> Vec<(&'static str, &'static str, &'static str)> {
     let fixture = Fixture::new().await;
     let mut all: Vec<_> = fixture
         .registry
@@ -172,7 +173,12 @@ async fn over_all(test: impl AsyncFn(&Tester)) {
         .collect();
     all.sort_unstable();
     assert!(all.len() > 80, "{} resources", all.len());
-    for (group, version, plural) in all {
+    all
+}
+
+/// Runs a test over every resource that is served.
+async fn over_all(test: impl AsyncFn(&Tester)) {
+    for (group, version, plural) in everything().await {
         test(&Tester::new(group, version, plural).await).await;
     }
 }
