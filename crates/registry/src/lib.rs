@@ -111,7 +111,7 @@ pub use registry_config::RegistryConfig;
 pub use request_context::{RequestContext, User};
 pub use rest::{Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb};
 pub use storage_error::{Operation, StorageError};
-pub use storage_key::KeyLayout;
+pub use storage_key::{KeyLayout, NoPlace};
 pub use stored::Stored;
 pub use stored_codec::{StorageEncoding, StoredCodec};
 pub use strategy::{

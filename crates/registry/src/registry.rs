@@ -22,6 +22,7 @@ use crate::rest::Rest;
 use crate::service_claims::{Ranges, ServiceClaims};
 use crate::storage::{DryRunnable, ListRequest, MadeStorage, Scope, StorageFactory};
 use crate::storage_error::Operation;
+use crate::storage_key::NoPlace;
 use crate::store::Store;
 use crate::strategy::{BoxFuture, Lookup};
 use crate::subresource::Subresource;
@@ -215,7 +216,11 @@ pub(crate) struct Engine {
 
 impl Engine {
     /// The objects of a custom resource.
-    pub(crate) fn custom(&self, kind: &'static Kind, facts: &ResourceFacts) -> MadeStorage {
+    pub(crate) fn custom(
+        &self,
+        kind: &'static Kind,
+        facts: &ResourceFacts,
+    ) -> Result<MadeStorage, NoPlace> {
         self.factory.custom(kind, facts.plural, facts.namespaced)
     }
 }

@@ -1,5 +1,8 @@
 //! Which names of a definition are accepted, and what its conditions say of that. Pure.
 
+use super::approval;
+use crate::storage_key::KeyLayout;
+use kubist_api::GROUPS;
 use kubist_api::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionNames,
     CustomResourceDefinitionStatus,
@@ -7,7 +10,7 @@ use kubist_api::apiextensions::v1::{
 use kubist_apimachinery::{Str, Time};
 use std::collections::BTreeSet;
 
-/// Names that other definitions of a group have.
+/// Names that others of a group have: other definitions, and what is built in.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     resources: BTreeSet<Str>,
@@ -29,6 +32,20 @@ impl Taken {
         taken.resources.remove("");
         taken.kinds.remove("");
         taken
+    }
+
+    /// The same with the names of what is built in.
+    pub(crate) fn and_built_in(mut self, group: &str) -> Self {
+        let group = GROUPS.iter().find(|it| it.name == group);
+        let versions = group.into_iter().flat_map(|it| it.versions);
+        for facts in versions.flat_map(|it| it.resources) {
+            let names = [facts.plural, facts.singular].into_iter();
+            let names = names.chain(facts.short_names.iter().copied());
+            self.resources.extend(names.map(Str::from));
+            self.kinds.insert(facts.kind.into());
+            self.kinds.insert(format!("{}List", facts.kind).into());
+        }
+        self
     }
 }
 
@@ -70,8 +87,18 @@ pub(crate) fn settle(
         (reason, &message),
         now,
     );
+    approval::set(definition, &mut status, now);
     let was_established = is_true(&status, ESTABLISHED);
-    if accepted && !was_established {
+    if let Err(why) = place(definition) {
+        let message = format!("the definition is not served: {why}");
+        set(
+            &mut status,
+            ESTABLISHED,
+            false,
+            ("NoPlaceInStorage", &message),
+            now,
+        );
+    } else if accepted && !was_established {
         let message = "the initial names have been accepted";
         set(
             &mut status,
@@ -99,6 +126,17 @@ pub(crate) fn settle(
         now,
     );
     status
+}
+
+/// Whether a definition can have a place in storage that nothing else has. Definitions are checked
+/// when they are created; but those in storage may be older than the checks, or another's work.
+fn place(definition: &CustomResourceDefinition) -> Result<(), String> {
+    let spec = &definition.spec;
+    let (group, plural) = (&spec.group, &spec.names.plural);
+    if definition.metadata.name != *format!("{plural}.{group}") {
+        return Err("its name is not its plural and its group".to_owned());
+    }
+    KeyLayout::check_custom(group, plural).map_err(|why| why.to_string())
 }
 
 /// The condition of a definition that is served.
@@ -174,6 +212,8 @@ mod tests {
 
     fn definition(plural: &str, kind: &str, short: &[&str]) -> CustomResourceDefinition {
         let mut definition = CustomResourceDefinition::default();
+        definition.metadata.name = format!("{plural}.example.com").into();
+        definition.spec.group = "example.com".into();
         let names = &mut definition.spec.names;
         names.plural = plural.into();
         names.singular = kind.to_lowercase().into();

@@ -11,6 +11,7 @@ use crate::catalog::{self, ServedGroup};
 use crate::registry::{RunningCache, Shared};
 use crate::rest::Rest;
 use crate::storage::DryRunnable;
+use crate::storage_key::NoPlace;
 use crate::store::Store;
 use crate::subresource::Subresource;
 use hashbrown::HashMap;
@@ -64,17 +65,17 @@ struct Kept {
 }
 
 impl Kept {
-    async fn make(shared: &Shared, shape: &'static Shape) -> Self {
-        let made = shared.engine.custom(shape.kind, shape.facts);
+    async fn make(shared: &Shared, shape: &'static Shape) -> Result<Self, NoPlace> {
+        let made = shared.engine.custom(shape.kind, shape.facts)?;
         let cache = match made.cacher {
             Some(cacher) => Some(Arc::new(RunningCache::start(cacher).await)),
             None => None,
         };
-        Self {
+        Ok(Self {
             storage: DryRunnable(made.storage),
             namespaced: shape.facts.namespaced,
             cache,
-        }
+        })
     }
 
     fn fits(&self, shape: &'static Shape) -> bool {
@@ -191,7 +192,14 @@ impl Registry {
         }
         let kept = match before {
             Some(before) if before.kept.fits(stored) => before.kept.clone(),
-            _ => Kept::make(&self.shared, stored).await,
+            _ => {
+                let Ok(kept) = Kept::make(&self.shared, stored).await else {
+                    // A condition has said so.
+                    self.uninstall(name);
+                    return true;
+                };
+                kept
+            }
         };
         let store = Arc::new(new_store(&kept, stored, is_ending));
         let rest = |shape: &Shape| Rest {

@@ -4,7 +4,7 @@ use super::{Storage, WatchCache, upstream_form};
 use crate::RawStorage;
 use crate::cacher::{Cacher, CacherConfig};
 use crate::metrics::ResourceMetrics;
-use crate::storage_key::KeyLayout;
+use crate::storage_key::{KeyLayout, NoPlace};
 use crate::stored_cache::StoredCache;
 use crate::stored_codec::{StorageEncoding, StoredCodec};
 use crate::strategy::{PlainStrategy, Strategy};
@@ -205,18 +205,26 @@ impl StorageFactory {
 
     /// The storage of a custom resource with objects of `kind`, in JSON. Whether it has a watch
     /// cache, and what is done to its values, goes by its group and plural.
-    pub fn custom(&self, kind: &'static Kind, plural: &str, namespaced: bool) -> MadeStorage {
+    ///
+    /// # Errors
+    /// Its keys could be those of something else.
+    pub fn custom(
+        &self,
+        kind: &'static Kind,
+        plural: &str,
+        namespaced: bool,
+    ) -> Result<MadeStorage, NoPlace> {
         let group = kind.facts().group;
         let resource = GroupResource::new(group, plural);
         let options = StorageOptions {
-            keys: KeyLayout::custom(&self.key_root, group, plural, namespaced),
+            keys: KeyLayout::custom(&self.key_root, group, plural, namespaced)?,
             encoding: StorageEncoding::Json,
             version: None,
             ..self.options(&resource, namespaced)
         };
         // It has no indexed field that a strategy would have to know.
         let strategy: Arc<dyn Strategy> = Arc::new(PlainStrategy::default());
-        self.make(&resource, options, kind, &strategy)
+        Ok(self.make(&resource, options, kind, &strategy))
     }
 
     /// The storage of a resource with objects of `kind`, without a watch cache.

@@ -1,5 +1,6 @@
 //! Custom resources: from their definition to their end.
 
+mod apart;
 mod changes;
 mod objects;
 mod scales;
