@@ -272,6 +272,8 @@ pub enum Changed {
     Keep,
     /// No object any more; this is the answer.
     Delete(Box<dyn AnyObject>),
+    /// No object any more; the answer is what was there, with the resource version of its end.
+    Remove,
 }
 
 /// What became of a change.

@@ -10,7 +10,7 @@ mod deletion;
 mod namespaces;
 mod update;
 
-pub(crate) use delete::IGNORE_READ_ERROR;
+pub(crate) use delete::{DeleteCall, IGNORE_READ_ERROR, Only};
 pub(crate) use update::{Part, UpdateRequest};
 
 use crate::hooks::Hooks;

@@ -79,23 +79,36 @@ impl RawStorage {
                     key: key.to_owned(),
                 }),
             },
-            Changed::Delete(last) => {
-                let revision = revision(&current);
-                if revision == 0 {
-                    return Err(StorageError::NotFound {
-                        key: key.to_owned(),
-                    });
-                }
-                match self.remove(key, revision).await? {
-                    Ok(_) => Ok(Tried::Done(Outcome {
-                        stored: Stored::from_object(self.codec.kind(), revision, last),
-                        created: false,
-                        deleted: true,
-                    })),
-                    Err(found) => Ok(Tried::Again(self.fresh(found))),
-                }
-            }
+            Changed::Delete(last) => self.end(key, current, Some(last)).await,
+            Changed::Remove => self.end(key, current, None).await,
         }
+    }
+
+    /// Removes the object that was looked at. The answer is `last`, or what was there.
+    async fn end(
+        &self,
+        key: &str,
+        current: Current,
+        last: Option<Box<dyn AnyObject>>,
+    ) -> Result<Tried, StorageError> {
+        let Some(stored) = &current.stored else {
+            return Err(StorageError::NotFound {
+                key: key.to_owned(),
+            });
+        };
+        let removed = match self.remove(key, stored.revision()).await? {
+            Ok(revision) => revision,
+            Err(found) => return Ok(Tried::Again(self.fresh(found))),
+        };
+        let stored = match last {
+            Some(last) => Stored::from_object(self.codec.kind(), stored.revision(), last),
+            None => self.removed(&current, stored, removed),
+        };
+        Ok(Tried::Done(Outcome {
+            stored,
+            created: false,
+            deleted: true,
+        }))
     }
 
     async fn write(

@@ -170,7 +170,11 @@ impl Rest {
         self.store().storage.watch(request).await
     }
 
-    fn predicate(&self, labels: &Selector, fields: &FieldSelector) -> Result<Predicate, Status> {
+    pub(super) fn predicate(
+        &self,
+        labels: &Selector,
+        fields: &FieldSelector,
+    ) -> Result<Predicate, Status> {
         let strategy = Arc::clone(self.strategy());
         Predicate::new(labels.clone(), fields.clone(), strategy)
     }

@@ -68,7 +68,8 @@ impl DryRunnable {
         let created = current.is_none();
         let (stored, deleted) = match (changed, current) {
             (Changed::Keep, Some(current)) => (current, false),
-            (Changed::Keep | Changed::Delete(_), None) => {
+            (Changed::Remove, Some(current)) => (current, true),
+            (Changed::Keep | Changed::Delete(_) | Changed::Remove, None) => {
                 return Err(StorageError::NotFound { key });
             }
             (Changed::Delete(last), Some(_)) => {
