@@ -259,6 +259,7 @@ fn new_store(
         strategy,
         has_status: facts.subresources.iter().any(|it| it.name == "status"),
         hooks: Vec::new(),
+        definition: None,
     })
 }
 

@@ -8,6 +8,7 @@ mod create;
 mod delete;
 mod deletion;
 mod namespaces;
+mod place;
 mod update;
 
 pub(crate) use delete::{DeleteCall, IGNORE_READ_ERROR, Only};
@@ -19,7 +20,7 @@ use crate::storage::DryRunnable;
 use crate::storage_error::{Operation, StorageError};
 use crate::strategy::Strategy;
 use kubist_api::Kind;
-use kubist_apimachinery::{AnyObject, FieldError, GroupKind, GroupResource, Status};
+use kubist_apimachinery::{AnyObject, FieldError, GroupKind, GroupResource, Status, Str};
 use std::sync::Arc;
 
 /// All objects of one resource.
@@ -33,6 +34,15 @@ pub(crate) struct Store {
     /// Whether the status is a subresource, so that the main path leaves it alone.
     pub(crate) has_status: bool,
     pub(crate) hooks: Vec<Arc<dyn Hooks>>,
+    /// What defines the resource; none for built-in ones.
+    pub(crate) definition: Option<DefinedBy>,
+}
+
+/// The CustomResourceDefinition that a resource is served for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DefinedBy {
+    pub(crate) name: Str,
+    pub(crate) uid: Str,
 }
 
 impl Store {
@@ -82,7 +92,7 @@ impl Store {
     ) -> Result<(), Status> {
         let meta = object.meta_mut();
         if !self.namespaced {
-            meta.namespace = kubist_apimachinery::Str::default();
+            meta.namespace = Str::default();
         } else if meta.namespace.is_empty() {
             meta.namespace = namespace.into();
         } else if meta.namespace != *namespace {

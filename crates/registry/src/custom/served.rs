@@ -12,7 +12,7 @@ use crate::registry::{RunningCache, Shared};
 use crate::rest::Rest;
 use crate::storage::DryRunnable;
 use crate::storage_key::NoPlace;
-use crate::store::Store;
+use crate::store::{DefinedBy, Store};
 use crate::subresource::Subresource;
 use hashbrown::HashMap;
 use kubist_api::apiextensions::v1::CustomResourceDefinition;
@@ -59,27 +59,35 @@ pub(super) struct Installed {
 /// ways than in the version of its storage, so that its watch cache does.
 #[derive(Clone, Debug)]
 struct Kept {
+    definition: DefinedBy,
     storage: DryRunnable,
     namespaced: bool,
     cache: Option<Arc<RunningCache>>,
 }
 
 impl Kept {
-    async fn make(shared: &Shared, shape: &'static Shape) -> Result<Self, NoPlace> {
+    async fn make(
+        shared: &Shared,
+        shape: &'static Shape,
+        definition: DefinedBy,
+    ) -> Result<Self, NoPlace> {
         let made = shared.engine.custom(shape.kind, shape.facts)?;
         let cache = match made.cacher {
             Some(cacher) => Some(Arc::new(RunningCache::start(cacher).await)),
             None => None,
         };
         Ok(Self {
+            definition,
             storage: DryRunnable(made.storage),
             namespaced: shape.facts.namespaced,
             cache,
         })
     }
 
-    fn fits(&self, shape: &'static Shape) -> bool {
-        std::ptr::eq(self.storage.kind(), shape.kind) && self.namespaced == shape.facts.namespaced
+    fn fits(&self, shape: &'static Shape, definition: &DefinedBy) -> bool {
+        std::ptr::eq(self.storage.kind(), shape.kind)
+            && self.namespaced == shape.facts.namespaced
+            && self.definition == *definition
     }
 }
 
@@ -134,10 +142,16 @@ impl Served {
 
 impl Installed {
     /// Whether it is what a definition says now.
-    fn says(&self, shapes: &[&'static Shape], is_ending: bool, stored: &'static Shape) -> bool {
+    fn says(
+        &self,
+        shapes: &[&'static Shape],
+        is_ending: bool,
+        stored: &'static Shape,
+        definition: &DefinedBy,
+    ) -> bool {
         let mut pairs = self.shapes.iter().zip(shapes);
         self.is_ending == is_ending
-            && self.kept.fits(stored)
+            && self.kept.fits(stored, definition)
             && std::ptr::eq(self.objects.facts, stored.facts)
             && self.shapes.len() == shapes.len()
             && pairs.all(|(one, other)| std::ptr::eq(*one, *other))
@@ -154,6 +168,7 @@ fn new_store(kept: &Kept, shape: &'static Shape, is_ending: bool) -> Store {
         strategy: Arc::new(CustomStrategy { shape, is_ending }),
         has_status: shape.has_status,
         hooks: Vec::new(),
+        definition: Some(kept.definition.clone()),
     }
 }
 
@@ -184,16 +199,20 @@ impl Registry {
         let is_ending = is_ending(definition);
         let served = self.definitions.served();
         let before = served.by_definition.get(name);
-        if before.is_some_and(|it| it.says(&shapes, is_ending, stored)) {
+        let by = DefinedBy {
+            name: name.clone(),
+            uid: definition.metadata.uid.clone(),
+        };
+        if before.is_some_and(|it| it.says(&shapes, is_ending, stored, &by)) {
             return true;
         }
         if served.resources.len() + shapes.len() > SERVED_VERSIONS_MAX {
             return false;
         }
         let kept = match before {
-            Some(before) if before.kept.fits(stored) => before.kept.clone(),
+            Some(before) if before.kept.fits(stored, &by) => before.kept.clone(),
             _ => {
-                let Ok(kept) = Kept::make(&self.shared, stored).await else {
+                let Ok(kept) = Kept::make(&self.shared, stored, by).await else {
                     // A condition has said so.
                     self.uninstall(name);
                     return true;

@@ -1,5 +1,6 @@
 //! What was judged is what is committed, whoever writes in between.
 
+mod creates;
 mod deletes;
 
 use crate::fixture::{Fixture, config_map};

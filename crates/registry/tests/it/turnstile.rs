@@ -146,6 +146,8 @@ pub(crate) struct Pair {
     pub(crate) first: Fixture,
     /// The one that passes.
     pub(crate) second: Fixture,
+    /// What both stand on.
+    pub(crate) kv: MemoryKv,
     turnstile: Turnstile,
 }
 
@@ -164,6 +166,7 @@ impl Pair {
         Arc::new(Self {
             first,
             second,
+            kv,
             turnstile,
         })
     }
