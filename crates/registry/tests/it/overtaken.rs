@@ -2,6 +2,7 @@
 
 mod creates;
 mod deletes;
+mod evictions;
 
 use crate::fixture::{Fixture, config_map};
 use crate::turnstile::{Pair, at_every_call};
