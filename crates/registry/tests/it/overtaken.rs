@@ -3,9 +3,10 @@
 mod creates;
 mod deletes;
 mod evictions;
+mod matrix;
 
 use crate::fixture::{Fixture, config_map};
-use crate::turnstile::{Pair, at_every_call};
+use crate::turnstile::{Pair, at_every_call, at_every_call_of};
 use kubist_apimachinery::{AnyObject, PostOptions, Status};
 use kubist_registry::{Rest, Stored, UpdatedObject};
 

@@ -52,11 +52,9 @@ impl Turnstile {
         };
     }
 
-    /// Whether the other has passed; and nobody does any more.
-    fn disarm(&self) -> bool {
-        let mut state = self.state.lock();
-        state.at = 0;
-        state.other.take().is_none()
+    /// Has nobody pass any more.
+    fn disarm(&self) {
+        *self.state.lock() = State::default();
     }
 
     async fn turn(&self) {
@@ -170,6 +168,27 @@ impl Pair {
             turnstile,
         })
     }
+
+    /// Runs a request, with another passing before its call with this number. What both returned;
+    /// nothing of the other if the request made fewer calls.
+    async fn once<A, B: Send + 'static>(
+        &self,
+        at: usize,
+        request: impl Future<Output = A>,
+        other: Pin<Box<dyn Future<Output = B> + Send>>,
+    ) -> (A, Option<B>) {
+        let said = Arc::new(Mutex::new(None));
+        let saying = Arc::clone(&said);
+        let passes = async move {
+            let returned = other.await;
+            *saying.lock() = Some(returned);
+        };
+        self.turnstile.arm(at, Box::pin(passes));
+        let answered = request.await;
+        self.turnstile.disarm();
+        let said = said.lock().take();
+        (answered, said)
+    }
 }
 
 /// Runs `request` on the first server of a new pair for each of its calls to storage, with `other`
@@ -187,19 +206,34 @@ where
     for at in 1.. {
         let pair = Pair::new().await;
         prepare(&pair).await;
-        let said = Arc::new(Mutex::new(None));
-        let passes = {
-            let (said, other) = (Arc::clone(&said), other(Arc::clone(&pair)));
-            async move {
-                let returned = other.await;
-                *said.lock() = Some(returned);
-            }
-        };
-        pair.turnstile.arm(at, Box::pin(passes));
-        let answered = request(&pair).await;
-        let passed = pair.turnstile.disarm();
-        let said = said.lock().take();
+        let passes = other(Arc::clone(&pair));
+        let (answered, said) = pair.once(at, request(&pair), passes).await;
+        let passed = said.is_some();
         check(&pair, answered, said, at).await;
+        if !passed {
+            return at;
+        }
+    }
+    unreachable!("a request ends")
+}
+
+/// The same on one pair, for as many runs; `prepare` makes something new for each.
+pub(crate) async fn at_every_call_of<S, A, B>(
+    pair: &Arc<Pair>,
+    prepare: impl AsyncFn(&Pair, usize) -> S,
+    request: impl AsyncFn(&Pair, &S) -> A,
+    other: impl Fn(Arc<Pair>, &S) -> Pin<Box<dyn Future<Output = B> + Send>>,
+    check: impl AsyncFn(&Pair, S, A, Option<B>, usize),
+) -> usize
+where
+    B: Send + 'static,
+{
+    for at in 1.. {
+        let made = prepare(pair, at).await;
+        let passes = other(Arc::clone(pair), &made);
+        let (answered, said) = pair.once(at, request(pair, &made), passes).await;
+        let passed = said.is_some();
+        check(pair, made, answered, said, at).await;
         if !passed {
             return at;
         }
