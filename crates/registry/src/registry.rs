@@ -220,8 +220,11 @@ impl Engine {
         &self,
         kind: &'static Kind,
         facts: &ResourceFacts,
+        renames_versions: bool,
     ) -> Result<MadeStorage, NoPlace> {
-        self.factory.custom(kind, facts.plural, facts.namespaced)
+        let (plural, namespaced) = (facts.plural, facts.namespaced);
+        self.factory
+            .custom(kind, plural, namespaced, renames_versions)
     }
 }
 
@@ -260,6 +263,7 @@ fn new_store(
         has_status: facts.subresources.iter().any(|it| it.name == "status"),
         hooks: Vec::new(),
         definition: None,
+        ends: None,
     })
 }
 

@@ -22,6 +22,7 @@ use crate::strategy::Strategy;
 use kubist_api::Kind;
 use kubist_apimachinery::{AnyObject, FieldError, GroupKind, GroupResource, Status, Str};
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// All objects of one resource.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub(crate) struct Store {
     pub(crate) hooks: Vec<Arc<dyn Hooks>>,
     /// What defines the resource; none for built-in ones.
     pub(crate) definition: Option<DefinedBy>,
+    /// When watches end, which the definition decides; none for built-in ones.
+    pub(crate) ends: Option<watch::Receiver<()>>,
 }
 
 /// The CustomResourceDefinition that a resource is served for.

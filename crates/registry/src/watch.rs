@@ -26,6 +26,7 @@ use kubist_storage::{KeyRange, Watch, WatchBatch, WatchError};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 /// A running watch. Dropping it ends it.
@@ -41,6 +42,8 @@ pub struct EventStream {
     held: HeldBack,
     state: State,
     bookmarks: Option<Bookmarks>,
+    /// When it ends, beside its own reasons.
+    ends: Option<watch::Receiver<()>>,
 }
 
 /// What comes next.
@@ -122,7 +125,14 @@ impl EventStream {
             held: HeldBack::default(),
             state: begin.state,
             bookmarks,
+            ends: None,
         })
+    }
+
+    /// The same, which ends when this changes or is closed, after the events that are there.
+    pub(crate) fn ending_with(mut self, ends: watch::Receiver<()>) -> Self {
+        self.ends = Some(ends);
+        self
     }
 
     /// The next events; never an empty batch. None after the watch has ended.
@@ -131,6 +141,20 @@ impl EventStream {
     ///
     /// Dropping the future loses no event.
     pub async fn next(&mut self) -> Option<Vec<WatchEvent>> {
+        let Some(mut ends) = self.ends.clone() else {
+            return self.next_event().await;
+        };
+        tokio::select! {
+            biased;
+            events = self.next_event() => events,
+            _ = ends.changed() => {
+                self.state = State::Over;
+                None
+            }
+        }
+    }
+
+    async fn next_event(&mut self) -> Option<Vec<WatchEvent>> {
         loop {
             let events = match &mut self.state {
                 State::Over => return None,

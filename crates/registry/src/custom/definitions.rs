@@ -283,7 +283,10 @@ fn over() -> Status {
 /// Marks a definition whose deletion begins: its objects go first.
 pub(crate) fn mark(definition: &mut CustomResourceDefinition, now: kubist_apimachinery::Time) {
     definition.metadata.deletion_timestamp = Some(now);
-    definition.metadata.finalizers.push(CLEANUP.into());
+    let finalizers = &mut definition.metadata.finalizers;
+    if !finalizers.iter().any(|it| it == CLEANUP) {
+        finalizers.push(CLEANUP.into());
+    }
     let why = (
         "InstanceDeletionPending",
         "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",

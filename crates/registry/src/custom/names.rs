@@ -117,6 +117,7 @@ pub(crate) fn settle(
             now,
         );
     }
+    say_conversion(definition, &mut status, now);
     let message = "the schema is kept; objects are not pruned, defaulted or validated by it";
     set(
         &mut status,
@@ -139,6 +140,34 @@ fn place(definition: &CustomResourceDefinition) -> Result<(), String> {
     KeyLayout::check_custom(group, plural).map_err(|why| why.to_string())
 }
 
+/// Whether objects are converted by a webhook between the versions of a definition.
+pub(super) fn has_webhook(definition: &CustomResourceDefinition) -> bool {
+    let conversion = definition.spec.conversion.as_deref();
+    conversion.is_some_and(|it| it.strategy != "None")
+}
+
+/// Says that what a webhook would have to convert is not served.
+fn say_conversion(
+    definition: &CustomResourceDefinition,
+    status: &mut CustomResourceDefinitionStatus,
+    now: Time,
+) {
+    if !has_webhook(definition) {
+        status.conditions.retain(|it| it.type_ != *CONVERTED);
+        return;
+    }
+    let mut versions = definition.spec.versions.iter();
+    let stored = versions.find(|it| it.storage).map_or("", |it| &it.name);
+    let message = format!(
+        "conversion by webhooks is not implemented; of the versions, {stored:?} is served, and \
+         objects that are stored in another cannot be read"
+    );
+    let why = ("NotImplemented", message.as_str());
+    set(status, CONVERTED, false, why, now);
+}
+
+/// The condition of a definition whose versions are to be converted by a webhook.
+const CONVERTED: &str = "VersionsConverted";
 /// The condition of a definition that is served.
 pub(crate) const ESTABLISHED: &str = "Established";
 /// The condition of a definition that is being deleted.

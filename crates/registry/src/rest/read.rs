@@ -167,7 +167,12 @@ impl Rest {
             timeout,
             around_unreadable: cx.around_unreadable,
         };
-        self.store().storage.watch(request).await
+        let store = self.store();
+        let events = store.storage.watch(request).await?;
+        Ok(match &store.ends {
+            Some(ends) => events.ending_with(ends.clone()),
+            None => events,
+        })
     }
 
     pub(super) fn predicate(
@@ -176,6 +181,10 @@ impl Rest {
         fields: &FieldSelector,
     ) -> Result<Predicate, Status> {
         let strategy = Arc::clone(self.strategy());
-        Predicate::new(labels.clone(), fields.clone(), strategy)
+        let fields = match self.facts.group {
+            "events.k8s.io" => fields.transform(crate::convert::event_field)?,
+            _ => fields.clone(),
+        };
+        Predicate::new(labels.clone(), fields, strategy)
     }
 }

@@ -4,6 +4,7 @@ mod apart;
 mod changes;
 mod objects;
 mod scales;
+mod versions;
 
 use crate::fixture::{Fixture, names, typed};
 use kubist_api::apiextensions::v1::CustomResourceDefinition;

@@ -41,12 +41,12 @@ async fn an_eviction_does_not_take_a_pod_that_its_budget_was_not_asked_for() {
             let taken = 3 - allowed(pair).await;
             match (evicted, new) {
                 // The old one was marked for its end, and the other has ended it.
-                (Ok(_), Some(new)) if left.is_ok() => {
+                (Ok(()), Some(new)) if left.is_ok() => {
                     assert_eq!(left.expect("it is").metadata.uid, new, "{at}");
                     assert_eq!(taken, 1, "{at}: for the old one");
                 }
                 // It may have asked for both, one after the other; never for the old one alone.
-                (Ok(_), _) => {
+                (Ok(()), _) => {
                     assert!(left.is_err(), "{at}");
                     assert!((1..=2).contains(&taken), "{at}: {taken}");
                     assert!(at > 1 || taken == 1, "{at}: {taken}");
@@ -88,18 +88,15 @@ async fn a_pod_that_a_budget_counts_meanwhile_is_judged_again() {
         },
         async |pair: &Pair, evicted, counted, at| {
             let left: Result<Pod, _> = pair.second.get("a").await;
-            match counted {
+            if counted == Some(Some(false)) {
                 // Its budget counts it, and has nothing to give.
-                Some(Some(false)) => {
-                    assert_eq!(evicted.expect_err("it is full").code, 429, "{at}");
-                    let left = left.expect("it stays");
-                    assert!(!left.metadata.is_terminating(), "{at}");
-                }
-                _ => {
-                    evicted.expect("nothing counts it");
-                    let gone = left.is_ok_and(|it| !it.metadata.is_terminating());
-                    assert!(!gone, "{at}");
-                }
+                assert_eq!(evicted.expect_err("it is full").code, 429, "{at}");
+                let left = left.expect("it stays");
+                assert!(!left.metadata.is_terminating(), "{at}");
+            } else {
+                evicted.expect("nothing counts it");
+                let stays = left.is_ok_and(|it| !it.metadata.is_terminating());
+                assert!(!stays, "{at}");
             }
         },
     )

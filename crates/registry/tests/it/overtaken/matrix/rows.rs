@@ -80,7 +80,7 @@ pub(super) static SERVICES: Row = Row {
         it["status"]["conditions"] = json!([{
             "type": "A", "status": "True", "reason": "R", "message": "",
             "lastTransitionTime": "2024-01-01T00:00:00Z",
-        }])
+        }]);
     }),
     scales: false,
     has_generation: false,
@@ -106,7 +106,7 @@ pub(super) static NAMESPACES: Row = Row {
     status: Some(|it| {
         it["status"]["conditions"] = json!([{
             "type": "A", "status": "True", "lastTransitionTime": null,
-        }])
+        }]);
     }),
     scales: false,
     has_generation: false,
@@ -142,7 +142,7 @@ pub(super) static DEFINITIONS: Row = Row {
     status: Some(|it| {
         it["status"]["conditions"] = json!([{
             "type": "A", "status": "True", "lastTransitionTime": null,
-        }])
+        }]);
     }),
     scales: false,
     has_generation: true,
