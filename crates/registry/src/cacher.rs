@@ -27,8 +27,8 @@ use self::state::{Content, State};
 use crate::list;
 use crate::metrics::ResourceMetrics;
 use crate::storage::{
-    Allowed, Change, DeleteRequest, ListRequest, Listed, Outcome, Storage, StorageStats,
-    UpdateRequest, WatchRequest,
+    Allowed, Change, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Storage,
+    StorageStats, UpdateRequest, WatchRequest,
 };
 use crate::storage_error::Operation;
 use crate::storage_key::KeyLayout;
@@ -253,9 +253,9 @@ impl Storage for Cacher {
         &self,
         key: String,
         object: Box<dyn AnyObject>,
-        ttl: Option<Duration>,
+        request: CreateRequest,
     ) -> BoxFuture<'_, Result<Stored, StorageError>> {
-        self.shared.raw.create(key, object, ttl)
+        self.shared.raw.create(key, object, request)
     }
 
     fn get<'a>(

@@ -170,7 +170,7 @@ fn add(groups: &mut Vec<ServedGroup>, storage: &dyn RestStorage) {
 
 /// How far a version is: `v2` before `v1` before `v1beta1` before `v1alpha1` before other names,
 /// those from a to z.
-fn rank(version: &str) -> (u8, u64, u64, Reverse<String>) {
+pub(crate) fn rank(version: &str) -> (u8, u64, u64, Reverse<String>) {
     let none = (0, 0, 0, Reverse(version.to_owned()));
     let Some(rest) = version.strip_prefix('v') else {
         return none;

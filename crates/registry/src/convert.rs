@@ -8,6 +8,7 @@ mod events;
 mod horizontal_pod_autoscaler;
 mod resource_claims;
 
+pub(crate) use self::events::event_field;
 use crate::custom::custom;
 use kubist_api::{GROUPS, Kind, ResourceFacts, VersionFacts, find_kind};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};

@@ -4,6 +4,7 @@
 //! resources like any other, with a strategy of its own. `definitions` follows the stored
 //! definitions and keeps what is served in step. Schemas are kept and not enforced.
 
+mod approval;
 mod definitions;
 mod field_path;
 mod names;
@@ -12,6 +13,7 @@ mod served;
 mod shape;
 mod strategy;
 
+pub(crate) use approval::{ANNOTATION as APPROVAL_ANNOTATION, Approval, is_protected};
 pub(crate) use definitions::mark;
 pub(crate) use field_path::FieldPath;
 pub(crate) use scale::ScalePaths;

@@ -110,9 +110,11 @@ pub use raw::RawStorage;
 pub use registry::{CacheState, ObjectCount, Registry};
 pub use registry_config::RegistryConfig;
 pub use request_context::{RequestContext, User};
-pub use rest::{Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb};
+pub use rest::{
+    Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb, deprecation_of,
+};
 pub use storage_error::{Operation, StorageError};
-pub use storage_key::KeyLayout;
+pub use storage_key::{KeyLayout, NoPlace};
 pub use stored::Stored;
 pub use stored_codec::{StorageEncoding, StoredCodec};
 pub use strategy::{

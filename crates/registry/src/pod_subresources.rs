@@ -5,7 +5,7 @@ mod disruption;
 use disruption::Leave;
 
 use crate::rest::{Created, Rest, UpdatedObject};
-use crate::store::{Part, UpdateRequest};
+use crate::store::{DeleteCall, Part, UpdateRequest};
 use crate::{RequestContext, Stored};
 use kubist_api::core::v1::{Binding, Pod, PodCondition};
 use kubist_api::policy::v1::Eviction;
@@ -147,10 +147,11 @@ pub(crate) async fn evict(
         let pod = pod(Some(&**stored.object()?))?;
         let leave = disruption::take(rest, cx, &pod, dry_run).await?;
         // Another that becomes ready meanwhile is another case.
+        let retries = asks_no_version(&options) && attempt < EVICTION_TRIES;
         let pinned = leave == Leave::Unguarded && asks_no_version(&options);
         let version = pinned.then(|| pod.metadata.resource_version.clone());
         match remove(rest, cx, &pod, version, &options, dry_run).await {
-            Err(status) if pinned && status.is_conflict() && attempt < EVICTION_TRIES => {}
+            Err(status) if retries && status.is_conflict() && asks_for(&options, &pod) => {}
             removed => return removed.map(|()| success()),
         }
     }
@@ -165,7 +166,15 @@ fn asks_no_version(options: &DeleteOptions) -> bool {
     preconditions.is_none_or(|it| it.resource_version.is_none())
 }
 
-/// Marks a pod as evicted and deletes it; only at `version`, if there is one.
+/// Whether the options mean this pod, and not only its name.
+fn asks_for(options: &DeleteOptions, pod: &Pod) -> bool {
+    let preconditions = options.preconditions.as_deref();
+    let uid = preconditions.and_then(|it| it.uid.as_ref());
+    uid.is_none_or(|uid| *uid == pod.metadata.uid)
+}
+
+/// Marks a pod as evicted and deletes it: this one, whoever has its name by now, and only at
+/// `version`, if there is one.
 async fn remove(
     rest: &Rest,
     cx: &RequestContext,
@@ -181,22 +190,32 @@ async fn remove(
     if !dry_run {
         let evicted = Evicted {
             now: cx.now(),
+            uid: pod.metadata.uid.clone(),
             version: version.clone(),
         };
         let marked = change(rest, cx, namespace, name, &evicted, false).await?;
         version = Some(marked.resource_version().to_string().into());
     }
+    let preconditions = options.preconditions.get_or_insert_default();
     if pinned {
-        let preconditions = options.preconditions.get_or_insert_default();
         preconditions.resource_version = version;
     }
-    let store = rest.store();
-    store.delete(cx, namespace, name, &options).await.map(drop)
+    let uid = || pod.metadata.uid.clone();
+    preconditions.uid.get_or_insert_with(uid);
+    let call = DeleteCall {
+        cx,
+        namespace,
+        name,
+        options: &options,
+        only: None,
+    };
+    rest.store().delete(call).await.map(drop)
 }
 
 /// A pod that says that it is evicted.
 struct Evicted {
     now: Time,
+    uid: Str,
     /// The version that it must have.
     version: Option<Str>,
 }
@@ -204,7 +223,7 @@ struct Evicted {
 impl UpdatedObject for Evicted {
     fn preconditions(&self) -> Preconditions {
         Preconditions {
-            uid: None,
+            uid: Some(self.uid.clone()),
             resource_version: self.version.clone(),
         }
     }

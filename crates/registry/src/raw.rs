@@ -11,8 +11,8 @@ use crate::list;
 use crate::metrics::StorageRequest;
 use crate::reader::KvReader;
 use crate::storage::{
-    Allowed, Change, DeleteRequest, ListRequest, Listed, Outcome, Storage, StorageStats,
-    UpdateRequest, WatchRequest,
+    Allowed, Change, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Storage,
+    StorageStats, UpdateRequest, WatchRequest,
 };
 use crate::storage_key::KeyLayout;
 use crate::stored_codec::StoredCodec;
@@ -56,23 +56,16 @@ impl RawStorage {
         &self,
         key: String,
         object: Box<dyn AnyObject>,
-        ttl: Option<Duration>,
+        request: CreateRequest,
     ) -> Result<Stored, StorageError> {
         self.codec.keys().check(&key)?;
         if !object.meta().resource_version.is_empty() {
             return Err(StorageError::VersionOnCreate);
         }
         let value = self.codec.encode(object)?;
+        let guarded = !request.guards.is_empty();
         let bytes = Bytes::from(key);
-        let put = self.put(
-            StorageRequest::Create,
-            &bytes,
-            &value,
-            Expected::Absent,
-            ttl,
-        );
-        let put = put.await?;
-        match put {
+        match self.put_new(&bytes, &value, request).await? {
             WriteOutcome::Committed { revision } => {
                 Ok(self.codec.written(&bytes, revision.0, &value))
             }
@@ -80,6 +73,7 @@ impl RawStorage {
                 let key = text(&bytes);
                 Err(match current {
                     Some(kv) => StorageError::exists(key, &self.codec.stored(&kv)),
+                    None if guarded => StorageError::Overtaken { key },
                     None => StorageError::Exists {
                         key,
                         terminating: false,
@@ -87,6 +81,19 @@ impl RawStorage {
                 })
             }
         }
+    }
+
+    /// Writes a value under a key that nothing is under.
+    async fn put_new(
+        &self,
+        key: &Bytes,
+        value: &Bytes,
+        request: CreateRequest,
+    ) -> Result<WriteOutcome, StorageError> {
+        let CreateRequest { ttl, guards } = request;
+        let put = PutRequest::new(key.clone(), self.codec.seal(key, value)?, Expected::Absent);
+        self.put(StorageRequest::Create, put.guards(guards), ttl)
+            .await
     }
 
     async fn get_object(
@@ -149,13 +156,9 @@ impl RawStorage {
     async fn put(
         &self,
         request: StorageRequest,
-        key: &Bytes,
-        value: &Bytes,
-        expected: Expected,
+        mut put: PutRequest,
         ttl: Option<Duration>,
     ) -> Result<WriteOutcome, StorageError> {
-        let value = self.codec.seal(key, value)?;
-        let mut put = PutRequest::new(key.clone(), value, expected);
         if let Some(ttl) = ttl {
             put = put.lease(self.kv.grant(ttl).await?);
         }
@@ -211,9 +214,9 @@ impl Storage for RawStorage {
         &self,
         key: String,
         object: Box<dyn AnyObject>,
-        ttl: Option<Duration>,
+        request: CreateRequest,
     ) -> BoxFuture<'_, Result<Stored, StorageError>> {
-        Box::pin(self.create_object(key, object, ttl))
+        Box::pin(self.create_object(key, object, request))
     }
 
     fn get<'a>(

@@ -22,6 +22,7 @@ use crate::rest::Rest;
 use crate::service_claims::{Ranges, ServiceClaims};
 use crate::storage::{DryRunnable, ListRequest, MadeStorage, Scope, StorageFactory};
 use crate::storage_error::Operation;
+use crate::storage_key::NoPlace;
 use crate::store::Store;
 use crate::strategy::{BoxFuture, Lookup};
 use crate::subresource::Subresource;
@@ -215,8 +216,15 @@ pub(crate) struct Engine {
 
 impl Engine {
     /// The objects of a custom resource.
-    pub(crate) fn custom(&self, kind: &'static Kind, facts: &ResourceFacts) -> MadeStorage {
-        self.factory.custom(kind, facts.plural, facts.namespaced)
+    pub(crate) fn custom(
+        &self,
+        kind: &'static Kind,
+        facts: &ResourceFacts,
+        renames_versions: bool,
+    ) -> Result<MadeStorage, NoPlace> {
+        let (plural, namespaced) = (facts.plural, facts.namespaced);
+        self.factory
+            .custom(kind, plural, namespaced, renames_versions)
     }
 }
 
@@ -254,6 +262,8 @@ fn new_store(
         strategy,
         has_status: facts.subresources.iter().any(|it| it.name == "status"),
         hooks: Vec::new(),
+        definition: None,
+        ends: None,
     })
 }
 

@@ -170,6 +170,11 @@ impl Rest {
         self.subresource.kind().unwrap_or(self.kind)
     }
 
+    /// What whoever uses this version of a custom resource is warned of.
+    pub fn deprecation(&self) -> Option<&'static str> {
+        deprecation_of(self.facts)
+    }
+
     /// The kind of lists.
     pub fn list_kind(&self) -> String {
         format!("{}List", self.facts.kind)
@@ -266,6 +271,12 @@ impl fmt::Debug for Rest {
             .field("subresource", &self.subresource)
             .finish_non_exhaustive()
     }
+}
+
+/// What whoever uses a resource is warned of, if it is a custom one, in a version that its
+/// definition calls deprecated.
+pub fn deprecation_of(facts: &'static ResourceFacts) -> Option<&'static str> {
+    shape_of(facts)?.warning
 }
 
 /// Adds the warnings of a strategy to a request.

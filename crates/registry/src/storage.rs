@@ -24,6 +24,7 @@ use kubist_apimachinery::{
     AnyObject, CauseType, GroupResource, ListMeta, ListOptions, Preconditions, Status, StatusCause,
     StatusDetails, StatusReason, Str,
 };
+use kubist_storage::Guard;
 use std::fmt;
 use std::time::Duration;
 
@@ -37,16 +38,16 @@ pub trait Storage: fmt::Debug + Send + Sync + 'static {
     /// Where the objects are.
     fn keys(&self) -> &KeyLayout;
 
-    /// Stores a new object under a key that nothing is under, for as long as `ttl` (forever if
-    /// None).
+    /// Stores a new object under a key that nothing is under.
     ///
     /// # Errors
-    /// The object has a resource version already, or something is under the key.
+    /// The object has a resource version already, something is under the key, or what the request
+    /// was judged by has changed.
     fn create(
         &self,
         key: String,
         object: Box<dyn AnyObject>,
-        ttl: Option<Duration>,
+        request: CreateRequest,
     ) -> BoxFuture<'_, Result<Stored, StorageError>>;
 
     /// Reads an object; None if there is none. `not_older_than`: None reads the most recent state,
@@ -208,6 +209,17 @@ impl Listed {
 /// Objects that cannot be read which the status of a list names, as upstream.
 const UNREADABLE_NAMED_MAX: usize = 100;
 
+/// How [`Storage::create`] goes about it.
+#[derive(Clone, Debug, Default)]
+#[expect(clippy::exhaustive_structs, reason = "the store fills it in")]
+pub struct CreateRequest {
+    /// For how long the object is stored; forever if None.
+    pub ttl: Option<Duration>,
+    /// Other keys by which the object may come, such as that of its namespace. It comes only
+    /// while they are the same.
+    pub guards: Vec<Guard>,
+}
+
 /// How [`Storage::update`] goes about it.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "the store fills it in")]
@@ -268,10 +280,14 @@ pub trait Change: Send {
 pub enum Changed {
     /// This object in place of the other, for so long.
     Write(Box<dyn AnyObject>, Option<Duration>),
+    /// This object, where there was none.
+    Create(Box<dyn AnyObject>, CreateRequest),
     /// Nothing: what is there stays, and is the answer.
     Keep,
     /// No object any more; this is the answer.
     Delete(Box<dyn AnyObject>),
+    /// No object any more; the answer is what was there, with the resource version of its end.
+    Remove,
 }
 
 /// What became of a change.

@@ -26,6 +26,12 @@ pub enum StorageError {
         /// Whether what is there is being deleted.
         terminating: bool,
     },
+    /// What a create was judged by is not the same any more; it is to be judged again.
+    #[error("what the creation of {key:?} was judged by has changed")]
+    Overtaken {
+        /// The full key.
+        key: String,
+    },
     /// An object that is to be created has a resource version already.
     #[error("resourceVersion should not be set on objects to be created")]
     VersionOnCreate,
@@ -164,7 +170,7 @@ impl StorageError {
                 }
                 status
             }
-            Self::Exists { .. } | Self::InvalidObject { .. } => {
+            Self::Exists { .. } | Self::InvalidObject { .. } | Self::Overtaken { .. } => {
                 Status::conflict(resource, name, self)
             }
             Self::TooLarge { requested, current } => {

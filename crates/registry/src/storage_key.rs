@@ -1,9 +1,18 @@
 //! Where objects are in storage: upstream's layout of keys, with its exceptions.
+//!
+//! Built-in resources have folders of fixed names; a custom resource has its group as a folder. No
+//! layout of a custom resource can be made whose keys could be a built-in's, or the other way
+//! round: [`KeyLayout::custom`] refuses, whatever is stored already.
+
+#[cfg(test)]
+mod tests;
 
 use crate::StorageError;
 use bytes::Bytes;
-use kubist_apimachinery::Status;
+use kubist_api::GROUPS;
+use kubist_apimachinery::{Status, validate_name};
 use kubist_storage::KeyRange;
+use std::fmt;
 
 /// Where the objects of one resource are: `<root>/<resource>/[<namespace>/]<name>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,13 +40,69 @@ const EXCEPTIONS: [(&str, &str, &str); 7] = [
     ("networking.k8s.io", "ingresses", "ingress"),
 ];
 
+/// Built-in resources that no API serves: group and plural.
+const UNSERVED: [(&str, &str); 1] = [("", "ranges")];
+
+/// Folders below the root that hold no objects of the API, some of them upstream's: what servers
+/// on one store tell each other, and what was allotted to services before there were objects for
+/// it.
+const OTHER_FOLDERS: [&str; 4] = ["masterleases", "peerserverleases", "ranges", "health"];
+
+/// Why a custom resource can have no place in storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoPlace {
+    /// The group is no domain with at least one dot.
+    Group,
+    /// The plural is no label.
+    Plural,
+    /// This folder of a built-in resource is above its folder, below it, or the same.
+    BuiltIn(String),
+}
+
+impl fmt::Display for NoPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Group => f.write_str("its group is not a domain with at least one dot"),
+            Self::Plural => f.write_str("its plural is not a DNS-1035 label"),
+            Self::BuiltIn(folder) => {
+                write!(f, "its objects would be stored among those in {folder:?}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for NoPlace {}
+
+/// The folders below the root in which something is kept that is not a custom resource's.
+pub(crate) fn built_in_folders() -> impl Iterator<Item = String> {
+    let resources = GROUPS.iter().flat_map(|group| group.versions);
+    let resources = resources.flat_map(|version| version.resources);
+    let served = resources.map(|facts| (facts.group, facts.plural));
+    let stored = served
+        .chain(UNSERVED)
+        .map(|(group, plural)| folder(group, plural).to_owned());
+    stored.chain(OTHER_FOLDERS.map(str::to_owned))
+}
+
+/// Where a built-in resource is, below the root.
+fn folder<'a>(group: &str, plural: &'a str) -> &'a str {
+    EXCEPTIONS
+        .iter()
+        .find(|(of_group, of_plural, _)| *of_group == group && *of_plural == plural)
+        .map_or(plural, |(_, _, folder)| folder)
+}
+
+/// Whether keys of one folder could be those of the other.
+fn overlap(one: &str, other: &str) -> bool {
+    let (one, other) = (format!("{one}/"), format!("{other}/"));
+    one.starts_with(&other) || other.starts_with(&one)
+}
+
 impl KeyLayout {
     /// The layout of a built-in resource below `root`, such as `/registry`.
     pub fn built_in(root: &str, group: &str, plural: &str, namespaced: bool) -> Self {
-        let folder = EXCEPTIONS
-            .iter()
-            .find(|(of_group, of_plural, _)| *of_group == group && *of_plural == plural)
-            .map_or(plural, |(_, _, folder)| folder);
+        let folder = folder(group, plural);
         Self {
             prefix: format!("{root}/{folder}/"),
             namespaced,
@@ -45,10 +110,37 @@ impl KeyLayout {
     }
 
     /// The layout of a custom resource: its group is a folder.
-    pub(crate) fn custom(root: &str, group: &str, plural: &str, namespaced: bool) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// Its keys could be those of something else.
+    pub fn custom(
+        root: &str,
+        group: &str,
+        plural: &str,
+        namespaced: bool,
+    ) -> Result<Self, NoPlace> {
+        Self::check_custom(group, plural)?;
+        Ok(Self {
             prefix: format!("{root}/{group}/{plural}/"),
             namespaced,
+        })
+    }
+
+    /// Whether a custom resource can have a place of its own in storage.
+    ///
+    /// # Errors
+    /// As [`custom`](Self::custom).
+    pub(crate) fn check_custom(group: &str, plural: &str) -> Result<(), NoPlace> {
+        if !group.contains('.') || !validate_name::dns1123_subdomain(group).is_empty() {
+            return Err(NoPlace::Group);
+        }
+        if !validate_name::dns1035_label(plural).is_empty() {
+            return Err(NoPlace::Plural);
+        }
+        let own = format!("{group}/{plural}");
+        match built_in_folders().find(|folder| overlap(folder, &own)) {
+            Some(folder) => Err(NoPlace::BuiltIn(folder)),
+            None => Ok(()),
         }
     }
 
@@ -133,53 +225,5 @@ fn problem(segment: &str) -> Option<String> {
         _ if segment.contains('/') => Some("may not contain '/'".to_owned()),
         _ if segment.contains('%') => Some("may not contain '%'".to_owned()),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_upstreams() {
-        let key = |group, plural, namespaced| {
-            let layout = KeyLayout::built_in("/registry", group, plural, namespaced);
-            layout.key("ns", "x").expect("both names are fine")
-        };
-        assert_eq!(
-            key("apps", "deployments", true),
-            "/registry/deployments/ns/x"
-        );
-        assert_eq!(key("", "services", true), "/registry/services/specs/ns/x");
-        assert_eq!(key("", "nodes", false), "/registry/minions/x");
-        assert_eq!(
-            key("networking.k8s.io", "ingresses", true),
-            "/registry/ingress/ns/x"
-        );
-    }
-
-    #[test]
-    fn a_key_never_leaves_its_folder() {
-        let layout = KeyLayout::built_in("/registry", "", "pods", true);
-        for (namespace, name) in [
-            ("", "x"),
-            ("ns", ""),
-            ("..", "x"),
-            ("ns", "a/b"),
-            ("ns", "%2e"),
-        ] {
-            let status = layout.key(namespace, name).expect_err("not a key");
-            assert_eq!(status.code, 400, "{namespace} {name}");
-        }
-    }
-
-    #[test]
-    fn names_are_read_back_from_keys() {
-        let pods = KeyLayout::built_in("/registry", "", "pods", true);
-        assert_eq!(pods.names(b"/registry/pods/ns/x"), ("ns", "x"));
-        let nodes = KeyLayout::built_in("/registry", "", "nodes", false);
-        assert_eq!(nodes.names(b"/registry/minions/x"), ("", "x"));
-        assert!(!pods.range("ns").contains(b"/registry/pods/ns-x/y"));
-        assert!(pods.range("").contains(b"/registry/pods/ns-x/y"));
     }
 }

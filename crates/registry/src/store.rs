@@ -8,9 +8,10 @@ mod create;
 mod delete;
 mod deletion;
 mod namespaces;
+mod place;
 mod update;
 
-pub(crate) use delete::IGNORE_READ_ERROR;
+pub(crate) use delete::{DeleteCall, IGNORE_READ_ERROR, Only};
 pub(crate) use update::{Part, UpdateRequest};
 
 use crate::hooks::Hooks;
@@ -19,8 +20,9 @@ use crate::storage::DryRunnable;
 use crate::storage_error::{Operation, StorageError};
 use crate::strategy::Strategy;
 use kubist_api::Kind;
-use kubist_apimachinery::{AnyObject, FieldError, GroupKind, GroupResource, Status};
+use kubist_apimachinery::{AnyObject, FieldError, GroupKind, GroupResource, Status, Str};
 use std::sync::Arc;
+use tokio::sync::watch;
 
 /// All objects of one resource.
 #[derive(Clone, Debug)]
@@ -33,6 +35,17 @@ pub(crate) struct Store {
     /// Whether the status is a subresource, so that the main path leaves it alone.
     pub(crate) has_status: bool,
     pub(crate) hooks: Vec<Arc<dyn Hooks>>,
+    /// What defines the resource; none for built-in ones.
+    pub(crate) definition: Option<DefinedBy>,
+    /// When watches end, which the definition decides; none for built-in ones.
+    pub(crate) ends: Option<watch::Receiver<()>>,
+}
+
+/// The CustomResourceDefinition that a resource is served for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DefinedBy {
+    pub(crate) name: Str,
+    pub(crate) uid: Str,
 }
 
 impl Store {
@@ -82,7 +95,7 @@ impl Store {
     ) -> Result<(), Status> {
         let meta = object.meta_mut();
         if !self.namespaced {
-            meta.namespace = kubist_apimachinery::Str::default();
+            meta.namespace = Str::default();
         } else if meta.namespace.is_empty() {
             meta.namespace = namespace.into();
         } else if meta.namespace != *namespace {

@@ -33,6 +33,8 @@ pub struct StoredCodec {
     transformer: Arc<dyn Transformer>,
     encoding: StorageEncoding,
     metrics: Arc<ResourceMetrics>,
+    /// Whether a custom object of another version is one of this kind under another name.
+    renames_versions: bool,
 }
 
 /// How objects are written.
@@ -66,6 +68,7 @@ impl StoredCodec {
             transformer: Arc::new(Identity),
             encoding: StorageEncoding::default(),
             metrics: Arc::new(ResourceMetrics::new(kind.facts().group, kind.facts().kind)),
+            renames_versions: true,
         }
     }
 
@@ -248,13 +251,39 @@ impl StoredCodec {
 
     fn read(&self, kv: &KeyValue, revision: u64) -> Stored {
         match self.transformer.open(&kv.value, &kv.key) {
-            Ok(read) => decode(self.kind, revision, &read.value),
+            Ok(read) => match self.other_version(&read.value) {
+                None => decode(self.kind, revision, &read.value),
+                Some(status) => Stored::from_error(self.kind, revision, status),
+            },
             Err(error) => {
                 let key = String::from_utf8_lossy(&kv.key);
                 let why = format_args!("unable to transform key {key:?}: {error}");
                 Stored::from_error(self.kind, revision, Status::internal_error(why))
             }
         }
+    }
+}
+
+impl StoredCodec {
+    /// The same for a custom resource whose versions differ in more than their name: objects in
+    /// another version than this one cannot be read.
+    pub(crate) fn without_other_versions(mut self) -> Self {
+        self.renames_versions = false;
+        self
+    }
+
+    /// Why a value cannot be read, if it is in a version that would have to be converted.
+    fn other_version(&self, value: &Bytes) -> Option<Status> {
+        if self.renames_versions {
+            return None;
+        }
+        let named: TypeMeta = serde_json::from_slice(value).ok()?;
+        let (found, own) = (named.api_version, self.kind.facts().api_version);
+        (found != own).then(|| {
+            unreadable(&format_args!(
+                "it is stored as {found}, and conversion to {own} by a webhook is not implemented"
+            ))
+        })
     }
 }
 

@@ -27,6 +27,7 @@ use kubist_storage::{KeyRange, Watch, WatchBatch, WatchError};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 /// A running watch. Dropping it ends it.
@@ -43,6 +44,8 @@ pub struct EventStream {
     state: State,
     bookmarks: Option<Bookmarks>,
     pace: Pace,
+    /// When it ends, beside its own reasons.
+    ends: Option<watch::Receiver<()>>,
 }
 
 /// What comes next.
@@ -125,7 +128,14 @@ impl EventStream {
             state: begin.state,
             bookmarks,
             pace: Pace::new(),
+            ends: None,
         })
+    }
+
+    /// The same, which ends when this changes or is closed, after the events that are there.
+    pub(crate) fn ending_with(mut self, ends: watch::Receiver<()>) -> Self {
+        self.ends = Some(ends);
+        self
     }
 
     /// The next events; never an empty batch. None after the watch has ended.
@@ -134,6 +144,20 @@ impl EventStream {
     ///
     /// Dropping the future loses no event.
     pub async fn next(&mut self) -> Option<Vec<WatchEvent>> {
+        let Some(mut ends) = self.ends.clone() else {
+            return self.next_event().await;
+        };
+        tokio::select! {
+            biased;
+            events = self.next_event() => events,
+            _ = ends.changed() => {
+                self.state = State::Over;
+                None
+            }
+        }
+    }
+
+    async fn next_event(&mut self) -> Option<Vec<WatchEvent>> {
         loop {
             // Before anything is taken that dropping this future would lose.
             self.pace.rest().await;

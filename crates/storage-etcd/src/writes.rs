@@ -6,7 +6,7 @@ use crate::proto::{self, Operation, RequestOp};
 use crate::refusal::Refusal;
 use crate::translate::{head, key_value, number};
 use bytes::Bytes;
-use kubist_storage::{DeleteRequest, Expected, LeaseId, PutRequest, ReadError, Revision};
+use kubist_storage::{DeleteRequest, Expected, Guard, LeaseId, PutRequest, ReadError, Revision};
 use kubist_storage::{WriteError, WriteOutcome};
 use prost::Message;
 
@@ -27,23 +27,28 @@ impl Shared {
             bytes: request.key.len() + request.value.len(),
             lease,
         };
+        if request.guards.iter().any(|guard| guard.key.is_empty()) {
+            return Err(WriteError::EmptyKey);
+        }
         let key = request.key.clone();
+        let mut compares: Vec<_> = request.guards.into_iter().map(compare).collect();
         let put = proto::PutRequest {
             key: request.key,
             value: request.value,
             lease: lease.0,
         };
-        let expected = match request.expected {
-            Expected::Any => {
+        match request.expected {
+            Expected::Any if compares.is_empty() => {
                 let answer = self.write(&PUT, put, write).await?;
                 let revision = head(answer.header.as_ref());
                 return Ok(WriteOutcome::Committed { revision });
             }
-            Expected::Absent => Revision::ZERO,
-            Expected::Revision(revision) => revision,
-        };
+            Expected::Any => {}
+            Expected::Absent => compares.push(modified(&key, Revision::ZERO)),
+            Expected::Revision(revision) => compares.push(modified(&key, revision)),
+        }
         let operation = Operation::Put(put);
-        self.write_if(key, expected, operation, request.read_on_conflict, write)
+        self.write_if(key, compares, operation, request.read_on_conflict, write)
             .await
     }
 
@@ -80,7 +85,8 @@ impl Shared {
             }
             Expected::Revision(expected) => {
                 let operation = Operation::Delete(delete);
-                self.write_if(key, expected, operation, request.read_on_conflict, write)
+                let compares = vec![modified(&key, expected)];
+                self.write_if(key, compares, operation, request.read_on_conflict, write)
                     .await
             }
         }
@@ -89,16 +95,11 @@ impl Shared {
     async fn write_if(
         &self,
         key: Bytes,
-        expected: Revision,
+        compares: Vec<proto::Compare>,
         operation: Operation,
         read_on_conflict: bool,
         write: Write,
     ) -> Result<WriteOutcome, WriteError> {
-        let compare = proto::Compare {
-            target: proto::Target::Modification.into(),
-            key: key.clone(),
-            value: Some(proto::Value::Modification(number(expected))),
-        };
         let read = Operation::Range(proto::RangeRequest {
             key,
             ..proto::RangeRequest::default()
@@ -112,7 +113,7 @@ impl Shared {
             Vec::new()
         };
         let txn = proto::TxnRequest {
-            compare: vec![compare],
+            compare: compares,
             success: vec![step(operation)],
             failure,
         };
@@ -153,6 +154,19 @@ impl Shared {
             Some(other) => other.into_fault().into(),
         })
     }
+}
+
+/// That a key's newest version was written by a revision; zero: that it does not exist.
+fn modified(key: &Bytes, revision: Revision) -> proto::Compare {
+    proto::Compare {
+        target: proto::Target::Modification.into(),
+        key: key.clone(),
+        value: Some(proto::Value::Modification(number(revision))),
+    }
+}
+
+fn compare(guard: Guard) -> proto::Compare {
+    modified(&guard.key, guard.revision)
 }
 
 fn write_error(error: ReadError) -> WriteError {

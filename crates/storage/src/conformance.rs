@@ -223,6 +223,7 @@ macro_rules! conformance_suite {
             writes::each_write_raises_the_revision_by_one,
             writes::empty_key_is_refused,
             writes::empty_value_is_a_value,
+            writes::guarded_put_happens_only_while_its_guards_are_the_same,
             writes::key_put_again_after_delete_is_created_anew,
             writes::put_of_another_revision_conflicts_and_reads_it,
             writes::put_of_the_seen_revision_replaces,

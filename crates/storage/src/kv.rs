@@ -1,7 +1,7 @@
 //! The seam between the API server's storage and an engine.
 //!
-//! What etcd v3 offers to Kubernetes, and no more: no transactions over several keys, no
-//! comparison but that of a key's modification revision.
+//! What etcd v3 offers to Kubernetes, and no more: no writes of several keys, no comparison but
+//! that of keys' modification revisions.
 
 use crate::memory::Tree;
 use crate::{Answer, CompactError, Fault, KeyRange, KeyValue, LeaseError, LeaseId, ReadError};
@@ -166,6 +166,17 @@ impl Expected {
     }
 }
 
+/// A key that a write was judged by, beside the one that it writes: the write happens only while
+/// it is still the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "a comparison has no other parts")]
+pub struct Guard {
+    /// The key, not empty.
+    pub key: Bytes,
+    /// What wrote its newest version; zero if it must not exist.
+    pub revision: Revision,
+}
+
 /// What [`Kv::put`] shall write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PutRequest {
@@ -181,6 +192,9 @@ pub struct PutRequest {
     /// Whether a conflict must carry the current version. An engine for which that costs
     /// nothing gives it anyway.
     pub read_on_conflict: bool,
+    /// Other keys that must be the same as when the write was judged. If one is not, the write is
+    /// a conflict although `expected` holds of the current version. A few at most.
+    pub guards: Vec<Guard>,
 }
 
 impl PutRequest {
@@ -193,7 +207,14 @@ impl PutRequest {
             expected,
             lease: None,
             read_on_conflict: true,
+            guards: Vec::new(),
         }
+    }
+
+    /// The same, only while other keys are the same.
+    pub fn guards(mut self, guards: Vec<Guard>) -> Self {
+        self.guards = guards;
+        self
     }
 
     /// The same under a lease.
@@ -234,7 +255,7 @@ pub enum WriteOutcome {
         /// The write's revision: the new version's, or the delete's own.
         revision: Revision,
     },
-    /// The key was not as expected; nothing was written.
+    /// The key or a guard was not as expected; nothing was written.
     Conflict {
         /// Where the store stands.
         revision: Revision,

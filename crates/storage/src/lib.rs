@@ -70,7 +70,9 @@ pub use event::{Change, Event};
 pub use journal::Journal;
 pub use key_range::KeyRange;
 pub use key_value::{KeyValue, Note};
-pub use kv::{DeleteRequest, Expected, GetResponse, Kv, PutRequest, RangeRequest, RangeResponse};
+pub use kv::{
+    DeleteRequest, Expected, GetResponse, Guard, Kv, PutRequest, RangeRequest, RangeResponse,
+};
 pub use kv::{WatchRequest, WriteOutcome};
 pub use lease::LeaseId;
 pub use revision::Revision;

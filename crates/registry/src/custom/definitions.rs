@@ -6,6 +6,7 @@
 use super::CLEANUP;
 use super::names::{self, ESTABLISHED, TERMINATING, Taken};
 use crate::rest::Rest;
+use crate::store::{Part, UpdateRequest};
 use crate::{Registry, Replacement, RequestContext, Stored, User, WatchEvent};
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionStatus};
 use kubist_apimachinery::{
@@ -172,12 +173,20 @@ impl Registry {
         rest: &Rest,
         definition: &CustomResourceDefinition,
     ) -> Result<(), Status> {
-        let (cx, options) = (self.own_request(), PostOptions::default());
-        let name = definition.metadata.name.clone();
         let mut free = definition.clone();
         free.metadata.finalizers.retain(|it| it != CLEANUP);
-        let new = Replacement(Box::new(free));
-        let written = rest.update(&cx, "", &name, &new, &options).await;
+        // Without the checks of a user's update: also what is not valid any more has an end.
+        let request = UpdateRequest {
+            shared: &self.shared,
+            cx: &self.own_request(),
+            namespace: "",
+            name: &definition.metadata.name,
+            object: &Replacement(Box::new(free)),
+            part: Part::Everything,
+            subresource: "",
+            dry_run: false,
+        };
+        let written = rest.store.update(request).await;
         tolerate(written.map(drop))
     }
 
@@ -243,7 +252,8 @@ fn accepted(
     let others = known.values().filter(|it| {
         it.spec.group == definition.spec.group && it.metadata.name != definition.metadata.name
     });
-    names::settle(definition, &Taken::by(others), now)
+    let taken = Taken::by(others).and_built_in(&definition.spec.group);
+    names::settle(definition, &taken, now)
 }
 
 pub(super) fn is_ending(definition: &CustomResourceDefinition) -> bool {
@@ -273,7 +283,10 @@ fn over() -> Status {
 /// Marks a definition whose deletion begins: its objects go first.
 pub(crate) fn mark(definition: &mut CustomResourceDefinition, now: kubist_apimachinery::Time) {
     definition.metadata.deletion_timestamp = Some(now);
-    definition.metadata.finalizers.push(CLEANUP.into());
+    let finalizers = &mut definition.metadata.finalizers;
+    if !finalizers.iter().any(|it| it == CLEANUP) {
+        finalizers.push(CLEANUP.into());
+    }
     let why = (
         "InstanceDeletionPending",
         "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",

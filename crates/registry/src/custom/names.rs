@@ -1,5 +1,8 @@
 //! Which names of a definition are accepted, and what its conditions say of that. Pure.
 
+use super::approval;
+use crate::storage_key::KeyLayout;
+use kubist_api::GROUPS;
 use kubist_api::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionNames,
     CustomResourceDefinitionStatus,
@@ -7,7 +10,7 @@ use kubist_api::apiextensions::v1::{
 use kubist_apimachinery::{Str, Time};
 use std::collections::BTreeSet;
 
-/// Names that other definitions of a group have.
+/// Names that others of a group have: other definitions, and what is built in.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     resources: BTreeSet<Str>,
@@ -29,6 +32,20 @@ impl Taken {
         taken.resources.remove("");
         taken.kinds.remove("");
         taken
+    }
+
+    /// The same with the names of what is built in.
+    pub(crate) fn and_built_in(mut self, group: &str) -> Self {
+        let group = GROUPS.iter().find(|it| it.name == group);
+        let versions = group.into_iter().flat_map(|it| it.versions);
+        for facts in versions.flat_map(|it| it.resources) {
+            let names = [facts.plural, facts.singular].into_iter();
+            let names = names.chain(facts.short_names.iter().copied());
+            self.resources.extend(names.map(Str::from));
+            self.kinds.insert(facts.kind.into());
+            self.kinds.insert(format!("{}List", facts.kind).into());
+        }
+        self
     }
 }
 
@@ -70,8 +87,18 @@ pub(crate) fn settle(
         (reason, &message),
         now,
     );
+    approval::set(definition, &mut status, now);
     let was_established = is_true(&status, ESTABLISHED);
-    if accepted && !was_established {
+    if let Err(why) = place(definition) {
+        let message = format!("the definition is not served: {why}");
+        set(
+            &mut status,
+            ESTABLISHED,
+            false,
+            ("NoPlaceInStorage", &message),
+            now,
+        );
+    } else if accepted && !was_established {
         let message = "the initial names have been accepted";
         set(
             &mut status,
@@ -90,6 +117,7 @@ pub(crate) fn settle(
             now,
         );
     }
+    say_conversion(definition, &mut status, now);
     let message = "the schema is kept; objects are not pruned, defaulted or validated by it";
     set(
         &mut status,
@@ -101,6 +129,45 @@ pub(crate) fn settle(
     status
 }
 
+/// Whether a definition can have a place in storage that nothing else has. Definitions are checked
+/// when they are created; but those in storage may be older than the checks, or another's work.
+fn place(definition: &CustomResourceDefinition) -> Result<(), String> {
+    let spec = &definition.spec;
+    let (group, plural) = (&spec.group, &spec.names.plural);
+    if definition.metadata.name != *format!("{plural}.{group}") {
+        return Err("its name is not its plural and its group".to_owned());
+    }
+    KeyLayout::check_custom(group, plural).map_err(|why| why.to_string())
+}
+
+/// Whether objects are converted by a webhook between the versions of a definition.
+pub(super) fn has_webhook(definition: &CustomResourceDefinition) -> bool {
+    let conversion = definition.spec.conversion.as_deref();
+    conversion.is_some_and(|it| it.strategy != "None")
+}
+
+/// Says that what a webhook would have to convert is not served.
+fn say_conversion(
+    definition: &CustomResourceDefinition,
+    status: &mut CustomResourceDefinitionStatus,
+    now: Time,
+) {
+    if !has_webhook(definition) {
+        status.conditions.retain(|it| it.type_ != *CONVERTED);
+        return;
+    }
+    let mut versions = definition.spec.versions.iter();
+    let stored = versions.find(|it| it.storage).map_or("", |it| &it.name);
+    let message = format!(
+        "conversion by webhooks is not implemented; of the versions, {stored:?} is served, and \
+         objects that are stored in another cannot be read"
+    );
+    let why = ("NotImplemented", message.as_str());
+    set(status, CONVERTED, false, why, now);
+}
+
+/// The condition of a definition whose versions are to be converted by a webhook.
+const CONVERTED: &str = "VersionsConverted";
 /// The condition of a definition that is served.
 pub(crate) const ESTABLISHED: &str = "Established";
 /// The condition of a definition that is being deleted.
@@ -174,6 +241,8 @@ mod tests {
 
     fn definition(plural: &str, kind: &str, short: &[&str]) -> CustomResourceDefinition {
         let mut definition = CustomResourceDefinition::default();
+        definition.metadata.name = format!("{plural}.example.com").into();
+        definition.spec.group = "example.com".into();
         let names = &mut definition.spec.names;
         names.plural = plural.into();
         names.singular = kind.to_lowercase().into();

@@ -11,7 +11,8 @@ use crate::catalog::{self, ServedGroup};
 use crate::registry::{RunningCache, Shared};
 use crate::rest::Rest;
 use crate::storage::DryRunnable;
-use crate::store::Store;
+use crate::storage_key::NoPlace;
+use crate::store::{DefinedBy, Store};
 use crate::subresource::Subresource;
 use hashbrown::HashMap;
 use kubist_api::apiextensions::v1::CustomResourceDefinition;
@@ -20,6 +21,7 @@ use parking_lot::RwLock;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use tokio::sync::watch;
 
 /// Versions of all definitions that are served at a time.
 const SERVED_VERSIONS_MAX: usize = 20_000;
@@ -52,33 +54,63 @@ pub(super) struct Installed {
     pub(super) objects: Arc<Rest>,
     is_ending: bool,
     kept: Kept,
+    versions: Versions,
+    /// Ends the watches.
+    ends: Arc<watch::Sender<()>>,
+}
+
+/// What of a definition the watches of its objects go by: while that stays, they go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Versions {
+    by: DefinedBy,
+    served: Vec<&'static str>,
+    stored: &'static str,
 }
 
 /// Where the objects of a definition are. Stays the same while the definition changes in other
 /// ways than in the version of its storage, so that its watch cache does.
 #[derive(Clone, Debug)]
 struct Kept {
+    definition: DefinedBy,
     storage: DryRunnable,
     namespaced: bool,
+    renames_versions: bool,
     cache: Option<Arc<RunningCache>>,
 }
 
 impl Kept {
-    async fn make(shared: &Shared, shape: &'static Shape) -> Self {
-        let made = shared.engine.custom(shape.kind, shape.facts);
+    async fn make(
+        shared: &Shared,
+        shape: &'static Shape,
+        definition: DefinedBy,
+        renames_versions: bool,
+    ) -> Result<Self, NoPlace> {
+        let made = shared
+            .engine
+            .custom(shape.kind, shape.facts, renames_versions)?;
         let cache = match made.cacher {
             Some(cacher) => Some(Arc::new(RunningCache::start(cacher).await)),
             None => None,
         };
-        Self {
+        Ok(Self {
+            definition,
             storage: DryRunnable(made.storage),
             namespaced: shape.facts.namespaced,
+            renames_versions,
             cache,
-        }
+        })
     }
 
-    fn fits(&self, shape: &'static Shape) -> bool {
-        std::ptr::eq(self.storage.kind(), shape.kind) && self.namespaced == shape.facts.namespaced
+    fn fits(&self, said: &Said) -> bool {
+        let Said {
+            stored: shape,
+            by: definition,
+            ..
+        } = said;
+        std::ptr::eq(self.storage.kind(), shape.kind)
+            && self.renames_versions == said.renames_versions
+            && self.namespaced == shape.facts.namespaced
+            && self.definition == *definition
     }
 }
 
@@ -133,17 +165,68 @@ impl Served {
 
 impl Installed {
     /// Whether it is what a definition says now.
-    fn says(&self, shapes: &[&'static Shape], is_ending: bool, stored: &'static Shape) -> bool {
-        let mut pairs = self.shapes.iter().zip(shapes);
-        self.is_ending == is_ending
-            && self.kept.fits(stored)
-            && std::ptr::eq(self.objects.facts, stored.facts)
-            && self.shapes.len() == shapes.len()
+    fn is(&self, said: &Said) -> bool {
+        let mut pairs = self.shapes.iter().zip(&said.shapes);
+        self.is_ending == said.is_ending
+            && self.kept.fits(said)
+            && std::ptr::eq(self.objects.facts, said.stored.facts)
+            && self.shapes.len() == said.shapes.len()
             && pairs.all(|(one, other)| std::ptr::eq(*one, *other))
     }
 }
 
-fn new_store(kept: &Kept, shape: &'static Shape, is_ending: bool) -> Store {
+/// What a definition says that is to be served.
+struct Said {
+    by: DefinedBy,
+    /// The versions that are served.
+    shapes: Vec<&'static Shape>,
+    stored: &'static Shape,
+    renames_versions: bool,
+    is_ending: bool,
+}
+
+/// A definition has more versions, or they have changed more often, than there is room for.
+struct TooMany;
+
+impl Said {
+    /// What a definition says; None if it serves nothing.
+    fn of(definition: &CustomResourceDefinition) -> Result<Option<Self>, TooMany> {
+        // What a webhook would have to convert is left out.
+        let renames_versions = !names::has_webhook(definition);
+        let versions = definition.spec.versions.iter();
+        let versions = versions.filter(|it| it.storage || (it.served && renames_versions));
+        let versions = versions.map(|version| {
+            let shape = Shape::of(definition, version).ok_or(TooMany)?;
+            Ok((version, shape))
+        });
+        let versions = versions.collect::<Result<Vec<_>, TooMany>>()?;
+        let Some((_, stored)) = versions.iter().find(|(version, _)| version.storage) else {
+            return Ok(None);
+        };
+        let of_served = versions.iter().filter(|(version, _)| version.served);
+        Ok(Some(Self {
+            by: DefinedBy {
+                name: definition.metadata.name.clone(),
+                uid: definition.metadata.uid.clone(),
+            },
+            stored,
+            shapes: of_served.map(|(_, shape)| *shape).collect(),
+            renames_versions,
+            is_ending: is_ending(definition),
+        }))
+    }
+
+    fn versions(&self) -> Versions {
+        Versions {
+            by: self.by.clone(),
+            served: self.shapes.iter().map(|it| it.facts.version).collect(),
+            stored: self.stored.facts.version,
+        }
+    }
+}
+
+fn new_store(kept: &Kept, said: &Said, ends: &watch::Sender<()>) -> Store {
+    let (shape, is_ending) = (said.stored, said.is_ending);
     let facts = shape.facts;
     Store {
         group: facts.group,
@@ -153,6 +236,8 @@ fn new_store(kept: &Kept, shape: &'static Shape, is_ending: bool) -> Store {
         strategy: Arc::new(CustomStrategy { shape, is_ending }),
         has_status: shape.has_status,
         hooks: Vec::new(),
+        definition: Some(kept.definition.clone()),
+        ends: Some(ends.subscribe()),
     }
 }
 
@@ -164,36 +249,41 @@ impl Registry {
             self.uninstall(name);
             return true;
         }
-        let versions = definition.spec.versions.iter();
-        let versions: Option<Vec<_>> = versions
-            .filter(|version| version.served || version.storage)
-            .map(|version| Some((version, Shape::of(definition, version)?)))
-            .collect();
-        let Some(versions) = versions else {
-            self.uninstall(name);
-            return false;
+        let said = match Said::of(definition) {
+            Ok(Some(said)) => said,
+            nothing => {
+                self.uninstall(name);
+                return nothing.is_ok();
+            }
         };
-        let Some((_, stored)) = versions.iter().find(|(version, _)| version.storage) else {
-            self.uninstall(name);
-            return true;
-        };
-        let stored = *stored;
-        let of_served = versions.iter().filter(|(version, _)| version.served);
-        let shapes: Vec<_> = of_served.map(|(_, shape)| *shape).collect();
-        let is_ending = is_ending(definition);
         let served = self.definitions.served();
         let before = served.by_definition.get(name);
-        if before.is_some_and(|it| it.says(&shapes, is_ending, stored)) {
+        if before.is_some_and(|it| it.is(&said)) {
             return true;
         }
-        if served.resources.len() + shapes.len() > SERVED_VERSIONS_MAX {
+        if served.resources.len() + said.shapes.len() > SERVED_VERSIONS_MAX {
             return false;
         }
         let kept = match before {
-            Some(before) if before.kept.fits(stored) => before.kept.clone(),
-            _ => Kept::make(&self.shared, stored).await,
+            Some(before) if before.kept.fits(&said) => before.kept.clone(),
+            _ => {
+                let (by, renames) = (said.by.clone(), said.renames_versions);
+                let made = Kept::make(&self.shared, said.stored, by, renames).await;
+                let Ok(kept) = made else {
+                    // A condition has said so.
+                    self.uninstall(name);
+                    return true;
+                };
+                kept
+            }
         };
-        let store = Arc::new(new_store(&kept, stored, is_ending));
+        let versions = said.versions();
+        let same = before.filter(|it| it.versions == versions);
+        let ends = match same {
+            Some(same) => Arc::clone(&same.ends),
+            None => Arc::new(watch::Sender::new(())),
+        };
+        let store = Arc::new(new_store(&kept, &said, &ends));
         let rest = |shape: &Shape| Rest {
             shared: Arc::clone(&self.shared),
             facts: shape.facts,
@@ -202,10 +292,12 @@ impl Registry {
             subresource: Subresource::None,
         };
         let installed = Installed {
-            objects: Arc::new(rest(stored)),
-            shapes,
-            is_ending,
+            objects: Arc::new(rest(said.stored)),
+            shapes: said.shapes,
+            is_ending: said.is_ending,
             kept,
+            versions,
+            ends,
         };
         self.definitions.change(|next| {
             next.remove(name);
@@ -216,13 +308,17 @@ impl Registry {
             }
             next.by_definition.insert(name.clone(), installed);
         });
+        if let (Some(before), None) = (before, same) {
+            before.ends.send_replace(());
+        }
         true
     }
 
     pub(super) fn uninstall(&self, name: &str) {
         let served = self.definitions.served();
-        if served.by_definition.contains_key(name) {
+        if let Some(before) = served.by_definition.get(name) {
             self.definitions.change(|next| next.remove(name));
+            before.ends.send_replace(());
         }
     }
 }

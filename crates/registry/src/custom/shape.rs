@@ -5,6 +5,7 @@
 //! distinct contents is bounded.
 
 use super::{FieldPath, ScalePaths};
+use crate::catalog::rank;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubist_api::apiextensions::v1::{
@@ -46,6 +47,8 @@ pub(crate) struct Shape {
     /// Selectable fields, without the leading dot.
     pub(crate) fields: &'static [&'static str],
     pub(crate) list_kind: &'static str,
+    /// The warning of whoever uses a deprecated version.
+    pub(crate) warning: Option<&'static str>,
 }
 
 /// What was made static so far.
@@ -92,6 +95,7 @@ impl Shape {
             subresources.map(|it| to_json_value(it)),
             columns.map(|it| to_json_value(it)).collect::<Vec<_>>(),
             fields.map(|it| &it.json_path).collect::<Vec<_>>(),
+            warning(definition, version),
         ])
         .to_string();
         let mut shapes = SHAPES.lock();
@@ -155,6 +159,7 @@ impl Shape {
             has_status,
             fields: leak_all(fields),
             list_kind: leak(&names.list_kind),
+            warning: warning(definition, version).map(|it| leak(&it)),
         }
     }
 }
@@ -240,6 +245,31 @@ fn parts(
         verbs: PART_VERBS,
     });
     status.into_iter().chain(scale)
+}
+
+/// What whoever uses a version is told, if it is deprecated: what the definition says, or which
+/// newer version to use.
+fn warning(
+    definition: &CustomResourceDefinition,
+    version: &CustomResourceDefinitionVersion,
+) -> Option<String> {
+    if !version.deprecated {
+        return None;
+    }
+    if let Some(own) = &version.deprecation_warning {
+        return Some(own.to_string());
+    }
+    let (group, kind) = (&definition.spec.group, &definition.spec.names.kind);
+    let mut text = format!("{group}/{} {kind} is deprecated", version.name);
+    let newer = definition
+        .spec
+        .versions
+        .iter()
+        .filter(|it| it.served && !it.deprecated && rank(&it.name) > rank(&version.name));
+    if let Some(newest) = newer.max_by_key(|it| rank(&it.name)) {
+        text.push_str(&format!("; use {group}/{} {kind}", newest.name));
+    }
+    Some(text)
 }
 
 /// The version in which objects are stored.

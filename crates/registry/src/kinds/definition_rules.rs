@@ -9,12 +9,20 @@ use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
 use serde::Serialize;
 
 use super::rules::{self, Errors};
+use crate::custom::{APPROVAL_ANNOTATION, Approval, is_protected};
+use crate::storage_key::{KeyLayout, NoPlace};
 
 const SCOPES: [&str; 2] = ["Cluster", "Namespaced"];
 const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
 
 /// Checks a definition.
 pub(super) fn check(definition: &CustomResourceDefinition) -> Errors {
+    let mut errors = check_common(definition);
+    errors.extend(check_approval(definition, None));
+    errors
+}
+
+fn check_common(definition: &CustomResourceDefinition) -> Errors {
     let mut errors = Vec::new();
     let spec = &definition.spec;
     let (name, path) = (&definition.metadata.name, FieldPath::new("spec"));
@@ -23,15 +31,7 @@ pub(super) fn check(definition: &CustomResourceDefinition) -> Errors {
         let detail = "must be spec.names.plural+\".\"+spec.group";
         errors.push(FieldError::invalid(&path, name, detail));
     }
-    if rules::required(&mut errors, &spec.group, &path.child("group")) {
-        let path = path.child("group");
-        rules::text(
-            &mut errors,
-            &spec.group,
-            &path,
-            validate_name::dns1123_subdomain,
-        );
-    }
+    check_group(&mut errors, definition, &path);
     rules::one_of(&mut errors, &spec.scope, &SCOPES, &path.child("scope"));
     check_versions(&mut errors, definition, &path);
     check_names(&mut errors, definition, &path.child("names"));
@@ -51,7 +51,8 @@ pub(super) fn check_update(
     new: &CustomResourceDefinition,
     old: &CustomResourceDefinition,
 ) -> Errors {
-    let mut errors = check(new);
+    let mut errors = check_common(new);
+    errors.extend(check_approval(new, Some(old)));
     let path = FieldPath::new("spec");
     let (now, before) = (&new.spec, &old.spec);
     let names = path.child("names");
@@ -77,6 +78,49 @@ pub(super) fn check_update(
         }
     }
     errors
+}
+
+fn check_group(errors: &mut Errors, definition: &CustomResourceDefinition, path: &FieldPath) {
+    let spec = &definition.spec;
+    let (group, path) = (&spec.group, path.child("group"));
+    if !rules::required(errors, group, &path) {
+        return;
+    }
+    let problems = validate_name::dns1123_subdomain(group);
+    if !problems.is_empty() {
+        errors.push(FieldError::invalid(&path, group, problems.join(",")));
+    } else if !group.contains('.') {
+        let detail = "should be a domain with at least one dot";
+        errors.push(FieldError::invalid(&path, group, detail));
+    } else if let Err(why @ NoPlace::BuiltIn(_)) =
+        KeyLayout::check_custom(group, &spec.names.plural)
+    {
+        // Upstream accepts it, and loses what is stored there already.
+        errors.push(FieldError::invalid(&path, group, why.to_string()));
+    }
+}
+
+/// Checks what a definition in a protected group says of its approval. What it has said before is
+/// not judged again.
+fn check_approval(
+    new: &CustomResourceDefinition,
+    old: Option<&CustomResourceDefinition>,
+) -> Option<FieldError> {
+    let approval = Approval::of(new);
+    if !is_protected(&new.spec.group) || old.is_some_and(|old| Approval::of(old) == approval) {
+        return None;
+    }
+    let path = FieldPath::new("metadata").child("annotations");
+    let path = path.key(APPROVAL_ANNOTATION);
+    let message = approval.message(new);
+    match approval {
+        Approval::Approved | Approval::Bypassed => None,
+        Approval::Missing => Some(FieldError::required(&path, message)),
+        Approval::Invalid => {
+            let text = &new.metadata.annotations[APPROVAL_ANNOTATION];
+            Some(FieldError::invalid(&path, text, message))
+        }
+    }
 }
 
 fn check_versions(errors: &mut Errors, definition: &CustomResourceDefinition, path: &FieldPath) {

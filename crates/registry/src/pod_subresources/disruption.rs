@@ -26,7 +26,7 @@ fn is_protected(pod: &Pod) -> bool {
 /// How a pod may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
-    /// Its budget has given it a disruption, or it has none.
+    /// Its budget has given it a disruption.
     Granted,
     /// No budget counts it as it is now; it may go if it is still like that.
     Unguarded,
@@ -57,7 +57,7 @@ pub(super) async fn take(
         }
     }
     let budget = match &budgets[..] {
-        [] => return Ok(Leave::Granted),
+        [] => return Ok(Leave::Unguarded),
         [budget] => budget,
         _ => {
             let message = "This pod has more than one PodDisruptionBudget, which the eviction \

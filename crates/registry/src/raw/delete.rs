@@ -41,7 +41,7 @@ impl RawStorage {
     }
 
     /// The content that went, with the revision of its end: the same that watches show.
-    fn removed(&self, current: &Current, stored: &Stored, revision: u64) -> Stored {
+    pub(super) fn removed(&self, current: &Current, stored: &Stored, revision: u64) -> Stored {
         match &current.kv {
             Some(kv) => self.codec.removed(kv, revision),
             None => stored.at_revision(revision),

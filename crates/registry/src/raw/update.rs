@@ -2,12 +2,12 @@
 
 use super::{Current, RawStorage};
 use crate::metrics::StorageRequest;
-use crate::storage::{Change, Changed, Outcome, UpdateRequest, check};
+use crate::storage::{Change, Changed, CreateRequest, Outcome, UpdateRequest, check};
 use crate::stored_codec::may_be;
 use crate::{StorageError, Stored};
 use bytes::Bytes;
 use kubist_apimachinery::{AnyObject, Status};
-use kubist_storage::{Expected, Revision, WriteOutcome};
+use kubist_storage::{Expected, PutRequest, Revision, WriteOutcome};
 use std::time::Duration;
 
 /// How an attempt ended that did not fail.
@@ -72,6 +72,7 @@ impl RawStorage {
     ) -> Result<Tried, StorageError> {
         match changed {
             Changed::Write(object, ttl) => self.write(key, current, object, ttl).await,
+            Changed::Create(object, request) => self.create(key, object, request).await,
             Changed::Keep if !current.fresh => self.same_or_again(key, current).await,
             Changed::Keep => match current.stored {
                 Some(stored) => Ok(unchanged(stored)),
@@ -79,23 +80,36 @@ impl RawStorage {
                     key: key.to_owned(),
                 }),
             },
-            Changed::Delete(last) => {
-                let revision = revision(&current);
-                if revision == 0 {
-                    return Err(StorageError::NotFound {
-                        key: key.to_owned(),
-                    });
-                }
-                match self.remove(key, revision).await? {
-                    Ok(_) => Ok(Tried::Done(Outcome {
-                        stored: Stored::from_object(self.codec.kind(), revision, last),
-                        created: false,
-                        deleted: true,
-                    })),
-                    Err(found) => Ok(Tried::Again(self.fresh(found))),
-                }
-            }
+            Changed::Delete(last) => self.end(key, current, Some(last)).await,
+            Changed::Remove => self.end(key, current, None).await,
         }
+    }
+
+    /// Removes the object that was looked at. The answer is `last`, or what was there.
+    async fn end(
+        &self,
+        key: &str,
+        current: Current,
+        last: Option<Box<dyn AnyObject>>,
+    ) -> Result<Tried, StorageError> {
+        let Some(stored) = &current.stored else {
+            return Err(StorageError::NotFound {
+                key: key.to_owned(),
+            });
+        };
+        let removed = match self.remove(key, stored.revision()).await? {
+            Ok(revision) => revision,
+            Err(found) => return Ok(Tried::Again(self.fresh(found))),
+        };
+        let stored = match last {
+            Some(last) => Stored::from_object(self.codec.kind(), stored.revision(), last),
+            None => self.removed(&current, stored, removed),
+        };
+        Ok(Tried::Done(Outcome {
+            stored,
+            created: false,
+            deleted: true,
+        }))
     }
 
     async fn write(
@@ -118,16 +132,32 @@ impl RawStorage {
         }
         let bytes = Bytes::copy_from_slice(key.as_bytes());
         let expected = Expected::Revision(Revision(revision(&current)));
-        match self
-            .put(StorageRequest::Update, &bytes, &value, expected, ttl)
-            .await?
-        {
-            WriteOutcome::Committed { revision } => Ok(Tried::Done(Outcome {
-                stored: self.codec.written(&bytes, revision.0, &value),
-                created: current.stored.is_none(),
+        let put = PutRequest::new(bytes.clone(), self.codec.seal(&bytes, &value)?, expected);
+        let put = self.put(StorageRequest::Update, put, ttl).await?;
+        Ok(self.put_or_again(&bytes, &value, put, current.stored.is_none()))
+    }
+
+    /// Stores an object where there was none.
+    async fn create(
+        &self,
+        key: &str,
+        object: Box<dyn AnyObject>,
+        request: CreateRequest,
+    ) -> Result<Tried, StorageError> {
+        let value = self.codec.encode(object)?;
+        let bytes = Bytes::copy_from_slice(key.as_bytes());
+        let put = self.put_new(&bytes, &value, request).await?;
+        Ok(self.put_or_again(&bytes, &value, put, true))
+    }
+
+    fn put_or_again(&self, key: &Bytes, value: &Bytes, put: WriteOutcome, created: bool) -> Tried {
+        match put {
+            WriteOutcome::Committed { revision } => Tried::Done(Outcome {
+                stored: self.codec.written(key, revision.0, value),
+                created,
                 deleted: false,
-            })),
-            WriteOutcome::Conflict { current, .. } => Ok(Tried::Again(self.fresh(current))),
+            }),
+            WriteOutcome::Conflict { current, .. } => Tried::Again(self.fresh(current)),
         }
     }
 

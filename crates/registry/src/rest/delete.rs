@@ -1,8 +1,8 @@
 //! Delete one object, or all that selectors select.
 
 use super::{Created, Deleted, ListPage, Rest, Verb};
-use crate::store::IGNORE_READ_ERROR;
-use crate::{RequestContext, Stored};
+use crate::store::{DeleteCall, IGNORE_READ_ERROR, Only};
+use crate::{Predicate, RequestContext, Stored};
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use kubist_apimachinery::{DeleteOptions, FieldError, FieldPath, GroupKind, ListOptions, Status};
 
@@ -29,7 +29,14 @@ impl Rest {
                 gone: true,
             });
         }
-        let outcome = store.delete(cx, namespace, name, options).await?;
+        let call = DeleteCall {
+            cx,
+            namespace,
+            name,
+            options,
+            only: None,
+        };
+        let outcome = store.delete(call).await?;
         let stored = &outcome.stored;
         let answer = if !outcome.gone || store.strategy.returns_deleted() {
             Created::Object(self.serve(stored)?)
@@ -46,7 +53,8 @@ impl Rest {
     /// Deletes everything that the selectors select, as many at a time as the registry has
     /// [workers](crate::RegistryConfig::delete_collection_workers) for it. The answer is the list
     /// of what was there. Not atomic: the first error ends it, except that what is gone already is
-    /// fine.
+    /// fine. What has changed since it was listed so that it is not selected any more stays, and
+    /// so does another object that has got the name.
     ///
     /// # Cancel safety
     ///
@@ -72,10 +80,12 @@ impl Rest {
         if paged {
             list.limit = COLLECTION_PAGE;
         }
+        let predicate = self.predicate(&list.label_selector, &list.field_selector)?;
         let mut all = ListPage::default();
         loop {
             let page = self.list_unchecked(namespace, None, &list).await?;
-            self.delete_all(cx, &page.items, options).await?;
+            self.delete_all(cx, &page.items, options, &predicate)
+                .await?;
             let next = page.metadata.continue_.clone();
             all.items.extend(page.items);
             all.metadata = page.metadata;
@@ -95,6 +105,7 @@ impl Rest {
         cx: &RequestContext,
         items: &[Stored],
         options: &DeleteOptions,
+        predicate: &Predicate,
     ) -> Result<(), Status> {
         let mut waiting = items.iter();
         let mut running = FuturesUnordered::new();
@@ -103,7 +114,7 @@ impl Rest {
                 let Some(stored) = waiting.next() else {
                     break;
                 };
-                running.push(self.delete_one(cx, stored, options));
+                running.push(self.delete_one(cx, stored, options, predicate));
             }
             match running.next().await {
                 Some(deleted) => deleted?,
@@ -117,13 +128,20 @@ impl Rest {
         cx: &RequestContext,
         stored: &Stored,
         options: &DeleteOptions,
+        predicate: &Predicate,
     ) -> Result<(), Status> {
-        let (namespace, name) = {
-            let meta = stored.object()?.meta();
-            (meta.namespace.clone(), meta.name.clone())
+        let meta = stored.object()?.meta();
+        let call = DeleteCall {
+            cx,
+            namespace: &meta.namespace,
+            name: &meta.name,
+            options,
+            only: Some(Only {
+                uid: &meta.uid,
+                predicate,
+            }),
         };
-        let deleted = self.store().delete(cx, &namespace, &name, options);
-        match deleted.await {
+        match self.store().delete(call).await {
             Err(status) if !status.is_not_found() => Err(status),
             _ => Ok(()),
         }

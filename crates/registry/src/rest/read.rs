@@ -167,11 +167,24 @@ impl Rest {
             timeout,
             around_unreadable: cx.around_unreadable,
         };
-        self.store().storage.watch(request).await
+        let store = self.store();
+        let events = store.storage.watch(request).await?;
+        Ok(match &store.ends {
+            Some(ends) => events.ending_with(ends.clone()),
+            None => events,
+        })
     }
 
-    fn predicate(&self, labels: &Selector, fields: &FieldSelector) -> Result<Predicate, Status> {
+    pub(super) fn predicate(
+        &self,
+        labels: &Selector,
+        fields: &FieldSelector,
+    ) -> Result<Predicate, Status> {
         let strategy = Arc::clone(self.strategy());
-        Predicate::new(labels.clone(), fields.clone(), strategy)
+        let fields = match self.facts.group {
+            "events.k8s.io" => fields.transform(crate::convert::event_field)?,
+            _ => fields.clone(),
+        };
+        Predicate::new(labels.clone(), fields, strategy)
     }
 }

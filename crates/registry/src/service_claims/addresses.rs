@@ -4,7 +4,7 @@
 use super::{Owner, Ranges};
 use crate::clock::WallClock;
 use crate::random::Random;
-use crate::storage::{DeleteRequest, ListRequest, Scope, Storage};
+use crate::storage::{CreateRequest, DeleteRequest, ListRequest, Scope, Storage};
 use crate::strategy::PlainStrategy;
 use crate::{Predicate, RawStorage, StorageError, Stored};
 use kubist_api::networking::v1::{IPAddress, IPAddressSpec, ParentReference};
@@ -90,7 +90,11 @@ impl Addresses {
             self.storage.get(&key, None).await?.is_some()
         } else {
             let object = Box::new(self.object(address, owner));
-            match self.storage.create(key, object, None).await {
+            match self
+                .storage
+                .create(key, object, CreateRequest::default())
+                .await
+            {
                 Ok(_) => false,
                 Err(StorageError::Exists { .. }) => true,
                 Err(error) => return Err(error.into()),

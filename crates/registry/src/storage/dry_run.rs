@@ -2,12 +2,11 @@
 //!
 //! Lies above [`Storage`], so that nothing below knows of dry runs.
 
-use super::{Allowed, Change, Changed, DeleteRequest, Outcome, Storage, UpdateRequest, check};
+use super::{Change, Changed, CreateRequest, Outcome, Storage, UpdateRequest, check};
 use crate::{StorageError, Stored};
 use kubist_apimachinery::{AnyObject, Preconditions};
 use std::ops::Deref;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Storage whose writes can be rehearsed.
 #[derive(Clone, Debug)]
@@ -28,11 +27,11 @@ impl DryRunnable {
         &self,
         key: String,
         object: Box<dyn AnyObject>,
-        ttl: Option<Duration>,
+        request: CreateRequest,
         dry_run: bool,
     ) -> Result<Stored, StorageError> {
         if !dry_run {
-            return self.0.create(key, object, ttl).await;
+            return self.0.create(key, object, request).await;
         }
         match self.get(&key, None).await? {
             Some(found) => Err(StorageError::exists(key, &found)),
@@ -68,13 +67,14 @@ impl DryRunnable {
         let created = current.is_none();
         let (stored, deleted) = match (changed, current) {
             (Changed::Keep, Some(current)) => (current, false),
-            (Changed::Keep | Changed::Delete(_), None) => {
+            (Changed::Remove, Some(current)) => (current, true),
+            (Changed::Keep | Changed::Delete(_) | Changed::Remove, None) => {
                 return Err(StorageError::NotFound { key });
             }
             (Changed::Delete(last), Some(_)) => {
                 (Stored::from_object(self.kind(), revision, last), true)
             }
-            (Changed::Write(object, _), _) => {
+            (Changed::Write(object, _) | Changed::Create(object, _), _) => {
                 (Stored::from_object(self.kind(), revision, object), false)
             }
         };
@@ -83,28 +83,5 @@ impl DryRunnable {
             created,
             deleted,
         })
-    }
-
-    /// As [`Storage::delete`]. A dry run answers with the object as it is.
-    pub(crate) async fn delete(
-        &self,
-        key: String,
-        preconditions: &Preconditions,
-        dry_run: bool,
-        allowed: &Allowed<'_>,
-    ) -> Result<Stored, StorageError> {
-        if !dry_run {
-            let request = DeleteRequest {
-                preconditions: Some(preconditions),
-                ..DeleteRequest::default()
-            };
-            return self.0.delete(key, request, allowed).await;
-        }
-        let Some(stored) = self.get(&key, None).await? else {
-            return Err(StorageError::NotFound { key });
-        };
-        check(&key, Some(preconditions), &stored)?;
-        allowed(Some(&stored))?;
-        Ok(stored)
     }
 }

@@ -4,7 +4,7 @@ use super::{Storage, WatchCache, upstream_form};
 use crate::RawStorage;
 use crate::cacher::{Cacher, CacherConfig};
 use crate::metrics::ResourceMetrics;
-use crate::storage_key::KeyLayout;
+use crate::storage_key::{KeyLayout, NoPlace};
 use crate::stored_cache::StoredCache;
 use crate::stored_codec::{StorageEncoding, StoredCodec};
 use crate::strategy::{PlainStrategy, Strategy};
@@ -68,6 +68,8 @@ pub struct StorageOptions {
     pub encoding: StorageEncoding,
     /// The version in which they are written, where it is not the one that storage hands out.
     pub version: Option<&'static str>,
+    /// Whether a custom resource's versions differ in their name only.
+    pub renames_versions: bool,
     /// The field by which a watch cache tells watchers apart.
     pub indexed_field: Option<&'static str>,
 }
@@ -196,6 +198,7 @@ impl StorageFactory {
             transformer: transformer.unwrap_or_else(|| Arc::new(Identity)),
             encoding: encoding.unwrap_or_else(|| upstream_form::encoding(resource)),
             version: upstream_form::version(resource),
+            renames_versions: true,
             indexed_field: INDEXED
                 .iter()
                 .find(|(of_group, of_plural, _)| **group == **of_group && **plural == **of_plural)
@@ -204,19 +207,31 @@ impl StorageFactory {
     }
 
     /// The storage of a custom resource with objects of `kind`, in JSON. Whether it has a watch
-    /// cache, and what is done to its values, goes by its group and plural.
-    pub fn custom(&self, kind: &'static Kind, plural: &str, namespaced: bool) -> MadeStorage {
+    /// cache, and what is done to its values, goes by its group and plural. `renames_versions`:
+    /// whether an object that is stored in another version is one of `kind` under another name;
+    /// else it cannot be read.
+    ///
+    /// # Errors
+    /// Its keys could be those of something else.
+    pub fn custom(
+        &self,
+        kind: &'static Kind,
+        plural: &str,
+        namespaced: bool,
+        renames_versions: bool,
+    ) -> Result<MadeStorage, NoPlace> {
         let group = kind.facts().group;
         let resource = GroupResource::new(group, plural);
         let options = StorageOptions {
-            keys: KeyLayout::custom(&self.key_root, group, plural, namespaced),
+            keys: KeyLayout::custom(&self.key_root, group, plural, namespaced)?,
             encoding: StorageEncoding::Json,
             version: None,
+            renames_versions,
             ..self.options(&resource, namespaced)
         };
         // It has no indexed field that a strategy would have to know.
         let strategy: Arc<dyn Strategy> = Arc::new(PlainStrategy::default());
-        self.make(&resource, options, kind, &strategy)
+        Ok(self.make(&resource, options, kind, &strategy))
     }
 
     /// The storage of a resource with objects of `kind`, without a watch cache.
@@ -242,8 +257,13 @@ impl StorageFactory {
         let mut codec = StoredCodec::new(kind, options.keys.clone())
             .with_transformer(Arc::clone(&options.transformer))
             .with_encoding(options.encoding)
-            .with_metrics(self.metrics_of(&resource.group, &resource.resource))
-            .with_cache(Arc::clone(&self.made));
+            .with_metrics(self.metrics_of(&resource.group, &resource.resource));
+        codec = if options.renames_versions {
+            codec.with_cache(Arc::clone(&self.made))
+        } else {
+            // What others remember of the same values may have been renamed.
+            codec.without_other_versions()
+        };
         if let Some(version) = written_as {
             codec = codec.written_as(version);
         }

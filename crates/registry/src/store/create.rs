@@ -5,15 +5,25 @@ use crate::hooks::{AllBegun, Begin};
 use crate::object_fields::{self, equal_in};
 use crate::registry::Shared;
 use crate::rest::warn;
+use crate::storage::CreateRequest;
 use crate::storage_error::{Operation, StorageError};
 use crate::strategy::{Admission, Generation, MetadataRules};
 use crate::validate_metadata::validate_metadata;
 use crate::{NameRule, RequestContext, Stored};
 use kubist_apimachinery::{AnyObject, Status, Str};
+use kubist_storage::Guard;
 use std::collections::BTreeSet;
 
 /// How often a generated name may be taken already, as upstream.
 const GENERATE_NAME_TRIES: usize = 8;
+
+/// Who creates, and whether in earnest.
+#[derive(Clone, Copy)]
+struct CreateCall<'a> {
+    shared: &'a Shared,
+    cx: &'a RequestContext,
+    dry_run: bool,
+}
 
 impl Store {
     /// Creates an object in `namespace`.
@@ -30,22 +40,26 @@ impl Store {
             return Err(Status::bad_request(message));
         }
         self.settle_namespace(&mut *object, namespace)?;
-        self.check_namespace(shared, namespace, &object.meta().name)
-            .await?;
+        let name = object.meta().name.clone();
+        let guards = self.check_place(shared, namespace, &name).await?;
         self.strategy.apply_defaults(&mut *object);
         let mut admission = Admission::new(cx, shared);
         admission.dry_run = dry_run;
         self.strategy.admit(&admission, &mut *object, None).await?;
-        self.create_named(shared, cx, object, dry_run).await
+        let call = CreateCall {
+            shared,
+            cx,
+            dry_run,
+        };
+        self.create_named(call, object, guards).await
     }
 
     /// Tries names until one is free, if the name is to be generated.
     async fn create_named(
         &self,
-        shared: &Shared,
-        cx: &RequestContext,
+        call: CreateCall<'_>,
         object: Box<dyn AnyObject>,
-        dry_run: bool,
+        mut guards: Vec<Guard>,
     ) -> Result<Stored, Status> {
         let meta = object.meta();
         let base = meta.generate_name.clone();
@@ -54,16 +68,21 @@ impl Store {
         loop {
             let mut object = object.boxed_clone();
             if generated {
-                object.meta_mut().name = shared.random.name(&base).into();
+                object.meta_mut().name = call.shared.random.name(&base).into();
             }
-            let name = object.meta().name.clone();
-            match self.create_once(shared, cx, object, dry_run).await {
+            let meta = object.meta();
+            let (namespace, name) = (meta.namespace.clone(), meta.name.clone());
+            match self.create_once(call, object, guards.clone()).await {
                 Err(StorageError::Exists { .. }) if generated => {
                     tries -= 1;
                     if tries == 0 {
                         let resource = self.resource();
                         return Err(Status::generate_name_conflict(&resource, &name, 1));
                     }
+                }
+                // Somebody has changed the namespace or the definition, perhaps ended it.
+                Err(StorageError::Overtaken { .. }) => {
+                    guards = self.check_place(call.shared, &namespace, &name).await?;
                 }
                 result => return result.map_err(self.failed(Operation::Create, &name)),
             }
@@ -72,14 +91,14 @@ impl Store {
 
     async fn create_once(
         &self,
-        shared: &Shared,
-        cx: &RequestContext,
+        call: CreateCall<'_>,
         mut object: Box<dyn AnyObject>,
-        dry_run: bool,
+        guards: Vec<Guard>,
     ) -> Result<Stored, StorageError> {
+        let CreateCall { cx, dry_run, .. } = call;
         let begin = Begin { cx, dry_run };
         let begun = AllBegun::begin(&self.hooks, begin, &mut *object, None).await?;
-        let stored = match self.create_begun(shared, cx, object, dry_run).await {
+        let stored = match self.create_begun(call, object, guards).await {
             Ok(stored) => stored,
             Err(error) => {
                 begun.failed(&error).await;
@@ -99,18 +118,20 @@ impl Store {
 
     async fn create_begun(
         &self,
-        shared: &Shared,
-        cx: &RequestContext,
+        call: CreateCall<'_>,
         object: Box<dyn AnyObject>,
-        dry_run: bool,
+        guards: Vec<Guard>,
     ) -> Result<Stored, StorageError> {
-        let object = self.begin_create(shared, cx, object)?;
+        let object = self.begin_create(call.shared, call.cx, object)?;
         let key = self
             .storage
             .keys()
             .key(&object.meta().namespace, &object.meta().name)?;
         let ttl = self.strategy.time_to_live(&*object);
-        self.storage.create(key, object, ttl, dry_run).await
+        let request = CreateRequest { ttl, guards };
+        self.storage
+            .create(key, object, request, call.dry_run)
+            .await
     }
 
     /// Everything between admission and storage: preparation, checks, canonical form. Also what

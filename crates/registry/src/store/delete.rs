@@ -5,10 +5,10 @@ use super::{Store, namespaces};
 use crate::storage::{Change, Changed, DeleteRequest};
 use crate::storage_error::{Operation, StorageError};
 use crate::strategy::BoxFuture;
-use crate::{RequestContext, Stored};
+use crate::{Predicate, RequestContext, Stored};
 use kubist_apimachinery::{
-    AnyObject, DeleteOptions, Deletion, FieldError, FieldPath, GroupKind, Preconditions, Status,
-    StatusDetails,
+    AnyObject, DeleteOptions, Deletion, FieldError, FieldPath, GroupKind, ObjectMeta,
+    Preconditions, Status, StatusDetails, Str,
 };
 
 /// The option by which an object is deleted that cannot be read.
@@ -23,16 +23,32 @@ pub(crate) struct DeleteOutcome {
     pub(crate) gone: bool,
 }
 
+/// A request to delete an object.
+#[derive(Clone, Copy)]
+pub(crate) struct DeleteCall<'a> {
+    pub(crate) cx: &'a RequestContext,
+    pub(crate) namespace: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) options: &'a DeleteOptions,
+    /// What must be true of the object beside the preconditions; else it is not found.
+    pub(crate) only: Option<Only<'a>>,
+}
+
+/// An object that was found by selectors: it, and only if it is still selected.
+#[derive(Clone, Copy)]
+pub(crate) struct Only<'a> {
+    pub(crate) uid: &'a str,
+    pub(crate) predicate: &'a Predicate,
+}
+
 impl Store {
-    /// Deletes an object, or begins to.
-    pub(crate) async fn delete(
-        &self,
-        cx: &RequestContext,
-        namespace: &str,
-        name: &str,
-        options: &DeleteOptions,
-    ) -> Result<DeleteOutcome, Status> {
-        let mut options = options.checked().map_err(|error| error.to_status())?;
+    /// Deletes an object, or begins to. What is removed is the version that was judged; whenever
+    /// another write comes in between, it is judged again.
+    pub(crate) async fn delete(&self, call: DeleteCall<'_>) -> Result<DeleteOutcome, Status> {
+        let DeleteCall {
+            namespace, name, ..
+        } = call;
+        let options = call.options.checked().map_err(|error| error.to_status())?;
         let key = self.storage.keys().key(namespace, name)?;
         if self.is_namespaces() && namespaces::PROTECTED.contains(&name) {
             let why = "this namespace may not be deleted";
@@ -41,7 +57,7 @@ impl Store {
         let failed = self.failed(Operation::Delete, name);
         let mut marking = Marking {
             store: self,
-            cx,
+            call: &call,
             options: &options,
             decided: Decided::Now,
             touched: false,
@@ -52,42 +68,61 @@ impl Store {
             .storage
             .update(key.clone(), &none, false, dry_run, &mut marking)
             .await
-            .map_err(&failed)?
-            .stored;
-        let (decided, touched) = (marking.decided, marking.touched);
-        let gone = decided == Decided::Now;
-        // A dry run has nothing to delete that carries the marks.
-        if !gone || (dry_run && touched) {
-            return Ok(DeleteOutcome {
-                stored: marked,
-                gone,
-            });
-        }
-        if touched && options.preconditions.resource_version.is_some() {
-            let version = marked.resource_version();
-            options.preconditions.resource_version = Some(version.into());
-        }
-        let allowed = |stored: Option<&Stored>| {
-            let Some(stored) = stored else {
-                return Ok(());
-            };
-            let object = stored.object()?;
-            deletion::check_preconditions(self.group, self.kind_name(), object.meta(), &options)?;
-            self.strategy.admit_delete(&**object)
+            .map_err(&failed)?;
+        let gone = marking.decided == Decided::Now;
+        let stored = if !gone || marked.deleted || dry_run {
+            marked.stored
+        } else {
+            match self.end(key, &options, marked.stored).await {
+                Ok(DeleteOutcome { stored, gone: true }) => stored,
+                Ok(waits) => return Ok(waits),
+                Err(error) => return Err(failed(error)),
+            }
         };
-        let removed = self.storage.delete(key, &none, dry_run, &allowed).await;
-        let stored = match removed {
-            Ok(stored) => stored,
-            // It was marked for its end, and somebody else has ended it meanwhile.
-            Err(StorageError::NotFound { .. }) if touched => marked,
-            Err(error) => return Err(failed(error)),
-        };
-        if !dry_run {
+        if gone && !dry_run {
             for hooks in &self.hooks {
                 hooks.after_delete(&stored).await;
             }
         }
-        Ok(DeleteOutcome { stored, gone: true })
+        Ok(DeleteOutcome { stored, gone })
+    }
+
+    /// Removes an object that has been marked, and has nothing to wait for.
+    async fn end(
+        &self,
+        key: String,
+        options: &Deletion,
+        marked: Stored,
+    ) -> Result<DeleteOutcome, StorageError> {
+        let mut options = options.clone();
+        if options.preconditions.resource_version.is_some() {
+            let version = marked.resource_version();
+            options.preconditions.resource_version = Some(version.into());
+        }
+        let mut ending = Ending {
+            store: self,
+            options: &options,
+            uid: marked.object()?.meta().uid.clone(),
+            is_another: false,
+        };
+        let none = Preconditions::default();
+        let ended = self.storage.update(key, &none, false, false, &mut ending);
+        match ended.await {
+            Ok(_) if ending.is_another => {}
+            Ok(ended) => {
+                return Ok(DeleteOutcome {
+                    gone: ended.deleted,
+                    stored: ended.stored,
+                });
+            }
+            // It was marked for its end, and somebody else has ended it meanwhile.
+            Err(StorageError::NotFound { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(DeleteOutcome {
+            stored: marked,
+            gone: true,
+        })
     }
 
     /// Deletes an object because it cannot be read, past everything that would have to read it:
@@ -157,10 +192,10 @@ enum Decided {
     Wait,
 }
 
-/// The first half of a delete: marks the object, if it has something to wait for.
+/// A delete: removes the object, or marks it, if it has something to wait for.
 struct Marking<'a> {
     store: &'a Store,
-    cx: &'a RequestContext,
+    call: &'a DeleteCall<'a>,
     options: &'a Deletion,
     decided: Decided,
     /// Whether the marks are written.
@@ -183,7 +218,8 @@ impl Marking<'_> {
         };
         let store = self.store;
         let mut object = current.to_object()?;
-        let (kind, now) = (store.kind_name(), self.cx.now());
+        let (kind, now) = (store.kind_name(), self.call.cx.now());
+        self.check_selected(current, object.meta())?;
         deletion::check_preconditions(store.group, kind, object.meta(), self.options)?;
         store.strategy.admit_delete(&*object)?;
         let begins = !object.meta().is_terminating();
@@ -221,8 +257,23 @@ impl Marking<'_> {
             }
             _ => {
                 self.touched = false;
-                Ok(Changed::Keep)
+                Ok(Changed::Remove)
             }
+        }
+    }
+
+    /// 404 if the object is not the one that was found, or nothing selects it any more.
+    fn check_selected(&self, current: &Stored, meta: &ObjectMeta) -> Result<(), Status> {
+        let DeleteCall {
+            namespace, name, ..
+        } = *self.call;
+        match &self.call.only {
+            Some(only)
+                if meta.uid != *only.uid || !only.predicate.matches(current, namespace, name) =>
+            {
+                Err(Status::not_found(&self.store.resource(), name))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -233,11 +284,47 @@ impl Marking<'_> {
         self.decided = if waits { Decided::Wait } else { Decided::Now };
         self.touched = waits;
         if !waits {
-            return Changed::Keep;
+            return Changed::Remove;
         }
         let meta = object.meta_mut();
-        meta.deletion_timestamp.get_or_insert_with(|| self.cx.now());
+        let now = self.call.cx.now();
+        meta.deletion_timestamp.get_or_insert(now);
         namespaces::terminate(&mut *object);
         Changed::Write(object, None)
+    }
+}
+
+/// The end of an object that was marked with no time to live.
+struct Ending<'a> {
+    store: &'a Store,
+    options: &'a Deletion,
+    uid: Str,
+    /// Whether it has ended already, and another has its name.
+    is_another: bool,
+}
+
+impl Change for Ending<'_> {
+    fn attempt<'a>(
+        &'a mut self,
+        current: Option<&'a Stored>,
+    ) -> BoxFuture<'a, Result<Changed, Status>> {
+        Box::pin(std::future::ready(self.end(current)))
+    }
+}
+
+impl Ending<'_> {
+    fn end(&mut self, current: Option<&Stored>) -> Result<Changed, Status> {
+        let Some(current) = current else {
+            return Ok(Changed::Keep);
+        };
+        let (store, object) = (self.store, current.object()?);
+        let meta = object.meta();
+        self.is_another = meta.uid != self.uid;
+        if self.is_another || !meta.finalizers.is_empty() {
+            return Ok(Changed::Keep);
+        }
+        deletion::check_preconditions(store.group, store.kind_name(), meta, self.options)?;
+        store.strategy.admit_delete(&**object)?;
+        Ok(Changed::Remove)
     }
 }

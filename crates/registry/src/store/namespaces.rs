@@ -1,10 +1,7 @@
-//! The life of namespaces: nothing is created in one that is missing or ending, and a namespace
-//! itself ends only when what is in it is gone.
+//! The life of namespaces: one ends only when what is in it is gone.
 
-use super::Store;
-use crate::registry::Shared;
 use kubist_api::core::v1::Namespace;
-use kubist_apimachinery::{AnyObject, GroupResource, Status, StatusCause};
+use kubist_apimachinery::AnyObject;
 use std::any::Any;
 
 /// Namespaces that cannot be deleted, as upstream.
@@ -26,47 +23,5 @@ pub(super) fn has_finalizers(object: &dyn AnyObject) -> bool {
 pub(super) fn terminate(object: &mut dyn AnyObject) {
     if let Some(namespace) = namespace_mut(object) {
         namespace.status.phase = TERMINATING.into();
-    }
-}
-
-impl Store {
-    /// Whether something new may come into a namespace. 404 if it does not exist, 403 if it is
-    /// ending. Cluster-scoped objects may always.
-    pub(super) async fn check_namespace(
-        &self,
-        shared: &Shared,
-        namespace: &str,
-        name: &str,
-    ) -> Result<(), Status> {
-        if !self.namespaced {
-            return Ok(());
-        }
-        let Some(namespaces) = shared.find("", "namespaces") else {
-            return Ok(());
-        };
-        let resource = GroupResource::new("", "namespaces");
-        let key = namespaces.storage.keys().key("", namespace)?;
-        let found = namespaces.storage.get(&key, None).await;
-        let found = found.map_err(|error| {
-            error.to_status(crate::storage_error::Operation::Get, &resource, namespace)
-        })?;
-        let Some(found) = found else {
-            return Err(Status::not_found(&resource, namespace));
-        };
-        if !found.object()?.meta().is_terminating() {
-            return Ok(());
-        }
-        let why = format!(
-            "unable to create new content in namespace {namespace} because it is being terminated"
-        );
-        let mut status = Status::forbidden(&self.resource(), name, why);
-        if let Some(details) = &mut status.details {
-            details.causes.push(StatusCause {
-                reason: "NamespaceTerminating".into(),
-                message: format!("namespace {namespace} is being terminated").into(),
-                field: "metadata.namespace".into(),
-            });
-        }
-        Err(status)
     }
 }

@@ -6,7 +6,7 @@ use crate::hooks::{AllBegun, Begin};
 use crate::object_fields::{equal_in, number_of, splice};
 use crate::registry::Shared;
 use crate::rest::{UpdatedObject, warn};
-use crate::storage::{Change, Changed, Outcome};
+use crate::storage::{Change, Changed, CreateRequest, Outcome};
 use crate::storage_error::Operation;
 use crate::strategy::{Admission, BoxFuture, Generation, StatusKeeps};
 use crate::validate_metadata::validate_metadata_update;
@@ -14,6 +14,7 @@ use crate::{RequestContext, Stored};
 use kubist_apimachinery::{
     AnyObject, FieldError, FieldPath, GroupKind, ObjectMeta, ResourceVersion, Status,
 };
+use kubist_storage::Guard;
 
 /// The subresource that is all of the status.
 const STATUS: &str = "status";
@@ -283,11 +284,10 @@ impl TryUpdate<'_> {
         let mut admission = Admission::new(request.cx, request.shared);
         admission.dry_run = request.dry_run;
         admission.subresource = request.subresource;
+        let mut guards = Vec::new();
         if old.is_none() {
-            let name = new.meta().name.clone();
-            store
-                .check_namespace(request.shared, request.namespace, &name)
-                .await?;
+            let (shared, name) = (request.shared, new.meta().name.clone());
+            guards = store.check_place(shared, request.namespace, &name).await?;
         }
         store.strategy.admit(&admission, &mut *new, old).await?;
         if request.part == Part::Whole {
@@ -300,7 +300,7 @@ impl TryUpdate<'_> {
             self.begun = AllBegun::begin(&store.hooks, begin, &mut *new, old).await?;
         }
         let Some((old, current)) = old.zip(current) else {
-            return self.create(new);
+            return self.create(new, guards);
         };
         store.check_version(&*new, current.revision(), request.name)?;
         let new = store.begin_update(request, new, old)?;
@@ -312,7 +312,7 @@ impl TryUpdate<'_> {
     }
 
     /// An update of what does not exist, where that creates it.
-    fn create(&self, new: Box<dyn AnyObject>) -> Result<Changed, Status> {
+    fn create(&self, new: Box<dyn AnyObject>, guards: Vec<Guard>) -> Result<Changed, Status> {
         let (store, request) = (self.store, self.request);
         let version = ResourceVersion::from(&new.meta().resource_version);
         if crate::list::parse_version(&version)? != 0 {
@@ -320,6 +320,6 @@ impl TryUpdate<'_> {
         }
         let new = store.begin_create(request.shared, request.cx, new)?;
         let ttl = store.strategy.time_to_live(&*new);
-        Ok(Changed::Write(new, ttl))
+        Ok(Changed::Create(new, CreateRequest { ttl, guards }))
     }
 }

@@ -1,8 +1,10 @@
 //! Custom resources: from their definition to their end.
 
+mod apart;
 mod changes;
 mod objects;
 mod scales;
+mod versions;
 
 use crate::fixture::{Fixture, names, typed};
 use kubist_api::apiextensions::v1::CustomResourceDefinition;
@@ -17,7 +19,7 @@ use tokio::task::JoinSet;
 
 const GROUP: &str = "example.com";
 
-fn definition(plural: &str, kind: &str, versions: &Value) -> CustomResourceDefinition {
+pub(crate) fn definition(plural: &str, kind: &str, versions: &Value) -> CustomResourceDefinition {
     let tree = json!({
         "metadata": {"name": format!("{plural}.{GROUP}")},
         "spec": {
@@ -33,7 +35,7 @@ fn definition(plural: &str, kind: &str, versions: &Value) -> CustomResourceDefin
     definition
 }
 
-fn versions() -> Value {
+pub(crate) fn versions() -> Value {
     let schema = json!({"openAPIV3Schema": {
         "type": "object", "x-kubernetes-preserve-unknown-fields": true,
     }});
@@ -70,7 +72,7 @@ async fn following_with(
     (fixture, task)
 }
 
-async fn until<T>(mut check: impl AsyncFnMut() -> Option<T>) -> T {
+pub(crate) async fn until<T>(mut check: impl AsyncFnMut() -> Option<T>) -> T {
     for _ in 0..200 {
         if let Some(found) = check().await {
             return found;
@@ -80,7 +82,7 @@ async fn until<T>(mut check: impl AsyncFnMut() -> Option<T>) -> T {
     panic!("it never comes");
 }
 
-async fn served(fixture: &Fixture, version: &str) -> Arc<Rest> {
+pub(crate) async fn served(fixture: &Fixture, version: &str) -> Arc<Rest> {
     until(async || fixture.registry.resource(GROUP, version, "widgets")).await
 }
 
@@ -94,7 +96,10 @@ async fn condition(fixture: &Fixture, name: &str, kind: &str) -> (String, String
     .await
 }
 
-async fn cluster_get(fixture: &Fixture, name: &str) -> Result<CustomResourceDefinition, Status> {
+pub(crate) async fn cluster_get(
+    fixture: &Fixture,
+    name: &str,
+) -> Result<CustomResourceDefinition, Status> {
     let rest = fixture.of::<CustomResourceDefinition>();
     let any = ResourceVersion::default();
     let got = rest.get(&fixture.cx(), "", name, &any).await?;
@@ -108,7 +113,7 @@ fn widget(rest: &Rest, tree: &Value) -> Box<dyn AnyObject> {
     object
 }
 
-async fn create(fixture: &Fixture, rest: &Rest, tree: &Value) -> Result<Value, Status> {
+pub(crate) async fn create(fixture: &Fixture, rest: &Rest, tree: &Value) -> Result<Value, Status> {
     let (cx, options) = (fixture.cx(), PostOptions::default());
     let created = rest.create(&cx, "default", "", widget(rest, tree), &options);
     match created.await? {

@@ -7,7 +7,7 @@ use kubist_api::meta;
 use kubist_api::policy::v1::{Eviction, PodDisruptionBudget};
 use kubist_apimachinery::IntOrString;
 
-async fn budget(fixture: &Fixture, name: &str, allowed: i32) -> PodDisruptionBudget {
+pub(crate) async fn budget(fixture: &Fixture, name: &str, allowed: i32) -> PodDisruptionBudget {
     let mut budget = PodDisruptionBudget::default();
     budget.metadata.name = name.into();
     budget.spec.min_available = Some(IntOrString::Int(1));
@@ -22,7 +22,7 @@ async fn budget(fixture: &Fixture, name: &str, allowed: i32) -> PodDisruptionBud
     typed(&updated.object)
 }
 
-async fn running(fixture: &Fixture, name: &str, ready: &str) {
+pub(crate) async fn running(fixture: &Fixture, name: &str, ready: &str) {
     let mut pod: Pod = fixture.create(pod(name)).await;
     pod.status.phase = "Running".into();
     pod.status.conditions.push(PodCondition {
@@ -33,7 +33,7 @@ async fn running(fixture: &Fixture, name: &str, ready: &str) {
     fixture.put_part("status", pod).await.expect("fine");
 }
 
-fn eviction(name: &str) -> Eviction {
+pub(crate) fn eviction(name: &str) -> Eviction {
     let mut eviction = Eviction::default();
     eviction.metadata.name = name.into();
     eviction

@@ -1,7 +1,7 @@
 //! Checks of compare-and-set puts and deletes.
 
 use super::Subject;
-use crate::{Expected, PutRequest, Revision, WriteError, WriteOutcome};
+use crate::{Expected, Guard, PutRequest, Revision, WriteError, WriteOutcome};
 
 /// More than any engine takes in one request.
 const TOO_LARGE_BYTES: usize = 8 << 20;
@@ -115,6 +115,37 @@ pub async fn key_put_again_after_delete_is_created_anew(subject: &Subject) {
         (again, again)
     );
     assert!(kv.is_created());
+}
+
+/// A put that was judged by other keys does not happen once one of them has changed, gone or come,
+/// and says so by a conflict in which its own key is as expected.
+pub async fn guarded_put_happens_only_while_its_guards_are_the_same(subject: &Subject) {
+    let guard = |name: &str, revision| Guard {
+        key: subject.key(name),
+        revision,
+    };
+    let put = async |expected, guards: Vec<Guard>| {
+        let request = PutRequest::new(subject.key("a"), "1", expected).guards(guards);
+        subject.kv().put(request).await.expect("it answers")
+    };
+    let judged = subject.put("g", "1").await;
+    let absent = guard("none", Revision::ZERO);
+    let both = vec![guard("g", judged), absent.clone()];
+    let written = put(Expected::Absent, both.clone()).await.committed();
+    let written = written.expect("both are as they were judged");
+    let changed = subject.put("g", "2").await;
+    for expected in [Expected::Any, Expected::Revision(written)] {
+        let refused = put(expected, both.clone()).await;
+        check_conflict(&refused, changed, Some(("1", written)));
+    }
+    let came = vec![guard("g", Revision::ZERO)];
+    let refused = put(Expected::Revision(written), came).await;
+    check_conflict(&refused, changed, Some(("1", written)));
+    let gone = vec![guard("none", judged)];
+    let refused = put(Expected::Revision(written), gone).await;
+    check_conflict(&refused, changed, Some(("1", written)));
+    let fresh = vec![guard("g", changed), absent];
+    assert!(put(Expected::Any, fresh).await.committed().is_some());
 }
 
 /// Empty is not absent.

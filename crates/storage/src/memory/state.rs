@@ -9,7 +9,7 @@ use super::timeline::Timeline;
 use super::topics::Topics;
 use super::versions::{Commit, Versions};
 use crate::journal::Batch;
-use crate::{CompactError, DeleteRequest, Event, Expected, LeaseError, LeaseId, PutRequest};
+use crate::{CompactError, DeleteRequest, Event, Expected, Guard, LeaseError, LeaseId, PutRequest};
 use crate::{Revision, WriteError, WriteOutcome};
 use std::sync::Arc;
 use std::task::Waker;
@@ -79,13 +79,18 @@ impl State {
             value,
             expected,
             lease,
+            guards,
             ..
         } = request;
         self.admit(&key, value.len())?;
+        if guards.iter().any(|guard| guard.key.is_empty()) {
+            return Err(WriteError::EmptyKey);
+        }
         if let Some(lease) = lease.filter(|lease| !self.leases.is_alive(*lease)) {
             return Err(WriteError::LeaseNotFound { lease });
         }
-        if !self.holds(&key, expected) {
+        let is_same = |it: &Guard| self.holds(&it.key, Expected::Revision(it.revision));
+        if !self.holds(&key, expected) || !guards.iter().all(is_same) {
             return Ok(self.conflict(&key));
         }
         let commit = self.versions.put(&key, value, lease);

@@ -3,6 +3,7 @@
 use super::gate::Gate;
 use super::stack::{Stack, drain, names, take};
 use kubist_registry::StorageError;
+use kubist_registry::storage::CreateRequest;
 use kubist_storage::memory::{Config, MemoryKv, TokioClock};
 use std::sync::Arc;
 use std::time::Duration;
@@ -181,7 +182,7 @@ async fn a_cache_that_lost_its_engine_begins_anew_with_its_watchers_closed() {
         .create(
             s.key("ns", "b"),
             Box::new(super::stack::pod("ns", "b")),
-            None,
+            CreateRequest::default(),
         )
         .await
         .expect("writes go on");

@@ -4,7 +4,7 @@ use super::etcd_row::on_etcd;
 use super::stack::{Engine, Stack, drain, edits, names};
 use crate::etcd::Release;
 use kubist_apimachinery::Status;
-use kubist_registry::storage::{DeleteRequest, Listed, Storage, UpdateRequest};
+use kubist_registry::storage::{CreateRequest, DeleteRequest, Listed, Storage, UpdateRequest};
 use kubist_registry::{StorageError, Stored};
 use proptest::prelude::*;
 
@@ -230,7 +230,11 @@ async fn write(s: &Stack, op: Op) {
             let mut pod = super::stack::pod(namespace, name);
             pod.spec.node_name = format!("n{}", object % 2).into();
             let key = s.key(namespace, name);
-            drop(s.storage.create(key, Box::new(pod), None).await);
+            drop(
+                s.storage
+                    .create(key, Box::new(pod), CreateRequest::default())
+                    .await,
+            );
         }
         Op::Label(object, label) => {
             let mut change = edits(|pod| {

@@ -1,7 +1,7 @@
 //! Encryption at rest, and the change of its key.
 
 use super::stack::{Engine, Stack, drain, edits, pod, typed};
-use kubist_registry::storage::{Storage, UpdateRequest};
+use kubist_registry::storage::{CreateRequest, Storage, UpdateRequest};
 use kubist_registry::transformer::{AesGcm, Identity, Transformer, Transformers};
 use kubist_registry::{RawStorage, StoredCodec};
 use std::sync::Arc;
@@ -23,7 +23,11 @@ async fn values_are_encrypted_at_rest_and_bound_to_their_keys() {
     for engine in [Engine::Memory, Engine::Redb] {
         let s = Stack::new(engine, false).await;
         let storage = with(&s, Transformers::encrypting(key("one", 1)));
-        let created = storage.create(s.key("ns", "a"), Box::new(pod("ns", "a")), None);
+        let created = storage.create(
+            s.key("ns", "a"),
+            Box::new(pod("ns", "a")),
+            CreateRequest::default(),
+        );
         created.await.expect("nothing is there");
         let value = s.raw_value("a").await;
         assert!(value.starts_with(b"k8s:enc:aesgcm:v1:one:"));
@@ -58,7 +62,11 @@ async fn values_are_encrypted_at_rest_and_bound_to_their_keys() {
 async fn a_new_key_rewrites_what_the_old_one_wrote_when_it_is_updated() {
     let s = Stack::new(Engine::Memory, false).await;
     let old = with(&s, Transformers::encrypting(key("old", 1)));
-    let created = old.create(s.key("ns", "a"), Box::new(pod("ns", "a")), None);
+    let created = old.create(
+        s.key("ns", "a"),
+        Box::new(pod("ns", "a")),
+        CreateRequest::default(),
+    );
     let created = created.await.expect("nothing is there").revision();
     let rotated = with(
         &s,

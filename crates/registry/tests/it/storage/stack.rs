@@ -7,8 +7,8 @@ use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{AnyObject, GroupResource, Preconditions, Status};
 use kubist_registry::cacher::{Cacher, CacherConfig};
 use kubist_registry::storage::{
-    Change, Changed, DeleteRequest, ListRequest, Listed, Outcome, Scope, Storage, UpdateRequest,
-    WatchRequest,
+    Change, Changed, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Scope, Storage,
+    UpdateRequest, WatchRequest,
 };
 use kubist_registry::{
     BoxFuture, EventStream, KeyLayout, PlainStrategy, Predicate, RawStorage, StorageError, Stored,
@@ -180,7 +180,10 @@ impl Stack {
 
     pub(crate) async fn create_pod(&self, pod: Pod) -> Stored {
         let key = self.key(&pod.metadata.namespace, &pod.metadata.name);
-        let created = self.storage.create(key, Box::new(pod), None).await;
+        let created = self
+            .storage
+            .create(key, Box::new(pod), CreateRequest::default())
+            .await;
         created.expect("nothing is there")
     }
 

@@ -3,7 +3,7 @@
 use super::matrix;
 use super::stack::{Stack, pod, take, typed};
 use kubist_registry::StorageError;
-use kubist_registry::storage::{DeleteRequest, UpdateRequest};
+use kubist_registry::storage::{CreateRequest, DeleteRequest, UpdateRequest};
 use std::time::Duration;
 
 matrix![
@@ -31,17 +31,24 @@ async fn a_created_object_has_a_version_and_is_stored_without(s: &Stack) {
 
     let mut versioned = pod("ns", "b");
     versioned.metadata.resource_version = "7".into();
-    let refused = s
-        .storage
-        .create(s.key("ns", "b"), Box::new(versioned), None);
+    let refused = s.storage.create(
+        s.key("ns", "b"),
+        Box::new(versioned),
+        CreateRequest::default(),
+    );
     assert!(matches!(refused.await, Err(StorageError::VersionOnCreate)));
 }
 
 async fn an_object_with_a_time_to_live_ends(s: &Stack) {
     let ttl = Some(Duration::from_secs(1));
-    let created = s
-        .storage
-        .create(s.key("ns", "a"), Box::new(pod("ns", "a")), ttl);
+    let created = s.storage.create(
+        s.key("ns", "a"),
+        Box::new(pod("ns", "a")),
+        CreateRequest {
+            ttl,
+            ..CreateRequest::default()
+        },
+    );
     let created = created.await.expect("nothing is there").revision();
     let mut watch = s.watch("ns", &format!("resourceVersion={created}")).await;
     s.comes_to(created + 1).await;
@@ -54,9 +61,11 @@ async fn an_object_with_a_time_to_live_ends(s: &Stack) {
 
 async fn a_key_is_created_once(s: &Stack) {
     s.create("ns", "a").await;
-    let again = s
-        .storage
-        .create(s.key("ns", "a"), Box::new(pod("ns", "a")), None);
+    let again = s.storage.create(
+        s.key("ns", "a"),
+        Box::new(pod("ns", "a")),
+        CreateRequest::default(),
+    );
     assert!(matches!(
         again.await,
         Err(StorageError::Exists {
@@ -146,7 +155,11 @@ async fn no_method_leaves_the_prefix_of_its_resource(s: &Stack) {
         let invalid = |error: StorageError| matches!(error, StorageError::InvalidKey { .. });
         let created = s
             .storage
-            .create(key.into(), Box::new(pod("ns", "a")), None)
+            .create(
+                key.into(),
+                Box::new(pod("ns", "a")),
+                CreateRequest::default(),
+            )
             .await;
         assert!(created.is_err_and(invalid), "{key}");
         for version in [None, Some(0)] {

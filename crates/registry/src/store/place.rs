@@ -1,0 +1,97 @@
+//! Whether something new may come: its namespace and its definition are there, and neither is
+//! ending. What this was judged by guards the write, so that nothing comes into a namespace that
+//! has ended meanwhile.
+
+use super::{DefinedBy, Store};
+use crate::Stored;
+use crate::registry::Shared;
+use bytes::Bytes;
+use kubist_apimachinery::{GroupResource, Status, StatusCause, StatusReason};
+use kubist_storage::{Guard, Revision};
+
+/// Where definitions of custom resources are.
+const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
+
+impl Store {
+    /// Whether something new may come into a namespace. 404 if it does not exist, 403 if it is
+    /// ending; 404 and 405 for a definition. The answer is what the write has to be guarded by.
+    pub(super) async fn check_place(
+        &self,
+        shared: &Shared,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Vec<Guard>, Status> {
+        let mut guards = Vec::new();
+        if self.namespaced {
+            guards.extend(self.check_namespace(shared, namespace, name).await?);
+        }
+        if let Some(definition) = &self.definition {
+            guards.extend(self.check_definition(shared, definition, name).await?);
+        }
+        Ok(guards)
+    }
+
+    async fn check_namespace(
+        &self,
+        shared: &Shared,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Option<Guard>, Status> {
+        let Some(namespaces) = shared.find("", "namespaces") else {
+            return Ok(None);
+        };
+        let resource = GroupResource::new("", "namespaces");
+        let key = namespaces.storage.keys().key("", namespace)?;
+        let Some(found) = shared.one(namespaces, "", namespace).await? else {
+            return Err(Status::not_found(&resource, namespace));
+        };
+        if !found.object()?.meta().is_terminating() {
+            return Ok(Some(guard(key, &found)));
+        }
+        let why = format!(
+            "unable to create new content in namespace {namespace} because it is being terminated"
+        );
+        let mut status = Status::forbidden(&self.resource(), name, why);
+        if let Some(details) = &mut status.details {
+            details.causes.push(StatusCause {
+                reason: "NamespaceTerminating".into(),
+                message: format!("namespace {namespace} is being terminated").into(),
+                field: "metadata.namespace".into(),
+            });
+        }
+        Err(status)
+    }
+
+    async fn check_definition(
+        &self,
+        shared: &Shared,
+        definition: &DefinedBy,
+        name: &str,
+    ) -> Result<Option<Guard>, Status> {
+        let Some(definitions) = shared.find(DEFINITIONS.0, DEFINITIONS.1) else {
+            return Ok(None);
+        };
+        let key = definitions.storage.keys().key("", &definition.name)?;
+        let found = shared.one(definitions, "", &definition.name).await?;
+        let Some(found) = found else {
+            return Err(Status::not_found(&self.resource(), name));
+        };
+        let meta = found.object()?.meta();
+        if meta.uid != definition.uid {
+            return Err(Status::not_found(&self.resource(), name));
+        }
+        if meta.is_terminating() {
+            let message = "create not allowed while custom resource definition is terminating";
+            let reason = StatusReason::MethodNotAllowed;
+            return Err(Status::failure(405, reason, message));
+        }
+        Ok(Some(guard(key, &found)))
+    }
+}
+
+fn guard(key: String, judged: &Stored) -> Guard {
+    Guard {
+        key: Bytes::from(key),
+        revision: Revision(judged.revision()),
+    }
+}

@@ -1,0 +1,40 @@
+//! What was judged is what is committed, whoever writes in between.
+
+mod creates;
+mod deletes;
+mod evictions;
+mod matrix;
+
+use crate::fixture::{Fixture, config_map};
+use crate::turnstile::{Pair, at_every_call, at_every_call_of};
+use kubist_apimachinery::{AnyObject, PostOptions, Status};
+use kubist_registry::{Rest, Stored, UpdatedObject};
+
+/// An update of whatever is there, as a patch is.
+pub(crate) struct Edit<F>(pub(crate) F);
+
+impl<F: Fn(&mut dyn AnyObject) + Send + Sync> UpdatedObject for Edit<F> {
+    fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
+        let mut object = old.expect("it exists").boxed_clone();
+        (self.0)(&mut *object);
+        Ok(object)
+    }
+}
+
+/// Patches an object.
+pub(crate) async fn patch(
+    fixture: &Fixture,
+    rest: &Rest,
+    name: &str,
+    edit: impl Fn(&mut dyn AnyObject) + Send + Sync,
+) -> Result<Stored, Status> {
+    let namespace = if rest.facts().namespaced {
+        "default"
+    } else {
+        ""
+    };
+    let (cx, options) = (fixture.cx(), PostOptions::default());
+    let edit = Edit(edit);
+    let updated = rest.update(&cx, namespace, name, &edit, &options);
+    Ok(updated.await?.object)
+}
