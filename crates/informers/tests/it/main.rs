@@ -27,6 +27,7 @@ mod contracts;
 mod factory;
 mod forms;
 mod handlers;
+mod in_place;
 mod informer;
 mod namespaces;
 mod reader;
