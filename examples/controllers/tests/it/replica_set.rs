@@ -1,4 +1,4 @@
-//! ReplicaSets whose Pods the cache does not show yet.
+//! `ReplicaSets` whose Pods the cache does not show yet.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A server of ReplicaSets and Pods whose watches say what a test lets them say.
+//! A server of `ReplicaSets` and Pods whose watches say what a test lets them say.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -95,22 +95,22 @@ impl Server {
             "ReplicaSet"
         };
         let group = if plural == "pods" { "v1" } else { "apps/v1" };
-        let answer = match head.method {
-            Method::GET => json!({"kind": format!("{kind}List"), "apiVersion": group,
-                "metadata": {"resourceVersion": state.version.to_string()}, "items": []}),
-            _ => {
-                state.version += 1;
-                let mut object: Value = serde_json::from_slice(&sent).expect("JSON");
-                object["metadata"]["resourceVersion"] = json!(state.version.to_string());
-                if head.method == Method::POST {
-                    let name = format!("pod-{}", state.version);
-                    object["metadata"]["uid"] = json!(name);
-                    object["metadata"]["name"] = json!(name);
-                    state.created.push(object.clone());
-                }
-                object
+        let answer = if head.method == Method::GET {
+            json!({"kind": format!("{kind}List"), "apiVersion": group,
+                "metadata": {"resourceVersion": state.version.to_string()}, "items": []})
+        } else {
+            state.version += 1;
+            let mut object: Value = serde_json::from_slice(&sent).expect("JSON");
+            object["metadata"]["resourceVersion"] = json!(state.version.to_string());
+            if head.method == Method::POST {
+                let name = format!("pod-{}", state.version);
+                object["metadata"]["uid"] = json!(name);
+                object["metadata"]["name"] = json!(name);
+                state.created.push(object.clone());
             }
+            object
         };
+        drop(state);
         let text = Bytes::from(answer.to_string());
         json_response(http_body_util::Full::new(text).boxed_unsync())
     }
