@@ -34,3 +34,4 @@ mod reader;
 mod removal;
 mod service;
 mod slow;
+mod unreadable;
