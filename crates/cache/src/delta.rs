@@ -26,6 +26,14 @@ pub enum Delta<K> {
     SyncAll,
     /// Nothing else happened up to this version.
     Bookmark(ResourceVersion),
+    /// The object of this name is there, in a state that could not be read; what is known of it
+    /// is older. A name without letters: some object, nobody knows which.
+    Unreadable {
+        /// Its name.
+        name: ObjectName,
+        /// The version of that state; unset if it could not be read either.
+        resource_version: ResourceVersion,
+    },
 }
 
 /// A whole list.
@@ -34,7 +42,8 @@ pub struct Replacement<K> {
     pub resource_version: ResourceVersion,
     /// The objects, in the server's order.
     pub objects: Vec<Arc<K>>,
-    /// Objects that the list had and that could not be read: what is known of them stays.
+    /// Objects that the list had and that could not be read: what is known of them stays. A name
+    /// without letters stands for those of which not even that could be read.
     pub unreadable: Vec<ObjectName>,
 }
 
@@ -71,6 +80,7 @@ impl<K: Object> Delta<K> {
             | Self::Replaced(object)
             | Self::Sync(object) => Some(object.object_name()),
             Self::Deleted(deleted) => Some(deleted.object_name()),
+            Self::Unreadable { name, .. } => Some(name.clone()),
             Self::ReplacedAll(_) | Self::SyncAll | Self::Bookmark(_) => None,
         }
     }
@@ -84,7 +94,9 @@ impl<K: Object> Delta<K> {
             | Self::Replaced(object)
             | Self::Sync(object) => Some(object),
             Self::Deleted(deleted) => deleted.object(),
-            Self::ReplacedAll(_) | Self::SyncAll | Self::Bookmark(_) => None,
+            Self::ReplacedAll(_) | Self::SyncAll | Self::Bookmark(_) | Self::Unreadable { .. } => {
+                None
+            }
         }
     }
 
@@ -98,6 +110,7 @@ impl<K: Object> Delta<K> {
             Self::ReplacedAll(_) => "ReplacedAll",
             Self::SyncAll => "SyncAll",
             Self::Bookmark(_) => "Bookmark",
+            Self::Unreadable { .. } => "Unreadable",
         }
     }
 }
@@ -144,6 +157,10 @@ impl<K: Object> fmt::Debug for Delta<K> {
         match self {
             Self::ReplacedAll(replacement) => replacement.fmt(f),
             Self::Bookmark(version) => write!(f, "Bookmark({version})"),
+            Self::Unreadable {
+                name,
+                resource_version,
+            } => write!(f, "Unreadable({name}@{resource_version})"),
             Self::SyncAll => f.write_str("SyncAll"),
             Self::Deleted(deleted) => deleted.fmt(f),
             Self::Added(object)

@@ -13,11 +13,12 @@
 //! - a batch ends with the version up to which nothing is missing (upstream's store has none on
 //!   this queue); whoever takes single [`Deltas`] is not told of versions;
 //! - what comes from the known objects, tombstones and a resync, comes in the order of their names;
-//! - a name that a list could not give a readable object for counts as listed.
+//! - a name that a list could not give a readable object for counts as listed, and is told of as
+//!   [`Delta::Unreadable`].
 //!
 //! [`RealFifo`]: crate::RealFifo
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 
@@ -62,6 +63,9 @@ pub struct DeltaFifo<K: Object> {
     items: HashMap<ObjectName, Deltas<K>>,
     /// The names in `items`, each once, in the order of their first delta.
     order: VecDeque<ObjectName>,
+    /// Names that were told as unreadable and not as anything else since: a list must tell of
+    /// them.
+    unreadable: BTreeSet<ObjectName>,
     /// The deltas in `items`.
     deltas: usize,
     overflowed: u64,
@@ -94,6 +98,7 @@ impl<K: Object> DeltaFifo<K> {
             config,
             items: HashMap::new(),
             order: VecDeque::new(),
+            unreadable: BTreeSet::new(),
             deltas: 0,
             overflowed: 0,
             initial: 0,
@@ -164,6 +169,11 @@ impl<K: Object> DeltaFifo<K> {
     }
 
     fn push(&mut self, name: ObjectName, delta: Delta<K>) {
+        if matches!(delta, Delta::Unreadable { .. }) {
+            self.unreadable.insert(name.clone());
+        } else if !matches!(delta, Delta::Sync(_)) || self.config.list_as_sync {
+            self.unreadable.remove(&name);
+        }
         match self.items.entry(name) {
             Entry::Occupied(mut item) => {
                 let before = item.get().len();
@@ -181,20 +191,21 @@ impl<K: Object> DeltaFifo<K> {
 
     fn push_seen(&mut self, object: &Arc<K>, delta: Delta<K>) {
         self.populated = true;
-        self.see(object);
+        self.see(object.resource_version());
         self.push(object.object_name(), delta);
     }
 
-    fn see(&mut self, object: &Arc<K>) {
-        let version = object.resource_version();
+    fn see(&mut self, version: &str) {
         if !version.is_empty() && self.seen != *version {
             self.seen = version.into();
         }
     }
 
-    fn is_known(&self, object: &Arc<K>) -> bool {
+    fn is_known(&self, name: &ObjectName) -> bool {
         let known = self.config.known.as_ref();
-        known.is_some_and(|it| it.find(object.namespace(), object.name()).is_some())
+        self.items.contains_key(name)
+            || self.unreadable.contains(name)
+            || known.is_some_and(|it| it.find(&name.namespace, &name.name).is_some())
     }
 
     /// Tombstones for what is queued or known and not listed; how many.
@@ -202,7 +213,8 @@ impl<K: Object> DeltaFifo<K> {
         let mut missing = Vec::new();
         for (name, deltas) in self.order.iter().map(|name| (name, &self.items[name])) {
             if !listed.contains(name) {
-                missing.push((name.clone(), deltas.newest().object().cloned()));
+                let last_known = deltas.iter().rev().find_map(Delta::object);
+                missing.push((name.clone(), last_known.cloned()));
             }
         }
         let queued = missing.len();
@@ -214,6 +226,13 @@ impl<K: Object> DeltaFifo<K> {
                 }
             }
         }
+        let known = self.config.known.as_ref();
+        let is_missing = |name: &&ObjectName| {
+            let is_known = known.is_some_and(|it| it.find(&name.namespace, &name.name).is_some());
+            !listed.contains(*name) && !self.items.contains_key(*name) && !is_known
+        };
+        let unread: Vec<_> = self.unreadable.iter().filter(is_missing).cloned().collect();
+        missing.extend(unread.into_iter().map(|name| (name, None)));
         missing[queued..].sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
         let count = missing.len();
         for (name, last_known) in missing {
@@ -283,9 +302,32 @@ impl<K: Object> Queue<K> for DeltaFifo<K> {
     /// Dropped if the object is neither queued nor known: nobody was told of it.
     fn delete(&mut self, object: Arc<K>) {
         self.populated = true;
-        if self.is_known(&object) || self.items.contains_key(&object.object_name()) {
+        if self.is_known(&object.object_name()) {
             self.push_seen(&Arc::clone(&object), Delta::Deleted(Deleted::Known(object)));
         }
+    }
+
+    /// Dropped as [`delete`](Self::delete) does it.
+    fn delete_unread(&mut self, name: ObjectName, resource_version: ResourceVersion) {
+        self.populated = true;
+        self.see(resource_version.as_str());
+        if self.is_known(&name) {
+            let deleted = Deleted::FinalStateUnknown {
+                name: name.clone(),
+                last_known: None,
+            };
+            self.push(name, Delta::Deleted(deleted));
+        }
+    }
+
+    fn unreadable(&mut self, name: ObjectName, resource_version: ResourceVersion) {
+        self.populated = true;
+        self.see(resource_version.as_str());
+        let unreadable = Delta::Unreadable {
+            name: name.clone(),
+            resource_version,
+        };
+        self.push(name, unreadable);
     }
 
     fn replace(&mut self, replacement: Replacement<K>) {
@@ -300,8 +342,17 @@ impl<K: Object> Queue<K> for DeltaFifo<K> {
             };
             self.push(name, delta);
         }
+        for name in replacement.unreadable {
+            if listed.insert(name.clone()) {
+                let resource_version = replacement.resource_version.clone();
+                let unreadable = Delta::Unreadable {
+                    name: name.clone(),
+                    resource_version,
+                };
+                self.push(name, unreadable);
+            }
+        }
         let names = listed.len();
-        listed.extend(replacement.unreadable);
         let missing = self.bury_missing(&listed);
         if !std::mem::replace(&mut self.populated, true) {
             self.initial = names + missing;

@@ -42,6 +42,11 @@ impl<K: Object> Deltas<K> {
             }
             return false;
         }
+        let unreadable = |it: &Delta<K>| matches!(it, Delta::Unreadable { .. });
+        if unreadable(&self.newest) && unreadable(&delta) {
+            self.newest = delta;
+            return false;
+        }
         let overflows = self.len() == DELTAS_MAX;
         if overflows {
             self.older.pop_front();

@@ -178,6 +178,17 @@ impl<K: Object> Queue<K> for Fifo<K> {
         }
     }
 
+    fn delete_unread(&mut self, name: ObjectName, _resource_version: ResourceVersion) {
+        self.populated = true;
+        if let Some((place, _)) = self.items.remove(&name) {
+            self.order.remove(&place);
+            self.leave(place);
+        }
+    }
+
+    /// Does nothing: the latest value that could be read stays the latest.
+    fn unreadable(&mut self, _name: ObjectName, _resource_version: ResourceVersion) {}
+
     /// What is queued makes room for the list, except what the list has and could not read.
     fn replace(&mut self, replacement: Replacement<K>) {
         let first = !self.has_synced();

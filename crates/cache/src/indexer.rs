@@ -25,6 +25,7 @@ mod filing;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod unreadable;
 
 pub use budget::BUDGET_ERRORS_MAX;
 pub use transaction::{NoName, StoreWrite, TransactionError};
@@ -172,8 +173,13 @@ impl<K: Object> Indexer<K> {
     /// store's version becomes the object's. (A [budget](Self::set_budget) may refuse or cut it.)
     pub fn upsert(&mut self, object: Arc<K>) -> Option<Arc<K>> {
         self.see_version(object.resource_version());
+        self.note_readable(object.namespace(), object.name());
         let held = self.find_held(&object);
-        let object = self.admit(object, held.as_ref())?;
+        let name = object.object_name();
+        let Some(object) = self.admit(object, held.as_ref()) else {
+            self.note_unreadable(name);
+            return None;
+        };
         self.put(object)
     }
 
@@ -181,11 +187,13 @@ impl<K: Object> Indexer<K> {
     /// becomes that object's.
     pub fn delete(&mut self, object: &K) -> Option<Arc<K>> {
         self.see_version(object.resource_version());
+        self.note_readable(object.namespace(), object.name());
         self.take_out(object.namespace(), object.name())
     }
 
     /// Removes the object of this name, of which nothing else is known; the store's version stays.
     pub fn remove(&mut self, name: &ObjectName) -> Option<Arc<K>> {
+        self.note_readable(&name.namespace, &name.name);
         self.take_out(&name.namespace, &name.name)
     }
 
@@ -195,7 +203,8 @@ impl<K: Object> Indexer<K> {
         changes.extend(objects.map(Change::Resynced));
     }
 
-    /// Notes that everything up to `version` is in the working copy.
+    /// Notes that everything up to `version` is in the working copy, but for the names that are
+    /// [unreadable](Snapshot::unreadable).
     pub fn bookmark(&mut self, version: ResourceVersion) {
         self.twin.set_version(version);
     }

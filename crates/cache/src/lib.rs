@@ -103,8 +103,8 @@ pub use indexer::{
 };
 pub use lister::{Lister, UnknownIndex};
 pub use lister_watcher::{
-    InvalidItem, ListBatch, ListEnd, ListItem, ListRequest, ListStream, ListerWatcher,
-    VersionMatch, WatchItem, WatchRequest, WatchStream,
+    EventType, InvalidEvent, InvalidItem, ListBatch, ListEnd, ListItem, ListRequest, ListStream,
+    ListerWatcher, VersionMatch, WatchItem, WatchRequest, WatchStream,
 };
 pub use metadata::Metadata;
 pub use overlay::{OVERLAY_MAX, Overlay};

@@ -153,7 +153,49 @@ pub enum WatchItem<K> {
         initial_events_end: bool,
     },
     /// An event whose object could not be read. The watch goes on.
-    Invalid(InvalidItem),
+    Invalid(InvalidEvent),
+}
+
+/// What an event of a watch says that happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "the protocol has these")]
+pub enum EventType {
+    /// The object is new, or newly selected.
+    Added,
+    /// The object changed.
+    Modified,
+    /// The object is gone, or no longer selected.
+    Deleted,
+    /// Nothing happened.
+    Bookmark,
+}
+
+/// An event whose object could not be read. What happened to whom is known all the same, as a rule:
+/// neither needs more than a glance at the bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "implementers outside build it")]
+pub struct InvalidEvent {
+    /// What happened to the object of the name in [`item`](Self::item); none if either could not be
+    /// made out for sure.
+    pub event: Option<EventType>,
+    /// The version of the event, if that much could be read; otherwise unset.
+    pub resource_version: ResourceVersion,
+    /// The name, for reports at least, and what was wrong.
+    pub item: InvalidItem,
+}
+
+impl InvalidEvent {
+    /// The name of an object that was added or changed.
+    pub fn saved(&self) -> Option<&ObjectName> {
+        let saved = matches!(self.event, Some(EventType::Added | EventType::Modified));
+        self.item.name.as_ref().filter(|_| saved)
+    }
+
+    /// The name of an object that is gone.
+    pub fn deleted(&self) -> Option<&ObjectName> {
+        let deleted = self.event == Some(EventType::Deleted);
+        self.item.name.as_ref().filter(|_| deleted)
+    }
 }
 
 /// An item that could not be made into an object.

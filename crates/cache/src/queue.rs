@@ -13,7 +13,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use kubist_apimachinery::{Object, ResourceVersion};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 
 use crate::{Delta, Replacement};
 
@@ -27,6 +27,13 @@ pub trait Queue<K: Object>: Send + fmt::Debug {
 
     /// The object is gone; this is its last state.
     fn delete(&mut self, object: Arc<K>);
+
+    /// The object of this name is gone; its last state could not be read.
+    fn delete_unread(&mut self, name: ObjectName, resource_version: ResourceVersion);
+
+    /// The object of this name is there, in a state that could not be read. Without letters: some
+    /// object.
+    fn unreadable(&mut self, name: ObjectName, resource_version: ResourceVersion);
 
     /// A whole list.
     fn replace(&mut self, replacement: Replacement<K>);

@@ -79,6 +79,23 @@ impl<K: Object> Queue<K> for RealFifo<K> {
         self.push(Delta::Deleted(Deleted::Known(object)));
     }
 
+    fn delete_unread(&mut self, name: ObjectName, resource_version: ResourceVersion) {
+        self.push(Delta::Deleted(Deleted::FinalStateUnknown {
+            name,
+            last_known: None,
+        }));
+        if !resource_version.is_unset() {
+            self.bookmark(resource_version);
+        }
+    }
+
+    fn unreadable(&mut self, name: ObjectName, resource_version: ResourceVersion) {
+        self.push(Delta::Unreadable {
+            name,
+            resource_version,
+        });
+    }
+
     fn replace(&mut self, replacement: Replacement<K>) {
         let first = !self.populated;
         self.push(Delta::ReplacedAll(replacement));

@@ -61,6 +61,13 @@ impl<K: Object> Snapshot<K> {
         copied(self.iter())
     }
 
+    /// The names of which something that is not after the store's version could not be read, or had
+    /// no room: what is held of them, if anything, is older. A name without letters stands for
+    /// some object, nobody knows which. Empty as a rule.
+    pub fn unreadable(&self) -> impl Iterator<Item = &ObjectName> {
+        self.state.unreadable.iter().flat_map(|names| names.iter())
+    }
+
     /// The number of objects.
     pub fn len(&self) -> usize {
         self.state.objects.len()

@@ -4,9 +4,10 @@
 //! only: an object that changes and keeps its index values is written once, whatever the number of
 //! indexes. It decides nothing: which steps a change takes is the [`Indexer`](crate::Indexer)'s.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kubist_apimachinery::{Object, ResourceVersion, Str};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
 
 use crate::index::{Index, IndexValues};
 use crate::name_key::{NameKey, hash_value};
@@ -21,6 +22,8 @@ pub(crate) struct State<K> {
     /// The names in order, if somebody asked for them to be kept.
     pub(crate) order: Option<Order>,
     pub(crate) resource_version: ResourceVersion,
+    /// The names of which the store lacks a state that is not after its version; none as a rule.
+    pub(crate) unreadable: Option<Arc<BTreeSet<ObjectName>>>,
 }
 
 /// An index with what is filed in it.
@@ -63,6 +66,7 @@ impl<K> Clone for State<K> {
             indexes: self.indexes.clone(),
             order: self.order.clone(),
             resource_version: self.resource_version.clone(),
+            unreadable: self.unreadable.clone(),
         }
     }
 }
@@ -83,6 +87,7 @@ impl<K> Default for State<K> {
             indexes: Vec::new(),
             order: None,
             resource_version: ResourceVersion::default(),
+            unreadable: None,
         }
     }
 }
@@ -90,6 +95,13 @@ impl<K> Default for State<K> {
 impl<K: Object> State<K> {
     pub(crate) fn find(&self, namespace: &str, name: &str) -> Option<&Arc<K>> {
         self.objects.find(namespace, name)
+    }
+
+    /// Whether the store's version says nothing of this name, because something newer than what is
+    /// held could not be read.
+    pub(crate) fn is_behind_for(&self, name: &ObjectName) -> bool {
+        let behind = self.unreadable.as_deref();
+        behind.is_some_and(|it| it.contains(name) || it.contains(&ObjectName::default()))
     }
 
     pub(crate) fn built(&self, index: &Arc<Index<K>>) -> Option<&Built<K>> {

@@ -5,9 +5,10 @@
 //! does not wait: it works on a clone of what is published, which shares all nodes with it and
 //! copies those on the way of each change. It does not decide what to write.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kubist_apimachinery::{Object, ResourceVersion};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 
 use crate::published::Published;
 use crate::store::{State, Step};
@@ -82,6 +83,10 @@ impl<K: Object> Twin<K> {
         self.work().resource_version = version;
     }
 
+    pub(crate) fn set_unreadable(&mut self, names: Option<Arc<BTreeSet<ObjectName>>>) {
+        self.work().unreadable = names;
+    }
+
     pub(crate) fn publish(&mut self) {
         if std::mem::take(&mut self.is_dirty) {
             std::mem::swap(&mut self.front, &mut self.back);
@@ -108,6 +113,7 @@ impl<K: Object> Twin<K> {
                 back.apply(&step);
             }
             back.resource_version = self.front.resource_version.clone();
+            back.unreadable.clone_from(&self.front.unreadable);
         } else {
             self.back = Arc::clone(&self.front);
             self.steps.clear();

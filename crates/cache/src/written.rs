@@ -176,11 +176,16 @@ impl Written {
                 }
                 let held = held.map(|held| ResourceVersion::from(held.resource_version()));
                 let by_object = held.and_then(|held| held.compare(version));
+                // Of a name that could not be read it says nothing.
+                let is_behind = state.is_behind_for(&self.name);
                 let by_store = state.resource_version.compare(version);
+                let by_store = by_store.filter(|_| !is_behind);
                 match (by_object, by_store) {
                     (Some(Ordering::Equal | Ordering::Greater), _)
                     | (_, Some(Ordering::Equal | Ordering::Greater)) => Visibility::Shown,
-                    (None, None) if state.resource_version.is_unset() => Visibility::NotYet,
+                    (None, None) if state.resource_version.is_unset() || is_behind => {
+                        Visibility::NotYet
+                    }
                     (None, None) => Visibility::Unknown,
                     _ => Visibility::NotYet,
                 }
@@ -188,6 +193,7 @@ impl Written {
             Outcome::Deleted { after } => {
                 // A store without any list says nothing by not having an object.
                 if state.resource_version.is_unset()
+                    || held.is_none() && state.is_behind_for(&self.name)
                     || held.is_some_and(|held| self.concerns(held.uid()))
                 {
                     return Visibility::NotYet;

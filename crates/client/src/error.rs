@@ -205,6 +205,7 @@ impl ApiError {
                 kubist_transport::Retry::Backoff => Retry::Backoff,
                 _ => Retry::Never,
             },
+            Self::Answer { source, .. } if source.is_cut() => Retry::Backoff,
             Self::Answer { .. } | Self::Request(_) => Retry::Never,
         }
     }
@@ -226,6 +227,15 @@ impl ApiError {
 }
 
 impl AnswerError {
+    /// Whether the answer ended where no end can be: the connection did, whatever it said.
+    pub(crate) fn is_cut(&self) -> bool {
+        matches!(
+            self,
+            Self::Watch(WatchStreamError::Truncated { .. })
+                | Self::List(ListStreamError::Truncated { .. })
+        )
+    }
+
     /// As the error of a stream, for those who know of wires only.
     pub(crate) fn to_wire_error(&self) -> WireError {
         match self {

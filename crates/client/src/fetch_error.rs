@@ -5,7 +5,6 @@ use std::sync::Arc;
 use kubist_apimachinery::Status;
 use kubist_cache::{Cause, FetchError};
 use kubist_codec::list_stream::ListStreamError;
-use kubist_codec::watch_stream::WatchStreamError;
 
 use crate::error::{AnswerError, ApiError};
 
@@ -21,7 +20,7 @@ impl From<ApiError> for FetchError {
             ApiError::Transport { .. } => Self::Connection {
                 source: cause(&error),
             },
-            ApiError::Answer { source, .. } if is_cut(source) => Self::Connection {
+            ApiError::Answer { source, .. } if source.is_cut() => Self::Connection {
                 source: cause(&error),
             },
             ApiError::Answer { source, .. } => of_answer(source),
@@ -35,14 +34,6 @@ impl From<ApiError> for FetchError {
 
 fn cause(error: &ApiError) -> Cause {
     Arc::new(error.clone())
-}
-
-/// Whether the stream ended where no end can be.
-fn is_cut(error: &AnswerError) -> bool {
-    matches!(
-        error,
-        AnswerError::Watch(WatchStreamError::Truncated { .. })
-    )
 }
 
 fn of_status(status: &Status, error: &ApiError) -> FetchError {

@@ -8,9 +8,9 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 use http_body::Body as _;
-use kubist_apimachinery::Object;
 use kubist_apimachinery::wire::{DecodeContext, Encoding, scan};
-use kubist_cache::{InvalidItem, WatchItem};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
+use kubist_cache::{EventType, InvalidEvent, InvalidItem, WatchItem};
 use kubist_codec::watch_stream::{EventKind, Frame, WatchStream, WatchStreamError};
 use kubist_transport::ResponseBody;
 
@@ -144,8 +144,12 @@ fn event<K: Object>(
         let error = AnswerError::Kind { expected, found };
         return Err(ApiError::answer(&decoder.request, error));
     }
-    let object = decoder.object(frame.object, frame.encoding, cx);
-    Ok(object.map_or_else(WatchItem::Invalid, make))
+    let (bytes, encoding) = (frame.object.clone(), frame.encoding);
+    let object = decoder.object(frame.object, encoding, cx);
+    Ok(object.map_or_else(
+        |item| unread(frame.kind, &bytes, encoding, item, decoder),
+        make,
+    ))
 }
 
 fn bookmark<K>(frame: &Frame, cx: &mut DecodeContext) -> WatchItem<K> {
@@ -157,15 +161,47 @@ fn bookmark<K>(frame: &Frame, cx: &mut DecodeContext) -> WatchItem<K> {
                 .is_some_and(|value| *value == "true"),
             resource_version: metadata.resource_version.into(),
         },
-        Err(error) => WatchItem::Invalid(InvalidItem { name: None, error }),
+        Err(error) => WatchItem::Invalid(InvalidEvent {
+            event: Some(EventType::Bookmark),
+            resource_version: ResourceVersion::default(),
+            item: InvalidItem { name: None, error },
+        }),
     }
+}
+
+/// An event whose object could not be made: what happened stands in the frame, and to whom needs
+/// no more than a glance at the bytes.
+fn unread<K>(
+    kind: EventKind,
+    bytes: &[u8],
+    encoding: Encoding,
+    item: InvalidItem,
+    decoder: &Decoder<K>,
+) -> WatchItem<K> {
+    // Half a name may be another object's.
+    let whole = |name: &ObjectName| decoder.kind.namespaced != name.namespace.is_empty();
+    let event = match kind {
+        EventKind::Added => Some(EventType::Added),
+        EventKind::Modified => Some(EventType::Modified),
+        EventKind::Deleted => Some(EventType::Deleted),
+        EventKind::Bookmark | EventKind::Error => None,
+    };
+    WatchItem::Invalid(InvalidEvent {
+        event: event.filter(|_| item.name.as_ref().is_some_and(whole)),
+        resource_version: scan::version_in(bytes, encoding).unwrap_or_default(),
+        item,
+    })
 }
 
 /// A frame whose borders were sound and whose contents were not.
 fn lost<K>(error: AnswerError) -> WatchItem<K> {
-    WatchItem::Invalid(InvalidItem {
-        name: None,
-        error: error.to_wire_error(),
+    WatchItem::Invalid(InvalidEvent {
+        event: None,
+        resource_version: ResourceVersion::default(),
+        item: InvalidItem {
+            name: None,
+            error: error.to_wire_error(),
+        },
     })
 }
 

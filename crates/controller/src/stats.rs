@@ -16,6 +16,8 @@ use crate::Histogram;
 pub struct Stats {
     /// Changes that informers told, those of the first lists included.
     pub events: u64,
+    /// Calls of mappings and predicates that panicked.
+    pub mapping_panics: u64,
     /// Runs of the reconciler, whatever came of them.
     pub reconciles: u64,
     /// Runs that failed, panics and timeouts included.

@@ -1,6 +1,7 @@
 //! `Trigger`: which changes of which objects lead to which names.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,8 +19,14 @@ use crate::stats::Shared;
 /// [`Controller::new`](crate::Controller::new), [`owns`](crate::Controller::owns) and
 /// [`watches`](crate::Controller::watches) make the usual ones.
 ///
-/// An update maps both the old and the new state, so that the former owner hears of it too. A
-/// deletion whose last state nobody knows maps to nothing unless the trigger needs the name only.
+/// Every state that the store has shown is mapped, at once and however short it was: an update maps
+/// the old and the new one, so that the former owner hears of it too. So whoever reads an object is
+/// run again after it changed, if the mapping leads from the object to the reader. A deletion whose
+/// last state nobody knows maps to nothing unless the trigger needs the name only.
+///
+/// Mappings and predicates run on the informer's task: they should take no longer than it takes to
+/// note a name. One that panics is logged and [counted](crate::Stats::mapping_panics), and costs
+/// the names of that one state; a predicate that panics lets the change pass.
 pub struct Trigger<W> {
     informer: SharedInformer<W>,
     map: Map<W>,
@@ -125,23 +132,29 @@ impl<W: Object> Trigger<W> {
         self
     }
 
-    fn lane(&self, change: &Change<W>) -> Option<Lane> {
+    fn lane(&self, change: &Change<W>, shared: &Shared) -> Option<Lane> {
         match change {
             Change::Added { initial: true, .. } | Change::Resynced(_) => Some(Lane::Background),
             change => {
-                let passes = self.predicates.iter().all(|it| it.passes(change));
+                let passes = || self.predicates.iter().all(|it| it.passes(change));
+                // Rather one run too many than one too few.
+                let passes = unless_panics(shared, change, passes).unwrap_or(true);
                 passes.then_some(Lane::Normal)
             }
         }
     }
 
-    fn names(&self, change: &Change<W>) -> Vec<ObjectName> {
+    fn names(&self, change: &Change<W>, shared: &Shared) -> Vec<ObjectName> {
         let Map::To(map) = &self.map else {
             return vec![change.object_name()];
         };
-        let mut names = change.object().map(|it| map(it)).unwrap_or_default();
-        if let Change::Updated { old, .. } = change {
-            for name in map(old) {
+        let former = match change {
+            Change::Updated { old, .. } => Some(old),
+            _ => None,
+        };
+        let mut names = Vec::new();
+        for state in change.object().into_iter().chain(former) {
+            for name in unless_panics(shared, change, || map(state)).unwrap_or_default() {
                 if !names.contains(&name) {
                     names.push(name);
                 }
@@ -149,6 +162,22 @@ impl<W: Object> Trigger<W> {
         }
         names
     }
+}
+
+/// Calls a function of the user's, whose panic is reported and ends nothing.
+fn unless_panics<W: Object, T>(
+    shared: &Shared,
+    change: &Change<W>,
+    call: impl FnOnce() -> T,
+) -> Option<T> {
+    let result = catch_unwind(AssertUnwindSafe(call));
+    if result.is_err() {
+        shared.counts.lock().mapping_panics += 1;
+        let (controller, object) = (&shared.name, change.object_name());
+        tracing::error!(%controller, %object, "a mapping or predicate panicked: mend it, or what \
+            depends on this object may not be reconciled");
+    }
+    result.ok()
 }
 
 impl<W> fmt::Debug for Trigger<W> {
@@ -188,13 +217,13 @@ impl<W: Object> AnyTrigger for Trigger<W> {
         let shared = Arc::clone(shared);
         let handler = move |change: Change<W>| {
             shared.count_event();
-            if let Some(lane) = self.lane(&change) {
-                for name in self.names(&change) {
+            if let Some(lane) = self.lane(&change, &shared) {
+                for name in self.names(&change, &shared) {
                     shared.add(lane, name);
                 }
             }
         };
-        let registration = informer.add_handler_with(handler, config);
+        let registration = informer.add_handler_in_place(handler, config);
         Box::new(Handled {
             informer: informer.name().clone(),
             guard: registration.remove_on_drop(),

@@ -93,7 +93,9 @@ pub enum Delivery {
     /// What is pending for one object merges: at most one update, or a deletion and an addition,
     /// waits for each. Nothing final is lost, and memory is bounded by the number of live objects
     /// and of deletions the handler must still hear of. An object that came and went unseen is
-    /// never told.
+    /// never told, and of several former states one: whoever maps a change to other objects must
+    /// hear of each, which is what
+    /// [handlers in place](crate::SharedInformer::add_handler_in_place) do.
     #[default]
     Coalesced,
     /// Every change, in order. More than `pending_max` waiting end the registration.

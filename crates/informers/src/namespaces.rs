@@ -207,7 +207,7 @@ impl<K: Object> Merged<K> {
                     watch.is_whole |= initial_events_end;
                     resource_version.clone()
                 }
-                WatchItem::Invalid(_) => ResourceVersion::default(),
+                WatchItem::Invalid(event) => event.resource_version.clone(),
             };
             if watch.is_whole && !version.is_unset() {
                 progress.versions[at] = version;

@@ -193,6 +193,8 @@ impl<K: Object> Seat<K> {
         if let Some(waker) = waker {
             waker.wake();
         }
+        // A handler in place is the informer's to drop.
+        self.informer.notify_one();
     }
 
     /// What waits, at least one change; none once the seat has ended. One task may poll.

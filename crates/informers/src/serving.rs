@@ -20,6 +20,16 @@ const TAKE_MAX: usize = 256;
 /// Told of each call that panicked, with what the panic said.
 pub(crate) type Panicked = Arc<dyn Fn(Str) + Send + Sync>;
 
+/// Who takes what is told to a seat.
+pub(crate) enum Attend<K> {
+    /// Whoever asks for it.
+    Nobody,
+    /// A task of the handler's own.
+    Task(Serve<K>),
+    /// The informer's task, at once.
+    InPlace(Box<dyn EventHandler<K>>),
+}
+
 /// Serves one seat until it ends.
 pub(crate) type Serve<K> = Box<dyn FnOnce(Arc<Seat<K>>, Panicked) -> BoxFuture<'static, ()> + Send>;
 
@@ -76,6 +86,36 @@ async fn call<C: Future<Output = ()>>(begin: impl FnOnce() -> C) -> Result<(), P
         },
     )
     .await
+}
+
+/// A handler whose calls are made by whoever has news, at once.
+pub(crate) struct InPlace<K: Object> {
+    handler: Box<dyn EventHandler<K>>,
+    panicked: Panicked,
+    serving: Serving<K>,
+}
+
+impl<K: Object> InPlace<K> {
+    pub(crate) fn begin(
+        seat: &Arc<Seat<K>>,
+        handler: Box<dyn EventHandler<K>>,
+        panicked: Panicked,
+    ) -> Self {
+        Self {
+            handler,
+            panicked,
+            serving: Serving::begin(seat),
+        }
+    }
+
+    pub(crate) fn call(&mut self, change: Change<K>) {
+        let seat = &self.serving.0;
+        let call = AssertUnwindSafe(|| self.handler.on_change(change));
+        if let Err(panic) = catch_unwind(call) {
+            note_panic(seat, &self.panicked, &*panic);
+        }
+        seat.handled.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 async fn on_task<K: Object>(

@@ -3,6 +3,7 @@
 //! Handles ask by commands, which the task carries out in order; the task answers by its standing
 //! and its figures. Nobody here waits with a lock held.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
@@ -15,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::informer_state::{HandlerSummary, RunError, Standing};
 use crate::processor::Processor;
 use crate::seat::Seat;
-use crate::serving::Serve;
+use crate::serving::{Attend, Panicked};
 use crate::usage::{Usage, Users};
 use crate::{HandlerConfig, HandlerState, InformerConfig, InformerState, InformerStats, Problem};
 
@@ -26,7 +27,7 @@ pub(crate) struct Shared<K> {
     /// Waits here until the informer runs.
     indexer: Mutex<Option<Indexer<K>>>,
     /// What handles ask of the task, in order; bounded by what callers hold.
-    commands: Mutex<Vec<Command<K>>>,
+    commands: Mutex<VecDeque<Command<K>>>,
     pub(crate) wake: Arc<Notify>,
     standing: watch::Sender<Standing>,
     pub(crate) stats: Mutex<InformerStats>,
@@ -37,7 +38,7 @@ pub(crate) struct Shared<K> {
 }
 
 pub(crate) enum Command<K> {
-    Seat(Arc<Seat<K>>, Option<Serve<K>>),
+    Seat(Arc<Seat<K>>, Attend<K>),
     Index(IndexHandle<K>),
 }
 
@@ -68,7 +69,7 @@ impl<K: Object> Shared<K> {
             source,
             lister: indexer.lister(),
             indexer: Mutex::new(Some(indexer)),
-            commands: Mutex::new(Vec::new()),
+            commands: Mutex::new(VecDeque::new()),
             wake: Arc::default(),
             standing: watch::Sender::new(Standing {
                 state: InformerState::Created,
@@ -94,18 +95,28 @@ impl<K: Object> Shared<K> {
         Ok(())
     }
 
+    /// What a panic in a call of this seat's handler leads to.
+    pub(crate) fn panicked(self: &Arc<Self>, seat: &Seat<K>) -> Panicked {
+        let (shared, handler) = (Arc::clone(self), seat.config.name.clone());
+        Arc::new(move |message| {
+            shared.stats.lock().handler_panics += 1;
+            let handler = handler.clone();
+            shared.report(&Problem::HandlerPanicked { handler, message });
+        })
+    }
+
     pub(crate) fn add_seat(
         &self,
         config: HandlerConfig,
         usage: Arc<Usage>,
-        serve: Option<Serve<K>>,
+        attend: Attend<K>,
     ) -> Arc<Seat<K>> {
         let seat = Seat::new(config, Some(usage), Arc::clone(&self.wake));
         let mut roster = self.roster.lock();
         roster.retain(|it| it.upgrade().is_some_and(|seat| !seat.is_ended()));
         roster.push(Arc::downgrade(&seat));
         drop(roster);
-        self.command(Command::Seat(Arc::clone(&seat), serve));
+        self.command(Command::Seat(Arc::clone(&seat), attend));
         seat
     }
 
@@ -118,13 +129,13 @@ impl<K: Object> Shared<K> {
             }
             return;
         }
-        commands.push(command);
+        commands.push_back(command);
         drop(commands);
         self.wake.notify_one();
     }
 
-    pub(crate) fn take_commands(&self) -> Vec<Command<K>> {
-        std::mem::take(&mut *self.commands.lock())
+    pub(crate) fn next_command(&self) -> Option<Command<K>> {
+        self.commands.lock().pop_front()
     }
 
     /// Where the informer stands from now on; a stopped one stays so.

@@ -12,7 +12,7 @@ use kubist_cache::{Change, Index, IndexHandle, Lister, ListerWatcher};
 use tokio_util::sync::CancellationToken;
 
 use crate::informer_state::{HandlerSummary, RunError, Stopped};
-use crate::serving::{self, Serve};
+use crate::serving::{self, Attend};
 use crate::shared::{Command, Shared};
 use crate::usage::Usage;
 use crate::{EventHandler, HandlerConfig, InformerConfig, InformerState, InformerStats};
@@ -63,7 +63,21 @@ impl<K: Object> SharedInformer<K> {
         handler: impl EventHandler<K>,
         config: HandlerConfig,
     ) -> Registration<K> {
-        let seat = self.seat(config, Some(serving::plain(handler)));
+        let seat = self.seat(config, Attend::Task(serving::plain(handler)));
+        Registration::new(seat)
+    }
+
+    /// Adds a handler that the informer's own task calls, with each change as soon as the store
+    /// shows it. Nothing waits, so nothing is merged and nothing is kept: it hears of every state
+    /// that a reader may have seen. It is for handlers that only note a name, as a controller
+    /// does: what a call takes, the other handlers wait. [`HandlerConfig::delivery`] and
+    /// [`HandlerConfig::blocking`] mean nothing to it.
+    pub fn add_handler_in_place(
+        &self,
+        handler: impl EventHandler<K>,
+        config: HandlerConfig,
+    ) -> Registration<K> {
+        let seat = self.seat(config, Attend::InPlace(Box::new(handler)));
         Registration::new(seat)
     }
 
@@ -74,17 +88,18 @@ impl<K: Object> SharedInformer<K> {
         F: FnMut(Change<K>) -> C + Send + 'static,
         C: Future<Output = ()> + Send,
     {
-        let seat = self.seat(config, Some(serving::waiting(handler)));
+        let seat = self.seat(config, Attend::Task(serving::waiting(handler)));
         Registration::new(seat)
     }
 
     /// Changes to be asked for, instead of a handler that is called.
     pub fn subscribe(&self, config: HandlerConfig) -> Subscription<K> {
-        Subscription::new(self.seat(config, None))
+        Subscription::new(self.seat(config, Attend::Nobody))
     }
 
-    fn seat(&self, config: HandlerConfig, serve: Option<Serve<K>>) -> Arc<crate::seat::Seat<K>> {
-        self.shared.add_seat(config, Arc::clone(&self.usage), serve)
+    fn seat(&self, config: HandlerConfig, attend: Attend<K>) -> Arc<crate::seat::Seat<K>> {
+        self.shared
+            .add_seat(config, Arc::clone(&self.usage), attend)
     }
 
     /// Adds an index, before or after the start. The handle works at once: look-ups scan until the

@@ -70,15 +70,15 @@ impl<K: Object> Gathered<K> {
         self.objects.push(object);
     }
 
-    /// Something of this name is listed, and cannot be read.
-    pub(crate) fn add_unreadable(&mut self, name: Option<ObjectName>) {
-        self.unreadable.extend(name);
+    /// Something of this name is listed, and cannot be read; without letters: of some name.
+    pub(crate) fn add_unreadable(&mut self, name: ObjectName) {
+        self.unreadable.push(name);
     }
 
     /// The object went away again.
-    pub(crate) fn remove(&mut self, object: &K) {
+    pub(crate) fn remove(&mut self, name: ObjectName) {
         let (objects, unreadable) = (self.objects.len(), self.unreadable.len());
-        self.gone.push((object.object_name(), objects, unreadable));
+        self.gone.push((name, objects, unreadable));
     }
 
     pub(crate) fn forget(&mut self) {
@@ -141,13 +141,13 @@ mod tests {
         for name in ["a", "b", "c"] {
             gathered.add(object(name));
         }
-        gathered.add_unreadable(Some(ObjectName::cluster("x")));
+        gathered.add_unreadable(ObjectName::cluster("x"));
         gathered.add(object("d"));
-        gathered.remove(&object("a"));
-        gathered.remove(&object("b"));
-        gathered.remove(&object("x"));
+        for name in ["a", "b", "x"] {
+            gathered.remove(ObjectName::cluster(name));
+        }
         gathered.add(object("b"));
-        gathered.add_unreadable(Some(ObjectName::cluster("y")));
+        gathered.add_unreadable(ObjectName::cluster("y"));
         let taken = gathered.take("9".into());
         let names: Vec<_> = taken.objects.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["c", "d", "b"]);

@@ -109,6 +109,8 @@ pub struct Machine {
     streaming_suspected: bool,
     /// The last answer was that the kind is not served.
     not_served: bool,
+    /// Since the last list an event came of which nobody knows whom it was about.
+    lost: bool,
 }
 
 /// What is going on.
@@ -141,6 +143,7 @@ impl Machine {
             streaming_refused: false,
             streaming_suspected: false,
             not_served: false,
+            lost: false,
         }
     }
 
@@ -271,6 +274,7 @@ impl Machine {
         self.version = version;
         self.version_unavailable = false;
         self.not_served = false;
+        self.lost = false;
         self.resumes = 0;
     }
 }

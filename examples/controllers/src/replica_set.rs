@@ -5,7 +5,6 @@
 
 mod ranking;
 mod status;
-mod writes;
 
 use std::sync::Arc;
 
@@ -14,12 +13,11 @@ use kubist_api::apps::v1::ReplicaSet;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::FieldPath;
 use kubist_apimachinery::{Object as _, ObjectName};
-use kubist_cache::{Encoded, FieldLookup as _, Index, IndexHandle, Lister};
+use kubist_cache::{Encoded, FieldLookup as _, Index, IndexHandle, Lister, WriteLog};
 use kubist_client::{Api, ApiError, Client};
 use kubist_controller::{Action, Controller, Error, Reconciler};
 use kubist_informers::SharedInformerFactory;
 
-use self::writes::Writes;
 use crate::clock::now;
 use crate::done_unless_refused;
 use crate::ownership::{claim_all, controller_reference, selector_of};
@@ -45,11 +43,12 @@ pub fn controller(
             }
         })),
         pods: pods.lister_before_sync(),
-        writes: Writes::default(),
+        writes: WriteLog::new(),
     };
     let lister = reconciler.replica_sets.clone();
     let controller = Controller::new("replica-set", &replica_sets)
         .owns(&pods)
+        .reads_own_writes(&pods, &reconciler.writes)
         .watches(&pods, move |pod: &Encoded<Pod>| {
             if pod.owners().controller().is_some() {
                 return Vec::new();
@@ -72,26 +71,26 @@ pub struct ReplicaSetReconciler {
     pods: Lister<Encoded<Pod>>,
     by_owner: IndexHandle<Encoded<Pod>>,
     orphans: IndexHandle<Encoded<Pod>>,
-    /// What was written and may not have arrived in the listers.
-    writes: Writes,
+    /// Pods that were written. Without it, a run that follows quickly would not know of the Pods
+    /// just made, and make them again.
+    writes: WriteLog<Pod>,
 }
 
 impl Reconciler for ReplicaSetReconciler {
     async fn reconcile(&self, key: ObjectName) -> Result<Action, Error> {
         let Some(set) = self.replica_sets.get(&key) else {
-            self.writes.forget(&key);
             return Ok(Action::done());
         };
         let api = Api::namespaced(self.client.clone(), key.namespace.clone());
-        let seen = self.writes.are_seen(&key, &self.pods);
+        let api = api.with_write_log(&self.writes.for_key(&key));
         let pods = self.pods_of(&api, &set).await?;
         let (ended, active): (Vec<_>, Vec<_>) = pods
             .into_iter()
             .partition(|pod| pod.is_terminating() || is_over(pod));
-        let failure = if seen && !set.is_terminating() {
-            self.replicate(&api, &key, &set, &active).await.err()
-        } else {
+        let failure = if set.is_terminating() {
             None
+        } else {
+            self.replicate(&api, &set, &active).await.err()
         };
         let terminating = ended
             .iter()
@@ -130,28 +129,21 @@ impl ReplicaSetReconciler {
     async fn replicate(
         &self,
         api: &Api<Pod>,
-        key: &ObjectName,
         set: &ReplicaSet,
         active: &[Arc<Pod>],
     ) -> Result<(), ApiError> {
         let wanted = usize::try_from(set.spec.replicas.unwrap_or(1)).unwrap_or(0);
         if active.len() <= wanted {
             let missing = (wanted - active.len()).min(BURST_MAX);
-            return self.create(api, key, set, missing).await;
+            return Self::create(api, set, missing).await;
         }
         let surplus = (active.len() - wanted).min(BURST_MAX);
         let ranked = ranking::least_important_first(active);
-        self.delete(api, key, &ranked[..surplus]).await
+        Self::delete(api, &ranked[..surplus]).await
     }
 
     /// In batches of 1, 2, 4, …, so that a template that the server refuses costs one request.
-    async fn create(
-        &self,
-        api: &Api<Pod>,
-        key: &ObjectName,
-        set: &ReplicaSet,
-        missing: usize,
-    ) -> Result<(), ApiError> {
+    async fn create(api: &Api<Pod>, set: &ReplicaSet, missing: usize) -> Result<(), ApiError> {
         let pod = pod_of(set);
         let (mut left, mut batch) = (missing, 1);
         while left > 0 {
@@ -159,7 +151,7 @@ impl ReplicaSetReconciler {
             let made = join_all((0..now).map(|_| api.create(&pod))).await;
             for made in made {
                 match made {
-                    Ok(pod) => self.writes.made(key, &pod),
+                    Ok(_) => {}
                     Err(error) if is_namespace_ending(&error) => return Ok(()),
                     Err(error) => return Err(error),
                 }
@@ -170,21 +162,13 @@ impl ReplicaSetReconciler {
         Ok(())
     }
 
-    async fn delete(
-        &self,
-        api: &Api<Pod>,
-        key: &ObjectName,
-        surplus: &[Arc<Pod>],
-    ) -> Result<(), ApiError> {
+    async fn delete(api: &Api<Pod>, surplus: &[Arc<Pod>]) -> Result<(), ApiError> {
         let deletions = surplus.iter().map(|pod| async move {
             let options =
                 kubist_apimachinery::DeleteOptions::default().with_uid(pod.metadata.uid.clone());
             match api.delete_with(&pod.metadata.name, &options).await {
                 Err(error) if !error.is_not_found() && !error.is_conflict() => Err(error),
-                _ => {
-                    self.writes.deleted(key, pod);
-                    Ok(())
-                }
+                _ => Ok(()),
             }
         });
         join_all(deletions).await.into_iter().collect()

@@ -112,5 +112,6 @@ fn delta_text(delta: &Delta<ObjectMeta>) -> String {
         }
         Delta::SyncAll => "SyncAll".to_owned(),
         Delta::Bookmark(version) => format!("Bookmark {version}"),
+        Delta::Unreadable { name, .. } => format!("Unreadable {}", name_text(name)),
     }
 }

@@ -31,7 +31,7 @@ pub(super) use plan::Plan;
 pub use trim::drop_managed_fields;
 
 use super::{DecodeContext, Encoding, Schema, WireError, WireErrorKind};
-use crate::{KeyValues, ObjectMeta, ObjectName, Owners};
+use crate::{KeyValues, ObjectMeta, ObjectName, Owners, ResourceVersion};
 
 /// A range of an object's bytes (with the tail behind them).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -103,6 +103,15 @@ pub fn name_in(bytes: &[u8], encoding: Encoding) -> Option<ObjectName> {
         Encoding::Protobuf => protobuf::name_in(bytes)?,
     };
     (!name.name.is_empty()).then_some(name)
+}
+
+/// The resource version in bytes that failed to scan or decode, as far as it can be made out.
+pub fn version_in(bytes: &[u8], encoding: Encoding) -> Option<ResourceVersion> {
+    let version = match encoding {
+        Encoding::Json => json::version_in(bytes)?,
+        Encoding::Protobuf => protobuf::version_in(bytes)?,
+    };
+    (!version.is_empty()).then(|| version.into())
 }
 
 /// Decodes the metadata of an object and nothing else of it.

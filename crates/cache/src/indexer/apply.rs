@@ -16,6 +16,7 @@ impl<K: Object> Indexer<K> {
         match delta {
             Delta::Added(object) | Delta::Updated(object) | Delta::Replaced(object) => {
                 self.see_version(object.resource_version());
+                self.note_readable(object.namespace(), object.name());
                 self.apply_object(object, changes);
             }
             Delta::Deleted(deleted) => self.apply_deleted(deleted, changes),
@@ -28,6 +29,13 @@ impl<K: Object> Indexer<K> {
             },
             Delta::SyncAll => self.resync(changes),
             Delta::Bookmark(version) => self.bookmark(version),
+            Delta::Unreadable {
+                name,
+                resource_version,
+            } => {
+                self.see_version(resource_version.as_str());
+                self.note_unreadable(name);
+            }
         }
     }
 
@@ -38,7 +46,11 @@ impl<K: Object> Indexer<K> {
             return;
         }
         let held = self.find_held(&object);
+        let name = self.budget.is_some().then(|| object.object_name());
         let Some(object) = self.admit(object, held.as_ref()) else {
+            if let Some(name) = name {
+                self.note_unreadable(name);
+            }
             return;
         };
         let initial = !self.synced;
@@ -54,10 +66,23 @@ impl<K: Object> Indexer<K> {
         let deleted = match deleted {
             Deleted::Known(object) => {
                 self.see_version(object.resource_version());
+                let behind = self.state().unreadable.is_some();
+                let was_behind = behind && self.state().is_behind_for(&object.object_name());
+                self.note_readable(object.namespace(), object.name());
                 let held = self.take_out(object.namespace(), object.name());
-                held.map(|_| Deleted::Known(object))
+                held.map(|held| {
+                    if !was_behind {
+                        return Deleted::Known(object);
+                    }
+                    // The last state is not the next one after what everybody knows.
+                    Deleted::FinalStateUnknown {
+                        name: held.object_name(),
+                        last_known: Some(held),
+                    }
+                })
             }
             Deleted::FinalStateUnknown { name, last_known } => {
+                self.note_readable(&name.namespace, &name.name);
                 let held = self.take_out(&name.namespace, &name.name);
                 held.map(|held| Deleted::FinalStateUnknown {
                     name,
@@ -78,6 +103,8 @@ impl<K: Object> Indexer<K> {
         } = replacement;
         let mut listed = Objects::default();
         let objects = self.take_listed(objects, &mut listed, &mut unreadable);
+        let is_listed = |name: &ObjectName| listed.find(&name.namespace, &name.name).is_some();
+        unreadable.retain(|name| !is_listed(name));
         for name in &unreadable {
             let Some(held) = self.state().find(&name.namespace, &name.name).cloned() else {
                 continue;
@@ -106,6 +133,7 @@ impl<K: Object> Indexer<K> {
             }
         }
         self.tell_listed(&objects, &held, changes);
+        self.set_unreadable(unreadable.into_iter().collect());
         let state = self.twin.edit();
         state.resource_version = resource_version;
         if state.order.is_some() {

@@ -17,6 +17,9 @@ pub(crate) fn sign(delta: &Delta<ObjectMeta>) -> String {
         Delta::Sync(_) => 's',
         Delta::Deleted(Deleted::Known(_)) => '-',
         Delta::Deleted(Deleted::FinalStateUnknown { .. }) => '?',
+        Delta::Unreadable {
+            resource_version, ..
+        } => return format!("!{resource_version}"),
         Delta::Bookmark(version) => return format!("^{version}"),
         Delta::ReplacedAll(_) | Delta::SyncAll => unreachable!("not by this queue"),
     };
@@ -205,7 +208,7 @@ fn a_name_that_a_list_could_not_read_is_not_missing() {
         unreadable: vec![ObjectName::cluster("b"), ObjectName::cluster("c")],
         ..replacement("9", &["a@5"])
     });
-    assert_eq!(queued(&queue), "c:+2 a:=5");
+    assert_eq!(queued(&queue), "c:+2!9 a:=5 b:!9");
 }
 
 #[test]

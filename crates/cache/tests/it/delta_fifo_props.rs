@@ -15,11 +15,13 @@ use crate::queue_steps::{Step, made, parts, replacement, step};
 struct DeltaModel {
     items: Vec<(u8, Vec<Sign>)>,
     known: Lister<ObjectMeta>,
+    /// Names whose latest news could not be read.
+    unreadable: BTreeSet<u8>,
     populated: bool,
     initial: usize,
 }
 
-/// The kind as `delta_fifo::sign` shows it, and the version.
+/// The kind as `delta_fifo::sign` shows it, and the version; 0: of an object that nobody saw.
 type Sign = (char, u64);
 
 impl DeltaModel {
@@ -27,6 +29,7 @@ impl DeltaModel {
         Self {
             items: Vec::new(),
             known,
+            unreadable: BTreeSet::new(),
             populated: false,
             initial: 0,
         }
@@ -45,13 +48,20 @@ impl DeltaModel {
     }
 
     fn push(&mut self, name: u8, sign: Sign) {
+        match sign.0 {
+            '!' => drop(self.unreadable.insert(name)),
+            's' => {}
+            _ => drop(self.unreadable.remove(&name)),
+        }
         let Some((_, signs)) = self.items.iter_mut().find(|item| item.0 == name) else {
             self.items.push((name, vec![sign]));
             return;
         };
         signs.push(sign);
         match *signs.as_slice() {
-            [.., ('?', _), ('-' | '?', _)] => drop(signs.remove(signs.len() - 2)),
+            [.., ('?', _), ('-' | '?', _)] | [.., ('!', _), ('!', _)] => {
+                drop(signs.remove(signs.len() - 2));
+            }
             [.., ('-', _), ('-' | '?', _)] => drop(signs.pop()),
             _ => {}
         }
@@ -69,7 +79,8 @@ impl DeltaModel {
 
     fn delete(&mut self, name: u8, version: u64) {
         self.populated = true;
-        if self.is_queued(name) || self.known().contains_key(&name) {
+        let is_known = self.known().contains_key(&name) || self.unreadable.contains(&name);
+        if self.is_queued(name) || is_known {
             self.push(name, ('-', version));
         }
     }
@@ -78,20 +89,30 @@ impl DeltaModel {
         for &name in listed {
             self.push(name, ('=', version));
         }
+        let all: BTreeSet<u8> = listed.iter().chain(unreadable).copied().collect();
+        let mut told: BTreeSet<u8> = listed.iter().copied().collect();
+        for &name in unreadable {
+            if told.insert(name) {
+                self.push(name, ('!', version));
+            }
+        }
         let stays = |name: u8| listed.contains(&name) || unreadable.contains(&name);
         let mut missing: Vec<(u8, u64)> = Vec::new();
         for (name, signs) in &self.items {
             if !stays(*name) {
-                missing.push((*name, signs[signs.len() - 1].1));
+                let seen = signs.iter().rev().find(|(kind, _)| *kind != '!');
+                missing.push((*name, seen.map_or(0, |it| it.1)));
             }
         }
-        for (name, version) in self.known() {
+        let mut rest: BTreeMap<u8, u64> = self.unreadable.iter().map(|it| (*it, 0)).collect();
+        rest.extend(self.known());
+        for (name, version) in rest {
             if !stays(name) && !self.is_queued(name) {
                 missing.push((name, version));
             }
         }
         if !self.populated {
-            self.initial = BTreeSet::from_iter(listed).len() + missing.len();
+            self.initial = all.len() + missing.len();
             self.populated = true;
         }
         for (name, version) in missing {
@@ -134,9 +155,10 @@ fn shown_item((name, signs): &(u8, Vec<Sign>)) -> String {
 }
 
 fn shown_signs(signs: &[Sign]) -> String {
-    let shown = signs
-        .iter()
-        .map(|(kind, version)| format!("{kind}{version}"));
+    let shown = signs.iter().map(|(kind, version)| match version {
+        0 => format!("{kind}none"),
+        version => format!("{kind}{version}"),
+    });
     shown.collect::<Vec<_>>().concat()
 }
 

@@ -19,6 +19,7 @@ fn sign(delta: &Delta<ObjectMeta>) -> String {
         Delta::ReplacedAll(replacement) => format!("={}", replacement.resource_version),
         Delta::SyncAll => "s".to_owned(),
         Delta::Bookmark(version) => format!("^{version}"),
+        Delta::Unreadable { name, .. } => format!("{}!", name.name),
         Delta::Replaced(_) | Delta::Sync(_) | Delta::Deleted(_) => {
             unreachable!("not by this queue")
         }

@@ -8,12 +8,15 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use kubist_apimachinery::{FieldSelector, ListOptions, Object, Retry};
 use kubist_cache::WatchItem;
+use tokio::time::Instant;
 
 use super::Api;
 use crate::error::ApiError;
 
-/// The pause before it lists again after an error that passes.
-const AGAIN: Duration = Duration::from_secs(1);
+/// From one list to the next, where the list and its watch brought nothing.
+const AGAIN_MIN: Duration = Duration::from_secs(1);
+/// That time doubles with each, up to this.
+const AGAIN_MAX: Duration = Duration::from_secs(30);
 
 impl<K: Object> Api<K> {
     /// Waits until `condition` holds for the object of this name, and gives the object in the
@@ -21,7 +24,7 @@ impl<K: Object> Api<K> {
     /// object. The condition sees the present state first, then every later one.
     ///
     /// It waits as long as it takes: put it into a `tokio::time::timeout`. What cannot be read
-    /// counts as unchanged.
+    /// counts as unchanged; that it is gone is told in any case.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -48,14 +51,15 @@ impl<K: Object> Api<K> {
             field_selector: FieldSelector::equals("metadata.name", name),
             ..ListOptions::default()
         };
+        let mut lists = Lists::default();
         loop {
-            let result = self.wait_once(&options, &mut condition).await;
+            tokio::time::sleep_until(lists.next()).await;
+            let result = self.wait_once(&options, &mut lists, &mut condition).await;
             match result.map_err(|error| (error.retry(), error)) {
                 Ok(Some(found)) => return Ok(found.0),
                 // The watch cannot go on: list again.
-                Ok(None) | Err((Retry::Relist, _)) => {}
+                Ok(None) | Err((Retry::Relist | Retry::Backoff, _)) => {}
                 Err((Retry::After(wait), _)) => tokio::time::sleep(wait).await,
-                Err((Retry::Backoff, _)) => tokio::time::sleep(AGAIN).await,
                 Err((Retry::Never, error)) => return Err(error),
             }
         }
@@ -65,6 +69,7 @@ impl<K: Object> Api<K> {
     async fn wait_once(
         &self,
         options: &ListOptions,
+        lists: &mut Lists,
         condition: &mut impl FnMut(Option<&K>) -> bool,
     ) -> Result<Option<Found<K>>, ApiError> {
         let mut list = self.list(options).await?;
@@ -81,13 +86,40 @@ impl<K: Object> Api<K> {
             let object = match event? {
                 WatchItem::Added(object) | WatchItem::Modified(object) => Some(object),
                 WatchItem::Deleted(_) => None,
+                WatchItem::Invalid(event) if event.deleted().is_some() => None,
+                // What happened cannot be read at all: the list tells.
+                WatchItem::Invalid(event) if event.event.is_none() => return Ok(None),
                 WatchItem::Bookmark { .. } | WatchItem::Invalid(_) => continue,
             };
+            lists.in_vain = 0;
             if condition(object.as_ref()) {
                 return Ok(Some(Found(object)));
             }
         }
         Ok(None)
+    }
+}
+
+/// How often it had to list again.
+#[derive(Debug, Default)]
+struct Lists {
+    /// Lists since the last event of a watch.
+    in_vain: u32,
+    /// When it listed last.
+    last: Option<Instant>,
+}
+
+impl Lists {
+    /// When the next list may be: the first at once, others ever later as long as nothing comes
+    /// of them.
+    fn next(&mut self) -> Instant {
+        let now = Instant::now();
+        let doublings = self.in_vain.saturating_sub(1).min(16);
+        let pause = AGAIN_MAX.min(AGAIN_MIN * (1 << doublings));
+        let next = self.last.map_or(now, |last| now.max(last + pause));
+        self.in_vain = self.in_vain.saturating_add(1);
+        self.last = Some(next);
+        next
     }
 }
 

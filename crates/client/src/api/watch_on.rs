@@ -128,8 +128,11 @@ impl<K: Object> Follower<K> {
             WatchItem::Bookmark {
                 resource_version, ..
             } => resource_version.clone(),
-            // Its version cannot be read; the next event brings one.
-            WatchItem::Invalid(_) => return Ok(Some(item)),
+            // If its version cannot be read, the next event brings one.
+            WatchItem::Invalid(event) if event.resource_version.is_unset() => {
+                return Ok(Some(item));
+            }
+            WatchItem::Invalid(event) => event.resource_version.clone(),
         };
         if ResourceVersion::is_unset(&version) {
             self.done = true;

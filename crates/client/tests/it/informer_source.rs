@@ -156,7 +156,7 @@ async fn watch_of<F: Object>(watcher: Arc<dyn ListerWatcher<F>>) {
         for item in batch.unwrap() {
             match item {
                 WatchItem::Added(_) => count.delivered += 1,
-                WatchItem::Invalid(item) => count.invalid(&item),
+                WatchItem::Invalid(event) => count.invalid(&event.item),
                 _ => {}
             }
         }

@@ -99,6 +99,14 @@ impl Reply {
         self
     }
 
+    /// The first half of the body, and then the end.
+    pub(crate) fn halved(mut self) -> Self {
+        for chunk in self.chunks.iter_mut().flatten() {
+            chunk.truncate(chunk.len() / 2);
+        }
+        self
+    }
+
     pub(crate) fn then_cut(mut self) -> Self {
         self.chunks.push_back(Err(()));
         self

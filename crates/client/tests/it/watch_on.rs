@@ -196,6 +196,72 @@ async fn wait_until_returns_at_once_and_says_what_does_not_pass() {
     assert_eq!(server.asked().len(), 2);
 }
 
+/// Contract CLIENT-3.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_is_cut_inside_a_frame_is_gone_on_from() {
+    let whole = frame(Encoding::Json, EventKind::Modified, &at("a", "6"));
+    let half = frame(Encoding::Json, EventKind::Modified, &at("a", "7"));
+    let cut = [whole, half[..half.len() / 2].to_vec()].concat();
+    let server = Server::new([
+        reply(Encoding::Json, cut.clone()),
+        events(&[(EventKind::Modified, at("a", "7"))]),
+        error_event(&failure(410, StatusReason::Expired)),
+    ]);
+    let seen = follow(&server).await;
+    assert_eq!(seen.len(), 3, "{seen:?}");
+    let after = seen[1].as_ref().unwrap();
+    assert_eq!(after, &WatchItem::Modified(at("a", "7")));
+    let starts: Vec<_> = starts(&server).into_iter().map(|it| it.0).collect();
+    assert_eq!(starts, ["5", "6", "7"]);
+
+    let half = Reply::json(server::list::<Pod>(
+        Encoding::Json,
+        "",
+        &[at("a", "6").to_json()],
+    ));
+    let server = Server::new([
+        half.halved(),
+        list(&[at("a", "6")]),
+        reply(Encoding::Json, cut),
+        events(&[(EventKind::Deleted, at("a", "8"))]),
+    ]);
+    let pods: Api<Pod> = Api::namespaced(server.client(), "shop");
+    let gone = pods.wait_until("a", |pod| pod.is_none()).await;
+    assert_eq!(gone.unwrap(), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn wait_until_answers_a_version_that_is_gone_with_pauses_that_grow() {
+    let gone = failure(410, StatusReason::Expired);
+    let script = (0..200).flat_map(|_| [list(&[at("a", "76")]), error_event(&gone)]);
+    let server = Server::new(script);
+    let pods: Api<Pod> = Api::namespaced(server.client(), "shop");
+    let wait = pods.wait_until("a", |pod| pod.is_none());
+    let minute = tokio::time::timeout(Duration::from_mins(1), wait).await;
+    assert!(minute.is_err(), "{minute:?}");
+    let asked = server.asked().len();
+    assert!((8..=16).contains(&asked), "{asked} requests in a minute");
+}
+
+#[tokio::test(start_paused = true)]
+async fn wait_until_hears_that_an_object_is_gone_whose_last_state_cannot_be_read() {
+    let deleted =
+        br#"{"type":"DELETED","object":{"metadata":{"name":"a","namespace":"shop"},"spec":7}}"#;
+    let lost = br#"{"type":"DELETED"}"#;
+    for (event, requests) in [(&deleted[..], 2), (&lost[..], 3)] {
+        let server = Server::new([
+            list(&[at("a", "76")]),
+            reply(Encoding::Json, event.to_vec()).then_open(),
+            list(&[]),
+        ]);
+        let pods: Api<Pod> = Api::namespaced(server.client(), "shop");
+        let gone = pods.wait_until("a", |pod| pod.is_none());
+        let gone = tokio::time::timeout(Duration::from_mins(1), gone).await;
+        assert_eq!(gone.unwrap().unwrap(), None);
+        assert_eq!(server.asked().len(), requests);
+    }
+}
+
 fn conflict() -> ApiError {
     ApiError::Status(Box::new(failure(409, StatusReason::Conflict)))
 }

@@ -4,7 +4,7 @@ use futures_util::StreamExt as _;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{Encoding, Wire};
 use kubist_apimachinery::{ListOptions, Status, StatusReason};
-use kubist_cache::WatchItem;
+use kubist_cache::{EventType, InvalidEvent, WatchItem};
 use kubist_client::{AnswerError, Api, ApiError};
 use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
 
@@ -168,7 +168,7 @@ async fn a_frame_of_sound_borders_costs_itself_only() {
     let invalid: Vec<_> = events
         .iter()
         .filter_map(|it| match it {
-            Ok(WatchItem::Invalid(item)) => Some(item),
+            Ok(WatchItem::Invalid(event)) => Some(&event.item),
             _ => None,
         })
         .collect();
@@ -188,11 +188,55 @@ async fn a_frame_of_sound_borders_costs_itself_only() {
     protobuf.extend(frame(Encoding::Protobuf, EventKind::Modified, &pod("a")));
     let events = watch(reply(Encoding::Protobuf, protobuf)).await;
     assert_eq!(events.len(), 3);
-    let Ok(WatchItem::Invalid(item)) = &events[1] else {
+    let Ok(WatchItem::Invalid(InvalidEvent { item, .. })) = &events[1] else {
         panic!("{events:?}")
     };
     assert_eq!(item.name.as_ref().unwrap().name, "b");
     assert_eq!(events[2].as_ref().unwrap(), &WatchItem::Modified(pod("a")));
+}
+
+/// Contract REFL-10.
+#[tokio::test]
+async fn what_happened_to_whom_is_told_even_if_the_object_cannot_be_read() {
+    let json = |kind: &str| {
+        format!(
+            r#"{{"type":"{kind}","object":{{"metadata":{{"name":"b","namespace":"shop",
+            "resourceVersion":"7"}},"spec":7}}}}"#
+        )
+    };
+    let mut broken = pod("b");
+    broken.metadata.namespace = "shop".into();
+    broken.metadata.resource_version = "7".into();
+    let mut broken = broken.to_protobuf();
+    broken.extend(b"\x12\x01\x0a");
+    for (kind, event, name) in [
+        (EventKind::Added, EventType::Added, "ADDED"),
+        (EventKind::Modified, EventType::Modified, "MODIFIED"),
+        (EventKind::Deleted, EventType::Deleted, "DELETED"),
+    ] {
+        let mut protobuf = Vec::new();
+        raw_frame(kind, "Pod", &broken, &mut protobuf);
+        for reply in [
+            reply(Encoding::Json, json(name).into_bytes()),
+            reply(Encoding::Protobuf, protobuf),
+        ] {
+            let events = watch(reply).await;
+            let [Ok(WatchItem::Invalid(invalid))] = events.as_slice() else {
+                panic!("{events:?}");
+            };
+            assert_eq!(invalid.event, Some(event));
+            assert_eq!(invalid.resource_version.as_str(), "7");
+            let name = invalid.item.name.as_ref().unwrap();
+            assert_eq!(name.to_string(), "shop/b");
+        }
+    }
+    // Half a name may be somebody else's.
+    let half = br#"{"type":"DELETED","object":{"metadata":{"name":"b"},"spec":7}}"#;
+    let events = watch(reply(Encoding::Json, half.to_vec())).await;
+    let [Ok(WatchItem::Invalid(invalid))] = events.as_slice() else {
+        panic!("{events:?}");
+    };
+    assert_eq!(invalid.event, None);
 }
 
 #[tokio::test]

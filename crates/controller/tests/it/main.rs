@@ -6,3 +6,4 @@ mod manager;
 mod own_writes;
 mod running;
 mod stop;
+mod wake_ups;

@@ -11,8 +11,9 @@ use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, Wire as _, WireError, scan};
 use kubist_apimachinery::{ApiResource, Object, Str};
 use kubist_cache::{
-    FetchError, IngestAny, InvalidItem, ListBatch, ListEnd, ListItem, ListRequest, ListStream,
-    ListerWatcher, Selection, Source, WatchItem, WatchRequest, WatchStream,
+    EventType, FetchError, IngestAny, InvalidEvent, InvalidItem, ListBatch, ListEnd, ListItem,
+    ListRequest, ListStream, ListerWatcher, Selection, Source, WatchItem, WatchRequest,
+    WatchStream,
 };
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
@@ -117,14 +118,28 @@ impl Cluster {
 
     /// Puts something that is no Pod, though it has a name.
     pub(crate) fn corrupt(&self, name: &str) {
-        let mut bytes = pod(name).to_protobuf();
-        bytes.truncate(bytes.len() - 3);
         let mut state = self.state.lock();
         state.version += 1;
-        let bytes = Bytes::from(bytes);
+        let bytes = corrupt(name, state.version);
         let key = ("shop".into(), name.to_owned());
         state.objects.insert(key, bytes.clone());
         state.send("shop", &Event::Modified(bytes));
+    }
+
+    /// Deletes, and tells so with an object that cannot be read.
+    pub(crate) fn delete_unreadably(&self, name: &str) {
+        let mut state = self.state.lock();
+        state.version += 1;
+        let bytes = corrupt(name, state.version);
+        state.objects.remove(&("shop".into(), name.to_owned()));
+        state.send("shop", &Event::Deleted(bytes));
+    }
+
+    /// Deletes, and tells nobody.
+    pub(crate) fn delete_quietly(&self, name: &str) {
+        let mut state = self.state.lock();
+        state.version += 1;
+        state.objects.remove(&("shop".into(), name.to_owned()));
     }
 
     pub(crate) fn delete(&self, name: &str) {
@@ -238,6 +253,24 @@ fn made<F>(make: &Make<F>, bytes: &Bytes) -> Result<F, InvalidItem> {
     })
 }
 
+/// The bytes of a Pod whose metadata is all that can be read.
+fn corrupt(name: &str, version: u64) -> Bytes {
+    let mut pod = pod(name);
+    pod.metadata.resource_version = version.to_string().into();
+    let mut bytes = pod.to_protobuf();
+    bytes.truncate(bytes.len() - 3);
+    bytes.into()
+}
+
+/// As a client tells of it.
+fn unread<F>(event: EventType, bytes: &Bytes, item: InvalidItem) -> WatchItem<F> {
+    WatchItem::Invalid(InvalidEvent {
+        event: Some(event),
+        resource_version: scan::version_in(bytes, Encoding::Protobuf).unwrap_or_default(),
+        item,
+    })
+}
+
 struct Events<F> {
     receiver: mpsc::Receiver<(Str, Event)>,
     make: Make<F>,
@@ -250,14 +283,14 @@ impl<F: Object> futures_core::Stream for Events<F> {
         let Poll::Ready(event) = self.receiver.poll_recv(cx) else {
             return Poll::Pending;
         };
-        let object = |bytes: &Bytes, as_item: fn(F) -> WatchItem<F>| {
-            made(&self.make, bytes).map_or_else(WatchItem::Invalid, as_item)
+        let object = |bytes: &Bytes, event: EventType, as_item: fn(F) -> WatchItem<F>| {
+            made(&self.make, bytes).map_or_else(|item| unread(event, bytes, item), as_item)
         };
         Poll::Ready(event.map(|(_, event)| {
             Ok(vec![match &event {
-                Event::Added(bytes) => object(bytes, WatchItem::Added),
-                Event::Modified(bytes) => object(bytes, WatchItem::Modified),
-                Event::Deleted(bytes) => object(bytes, WatchItem::Deleted),
+                Event::Added(bytes) => object(bytes, EventType::Added, WatchItem::Added),
+                Event::Modified(bytes) => object(bytes, EventType::Modified, WatchItem::Modified),
+                Event::Deleted(bytes) => object(bytes, EventType::Deleted, WatchItem::Deleted),
                 Event::Bookmark(version, initial_events_end) => WatchItem::Bookmark {
                     resource_version: (*version).into(),
                     initial_events_end: *initial_events_end,

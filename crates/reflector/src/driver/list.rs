@@ -35,7 +35,8 @@ impl<K: Object> Reflector<K> {
                     match item {
                         ListItem::Object(object) => self.gathered.add(object),
                         ListItem::Invalid(item) => {
-                            self.gathered.add_unreadable(item.name.clone());
+                            self.gathered
+                                .add_unreadable(item.name.clone().unwrap_or_default());
                             self.invalid(item, out);
                         }
                     }

@@ -1,7 +1,7 @@
 //! What the driver does with a watch and its events.
 
-use kubist_apimachinery::Object;
-use kubist_cache::{FetchError, WatchItem, WatchStream};
+use kubist_apimachinery::{Object, ObjectName};
+use kubist_cache::{EventType, FetchError, InvalidEvent, WatchItem, WatchStream};
 
 use super::{Io, Out, Reflector};
 use crate::Report;
@@ -77,25 +77,50 @@ impl<K: Object> Reflector<K> {
                 version: resource_version.as_str(),
                 initial_events_end: *initial_events_end,
             },
-            WatchItem::Invalid(_) => Event::Invalid,
+            WatchItem::Invalid(item) => invalid(item),
         };
         let verdict = self.machine.event(self.now(), event);
         match (verdict, item) {
-            (verdict, WatchItem::Invalid(item)) => {
-                if verdict == Verdict::Gather {
-                    self.gathered.add_unreadable(item.name.clone());
-                }
-                self.invalid(item, out);
+            (verdict, WatchItem::Invalid(event)) => {
+                self.unread(verdict, &event, out);
+                self.invalid(event.item, out);
             }
             (Verdict::Complete, _) => self.complete(out),
             (Verdict::Gather, WatchItem::Added(object) | WatchItem::Modified(object)) => {
                 self.gathered.add(object);
             }
-            (Verdict::Gather, WatchItem::Deleted(object)) => self.gathered.remove(&object),
+            (Verdict::Gather, WatchItem::Deleted(object)) => {
+                self.gathered.remove(object.object_name());
+            }
             (Verdict::Deliver, item) => self.deliver(item, out),
             (Verdict::Ignore | Verdict::Behind | Verdict::Gather, _) => {}
         }
         verdict
+    }
+
+    /// What remains of an event whose object could not be read: that something of this name, or of
+    /// some name, is there or gone.
+    fn unread(&mut self, verdict: Verdict, event: &InvalidEvent, out: &mut Out<'_, K>) {
+        let version = event.resource_version.clone();
+        if event.event == Some(EventType::Bookmark) {
+            return;
+        }
+        match (verdict, event.deleted(), event.saved().cloned()) {
+            (Verdict::Gather, Some(name), _) => self.gathered.remove(name.clone()),
+            (Verdict::Gather, None, Some(name)) => self.gathered.add_unreadable(name),
+            (Verdict::Gather, None, None) => {
+                // Perhaps it is of this name; what is known of that stays too.
+                for name in event.item.name.iter().cloned() {
+                    self.gathered.add_unreadable(name);
+                }
+                self.gathered.add_unreadable(ObjectName::default());
+            }
+            (Verdict::Deliver, Some(name), _) => out.queue.delete_unread(name.clone(), version),
+            (Verdict::Deliver, None, saved) => {
+                out.queue.unreadable(saved.unwrap_or_default(), version);
+            }
+            _ => {}
+        }
     }
 
     fn deliver(&mut self, item: WatchItem<K>, out: &mut Out<'_, K>) {
@@ -113,5 +138,17 @@ impl<K: Object> Reflector<K> {
             }
             WatchItem::Invalid(_) => {}
         }
+    }
+}
+
+/// To the machine an event counts for what it says, whether or not its object could be read.
+fn invalid(event: &InvalidEvent) -> Event<'_> {
+    let version = event.resource_version.as_str();
+    match (event.event, &event.item.name) {
+        (Some(EventType::Added), Some(_)) => Event::Added(version),
+        (Some(EventType::Modified), Some(_)) => Event::Modified(version),
+        (Some(EventType::Deleted), Some(_)) => Event::Deleted(version),
+        (Some(EventType::Bookmark), _) => Event::Nothing,
+        _ => Event::Lost,
     }
 }

@@ -84,8 +84,11 @@ pub enum Event<'a> {
         /// Whether it says that the state is whole.
         initial_events_end: bool,
     },
-    /// Something that could not be read.
-    Invalid,
+    /// Nothing, though it could not be read.
+    Nothing,
+    /// Something happened, and it could not be read to whom, or what. When this watch ends the
+    /// state is fetched again, which tells.
+    Lost,
 }
 
 /// What to do with an event.
@@ -198,8 +201,8 @@ impl Machine {
                 Verdict::Complete
             }
             // Says nothing about the state: perhaps the server does not know what was asked for.
-            Event::Bookmark { .. } => Verdict::Ignore,
-            Event::Added(_) | Event::Invalid => {
+            Event::Bookmark { .. } | Event::Nothing => Verdict::Ignore,
+            Event::Added(_) | Event::Lost => {
                 open.deadline = now.saturating_add(self.config.streaming_silence_max);
                 Verdict::Gather
             }
@@ -222,7 +225,11 @@ impl Machine {
                 open.unordered = false;
                 version
             }
-            Event::Invalid => return Verdict::Ignore,
+            Event::Nothing => return Verdict::Ignore,
+            Event::Lost => {
+                self.lost = true;
+                return Verdict::Deliver;
+            }
         };
         if !open.unordered && !version.is_empty() {
             open.progressed = true;
@@ -269,10 +276,25 @@ impl Machine {
             Phase::Following if is_failure => self.watch_failed(now, end, healthy),
             Phase::Following => Consequence::Resume,
         };
+        let consequence = if self.lost && consequence == Consequence::Resume {
+            self.find_lost(now, healthy)
+        } else {
+            consequence
+        };
         WatchEnd {
             consequence,
             is_failure,
         }
+    }
+
+    /// Only a list tells what an event was about that could not be read at all.
+    fn find_lost(&mut self, now: Duration, healthy: bool) -> Consequence {
+        if !healthy {
+            self.pause(now, None);
+        }
+        self.lost = false;
+        self.state = State::Fetch;
+        Consequence::Relist
     }
 
     /// A watch that brought something ended without a word against it: the next may begin at once,

@@ -8,8 +8,9 @@ use futures_core::future::BoxFuture;
 use kubist_apimachinery::wire::WireErrorKind;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
 use kubist_cache::{
-    FetchError, Indexer, InvalidItem, ListBatch, ListEnd, ListItem, ListRequest, ListStream,
-    ListerWatcher, Queue as _, RealFifo, WatchItem, WatchRequest, WatchStream,
+    EventType, FetchError, Indexer, InvalidEvent, InvalidItem, ListBatch, ListEnd, ListItem,
+    ListRequest, ListStream, ListerWatcher, Queue as _, RealFifo, WatchItem, WatchRequest,
+    WatchStream,
 };
 use kubist_reflector::{Config, InitialSync, Reflector, Report};
 
@@ -127,6 +128,14 @@ fn page(version: &str, token: &str, objects: &[(&str, u64)]) -> Answer<ListBatch
     ])
 }
 
+fn unread(name: &str) -> WatchItem<ObjectMeta> {
+    WatchItem::Invalid(InvalidEvent {
+        event: Some(EventType::Modified),
+        resource_version: kubist_apimachinery::ResourceVersion::default(),
+        item: invalid(name),
+    })
+}
+
 fn invalid(name: &str) -> InvalidItem {
     InvalidItem {
         name: Some(ObjectName::cluster(name)),
@@ -193,7 +202,7 @@ async fn a_streaming_list_is_applied_at_its_bookmark_and_the_watch_goes_on() {
             WatchItem::Deleted(object("b", 4)),
         ]),
         Ok(vec![
-            WatchItem::Invalid(invalid("x")),
+            unread("x"),
             end("4"),
             WatchItem::Added(object("c", 5)),
         ]),

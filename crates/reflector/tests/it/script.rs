@@ -116,7 +116,7 @@ fn tell(machine: &mut Machine, now: &mut Duration, words: &[&str]) -> Option<Str
         "added" => verdict(machine, *now, Event::Added(words[1])),
         "modified" => verdict(machine, *now, Event::Modified(words[1])),
         "deleted" => verdict(machine, *now, Event::Deleted(words[1])),
-        "invalid" => verdict(machine, *now, Event::Invalid),
+        "lost" => verdict(machine, *now, Event::Lost),
         "bookmark" => {
             let initial_events_end = words.contains(&"end");
             verdict(machine, *now, bookmark(words[1], initial_events_end))

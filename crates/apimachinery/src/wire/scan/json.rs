@@ -342,6 +342,13 @@ fn meta(objects: &[&[u8]], cx: &mut DecodeContext) -> Result<ObjectMeta, WireErr
     Ok(meta)
 }
 
+/// The resource version, as far as the text can be read.
+pub(super) fn version_in(bytes: &[u8]) -> Option<String> {
+    let metadata = members(bytes.trim_ascii(), "metadata").last()?;
+    let version = members(metadata, "resourceVersion").filter_map(unescaped);
+    version.last().map(Cow::into_owned)
+}
+
 /// Namespace and name, as far as the text can be read.
 pub(super) fn name_in(bytes: &[u8]) -> Option<ObjectName> {
     let metadata = members(bytes.trim_ascii(), "metadata").last()?;

@@ -7,6 +7,8 @@ use crate::{ObjectMeta, ObjectName};
 
 /// The number of `metadata` in every kind.
 const METADATA: u32 = 1;
+/// In the metadata.
+const RESOURCE_VERSION: u32 = 6;
 
 /// A varint and what follows it.
 #[inline]
@@ -207,6 +209,18 @@ pub(super) fn name_in(bytes: &[u8]) -> Option<ObjectName> {
         }
     }
     Some(ObjectName::new(namespace, name))
+}
+
+/// The resource version; stops quietly where the bytes break.
+pub(super) fn version_in(bytes: &[u8]) -> Option<String> {
+    let metadata = fields(bytes)
+        .map_while(Result::ok)
+        .filter(|field| field.number == METADATA);
+    let version = metadata
+        .flat_map(|field| fields(field.bytes).map_while(Result::ok))
+        .filter(|field| field.number == RESOURCE_VERSION)
+        .last()?;
+    std::str::from_utf8(version.bytes).ok().map(str::to_owned)
 }
 
 /// The state of scanning `metadata`, over all the fields of that number.

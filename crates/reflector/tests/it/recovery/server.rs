@@ -10,8 +10,8 @@ use futures_core::future::BoxFuture;
 use kubist_apimachinery::wire::WireErrorKind;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
 use kubist_cache::{
-    FetchError, InvalidItem, ListBatch, ListEnd, ListItem, ListRequest, ListStream, ListerWatcher,
-    VersionMatch, WatchItem, WatchRequest, WatchStream,
+    EventType, FetchError, InvalidEvent, InvalidItem, ListBatch, ListEnd, ListItem, ListRequest,
+    ListStream, ListerWatcher, VersionMatch, WatchItem, WatchRequest, WatchStream,
 };
 use tokio::time::{Instant, Sleep};
 
@@ -339,7 +339,7 @@ fn watch_item(word: &str) -> Option<WatchItem<ObjectMeta>> {
         (("+", text), _) => WatchItem::Added(object(text)),
         (("~", text), _) => WatchItem::Modified(object(text)),
         (("-", text), _) => WatchItem::Deleted(object(text)),
-        (("?", name), _) => WatchItem::Invalid(invalid(name)),
+        (("?", text), _) => unread(text),
         (_, Some(("mark", version))) => bookmark(version, false),
         (_, Some(("end", version))) => bookmark(version, true),
         _ => return None,
@@ -354,6 +354,23 @@ fn object(text: &str) -> ObjectMeta {
         resource_version: version.into(),
         ..ObjectMeta::default()
     }
+}
+
+/// `~name@version` and the like: what happened is known; `name` alone: it is not.
+fn unread(text: &str) -> WatchItem<ObjectMeta> {
+    let event = match text.split_at(1).0 {
+        "+" => Some(EventType::Added),
+        "~" => Some(EventType::Modified),
+        "-" => Some(EventType::Deleted),
+        _ => None,
+    };
+    let rest = if event.is_some() { &text[1..] } else { text };
+    let (name, version) = rest.split_once('@').unwrap_or((rest, ""));
+    WatchItem::Invalid(InvalidEvent {
+        event,
+        resource_version: version.into(),
+        item: invalid(name),
+    })
 }
 
 fn invalid(name: &str) -> InvalidItem {

@@ -83,7 +83,7 @@ recoveries! {
     what_could_not_be_read_is_nothing_brought: "
         config: paged
         list rv=0 limit=500       -> a@1 rv=5
-        watch rv=5                -> ?a fail cut
+        watch rv=5                -> ?~a fail cut
         after 0.8..1.6 watch rv=5 ->
         reports: unreadable a, watch failed (cut): Resume
     "
@@ -203,18 +203,41 @@ recoveries! {
     an_unreadable_event_is_skipped_counted_and_reported_and_the_watch_goes_on: "
         config: paged
         list rv=0 limit=500 -> a@1 rv=5
-        watch rv=5          -> ?a ~b@7 60s close
+        watch rv=5          -> ?~a@6 ~b@7 60s close
         watch rv=7          ->
         store: a@1 b@7 rv=7
         reports: unreadable a
         stats: invalid=1 events=1 failures=0
     "
 
-    an_unreadable_event_does_not_move_the_version: "
+    an_unreadable_event_moves_the_version_if_it_has_one: "
         config: paged
         list rv=0 limit=500 -> a@1 rv=5
-        watch rv=5          -> ?a 60s close
-        watch rv=5          ->
+        watch rv=5          -> ?~a 60s close
+        watch rv=5          -> ?~a@6 60s close
+        watch rv=6          ->
+    "
+
+    // Contract REFL-10.
+    an_object_that_is_gone_is_gone_whether_or_not_its_last_state_can_be_read: "
+        config: paged
+        list rv=0 limit=500 -> a@1 b@2 rv=5
+        watch rv=5          -> ?~a@6 ?-a@7 60s close
+        watch rv=7          ->
+        store: b@2 rv=7
+        told: Added(a@1, initial) Added(b@2, initial) FinalStateUnknown(a)
+        reports: unreadable a, unreadable a
+    "
+
+    // Contract REFL-10.
+    what_an_event_was_about_that_cannot_be_read_at_all_is_found_out_by_a_list: "
+        config: paged
+        list rv=0 limit=500 -> a@1 b@2 rv=5
+        watch rv=5          -> ?a ~b@7 60s close
+        list rv=7 limit=0   -> b@7 rv=7
+        watch rv=7          ->
+        store: b@7 rv=7
+        told: Added(a@1, initial) Added(b@2, initial) Updated(b@2->7) FinalStateUnknown(a)
     "
 
     a_table_is_refused: "

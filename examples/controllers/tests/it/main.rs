@@ -1,0 +1,4 @@
+//! The sample controllers against a scripted server, on paused time.
+
+mod replica_set;
+mod server;
