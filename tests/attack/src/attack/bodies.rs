@@ -22,6 +22,8 @@ const WRONG_FIELDS: usize = 50_000;
 /// Entries of lists that are keyed.
 const CONTAINERS: usize = 20_000;
 const ENTRIES: usize = 30_000;
+/// Entries of lists whose entries are all different.
+const DIFFERENT: usize = 20_000;
 /// Rules of an Ingress.
 const RULES: usize = 15_000;
 
@@ -31,6 +33,14 @@ pub(super) fn calls() -> Vec<Call> {
     calls.extend(of_pods());
     let path = format!("/apis/networking.k8s.io/v1/namespaces/{NAMESPACE}/ingresses?dryRun=All");
     calls.push(Call::post("ingress rules", path, ingress()));
+    let path = format!("/api/v1/namespaces/{NAMESPACE}/services?dryRun=All");
+    calls.push(Call::post("service ports", path, service()));
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions?dryRun=All";
+    calls.push(Call::post(
+        "definition of many versions",
+        path,
+        definition(),
+    ));
     calls
 }
 
@@ -82,42 +92,61 @@ fn of_pods() -> Vec<Call> {
     let of_pod = |label, field: &str, items: String| {
         pod(label, format!(r#""containers":[{main}],"{field}":{items}"#))
     };
-    let constraint =
-        |_| r#"{"topologyKey":"zone","maxSkew":1,"whenUnsatisfiable":"DoNotSchedule"}"#.to_owned();
+    let constraint = |key: String| {
+        format!(r#"{{"topologyKey":"{key}","maxSkew":1,"whenUnsatisfiable":"DoNotSchedule"}}"#)
+    };
+    let same_constraints = list(ENTRIES, |_| constraint("zone".to_owned()));
+    let constraints = list(DIFFERENT, |number| constraint(format!("zone{number}")));
     let toleration = |number: usize| {
-        format!(
-            r#"{{"key":"k{}","operator":"Exists","effect":"NoSchedule"}}"#,
-            number % 10
-        )
+        format!(r#"{{"key":"k{number}","operator":"Exists","effect":"NoSchedule"}}"#)
     };
     let volume = |number: usize| format!(r#"{{"name":"v{}","emptyDir":{{}}}}"#, number % 10);
     let container = |number: usize| format!(r#"{{"name":"c{}","image":"x"}}"#, number % 10);
+    let different = |number: usize| format!(r#"{{"name":"c{number}","image":"x"}}"#);
     let port = |number: usize| format!(r#"{{"containerPort":{},"name":"p"}}"#, number % 65_536);
-    let variable = |number: usize| format!(r#"{{"name":"V{}","value":"x"}}"#, number % 10);
+    let variable = |number: usize| format!(r#"{{"name":"V{number}","value":"x"}}"#);
     let of_main = |label, field: &str, items: String| {
         let container = format!(r#"{{"name":"main","image":"x","{field}":{items}}}"#);
         pod(label, format!(r#""containers":[{container}]"#))
     };
+    let init_containers = list(CONTAINERS, container);
+    let containers = list(CONTAINERS, container);
+    let containers = format!(r#""containers":{containers}"#);
+    let field = "topologySpreadConstraints";
     vec![
-        of_pod(
-            "spread constraints",
-            "topologySpreadConstraints",
-            list(ENTRIES, constraint),
-        ),
+        of_pod("same spread constraints", field, same_constraints),
+        of_pod("spread constraints", field, constraints),
         of_pod("tolerations", "tolerations", list(ENTRIES, toleration)),
-        of_pod("volumes", "volumes", list(ENTRIES, volume)),
+        of_pod("same volumes", "volumes", list(ENTRIES, volume)),
+        of_pod("same init containers", "initContainers", init_containers),
         of_pod(
             "init containers",
             "initContainers",
-            list(CONTAINERS, container),
+            list(DIFFERENT, different),
         ),
-        pod(
-            "containers",
-            format!(r#""containers":{}"#, list(CONTAINERS, container)),
-        ),
+        pod("same containers", containers),
         of_main("variables", "env", list(ENTRIES, variable)),
-        of_main("ports", "ports", list(ENTRIES, port)),
+        of_main("ports of one name", "ports", list(ENTRIES, port)),
     ]
+}
+
+fn service() -> String {
+    let ports = list(DIFFERENT, |number| {
+        format!(r#"{{"name":"p{number}","port":{}}}"#, number + 1)
+    });
+    format!(r#"{{"metadata":{{"name":"x"}},"spec":{{"ports":{ports}}}}}"#)
+}
+
+fn definition() -> String {
+    let names = r#"{"plural":"ws","kind":"W"}"#;
+    let head = r#""group":"attack.example.com","scope":"Namespaced""#;
+    let versions = list(DIFFERENT, |number| {
+        let schema = r#"{"openAPIV3Schema":{"type":"object"}}"#;
+        let (name, storage) = (number + 1, number == 0);
+        format!(r#"{{"name":"v{name}","served":true,"storage":{storage},"schema":{schema}}}"#)
+    });
+    let spec = format!(r#"{{{head},"names":{names},"versions":{versions}}}"#);
+    format!(r#"{{"metadata":{{"name":"ws.attack.example.com"}},"spec":{spec}}}"#)
 }
 
 fn ingress() -> String {

@@ -12,10 +12,13 @@ use crate::Outcome;
 use crate::fill::config_maps;
 use crate::stage::Stage;
 
-/// Clients.
-const CLIENTS: usize = 4;
-/// Streams in one write.
+/// Clients of each manner.
+const CLIENTS: usize = 2;
+/// Streams in one write of those who know no measure, and of those who stay below what a server
+/// may count as too many, with a pause after each.
 const BATCH: u32 = 100;
+const SMALL_BATCH: u32 = 8;
+const PAUSE: Duration = Duration::from_millis(1);
 /// Streams on one connection.
 const STREAMS_MAX: u32 = 100_000;
 /// How long to wait for the server to say that it has had enough.
@@ -26,11 +29,12 @@ const FRAME_BYTES_MAX: usize = 1 << 20;
 /// Floods until time is over; who is sent away comes back.
 pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
     let mut running = JoinSet::new();
-    for _ in 0..CLIENTS {
+    for client in 0..2 * CLIENTS {
+        let patient = client % 2 == 1;
         let stage = Arc::clone(stage);
         running.spawn(async move {
             while !stage.is_over() {
-                if let Err(error) = flood(&stage).await {
+                if let Err(error) = flood(&stage, patient).await {
                     stage.tally.add("connect", &error.to_string());
                 }
                 tokio::time::sleep(FAREWELL).await;
@@ -44,7 +48,7 @@ pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
 }
 
 /// One connection.
-async fn flood(stage: &Stage) -> Outcome {
+async fn flood(stage: &Stage, patient: bool) -> Outcome {
     let stream = stage.access.dial(stage.account(), "h2").await?;
     let path = config_maps() + "/m00000";
     let block = get_block(&stage.access.address.to_string(), &path, stage.token());
@@ -53,11 +57,12 @@ async fn flood(stage: &Stage) -> Outcome {
     reading.spawn(until_told_to_go(from));
     to.write_all(&opening()).await?;
     let mut number = 0;
+    let size = if patient { SMALL_BATCH } else { BATCH };
     let mut batch = Vec::new();
     let mut told = None;
     while !stage.is_over() && number < STREAMS_MAX {
         batch.clear();
-        for _ in 0..BATCH {
+        for _ in 0..size {
             put_reset_request(&mut batch, 2 * number + 1, &block);
             number += 1;
         }
@@ -70,8 +75,16 @@ async fn flood(stage: &Stage) -> Outcome {
         if broken || told.is_some() {
             break;
         }
+        if patient {
+            tokio::time::sleep(PAUSE).await;
+        }
     }
-    stage.tally.add_many("reset streams", "sent", number.into());
+    let label = if patient {
+        "reset streams, with pauses"
+    } else {
+        "reset streams"
+    };
+    stage.tally.add_many(label, "sent", number.into());
     if told.is_none() {
         // It may be about to say so.
         let waiting = tokio::time::timeout(FAREWELL, reading.join_next());
@@ -81,7 +94,7 @@ async fn flood(stage: &Stage) -> Outcome {
         Some(told) => told?,
         None => "taken to the end".to_owned(),
     };
-    stage.tally.add("connection of reset streams", &what);
+    stage.tally.add(label, &what);
     Ok(())
 }
 
