@@ -1,9 +1,9 @@
 //! Hostile clients beside honest ones, against a server of its own: `cargo xtask attack`.
 //!
-//! Each [`Attack`] meets a new `kubist serve` on loopback. It puts there what it needs, and then
+//! Each `Attack` meets a new `kubist serve` on loopback. It puts there what it needs, and then
 //! does its worst for a bounded time, with a bounded number of clients, while honest ones measure
 //! how long they wait. What it cost in memory, whether that came back, how the honest fared and
-//! what was refused is printed, and held against the one table of [`limits`].
+//! what was refused is printed, and held against the one table of `limits`.
 //!
 //! It knows the server from outside only: its program, its kubeconfig, HTTP, and the kernel's
 //! books. It uses no crate of the project, so that no mistake is made twice.

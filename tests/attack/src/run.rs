@@ -95,8 +95,8 @@ pub(crate) async fn play(attack: Attack, options: &Options) -> Outcome<Measured>
 /// How the finding begins that ends an attack early.
 const RUNAWAY: &str = "stopped";
 
-/// Attacks until time is over, and says what ended it otherwise. The clients are gone when this
-/// returns.
+/// Attacks until time is over, and says what ended it otherwise. The clients are told to
+/// go when this returns.
 async fn attacked(attack: Attack, stage: &Arc<Stage>, id: u32, before: Memory) -> Option<String> {
     let attacking = Box::pin(attack.run(Arc::clone(stage)));
     tokio::select! {

@@ -2,6 +2,7 @@
 //! keeps of those that are gone grows with them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
@@ -18,7 +19,7 @@ const CLIENTS: usize = 2;
 const PROPERTIES: usize = 3_000;
 /// How long a new definition may take until its objects are served; asked so often.
 const ATTEMPTS: usize = 50;
-const PAUSE: std::time::Duration = std::time::Duration::from_millis(20);
+const PAUSE: Duration = Duration::from_millis(20);
 const GROUP: &str = "attack.example.com";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 

@@ -56,7 +56,7 @@ async fn flood(stage: &Stage, patient: bool) -> Outcome {
     let mut reading = JoinSet::new();
     reading.spawn(until_told_to_go(from));
     to.write_all(&opening()).await?;
-    let mut number = 0;
+    let mut number: u32 = 0;
     let size = if patient { SMALL_BATCH } else { BATCH };
     let mut batch = Vec::new();
     let mut told = None;

@@ -33,7 +33,7 @@ pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
     }
     let connection = stage.hostile(Windows::OPEN).await?;
     let path = config_maps() + "/m00000";
-    let mut number = 0;
+    let mut number: u64 = 0;
     while !stage.is_over() {
         number += 1;
         let body = json!({"data": {"number": number.to_string()}}).to_string();
