@@ -49,7 +49,11 @@ async fn insist(stage: &Stage, connection: &Connection) {
         match timeout_at(stage.until, connection.head(&call)).await {
             Ok(Ok(head)) if head.status() == 429 => {
                 pending.end(&Answer::unread(&head));
-                drop(head);
+                let mut body = head.into_body();
+                // It is small, and its stream is of use again.
+                while let Some(Ok(chunk)) = body.data().await {
+                    body.flow_control().release_capacity(chunk.len()).ok();
+                }
                 sleep(REFUSED_PAUSE).await;
             }
             Ok(Ok(head)) => {
