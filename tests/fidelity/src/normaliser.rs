@@ -108,7 +108,7 @@ impl Normaliser {
                 if is_port
                     && number
                         .as_i64()
-                        .is_some_and(|it| (30_000..32_768).contains(&it))
+                        .is_some_and(|it| (30_000..65_536).contains(&it))
                 {
                     let port = self.number(Sort::Port, &number.to_string());
                     *value = Value::from(format!("<port {port}>"));
@@ -147,6 +147,7 @@ impl Normaliser {
 
     fn field(&mut self, key: &str, text: &str, request: &Request) -> String {
         match key {
+            "serverAddress" => return "<server>".to_owned(),
             "continue" if !text.is_empty() => return "<continue>".to_owned(),
             "token" if text.starts_with("ey") && text.matches('.').count() == 2 => {
                 return "<token>".to_owned();
@@ -163,6 +164,9 @@ impl Normaliser {
     }
 
     fn text(&mut self, text: &str, request: &Request) -> String {
+        let text = scan::without_owners(text);
+        let text = scan::without_scheme(&text);
+        let text: &str = &text;
         let mut replaced = String::with_capacity(text.len());
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
@@ -273,6 +277,15 @@ mod tests {
         let cells = json!({"cells": ["a", "3m4s", "80:30100/TCP", "10.96.3.4", 30_100]});
         let expected = json!({"cells": ["a", "<age>", "80:<port>/TCP", "<address 1>", 30_100]});
         assert_eq!(normal(&mut normaliser, cells), expected);
+    }
+
+    #[test]
+    fn objects_in_messages_have_no_owners_of_fields() {
+        let mut normaliser = Normaliser::new(NOW);
+        let value =
+            json!(r#"bad "{\"a\":1,\"managedFields\":[{\"f\":[1]}],\"b\":2}" in scheme "x.go:1""#);
+        let expected = json!(r#"bad "{\"a\":1,\"b\":2}" in scheme "<scheme>""#);
+        assert_eq!(normal(&mut normaliser, value), expected);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Finds what a server makes up in a text: uids, times, addresses, generated names, hashes.
 
+use std::borrow::Cow;
+
 /// How long the end of a generated name is.
 pub(crate) const SUFFIX_LENGTH: usize = 5;
 /// What the prefixes of generated names begin with.
@@ -123,6 +125,52 @@ fn is_port(text: &str) -> bool {
         .split_once('/')
         .and_then(|(port, _)| port.parse::<u16>().ok());
     port.is_some_and(|port| (30_000..32_768).contains(&port))
+}
+
+/// A text, in which an object may be quoted, without the object's `managedFields`.
+pub(crate) fn without_owners(text: &str) -> Cow<'_, str> {
+    const NAME: &str = "managedFields";
+    let Some(name) = text.find(NAME) else {
+        return Cow::Borrowed(text);
+    };
+    // The name may be quoted once or, within a quoted text, with a backslash.
+    let start = text[..name].trim_end_matches(['"', '\\']).len();
+    let after = &text[name + NAME.len()..];
+    let quotes = after.len() - after.trim_start_matches(['"', '\\']).len();
+    let Some(list) = after[quotes..].strip_prefix(":[") else {
+        return Cow::Borrowed(text);
+    };
+    let mut depth = 1_usize;
+    let end = list.char_indices().find_map(|(place, it)| {
+        match it {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        (depth == 0).then_some(place + 1)
+    });
+    let Some(end) = end else {
+        return Cow::Borrowed(text);
+    };
+    let rest = list[end..].strip_prefix(',').unwrap_or(&list[end..]);
+    Cow::Owned(format!("{}{rest}", &text[..start]))
+}
+
+/// A text without the name of a table of types, which says how a server was built.
+pub(crate) fn without_scheme(text: &str) -> Cow<'_, str> {
+    const SCHEME: &str = " in scheme \"";
+    let Some(start) = text.find(SCHEME) else {
+        return Cow::Borrowed(text);
+    };
+    let start = start + SCHEME.len();
+    match text[start..].find('"') {
+        Some(end) => Cow::Owned(format!(
+            "{}<scheme>{}",
+            &text[..start],
+            &text[start + end..]
+        )),
+        None => Cow::Borrowed(text),
+    }
 }
 
 /// A text whose numbers are replaced where they are to be.
