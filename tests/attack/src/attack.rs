@@ -1,0 +1,256 @@
+//! `Attack`: all of them, what each needs on the server, and for how long it goes on.
+//!
+//! Each is bounded in clients, in requests at a time and in seconds, and ends by itself; whoever
+//! plays it cuts off what is late.
+
+mod bodies;
+mod closed_windows;
+mod definitions;
+mod foreign_bodies;
+mod frames;
+mod hungry;
+mod in_flight;
+mod patches;
+mod rapid_reset;
+mod selectors;
+mod slow_clients;
+mod small_requests;
+mod tables;
+mod watches;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::Outcome;
+use crate::call::{Call, JSON, PROTOBUF, TABLE, YAML};
+use crate::fill::{config_maps, fill_config_maps, fill_pods};
+use crate::stage::{Stage, repeat};
+
+/// What hostile clients do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Attack {
+    /// Nothing, to see what the machine is good for.
+    Nobody,
+    /// Lists as JSON that are never read.
+    ClosedWindowsJson,
+    /// The same as protobuf.
+    ClosedWindowsProtobuf,
+    /// The same as a table.
+    ClosedWindowsTable,
+    /// The same as indented JSON.
+    ClosedWindowsPretty,
+    /// The same as YAML.
+    ClosedWindowsYaml,
+    /// Large objects that are never read.
+    ClosedWindowsGets,
+    /// Connections that send next to nothing.
+    SlowClients,
+    /// Streams that are reset as soon as they are opened.
+    RapidReset,
+    /// Many small requests at once.
+    SmallRequests,
+    /// Many watches.
+    Watches,
+    /// Long selectors over many objects.
+    Selectors,
+    /// Patches that cost more than they weigh.
+    Patches,
+    /// Bodies that cost more than they weigh.
+    Bodies,
+    /// Tables of many objects.
+    Tables,
+    /// Large definitions that come and go.
+    Definitions,
+    /// Of all that costs CPU, some.
+    Hungry,
+    /// More requests than may be in flight.
+    InFlight,
+}
+
+/// Config maps of 10 kB, which make a list of 10 MB.
+const LIST_OBJECTS: usize = 1_000;
+const LIST_OBJECT_BYTES: usize = 10_000;
+/// Nearly as much as a config map may hold.
+const LARGE_OBJECT_BYTES: usize = 1_000_000;
+/// Clients of whatever costs CPU.
+const HUNGRY_CLIENTS: usize = 8;
+/// Objects that selectors and tables go over, and in the short form.
+const MANY_OBJECTS: usize = 30_000;
+const MANY_OBJECTS_SHORT: usize = 3_000;
+
+impl Attack {
+    /// All, in the order they are played in.
+    pub(crate) const ALL: [Self; 18] = [
+        Self::Nobody,
+        Self::ClosedWindowsJson,
+        Self::ClosedWindowsProtobuf,
+        Self::ClosedWindowsTable,
+        Self::ClosedWindowsPretty,
+        Self::ClosedWindowsYaml,
+        Self::ClosedWindowsGets,
+        Self::SlowClients,
+        Self::RapidReset,
+        Self::SmallRequests,
+        Self::Watches,
+        Self::Selectors,
+        Self::Patches,
+        Self::Bodies,
+        Self::Tables,
+        Self::Definitions,
+        Self::Hungry,
+        Self::InFlight,
+    ];
+
+    /// Its name on the command line.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Nobody => "nobody",
+            Self::ClosedWindowsJson => "closed-windows-json",
+            Self::ClosedWindowsProtobuf => "closed-windows-protobuf",
+            Self::ClosedWindowsTable => "closed-windows-table",
+            Self::ClosedWindowsPretty => "closed-windows-pretty",
+            Self::ClosedWindowsYaml => "closed-windows-yaml",
+            Self::ClosedWindowsGets => "closed-windows-gets",
+            Self::SlowClients => "slow-clients",
+            Self::RapidReset => "rapid-reset",
+            Self::SmallRequests => "small-requests",
+            Self::Watches => "watches",
+            Self::Selectors => "selectors",
+            Self::Patches => "patches",
+            Self::Bodies => "bodies",
+            Self::Tables => "tables",
+            Self::Definitions => "definitions",
+            Self::Hungry => "hungry",
+            Self::InFlight => "in-flight",
+        }
+    }
+
+    /// What it does, in a sentence.
+    pub(crate) const fn about(self) -> &'static str {
+        match self {
+            Self::Nobody => "honest clients alone",
+            Self::ClosedWindowsJson => "250 lists of 10 MB on one connection, never read",
+            Self::ClosedWindowsProtobuf => "the same lists as protobuf",
+            Self::ClosedWindowsTable => "the same lists as tables",
+            Self::ClosedWindowsPretty => "the same lists, indented",
+            Self::ClosedWindowsYaml => "the same lists as YAML",
+            Self::ClosedWindowsGets => "an object of 1 MB, 250 times on 8 connections, never read",
+            Self::SlowClients => "connections that send a byte now and then, or none",
+            Self::RapidReset => "streams that are reset as soon as they are opened",
+            Self::SmallRequests => "500 small requests at any time",
+            Self::Watches => "thousands of watches, and a writer",
+            Self::Selectors => "selectors of 62 kB over many objects, lists and watches",
+            Self::Patches => "patches with thousands of steps, copies of copies, deep ones",
+            Self::Bodies => "bodies of megabytes, of keys, of depth, of what is repeated",
+            Self::Tables => "eight clients that list many objects as tables",
+            Self::Definitions => "definitions with large schemas, created and deleted in turn",
+            Self::Hungry => "eight clients with a mix of what costs CPU",
+            Self::InFlight => "1,000 lists at once that are not read",
+        }
+    }
+
+    /// For how long it goes on.
+    pub(crate) const fn time(self, short: bool) -> Duration {
+        let (long, brief) = match self {
+            Self::Nobody => (5_000, 1_000),
+            Self::ClosedWindowsJson
+            | Self::ClosedWindowsProtobuf
+            | Self::ClosedWindowsTable
+            | Self::ClosedWindowsPretty
+            | Self::ClosedWindowsYaml
+            | Self::ClosedWindowsGets => (10_000, 1_000),
+            _ => (20_000, 1_800),
+        };
+        Duration::from_millis(if short { brief } else { long })
+    }
+
+    /// Puts on the server what it needs.
+    pub(crate) async fn prepare(self, stage: &Stage) -> Outcome {
+        let many = stage.many(MANY_OBJECTS, MANY_OBJECTS_SHORT);
+        match self {
+            Self::Nobody | Self::Bodies | Self::Definitions => Ok(()),
+            Self::ClosedWindowsJson
+            | Self::ClosedWindowsProtobuf
+            | Self::ClosedWindowsTable
+            | Self::ClosedWindowsPretty
+            | Self::ClosedWindowsYaml
+            | Self::InFlight => fill_config_maps(stage, LIST_OBJECTS, LIST_OBJECT_BYTES).await,
+            Self::ClosedWindowsGets => fill_config_maps(stage, 1, LARGE_OBJECT_BYTES).await,
+            Self::SlowClients | Self::RapidReset | Self::SmallRequests | Self::Watches => {
+                fill_config_maps(stage, 1, 100).await
+            }
+            Self::Selectors | Self::Tables => fill_pods(stage, many).await,
+            Self::Patches => patches::prepare(stage).await,
+            Self::Hungry => {
+                fill_pods(stage, many).await?;
+                patches::prepare(stage).await
+            }
+        }
+    }
+
+    /// Attacks until time is over.
+    pub(crate) async fn run(self, stage: Arc<Stage>) -> Outcome {
+        let list = |label| Call::get(label, config_maps());
+        let stage = &stage;
+        match self {
+            Self::Nobody => {
+                tokio::time::sleep_until(stage.until).await;
+                Ok(())
+            }
+            Self::ClosedWindowsJson => {
+                closed_windows::run(stage, 1, list("list").accept(JSON)).await
+            }
+            Self::ClosedWindowsProtobuf => {
+                closed_windows::run(stage, 1, list("protobuf list").accept(PROTOBUF)).await
+            }
+            Self::ClosedWindowsTable => {
+                closed_windows::run(stage, 1, list("table").accept(TABLE)).await
+            }
+            Self::ClosedWindowsPretty => {
+                let call = Call::get("pretty list", config_maps() + "?pretty=true");
+                closed_windows::run(stage, 1, call).await
+            }
+            Self::ClosedWindowsYaml => {
+                closed_windows::run(stage, 1, list("YAML list").accept(YAML)).await
+            }
+            Self::ClosedWindowsGets => {
+                let call = Call::get("get", config_maps() + "/m00000");
+                closed_windows::run(stage, 8, call).await
+            }
+            Self::SlowClients => slow_clients::run(stage).await,
+            Self::RapidReset => rapid_reset::run(stage).await,
+            Self::SmallRequests => small_requests::run(stage).await,
+            Self::Watches => watches::run(stage).await,
+            Self::Selectors => repeat(stage, HUNGRY_CLIENTS, 1, selectors::calls()).await,
+            Self::Patches => repeat(stage, HUNGRY_CLIENTS, 1, patches::calls()).await,
+            Self::Bodies => repeat(stage, HUNGRY_CLIENTS, 1, all_bodies()).await,
+            Self::Tables => repeat(stage, HUNGRY_CLIENTS, 1, tables::calls()).await,
+            Self::Definitions => definitions::run(stage).await,
+            Self::Hungry => repeat(stage, HUNGRY_CLIENTS, 1, hungry::calls()).await,
+            Self::InFlight => in_flight::run(stage).await,
+        }
+    }
+}
+
+/// Bodies in all formats.
+fn all_bodies() -> Vec<Call> {
+    let mut calls = bodies::calls();
+    calls.extend(foreign_bodies::calls());
+    calls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_different_and_the_short_form_fits_into_a_minute() {
+        let mut names: Vec<&str> = Attack::ALL.iter().map(|it| it.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Attack::ALL.len());
+        let total: Duration = Attack::ALL.iter().map(|it| it.time(true)).sum();
+        // The rest is for starting, filling and waiting for memory to come back.
+        assert!(total < Duration::from_secs(30), "{total:?}");
+    }
+}

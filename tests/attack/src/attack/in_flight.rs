@@ -1,0 +1,72 @@
+//! More requests than may be in flight: lists that are begun and not read, and begun again when
+//! they are refused.
+//!
+//! Windows are wide enough for a refusal and far too small for a list.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::{sleep, sleep_until, timeout_at};
+
+use crate::Outcome;
+use crate::call::Call;
+use crate::connection::{Answer, Connection, Windows};
+use crate::fill::config_maps;
+use crate::stage::Stage;
+
+/// Connections, and requests at a time on each: 1,000 in all.
+const CONNECTIONS: usize = 4;
+const STREAMS: usize = 250;
+/// How long whoever is refused waits; less than the server asks for.
+const REFUSED_PAUSE: Duration = Duration::from_millis(200);
+/// A refusal fits, a list does not.
+const WINDOWS: Windows = Windows {
+    stream: 4 << 10,
+    connection: 2 << 20,
+};
+
+/// Asks until time is over.
+pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
+    let mut running = JoinSet::new();
+    for _ in 0..CONNECTIONS {
+        let connection = Arc::new(stage.hostile(WINDOWS).await?);
+        for _ in 0..STREAMS {
+            let (stage, connection) = (Arc::clone(stage), Arc::clone(&connection));
+            running.spawn(async move { insist(&stage, &connection).await });
+        }
+    }
+    while let Some(ended) = running.join_next().await {
+        ended?;
+    }
+    Ok(())
+}
+
+async fn insist(stage: &Stage, connection: &Connection) {
+    let call = Call::get("list", config_maps());
+    while !stage.is_over() {
+        let pending = stage.tally.begin(call.label);
+        match timeout_at(stage.until, connection.head(&call)).await {
+            Ok(Ok(head)) if head.status() == 429 => {
+                pending.end(&Answer::unread(&head));
+                let mut body = head.into_body();
+                // It is small, and its stream is of use again.
+                while let Some(Ok(chunk)) = body.data().await {
+                    body.flow_control().release_capacity(chunk.len()).ok();
+                }
+                sleep(REFUSED_PAUSE).await;
+            }
+            Ok(Ok(head)) => {
+                pending.end(&Answer::unread(&head));
+                sleep_until(stage.until).await;
+                drop(head);
+            }
+            Ok(Err(error)) => {
+                pending.fail(&error.to_string());
+                return;
+            }
+            // There was no answer to the end.
+            Err(_) => drop(pending),
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Tables of many objects, in each of the forms that a client may ask for.
+
+use crate::call::{Call, TABLE};
+use crate::fill::pods;
+
+/// All of them.
+pub(super) fn calls() -> Vec<Call> {
+    let whole = pods() + "?includeObject=Object";
+    let none = pods() + "?includeObject=None";
+    vec![
+        Call::get("table", pods()).accept(TABLE),
+        Call::get("table with objects", whole).accept(TABLE),
+        Call::get("table without objects", none).accept(TABLE),
+        Call::get("table of all namespaces", "/api/v1/pods").accept(TABLE),
+    ]
+}

@@ -1,0 +1,221 @@
+//! What an attack may cost: the one table, with reasons, and how figures are held against it.
+//!
+//! The long form holds what the project promises on a machine with cores for the server and for
+//! its clients. The short form runs in CI, where two cores do all of it, and is wider by a factor
+//! that is still far below what any of the defects behind these attacks did.
+
+use std::time::Duration;
+
+use crate::attack::Attack;
+use crate::honest::{Kind, Served};
+use crate::memory::Memory;
+
+/// Fewer answers to an honest client than this are none to speak of.
+const SAMPLES_MIN: usize = 50;
+/// The short form's factor for waiting.
+const SHORT_WAIT_FACTOR: u32 = 4;
+/// What the short form adds to growth, in MB: other allocations fall into its few seconds.
+const SHORT_GROWTH_MB: u64 = 25;
+/// Small processes round up, in MB: an allocator keeps so much for each thread.
+const BACK_SLACK_MB: u64 = 15;
+
+/// The limits of one attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    /// p99 of `/livez` and of a small get.
+    pub(crate) read: Duration,
+    /// p99 of a small patch.
+    pub(crate) write: Duration,
+    /// How much more memory, at its peak, in MB.
+    pub(crate) growth_mb: u64,
+    /// How much is left after the clients are gone, in per cent of what it was before.
+    pub(crate) back_percent: u64,
+    /// Why these.
+    pub(crate) reason: &'static str,
+}
+
+/// What the project promises, whatever clients do.
+const PROMISED: Limits = Limits {
+    read: Duration::from_millis(50),
+    write: Duration::from_millis(100),
+    growth_mb: 50,
+    back_percent: 150,
+    reason: "promised, whatever clients do",
+};
+
+/// The limits of an attack in its long form.
+const fn long(attack: Attack) -> Limits {
+    match attack {
+        Attack::Nobody => Limits {
+            read: Duration::from_millis(10),
+            write: Duration::from_millis(20),
+            growth_mb: 20,
+            reason: "nothing happens: if these are broken the machine is too busy to measure on",
+            ..PROMISED
+        },
+        Attack::SmallRequests => Limits {
+            read: Duration::from_millis(100),
+            write: Duration::from_millis(150),
+            reason: "500 requests wait at any time, each as small as the honest ones and in line \
+                     before them",
+            ..PROMISED
+        },
+        Attack::Watches => Limits {
+            growth_mb: 80,
+            reason: "2,000 watches of 20 kB each, which have to be kept, and their events",
+            ..PROMISED
+        },
+        Attack::Patches | Attack::Bodies | Attack::Hungry => Limits {
+            growth_mb: 250,
+            reason: "eight bodies of 3 MB at a time, each decoded into a tree of several times \
+                     its size",
+            ..PROMISED
+        },
+        Attack::Definitions => Limits {
+            growth_mb: 120,
+            reason: "two definitions of 300 kB at a time, each in its decoded, served and \
+                     published form, and their history",
+            ..PROMISED
+        },
+        Attack::InFlight => Limits {
+            growth_mb: 100,
+            reason: "400 lists are in flight, each with a chunk of 64 kB that waits and one that \
+                     is made",
+            ..PROMISED
+        },
+        _ => PROMISED,
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    /// Before the attack, with everything in place.
+    pub(crate) before: Memory,
+    /// The most during it, in kB.
+    pub(crate) peak: u64,
+    /// After the clients were gone, in kB.
+    pub(crate) after: u64,
+}
+
+impl Limits {
+    /// Those of an attack.
+    pub(crate) fn of(attack: Attack, short: bool) -> Self {
+        let limits = long(attack);
+        if !short {
+            return limits;
+        }
+        Self {
+            read: limits.read * SHORT_WAIT_FACTOR,
+            write: limits.write * SHORT_WAIT_FACTOR,
+            growth_mb: limits.growth_mb + SHORT_GROWTH_MB,
+            ..limits
+        }
+    }
+
+    /// How much may be resident after the clients are gone, in kB.
+    pub(crate) fn back(&self, before: Memory) -> u64 {
+        before.resident * self.back_percent / 100 + (BACK_SLACK_MB << 10)
+    }
+
+    /// Which of them are broken, in words.
+    pub(crate) fn broken(&self, cost: Cost, served: &Served) -> Vec<String> {
+        let mut broken = Vec::new();
+        for kind in Kind::ALL {
+            let limit = match kind {
+                Kind::Livez | Kind::Get => self.read,
+                Kind::Patch => self.write,
+            };
+            let (name, figures) = (kind.name(), served.figures.get(&kind));
+            let figures = figures.copied().unwrap_or_default();
+            if figures.count < SAMPLES_MIN {
+                broken.push(format!("{name} was asked {} times only", figures.count));
+            }
+            if figures.p99 > limit {
+                broken.push(format!(
+                    "p99 of {name} is {:.1?}, more than {limit:?}",
+                    figures.p99
+                ));
+            }
+        }
+        for (failure, count) in &served.failures {
+            broken.push(format!("honest clients got {failure}, {count} times"));
+        }
+        let growth = cost.peak.saturating_sub(cost.before.resident);
+        if growth > self.growth_mb << 10 {
+            let (is, limit) = (growth >> 10, self.growth_mb);
+            broken.push(format!("memory grew by {is} MB, more than {limit} MB"));
+        }
+        let back = self.back(cost.before);
+        if cost.after > back {
+            let (is, limit) = (cost.after >> 10, back >> 10);
+            broken.push(format!(
+                "{is} MB are left after the clients are gone, more than {limit} MB"
+            ));
+        }
+        broken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::latency::Figures;
+
+    fn served(p99: u64) -> Served {
+        let figures = Figures {
+            count: 1_000,
+            p99: Duration::from_millis(p99),
+            ..Figures::default()
+        };
+        Served {
+            figures: Kind::ALL.into_iter().map(|kind| (kind, figures)).collect(),
+            ..Served::default()
+        }
+    }
+
+    fn cost(peak_mb: u64, after_mb: u64) -> Cost {
+        Cost {
+            before: Memory {
+                resident: 100 << 10,
+                peak: 0,
+            },
+            peak: peak_mb << 10,
+            after: after_mb << 10,
+        }
+    }
+
+    #[test]
+    fn what_is_within_its_limits_breaks_none() {
+        let broken = PROMISED.broken(cost(150, 165), &served(50));
+        assert!(broken.is_empty(), "{broken:?}");
+    }
+
+    #[test]
+    fn each_limit_can_be_broken() {
+        let broken = PROMISED.broken(cost(151, 100), &served(1));
+        assert_eq!(broken, ["memory grew by 51 MB, more than 50 MB"]);
+        let broken = PROMISED.broken(cost(100, 166), &served(1));
+        let left = "166 MB are left after the clients are gone, more than 165 MB";
+        assert_eq!(broken, [left]);
+        let broken = PROMISED.broken(cost(100, 100), &served(51));
+        let waits = ["livez", "get"].map(|it| format!("p99 of {it} is 51.0ms, more than 50ms"));
+        assert_eq!(broken, waits);
+        let mut refused = served(1);
+        refused.failures.insert("get: 429 x".to_owned(), 2);
+        let broken = PROMISED.broken(cost(100, 100), &refused);
+        assert_eq!(broken, ["honest clients got get: 429 x, 2 times"]);
+        let broken = PROMISED.broken(cost(100, 100), &Served::default());
+        assert_eq!(broken.len(), 3, "{broken:?}");
+    }
+
+    #[test]
+    fn the_short_form_is_wider_and_has_limits_for_each() {
+        for attack in Attack::ALL {
+            let (long, short) = (Limits::of(attack, false), Limits::of(attack, true));
+            assert!(short.read >= long.read && short.growth_mb >= long.growth_mb);
+            assert!(short.read <= Duration::from_millis(500), "{attack:?}");
+            assert!(short.growth_mb <= 300 && !short.reason.is_empty());
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! `Accepted`: the list of what is known to differ, and why.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use crate::area::Area;
+use crate::compare::{Difference, What};
+use crate::step::Step;
+
+/// Why the list cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AcceptedError {
+    /// It is not TOML, or has other fields.
+    #[error("the list is not understood")]
+    Toml(#[from] toml::de::Error),
+    /// An entry that says too little: it needs a path, a place and a reason why.
+    #[error("the entry for {0:?} is not specific")]
+    Blanket(String),
+}
+
+/// What is known to differ.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Accepted {
+    #[serde(default)]
+    accepted: Vec<Entry>,
+}
+
+/// One known difference. In all patterns `*` stands for any text.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    /// Where it may appear; in any area if there are none.
+    #[serde(default)]
+    areas: BTreeSet<Area>,
+    /// Methods; any if there are none.
+    #[serde(default)]
+    verbs: BTreeSet<String>,
+    /// The path of the request as the generator writes it, with its references.
+    path: String,
+    what: What,
+    /// The place of the difference.
+    #[serde(default)]
+    at: String,
+    /// What the kube-apiserver says there.
+    #[serde(default = "anything")]
+    theirs: String,
+    /// What our server says there.
+    #[serde(default = "anything")]
+    ours: String,
+    why: String,
+}
+
+fn anything() -> String {
+    "*".to_owned()
+}
+
+impl Accepted {
+    /// Reads the list.
+    pub(crate) fn parse(toml: &str) -> Result<Self, AcceptedError> {
+        let list: Self = toml::from_str(toml)?;
+        match list.accepted.iter().find(|entry| entry.is_blanket()) {
+            Some(entry) => Err(AcceptedError::Blanket(entry.path.clone())),
+            None => Ok(list),
+        }
+    }
+
+    /// Whether a difference in the answer to a step is on the list.
+    pub(crate) fn has(&self, step: &Step, difference: &Difference) -> bool {
+        self.accepted
+            .iter()
+            .any(|entry| entry.is_for(step, difference))
+    }
+}
+
+impl Entry {
+    fn is_for(&self, step: &Step, difference: &Difference) -> bool {
+        self.what == difference.what
+            && (self.areas.is_empty() || self.areas.contains(&step.area))
+            && (self.verbs.is_empty() || self.verbs.contains(step.method))
+            && matches(&self.path, &step.path)
+            && matches(&self.at, &difference.at)
+            && matches(&self.theirs, &difference.theirs)
+            && matches(&self.ours, &difference.ours)
+    }
+
+    /// Whether it would hide what nobody has looked at.
+    fn is_blanket(&self) -> bool {
+        let says = |pattern: &str| pattern.chars().any(|it| it.is_alphanumeric());
+        let is_vague = !says(&self.path) && !says(&self.at);
+        let has_no_place = self.at == "*" && !says(&self.theirs) && !says(&self.ours);
+        self.why.is_empty() || self.path.is_empty() || is_vague || has_no_place
+    }
+}
+
+/// Whether a text is of a pattern in which `*` stands for any text.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    let Some((start, mut rest)) = pattern.split_once('*') else {
+        return pattern == text;
+    };
+    let Some(mut text) = text.strip_prefix(start) else {
+        return false;
+    };
+    while let Some((middle, after)) = rest.split_once('*') {
+        let Some(found) = text.find(middle) else {
+            return false;
+        };
+        text = &text[found + middle.len()..];
+        rest = after;
+    }
+    text.ends_with(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &str = r#"
+        [[accepted]]
+        areas = ["objects"]
+        verbs = ["POST", "PUT"]
+        path = "/api/v1/namespaces/*/pods*"
+        what = "value"
+        at = "message"
+        theirs = "*strict*"
+        why = "because"
+    "#;
+
+    fn step(method: &'static str, path: &str) -> Step {
+        Step::new(0, Area::Objects, method, path)
+    }
+
+    fn difference(at: &str, theirs: &str) -> Difference {
+        Difference {
+            what: What::Value,
+            at: at.to_owned(),
+            theirs: theirs.to_owned(),
+            ours: "any".to_owned(),
+        }
+    }
+
+    #[test]
+    fn an_entry_is_for_its_verbs_paths_and_values_only() {
+        let list = Accepted::parse(LIST).unwrap();
+        let pods = "/api/v1/namespaces/{{ns}}/pods";
+        let known = difference("message", "a strict error");
+        assert!(list.has(&step("POST", pods), &known));
+        assert!(list.has(&step("PUT", &format!("{pods}/it-1")), &known));
+        assert!(!list.has(&step("GET", pods), &known));
+        assert!(!list.has(&step("POST", "/api/v1/namespaces/{{ns}}/services"), &known));
+        assert!(!list.has(&step("POST", pods), &difference("reason", "a strict error")));
+        assert!(!list.has(&step("POST", pods), &difference("message", "another")));
+        let elsewhere = Step::new(0, Area::Lists, "POST", pods);
+        assert!(!list.has(&elsewhere, &known));
+    }
+
+    #[test]
+    fn a_blanket_entry_is_refused() {
+        for blanket in [
+            LIST.replace("because", ""),
+            LIST.replace("/api/v1/namespaces/*/pods*", "*")
+                .replace("\"message\"", "\"*\""),
+            LIST.replace("\"message\"", "\"*\"")
+                .replace("*strict*", "*"),
+            LIST.replace("what = \"value\"", "what = \"all\""),
+            LIST.replace("why", "unknown = 1\nwhy"),
+        ] {
+            assert!(Accepted::parse(&blanket).is_err(), "{blanket}");
+        }
+    }
+
+    #[test]
+    fn the_list_of_this_crate_is_understood() {
+        Accepted::parse(include_str!("../accepted.toml")).unwrap();
+    }
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        assert!(matches("*", "") && matches("a*", "abc") && matches("*c", "abc"));
+        assert!(matches("a*b*c", "a-b-c") && matches("a*b*c", "abc") && matches("ab", "ab"));
+        assert!(!matches("a*b*c", "a-c") && !matches("a", "ab") && !matches("a*a", "a"));
+    }
+}

@@ -1,0 +1,108 @@
+//! `Area`: what a sequence is about.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+/// What a sequence is about. Each has its own steps, in `areas`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Area {
+    /// Objects of all kinds: made, read, replaced, removed; whole and mutated.
+    Objects,
+    /// Bodies that are no objects.
+    Malformed,
+    /// The three types of patches.
+    Patches,
+    /// Lists in pieces, selectors, versions.
+    Lists,
+    /// Watches of what earlier steps did.
+    Watches,
+    /// Deletions with options and preconditions.
+    Deletions,
+    /// Media types that are asked for and sent.
+    Media,
+    /// Status, scale, eviction and their kin.
+    Subresources,
+    /// Reviews of access and of tokens.
+    Reviews,
+    /// Definitions and their custom resources.
+    Definitions,
+    /// Paths and methods that may not exist.
+    Paths,
+    /// Discovery and `OpenAPI`.
+    Documents,
+    /// Objects that are answered with a warning.
+    Warnings,
+}
+
+/// All areas, and of 100 sequences about so many are of each.
+pub(crate) const AREAS: [(Area, usize); 13] = [
+    (Area::Objects, 24),
+    (Area::Malformed, 8),
+    (Area::Patches, 14),
+    (Area::Lists, 8),
+    (Area::Watches, 6),
+    (Area::Deletions, 7),
+    (Area::Media, 6),
+    (Area::Subresources, 10),
+    (Area::Reviews, 4),
+    (Area::Definitions, 4),
+    (Area::Paths, 5),
+    (Area::Documents, 1),
+    (Area::Warnings, 3),
+];
+
+impl Area {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Objects => "objects",
+            Self::Malformed => "malformed",
+            Self::Patches => "patches",
+            Self::Lists => "lists",
+            Self::Watches => "watches",
+            Self::Deletions => "deletions",
+            Self::Media => "media",
+            Self::Subresources => "subresources",
+            Self::Reviews => "reviews",
+            Self::Definitions => "definitions",
+            Self::Paths => "paths",
+            Self::Documents => "documents",
+            Self::Warnings => "warnings",
+        }
+    }
+}
+
+impl fmt::Display for Area {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Area {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = AREAS.iter().find(|(area, _)| area.name() == text);
+        found.map(|(area, _)| *area).ok_or_else(|| {
+            let names: Vec<&str> = AREAS.iter().map(|(area, _)| area.name()).collect();
+            format!("there is no area {text:?}; there are {}", names.join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_area_is_found_by_its_name_and_has_a_share() {
+        for (area, share) in AREAS {
+            assert_eq!(area.name().parse(), Ok(area));
+            assert!(share > 0);
+        }
+        assert_eq!(AREAS.iter().map(|(_, share)| share).sum::<usize>(), 100);
+        assert!("none".parse::<Area>().is_err());
+    }
+}

@@ -1,0 +1,166 @@
+//! Lists: in pieces, by selectors, of versions.
+
+use serde_json::json;
+
+use crate::plan::Plan;
+use crate::step::Edit;
+
+const LABELS: [&str; 26] = [
+    "app=web",
+    "app==web",
+    "app!=web",
+    "app",
+    "!app",
+    "app in (web,db)",
+    "app notin (web)",
+    "number in (0,2), app",
+    "number>0",
+    "number<2",
+    "number>x",
+    "app in ()",
+    "app in (",
+    "app=",
+    "=web",
+    "app=a b",
+    "app=-bad-",
+    "a/b/c=d",
+    "app,,number",
+    ",",
+    "!",
+    "app=web,app!=web",
+    "app === web",
+    "(app)",
+    "app=\u{e4}",
+    " app = web ",
+];
+const FIELDS: [&str; 22] = [
+    "metadata.name=it-1",
+    "metadata.name!=it-1",
+    "metadata.name==it-2",
+    "metadata.namespace={{ns}}",
+    "metadata.namespace=other",
+    "metadata.name",
+    "metadata.uid=x",
+    "metadata.labels=a",
+    "status.phase=Pending",
+    "status.phase!=Running",
+    "spec.nodeName=",
+    "spec.nodeName=n,status.phase=Pending",
+    "spec.restartPolicy=Always",
+    "spec.unknown=a",
+    "type=Opaque",
+    "type=Normal",
+    "reason=Started,involvedObject.kind=Pod",
+    "spec.unschedulable=false",
+    "status.successful=0",
+    "=",
+    "metadata.name=a\\,b",
+    "metadata.name=a\\x",
+];
+const OTHERS: [(&str, &str); 24] = [
+    ("limit", "0"),
+    ("limit", "-1"),
+    ("limit", "x"),
+    ("limit", "99999999999999999999"),
+    ("limit", "1.5"),
+    ("limit", ""),
+    ("continue", "nonsense"),
+    ("continue", "eyJ2IjoibWV0YS5rOHMuaW8vdjEifQ"),
+    ("resourceVersion", "x"),
+    ("resourceVersion", "-1"),
+    ("resourceVersion", "999999999"),
+    ("resourceVersionMatch", "Exact"),
+    ("resourceVersionMatch", "NotOlderThan"),
+    ("resourceVersionMatch", "Unknown"),
+    ("timeoutSeconds", "x"),
+    ("timeoutSeconds", "10"),
+    ("timeoutSeconds", "-5"),
+    ("sendInitialEvents", "true"),
+    ("allowWatchBookmarks", "true"),
+    ("allowWatchBookmarks", "x"),
+    ("watch", "0"),
+    ("watch", "false"),
+    ("shardSelector", "x"),
+    ("fieldValidation", "Strict"),
+];
+
+pub(super) fn advance(plan: &mut Plan<'_>) {
+    if plan.made.len() < 3 {
+        several(plan);
+        return;
+    }
+    let made = plan.some();
+    let collection = made.kind.collection();
+    match plan.random.below(100) {
+        0..30 => pieces(plan, &collection),
+        30..50 => {
+            let selector = *plan.random.pick(&LABELS);
+            let step = plan.step("GET", collection);
+            plan.push(step.query("labelSelector", selector));
+        }
+        50..70 => {
+            let selector = *plan.random.pick(&FIELDS);
+            let step = plan.step("GET", collection);
+            plan.push(step.query("fieldSelector", selector));
+        }
+        70..80 => {
+            let step = plan.step("GET", made.kind.everywhere());
+            let step = if made.kind.is_namespaced {
+                step.query("fieldSelector", "metadata.namespace={{ns}}")
+            } else {
+                step.query("fieldSelector", format!("metadata.name={}", made.name))
+            };
+            plan.push(step);
+        }
+        80..86 => {
+            let at = *plan.random.pick(&["NotOlderThan", "Exact"]);
+            let step = plan.step("GET", collection);
+            let step = step.query("resourceVersion", format!("{{{{{}.rv}}}}", made.step));
+            plan.push(step.query("resourceVersionMatch", at));
+        }
+        _ => {
+            let mut step = plan.step("GET", collection);
+            for share in [100, 35] {
+                if plan.random.percent(share) {
+                    let (name, value) = *plan.random.pick(&OTHERS);
+                    step = step.query(name, value);
+                }
+            }
+            plan.push(step);
+        }
+    }
+}
+
+/// Objects of one kind that labels tell apart.
+fn several(plan: &mut Plan<'_>) {
+    let kind = plan.catalogue.any_namespaced(&mut plan.random);
+    for number in 0..3 {
+        let mut object = plan.object(kind);
+        let number = json!(number.to_string());
+        Edit::Set("/metadata/labels/number".to_owned(), number).apply(&mut object);
+        plan.create_object(kind, object, false);
+    }
+}
+
+/// A list that is read in two or three pieces.
+fn pieces(plan: &mut Plan<'_>, collection: &str) {
+    let limit = *plan.random.pick(&["1", "2", "2", "500"]);
+    let step = plan.step("GET", collection).query("limit", limit);
+    let mut before = plan.push(step);
+    for _ in 0..=plan.random.below(2) {
+        let token = match plan.random.below(10) {
+            0 => format!("{{{{{before}.continue}}}}x"),
+            _ => format!("{{{{{before}.continue}}}}"),
+        };
+        let mut step = plan.step("GET", collection);
+        step = step.query("limit", limit).query("continue", token);
+        if plan.random.percent(15) {
+            let version = *plan.random.pick(&["0", "1"]);
+            step = step.query("resourceVersion", version);
+        }
+        if plan.random.percent(10) {
+            step = step.query("labelSelector", "app=web");
+        }
+        before = plan.push(step);
+    }
+}

@@ -1,0 +1,299 @@
+//! `Catalogue`: the kinds that sequences are made of, a valid object of each, and the words that
+//! their fields hold.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::random::Random;
+
+/// Valid objects.
+const OBJECTS: &str = include_str!("../testdata/objects.yaml");
+/// Values kept for one field name.
+const WORDS_MAX: usize = 48;
+
+/// Where a kind is served: API version, kind, plural, whether in a namespace, subresources.
+type Row = (
+    &'static str,
+    &'static str,
+    &'static str,
+    bool,
+    &'static [&'static str],
+);
+
+const STATUS: &[&str] = &["status"];
+const SCALED: &[&str] = &["status", "scale"];
+const NONE: &[&str] = &[];
+
+#[rustfmt::skip]
+const ROWS: [Row; 49] = [
+    ("v1", "ConfigMap", "configmaps", true, NONE),
+    ("v1", "Secret", "secrets", true, NONE),
+    ("v1", "Pod", "pods", true, &["status", "ephemeralcontainers", "resize", "binding", "eviction"]),
+    ("v1", "Service", "services", true, STATUS),
+    ("v1", "ServiceAccount", "serviceaccounts", true, NONE),
+    ("v1", "Endpoints", "endpoints", true, NONE),
+    ("v1", "Event", "events", true, NONE),
+    ("v1", "LimitRange", "limitranges", true, NONE),
+    ("v1", "ResourceQuota", "resourcequotas", true, STATUS),
+    ("v1", "PersistentVolumeClaim", "persistentvolumeclaims", true, STATUS),
+    ("v1", "PodTemplate", "podtemplates", true, NONE),
+    ("v1", "ReplicationController", "replicationcontrollers", true, SCALED),
+    ("v1", "Namespace", "namespaces", false, STATUS),
+    ("v1", "Node", "nodes", false, STATUS),
+    ("v1", "PersistentVolume", "persistentvolumes", false, STATUS),
+    ("apps/v1", "Deployment", "deployments", true, SCALED),
+    ("apps/v1", "ReplicaSet", "replicasets", true, SCALED),
+    ("apps/v1", "StatefulSet", "statefulsets", true, SCALED),
+    ("apps/v1", "DaemonSet", "daemonsets", true, STATUS),
+    ("apps/v1", "ControllerRevision", "controllerrevisions", true, NONE),
+    ("batch/v1", "Job", "jobs", true, STATUS),
+    ("batch/v1", "CronJob", "cronjobs", true, STATUS),
+    ("autoscaling/v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true, STATUS),
+    ("autoscaling/v1", "HorizontalPodAutoscaler", "horizontalpodautoscalers", true, STATUS),
+    ("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets", true, STATUS),
+    ("networking.k8s.io/v1", "Ingress", "ingresses", true, STATUS),
+    ("networking.k8s.io/v1", "NetworkPolicy", "networkpolicies", true, NONE),
+    ("networking.k8s.io/v1", "IngressClass", "ingressclasses", false, NONE),
+    ("rbac.authorization.k8s.io/v1", "Role", "roles", true, NONE),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding", "rolebindings", true, NONE),
+    ("rbac.authorization.k8s.io/v1", "ClusterRole", "clusterroles", false, NONE),
+    ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings", false, NONE),
+    ("storage.k8s.io/v1", "StorageClass", "storageclasses", false, NONE),
+    ("storage.k8s.io/v1", "CSIDriver", "csidrivers", false, NONE),
+    ("storage.k8s.io/v1", "CSINode", "csinodes", false, NONE),
+    ("storage.k8s.io/v1", "VolumeAttachment", "volumeattachments", false, STATUS),
+    ("storage.k8s.io/v1", "CSIStorageCapacity", "csistoragecapacities", true, NONE),
+    ("coordination.k8s.io/v1", "Lease", "leases", true, NONE),
+    ("discovery.k8s.io/v1", "EndpointSlice", "endpointslices", true, NONE),
+    ("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", false, NONE),
+    ("node.k8s.io/v1", "RuntimeClass", "runtimeclasses", false, NONE),
+    ("events.k8s.io/v1", "Event", "events", true, NONE),
+    ("certificates.k8s.io/v1", "CertificateSigningRequest", "certificatesigningrequests", false, &["status", "approval"]),
+    ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", false, NONE),
+    ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", false, NONE),
+    ("resource.k8s.io/v1", "DeviceClass", "deviceclasses", false, NONE),
+    ("resource.k8s.io/v1", "ResourceClaim", "resourceclaims", true, STATUS),
+    ("resource.k8s.io/v1", "ResourceClaimTemplate", "resourceclaimtemplates", true, NONE),
+    ("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration", "prioritylevelconfigurations", false, STATUS),
+];
+
+/// Why the catalogue cannot be used: a mistake in the files of this crate.
+#[derive(Debug, thiserror::Error)]
+#[error("testdata/objects.yaml is not understood")]
+pub(crate) struct CatalogueError(#[from] Box<serde_saphyr::Error>);
+
+/// A kind, and where it is served.
+#[derive(Clone, Debug)]
+pub(crate) struct Kind {
+    pub(crate) api_version: &'static str,
+    pub(crate) plural: &'static str,
+    pub(crate) is_namespaced: bool,
+    pub(crate) subresources: &'static [&'static str],
+    /// Valid objects, with `{{name}}` for the name.
+    objects: Vec<Value>,
+}
+
+impl Kind {
+    /// The path of its collection.
+    pub(crate) fn collection(&self) -> String {
+        let namespace = if self.is_namespaced {
+            "/namespaces/{{ns}}"
+        } else {
+            ""
+        };
+        format!("{}{namespace}/{}", self.root(), self.plural)
+    }
+
+    /// The path of all of them, in all namespaces.
+    pub(crate) fn everywhere(&self) -> String {
+        format!("{}/{}", self.root(), self.plural)
+    }
+
+    fn root(&self) -> String {
+        if self.api_version == "v1" {
+            "/api/v1".to_owned()
+        } else {
+            format!("/apis/{}", self.api_version)
+        }
+    }
+
+    /// A name for one of them in a sequence.
+    pub(crate) fn name(&self, number: usize) -> String {
+        if self.is_namespaced {
+            format!("it-{number}")
+        } else {
+            format!("{{{{tag}}}}-{number}")
+        }
+    }
+
+    /// A valid object of this name.
+    pub(crate) fn object(&self, name: &str, random: &mut Random) -> Value {
+        let mut object = random.pick(&self.objects).clone();
+        rename(&mut object, name);
+        object
+    }
+}
+
+fn rename(value: &mut Value, name: &str) {
+    match value {
+        Value::String(text) if text.contains("{{name}}") => *text = text.replace("{{name}}", name),
+        Value::Array(items) => items.iter_mut().for_each(|item| rename(item, name)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| rename(field, name)),
+        _ => {}
+    }
+}
+
+/// The kinds, and what is known from their objects.
+#[derive(Debug)]
+pub(crate) struct Catalogue {
+    kinds: Vec<Kind>,
+    /// What fields hold, by their name and that of the field around them.
+    children: BTreeMap<String, Vec<(String, Value)>>,
+    /// What fields hold, by their name.
+    words: BTreeMap<String, Vec<Value>>,
+}
+
+impl Catalogue {
+    /// Reads the objects that are part of this program.
+    pub(crate) fn read() -> Result<Self, CatalogueError> {
+        let objects: Vec<Value> = serde_saphyr::from_multiple(OBJECTS).map_err(Box::new)?;
+        let mut catalogue = Self {
+            kinds: Vec::new(),
+            children: BTreeMap::new(),
+            words: BTreeMap::new(),
+        };
+        for object in &objects {
+            catalogue.learn("", object);
+        }
+        for (api_version, kind, plural, is_namespaced, subresources) in ROWS {
+            let is_it = |it: &&Value| it["apiVersion"] == api_version && it["kind"] == kind;
+            let objects: Vec<Value> = objects.iter().filter(is_it).cloned().collect();
+            if !objects.is_empty() {
+                catalogue.kinds.push(Kind {
+                    api_version,
+                    plural,
+                    is_namespaced,
+                    subresources,
+                    objects,
+                });
+            }
+        }
+        Ok(catalogue)
+    }
+
+    fn learn(&mut self, around: &str, value: &Value) {
+        match value {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    let words = self.words.entry(name.clone()).or_default();
+                    if words.len() < WORDS_MAX && !words.contains(value) {
+                        words.push(value.clone());
+                    }
+                    let children = self.children.entry(around.to_owned()).or_default();
+                    let child = (name.clone(), value.clone());
+                    if children.len() < WORDS_MAX && !children.contains(&child) {
+                        children.push(child);
+                    }
+                    self.learn(name, value);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.learn(around, item)),
+            _ => {}
+        }
+    }
+
+    #[cfg(test)]
+    fn kinds(&self) -> &[Kind] {
+        &self.kinds
+    }
+
+    /// The kind of a plural; of two, the first.
+    ///
+    /// # Panics
+    ///
+    /// If there is none: the plural is a word of this program.
+    pub(crate) fn kind(&self, plural: &str) -> &Kind {
+        let found = self.kinds.iter().find(|kind| kind.plural == plural);
+        found.unwrap_or_else(|| panic!("the catalogue has no {plural}"))
+    }
+
+    /// A kind; those that clusters are full of more often.
+    pub(crate) fn any(&self, random: &mut Random) -> &Kind {
+        if random.percent(35) {
+            let plural = random.pick(&["configmaps", "pods", "services", "deployments", "jobs"]);
+            return self.kind(plural);
+        }
+        random.pick(&self.kinds)
+    }
+
+    /// A kind in namespaces.
+    pub(crate) fn any_namespaced(&self, random: &mut Random) -> &Kind {
+        loop {
+            let kind = self.any(random);
+            if kind.is_namespaced {
+                return kind;
+            }
+        }
+    }
+
+    /// A field that may stand below one of this name.
+    pub(crate) fn child(&self, around: &str, random: &mut Random) -> Option<(String, Value)> {
+        let children = self.children.get(around)?;
+        Some(random.pick(children).clone())
+    }
+
+    /// What a field of this name holds elsewhere.
+    pub(crate) fn word(&self, field: &str, random: &mut Random) -> Option<Value> {
+        let words = self.words.get(field)?;
+        Some(random.pick(words).clone())
+    }
+}
+
+/// An object without the field of its name, but with one that names are made from.
+pub(crate) fn with_generated_name(mut object: Value, prefix: &str) -> Value {
+    if let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("name");
+        metadata.insert("generateName".to_owned(), Value::from(prefix));
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_document_of_the_file_is_of_a_kind_that_is_served() {
+        let documents = OBJECTS.split("\n---\n").count();
+        let catalogue = Catalogue::read().unwrap();
+        let known: usize = catalogue
+            .kinds()
+            .iter()
+            .map(|kind| kind.objects.len())
+            .sum();
+        assert_eq!(documents, known);
+        assert_eq!(catalogue.kinds().len(), ROWS.len());
+    }
+
+    #[test]
+    fn objects_have_the_name_that_they_are_given() {
+        let catalogue = Catalogue::read().unwrap();
+        let mut random = Random::new(3);
+        for kind in catalogue.kinds() {
+            let object = kind.object("given", &mut random);
+            let name = object["metadata"]["name"].as_str().unwrap_or_default();
+            assert!(name.starts_with("given"), "{object}");
+            assert_eq!(object["apiVersion"], kind.api_version);
+        }
+    }
+
+    #[test]
+    fn paths_of_namespaced_kinds_have_the_namespace() {
+        let catalogue = Catalogue::read().unwrap();
+        let path = |plural| catalogue.kind(plural).collection();
+        assert_eq!(path("pods"), "/api/v1/namespaces/{{ns}}/pods");
+        assert_eq!(path("nodes"), "/api/v1/nodes");
+        assert_eq!(path("jobs"), "/apis/batch/v1/namespaces/{{ns}}/jobs");
+    }
+}

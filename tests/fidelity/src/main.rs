@@ -1,0 +1,232 @@
+//! The program behind `cargo xtask fidelity`: plays the same random but meaningful requests on a
+//! kube-apiserver and on Kubist's server, and tells where the answers differ.
+//!
+//! `generator` makes a sequence of each seed, `pair` plays it on both, `normaliser` takes out
+//! what differs between any two servers, `compare` tells where the answers differ, `shrink`
+//! leaves out of the sequence what has no part in it, and `script` shows the rest as lines for a
+//! shell. `accepted` is the list of what stays different, and why. All but `server` and `pair`
+//! work without any server.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "it is a program for a terminal, and times in answers are of today by a real clock"
+)]
+
+mod accepted;
+mod answer;
+mod area;
+mod areas;
+mod catalogue;
+mod compare;
+mod generator;
+mod memory;
+mod mutation;
+mod normaliser;
+mod pair;
+mod plan;
+mod protobuf;
+mod random;
+mod report;
+mod scan;
+mod script;
+mod server;
+mod shrink;
+mod step;
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use clap::Parser;
+
+use accepted::Accepted;
+use area::Area;
+use generator::Generator;
+use pair::Pair;
+use report::{Differing, Report, Signature};
+use script::Script;
+use server::Server;
+use shrink::Shrinker;
+use step::Sequence;
+
+/// The list of what stays different.
+const ACCEPTED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/accepted.toml");
+/// Sequences between two lines about how far it is.
+const PROGRESS: usize = 100;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Plays the same requests on two servers
+#[derive(Debug, Parser)]
+#[command(name = "kubist-fidelity")]
+struct Arguments {
+    /// The kube-apiserver, as https://127.0.0.1:6443
+    #[arg(long, required_unless_present = "list")]
+    theirs: Option<String>,
+    /// Our server
+    #[arg(long, required_unless_present = "list")]
+    ours: Option<String>,
+    /// The administrator's token on both
+    #[arg(long, default_value = "fidelity")]
+    token: String,
+    /// Seeds to play, as in `0..200`
+    #[arg(long, value_name = "FROM..TO", value_parser = seeds, default_value = "0..200")]
+    seeds: Range<u64>,
+    /// Only these areas, as in `patches,watches`
+    #[arg(long, value_delimiter = ',')]
+    areas: Vec<Area>,
+    /// The list of what stays different
+    #[arg(long, default_value = ACCEPTED)]
+    accepted: PathBuf,
+    /// Shrink so many differences; of more only the first is shown
+    #[arg(long, default_value_t = 40)]
+    shrink: usize,
+    /// Stop after so many causes that are not on the list
+    #[arg(long)]
+    causes: Option<usize>,
+    /// Show the sequences as scripts, and send nothing
+    #[arg(long)]
+    list: bool,
+}
+
+fn seeds(text: &str) -> Result<Range<u64>, String> {
+    let parse = |text: &str| text.parse().map_err(|_| format!("{text:?} is no number"));
+    let (from, to) = text.split_once("..").ok_or("no range as in 10..20")?;
+    Ok(parse(from)?..parse(to)?)
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// True if nothing differed that is not on the list.
+fn run(arguments: &Arguments) -> Result<bool, Failure> {
+    let generator = Generator::new(&arguments.areas)?;
+    if arguments.list {
+        for seed in arguments.seeds.clone() {
+            println!("# seed {seed}\n{}", Script(&generator.sequence(seed)));
+        }
+        return Ok(true);
+    }
+    let text = std::fs::read_to_string(&arguments.accepted)
+        .map_err(|error| format!("{}: {error}", arguments.accepted.display()))?;
+    let accepted = Accepted::parse(&text)?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
+    let pair = Pair {
+        theirs: Server::new(
+            arguments.theirs.as_deref().unwrap_or_default(),
+            &arguments.token,
+        )?,
+        ours: Server::new(
+            arguments.ours.as_deref().unwrap_or_default(),
+            &arguments.token,
+        )?,
+        now: i64::try_from(now)?,
+        runs: 0,
+        // Servers that have been played on before have other names.
+        run_prefix: format!("{:x}", now % 0x10_0000),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let report = runtime.block_on(play(arguments, &generator, &accepted, pair))?;
+    println!("{report}");
+    Ok(report.is_clean())
+}
+
+async fn play(
+    arguments: &Arguments,
+    generator: &Generator,
+    accepted: &Accepted,
+    mut pair: Pair,
+) -> Result<Report, Failure> {
+    let mut report = Report::default();
+    for (number, seed) in arguments.seeds.clone().enumerate() {
+        if number > 0 && number % PROGRESS == 0 {
+            eprintln!("{number} sequences, {} causes", report.causes());
+        }
+        let sequence = generator.sequence(seed);
+        let findings = pair.play(&sequence).await?;
+        report.played(sequence.steps.len());
+        for differing in report.sift(&findings, accepted) {
+            let Some(signature) = report.add(seed, &differing) else {
+                continue;
+            };
+            println!("== seed {seed}, {differing}");
+            if report.causes() <= arguments.shrink {
+                let best = shrunk(&mut pair, &sequence, &differing, &signature).await?;
+                match best {
+                    Some(best) => println!("{}", Script(&best)),
+                    None => println!("It did not appear again."),
+                }
+            }
+        }
+        if arguments
+            .causes
+            .is_some_and(|causes| report.causes() >= causes)
+        {
+            break;
+        }
+    }
+    Ok(report)
+}
+
+/// The shortest sequence that shows a difference of this cause; none if it does not come again.
+async fn shrunk(
+    pair: &mut Pair,
+    sequence: &Sequence,
+    differing: &Differing,
+    signature: &Signature,
+) -> Result<Option<Sequence>, Failure> {
+    let target = differing.step.id;
+    let mut shrinker = Shrinker::new(sequence, target);
+    if !shows(pair, shrinker.best(), target, signature).await? {
+        return Ok(None);
+    }
+    while let Some(proposal) = shrinker.propose() {
+        let is_still_there = shows(pair, &proposal, target, signature).await?;
+        shrinker.judge(proposal, is_still_there);
+    }
+    Ok(Some(shrinker.best().clone()))
+}
+
+async fn shows(
+    pair: &mut Pair,
+    sequence: &Sequence,
+    target: usize,
+    signature: &Signature,
+) -> Result<bool, Failure> {
+    let findings = pair.play(sequence).await?;
+    let is_it = |it: &pair::Finding| {
+        it.step.id == target && Signature::new(&it.step, &it.difference) == *signature
+    };
+    Ok(findings.iter().any(is_it))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn options_go_together() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn seeds_are_a_range() {
+        assert_eq!(seeds("3..7"), Ok(3..7));
+        assert!(seeds("3").is_err() && seeds("a..b").is_err());
+    }
+}

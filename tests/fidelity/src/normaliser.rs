@@ -1,0 +1,298 @@
+//! `Normaliser`: replaces what differs between any two servers, or any two runs on one.
+//!
+//! Uids, addresses and ports that a server allots become numbers in the order of their appearance;
+//! the versions of an object become the number of the version, so that a write that changes nothing
+//! is told from one that does. Times of today, generated names, tokens and ages become words.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::memory::Request;
+use crate::scan::{self, Found};
+
+/// What has a number of its own for each value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Sort {
+    Uid,
+    Address,
+    Port,
+}
+
+/// The words of one server in one run.
+#[derive(Clone, Debug)]
+pub(crate) struct Normaliser {
+    /// The day, counted from 1970.
+    today: i64,
+    numbers: BTreeMap<(Sort, String), usize>,
+    counts: BTreeMap<Sort, usize>,
+    /// The versions of objects, by uid, in the order of their appearance.
+    versions: BTreeMap<String, Vec<String>>,
+    known_versions: BTreeSet<String>,
+}
+
+impl Normaliser {
+    /// `now` is in seconds since 1970.
+    pub(crate) fn new(now: i64) -> Self {
+        Self {
+            today: now.div_euclid(86_400),
+            numbers: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            versions: BTreeMap::new(),
+            known_versions: BTreeSet::new(),
+        }
+    }
+
+    fn number(&mut self, sort: Sort, value: &str) -> usize {
+        let key = (sort, value.to_owned());
+        if let Some(number) = self.numbers.get(&key) {
+            return *number;
+        }
+        let count = self.counts.entry(sort).or_default();
+        *count += 1;
+        self.numbers.insert(key, *count);
+        *count
+    }
+
+    /// Replaces in a whole body.
+    pub(crate) fn value(&mut self, value: &mut Value, request: &Request) {
+        self.learn(value);
+        self.walk("", value, request);
+    }
+
+    /// Replaces in a header.
+    pub(crate) fn header(&mut self, text: &str, request: &Request) -> String {
+        self.text(text, request)
+    }
+
+    /// Takes note of the versions before any text is looked at.
+    fn learn(&mut self, value: &Value) {
+        match value {
+            Value::Object(fields) => {
+                if let Some(version) = fields.get("resourceVersion").and_then(Value::as_str)
+                    && fields.contains_key("uid")
+                {
+                    self.known_versions.insert(version.to_owned());
+                }
+                fields.values().for_each(|value| self.learn(value));
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.learn(item)),
+            _ => {}
+        }
+    }
+
+    fn walk(&mut self, key: &str, value: &mut Value, request: &Request) {
+        match value {
+            Value::Object(fields) => {
+                let uid = fields.get("uid").and_then(Value::as_str).map(str::to_owned);
+                let version = fields.get_mut("resourceVersion");
+                if let Some(Value::String(version)) = version {
+                    self.version(version, uid.as_deref(), key == "metadata");
+                }
+                let mut names: Vec<String> = fields.keys().cloned().collect();
+                names.sort_unstable();
+                for name in names {
+                    if let Some(value) = fields.get_mut(&name) {
+                        self.walk(&name, value, request);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                items
+                    .iter_mut()
+                    .for_each(|item| self.walk(key, item, request));
+            }
+            Value::String(text) => *text = self.field(key, text, request),
+            Value::Number(number) => {
+                let is_port = matches!(key, "nodePort" | "healthCheckNodePort");
+                if is_port
+                    && number
+                        .as_i64()
+                        .is_some_and(|it| (30_000..65_536).contains(&it))
+                {
+                    let port = self.number(Sort::Port, &number.to_string());
+                    *value = Value::from(format!("<port {port}>"));
+                } else if number
+                    .as_i64()
+                    .is_some_and(|it| it.div_euclid(86_400) == self.today)
+                {
+                    // In protobuf times are numbers.
+                    *value = Value::from("<time>");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn version(&mut self, version: &mut String, uid: Option<&str>, is_metadata: bool) {
+        if version.is_empty() {
+            return;
+        }
+        match uid {
+            Some(uid) => {
+                let versions = self.versions.entry(uid.to_owned()).or_default();
+                let found = versions.iter().position(|it| *it == *version);
+                let number = found.unwrap_or_else(|| {
+                    versions.push(version.clone());
+                    versions.len() - 1
+                });
+                *version = format!("<version {number}>");
+            }
+            None if is_metadata || self.known_versions.contains(version.as_str()) => {
+                "<version>".clone_into(version);
+            }
+            None => {}
+        }
+    }
+
+    fn field(&mut self, key: &str, text: &str, request: &Request) -> String {
+        match key {
+            "serverAddress" => return "<server>".to_owned(),
+            "continue" if !text.is_empty() => return "<continue>".to_owned(),
+            "token" if text.starts_with("ey") && text.matches('.').count() == 2 => {
+                return "<token>".to_owned();
+            }
+            "cells" if scan::is_age(text) => return "<age>".to_owned(),
+            "cells" => return scan::without_ports(&self.text(text, request)),
+            // Of protobuf: the versions of an object and of a list.
+            "2" | "6" if text.bytes().all(|it| it.is_ascii_digit()) && !text.is_empty() => {
+                return "<version>".to_owned();
+            }
+            _ => {}
+        }
+        self.text(text, request)
+    }
+
+    fn text(&mut self, text: &str, request: &Request) -> String {
+        let text = scan::without_owners(text);
+        let text = scan::without_scheme(&text);
+        let text: &str = &text;
+        let mut replaced = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let Some((found, length)) = scan::at_start(rest, self.today) else {
+                replaced.push(first);
+                rest = &rest[first.len_utf8()..];
+                continue;
+            };
+            let word = &rest[..length];
+            let shown = match found {
+                Found::Uid => format!("<uid {}>", self.number(Sort::Uid, word)),
+                Found::Address => format!("<address {}>", self.number(Sort::Address, word)),
+                Found::Time => "<time>".to_owned(),
+                Found::ExactTime => "<exact time>".to_owned(),
+                Found::Generated => {
+                    format!("{}<suffix>", &word[..length - scan::SUFFIX_LENGTH])
+                }
+                Found::Hash => "hash=<hash>".to_owned(),
+            };
+            replaced.push_str(&shown);
+            rest = &rest[length..];
+        }
+        if text.contains("ersion") {
+            return self.without_versions(&replaced, request);
+        }
+        replaced
+    }
+
+    /// A message about versions: those of objects, and any number that the request did not say.
+    fn without_versions(&self, text: &str, request: &Request) -> String {
+        let is_about_versions = text.contains("esource version");
+        scan::with_numbers(text, |number| {
+            let is_known = self.known_versions.contains(number);
+            let is_said = request.target.contains(number) || request.body.contains(number);
+            is_known || (is_about_versions && !is_said)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::area::Area;
+    use crate::memory::Memory;
+    use crate::step::Step;
+
+    /// 2026-01-02T00:00:00Z.
+    const NOW: i64 = 1_767_312_000;
+
+    fn request(path: &str) -> Request {
+        Memory::new("0").request(&Step::new(0, Area::Paths, "GET", path))
+    }
+
+    fn normal(normaliser: &mut Normaliser, mut value: Value) -> Value {
+        normaliser.value(&mut value, &request("/"));
+        value
+    }
+
+    #[test]
+    fn versions_of_an_object_are_numbered_so_that_no_change_is_seen() {
+        let mut normaliser = Normaliser::new(NOW);
+        let uid = "11111111-2222-3333-4444-555555555555";
+        let object = |version: &str| json!({"metadata": {"uid": uid, "resourceVersion": version}});
+        let first = normal(&mut normaliser, object("120"));
+        let same = normal(&mut normaliser, object("120"));
+        let next = normal(&mut normaliser, object("131"));
+        assert_eq!(first, same);
+        assert_eq!(first["metadata"]["resourceVersion"], "<version 0>");
+        assert_eq!(next["metadata"]["resourceVersion"], "<version 1>");
+        assert_eq!(next["metadata"]["uid"], "<uid 1>");
+        let list = normal(
+            &mut normaliser,
+            json!({"metadata": {"resourceVersion": "140"}}),
+        );
+        assert_eq!(list["metadata"]["resourceVersion"], "<version>");
+        let message = json!({"message": "the version 131 is not 7"});
+        let message = normal(&mut normaliser, message);
+        assert_eq!(message["message"], "the version <n> is not 7");
+    }
+
+    #[test]
+    fn times_of_today_are_replaced_and_others_stay() {
+        let mut normaliser = Normaliser::new(NOW);
+        let value = normal(
+            &mut normaliser,
+            json!([
+                "2026-01-02T03:04:05Z",
+                "2026-01-02T03:04:05.000006Z",
+                "2020-01-02T03:04:05Z"
+            ]),
+        );
+        assert_eq!(
+            value,
+            json!(["<time>", "<exact time>", "2020-01-02T03:04:05Z"])
+        );
+    }
+
+    #[test]
+    fn what_a_server_allots_is_numbered_by_appearance() {
+        let mut normaliser = Normaliser::new(NOW);
+        let one =
+            json!({"clusterIP": "10.96.3.4", "clusterIPs": ["10.96.3.4"], "nodePort": 30_100});
+        let expected = json!({"clusterIP": "<address 1>", "clusterIPs": ["<address 1>"],
+            "nodePort": "<port 1>"});
+        assert_eq!(normal(&mut normaliser, one), expected);
+        let cells = json!({"cells": ["a", "3m4s", "80:30100/TCP", "10.96.3.4", 30_100]});
+        let expected = json!({"cells": ["a", "<age>", "80:<port>/TCP", "<address 1>", 30_100]});
+        assert_eq!(normal(&mut normaliser, cells), expected);
+    }
+
+    #[test]
+    fn objects_in_messages_have_no_owners_of_fields() {
+        let mut normaliser = Normaliser::new(NOW);
+        let value =
+            json!(r#"bad "{\"a\":1,\"managedFields\":[{\"f\":[1]}],\"b\":2}" in scheme "x.go:1""#);
+        let expected = json!(r#"bad "{\"a\":1,\"b\":2}" in scheme "<scheme>""#);
+        assert_eq!(normal(&mut normaliser, value), expected);
+    }
+
+    #[test]
+    fn numbers_in_messages_about_versions_stay_where_the_request_said_them() {
+        let mut normaliser = Normaliser::new(NOW);
+        let mut value = json!("Too large resource version: 99, current: 17");
+        normaliser.value(&mut value, &request("/?resourceVersion=99"));
+        assert_eq!(value, json!("Too large resource version: 99, current: <n>"));
+    }
+}

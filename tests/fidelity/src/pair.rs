@@ -1,0 +1,256 @@
+//! `Pair`: the two servers, and what happens when a sequence is played on both.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::answer::Raw;
+use crate::compare::{Difference, What, compare};
+use crate::memory::{Memory, Request};
+use crate::normaliser::Normaliser;
+use crate::server::{Server, ServerError};
+use crate::step::{Sequence, Step, Until};
+
+/// Rounds of a step that waits, and the time between them.
+const ROUNDS_MAX: usize = 100;
+const PAUSE: Duration = Duration::from_millis(100);
+/// Before a read that differs is done again: a cache may be behind for a moment.
+const AGAIN: Duration = Duration::from_millis(250);
+
+/// A difference in the answer to a step.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding {
+    pub(crate) step: Step,
+    pub(crate) difference: Difference,
+}
+
+/// One server in one run.
+struct Side<'a> {
+    server: &'a mut Server,
+    memory: Memory,
+    normaliser: Normaliser,
+    /// Paths of what was made, to be removed.
+    made: Vec<String>,
+}
+
+/// The two servers.
+pub(crate) struct Pair {
+    pub(crate) theirs: Server,
+    pub(crate) ours: Server,
+    /// Seconds since 1970, for what is of today.
+    pub(crate) now: i64,
+    /// Makes the names of each run different.
+    pub(crate) runs: usize,
+    /// What the names of this process's runs begin with.
+    pub(crate) run_prefix: String,
+}
+
+impl Pair {
+    /// Plays a sequence on both. It ends at the first step whose codes differ, as what comes after
+    /// it would only differ from that.
+    pub(crate) async fn play(&mut self, sequence: &Sequence) -> Result<Vec<Finding>, ServerError> {
+        self.runs += 1;
+        let run = format!("{}-{}-{}", self.run_prefix, sequence.seed, self.runs);
+        let (mut theirs, mut ours) = (
+            Side::new(&mut self.theirs, &run, self.now),
+            Side::new(&mut self.ours, &run, self.now),
+        );
+        theirs.begin().await?;
+        ours.begin().await?;
+        let mut findings = Vec::new();
+        for step in &sequence.steps {
+            let found = one(step, &mut theirs, &mut ours).await;
+            let is_end = found
+                .iter()
+                .any(|it| matches!(it.what, What::Status | What::Failed));
+            findings.extend(found.into_iter().map(|difference| Finding {
+                step: step.clone(),
+                difference,
+            }));
+            if is_end {
+                break;
+            }
+        }
+        theirs.end().await;
+        ours.end().await;
+        Ok(findings)
+    }
+}
+
+/// Sends a step to both.
+async fn one(step: &Step, theirs: &mut Side<'_>, ours: &mut Side<'_>) -> Vec<Difference> {
+    // What a repeated read must not have learnt from its first round.
+    let before = (theirs.normaliser.clone(), ours.normaliser.clone());
+    let found = round(step, theirs, ours).await;
+    if found.is_empty() || !step.is_read() {
+        return found;
+    }
+    tokio::time::sleep(AGAIN).await;
+    (theirs.normaliser, ours.normaliser) = before;
+    round(step, theirs, ours).await
+}
+
+async fn round(step: &Step, theirs: &mut Side<'_>, ours: &mut Side<'_>) -> Vec<Difference> {
+    let (left, right) = tokio::join!(theirs.answer(step), ours.answer(step));
+    let failed = |theirs: String, ours: String| {
+        vec![Difference {
+            what: What::Failed,
+            at: String::new(),
+            theirs,
+            ours,
+        }]
+    };
+    match (left, right) {
+        (Ok((request, left)), Ok((our_request, right))) => {
+            let left = left.answer(&request, step.is_watch, &mut theirs.normaliser);
+            let right = right.answer(&our_request, step.is_watch, &mut ours.normaliser);
+            compare(&left, &right)
+        }
+        // Neither server takes it.
+        (Err(_), Err(_)) => Vec::new(),
+        (Err(error), Ok((_, raw))) => failed(error.to_string(), raw.status.to_string()),
+        (Ok((_, raw)), Err(error)) => failed(raw.status.to_string(), error.to_string()),
+    }
+}
+
+impl<'a> Side<'a> {
+    fn new(server: &'a mut Server, run: &str, now: i64) -> Self {
+        Self {
+            server,
+            memory: Memory::new(run),
+            normaliser: Normaliser::new(now),
+            made: Vec::new(),
+        }
+    }
+
+    /// Makes the namespace.
+    async fn begin(&mut self) -> Result<(), ServerError> {
+        let namespace = json!({"metadata": {"name": self.memory.namespace()}});
+        let request = request(
+            "POST",
+            "/api/v1/namespaces".to_owned(),
+            namespace.to_string(),
+        );
+        self.server.send(&request).await?;
+        Ok(())
+    }
+
+    async fn answer(&mut self, step: &Step) -> Result<(Request, Raw), ServerError> {
+        let request = self.memory.request(step);
+        let mut raw = self.send(step, &request).await?;
+        for _ in 0..ROUNDS_MAX {
+            if step.until.is_none_or(|until| is_reached(until, &raw)) {
+                break;
+            }
+            tokio::time::sleep(PAUSE).await;
+            raw = self.send(step, &request).await?;
+        }
+        if let Some(answer) = raw.json() {
+            if raw.status == 201
+                && let Some(name) = answer["metadata"]["name"].as_str()
+            {
+                let collection = request.target.split('?').next().unwrap_or_default();
+                self.made.push(format!("{collection}/{name}"));
+            }
+            self.memory.keep(step.id, &answer);
+        }
+        Ok((request, raw))
+    }
+
+    async fn send(&mut self, step: &Step, request: &Request) -> Result<Raw, ServerError> {
+        if step.is_watch {
+            self.server.watch(request).await
+        } else {
+            self.server.send(request).await
+        }
+    }
+
+    /// Removes what was made, as far as that goes: what stays disturbs nobody.
+    async fn end(&mut self) {
+        let mut made = std::mem::take(&mut self.made);
+        made.reverse();
+        let namespace = self.memory.namespace().to_owned();
+        made.push(format!("/api/v1/namespaces/{namespace}"));
+        for path in made {
+            let now = format!("{path}?gracePeriodSeconds=0");
+            let gone = self
+                .server
+                .send(&request("DELETE", now, String::new()))
+                .await;
+            let is_kept = gone
+                .ok()
+                .and_then(|raw| raw.json())
+                .is_some_and(|answer| !answer["metadata"]["deletionTimestamp"].is_null());
+            if is_kept {
+                self.release(&path).await;
+            }
+        }
+    }
+
+    /// Takes the finalizers from an object that is being deleted.
+    async fn release(&mut self, path: &str) {
+        let patch = json!({"metadata": {"finalizers": null}});
+        let mut request_of = request("PATCH", path.to_owned(), patch.to_string());
+        request_of.headers = vec![("content-type", "application/merge-patch+json".to_owned())];
+        self.server.send(&request_of).await.ok();
+        let name = path
+            .strip_prefix("/api/v1/namespaces/")
+            .filter(|name| !name.contains('/'));
+        if let Some(name) = name {
+            let object = json!({"apiVersion": "v1", "kind": "Namespace",
+                "metadata": {"name": name}, "spec": {"finalizers": []}});
+            let finalize = request("PUT", format!("{path}/finalize"), object.to_string());
+            self.server.send(&finalize).await.ok();
+        }
+    }
+}
+
+fn request(method: &'static str, target: String, body: String) -> Request {
+    Request {
+        method,
+        target,
+        headers: vec![("content-type", "application/json".to_owned())],
+        body,
+    }
+}
+
+fn is_reached(until: Until, raw: &Raw) -> bool {
+    match until {
+        Until::Found => raw.status != 404 && raw.status != 503,
+        // A definition that was not made is never established.
+        Until::Established if raw.status != 200 => true,
+        Until::Established => {
+            let answer = raw.json().unwrap_or_default();
+            let conditions = answer["status"]["conditions"].as_array();
+            conditions.is_some_and(|conditions| {
+                let is_it =
+                    |it: &serde_json::Value| it["type"] == "Established" && it["status"] == "True";
+                conditions.iter().any(is_it)
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raw(status: u16, condition: &str) -> Raw {
+        let body =
+            json!({"status": {"conditions": [{"type": "Established", "status": condition}]}});
+        Raw {
+            status,
+            headers: Vec::new(),
+            body: body.to_string().into_bytes(),
+        }
+    }
+
+    #[test]
+    fn a_step_that_waits_knows_when_its_answer_has_come() {
+        assert!(is_reached(Until::Established, &raw(200, "True")));
+        assert!(!is_reached(Until::Established, &raw(200, "False")));
+        assert!(is_reached(Until::Established, &raw(404, "False")));
+        assert!(is_reached(Until::Found, &raw(200, "True")));
+        assert!(!is_reached(Until::Found, &raw(404, "True")));
+    }
+}

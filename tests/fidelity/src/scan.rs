@@ -1,0 +1,234 @@
+//! Finds what a server makes up in a text: uids, times, addresses, generated names, hashes.
+
+use std::borrow::Cow;
+
+/// How long the end of a generated name is.
+pub(crate) const SUFFIX_LENGTH: usize = 5;
+/// What the prefixes of generated names begin with.
+const GENERATED: &str = "gen-";
+/// Addresses of services, of both servers.
+const SERVICES: &str = "10.96.";
+
+/// What a text begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    Uid,
+    /// Of today, in seconds.
+    Time,
+    /// Of today, with a fraction.
+    ExactTime,
+    Address,
+    Generated,
+    Hash,
+}
+
+/// What stands at the start of a text, and how long it is, in bytes of ASCII.
+pub(crate) fn at_start(text: &str, today: i64) -> Option<(Found, usize)> {
+    let bytes = text.as_bytes();
+    if matches_form(bytes, b"xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx") {
+        return Some((Found::Uid, 36));
+    }
+    if let Some(length) = time(text, today) {
+        let found = if length == 20 {
+            Found::Time
+        } else {
+            Found::ExactTime
+        };
+        return Some((found, length));
+    }
+    if let Some(rest) = text.strip_prefix(SERVICES) {
+        let is_part = |it: u8| it.is_ascii_digit() || it == b'.';
+        let length = rest.bytes().take_while(|it| is_part(*it)).count();
+        let address: Result<std::net::Ipv4Addr, _> = text[..SERVICES.len() + length].parse();
+        return address
+            .is_ok()
+            .then_some((Found::Address, SERVICES.len() + length));
+    }
+    if let Some(rest) = text.strip_prefix("hash=") {
+        let length = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
+        return (length > 0).then_some((Found::Hash, "hash=".len() + length));
+    }
+    let rest = text.strip_prefix(GENERATED)?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let suffix = rest[digits..].strip_prefix('-')?;
+    let is_letter = |it: &u8| it.is_ascii_lowercase() || it.is_ascii_digit();
+    let length = suffix.bytes().take_while(is_letter).count();
+    let whole = GENERATED.len() + digits + 1 + SUFFIX_LENGTH;
+    (digits > 0 && length == SUFFIX_LENGTH).then_some((Found::Generated, whole))
+}
+
+/// `x` stands for a hexadecimal digit, `0` for a decimal one.
+fn matches_form(bytes: &[u8], form: &[u8]) -> bool {
+    let fits = |(byte, form): (&u8, &u8)| match form {
+        b'x' => byte.is_ascii_hexdigit(),
+        b'0' => byte.is_ascii_digit(),
+        _ => byte == form,
+    };
+    bytes.len() >= form.len() && bytes.iter().zip(form).all(fits)
+}
+
+/// The length of a time that is of today or next to it.
+fn time(text: &str, today: i64) -> Option<usize> {
+    let bytes = text.as_bytes();
+    if !matches_form(bytes, b"0000-00-00T00:00:00") {
+        return None;
+    }
+    let number = |from: usize, to: usize| text[from..to].parse::<i64>().ok();
+    let day = days(number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    if (day - today).abs() > 1 {
+        return None;
+    }
+    let rest = &bytes[19..];
+    let fraction = match rest.strip_prefix(b".") {
+        Some(digits) => 1 + digits.iter().take_while(|it| it.is_ascii_digit()).count(),
+        None => 0,
+    };
+    (rest.get(fraction) == Some(&b'Z')).then_some(20 + fraction)
+}
+
+/// Days from 1970 on, of a date of the Gregorian calendar.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    // Years begin in March, so that the odd day is the last.
+    let year = if month <= 2 { year - 1 } else { year };
+    let month = (month + 9) % 12;
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// Whether a cell of a table is an age, as in `3m4s`.
+pub(crate) fn is_age(text: &str) -> bool {
+    let is_part = |it: u8| it.is_ascii_digit() || matches!(it, b's' | b'm' | b'h' | b'd' | b'y');
+    let begins = text.bytes().next().is_some_and(|it| it.is_ascii_digit());
+    let ends = text
+        .bytes()
+        .last()
+        .is_some_and(|it| it.is_ascii_alphabetic());
+    begins && ends && text.bytes().all(is_part)
+}
+
+/// A cell of a table without the ports of nodes, as in `80:30123/TCP`.
+pub(crate) fn without_ports(text: &str) -> String {
+    let parts = text.split(',').map(|part| match part.split_once(':') {
+        Some((port, rest)) if is_port(rest) => {
+            let protocol = rest.split_once('/').map_or("", |(_, protocol)| protocol);
+            format!("{port}:<port>/{protocol}")
+        }
+        _ => part.to_owned(),
+    });
+    parts.collect::<Vec<_>>().join(",")
+}
+
+fn is_port(text: &str) -> bool {
+    let port = text
+        .split_once('/')
+        .and_then(|(port, _)| port.parse::<u16>().ok());
+    port.is_some_and(|port| (30_000..32_768).contains(&port))
+}
+
+/// A text, in which an object may be quoted, without the object's `managedFields`.
+pub(crate) fn without_owners(text: &str) -> Cow<'_, str> {
+    const NAME: &str = "managedFields";
+    let Some(name) = text.find(NAME) else {
+        return Cow::Borrowed(text);
+    };
+    // The name may be quoted once or, within a quoted text, with a backslash.
+    let start = text[..name].trim_end_matches(['"', '\\']).len();
+    let after = &text[name + NAME.len()..];
+    let quotes = after.len() - after.trim_start_matches(['"', '\\']).len();
+    let Some(list) = after[quotes..].strip_prefix(":[") else {
+        return Cow::Borrowed(text);
+    };
+    let mut depth = 1_usize;
+    let end = list.char_indices().find_map(|(place, it)| {
+        match it {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            _ => {}
+        }
+        (depth == 0).then_some(place + 1)
+    });
+    let Some(end) = end else {
+        return Cow::Borrowed(text);
+    };
+    let rest = list[end..].strip_prefix(',').unwrap_or(&list[end..]);
+    Cow::Owned(format!("{}{rest}", &text[..start]))
+}
+
+/// A text without the name of a table of types, which says how a server was built.
+pub(crate) fn without_scheme(text: &str) -> Cow<'_, str> {
+    const SCHEME: &str = " in scheme \"";
+    let Some(start) = text.find(SCHEME) else {
+        return Cow::Borrowed(text);
+    };
+    let start = start + SCHEME.len();
+    match text[start..].find('"') {
+        Some(end) => Cow::Owned(format!(
+            "{}<scheme>{}",
+            &text[..start],
+            &text[start + end..]
+        )),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// A text whose numbers are replaced where they are to be.
+pub(crate) fn with_numbers(text: &str, is_replaced: impl Fn(&str) -> bool) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|it: char| it.is_ascii_digit()) {
+        let length = rest[start..].bytes().take_while(u8::is_ascii_digit).count();
+        let number = &rest[start..start + length];
+        replaced.push_str(&rest[..start]);
+        replaced.push_str(if is_replaced(number) { "<n>" } else { number });
+        rest = &rest[start + length..];
+    }
+    replaced.push_str(rest);
+    replaced
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_counted_from_1970() {
+        assert_eq!(days(1970, 1, 1), 0);
+        assert_eq!(days(2000, 3, 1), 11_017);
+        assert_eq!(days(2026, 1, 2), 1_767_312_000 / 86_400);
+    }
+
+    #[test]
+    fn each_is_found_at_the_start_with_its_length() {
+        let today = days(2026, 1, 2);
+        let found = |text: &str| at_start(text, today);
+        let uid = "11111111-2222-3333-4444-55555555555f.";
+        assert_eq!(found(uid), Some((Found::Uid, 36)));
+        assert_eq!(found("2026-01-03T00:00:00Z,"), Some((Found::Time, 20)));
+        let exact = "2026-01-03T00:00:00.123456Z";
+        assert_eq!(found(exact), Some((Found::ExactTime, exact.len())));
+        assert_eq!(found("2026-01-05T00:00:00Z"), None);
+        assert_eq!(found("2026-01-03T00:00:00"), None);
+        assert_eq!(found("10.96.0.12/32"), Some((Found::Address, 10)));
+        assert_eq!(found("10.96.0.1234"), None);
+        assert_eq!(found("gen-3-x7k2p "), Some((Found::Generated, 11)));
+        assert_eq!(found("gen-3-"), None);
+        assert_eq!(found("hash=0AF\""), Some((Found::Hash, 8)));
+        assert_eq!(found("\u{e4}"), None);
+    }
+
+    #[test]
+    fn ages_and_ports_of_cells_are_told() {
+        assert!(is_age("3m4s") && is_age("0s") && is_age("5d"));
+        assert!(!is_age("3") && !is_age("<none>") && !is_age("") && !is_age("s"));
+        assert_eq!(without_ports("80:31000/TCP,53/UDP"), "80:<port>/TCP,53/UDP");
+        assert_eq!(without_ports("a:b"), "a:b");
+    }
+
+    #[test]
+    fn numbers_are_replaced_where_they_are_to_be() {
+        let replaced = with_numbers("1 is not 22 (3)", |number| number == "22");
+        assert_eq!(replaced, "1 is not <n> (3)");
+    }
+}
