@@ -6,9 +6,11 @@
     reason = "it is a program for a terminal: results go to stdout, progress to stderr"
 )]
 
+mod attack;
 mod bench;
 mod ci;
 mod codegen;
+mod fidelity;
 mod fuzz;
 mod interop;
 mod process;
@@ -40,6 +42,10 @@ enum Command {
     Fuzz(fuzz::Options),
     /// Benchmarks with peers side by side
     Bench(bench::Options),
+    /// Hostile clients beside honest ones, with limits on what they may cost
+    Attack(attack::Options),
+    /// The same random requests to a kube-apiserver and to ours
+    Fidelity(fidelity::Options),
     /// The whole system on virtual time, with faults, by seeds
     Sim(sim::Options),
 }
@@ -52,6 +58,8 @@ fn main() -> ExitCode {
         Command::Interop(options) => interop::run(&options),
         Command::Fuzz(options) => fuzz::run(&options),
         Command::Bench(options) => bench::run(&options),
+        Command::Attack(options) => attack::run(&options),
+        Command::Fidelity(options) => fidelity::run(&options),
         Command::Sim(options) => sim::run(&options),
     };
     match result {

@@ -113,6 +113,12 @@ impl FieldErrorKind {
 }
 
 impl FieldError {
+    /// About how many bytes its message has.
+    fn length(&self) -> usize {
+        let value = self.bad_value.text.as_ref().map_or(0, |text| text.len());
+        self.field.len() + value + self.detail.len()
+    }
+
     /// A value is missing. `detail` may be empty.
     pub fn required(path: &FieldPath, detail: impl Into<Str>) -> Self {
         Self::new(FieldErrorKind::Required, path, BadValue::omitted(), detail)
@@ -309,11 +315,26 @@ macro_rules! shown_plainly {
 
 shown_plainly!(bool, i32, i64, u32, u64);
 
+/// Bytes of messages that are told of one object: far more than anybody reads. Each may show a whole
+/// list, and there may be one for each of its items.
+const TOLD_BYTES_MAX: usize = 1 << 20;
+
+/// As many of the errors as are told: at least one, if there is any.
+pub(crate) fn told(errors: &[FieldError]) -> &[FieldError] {
+    let mut bytes = 0_usize;
+    let fits = |error: &&FieldError| {
+        let before = bytes;
+        bytes = bytes.saturating_add(error.length());
+        before == 0 || bytes <= TOLD_BYTES_MAX
+    };
+    &errors[..errors.iter().take_while(fits).count()]
+}
+
 /// All messages, each once; several in brackets. Empty for none.
 pub(crate) fn aggregate(errors: &[FieldError]) -> String {
-    let mut messages: Vec<String> = Vec::with_capacity(errors.len());
+    let mut messages: Vec<String> = Vec::new();
     let mut seen = hashbrown::HashSet::new();
-    for error in errors {
+    for error in told(errors) {
         let message = error.to_string();
         if seen.insert(message.clone()) {
             messages.push(message);

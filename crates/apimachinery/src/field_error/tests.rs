@@ -111,3 +111,14 @@ fn several_errors_are_listed_once_each() {
         assert_eq!(aggregate(&errors), expected);
     }
 }
+
+#[test]
+fn of_many_errors_as_many_are_told_as_fit() {
+    let long = BadValue::json(&"x".repeat(300_000));
+    let error = FieldError::invalid(&FieldPath::new("spec"), long, "no");
+    let errors = vec![error; 40_000];
+    assert_eq!(told(&errors).len(), 3);
+    let status = crate::Status::invalid(&crate::GroupKind::new("", "Pod"), "p", &errors);
+    assert_eq!(status.details.map_or(0, |it| it.causes.len()), 3);
+    assert!(told(&[]).is_empty());
+}

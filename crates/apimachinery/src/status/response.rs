@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{CauseType, Status, StatusCause, StatusDetails, StatusReason};
-use crate::field_error::aggregate;
+use crate::field_error::{aggregate, told};
 use crate::go_text::quote;
 use crate::{FieldError, GroupKind, GroupResource, Str};
 
@@ -58,13 +58,13 @@ impl Status {
         })
     }
 
-    /// 422: the object breaks rules.
+    /// 422: the object breaks rules. Of many errors the first are told, up to about 1 MiB.
     pub fn invalid(kind: &GroupKind, name: &str, errors: &[FieldError]) -> Self {
         let mut message = format!("{kind} {} is invalid", quote(name));
         if !errors.is_empty() {
             message.extend([": ", &aggregate(errors)]);
         }
-        let causes = errors.iter().map(StatusCause::from).collect();
+        let causes = told(errors).iter().map(StatusCause::from).collect();
         Self::failure(422, StatusReason::Invalid, message).with_details(StatusDetails {
             name: name.into(),
             group: kind.group.clone(),

@@ -1,6 +1,7 @@
 //! IP addresses and ranges as texts.
 
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
+use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use super::rules::{self, Errors};
@@ -37,15 +38,23 @@ pub(super) fn canonical_ip(errors: &mut Errors, text: &str, path: &FieldPath) ->
     Some(address)
 }
 
+/// Texts that an old object has, and that may stay.
+pub(super) type Kept<'a> = BTreeSet<&'a str>;
+
+/// These texts.
+pub(super) fn kept<'a>(texts: impl IntoIterator<Item = &'a Str>) -> Kept<'a> {
+    texts.into_iter().map(Str::as_str).collect()
+}
+
 /// As [`ip`], but what the old object has may stay. Whether the text may be there.
 pub(super) fn ip_unless_kept(
     errors: &mut Errors,
     text: &str,
-    kept: &[Str],
+    kept: &Kept<'_>,
     path: &FieldPath,
 ) -> bool {
     let before = errors.len();
-    if !kept.iter().any(|it| it == text) {
+    if !kept.contains(text) {
         ip(errors, text, path);
     }
     errors.len() == before
@@ -95,10 +104,10 @@ pub(super) fn cidr(errors: &mut Errors, text: &str, path: &FieldPath) -> Option<
 pub(super) fn cidr_unless_kept(
     errors: &mut Errors,
     text: &str,
-    kept: &[Str],
+    kept: &Kept<'_>,
     path: &FieldPath,
 ) -> Option<(IpAddr, u8)> {
-    if kept.iter().any(|it| it == text) {
+    if kept.contains(text) {
         parse_cidr(text)
     } else {
         cidr(errors, text, path)
@@ -251,7 +260,7 @@ mod tests {
             of("::ffff:10.0.0.1"),
             ["at: Invalid value: \"::ffff:10.0.0.1\": must not be an IPv4-mapped IPv6 address"]
         );
-        let kept = ["010.0.0.1".into()];
+        let kept = Kept::from(["010.0.0.1"]);
         let mut errors = Errors::new();
         let at = FieldPath::new("at");
         assert!(ip_unless_kept(&mut errors, "010.0.0.1", &kept, &at));

@@ -7,7 +7,7 @@ use kubist_api::core::v1::{
 use kubist_apimachinery::{
     FieldError, FieldPath, LabelSelector, Str, validate_label_selector, validate_name,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::pod_subject::PodSubject;
 use super::rules::{self, Errors};
@@ -186,9 +186,10 @@ pub(super) fn check_keys(
     }
     if let Some(selector) = selector {
         let mut seen: BTreeSet<&Str> = selector.match_labels.keys().collect();
+        let places: BTreeMap<&Str, usize> = equal.iter().zip(0..).collect();
         for expression in &selector.match_expressions {
             let key = &expression.key;
-            let last = equal.iter().rposition(|it| it == key);
+            let last = places.get(key).copied();
             if let Some(index) = last.filter(|_| seen.contains(key)) {
                 // Upstream's path is the item of nothing.
                 let detail = "exists in both matchLabelKeys and labelSelector";
@@ -197,6 +198,7 @@ pub(super) fn check_keys(
             seen.insert(key);
         }
     }
+    let different: BTreeSet<&Str> = different.iter().collect();
     for (index, key) in equal.iter().enumerate() {
         if different.contains(key) {
             let detail = "exists in both matchLabelKeys and mismatchLabelKeys";

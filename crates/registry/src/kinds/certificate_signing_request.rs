@@ -129,9 +129,10 @@ fn check(errors: &mut Errors, spec: &CertificateSigningRequestSpec, path: &Field
     if spec.usages.is_empty() {
         errors.push(FieldError::required(&usages, ""));
     }
+    let repeated = rules::repeats(&spec.usages);
     for (index, usage) in spec.usages.iter().enumerate() {
         rules::one_of(errors, usage, &USAGES, &usages.index(index));
-        if spec.usages[..index].contains(usage) {
+        if repeated[index] {
             errors.push(FieldError::duplicate(&usages.index(index), usage));
         }
     }

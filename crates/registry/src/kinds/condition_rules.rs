@@ -17,11 +17,11 @@ const NO_REASON: &str = "a condition reason must start with alphabetic character
 
 /// Checks conditions: one of each type.
 pub(super) fn check(errors: &mut Errors, conditions: &[Condition], path: &FieldPath) {
+    let repeated = rules::repeats(conditions.iter().map(|it| &it.type_));
     for (index, condition) in conditions.iter().enumerate() {
         let path = path.index(index);
-        let is_same = |it: &Condition| it.type_ == condition.type_;
         let kind = path.child("type");
-        if conditions[..index].iter().any(is_same) {
+        if repeated[index] {
             errors.push(FieldError::duplicate(&kind, &condition.type_));
         }
         let rule = validate_name::qualified_name;

@@ -140,11 +140,7 @@ fn check_versions(errors: &mut Errors, definition: &CustomResourceDefinition, pa
             errors.push(FieldError::required(&path, ""));
         }
     }
-    let twice = |index: usize| {
-        let name = &versions[index].name;
-        versions[..index].iter().any(|it| it.name == *name)
-    };
-    if (0..versions.len()).any(twice) {
+    if rules::repeats(versions.iter().map(|it| &it.name)).contains(&true) {
         let detail = "must contain unique version names";
         errors.push(FieldError::invalid(&path, shown(versions), detail));
     }

@@ -2,7 +2,7 @@
 
 use crate::{Admission, BoxFuture, Generation, KindStrategy, StatusKeeps};
 use kubist_api::networking::v1::{Ingress, IngressClass};
-use kubist_apimachinery::{FieldError, FieldPath, Status, Str, Time};
+use kubist_apimachinery::{FieldError, FieldPath, Status, Time};
 use std::any::Any;
 
 use super::{address_rules, ingress_rules};
@@ -53,7 +53,7 @@ impl KindStrategy for Ingresses {
         let mut errors = Vec::new();
         let path = FieldPath::new("status").child("loadBalancer");
         let kept = old.status.load_balancer.ingress.iter();
-        let kept: Vec<Str> = kept.map(|it| it.ip.clone()).collect();
+        let kept = address_rules::kept(kept.map(|it| &it.ip));
         for (index, it) in new.status.load_balancer.ingress.iter().enumerate() {
             let path = path.child("ingress").index(index);
             if !it.ip.is_empty() {

@@ -4,8 +4,9 @@ use crate::{Generation, KindStrategy};
 use kubist_api::networking::v1::{
     IPBlock, NetworkPolicy, NetworkPolicyPeer, NetworkPolicyPort, NetworkPolicySpec,
 };
-use kubist_apimachinery::{FieldError, FieldPath, IntOrString, Str, validate_label_selector};
+use kubist_apimachinery::{FieldError, FieldPath, IntOrString, validate_label_selector};
 
+use super::address_rules::Kept;
 use super::rules::{self, Errors};
 use super::{address_rules, fill};
 
@@ -31,7 +32,12 @@ impl KindStrategy for NetworkPolicies {
     }
     fn validate(&self, new: &NetworkPolicy) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        check(&mut errors, &new.spec, &[], &FieldPath::new("spec"));
+        check(
+            &mut errors,
+            &new.spec,
+            &Kept::new(),
+            &FieldPath::new("spec"),
+        );
         errors
     }
     fn validate_update(&self, new: &NetworkPolicy, old: &NetworkPolicy) -> Vec<FieldError> {
@@ -45,17 +51,14 @@ impl KindStrategy for NetworkPolicies {
 }
 
 /// All ranges of addresses; a change may leave them as they are, right or wrong.
-fn ranges(spec: &NetworkPolicySpec) -> Vec<Str> {
+fn ranges(spec: &NetworkPolicySpec) -> Kept<'_> {
     let from = spec.ingress.iter().flat_map(|rule| &rule.from);
     let peers = from.chain(spec.egress.iter().flat_map(|rule| &rule.to));
     let blocks = peers.filter_map(|peer| peer.ip_block.as_deref());
-    blocks
-        .flat_map(|block| std::iter::once(&block.cidr).chain(&block.except))
-        .cloned()
-        .collect()
+    address_rules::kept(blocks.flat_map(|block| std::iter::once(&block.cidr).chain(&block.except)))
 }
 
-fn check(errors: &mut Errors, spec: &NetworkPolicySpec, kept: &[Str], path: &FieldPath) {
+fn check(errors: &mut Errors, spec: &NetworkPolicySpec, kept: &Kept<'_>, path: &FieldPath) {
     let at = path.child("podSelector");
     errors.extend(validate_label_selector(&spec.pod_selector, &at, false));
     for (index, rule) in spec.ingress.iter().enumerate() {
@@ -93,7 +96,7 @@ fn check(errors: &mut Errors, spec: &NetworkPolicySpec, kept: &[Str], path: &Fie
 fn check_rule(
     errors: &mut Errors,
     ports: &[NetworkPolicyPort],
-    (peers, kept): (&[NetworkPolicyPeer], &[Str]),
+    (peers, kept): (&[NetworkPolicyPeer], &Kept<'_>),
     peers_path: &FieldPath,
     path: &FieldPath,
 ) {
@@ -143,7 +146,7 @@ fn check_port(errors: &mut Errors, port: &NetworkPolicyPort, path: &FieldPath) {
     }
 }
 
-fn check_peer(errors: &mut Errors, peer: &NetworkPolicyPeer, kept: &[Str], path: &FieldPath) {
+fn check_peer(errors: &mut Errors, peer: &NetworkPolicyPeer, kept: &Kept<'_>, path: &FieldPath) {
     let mut count = 0;
     for (name, selector) in [
         ("podSelector", &peer.pod_selector),
@@ -166,7 +169,7 @@ fn check_peer(errors: &mut Errors, peer: &NetworkPolicyPeer, kept: &[Str], path:
     }
 }
 
-fn check_block(errors: &mut Errors, block: &IPBlock, kept: &[Str], path: &FieldPath) {
+fn check_block(errors: &mut Errors, block: &IPBlock, kept: &Kept<'_>, path: &FieldPath) {
     let at = path.child("cidr");
     if !rules::required(errors, &block.cidr, &at) {
         return;

@@ -100,8 +100,10 @@ fn check_change(errors: &mut Errors, new: &Node, old: &Node) {
     let path = FieldPath::new("spec");
     check_resources(errors, &new.status);
     check_features(errors, &new.status);
+    let addresses = new.status.addresses.iter();
+    let repeated = rules::repeats(addresses.map(|it| (&it.type_, &it.address)));
     for (index, address) in new.status.addresses.iter().enumerate() {
-        if new.status.addresses[..index].contains(address) {
+        if repeated[index] {
             let path = FieldPath::new("status").child("addresses").index(index);
             errors.push(FieldError::duplicate(&path, go_struct::shown(address)));
         }

@@ -2,7 +2,8 @@
 //! its containers.
 
 use kubist_api::core::v1::{Container, Pod};
-use kubist_apimachinery::{FieldError, FieldPath};
+use kubist_apimachinery::{FieldError, FieldPath, Str};
+use std::collections::BTreeMap;
 
 use super::pod_annotation_rules::MIRROR;
 use super::rules::Errors;
@@ -30,8 +31,10 @@ pub(super) fn restrict(part: &str, new: &mut Pod, old: &Pod) {
 }
 
 fn resize(kept: &mut [Container], new: &[Container]) {
+    // The first of each name.
+    let new: BTreeMap<&Str, &Container> = new.iter().rev().map(|it| (&it.name, it)).collect();
     for container in kept {
-        if let Some(new) = new.iter().find(|it| it.name == container.name) {
+        if let Some(new) = new.get(&container.name) {
             container.resources = new.resources.clone();
             container.resize_policy.clone_from(&new.resize_policy);
         }
@@ -150,7 +153,7 @@ fn check_container(
             let detail = format!("resource {what} cannot be removed");
             errors.push(FieldError::forbidden(&path.child(field), detail));
         }
-        let fixed = |name: &&kubist_apimachinery::Str| !RESIZABLE.contains(&name.as_str());
+        let fixed = |name: &&Str| !RESIZABLE.contains(&name.as_str());
         let names = new.keys().chain(old.keys());
         if names
             .filter(fixed)

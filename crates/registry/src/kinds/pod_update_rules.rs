@@ -1,10 +1,11 @@
 //! What may change in a Pod.
 
 use kubist_api::core::v1::{ContainerStatus, Pod, PodSpec, Toleration};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use super::rules::Errors;
+use super::rules::{self, Errors};
 use super::{
     go_struct, pod_annotation_rules, pod_gate_rules, pod_rules, text_diff, toleration_rules,
 };
@@ -107,14 +108,14 @@ fn check_deadline(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) -
 }
 
 fn tolerations_stay(errors: &mut Errors, new: &[Toleration], old: &[Toleration], path: &FieldPath) {
+    // How long it is tolerated may change.
+    let lasting = |it: &Toleration| {
+        let parts = [&it.key, &it.operator, &it.value, &it.effect];
+        parts.map(Str::clone)
+    };
+    let kept: BTreeSet<[Str; 4]> = new.iter().map(lasting).collect();
     for before in old {
-        let mut same = before.clone();
-        let kept = new.iter().any(|now| {
-            // How long it is tolerated may change.
-            same.toleration_seconds = now.toleration_seconds;
-            same == *now
-        });
-        if !kept {
+        if !kept.contains(&lasting(before)) {
             let detail = "existing toleration can not be modified except its tolerationSeconds";
             errors.push(FieldError::forbidden(path, detail));
             return;
@@ -128,11 +129,13 @@ fn tolerations_stay(errors: &mut Errors, new: &[Toleration], old: &[Toleration],
 
 fn check_gates(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
     let (now, before) = (&new.spec.scheduling_gates, &old.spec.scheduling_gates);
+    let before: BTreeSet<&Str> = before.iter().map(|it| &it.name).collect();
+    // Of several with one name, upstream tells of the last.
+    let mut again = rules::repeats(now.iter().rev().map(|it| &it.name));
+    again.reverse();
     for (index, gate) in now.iter().enumerate() {
         let name = &gate.name;
-        // Of several with one name, upstream tells of the last.
-        let again = now[index + 1..].iter().any(|it| it.name == *name);
-        if !again && before.iter().all(|it| it.name != *name) {
+        if !again[index] && !before.contains(name) {
             let path = path.index(index).child("name");
             let detail =
                 format!("only deletion is allowed, but found new scheduling gate '{name}'");
@@ -148,7 +151,7 @@ pub(super) fn check_status(new: &Pod, old: &Pod) -> Errors {
     if new.status.nominated_node_name != old.status.nominated_node_name
         && !new.status.nominated_node_name.is_empty()
     {
-        super::rules::text(
+        rules::text(
             &mut errors,
             &new.status.nominated_node_name,
             &path.child("nominatedNodeName"),

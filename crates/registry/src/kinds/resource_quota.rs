@@ -3,6 +3,7 @@
 use crate::{KindStrategy, StatusKeeps};
 use kubist_api::core::v1::{ResourceQuota, ResourceQuotaSpec, ScopeSelector};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::Errors;
@@ -151,7 +152,8 @@ fn conflicts(scopes: &[&Str]) -> usize {
 }
 
 fn check_scopes(errors: &mut Errors, spec: &ResourceQuotaSpec, path: &FieldPath) {
-    let shown = || BadValue::json(&spec.scopes);
+    let shown = OnceCell::new();
+    let shown = || shown.get_or_init(|| BadValue::json(&spec.scopes)).clone();
     for scope in &spec.scopes {
         if !SCOPES.contains(&scope.as_str()) {
             errors.push(FieldError::invalid(path, shown(), "unsupported scope"));

@@ -138,7 +138,8 @@ fn check_claims(
                 let key = format!("{name}/{request}");
                 errors.push(FieldError::duplicate(&path, &key));
             } else if request.is_empty() {
-                let parts = seen.iter().filter(|(other, _)| *other == name);
+                let parts = seen.range((name, "")..);
+                let parts = parts.take_while(|(other, _)| *other == name);
                 errors.extend(parts.map(|_| FieldError::duplicate(&path, name)));
             }
             seen.insert((name, request));

@@ -8,9 +8,16 @@ use kubist_apimachinery::{
     validate_label_selector, validate_name,
 };
 use serde_json::value::RawValue;
+use std::collections::BTreeSet;
 
 /// What is wrong so far.
 pub(super) type Errors = Vec<FieldError>;
+
+/// Which of these equal one before them.
+pub(super) fn repeats<T: Ord>(items: impl IntoIterator<Item = T>) -> Vec<bool> {
+    let mut seen = BTreeSet::new();
+    items.into_iter().map(|it| !seen.insert(it)).collect()
+}
 
 const NON_NEGATIVE: &str = "must be greater than or equal to 0";
 pub(super) const IMMUTABLE: &str = "field is immutable";

@@ -2,7 +2,7 @@
 
 use crate::{Admission, BoxFuture, KindStrategy, NameRule, StatusKeeps};
 use kubist_api::core::v1::Service;
-use kubist_apimachinery::{FieldError, FieldPath, GroupKind, IntOrString, Status, Str};
+use kubist_apimachinery::{FieldError, FieldPath, GroupKind, IntOrString, Status};
 
 use super::fill;
 use super::rules::{self, Errors};
@@ -108,7 +108,7 @@ fn check_balancer_status(errors: &mut Errors, new: &Service, old: &Service, path
         return;
     }
     let kept = old.status.load_balancer.ingress.iter();
-    let kept: Vec<Str> = kept.map(|it| it.ip.clone()).collect();
+    let kept = address_rules::kept(kept.map(|it| &it.ip));
     for (index, it) in ingress.iter().enumerate() {
         let path = path.index(index);
         if !it.ip.is_empty() {

@@ -53,10 +53,11 @@ fn check_first(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
 
 fn check_families(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
     let at = path.child("ipFamilies");
+    let repeated = rules::repeats(&spec.ip_families);
     for (index, family) in spec.ip_families.iter().enumerate() {
         let path = at.index(index);
         rules::one_of(errors, family, &FAMILIES, &path);
-        if spec.ip_families[..index].contains(family) {
+        if repeated[index] {
             errors.push(FieldError::duplicate(&path, family));
         }
     }
@@ -68,6 +69,7 @@ fn check_families(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
 
 /// Whether each is an address, or the only one says that there is none.
 fn check_form(errors: &mut Errors, addresses: &[Str], kept: &[Str], path: &FieldPath) -> bool {
+    let kept = address_rules::kept(kept);
     let mut fine = true;
     for (index, address) in addresses.iter().enumerate() {
         if index == 0 && address == "None" {
@@ -78,7 +80,7 @@ fn check_form(errors: &mut Errors, addresses: &[Str], kept: &[Str], path: &Field
             }
             continue;
         }
-        fine &= address_rules::ip_unless_kept(errors, address, kept, &path.index(index));
+        fine &= address_rules::ip_unless_kept(errors, address, &kept, &path.index(index));
     }
     if addresses.len() > ADDRESSES_MAX {
         let detail = "may only hold up to 2 values";
@@ -131,10 +133,10 @@ pub(super) fn check_external(
     old: Option<&ServiceSpec>,
     path: &FieldPath,
 ) {
-    let kept = old.map_or(&NO_ADDRESSES[..], |old| &old.external_ips);
+    let kept = address_rules::kept(old.iter().flat_map(|old| &old.external_ips));
     for (index, address) in spec.external_ips.iter().enumerate() {
         let path = path.index(index);
-        if address_rules::ip_unless_kept(errors, address, kept, &path) {
+        if address_rules::ip_unless_kept(errors, address, &kept, &path) {
             address_rules::endpoint(errors, address, &path);
         }
     }

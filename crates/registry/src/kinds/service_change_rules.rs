@@ -2,6 +2,7 @@
 
 use kubist_api::core::v1::{Service, ServiceSpec};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str};
+use std::collections::BTreeSet;
 
 use super::rules::{self, Errors};
 use super::service_rules;
@@ -59,10 +60,9 @@ fn has_node_ports(spec: &ServiceSpec) -> bool {
 
 /// Ports may go and change, but no port of nodes is one that was not there.
 fn has_no_other_ports(now: &ServiceSpec, before: &ServiceSpec) -> bool {
-    now.ports.iter().all(|port| {
-        let had = |it: &kubist_api::core::v1::ServicePort| it.node_port == port.node_port;
-        port.node_port == 0 || before.ports.iter().any(had)
-    })
+    let had: BTreeSet<i32> = before.ports.iter().map(|it| it.node_port).collect();
+    let mut wanted = now.ports.iter().map(|it| it.node_port);
+    wanted.all(|port| port == 0 || had.contains(&port))
 }
 
 /// What was allotted may not change, unless the type does.

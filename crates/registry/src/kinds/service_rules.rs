@@ -97,15 +97,13 @@ fn check_sources(errors: &mut Errors, service: &Service, old: Option<&Service>, 
         if !balances {
             errors.push(FieldError::forbidden(&path, ONLY_LOAD_BALANCERS));
         }
-        let kept = |text: &str| {
-            let mut kept = old
-                .iter()
-                .flat_map(|old| &old.spec.load_balancer_source_ranges);
-            kept.any(|it| it.trim() == text)
-        };
+        let before = old
+            .iter()
+            .flat_map(|old| &old.spec.load_balancer_source_ranges);
+        let kept: BTreeSet<&str> = before.map(|it| it.trim()).collect();
         for (index, range) in ranges.iter().enumerate() {
             let range = range.trim();
-            if !kept(range) {
+            if !kept.contains(range) {
                 address_rules::cidr(errors, range, &path.index(index));
             }
         }

@@ -5,6 +5,7 @@
 
 use kubist_api::certificates::v1::{CertificateSigningRequest, CertificateSigningRequestCondition};
 use kubist_apimachinery::{FieldError, FieldPath, Time};
+use std::collections::BTreeMap;
 
 use super::rules::{self, Errors};
 
@@ -38,16 +39,18 @@ pub(super) fn fill_times(
     old: &CertificateSigningRequest,
     now: Time,
 ) {
+    let mut since = BTreeMap::new();
+    for condition in &old.status.conditions {
+        if let Some(time) = condition.last_transition_time {
+            let of = (&condition.type_, &condition.status);
+            since.entry(of).or_insert(time);
+        }
+    }
     for condition in &mut new.status.conditions {
         condition.last_update_time.get_or_insert(now);
         if condition.last_transition_time.is_none() {
-            let before = old.status.conditions.iter().find(|it| {
-                it.type_ == condition.type_
-                    && it.status == condition.status
-                    && it.last_transition_time.is_some()
-            });
-            let since = before.and_then(|it| it.last_transition_time);
-            condition.last_transition_time = Some(since.unwrap_or(now));
+            let since = since.get(&(&condition.type_, &condition.status));
+            condition.last_transition_time = Some(since.copied().unwrap_or(now));
         }
     }
 }
@@ -88,6 +91,7 @@ fn check_conditions(
     path: &FieldPath,
 ) {
     let conditions = &new.status.conditions;
+    let repeated = rules::repeats(conditions.iter().map(|it| &it.type_));
     for (index, condition) in conditions.iter().enumerate() {
         let path = path.index(index);
         let kind = condition.type_.as_str();
@@ -101,7 +105,7 @@ fn check_conditions(
             }
             _ => rules::one_of(errors, status, &["False", "True", "Unknown"], &status_path),
         }
-        if conditions[..index].iter().any(|it| it.type_ == *kind) {
+        if repeated[index] {
             errors.push(FieldError::duplicate(&path.child("type"), kind));
         }
     }

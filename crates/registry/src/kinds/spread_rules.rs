@@ -1,7 +1,8 @@
 //! How Pods are spread over a cluster.
 
 use kubist_api::core::v1::{PodSpec, TopologySpreadConstraint};
-use kubist_apimachinery::{FieldError, FieldPath, validate_label_selector, validate_name};
+use kubist_apimachinery::{FieldError, FieldPath, Str, validate_label_selector, validate_name};
+use std::collections::BTreeSet;
 
 use super::affinity_rules::check_keys;
 use super::pod_subject::PodSubject;
@@ -18,9 +19,15 @@ pub(super) fn check(
 ) {
     let bad_keys = subject.already(|old| any(old, keys));
     let bad_selectors = subject.already(|old| any(old, selector));
+    let places = all
+        .iter()
+        .map(|it| (&it.topology_key, &it.when_unsatisfiable));
+    // The last of several with one place is no duplicate.
+    let mut repeated = rules::repeats(places.rev());
+    repeated.reverse();
     for (index, constraint) in all.iter().enumerate() {
         let path = path.index(index);
-        check_placing(errors, constraint, &all[index + 1..], &path);
+        check_placing(errors, constraint, repeated[index], &path);
         check_domains(errors, constraint, &path.child("minDomains"));
         for (name, policy) in [
             ("nodeAffinityPolicy", &constraint.node_affinity_policy),
@@ -52,7 +59,7 @@ fn any(spec: &PodSpec, rule: impl Fn(&mut Errors, &TopologySpreadConstraint, &Fi
 fn check_placing(
     errors: &mut Errors,
     constraint: &TopologySpreadConstraint,
-    others: &[TopologySpreadConstraint],
+    is_repeated: bool,
     path: &FieldPath,
 ) {
     if constraint.max_skew <= 0 {
@@ -70,8 +77,7 @@ fn check_placing(
     }
     let supported = ["DoNotSchedule", "ScheduleAnyway"];
     rules::one_of(errors, when, &supported, &path.child("whenUnsatisfiable"));
-    let mut others = others.iter();
-    if others.any(|it| it.topology_key == *key && it.when_unsatisfiable == *when) {
+    if is_repeated {
         let shown = format!("{{{key}, {when}}}");
         let path = path.child("{topologyKey, whenUnsatisfiable}");
         errors.push(FieldError::duplicate(&path, &shown));
@@ -106,14 +112,17 @@ fn older_keys(errors: &mut Errors, constraint: &TopologySpreadConstraint, path: 
         let detail = "must not be specified when labelSelector is not set";
         errors.push(FieldError::forbidden(path, detail));
     }
+    let selected: BTreeSet<&Str> = selector
+        .iter()
+        .flat_map(|it| {
+            let expressions = it.match_expressions.iter().map(|it| &it.key);
+            it.match_labels.keys().chain(expressions)
+        })
+        .collect();
     for (index, key) in all.iter().enumerate() {
         let path = path.index(index);
         rules::text(errors, key, &path, validate_name::qualified_name);
-        let said = selector.as_ref().is_some_and(|it| {
-            let mut expressions = it.match_expressions.iter();
-            it.match_labels.contains_key(key) || expressions.any(|it| it.key == *key)
-        });
-        if said {
+        if selected.contains(key) {
             let detail = "exists in both matchLabelKeys and labelSelector";
             errors.push(FieldError::invalid(&path, key, detail));
         }

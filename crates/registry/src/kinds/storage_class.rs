@@ -117,9 +117,12 @@ pub(super) fn check_parameters(
     }
 }
 
+/// Duplicates that are told: upstream tells of each pair.
+const DUPLICATES_MAX: usize = 10_000;
+
 fn check_topologies(errors: &mut Errors, terms: &[TopologySelectorTerm]) {
     let path = FieldPath::new("allowedTopologies");
-    let mut seen: Vec<BTreeMap<&Str, BTreeSet<&Str>>> = Vec::new();
+    let mut seen: BTreeMap<BTreeMap<&Str, BTreeSet<&Str>>, usize> = BTreeMap::new();
     for (index, term) in terms.iter().enumerate() {
         let path = path.index(index).child("matchLabelExpressions");
         let mut expressions = BTreeMap::new();
@@ -149,9 +152,10 @@ fn check_topologies(errors: &mut Errors, terms: &[TopologySelectorTerm]) {
         } else {
             0
         };
-        let same = seen.iter().filter(|it| **it == expressions).count() + absent;
-        let duplicate = || FieldError::duplicate(&path, "");
-        errors.extend(std::iter::repeat_with(duplicate).take(same));
-        seen.push(expressions);
+        let before = seen.entry(expressions).or_default();
+        let room = DUPLICATES_MAX.saturating_sub(errors.len());
+        let same = (*before + absent).min(room);
+        *before += 1;
+        errors.extend(std::iter::repeat_n(FieldError::duplicate(&path, ""), same));
     }
 }

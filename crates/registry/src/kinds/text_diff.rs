@@ -4,8 +4,11 @@ use std::fmt::Write as _;
 
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
-/// Texts with more lines than this are not compared; the table of the comparison is quadratic.
+/// Texts with more lines than this are not compared.
 const LINES_MAX: usize = 4000;
+/// Pairs of lines that are compared, between what both begin and end with: that is quadratic.
+/// Beyond it all of one is shown as replaced by all of the other.
+const PAIRS_MAX: usize = 1 << 18;
 
 /// The hunks of the difference, without a header; empty if there is none.
 pub(super) fn json_diff(old: &str, new: &str) -> String {
@@ -81,6 +84,15 @@ fn edits<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Edit<'a>> {
         &old_rest[..old_rest.len() - tail],
         &new_rest[..new_rest.len() - tail],
     );
+    if a.len() * b.len() > PAIRS_MAX {
+        let same = |lines: &[&'a str]| lines.iter().map(|line| Edit::Same(line)).collect();
+        let mut edits: Vec<Edit<'a>> = same(&old[..head]);
+        edits.extend(a.iter().map(|line| Edit::Removed(line)));
+        edits.extend(b.iter().map(|line| Edit::Added(line)));
+        let after: Vec<Edit<'a>> = same(&old[old.len() - tail..]);
+        edits.extend(after);
+        return edits;
+    }
     let width = b.len() + 1;
     // The length of the longest common part of what follows each pair of lines.
     let mut common = vec![0_u32; (a.len() + 1) * width];
@@ -173,6 +185,17 @@ mod tests {
                         \"C\": [\n   \"x\"\n  ],\n";
         assert_eq!(json_diff(old, new), expected);
         assert_eq!(json_diff(old, old), "");
+    }
+
+    #[test]
+    fn much_that_differs_is_shown_as_replaced() {
+        let list = |add: usize| {
+            let items: Vec<String> = (0..1_000).map(|it| (it + add).to_string()).collect();
+            format!("[{}]", items.join(","))
+        };
+        let diff = json_diff(&list(0), &list(5_000));
+        assert_eq!(diff.lines().filter(|it| it.starts_with('-')).count(), 1_000);
+        assert_eq!(diff.lines().filter(|it| it.starts_with('+')).count(), 1_000);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::kinds::service_rules::is_headless_without_selector;
 use kubist_api::core::v1::Service;
 use kubist_apimachinery::{FieldError, FieldPath, Str};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 const NONE: &str = "None";
 const SINGLE: &str = "SingleStack";
@@ -85,19 +86,25 @@ pub(super) fn take_over(new: &mut Service, old: Option<&Service>) {
 
 fn take_over_node_ports(new: &mut Service, old: &Service) {
     if node_ports(old) && node_ports(new) {
-        let mut used: Vec<i32> = new.spec.ports.iter().map(|it| it.node_port).collect();
+        let mut used: BTreeSet<i32> = new.spec.ports.iter().map(|it| it.node_port).collect();
+        let mut had: BTreeMap<_, VecDeque<i32>> = BTreeMap::new();
+        for port in &old.spec.ports {
+            let of = (port.port, port.protocol.clone());
+            had.entry(of).or_default().push_back(port.node_port);
+        }
         for port in &mut new.spec.ports {
             if port.node_port != 0 {
                 continue;
             }
-            let before = old.spec.ports.iter().find(|it| {
-                it.port == port.port
-                    && it.protocol == port.protocol
-                    && !used.contains(&it.node_port)
-            });
-            if let Some(before) = before {
-                port.node_port = before.node_port;
-                used.push(before.node_port);
+            let Some(had) = had.get_mut(&(port.port, port.protocol.clone())) else {
+                continue;
+            };
+            while let Some(number) = had.pop_front() {
+                // What is used once is used by nobody else.
+                if used.insert(number) {
+                    port.node_port = number;
+                    break;
+                }
             }
         }
     } else if node_ports(old) {

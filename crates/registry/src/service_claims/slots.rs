@@ -4,6 +4,7 @@ use super::needs;
 use super::ports::Wish;
 use kubist_api::core::v1::Service;
 use kubist_apimachinery::FieldPath;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One node port that is to be taken.
 #[derive(Debug)]
@@ -96,21 +97,27 @@ fn of_new(service: &Service) -> Vec<Slot> {
 
 /// A number that the service has had stays its own, and may be used by several of its ports.
 fn of_changed(new: &Service, old: &Service) -> Vec<Slot> {
-    let had = |number: i32| old.spec.ports.iter().any(|it| it.node_port == number);
+    let had: BTreeSet<i32> = old.spec.ports.iter().map(|it| it.node_port).collect();
     let allots = needs::node_ports(new);
     let mut slots: Vec<Slot> = Vec::new();
+    let mut named: BTreeMap<i32, usize> = BTreeMap::new();
     for (at, port) in new.spec.ports.iter().enumerate() {
         let number = port.node_port;
-        let named = |slot: &&mut Slot| slot.wish == Wish::This(number);
-        if number == 0 && !allots || number != 0 && had(number) {
+        if number == 0 && !allots || number != 0 && had.contains(&number) {
             continue;
         }
-        match slots.iter_mut().find(named) {
-            Some(slot) if number != 0 => slot.ports.push(at),
-            _ => slots.push(Slot {
-                wish: wish(number),
-                ports: vec![at],
-            }),
+        match named.get(&number) {
+            Some(&slot) if number != 0 => {
+                let slot: &mut Slot = &mut slots[slot];
+                slot.ports.push(at);
+            }
+            _ => {
+                named.insert(number, slots.len());
+                slots.push(Slot {
+                    wish: wish(number),
+                    ports: vec![at],
+                });
+            }
         }
     }
     slots
