@@ -154,7 +154,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The object that each server answered when it was made, changed.
-    pub(crate) fn changed(&mut self, made: &Made<'a>) -> Body {
+    pub(crate) fn changed(&mut self, made: &Made<'_>) -> Body {
         let edits = self.edits(&made.object);
         Body::Answer {
             step: made.step,
@@ -165,6 +165,7 @@ impl<'a> Plan<'a> {
     /// A step that writes, perhaps with options, which may be bad.
     pub(crate) fn with_write_options(&mut self, mut step: Step) -> Step {
         let long = "m".repeat(129);
+        let long = long.as_str();
         let options: [(&str, &str); 17] = [
             ("dryRun", "All"),
             ("dryRun", "All"),
@@ -176,7 +177,7 @@ impl<'a> Plan<'a> {
             ("fieldValidation", "Ignore"),
             ("fieldValidation", "strict"),
             ("fieldManager", "me"),
-            ("fieldManager", &long),
+            ("fieldManager", long),
             ("fieldManager", "un\u{7}printable"),
             ("pretty", "true"),
             ("pretty", "x"),
