@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::area::Area;
 use crate::catalogue::{Catalogue, Kind};
+use crate::memory::encoded_around_references;
 use crate::mutation;
 use crate::random::Random;
 use crate::step::{Body, Edit, Step};
@@ -108,7 +109,8 @@ impl<'a> Plan<'a> {
             Some(name) => name.to_owned(),
             None => format!("{{{{{id}.name}}}}"),
         };
-        let path = format!("{}/{name}", kind.collection());
+        let in_path = encoded_around_references(&name);
+        let path = format!("{}/{in_path}", kind.collection());
         if kind.is_namespaced {
             self.touch(&kind.collection());
         } else {
