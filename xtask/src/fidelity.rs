@@ -33,7 +33,9 @@ use crate::process::{self, Outcome, root};
 
 /// Seeds of a long run of interop.
 const SEEDS_LONG: &str = "0..200";
-/// The administrator's, on both sides.
+/// The administrator of our server, as it is named there.
+const ADMIN: &str = "kubernetes-admin";
+/// The administrator's token, on both sides.
 const TOKEN: &str = "fidelity";
 /// How long a program may take until it answers.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -170,7 +172,10 @@ fn start_apiserver(binary: &Path, scratch: &Path, etcd: &str) -> Outcome<(Runnin
     let file = key.display().to_string();
     process::output("openssl", &["genrsa", "-out", file.as_str(), "2048"])?;
     let tokens = scratch.join("tokens");
-    std::fs::write(&tokens, format!("{TOKEN},admin,admin,\"system:masters\"\n"))?;
+    std::fs::write(
+        &tokens,
+        format!("{TOKEN},{ADMIN},{ADMIN},\"system:masters\"\n"),
+    )?;
     let mut command = Command::new(binary);
     command
         .args(["--bind-address", "127.0.0.1"])
@@ -182,7 +187,10 @@ fn start_apiserver(binary: &Path, scratch: &Path, etcd: &str) -> Outcome<(Runnin
         .arg(&tokens)
         .args(["--authorization-mode", "AlwaysAllow"])
         .args(["--service-cluster-ip-range", "10.96.0.0/16"])
-        .args(["--service-account-issuer", "https://kubernetes.default.svc"])
+        .args([
+            "--service-account-issuer",
+            "https://kubernetes.default.svc.cluster.local",
+        ])
         .arg("--service-account-key-file")
         .arg(&key)
         .arg("--service-account-signing-key-file")

@@ -12,7 +12,7 @@ const DIFFERENCES_MAX: usize = 40;
 /// Characters of a value that are told.
 const SHOWN_MAX: usize = 400;
 /// What an item of a list may be known by, if no two have the same.
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "/metadata/name",
     "/object/metadata/name",
     "/name",
@@ -20,6 +20,8 @@ const KEYS: [&str; 7] = [
     "/type",
     "/version",
     "/key",
+    // Items that are texts.
+    "",
 ];
 
 /// In what two answers differ.
@@ -237,6 +239,8 @@ mod tests {
             json!([{"name": "b"}, {"name": "a"}]),
         );
         assert_eq!(swapped, [(What::Order, "[*]".to_owned())]);
+        let texts = differences(json!(["a", "b", "c"]), json!(["a", "c"]));
+        assert_eq!(texts, [(What::OnlyTheirs, "[*]".to_owned())]);
     }
 
     #[test]

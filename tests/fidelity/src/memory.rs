@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 
 use crate::step::{Body, Step};
@@ -121,8 +122,31 @@ impl Memory {
     }
 }
 
+/// What stays as it is in paths and queries.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
 fn encoded(text: &str) -> String {
-    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+    utf8_percent_encode(text, ENCODED).to_string()
+}
+
+/// A text for a path or a query, in which references are still to be filled in.
+pub(crate) fn encoded_around_references(text: &str) -> String {
+    let mut around = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("{{") {
+        let Some(length) = rest[start..].find("}}") else {
+            break;
+        };
+        around.push_str(&encoded(&rest[..start]));
+        around.push_str(&rest[start..start + length + 2]);
+        rest = &rest[start + length + 2..];
+    }
+    around.push_str(&encoded(rest));
+    around
 }
 
 #[cfg(test)]
@@ -143,6 +167,12 @@ mod tests {
         let filled =
             memory.filled("{{ns}}/{{tag}}/{{3.uid}}-{{3.rv}}-{{3.name}}/{{4.uid}}/{{odd}}/{{");
         assert_eq!(filled, "fid-7/tag-7/u-12-n/missing/{{odd}}/{{");
+    }
+
+    #[test]
+    fn names_are_encoded_around_their_references() {
+        let encoded = encoded_around_references("{{tag}}-1/a b{{3.name}}\u{e4}");
+        assert_eq!(encoded, "{{tag}}-1%2Fa%20b{{3.name}}%C3%A4");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::area::Area;
 use crate::catalogue::{Catalogue, Kind};
+use crate::memory::encoded_around_references;
 use crate::mutation;
 use crate::random::Random;
 use crate::step::{Body, Edit, Step};
@@ -108,7 +109,8 @@ impl<'a> Plan<'a> {
             Some(name) => name.to_owned(),
             None => format!("{{{{{id}.name}}}}"),
         };
-        let path = format!("{}/{name}", kind.collection());
+        let in_path = encoded_around_references(&name);
+        let path = format!("{}/{in_path}", kind.collection());
         if kind.is_namespaced {
             self.touch(&kind.collection());
         } else {
@@ -154,7 +156,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The object that each server answered when it was made, changed.
-    pub(crate) fn changed(&mut self, made: &Made<'a>) -> Body {
+    pub(crate) fn changed(&mut self, made: &Made<'_>) -> Body {
         let edits = self.edits(&made.object);
         Body::Answer {
             step: made.step,
@@ -165,6 +167,7 @@ impl<'a> Plan<'a> {
     /// A step that writes, perhaps with options, which may be bad.
     pub(crate) fn with_write_options(&mut self, mut step: Step) -> Step {
         let long = "m".repeat(129);
+        let long = long.as_str();
         let options: [(&str, &str); 17] = [
             ("dryRun", "All"),
             ("dryRun", "All"),
@@ -176,7 +179,7 @@ impl<'a> Plan<'a> {
             ("fieldValidation", "Ignore"),
             ("fieldValidation", "strict"),
             ("fieldManager", "me"),
-            ("fieldManager", &long),
+            ("fieldManager", long),
             ("fieldManager", "un\u{7}printable"),
             ("pretty", "true"),
             ("pretty", "x"),

@@ -126,7 +126,7 @@ impl Report {
         differing
     }
 
-    /// Counts a step that differs. True if nothing of its cause was seen before.
+    /// Counts a step that differs. What its cause is, if nothing of it was seen before.
     pub(crate) fn add(&mut self, seed: u64, differing: &Differing) -> Option<Signature> {
         let difference = differing.differences.first()?;
         let signature = Signature::new(&differing.step, difference);

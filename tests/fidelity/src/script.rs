@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use crate::memory::encoded_around_references;
 use crate::step::{Body, Edit, Sequence, Step};
 
 /// A sequence, to be shown as a script.
@@ -66,29 +67,12 @@ fn line(step: &Step) -> String {
     for (name, value) in &step.query {
         target.push(separator);
         separator = '&';
-        target.push_str(&option(name, value));
+        target.push_str(&encoded_around_references(name));
+        target.push('=');
+        target.push_str(&encoded_around_references(value));
     }
     words.push(format!("\"$S\"{}", quoted(&target)));
     words.join(" ")
-}
-
-/// References stay as they are, the rest is encoded.
-fn option(name: &str, value: &str) -> String {
-    let encode = |text: &str| {
-        percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
-    };
-    let mut encoded = format!("{}=", encode(name));
-    let mut rest = value;
-    while let Some(start) = rest.find("{{") {
-        let Some(length) = rest[start..].find("}}") else {
-            break;
-        };
-        encoded.push_str(&encode(&rest[..start]));
-        encoded.push_str(&rest[start..start + length + 2]);
-        rest = &rest[start + length + 2..];
-    }
-    encoded.push_str(&encode(rest));
-    encoded
 }
 
 /// One word of a shell, in which references are replaced by what they stand for.

@@ -1,7 +1,8 @@
 //! `Step` and `Sequence`: requests before the names of a run are filled in.
 //!
-//! Texts hold references in double braces: `{{ns}}` is the namespace of the run, `{{tag}}` a word of
-//! its own for names in the cluster, `{{3.uid}}` what the answer to step 3 said (see `memory`).
+//! Texts hold references in double braces: `{{ns}}` is the namespace of the run, `{{tag}}` a
+//! word of its own for names in the cluster, `{{3.uid}}` what the answer to step 3 said (see
+//! `memory`).
 
 use serde_json::{Map, Value};
 

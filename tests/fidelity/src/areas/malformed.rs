@@ -71,7 +71,7 @@ fn broken(plan: &mut Plan<'_>, object: &Value) -> String {
 }
 
 /// A whole object that belongs elsewhere.
-fn misplaced<'a>(plan: &mut Plan<'a>, step: Step, made: &Made<'a>) -> Step {
+fn misplaced(plan: &mut Plan<'_>, step: Step, made: &Made<'_>) -> Step {
     let mut object = made.object.clone();
     let edit = match plan.random.below(16) {
         0 => Edit::Remove("/kind".to_owned()),

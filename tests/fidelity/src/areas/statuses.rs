@@ -10,10 +10,16 @@ use crate::step::Body;
 const MERGE: &str = "application/merge-patch+json";
 const STRATEGIC: &str = "application/strategic-merge-patch+json";
 
+/// A time that is not of today.
+const TIME: &str = "2020-01-02T03:04:05Z";
+
+fn condition(kind: &str, status: &str) -> Value {
+    json!({"type": kind, "status": status, "lastTransitionTime": TIME})
+}
+
 /// What a status may hold, for a kind.
 fn statuses(plural: &str) -> Vec<Value> {
-    let time = "2020-01-02T03:04:05Z";
-    let condition = |kind: &str, status: &str| json!({"type": kind, "status": status, "lastTransitionTime": time});
+    let time = TIME;
     let ready = condition("Ready", "True");
     let state = json!({"running": {"startedAt": time}});
     let container = json!({"name": "main", "image": "a:1", "imageID": "x", "ready": true,
