@@ -249,6 +249,7 @@ impl Call<'_> {
     async fn bytes(&self, body: &mut Incoming) -> Result<Bytes, Status> {
         let bytes = body::read(body, self.service.body_bytes_max).await?;
         self.service.metrics.body(self.labels, bytes.len());
+        self.cx.begin_work(bytes.len()).await;
         Ok(bytes)
     }
 

@@ -58,6 +58,7 @@ mod gzip;
 mod handler;
 mod hash;
 mod health;
+mod heavy;
 mod impersonation;
 mod in_flight;
 mod metrics;

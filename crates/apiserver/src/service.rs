@@ -15,6 +15,7 @@ use crate::body::{self, Body};
 use crate::config::Config;
 use crate::ending::Ending;
 use crate::handler::{self, Call};
+use crate::heavy::Heavy;
 use crate::in_flight::InFlight;
 use crate::metrics::{Metrics, RequestLabels};
 use crate::openapi::OpenApi;
@@ -152,7 +153,9 @@ impl Service {
                 Ok(place) => record.admitted(place),
                 Err(NoRoom) => return Ok(Answer::too_many_requests()),
             }
-            self.route(cx, asked, route, body).await
+            let noted = cx.clone();
+            let is_heavy = move || noted.works_long();
+            Heavy::new(self.route(cx, asked, route, body), is_heavy).await
         };
         tokio::time::timeout(deadline, answer)
             .await

@@ -8,6 +8,11 @@ use clap::Parser;
 
 use crate::command::Command;
 
+/// It gives memory back to the system that a burst of large requests needed, where the usual one
+/// keeps it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Kubernetes API machinery in Rust: see it work, serve it, watch it, convert it.
 #[derive(Debug, Parser)]
 #[command(

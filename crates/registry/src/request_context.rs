@@ -6,6 +6,7 @@ use kubist_apimachinery::{MicroTime, Str, Time};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The user that a request was authenticated as.
@@ -22,7 +23,8 @@ pub struct User {
     pub extra: BTreeMap<Str, Vec<Str>>,
 }
 
-/// One request, as the registry sees it. A clone shares the warnings.
+/// One request, as the registry sees it. A clone shares the warnings and what was noted
+/// of its work.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RequestContext {
@@ -35,9 +37,12 @@ pub struct RequestContext {
     /// what it lacks, is wrong. Default: no, as upstream.
     pub around_unreadable: bool,
     warnings: Arc<Mutex<Vec<String>>>,
+    work: Arc<AtomicUsize>,
 }
 
 impl RequestContext {
+    /// Bytes of an object or a body that it takes long to work on: about a millisecond.
+    pub const LONG_WORK: usize = 32 << 10;
     /// Warnings kept for one request; more are dropped.
     pub const WARNINGS_MAX: usize = 256;
 
@@ -48,6 +53,7 @@ impl RequestContext {
             received,
             around_unreadable: false,
             warnings: Arc::default(),
+            work: Arc::default(),
         }
     }
 
@@ -69,6 +75,21 @@ impl RequestContext {
         if warnings.len() < Self::WARNINGS_MAX && !warnings.contains(&text) {
             warnings.push(text);
         }
+    }
+
+    /// Notes that an object or a body of so many bytes is worked on next. If that takes long,
+    /// whoever runs the request has the choice to run it elsewhere from here on.
+    ///
+    /// Cancel safe.
+    pub async fn begin_work(&self, bytes: usize) {
+        if self.work.fetch_max(bytes, Ordering::Relaxed) < bytes && bytes >= Self::LONG_WORK {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// Whether something is worked on that takes long, by this request or a clone.
+    pub fn works_long(&self) -> bool {
+        self.work.load(Ordering::Relaxed) >= Self::LONG_WORK
     }
 
     /// The warnings so far, which are forgotten here.

@@ -276,6 +276,8 @@ impl Change for TryUpdate<'_> {
 impl TryUpdate<'_> {
     async fn try_once(&mut self, current: Option<&Stored>) -> Result<Changed, Status> {
         let (store, request) = (self.store, self.request);
+        let bytes = current.map_or(0, Stored::stored_bytes);
+        request.cx.begin_work(bytes).await;
         let old = current.map(Stored::object).transpose()?;
         let old = old.map(|old| &**old);
         let mut new = request.object.updated(old)?;
