@@ -89,6 +89,7 @@ impl Server {
     pub async fn start(config: ServerConfig) -> Result<Self, ServerError> {
         let limits = memory::Config {
             history_events_max: config.history_events_max,
+            data_bytes_max: config.storage_bytes_max,
             ..memory::Config::default()
         };
         let store = match (&config.data_dir, &config.etcd) {

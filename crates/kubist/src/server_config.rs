@@ -33,6 +33,10 @@ pub struct ServerConfig {
     /// Events that the store keeps: a watch that begins further back is told that its version is
     /// gone, and its client lists again. Default: 100,000.
     pub history_events_max: usize,
+    /// Bytes of all that is stored together, as it is held in memory; writes that need more are
+    /// answered with 507. None: no limit. It is not for etcd, which has its own. Default: 2 GiB,
+    /// as etcd's.
+    pub storage_bytes_max: Option<usize>,
     /// The folder in which everything is kept, durable before it is answered; made if it is not
     /// there. Default: none, everything is gone with the process.
     pub data_dir: Option<PathBuf>,
@@ -81,6 +85,7 @@ impl Default for ServerConfig {
             simulate: false,
             seed: None,
             history_events_max: memory::Config::default().history_events_max,
+            storage_bytes_max: Some(2 << 30),
             data_dir: None,
             keys: ServerKeys::default(),
             watch_cache: None,

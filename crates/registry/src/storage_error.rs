@@ -1,7 +1,7 @@
 //! Why storage refused, and the status that each verb makes of it.
 
 use crate::Stored;
-use kubist_apimachinery::{GroupResource, Status};
+use kubist_apimachinery::{GroupResource, Status, StatusReason};
 use kubist_storage::{Fault, FaultKind, LeaseError, ReadError, WatchError, WriteError};
 
 /// Why an operation of raw storage failed.
@@ -82,6 +82,14 @@ pub enum StorageError {
         /// Its size.
         bytes: usize,
         /// The limit; zero where the engine did not say.
+        bytes_max: usize,
+    },
+    /// The store holds as much as it may.
+    #[error("the store is full: it holds {bytes} bytes, at most {bytes_max}; deletions make room")]
+    Full {
+        /// What it holds.
+        bytes: usize,
+        /// The limit.
         bytes_max: usize,
     },
     /// The engine failed.
@@ -187,6 +195,10 @@ impl StorageError {
                 Status::too_many_requests(self.to_string(), *retry_after)
             }
             Self::ObjectTooLarge { .. } => Status::request_entity_too_large(self),
+            Self::Full { .. } => {
+                let reason = StatusReason::from("InsufficientStorage");
+                Status::failure(507, reason, self.to_string())
+            }
             Self::Engine(fault) if fault.is_transient() => {
                 Status::server_timeout(resource, operation.word(), 2)
             }
@@ -221,6 +233,7 @@ impl From<WriteError> for StorageError {
     fn from(error: WriteError) -> Self {
         match error {
             WriteError::TooLarge { bytes, bytes_max } => Self::ObjectTooLarge { bytes, bytes_max },
+            WriteError::Full { bytes, bytes_max } => Self::Full { bytes, bytes_max },
             WriteError::Fault(fault) => Self::Engine(fault),
             WriteError::LeaseNotFound { lease } => Self::Lease(LeaseError::NotFound { lease }),
             _ => Self::Closed,

@@ -57,6 +57,14 @@ pub enum WriteError {
         /// The lease named in the request.
         lease: LeaseId,
     },
+    /// The store holds as much as it may, and this would need more room.
+    #[error("the store is full: it holds {bytes} bytes, at most {bytes_max}")]
+    Full {
+        /// What it holds.
+        bytes: usize,
+        /// The store's limit.
+        bytes_max: usize,
+    },
     /// Key and value are larger than the store takes.
     #[error("the request is too large: {bytes} bytes{}", at_most(*.bytes_max))]
     TooLarge {

@@ -51,6 +51,9 @@ pub struct MemoryKv {
 pub struct Config {
     /// Largest key and value together, in bytes. Default: 1.5 MiB, as etcd.
     pub request_bytes_max: usize,
+    /// Bytes of all current keys and values together, roughly as they are in memory. Beyond it
+    /// writes that need more room are refused. Default: none, no limit.
+    pub data_bytes_max: Option<usize>,
     /// Events kept for watches and reads of the past. Default: 100,000.
     pub history_events_max: usize,
     /// Bytes that those events may keep alive, counting current values too. Default: 256 MiB.
@@ -77,6 +80,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             request_bytes_max: 3 << 19,
+            data_bytes_max: None,
             history_events_max: 100_000,
             history_bytes_max: 256 << 20,
             history_age: Duration::from_mins(10),
@@ -100,6 +104,8 @@ pub struct Stats {
     pub compacted: Revision,
     /// Keys that exist.
     pub keys: usize,
+    /// What those keys and their values take, in bytes, estimated.
+    pub data_bytes: usize,
     /// Events in history.
     pub history_events: usize,
     /// What those events keep alive, in bytes, estimated.
@@ -180,6 +186,7 @@ impl MemoryKv {
             revision: state.versions.revision(),
             compacted: state.versions.compacted(),
             keys: state.versions.keys(),
+            data_bytes: state.versions.live_bytes(),
             history_events: state.versions.log().len(),
             history_bytes: state.versions.log().bytes(),
             leases: state.leases.len(),

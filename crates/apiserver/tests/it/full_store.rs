@@ -3,12 +3,12 @@
 //! How a store gets there, and out of it again, is tested where the store is (`storage-redb`), and
 //! with a whole server in `kubist`.
 
-use crate::client::Client;
+use crate::client::{Client, server_with};
 use http::Version;
 use kubist_apiserver::{ApiServer, Config};
 use kubist_registry::{Registry, RegistryConfig};
 use kubist_storage::journal::{Batch, Journal, JournaledKv, Replay, Replayed};
-use kubist_storage::memory::{self, TokioClock};
+use kubist_storage::memory::{self, MemoryKv, TokioClock};
 use kubist_storage::{Fault, FaultKind, Revision};
 use serde_json::json;
 use std::io;
@@ -113,5 +113,46 @@ async fn a_full_store_refuses_writes_with_its_reason_and_serves_the_rest() {
     assert_eq!(ready.code, 500);
     let text = String::from_utf8_lossy(&ready.bytes).into_owned();
     assert!(text.contains("[-]etcd failed"), "{text}");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_store_that_holds_as_much_as_it_may_takes_what_needs_no_more_room() {
+    let limits = memory::Config {
+        data_bytes_max: Some(400 << 10),
+        ..memory::Config::default()
+    };
+    let kv = MemoryKv::new(limits, Arc::new(TokioClock::start()));
+    let config = Config {
+        listen: None,
+        ..Config::default()
+    };
+    let server = server_with(config, |registry| registry.kv = Arc::new(kv)).await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let object = |name: &str, size: usize| {
+        let text = "x".repeat(size);
+        json!({"metadata": {"name": name}, "data": {"a": text}})
+    };
+    assert_eq!(client.post(PATH, &object("a", 100 << 10)).await.code, 201);
+    assert_eq!(client.post(PATH, &object("b", 100 << 10)).await.code, 201);
+    let answer = client.post(PATH, &object("c", 300 << 10)).await;
+    let status = answer.json();
+    assert_eq!(
+        (answer.code, &status["reason"]),
+        (507, &json!("InsufficientStorage"))
+    );
+    let message = status["message"].as_str().expect("it says why");
+    assert!(
+        message.starts_with("the store is full: it holds"),
+        "{message}"
+    );
+    // Nothing else is refused: what is smaller, deletions, reads, and what fits then.
+    let smaller = object("a", 50 << 10).to_string();
+    let path = format!("{PATH}/a");
+    let put = client.ask("PUT", &path, "application/json", smaller).await;
+    assert_eq!(put.code, 200);
+    assert_eq!(client.delete(&format!("{PATH}/b")).await.code, 200);
+    assert_eq!(client.get("/readyz").await.code, 200);
+    assert_eq!(client.post(PATH, &object("c", 100 << 10)).await.code, 201);
     server.shutdown().await;
 }

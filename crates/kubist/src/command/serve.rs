@@ -166,6 +166,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         simulate: options.simulate,
         seed: None,
         history_events_max: options.history,
+        storage_bytes_max: options.limits.storage_bytes(),
         data_dir: options.data_dir,
         keys: options.keys.keys(),
         watch_cache: options.watch_cache,

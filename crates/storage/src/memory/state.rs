@@ -7,7 +7,7 @@ use super::Config;
 use super::leases::Leases;
 use super::timeline::Timeline;
 use super::topics::Topics;
-use super::versions::{Commit, Versions};
+use super::versions::{Commit, Versions, weight_of};
 use crate::journal::Batch;
 use crate::{CompactError, DeleteRequest, Event, Expected, Guard, LeaseError, LeaseId, PutRequest};
 use crate::{Revision, WriteError, WriteOutcome};
@@ -26,6 +26,7 @@ pub(crate) struct State {
     pub(crate) closed: bool,
     timeline: Timeline,
     request_bytes_max: usize,
+    data_bytes_max: Option<usize>,
     lease_ttl_max: Duration,
 }
 
@@ -52,6 +53,7 @@ impl State {
             closed: false,
             timeline: Timeline::new(config.history_age),
             request_bytes_max: config.request_bytes_max,
+            data_bytes_max: config.data_bytes_max,
             lease_ttl_max: config.lease_ttl_max,
         }
     }
@@ -65,6 +67,7 @@ impl State {
             closed: self.closed,
             timeline: self.timeline.clone(),
             request_bytes_max: self.request_bytes_max,
+            data_bytes_max: self.data_bytes_max,
             lease_ttl_max: self.lease_ttl_max,
         }
     }
@@ -93,6 +96,7 @@ impl State {
         if !self.holds(&key, expected) || !guards.iter().all(is_same) {
             return Ok(self.conflict(&key));
         }
+        self.check_room(&key, value.len())?;
         let commit = self.versions.put(&key, value, lease);
         Ok(self.committed(commit, lease, effects))
     }
@@ -238,6 +242,26 @@ impl State {
         }
         if bytes > bytes_max {
             return Err(WriteError::TooLarge { bytes, bytes_max });
+        }
+        Ok(())
+    }
+
+    /// Whether there is room for a value. One that is no larger than what it replaces always has.
+    fn check_room(&self, key: &[u8], value_bytes: usize) -> Result<(), WriteError> {
+        let Some(bytes_max) = self.data_bytes_max else {
+            return Ok(());
+        };
+        let before = self.versions.current(key).map(|kv| kv.value.len());
+        let live = self.versions.live_bytes();
+        let grown = match before {
+            Some(before) => live + value_bytes.saturating_sub(before),
+            None => live + weight_of(key.len(), value_bytes),
+        };
+        if grown > live && grown > bytes_max {
+            return Err(WriteError::Full {
+                bytes: live,
+                bytes_max,
+            });
         }
         Ok(())
     }

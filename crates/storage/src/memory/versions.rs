@@ -17,6 +17,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct Versions {
     head: Tree,
+    /// What the current values weigh.
+    live_bytes: usize,
     revision: Revision,
     /// Reads below fail. Zero before the first compaction.
     compacted: Revision,
@@ -53,6 +55,7 @@ impl Versions {
         let revision = Revision::EMPTY_STORE;
         Self {
             head: Tree::default(),
+            live_bytes: 0,
             revision,
             compacted: Revision::ZERO,
             log: Log::after(revision),
@@ -78,7 +81,7 @@ impl Versions {
     /// Puts in a version older than history. Returns the one that was there.
     pub(crate) fn keep(&mut self, kv: Arc<KeyValue>) -> Option<Arc<KeyValue>> {
         debug_assert!(kv.mod_revision <= self.revision, "it is before history");
-        self.head.insert(kv)
+        self.insert(kv)
     }
 
     pub(crate) fn revision(&self) -> Revision {
@@ -158,7 +161,7 @@ impl Versions {
             note: Note::default(),
         };
         let kv = Arc::new(kv);
-        let previous = self.head.insert(Arc::clone(&kv));
+        let previous = self.insert(Arc::clone(&kv));
         self.commit(Event {
             revision,
             key,
@@ -169,7 +172,7 @@ impl Versions {
 
     /// Removes a key; `None`, and nothing done, if it does not exist.
     pub(crate) fn delete(&mut self, key: &[u8]) -> Option<Commit> {
-        let previous = self.head.remove(key)?;
+        let previous = self.remove(key)?;
         let (revision, key) = (self.revision.next(), previous.key.clone());
         let previous = Some(previous);
         Some(self.commit(Event {
@@ -240,10 +243,28 @@ impl Versions {
     /// Takes over a write that was decided elsewhere, and pushes nothing out of history.
     pub(crate) fn apply(&mut self, event: &Arc<Event>) {
         match event.current() {
-            Some(kv) => drop(self.head.insert(Arc::clone(kv))),
-            None => drop(self.head.remove(&event.key)),
+            Some(kv) => drop(self.insert(Arc::clone(kv))),
+            None => drop(self.remove(&event.key)),
         }
         self.remember(event);
+    }
+
+    fn insert(&mut self, kv: Arc<KeyValue>) -> Option<Arc<KeyValue>> {
+        self.live_bytes += live_weight(&kv);
+        let previous = self.head.insert(kv);
+        self.live_bytes -= previous.as_deref().map_or(0, live_weight);
+        previous
+    }
+
+    fn remove(&mut self, key: &[u8]) -> Option<Arc<KeyValue>> {
+        let previous = self.head.remove(key)?;
+        self.live_bytes -= live_weight(&previous);
+        Some(previous)
+    }
+
+    /// What the current values weigh together.
+    pub(crate) fn live_bytes(&self) -> usize {
+        self.live_bytes
     }
 
     fn commit(&mut self, event: Event) -> Commit {
@@ -284,3 +305,15 @@ impl Versions {
         }
     }
 }
+
+/// What a key with so long a value weighs while it is current.
+pub(crate) fn weight_of(key: usize, value: usize) -> usize {
+    key + value + KEY_OVERHEAD
+}
+
+fn live_weight(kv: &KeyValue) -> usize {
+    weight_of(kv.key.len(), kv.value.len())
+}
+
+/// Cost of a current value beyond its bytes: the version and its place in the tree.
+const KEY_OVERHEAD: usize = 160;

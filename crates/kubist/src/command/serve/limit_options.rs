@@ -8,6 +8,10 @@ use super::system_limits;
 
 #[derive(Args, Debug)]
 pub(super) struct LimitOptions {
+    /// Bytes of all that is stored, except in etcd: the server holds it in memory too. Writes that
+    /// need more are answered with 507; 0 is no limit
+    #[arg(long, value_name = "BYTES", default_value_t = 2 << 30)]
+    storage_quota_bytes: usize,
     /// Connections at a time, or as many as there may be open files; more wait
     #[arg(
         long,
@@ -38,6 +42,11 @@ impl LimitOptions {
     pub(super) fn connections(&self) -> Result<usize, Box<dyn Error>> {
         let wanted = usize::try_from(self.max_connections).unwrap_or(usize::MAX);
         Ok(system_limits::connections(wanted)?)
+    }
+
+    /// Bytes of all that is stored.
+    pub(super) fn storage_bytes(&self) -> Option<usize> {
+        (self.storage_quota_bytes > 0).then_some(self.storage_quota_bytes)
     }
 
     /// Requests that read, at a time.
