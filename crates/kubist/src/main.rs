@@ -10,8 +10,9 @@ use crate::command::Command;
 
 /// It gives memory back to the system that a burst of large requests needed, where the usual one
 /// keeps it.
+#[cfg(unix)]
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 /// Kubernetes API machinery in Rust: see it work, serve it, watch it, convert it.
 #[derive(Debug, Parser)]
