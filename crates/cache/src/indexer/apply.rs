@@ -103,8 +103,6 @@ impl<K: Object> Indexer<K> {
         } = replacement;
         let mut listed = Objects::default();
         let objects = self.take_listed(objects, &mut listed, &mut unreadable);
-        let is_listed = |name: &ObjectName| listed.find(&name.namespace, &name.name).is_some();
-        unreadable.retain(|name| !is_listed(name));
         for name in &unreadable {
             let Some(held) = self.state().find(&name.namespace, &name.name).cloned() else {
                 continue;
