@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use kubist_apimachinery::{ObjectName, Retry};
+use kubist_informers::Pace;
 use kubist_workqueue::Work;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -46,7 +47,10 @@ impl Drop for Running<'_> {
 impl<R: Reconciler> Worker<R> {
     /// Works until the stop; what runs then is finished first.
     pub(crate) async fn run(self) {
+        // The queue counts items, and not what one takes.
+        let mut pace = Pace::begin();
         loop {
+            pace.keep().await;
             let work = tokio::select! {
                 biased;
                 () = self.token.cancelled() => return,

@@ -19,7 +19,7 @@ use tokio::time::{Instant, Sleep};
 
 use crate::intake;
 use crate::resync::Resyncs;
-use crate::{InformerConfig, InformerState, OnProblem, Problem};
+use crate::{InformerConfig, InformerState, OnProblem, Pace, Problem};
 
 /// The number of the one reader, for resyncs.
 const READER: u64 = 0;
@@ -56,6 +56,8 @@ pub struct Informer<K: Object> {
     alarm: Option<Pin<Box<Sleep>>>,
     waiting: std::vec::IntoIter<Change<K>>,
     synced_told: bool,
+    /// Whoever asks without a pause is made to yield now and then.
+    pace: Pace,
 }
 
 impl<K: Object> Informer<K> {
@@ -80,6 +82,7 @@ impl<K: Object> Informer<K> {
             alarm: None,
             waiting: Vec::new().into_iter(),
             synced_told: false,
+            pace: Pace::begin(),
         }
     }
 
@@ -121,6 +124,9 @@ impl<K: Object> Informer<K> {
 
     fn poll_news(&mut self, cx: &mut Context<'_>) -> Poll<News<K>> {
         loop {
+            if !self.waiting.as_slice().is_empty() {
+                ready!(self.pace.poll_keep(cx));
+            }
             if let Some(change) = self.waiting.next() {
                 return Poll::Ready(News::Changed(change));
             }
@@ -136,7 +142,7 @@ impl<K: Object> Informer<K> {
                 self.waiting = changes.into_iter();
                 continue;
             }
-            ready!(pin!(tokio::task::consume_budget()).poll(cx));
+            ready!(self.pace.poll_keep(cx));
             ready!(self.poll_step(cx));
         }
     }

@@ -49,7 +49,6 @@ mod kube_events;
 mod mailbox;
 mod name_hash;
 mod namespaces;
-mod pace;
 mod processor;
 mod resync;
 mod seat;
@@ -78,7 +77,7 @@ pub use informer_config::{Budget, InformerConfig, OnProblem, Problem, QueueKind}
 pub use informer_state::{HandlerSummary, InformerState, InformerStats, RunError, Stopped};
 #[cfg(feature = "kube")]
 pub use kube_events::KubeEvents;
-pub use kubist_reflector::{Config, InitialSync, Report, Transform};
+pub use kubist_reflector::{Config, InitialSync, Pace, Report, Transform};
 pub use resync::Resync;
 pub use seat::HandlerState;
 pub use shared_informer::SharedInformer;

@@ -30,6 +30,7 @@ mod handlers;
 mod in_place;
 mod informer;
 mod namespaces;
+mod pace;
 mod reader;
 mod removal;
 mod service;
