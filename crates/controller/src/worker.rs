@@ -51,12 +51,16 @@ impl<R: Reconciler> Worker<R> {
         let mut pace = Pace::begin();
         loop {
             pace.keep().await;
-            let work = tokio::select! {
-                biased;
-                () = self.token.cancelled() => return,
-                work = self.shared.queue.next() => work,
+            let next = async {
+                tokio::select! {
+                    biased;
+                    () = self.token.cancelled() => None,
+                    work = self.shared.queue.next() => work,
+                }
             };
-            let Some(work) = work else { return };
+            let Some(work) = pace.during(next).await else {
+                return;
+            };
             if let Some(work) = self.room.admit(&self.shared, work) {
                 self.reconcile(work).await;
             }

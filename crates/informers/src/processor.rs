@@ -60,7 +60,10 @@ impl<K: Object> Processor<K> {
         self.obey().await;
         self.seats.start();
         loop {
-            match self.turn(&token).await {
+            let mut pace = std::mem::take(&mut self.seats.pace);
+            let turn = pace.during(self.turn(&token)).await;
+            self.seats.pace = pace;
+            match turn {
                 Turn::Stop => break,
                 Turn::Command => self.obey().await,
                 Turn::Resync => self.seats.resync(&self.indexer.snapshot()).await,

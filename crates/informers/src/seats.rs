@@ -24,7 +24,8 @@ pub(crate) struct Seats<K: Object> {
     all: Vec<Served<K>>,
     next_id: u64,
     resyncs: Resyncs,
-    pace: Pace,
+    /// That of the informer's task.
+    pub(crate) pace: Pace,
     /// What the resyncs count from.
     started: Instant,
 }

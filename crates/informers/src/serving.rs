@@ -61,7 +61,7 @@ where
             let _serving = serving;
             let mut pace = Pace::begin();
             // One at a time, so that what waits can still merge.
-            while let Some(changes) = seat.take(1).await {
+            while let Some(changes) = pace.during(seat.take(1)).await {
                 for change in changes {
                     let initial = is_initial(&change);
                     if let Err(panic) = call(|| handler(change)).await {
@@ -126,7 +126,7 @@ async fn on_task<K: Object>(
     panicked: &Panicked,
 ) {
     let mut pace = Pace::begin();
-    while let Some(changes) = seat.take(TAKE_MAX).await {
+    while let Some(changes) = pace.during(seat.take(TAKE_MAX)).await {
         for change in changes {
             tell(seat, &mut handler, change, panicked);
             pace.keep().await;

@@ -185,9 +185,13 @@ impl<K: Object> Subscription<K> {
             if self.taken.is_empty() {
                 std::task::ready!(self.pace.poll_keep(cx));
                 // One at a time, so that what waits can still merge.
-                match std::task::ready!(self.seat.poll_take(1, cx)) {
-                    Some(changes) => self.taken.extend(changes),
-                    None => return Poll::Ready(None),
+                match self.seat.poll_take(1, cx) {
+                    Poll::Ready(Some(changes)) => self.taken.extend(changes),
+                    Poll::Ready(None) => return Poll::Ready(None),
+                    Poll::Pending => {
+                        self.pace = Pace::begin();
+                        return Poll::Pending;
+                    }
                 }
             }
             let change = self.taken.pop_front();

@@ -4,6 +4,7 @@
 //! count, so that a paused clock does not make it unfair. It bounds the work between two looks, not
 //! a single call that blocks.
 
+use std::future::poll_fn;
 use std::pin::pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -39,6 +40,24 @@ impl Pace {
         } else {
             tokio::task::consume_budget().await;
         }
+    }
+
+    /// Awaits; if that had to wait, others had their turn, and this one begins anew.
+    ///
+    /// # Cancel safety
+    /// That of `future`.
+    pub async fn during<F: Future>(&mut self, future: F) -> F::Output {
+        let (mut future, mut waited) = (pin!(future), false);
+        let output = poll_fn(|cx| {
+            let polled = future.as_mut().poll(cx);
+            waited |= polled.is_pending();
+            polled
+        });
+        let output = output.await;
+        if waited {
+            *self = Self::begin();
+        }
+        output
     }
 
     /// As [`Self::keep`], for futures that are polled by hand: pending means that the turn is over.
