@@ -55,7 +55,7 @@ impl<R: Reconciler> Worker<R> {
                 tokio::select! {
                     biased;
                     () = self.token.cancelled() => None,
-                    work = self.shared.queue.next() => work,
+                    work = self.shared.queue().next() => work,
                 }
             };
             let Some(work) = pace.during(next).await else {
