@@ -10,6 +10,7 @@ use kubist_informers::Pace;
 use kubist_workqueue::Work;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::own_writes::WaitingRoom;
 use crate::stats::Shared;
@@ -75,7 +76,16 @@ impl<R: Reconciler> Worker<R> {
         };
         // What the reconciler holds across a panic is its own affair; the queue's item is out of
         // its reach.
+        let (controller, key) = (&self.shared.name, work.item());
+        let span = tracing::info_span!(
+            "reconcile",
+            %controller,
+            %key,
+            attempt = work.attempt(),
+            duration = tracing::field::Empty,
+        );
         let run = async { self.reconciler.reconcile(work.item().clone()).await };
+        let run = run.instrument(span.clone());
         let run = AssertUnwindSafe(run).catch_unwind();
         let outcome = match self.timeout {
             None => Ok(run.await),
@@ -87,8 +97,10 @@ impl<R: Reconciler> Worker<R> {
             Err(_) => Outcome::TimedOut,
         };
         running.over = true;
-        self.count(&outcome, begin.elapsed());
-        self.finish(work, outcome);
+        let took = begin.elapsed();
+        span.record("duration", tracing::field::debug(took));
+        self.count(&outcome, took);
+        span.in_scope(|| self.finish(work, outcome));
     }
 
     fn count(&self, outcome: &Outcome, took: Duration) {

@@ -18,6 +18,7 @@ use kubist_reflector::Reflector;
 use tokio::time::{Instant, Sleep};
 
 use crate::intake;
+use crate::problem_log::ProblemLog;
 use crate::resync::Resyncs;
 use crate::{InformerConfig, InformerState, OnProblem, Pace, Problem};
 
@@ -49,7 +50,7 @@ pub struct Informer<K: Object> {
     indexer: Indexer<K>,
     reflector: Reflector<K>,
     queue: Box<dyn Queue<K>>,
-    on_problem: Option<OnProblem>,
+    on_problem: OnProblem,
     resyncs: Resyncs,
     /// What the resyncs count from.
     started: Instant,
@@ -76,7 +77,7 @@ impl<K: Object> Informer<K> {
             indexer,
             reflector,
             queue,
-            on_problem: config.on_problem,
+            on_problem: config.on_problem.unwrap_or_else(|| logged(config.name)),
             resyncs,
             started: Instant::now(),
             alarm: None,
@@ -150,11 +151,7 @@ impl<K: Object> Informer<K> {
     /// Reads on.
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let on_problem = &self.on_problem;
-        let mut report = |report| {
-            if let Some(on_problem) = on_problem {
-                on_problem(&Problem::Fetch(report));
-            }
-        };
+        let mut report = |report| on_problem(&Problem::Fetch(report));
         pin!(self.reflector.step(&mut *self.queue, &mut report)).poll(cx)
     }
 
@@ -181,11 +178,15 @@ impl<K: Object> Informer<K> {
         let budget = self.indexer.take_budget_errors().into_iter();
         let problems = index.map(Problem::Index);
         for problem in problems.chain(budget.map(Problem::OverBudget)) {
-            if let Some(on_problem) = &self.on_problem {
-                on_problem(&problem);
-            }
+            (self.on_problem)(&problem);
         }
     }
+}
+
+/// Where nobody asked to be told.
+fn logged(name: kubist_apimachinery::Str) -> OnProblem {
+    let log = ProblemLog::default();
+    Arc::new(move |problem| log.log(&name, problem))
 }
 
 impl<K: Object> Stream for Informer<K> {

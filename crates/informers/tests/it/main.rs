@@ -34,5 +34,6 @@ mod pace;
 mod reader;
 mod removal;
 mod service;
+mod silence;
 mod slow;
 mod unreadable;
