@@ -13,7 +13,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference}
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::wire::{Bytes, DecodeContext, Encode, Encoding, Ingest, WireError, WireErrorKind};
+use crate::wire::{
+    Bytes, DecodeContext, Encode, EncodeError, Encoding, Ingest, WireError, WireErrorKind,
+};
 use crate::{
     ApiResource, ClusterScoped, KeyValues, LAST_APPLIED, Namespaced, Object, Owner, OwnerSource,
     Owners, Resource, ResourceFacts, Scope,
@@ -204,9 +206,11 @@ impl<K: ForeignObject + DeserializeOwned> Ingest for K {
 impl<K: ForeignObject + Serialize> Encode for K {
     const PROTOBUF: bool = false;
 
-    fn encode(&self, _encoding: Encoding) -> Vec<u8> {
-        let Ok(serde_json::Value::Object(mut object)) = serde_json::to_value(self) else {
-            return Vec::new();
+    fn encode(&self, _encoding: Encoding) -> Result<Vec<u8>, EncodeError> {
+        let serde_json::Value::Object(mut object) = serde_json::to_value(self)? else {
+            return Err(EncodeError {
+                reason: "its JSON form is no object".to_owned(),
+            });
         };
         let resource = K::foreign_resource();
         let version = resource.group_version().to_string();
@@ -214,7 +218,7 @@ impl<K: ForeignObject + Serialize> Encode for K {
         object
             .entry("kind")
             .or_insert(resource.kind.as_str().into());
-        serde_json::to_vec(&object).unwrap_or_default()
+        Ok(serde_json::to_vec(&object)?)
     }
 }
 

@@ -181,8 +181,19 @@ macro_rules! resource {
             const PROTOBUF: bool = true;
 
             #[inline]
-            fn encode(&self, encoding: $crate::wire::Encoding) -> Vec<u8> {
-                $crate::wire::encode(self, encoding)
+            fn encode(
+                &self,
+                encoding: $crate::wire::Encoding,
+            ) -> Result<Vec<u8>, $crate::wire::EncodeError> {
+                $crate::wire::try_encode(self, encoding)
+            }
+
+            fn encode_wanted(
+                &self,
+                with_status: bool,
+            ) -> Result<Vec<u8>, $crate::wire::EncodeError> {
+                let wanted = $crate::wire::to_wanted(self, with_status)?;
+                Ok(wanted.to_string().into_bytes())
             }
         }
         impl $crate::KubeObject for $type {

@@ -9,7 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use crate::wire::{DecodeContext, Encode, Encoding, WireError, WireErrorKind};
+use crate::wire::{DecodeContext, Encode, EncodeError, Encoding, WireError, WireErrorKind};
 use crate::{
     ApiResource, GroupVersion, GroupVersionKind, KeyValueSource, KeyValues, LAST_APPLIED, Object,
     Owner, OwnerSource, Owners,
@@ -213,8 +213,13 @@ impl Object for Unstructured {
 impl Encode for Unstructured {
     const PROTOBUF: bool = false;
 
-    fn encode(&self, _encoding: Encoding) -> Vec<u8> {
-        serde_json::to_vec(&self.object).unwrap_or_default()
+    fn encode(&self, _encoding: Encoding) -> Result<Vec<u8>, EncodeError> {
+        Ok(serde_json::to_vec(&self.object)?)
+    }
+
+    /// Just as it is: it has no field that nobody gave it.
+    fn encode_wanted(&self, _with_status: bool) -> Result<Vec<u8>, EncodeError> {
+        self.encode(Encoding::Json)
     }
 }
 
@@ -355,7 +360,7 @@ mod tests {
         assert_eq!((fig.api_version(), fig.kind()), ("example.com/v1", "Fig"));
         let mut made = Unstructured::new(&figs(), "f");
         made.set_metadata("namespace", "n");
-        let bytes = made.encode(Encoding::Json);
+        let bytes = made.encode(Encoding::Json).expect("it is JSON");
         assert_eq!(Unstructured::from_json(&bytes, cx).unwrap(), made);
     }
 }

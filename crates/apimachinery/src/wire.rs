@@ -35,6 +35,7 @@ pub mod scan;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod wanted;
 
 #[doc(hidden)]
 pub use ::{bytes::Bytes, serde};
@@ -42,7 +43,7 @@ pub use ::{bytes::Bytes, serde};
 pub use ::prost;
 pub use context::{DecodeContext, Limits, Segment, StrictProblem};
 pub use debug::debug_message;
-pub use encode::{Encode, encode};
+pub use encode::{Encode, EncodeError, encode, try_encode};
 pub use error::{WireError, WireErrorKind};
 pub use field_access::{FieldAccess, MessageList, MessageMap, OptMessage, Slot, View};
 pub use heap::{heap_size, projected_heap_size};
@@ -66,6 +67,7 @@ pub use schema::{
     Entry, Field, FieldFlags, FieldType, JsonForm, KindFacts, ListType, Merge, Schema,
     order_by_name, order_by_number,
 };
+pub use wanted::to_wanted;
 
 /// Without the feature `prost`, nothing.
 #[cfg(not(feature = "prost"))]

@@ -42,7 +42,8 @@ pub struct Replacement<K> {
     pub resource_version: ResourceVersion,
     /// The objects, in the server's order.
     pub objects: Vec<Arc<K>>,
-    /// Objects that the list had and that could not be read: what is known of them stays. A name
+    /// Objects that the list had and that could not be read: what is known of them stays. One that
+    /// is among the objects too was read before it changed. A name
     /// without letters stands for those of which not even that could be read.
     pub unreadable: Vec<ObjectName>,
 }

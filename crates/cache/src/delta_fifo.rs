@@ -320,9 +320,24 @@ impl<K: Object> Queue<K> for DeltaFifo<K> {
         }
     }
 
+    /// Of some object: told before anything else that waits, because it may be about any of that.
     fn unreadable(&mut self, name: ObjectName, resource_version: ResourceVersion) {
+        let initial = !self.has_synced() && self.populated;
         self.populated = true;
         self.see(resource_version.as_str());
+        if name == ObjectName::default() && !self.items.contains_key(&name) {
+            let unreadable = Delta::Unreadable {
+                name: name.clone(),
+                resource_version,
+            };
+            self.push(name, unreadable);
+            let last = self.order.pop_back();
+            if let Some(name) = last {
+                self.order.push_front(name);
+            }
+            self.initial += usize::from(initial);
+            return;
+        }
         let unreadable = Delta::Unreadable {
             name: name.clone(),
             resource_version,
@@ -342,15 +357,15 @@ impl<K: Object> Queue<K> for DeltaFifo<K> {
             };
             self.push(name, delta);
         }
-        for name in replacement.unreadable {
-            if listed.insert(name.clone()) {
-                let resource_version = replacement.resource_version.clone();
-                let unreadable = Delta::Unreadable {
-                    name: name.clone(),
-                    resource_version,
-                };
-                self.push(name, unreadable);
-            }
+        // An object that is listed too came before what could not be read.
+        let unreadable: BTreeSet<_> = replacement.unreadable.into_iter().collect();
+        for name in unreadable {
+            listed.insert(name.clone());
+            let unreadable = Delta::Unreadable {
+                name: name.clone(),
+                resource_version: replacement.resource_version.clone(),
+            };
+            self.push(name, unreadable);
         }
         let names = listed.len();
         let missing = self.bury_missing(&listed);

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
 
 use self::budget::Budget;
 use crate::index::{Index, IndexError, IndexHandle, IndexNameTaken, IndexValues};
@@ -225,6 +225,13 @@ impl<K: Object> Indexer<K> {
     /// [`Queue::has_synced`](crate::Queue::has_synced) says so and what was popped is applied.
     pub fn finish_first_list(&mut self) {
         self.synced = true;
+    }
+
+    /// What keeps the store from being up to date, for errors of those who wait for it; `None`:
+    /// nothing. At once, without [`Self::publish`].
+    pub fn set_problem(&mut self, problem: Option<Str>) {
+        let published = self.twin.published();
+        published.problem.store(problem.map(Arc::new));
     }
 
     /// Lets readers see the working copy, and wakes those that wait for something in it.

@@ -6,8 +6,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use event_listener::Event;
+use kubist_apimachinery::Str;
 
 use crate::store::State;
 
@@ -16,6 +17,8 @@ pub(crate) struct Published<K> {
     /// Rings after each publication, and when the writer is gone.
     pub(crate) changed: Event,
     closed: AtomicBool,
+    /// What keeps the writer from being up to date, as it says itself.
+    pub(crate) problem: ArcSwapOption<Str>,
 }
 
 impl<K> Published<K> {
@@ -24,6 +27,7 @@ impl<K> Published<K> {
             state: ArcSwap::new(state),
             changed: Event::new(),
             closed: AtomicBool::new(false),
+            problem: ArcSwapOption::empty(),
         }
     }
 

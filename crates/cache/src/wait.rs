@@ -8,7 +8,7 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 
-use kubist_apimachinery::{Object, ResourceVersion};
+use kubist_apimachinery::{Object, ResourceVersion, Str};
 
 use crate::{Lister, Visibility, Written};
 
@@ -17,12 +17,14 @@ use crate::{Lister, Visibility, Written};
 #[non_exhaustive]
 pub enum WaitError {
     /// The deadline came first.
-    #[error("the cache is at version {} and does not show {written} yet", quoted(.store))]
+    #[error("the cache is at version {} and does not show {written} yet{}", quoted(.store), because(.problem.as_ref()))]
     Deadline {
         /// What was waited for.
         written: Written,
         /// How far the store had come.
         store: ResourceVersion,
+        /// What kept it from coming further, if whoever feeds it has said.
+        problem: Option<Str>,
     },
     /// The deadline came, and the versions of the write and of the store cannot be compared: the
     /// store may have passed the write without ever showing exactly it.
@@ -39,6 +41,10 @@ pub enum WaitError {
         /// What was waited for.
         written: Written,
     },
+}
+
+fn because(problem: Option<&Str>) -> String {
+    problem.map_or_else(String::new, |problem| format!(": {problem}"))
 }
 
 fn quoted(version: &ResourceVersion) -> String {
@@ -153,7 +159,15 @@ impl<K: Object> Lister<K> {
         match is_shown {
             Visibility::Shown => Ok(()),
             Visibility::Unknown => Err(WaitError::Incomparable { written, store }),
-            Visibility::NotYet => Err(WaitError::Deadline { written, store }),
+            Visibility::NotYet => {
+                let problem = self.published.problem.load();
+                let problem = problem.as_deref().cloned();
+                Err(WaitError::Deadline {
+                    written,
+                    store,
+                    problem,
+                })
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Response};
-use kubist_apimachinery::wire::{DecodeContext, Encode, Encoding, Ingest, WireError};
+use kubist_apimachinery::wire::{DecodeContext, Encode, EncodeError, Encoding, Ingest, WireError};
 use kubist_apimachinery::{ApiResource, Object, QueryPairs, Str};
 use kubist_cache::{IngestAny, Written};
 use kubist_codec::envelope;
@@ -15,7 +15,7 @@ use kubist_transport::ResponseBody;
 use crate::Client;
 use crate::answer::{self, Answer};
 use crate::decoder::{Decoder, SharedContext};
-use crate::error::{AnswerError, ApiError};
+use crate::error::{AnswerError, ApiError, RequestError};
 use crate::item_stream::ItemStream;
 use crate::request::{self, Content, JSON, PROTOBUF, Target};
 use crate::watch_event_stream::WatchEventStream;
@@ -160,7 +160,7 @@ impl<K: Object> Endpoint<K> {
         kind: &ApiResource,
     ) -> Result<(Answer, Str), ApiError> {
         if B::PROTOBUF && self.client.writes_protobuf(kind) {
-            let raw = body.encode(Encoding::Protobuf);
+            let raw = self.encoded(body.encode(Encoding::Protobuf))?;
             let version = kind.group_version().to_string();
             let bytes = envelope::wrap(&version, &kind.kind, &raw).into();
             let content = Content {
@@ -175,7 +175,7 @@ impl<K: Object> Endpoint<K> {
                 answer => return answer,
             }
         }
-        let bytes = body.encode(Encoding::Json).into();
+        let bytes = self.encoded(body.encode(Encoding::Json))?.into();
         self.call(
             method,
             target,
@@ -186,6 +186,12 @@ impl<K: Object> Endpoint<K> {
             }),
         )
         .await
+    }
+
+    /// The bytes of a body; an object that has none is not sent as an empty one.
+    pub(crate) fn encoded(&self, body: Result<Vec<u8>, EncodeError>) -> Result<Vec<u8>, ApiError> {
+        let kind = self.kind.kind.clone();
+        body.map_err(|source| RequestError::Encode { kind, source }.into())
     }
 
     /// Makes the object of an answer.

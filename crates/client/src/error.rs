@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use kubist_apimachinery::wire::{WireError, WireErrorKind};
+use kubist_apimachinery::wire::{EncodeError, WireError, WireErrorKind};
 use kubist_apimachinery::{ObjectName, Retry, Status, Str};
 use kubist_codec::envelope::EnvelopeError;
 use kubist_codec::list_stream::ListStreamError;
@@ -111,6 +111,14 @@ pub enum RequestError {
     /// options (`0` is none) nor in an object.
     #[error("no resource version to watch from")]
     NoVersion,
+    /// The object has no encoded form.
+    #[error("the {kind} cannot be sent")]
+    Encode {
+        /// The kind.
+        kind: Str,
+        /// What is wrong with it.
+        source: EncodeError,
+    },
     /// The request is not valid HTTP, or too long.
     #[error("not a valid request: {reason}")]
     Http {

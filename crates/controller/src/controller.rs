@@ -7,7 +7,6 @@ use std::time::Duration;
 use kubist_apimachinery::{ApiResource, Object, ObjectName, Resource, Str};
 use kubist_cache::WriteLog;
 use kubist_informers::SharedInformer;
-use kubist_workqueue::WorkQueue;
 use tokio_util::sync::CancellationToken;
 
 use crate::own_writes::{Logged, OwnWrites, WaitingRoom};
@@ -26,6 +25,8 @@ pub struct Controller {
     triggers: Vec<Box<dyn AnyTrigger>>,
     own_writes: Vec<Box<dyn OwnWrites>>,
     config: Config,
+    /// Said by itself.
+    workers: Option<usize>,
     /// Made early, so that a monitor can be had before the run.
     monitor: Option<Monitor>,
 }
@@ -35,7 +36,10 @@ pub struct Controller {
 #[non_exhaustive]
 pub enum RunError {
     /// An informer's first list did not come in time.
-    #[error("controller {controller}: no first list of {informer} within {waited:?}")]
+    #[error(
+        "controller {controller}: no first list of {informer} within {waited:?}{}",
+        because(.problem.as_ref())
+    )]
     SyncTimeout {
         /// The controller.
         controller: Str,
@@ -43,6 +47,20 @@ pub enum RunError {
         informer: Str,
         /// How long it waited.
         waited: Duration,
+        /// What kept the informer from it, in one line with the cause and what to do, if that is
+        /// known.
+        problem: Option<Str>,
+    },
+    /// Nobody runs an informer.
+    #[error(
+        "controller {controller}: nobody runs the informer of {informer}: call \
+         SharedInformerFactory::start before the controller runs, or let a Manager run both"
+    )]
+    InformerNotStarted {
+        /// The controller.
+        controller: Str,
+        /// The informer.
+        informer: Str,
     },
     /// An informer stopped, so that the controller would no longer hear of changes.
     #[error("controller {controller}: the informer of {informer} has stopped")]
@@ -58,6 +76,10 @@ pub enum RunError {
         /// The controller.
         controller: Str,
     },
+}
+
+fn because(problem: Option<&Str>) -> String {
+    problem.map_or_else(String::new, |problem| format!(": {problem}"))
 }
 
 impl Controller {
@@ -89,6 +111,7 @@ impl Controller {
             triggers: Vec::new(),
             own_writes: Vec::new(),
             config: Config::default(),
+            workers: None,
             monitor: None,
         }
     }
@@ -165,11 +188,11 @@ impl Controller {
     /// How many names are worked on at the same time. Default: 1.
     #[must_use]
     pub fn workers(mut self, workers: usize) -> Self {
-        self.config.workers = workers;
+        self.workers = Some(workers);
         self
     }
 
-    /// All settings. To be called before [`Self::workers`] and [`Self::monitor`].
+    /// All settings. [`Self::workers`] goes before [`Config::workers`], whichever is called first.
     #[must_use]
     pub fn config(mut self, config: Config) -> Self {
         self.config = config;
@@ -181,22 +204,13 @@ impl Controller {
         &self.name
     }
 
-    /// Reads its figures, from elsewhere, while it runs. The queue is made here, so its settings
-    /// can no longer be changed.
+    /// Reads its figures, from elsewhere, before, while and after it runs.
     pub fn monitor(&mut self) -> Monitor {
-        let Self {
-            name,
-            config,
-            monitor,
-            ..
-        } = self;
-        let make = || {
-            let queue = WorkQueue::new(std::mem::take(&mut config.queue));
-            Monitor {
-                shared: Arc::new(Shared::new(name.clone(), queue)),
-            }
+        let name = &self.name;
+        let make = || Monitor {
+            shared: Arc::new(Shared::new(name.clone())),
         };
-        monitor.get_or_insert_with(make).clone()
+        self.monitor.get_or_insert_with(make).clone()
     }
 
     /// Waits for the informers' first lists, then reconciles until `token` is cancelled, then
@@ -214,6 +228,7 @@ impl Controller {
     ) -> Result<Stats, RunError> {
         let monitor = self.monitor();
         let shared = Arc::clone(&monitor.shared);
+        shared.open_queue(std::mem::take(&mut self.config.queue));
         let triggers = std::mem::take(&mut self.triggers);
         let run = Run {
             attached: triggers.into_iter().map(|it| it.attach(&shared)).collect(),
@@ -222,14 +237,14 @@ impl Controller {
                 std::mem::take(&mut self.own_writes),
                 self.config.own_writes_timeout,
             )),
-            workers: self.config.workers.max(1),
+            workers: self.workers.unwrap_or(self.config.workers).max(1),
             sync_timeout: self.config.sync_timeout,
             reconcile_timeout: self.config.reconcile_timeout,
             stop_timeout: self.config.stop_timeout,
         };
         drop(self);
         let ended = run.until(reconciler, token).await;
-        shared.queue.shut_down();
+        shared.queue().shut_down();
         ended.map(|()| monitor.stats())
     }
 }

@@ -50,26 +50,37 @@ impl Run {
     }
 
     async fn sync(&self) -> Result<(), RunError> {
-        let waits = self.attached.iter().map(|it| async move {
-            let synced = match self.sync_timeout {
-                None => Ok(it.synced().await),
-                Some(limit) => timeout(limit, it.synced()).await,
-            };
-            let (controller, informer) = (self.shared.name.clone(), it.informer().clone());
-            match synced {
-                Ok(true) => Ok(()),
-                Ok(false) => Err(RunError::InformerStopped {
-                    controller,
-                    informer,
-                }),
-                Err(_) => Err(RunError::SyncTimeout {
-                    controller,
-                    informer,
-                    waited: self.sync_timeout.unwrap_or_default(),
-                }),
-            }
-        });
+        let waits = self.attached.iter().map(|it| self.sync_with(&**it));
         join_all(waits).await.into_iter().collect()
+    }
+
+    async fn sync_with(&self, attached: &dyn Attached) -> Result<(), RunError> {
+        let (controller, informer) = (self.shared.name.clone(), attached.informer().clone());
+        let synced = async {
+            if !attached.started().await {
+                return Err(RunError::InformerNotStarted {
+                    controller: controller.clone(),
+                    informer: informer.clone(),
+                });
+            }
+            let stopped = RunError::InformerStopped {
+                controller: controller.clone(),
+                informer: informer.clone(),
+            };
+            attached.synced().await.then_some(()).ok_or(stopped)
+        };
+        let Some(limit) = self.sync_timeout else {
+            return synced.await;
+        };
+        match timeout(limit, synced).await {
+            Ok(synced) => synced,
+            Err(_) => Err(RunError::SyncTimeout {
+                controller,
+                informer,
+                waited: limit,
+                problem: attached.problem(),
+            }),
+        }
     }
 
     fn start(&self, reconciler: impl Reconciler, token: &CancellationToken) -> JoinSet<()> {

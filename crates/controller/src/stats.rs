@@ -1,6 +1,6 @@
 //! `Stats`: what a controller has done; `Monitor`: reads them while it runs.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
 use kubist_apimachinery::{ObjectName, Str};
@@ -64,7 +64,13 @@ impl Monitor {
     /// The figures of this moment.
     pub fn stats(&self) -> Stats {
         let mut stats = self.shared.counts.lock().clone();
-        stats.queue = self.shared.queue.stats();
+        // Nothing has passed through one that is not made yet.
+        stats.queue = self
+            .shared
+            .queue
+            .get()
+            .map(WorkQueue::stats)
+            .unwrap_or_default();
         stats
     }
 }
@@ -73,7 +79,8 @@ impl Monitor {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) name: Str,
-    pub(crate) queue: WorkQueue<ObjectName>,
+    /// Made when the controller runs, so that its settings can be changed until then.
+    queue: OnceLock<WorkQueue<ObjectName>>,
     /// Without the queue's figures.
     pub(crate) counts: Mutex<Stats>,
     /// When the first change came of each name that a worker has not taken since: no more entries
@@ -82,13 +89,22 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(name: Str, queue: WorkQueue<ObjectName>) -> Self {
+    pub(crate) fn new(name: Str) -> Self {
         Self {
             name,
-            queue,
+            queue: OnceLock::new(),
             counts: Mutex::default(),
             arrivals: Mutex::default(),
         }
+    }
+
+    /// The controller runs with these settings.
+    pub(crate) fn open_queue(&self, config: kubist_workqueue::Config<ObjectName>) {
+        self.queue.get_or_init(|| WorkQueue::new(config));
+    }
+
+    pub(crate) fn queue(&self) -> &WorkQueue<ObjectName> {
+        self.queue.get_or_init(WorkQueue::default)
     }
 
     pub(crate) fn count_event(&self) {
@@ -97,11 +113,11 @@ impl Shared {
 
     /// A change concerns this name.
     pub(crate) fn add(&self, lane: Lane, key: ObjectName) {
-        if lane != Lane::Background && !self.queue.is_shut_down() {
+        if lane != Lane::Background && !self.queue().is_shut_down() {
             let now = Instant::now();
             self.arrivals.lock().entry(key.clone()).or_insert(now);
         }
-        self.queue.add_to(lane, key);
+        self.queue().add_to(lane, key);
     }
 
     /// A worker has this name.

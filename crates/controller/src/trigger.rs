@@ -198,6 +198,10 @@ pub(crate) trait AnyTrigger: Send {
 /// A handler that was added, until this is dropped.
 pub(crate) trait Attached: Send + Sync {
     fn informer(&self) -> &Str;
+    /// Waits until somebody runs the informer; false if nobody does.
+    fn started(&self) -> BoxFuture<'_, bool>;
+    /// What keeps the informer from its first list.
+    fn problem(&self) -> Option<Str>;
     /// Waits until the first list was handled; false if that will never be.
     fn synced(&self) -> BoxFuture<'_, bool>;
     /// Waits until the handler is called no more.
@@ -205,7 +209,7 @@ pub(crate) trait Attached: Send + Sync {
 }
 
 struct Handled<W: Object> {
-    informer: Str,
+    informer: SharedInformer<W>,
     guard: RegistrationGuard<W>,
 }
 
@@ -225,7 +229,7 @@ impl<W: Object> AnyTrigger for Trigger<W> {
         };
         let registration = informer.add_handler_in_place(handler, config);
         Box::new(Handled {
-            informer: informer.name().clone(),
+            informer,
             guard: registration.remove_on_drop(),
         })
     }
@@ -233,7 +237,15 @@ impl<W: Object> AnyTrigger for Trigger<W> {
 
 impl<W: Object> Attached for Handled<W> {
     fn informer(&self) -> &Str {
-        &self.informer
+        self.informer.name()
+    }
+
+    fn started(&self) -> BoxFuture<'_, bool> {
+        Box::pin(async move { self.informer.started().await.is_ok() })
+    }
+
+    fn problem(&self) -> Option<Str> {
+        self.informer.last_problem()
     }
 
     fn synced(&self) -> BoxFuture<'_, bool> {

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use kubist_apimachinery::{ObjectName, Retry};
+use kubist_informers::Pace;
 use kubist_workqueue::Work;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use crate::own_writes::WaitingRoom;
 use crate::stats::Shared;
@@ -46,13 +48,20 @@ impl Drop for Running<'_> {
 impl<R: Reconciler> Worker<R> {
     /// Works until the stop; what runs then is finished first.
     pub(crate) async fn run(self) {
+        // The queue counts items, and not what one takes.
+        let mut pace = Pace::begin();
         loop {
-            let work = tokio::select! {
-                biased;
-                () = self.token.cancelled() => return,
-                work = self.shared.queue.next() => work,
+            pace.keep().await;
+            let next = async {
+                tokio::select! {
+                    biased;
+                    () = self.token.cancelled() => None,
+                    work = self.shared.queue().next() => work,
+                }
             };
-            let Some(work) = work else { return };
+            let Some(work) = pace.during(next).await else {
+                return;
+            };
             if let Some(work) = self.room.admit(&self.shared, work) {
                 self.reconcile(work).await;
             }
@@ -67,7 +76,16 @@ impl<R: Reconciler> Worker<R> {
         };
         // What the reconciler holds across a panic is its own affair; the queue's item is out of
         // its reach.
+        let (controller, key) = (&self.shared.name, work.item());
+        let span = tracing::info_span!(
+            "reconcile",
+            %controller,
+            %key,
+            attempt = work.attempt(),
+            duration = tracing::field::Empty,
+        );
         let run = async { self.reconciler.reconcile(work.item().clone()).await };
+        let run = run.instrument(span.clone());
         let run = AssertUnwindSafe(run).catch_unwind();
         let outcome = match self.timeout {
             None => Ok(run.await),
@@ -79,8 +97,10 @@ impl<R: Reconciler> Worker<R> {
             Err(_) => Outcome::TimedOut,
         };
         running.over = true;
-        self.count(&outcome, begin.elapsed());
-        self.finish(work, outcome);
+        let took = begin.elapsed();
+        span.record("duration", tracing::field::debug(took));
+        self.count(&outcome, took);
+        span.in_scope(|| self.finish(work, outcome));
     }
 
     fn count(&self, outcome: &Outcome, took: Duration) {

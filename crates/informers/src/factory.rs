@@ -24,7 +24,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 pub use kind_config::{FactoryConfig, KindConfig, UNUSED_AFTER};
-pub use lifecycle::{InformerSummary, NotSynced, SyncResult};
+pub use lifecycle::{InformerSummary, NotSynced, SyncResult, Unsynced};
 
 use entry::{Entry, Key};
 

@@ -18,8 +18,9 @@ use kubist_reflector::Reflector;
 use tokio::time::{Instant, Sleep};
 
 use crate::intake;
+use crate::problem_log::ProblemLog;
 use crate::resync::Resyncs;
-use crate::{InformerConfig, InformerState, OnProblem, Problem};
+use crate::{InformerConfig, InformerState, OnProblem, Pace, Problem};
 
 /// The number of the one reader, for resyncs.
 const READER: u64 = 0;
@@ -49,13 +50,15 @@ pub struct Informer<K: Object> {
     indexer: Indexer<K>,
     reflector: Reflector<K>,
     queue: Box<dyn Queue<K>>,
-    on_problem: Option<OnProblem>,
+    on_problem: OnProblem,
     resyncs: Resyncs,
     /// What the resyncs count from.
     started: Instant,
     alarm: Option<Pin<Box<Sleep>>>,
     waiting: std::vec::IntoIter<Change<K>>,
     synced_told: bool,
+    /// Whoever asks without a pause is made to yield now and then.
+    pace: Pace,
 }
 
 impl<K: Object> Informer<K> {
@@ -74,12 +77,13 @@ impl<K: Object> Informer<K> {
             indexer,
             reflector,
             queue,
-            on_problem: config.on_problem,
+            on_problem: config.on_problem.unwrap_or_else(|| logged(config.name)),
             resyncs,
             started: Instant::now(),
             alarm: None,
             waiting: Vec::new().into_iter(),
             synced_told: false,
+            pace: Pace::begin(),
         }
     }
 
@@ -121,6 +125,9 @@ impl<K: Object> Informer<K> {
 
     fn poll_news(&mut self, cx: &mut Context<'_>) -> Poll<News<K>> {
         loop {
+            if !self.waiting.as_slice().is_empty() {
+                ready!(self.pace.poll_keep(cx));
+            }
             if let Some(change) = self.waiting.next() {
                 return Poll::Ready(News::Changed(change));
             }
@@ -136,7 +143,7 @@ impl<K: Object> Informer<K> {
                 self.waiting = changes.into_iter();
                 continue;
             }
-            ready!(pin!(tokio::task::consume_budget()).poll(cx));
+            ready!(self.pace.poll_keep(cx));
             ready!(self.poll_step(cx));
         }
     }
@@ -144,11 +151,7 @@ impl<K: Object> Informer<K> {
     /// Reads on.
     fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let on_problem = &self.on_problem;
-        let mut report = |report| {
-            if let Some(on_problem) = on_problem {
-                on_problem(&Problem::Fetch(report));
-            }
-        };
+        let mut report = |report| on_problem(&Problem::Fetch(report));
         pin!(self.reflector.step(&mut *self.queue, &mut report)).poll(cx)
     }
 
@@ -175,11 +178,15 @@ impl<K: Object> Informer<K> {
         let budget = self.indexer.take_budget_errors().into_iter();
         let problems = index.map(Problem::Index);
         for problem in problems.chain(budget.map(Problem::OverBudget)) {
-            if let Some(on_problem) = &self.on_problem {
-                on_problem(&problem);
-            }
+            (self.on_problem)(&problem);
         }
     }
+}
+
+/// Where nobody asked to be told.
+fn logged(name: kubist_apimachinery::Str) -> OnProblem {
+    let log = ProblemLog::default();
+    Arc::new(move |problem| log.log(&name, problem))
 }
 
 impl<K: Object> Stream for Informer<K> {

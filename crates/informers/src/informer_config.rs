@@ -1,14 +1,13 @@
-//! `InformerConfig`: how an informer works; `Problem`: what it reports.
+//! `InformerConfig`: how an informer works.
 
 use std::fmt;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::sync::Arc;
 
 use kubist_apimachinery::{Object, Str};
-use kubist_cache::{BudgetError, ByteBudget, IndexError, Indexer, OverBudget, Weigh};
-use kubist_reflector::{Config, Report, Transform};
+use kubist_cache::{ByteBudget, Indexer, OverBudget, Weigh};
+use kubist_reflector::{Config, Transform};
 
-use crate::Resync;
+use crate::{OnProblem, Resync};
 
 /// How an informer works. `Default` is right for a client of any API server.
 #[expect(
@@ -30,7 +29,10 @@ pub struct InformerConfig<K> {
     pub resync: Resync,
     /// What the objects of the store may occupy, and what happens beyond. Default: no limit.
     pub budget: Option<Budget<K>>,
-    /// Told of everything that went wrong; the informer goes on by itself. Default: none.
+    /// Told of everything that went wrong; the informer goes on by itself. Default: it is logged, as
+    /// warnings of one line that say what to do, each kind at most every [`LOGGED_EVERY`].
+    ///
+    /// [`LOGGED_EVERY`]: crate::LOGGED_EVERY
     pub on_problem: Option<OnProblem>,
 }
 
@@ -111,33 +113,6 @@ pub enum QueueKind {
     RealFifo,
     /// Events gathered by object: client-go's original queue. A list reaches readers in parts.
     DeltaFifo,
-}
-
-/// Told of problems, on the informer's task: it must return soon.
-pub type OnProblem = Arc<dyn Fn(&Problem) + Send + Sync>;
-
-/// Something that went wrong.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Problem {
-    /// In listing or watching, or with one object.
-    Fetch(Report),
-    /// An index function failed.
-    Index(IndexError),
-    /// An object did not fit into the informer's budget, and was refused.
-    OverBudget(BudgetError),
-    /// A handler panicked in one call.
-    HandlerPanicked {
-        /// Its name.
-        handler: Str,
-        /// What the panic said.
-        message: Str,
-    },
-    /// A handler fell too far behind, and its registration ended.
-    HandlerOverflowed {
-        /// Its name.
-        handler: Str,
-    },
 }
 
 impl<K> InformerConfig<K> {

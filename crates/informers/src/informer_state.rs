@@ -73,10 +73,24 @@ pub struct HandlerSummary {
     pub resync: Option<Duration>,
 }
 
-/// The informer has stopped.
+/// How long an informer may be waited for that nobody runs: long enough for whoever starts it a
+/// little later.
+pub const NOT_STARTED_AFTER: Duration = Duration::from_secs(10);
+
+/// Why there will be no first list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the informer has stopped")]
-pub struct Stopped;
+#[non_exhaustive]
+pub enum SyncError {
+    /// The informer has stopped.
+    #[error("the informer has stopped")]
+    Stopped,
+    /// Nobody has run it for [`NOT_STARTED_AFTER`].
+    #[error(
+        "nobody runs the informer: call SharedInformerFactory::start after asking for it, or \
+         SharedInformer::run, or leave both to a Manager"
+    )]
+    NotStarted,
+}
 
 /// Why an informer cannot be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -28,7 +28,8 @@
 //!   synced when it has handled the whole first list;
 //! - a handler that is slow, blocks or panics costs the others nothing; what waits for it is
 //!   bounded as its [`Delivery`] says;
-//! - every error is seen by [`InformerConfig::on_problem`], those in mid-stream too;
+//! - every error is seen by [`InformerConfig::on_problem`], those in mid-stream too, or logged; who
+//!   waits in vain is told the last one;
 //! - a kind that the server does not serve is a state, [`InformerState::NotServed`], not an error
 //!   loop;
 //! - all that holds on either queue ([`QueueKind`]) and for one, several or all namespaces;
@@ -49,7 +50,8 @@ mod kube_events;
 mod mailbox;
 mod name_hash;
 mod namespaces;
-mod pace;
+mod problem;
+mod problem_log;
 mod processor;
 mod resync;
 mod seat;
@@ -63,7 +65,7 @@ mod usage;
 
 pub use factory::{
     FactoryConfig, InformerSummary, KindConfig, NotSynced, SharedInformerFactory, SyncResult,
-    UNUSED_AFTER, UnknownResource,
+    UNUSED_AFTER, UnknownResource, Unsynced,
 };
 pub use filtered::Filtered;
 #[allow(
@@ -74,11 +76,15 @@ pub use filtered::Filtered;
 pub use generated::*;
 pub use handler::{Delivery, EventHandler, HandlerConfig, Overflow, RESYNC_MIN};
 pub use informer::{Informer, News};
-pub use informer_config::{Budget, InformerConfig, OnProblem, Problem, QueueKind};
-pub use informer_state::{HandlerSummary, InformerState, InformerStats, RunError, Stopped};
+pub use informer_config::{Budget, InformerConfig, QueueKind};
+pub use informer_state::{
+    HandlerSummary, InformerState, InformerStats, NOT_STARTED_AFTER, RunError, SyncError,
+};
 #[cfg(feature = "kube")]
 pub use kube_events::KubeEvents;
-pub use kubist_reflector::{Config, InitialSync, Report, Transform};
+pub use kubist_reflector::{Config, InitialSync, Pace, Report, Transform};
+pub use problem::{OnProblem, Problem};
+pub use problem_log::LOGGED_EVERY;
 pub use resync::Resync;
 pub use seat::HandlerState;
 pub use shared_informer::SharedInformer;

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use kubist_apimachinery::Object;
+use kubist_apimachinery::{Object, Str};
 use kubist_cache::{Change, Indexer, Queue};
 use kubist_reflector::Reflector;
 use tokio::task::JoinSet;
@@ -27,6 +27,10 @@ pub(crate) struct Processor<K: Object> {
     queue: Box<dyn Queue<K>>,
     seats: Seats<K>,
     handlers: JoinSet<()>,
+    /// Lists, events and bookmarks so far.
+    came: u64,
+    /// What whoever waits for the store was told last.
+    told_problem: Option<Str>,
     /// Reused by every batch.
     changes: Vec<Change<K>>,
 }
@@ -50,6 +54,8 @@ impl<K: Object> Processor<K> {
             reflector,
             queue,
             handlers: JoinSet::new(),
+            came: 0,
+            told_problem: None,
             changes: Vec::new(),
         }
     }
@@ -60,7 +66,10 @@ impl<K: Object> Processor<K> {
         self.obey().await;
         self.seats.start();
         loop {
-            match self.turn(&token).await {
+            let mut pace = std::mem::take(&mut self.seats.pace);
+            let turn = pace.during(self.turn(&token)).await;
+            self.seats.pace = pace;
+            match turn {
                 Turn::Stop => break,
                 Turn::Command => self.obey().await,
                 Turn::Resync => self.seats.resync(&self.indexer.snapshot()).await,
@@ -149,8 +158,25 @@ impl<K: Object> Processor<K> {
             false => InformerState::Syncing,
         };
         self.shared.stand(state, synced);
+        self.note_health();
         if synced && !before.has_synced {
             self.seats.fill();
+        }
+    }
+
+    /// Whoever waits for the store is told what keeps it from coming.
+    fn note_health(&mut self) {
+        let mut last = self.shared.last_problem.lock();
+        let fetches = self.reflector.stats();
+        let came = fetches.lists + fetches.events + fetches.bookmarks;
+        if came > std::mem::replace(&mut self.came, came) {
+            *last = None;
+        }
+        let problem = last.clone();
+        drop(last);
+        if problem != self.told_problem {
+            self.told_problem.clone_from(&problem);
+            self.indexer.set_problem(problem);
         }
     }
 

@@ -10,12 +10,11 @@ use kubist_cache::{Change, Snapshot};
 use tokio::time::Instant;
 
 use crate::name_hash::NameHash;
-use crate::pace::Pace;
 use crate::resync::Resyncs;
 use crate::seat::Seat;
 use crate::serving::InPlace;
 use crate::shared::Shared;
-use crate::{HandlerState, Problem};
+use crate::{HandlerState, Pace, Problem};
 
 /// Changes that are put into one mailbox before the next one has its turn.
 const CHANGES_AT_ONCE: usize = 64;
@@ -25,6 +24,8 @@ pub(crate) struct Seats<K: Object> {
     all: Vec<Served<K>>,
     next_id: u64,
     resyncs: Resyncs,
+    /// That of the informer's task.
+    pub(crate) pace: Pace,
     /// What the resyncs count from.
     started: Instant,
 }
@@ -60,6 +61,7 @@ impl<K: Object> Seats<K> {
     pub(crate) fn new(shared: Arc<Shared<K>>) -> Self {
         Self {
             resyncs: Resyncs::new(shared.config.resync),
+            pace: Pace::begin(),
             started: Instant::now(),
             shared,
             all: Vec::new(),
@@ -91,14 +93,13 @@ impl<K: Object> Seats<K> {
         let Some(served) = self.all.last_mut() else {
             return;
         };
-        let mut pace = Pace::begin();
         for object in present.iter() {
             let change = Change::Added {
                 object: Arc::clone(object),
                 initial: true,
             };
             let changes = std::slice::from_ref(&change);
-            if !served.offer(changes, &mut pace).await {
+            if !served.offer(changes, &mut self.pace).await {
                 break;
             }
         }
@@ -159,11 +160,12 @@ impl<K: Object> Seats<K> {
         changes: &[Change<K>],
         is_chosen: impl Fn(u64) -> bool + Send + Sync,
     ) {
-        let mut pace = Pace::begin();
+        // What came of a long list or batch took its time too.
+        self.pace.keep().await;
         for some in changes.chunks(CHANGES_AT_ONCE) {
             let mut index = 0;
             while let Some(served) = self.all.get_mut(index) {
-                if !is_chosen(served.id) || served.offer(some, &mut pace).await {
+                if !is_chosen(served.id) || served.offer(some, &mut self.pace).await {
                     index += 1;
                 } else {
                     let ended = self.all.remove(index);

@@ -11,8 +11,8 @@ use futures_core::future::BoxFuture;
 use kubist_apimachinery::{Object, Str};
 use kubist_cache::Change;
 
-use crate::EventHandler;
 use crate::seat::Seat;
+use crate::{EventHandler, Pace};
 
 /// Changes that a handler takes out at once.
 const TAKE_MAX: usize = 256;
@@ -59,8 +59,9 @@ where
         let serving = Serving::begin(&seat);
         Box::pin(async move {
             let _serving = serving;
+            let mut pace = Pace::begin();
             // One at a time, so that what waits can still merge.
-            while let Some(changes) = seat.take(1).await {
+            while let Some(changes) = pace.during(seat.take(1)).await {
                 for change in changes {
                     let initial = is_initial(&change);
                     if let Err(panic) = call(|| handler(change)).await {
@@ -68,6 +69,7 @@ where
                     }
                     seat.handled.fetch_add(1, Ordering::Relaxed);
                     seat.note_progress(usize::from(initial));
+                    pace.keep().await;
                 }
             }
         })
@@ -123,9 +125,12 @@ async fn on_task<K: Object>(
     mut handler: impl EventHandler<K>,
     panicked: &Panicked,
 ) {
-    while let Some(changes) = seat.take(TAKE_MAX).await {
-        tell(seat, &mut handler, changes, panicked);
-        tokio::task::consume_budget().await;
+    let mut pace = Pace::begin();
+    while let Some(changes) = pace.during(seat.take(TAKE_MAX)).await {
+        for change in changes {
+            tell(seat, &mut handler, change, panicked);
+            pace.keep().await;
+        }
     }
 }
 
@@ -138,7 +143,9 @@ async fn on_threads<K: Object>(
     while let Some(changes) = seat.take(1).await {
         let (seat, panicked) = (Arc::clone(seat), Arc::clone(panicked));
         let calls = tokio::task::spawn_blocking(move || {
-            tell(&seat, &mut handler, changes, &panicked);
+            for change in changes {
+                tell(&seat, &mut handler, change, &panicked);
+            }
             handler
         });
         // Panics of the handler do not get here: the runtime shuts down.
@@ -150,22 +157,20 @@ async fn on_threads<K: Object>(
 fn tell<K: Object>(
     seat: &Seat<K>,
     handler: &mut impl EventHandler<K>,
-    changes: Vec<Change<K>>,
+    change: Change<K>,
     panicked: &Panicked,
 ) {
-    for change in changes {
-        if seat.is_ended() {
-            return;
-        }
-        let initial = is_initial(&change);
-        let call = AssertUnwindSafe(|| handler.on_change(change));
-        if let Err(panic) = catch_unwind(call) {
-            note_panic(seat, panicked, &*panic);
-        }
-        seat.handled.fetch_add(1, Ordering::Relaxed);
-        if initial {
-            seat.note_progress(1);
-        }
+    if seat.is_ended() {
+        return;
+    }
+    let initial = is_initial(&change);
+    let call = AssertUnwindSafe(|| handler.on_change(change));
+    if let Err(panic) = catch_unwind(call) {
+        note_panic(seat, panicked, &*panic);
+    }
+    seat.handled.fetch_add(1, Ordering::Relaxed);
+    if initial {
+        seat.note_progress(1);
     }
 }
 

@@ -7,13 +7,17 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use kubist_apimachinery::Object;
+use kubist_apimachinery::{Object, Str};
 use kubist_cache::{IndexHandle, Indexer, Lister, ListerWatcher};
+use kubist_reflector::Report;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
-use crate::informer_state::{HandlerSummary, RunError, Standing};
+use crate::informer_state::{HandlerSummary, NOT_STARTED_AFTER, RunError, Standing, SyncError};
+use crate::problem_log::ProblemLog;
 use crate::processor::Processor;
 use crate::seat::Seat;
 use crate::serving::{Attend, Panicked};
@@ -33,6 +37,9 @@ pub(crate) struct Shared<K> {
     pub(crate) stats: Mutex<InformerStats>,
     decodes: Arc<AtomicU64>,
     pub(crate) users: Users,
+    /// What kept it from listing or watching last; none once that works.
+    pub(crate) last_problem: Mutex<Option<Str>>,
+    log: ProblemLog,
     /// Every handler that may not have ended, in order.
     roster: Mutex<Vec<Weak<Seat<K>>>>,
 }
@@ -48,8 +55,14 @@ impl<K> Shared<K> {
     }
 
     pub(crate) fn report(&self, problem: &Problem) {
-        if let Some(on_problem) = &self.config.on_problem {
-            on_problem(problem);
+        // One object that cannot be read keeps nothing else from coming.
+        let hinders = !matches!(problem, Problem::Fetch(Report::Invalid(_)));
+        if hinders && matches!(problem, Problem::Fetch(_)) {
+            *self.last_problem.lock() = Some(problem.to_string().into());
+        }
+        match &self.config.on_problem {
+            Some(on_problem) => on_problem(problem),
+            None => self.log.log(&self.config.name, problem),
         }
     }
 }
@@ -78,6 +91,8 @@ impl<K: Object> Shared<K> {
             stats: Mutex::new(InformerStats::default()),
             decodes,
             users: Users::new(),
+            last_problem: Mutex::default(),
+            log: ProblemLog::default(),
             roster: Mutex::new(Vec::new()),
         }
     }
@@ -91,7 +106,10 @@ impl<K: Object> Shared<K> {
 
     pub(crate) async fn run(self: &Arc<Self>, token: CancellationToken) -> Result<(), RunError> {
         let indexer = self.indexer.lock().take().ok_or(RunError::StartedBefore)?;
-        Processor::new(Arc::clone(self), indexer).run(token).await;
+        let name = &self.config.name;
+        let span = tracing::info_span!("informer", informer = %name);
+        let run = Processor::new(Arc::clone(self), indexer).run(token);
+        run.instrument(span).await;
         Ok(())
     }
 
@@ -175,9 +193,28 @@ impl<K: Object> Shared<K> {
         }
     }
 
+    /// Waits until somebody runs it; false if nobody does.
+    pub(crate) async fn started(&self) -> bool {
+        let started = self.until(|it| it.state != InformerState::Created);
+        timeout(NOT_STARTED_AFTER, started).await.is_ok()
+    }
+
+    /// [`InformerState::Created`] if nobody runs it.
     pub(crate) async fn settled(&self) -> InformerState {
+        if !self.started().await {
+            return self.standing().state;
+        }
         let settled = |it: &Standing| it.has_synced || it.state == InformerState::NotServed;
         self.until(settled).await.state
+    }
+
+    pub(crate) async fn synced(&self) -> Result<(), SyncError> {
+        if !self.started().await {
+            return Err(SyncError::NotStarted);
+        }
+        let standing = self.until(|it| it.has_synced).await;
+        let synced = standing.has_synced && standing.state != InformerState::Stopped;
+        synced.then_some(()).ok_or(SyncError::Stopped)
     }
 
     pub(crate) fn stats(&self) -> InformerStats {

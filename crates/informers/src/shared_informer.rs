@@ -11,7 +11,7 @@ use kubist_apimachinery::{Object, Str};
 use kubist_cache::{Change, Index, IndexHandle, Lister, ListerWatcher};
 use tokio_util::sync::CancellationToken;
 
-use crate::informer_state::{HandlerSummary, RunError, Stopped};
+use crate::informer_state::{HandlerSummary, RunError, SyncError};
 use crate::serving::{self, Attend};
 use crate::shared::{Command, Shared};
 use crate::usage::Usage;
@@ -113,20 +113,34 @@ impl<K: Object> SharedInformer<K> {
     /// Waits until the first list is in the store. Handlers may still be behind
     /// ([`Registration::synced`]).
     ///
-    /// It waits for ever if nobody runs the informer, and as long as the server does not serve
-    /// the kind; [`Self::settled`] does not wait for that.
+    /// It waits as long as there are [problems](Self::last_problem), and as long as the server does
+    /// not serve the kind; [`Self::settled`] does not wait for that.
     ///
     /// # Errors
-    /// The informer stopped before.
-    pub async fn synced(&self) -> Result<Lister<K>, Stopped> {
-        let standing = self.shared.until(|it| it.has_synced).await;
-        let synced = standing.has_synced && standing.state != InformerState::Stopped;
-        synced.then(|| self.lister_before_sync()).ok_or(Stopped)
+    /// The informer stopped before, or nobody runs it.
+    pub async fn synced(&self) -> Result<Lister<K>, SyncError> {
+        self.shared.synced().await?;
+        Ok(self.lister_before_sync())
+    }
+
+    /// Waits until somebody runs the informer.
+    ///
+    /// # Errors
+    /// Nobody does, for [`NOT_STARTED_AFTER`](crate::NOT_STARTED_AFTER).
+    pub async fn started(&self) -> Result<(), SyncError> {
+        let started = self.shared.started().await;
+        started.then_some(()).ok_or(SyncError::NotStarted)
+    }
+
+    /// What keeps it from listing or watching, in one line with the cause and what to do; none if
+    /// nothing does, or it was never tried.
+    pub fn last_problem(&self) -> Option<Str> {
+        self.shared.last_problem.lock().clone()
     }
 
     /// Waits until it is known how the first list stands: it is in the store
-    /// ([`InformerState::Synced`]), the server does not serve the kind for now, or the informer
-    /// stopped.
+    /// ([`InformerState::Synced`]), the server does not serve the kind for now, the informer
+    /// stopped, or nobody runs it ([`InformerState::Created`]).
     pub async fn settled(&self) -> InformerState {
         self.shared.settled().await
     }

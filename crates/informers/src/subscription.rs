@@ -12,9 +12,9 @@ use futures_core::Stream;
 use kubist_apimachinery::Object;
 use kubist_cache::Change;
 
-use crate::HandlerState;
 use crate::filtered::Gate;
 use crate::seat::Seat;
+use crate::{HandlerState, Pace};
 
 /// A handler that was added to an informer.
 ///
@@ -145,6 +145,8 @@ pub struct Subscription<K: Object> {
     /// The change given out last was an addition of the first list; asking again says that it is
     /// handled.
     initial_out: bool,
+    /// Whoever asks without a pause is made to yield now and then.
+    pace: Pace,
 }
 
 type Admits<K> = Box<dyn FnMut(&K) -> bool + Send + Sync>;
@@ -156,6 +158,7 @@ impl<K: Object> Subscription<K> {
             filter: None,
             taken: VecDeque::new(),
             initial_out: false,
+            pace: Pace::begin(),
         }
     }
 
@@ -174,16 +177,21 @@ impl<K: Object> Subscription<K> {
         std::future::poll_fn(|cx| self.poll_change(cx)).await
     }
 
-    fn poll_change(&mut self, cx: &Context<'_>) -> Poll<Option<Change<K>>> {
+    fn poll_change(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change<K>>> {
         loop {
             if std::mem::take(&mut self.initial_out) {
                 self.seat.note_progress(1);
             }
             if self.taken.is_empty() {
+                std::task::ready!(self.pace.poll_keep(cx));
                 // One at a time, so that what waits can still merge.
-                match std::task::ready!(self.seat.poll_take(1, cx)) {
-                    Some(changes) => self.taken.extend(changes),
-                    None => return Poll::Ready(None),
+                match self.seat.poll_take(1, cx) {
+                    Poll::Ready(Some(changes)) => self.taken.extend(changes),
+                    Poll::Ready(None) => return Poll::Ready(None),
+                    Poll::Pending => {
+                        self.pace = Pace::begin();
+                        return Poll::Pending;
+                    }
                 }
             }
             let change = self.taken.pop_front();

@@ -22,7 +22,7 @@ use tokio::time::Instant;
 use self::alarm::Alarm;
 use crate::gathered::{Gathered, Transform};
 use crate::machine::{Action, Config, End, Machine};
-use crate::{Report, Stats};
+use crate::{Pace, Report, Stats};
 
 /// Further away than any deadline that matters; added to "now" it does not overflow.
 const FAR: Duration = Duration::from_hours(24 * 365);
@@ -35,6 +35,7 @@ pub struct Reflector<K> {
     gathered: Gathered<K>,
     started: Instant,
     alarm: Alarm,
+    pace: Pace,
     stats: Stats,
 }
 
@@ -63,6 +64,7 @@ impl<K: Object> Reflector<K> {
             gathered: Gathered::new(),
             started: Instant::now(),
             alarm: Alarm::default(),
+            pace: Pace::begin(),
             stats: Stats::default(),
         }
     }
@@ -154,6 +156,10 @@ impl<K: Object> Reflector<K> {
             };
             if progress {
                 return;
+            }
+            if matches!(self.io, Io::List(_)) {
+                // One that arrives faster than it is taken in has no other pause.
+                self.pace.keep().await;
             }
         }
     }

@@ -17,7 +17,8 @@ pub(crate) struct Gathered<K> {
     known: Option<Lister<K>>,
     transform: Option<Transform<K>>,
     objects: Vec<Arc<K>>,
-    unreadable: Vec<ObjectName>,
+    /// With how many objects there were before.
+    unreadable: Vec<(ObjectName, usize)>,
     /// Objects that were deleted while the list came, and how many objects and unreadable ones it
     /// had then.
     gone: Vec<(ObjectName, usize, usize)>,
@@ -72,7 +73,7 @@ impl<K: Object> Gathered<K> {
 
     /// Something of this name is listed, and cannot be read; without letters: of some name.
     pub(crate) fn add_unreadable(&mut self, name: ObjectName) {
-        self.unreadable.push(name);
+        self.unreadable.push((name, self.objects.len()));
     }
 
     /// The object went away again.
@@ -89,6 +90,11 @@ impl<K: Object> Gathered<K> {
     pub(crate) fn take(&mut self, resource_version: ResourceVersion) -> Replacement<K> {
         let mut objects = std::mem::take(&mut self.objects);
         let mut unreadable = std::mem::take(&mut self.unreadable);
+        let mut read_last = BTreeMap::new();
+        if !unreadable.is_empty() {
+            let places = objects.iter().map(|it| it.object_name()).zip(0usize..);
+            read_last.extend(places);
+        }
         if !self.gone.is_empty() {
             // The last deletion of each name; what came after it counts.
             let gone = self.gone.drain(..).map(|(name, o, u)| (name, (o, u)));
@@ -100,16 +106,20 @@ impl<K: Object> Gathered<K> {
                 end <= at
             });
             let mut positions = 0..;
-            unreadable.retain(|name| {
+            unreadable.retain(|(name, _)| {
                 let at = positions.next();
                 let end = gone.get(name).map(|it| it.1);
                 end <= at
             });
         }
+        // What could be read afterwards is known.
+        let is_behind =
+            |(name, before): &(ObjectName, usize)| read_last.get(name).is_none_or(|at| at < before);
+        let unreadable = unreadable.into_iter().filter(is_behind);
         Replacement {
             resource_version,
             objects,
-            unreadable,
+            unreadable: unreadable.map(|(name, _)| name).collect(),
         }
     }
 }
@@ -148,9 +158,11 @@ mod tests {
         }
         gathered.add(object("b"));
         gathered.add_unreadable(ObjectName::cluster("y"));
+        gathered.add_unreadable(ObjectName::cluster("e"));
+        gathered.add(object("e"));
         let taken = gathered.take("9".into());
         let names: Vec<_> = taken.objects.iter().map(|it| it.name.as_str()).collect();
-        assert_eq!(names, ["c", "d", "b"]);
+        assert_eq!(names, ["c", "d", "b", "e"]);
         assert_eq!(taken.unreadable, [ObjectName::cluster("y")]);
         assert!(gathered.take("9".into()).objects.is_empty());
     }

@@ -38,6 +38,7 @@
 mod driver;
 mod gathered;
 mod machine;
+mod pace;
 mod report;
 
 pub use driver::Reflector;
@@ -46,4 +47,5 @@ pub use machine::{
     Action, Backoff, Config, Consequence, End, Event, InitialSync, Machine, PAGE_SIZE, PageEnd,
     RESUMES_MAX, RETRY_AFTER_MAX, RETRY_WINDOW_RESET, UNFINISHED_MAX, Verdict, WatchEnd,
 };
+pub use pace::{Pace, TURN_MAX};
 pub use report::{Report, Stats};

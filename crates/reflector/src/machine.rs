@@ -109,8 +109,6 @@ pub struct Machine {
     streaming_suspected: bool,
     /// The last answer was that the kind is not served.
     not_served: bool,
-    /// Since the last list an event came of which nobody knows whom it was about.
-    lost: bool,
 }
 
 /// What is going on.
@@ -143,7 +141,6 @@ impl Machine {
             streaming_refused: false,
             streaming_suspected: false,
             not_served: false,
-            lost: false,
         }
     }
 
@@ -274,7 +271,6 @@ impl Machine {
         self.version = version;
         self.version_unavailable = false;
         self.not_served = false;
-        self.lost = false;
         self.resumes = 0;
     }
 }

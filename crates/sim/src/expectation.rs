@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use kubist_apimachinery::ObjectName;
+use kubist_cache::{InvalidEvent, InvalidItem};
 
 use crate::ledger::Stamp;
 
@@ -35,12 +36,22 @@ pub(crate) struct Expectation {
     first_list: Option<BTreeSet<ObjectName>>,
     /// A list that is not whole yet.
     gathered: Option<BTreeMap<ObjectName, Stamp>>,
+    /// Names that the list has in states that could not be read.
+    gathered_unread: BTreeSet<ObjectName>,
+    /// Names whose latest state could not be read.
+    unread: BTreeSet<ObjectName>,
+    /// Since the last list there was an event of which nothing could be read.
+    lost: bool,
+    /// The list that is not whole yet had one.
+    gathered_lost: bool,
 }
 
 impl Expectation {
     /// A list begins, by pages or streaming; what came of an earlier one is forgotten.
     pub(crate) fn list_begins(&mut self) {
         self.gathered = Some(BTreeMap::new());
+        self.gathered_unread.clear();
+        self.gathered_lost = false;
     }
 
     /// A watch begins that goes on where the last one ended.
@@ -51,8 +62,10 @@ impl Expectation {
     /// An object is there, in this state.
     pub(crate) fn put(&mut self, name: ObjectName, stamp: Stamp) {
         if let Some(gathered) = &mut self.gathered {
+            self.gathered_unread.remove(&name);
             gathered.insert(name, stamp);
         } else {
+            self.unread.remove(&name);
             self.apply_put(name, stamp);
         }
     }
@@ -61,9 +74,52 @@ impl Expectation {
     pub(crate) fn delete(&mut self, name: &ObjectName, stamp: Stamp) {
         if let Some(gathered) = &mut self.gathered {
             gathered.remove(name);
-        } else if self.store.remove(name).is_some() {
-            self.tell(name, Told::Deleted(stamp));
+            self.gathered_unread.remove(name);
+            return;
         }
+        let is_behind = self.unread.remove(name) || self.lost;
+        if let Some(held) = self.store.remove(name) {
+            // After states that nobody saw, what was seen last is told.
+            let told = if is_behind { held } else { stamp };
+            self.tell(name, Told::Deleted(told));
+        }
+    }
+
+    /// An event whose object cannot be read.
+    pub(crate) fn unread(&mut self, event: &InvalidEvent) {
+        if let Some(name) = event.deleted() {
+            if let Some(gathered) = &mut self.gathered {
+                gathered.remove(name);
+                self.gathered_unread.remove(name);
+            } else {
+                self.unread.remove(name);
+                if let Some(held) = self.store.remove(name) {
+                    self.tell(name, Told::Deleted(held));
+                }
+            }
+        } else if let Some(name) = event.saved() {
+            self.note_unread(name);
+        } else if event.event.is_none() {
+            let in_list = self.gathered.is_some();
+            self.gathered_lost |= in_list;
+            self.lost |= !in_list;
+        }
+    }
+
+    /// An item of a list that cannot be read.
+    pub(crate) fn unread_item(&mut self, item: &InvalidItem) {
+        if let Some(name) = &item.name {
+            self.note_unread(name);
+        }
+    }
+
+    fn note_unread(&mut self, name: &ObjectName) {
+        let names = if self.gathered.is_some() {
+            &mut self.gathered_unread
+        } else {
+            &mut self.unread
+        };
+        names.insert(name.clone());
     }
 
     /// The list is whole.
@@ -73,7 +129,12 @@ impl Expectation {
         };
         self.first_list
             .get_or_insert_with(|| listed.keys().cloned().collect());
-        let gone = |(name, _): &(&ObjectName, &Stamp)| !listed.contains_key(*name);
+        self.unread = std::mem::take(&mut self.gathered_unread);
+        self.lost = std::mem::take(&mut self.gathered_lost);
+        let unread = &self.unread;
+        let gone = |(name, _): &(&ObjectName, &Stamp)| {
+            !listed.contains_key(*name) && !unread.contains(*name)
+        };
         let gone: Vec<_> = self.store.iter().filter(gone).map(owned).collect();
         for (name, stamp) in gone {
             self.store.remove(&name);

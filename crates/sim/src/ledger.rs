@@ -12,6 +12,9 @@ use kubist_codec::envelope::Envelope;
 /// The annotation in which a copy says what it was made from.
 pub(crate) const COPY_OF: &str = "sim/copy-of";
 
+/// The label in which an object names another of its namespace as its owner.
+pub(crate) const OWNER: &str = "owner";
+
 /// One version of one object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stamp {

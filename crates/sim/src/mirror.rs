@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use kubist_api::core::v1::{ConfigMap, Secret};
 use kubist_apimachinery::{Object as _, ObjectName, Str};
-use kubist_cache::Lister;
+use kubist_cache::{Index, IndexHandle, Lister};
 use kubist_client::{Api, Client};
 use kubist_controller::{Action, Config, Controller, Error, Manager, Reconciler, Trigger};
 use kubist_informers::{FactoryConfig, SharedInformer, SharedInformerFactory};
@@ -21,9 +21,10 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::dice::Dice;
-use crate::ledger::{COPY_OF, Kind, Ledger, Stamp};
+use crate::ledger::{COPY_OF, Kind, Ledger, OWNER, Stamp};
 use crate::network::Speaks;
 use crate::plan::{ControllerPlan, Defect};
+use crate::reads::Reads;
 use crate::source::{Faults, Troubled};
 use crate::unit::Stage;
 use crate::verdict::Check;
@@ -49,6 +50,7 @@ struct Running {
     token: CancellationToken,
     tasks: JoinSet<()>,
     seen: Arc<Mutex<Seen>>,
+    reads: Arc<Reads>,
 }
 
 /// What each key looked like at its last reconcile that succeeded.
@@ -78,11 +80,14 @@ impl Mirror {
         let factory = kept.unwrap_or_else(|| self.factory(&dice));
         let (config_maps, secrets) = (factory.informer(), factory.informer());
         let controller = self.controller(&config_maps, &secrets);
+        let reads = Arc::<Reads>::default();
         let seen = Arc::<Mutex<Seen>>::default();
         let copier = Copier {
             client: self.stage.network.client(Speaks::Http1),
             config_maps: config_maps.lister_before_sync(),
+            by_owner: config_maps.add_index(owner_index()),
             secrets: secrets.lister_before_sync(),
+            reads: Arc::clone(&reads),
             faults: Arc::clone(&self.stage.faults),
             dice: Mutex::new(dice.fork("copier")),
             seen: Arc::clone(&seen),
@@ -112,6 +117,7 @@ impl Mirror {
             token,
             tasks,
             seen,
+            reads,
         });
     }
 
@@ -142,7 +148,10 @@ impl Mirror {
             let mirror = wrong_copy(ledger).map(|what| (Check::Mirror, what));
             let keys = seen.and_then(|seen| lost_key(ledger, &seen));
             let keys = keys.map(|what| (Check::Keys, what));
-            mirror.into_iter().chain(keys).collect()
+            let reads = self.running.as_ref();
+            let reads = reads.and_then(|it| it.reads.outdated(ledger));
+            let reads = reads.map(|what| (Check::Reads, what));
+            mirror.into_iter().chain(keys).chain(reads).collect()
         })
     }
 
@@ -184,10 +193,36 @@ impl Mirror {
             reconcile_timeout: Some(RECONCILE_TIMEOUT),
             ..Config::default()
         };
+        let (defect, lister) = (self.stage.defect, config_maps.lister_before_sync());
+        let owner_of = move |object: &ConfigMap| {
+            let shown = || lister.get(&object.object_name());
+            let version = |it: &ConfigMap| it.metadata.resource_version.clone();
+            let is_shown = || shown().is_some_and(|it| version(&it) == version(object));
+            if defect == Some(Defect::MapsLastState) && !is_shown() {
+                return Vec::new();
+            }
+            owner(object).into_iter().collect()
+        };
         Controller::with_trigger::<ConfigMap, _>("mirror", itself)
+            .watches(config_maps, owner_of)
             .watches(secrets, |secret| vec![secret.object_name()])
             .config(config)
     }
+}
+
+/// Whom an object names as its owner.
+fn owner(object: &ConfigMap) -> Option<ObjectName> {
+    let owner = object.metadata.labels.get(OWNER)?;
+    let namespace = object.metadata.namespace.clone();
+    Some(ObjectName::new(namespace, owner.clone()))
+}
+
+fn owner_index() -> Index<ConfigMap> {
+    Index::new("owner", |object: &ConfigMap, owners| {
+        if let Some(owner) = owner(object) {
+            owners.push(&owner.to_string());
+        }
+    })
 }
 
 /// A copy that is missing, or of another state, or of nothing.
@@ -222,7 +257,9 @@ fn lost_key(ledger: &Ledger, seen: &Seen) -> Option<String> {
 struct Copier {
     client: Client,
     config_maps: Lister<ConfigMap>,
+    by_owner: IndexHandle<ConfigMap>,
     secrets: Lister<Secret>,
+    reads: Arc<Reads>,
     faults: Arc<Faults>,
     dice: Mutex<Dice>,
     seen: Arc<Mutex<Seen>>,
@@ -234,6 +271,9 @@ impl Reconciler for Copier {
         self.trouble(&key, "before").await?;
         let original = self.config_maps.get(&key);
         let stamp = original.as_deref().map(Stamp::of);
+        let owned = self.config_maps.by_index(&self.by_owner, &key.to_string());
+        let entry = |it: &Arc<ConfigMap>| (it.object_name(), Stamp::of(&**it));
+        self.reads.note(&key, owned.iter().map(entry).collect());
         if self.defect != Some(Defect::ForgetsKeys) {
             self.copy(&key, stamp.as_ref()).await.inspect_err(|error| {
                 let trace = &self.faults.trace;

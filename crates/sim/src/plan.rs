@@ -26,6 +26,12 @@ pub(crate) const TIER: &str = "tier";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Defect {
+    /// The source does not say what happened where it cannot read the object.
+    ForgetsTypes,
+    /// The source says nothing of what it cannot read.
+    HidesUnread,
+    /// Of an object only the state is mapped to its owner that the store shows by then.
+    MapsLastState,
     /// The source does not pass deletions on.
     LosesDeletions,
     /// A handler's adapter drops updates.
@@ -65,6 +71,13 @@ pub(crate) struct Trouble {
     pub(crate) delay_max: Duration,
     /// An event that comes twice.
     pub(crate) duplicates: u32,
+    /// A version of an object, or a bookmark, that cannot be read.
+    pub(crate) unreadable: u32,
+    /// Decides which.
+    pub(crate) unreadable_seed: u64,
+    /// Of a hundred events that cannot be read, those of which nothing can: neither what happened
+    /// nor to whom.
+    pub(crate) lost: u32,
     /// The longest time that bytes take through the network.
     pub(crate) latency_max: Duration,
     /// A reconcile that fails before or after its write, or panics, or hangs.
@@ -136,6 +149,14 @@ impl Plan {
     pub(crate) fn broken(seed: u64, defect: Defect) -> Self {
         let mut plan = Self::calm(seed);
         cast::suit(&mut plan.informers, defect);
+        if matches!(defect, Defect::ForgetsTypes | Defect::HidesUnread) {
+            plan.trouble.unreadable = 60;
+            plan.trouble.unreadable_seed = seed;
+        }
+        if defect == Defect::ForgetsTypes {
+            // Nothing takes the places of the ghosts.
+            plan.steps.extend(schedule::deletions(plan.length));
+        }
         plan.defect = Some(defect);
         plan
     }
@@ -156,9 +177,13 @@ fn trouble(dice: &mut Dice) -> Trouble {
         latency_max: Duration::ZERO,
         reconciles: percent(30),
         handler_panics: percent(20),
+        unreadable: percent(30),
+        unreadable_seed: 0,
+        lost: 10,
     };
     let longest = [0, 0, 5, 50, 500];
     trouble.latency_max = Duration::from_millis(dice.pick(&longest));
+    trouble.unreadable_seed = dice.next();
     trouble.delay_max = dice.time(Duration::from_millis(10), trouble.delay_max);
     trouble
 }

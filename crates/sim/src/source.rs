@@ -14,8 +14,8 @@ use futures_util::StreamExt as _;
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{ApiResource, Object};
 use kubist_cache::{
-    FetchError, IngestAny, ListBatch, ListItem, ListRequest, ListStream, ListerWatcher, Selection,
-    Source, WatchItem, WatchRequest, WatchStream,
+    EventType, FetchError, IngestAny, ListBatch, ListItem, ListRequest, ListStream, ListerWatcher,
+    Selection, Source, WatchItem, WatchRequest, WatchStream,
 };
 use parking_lot::Mutex;
 
@@ -25,6 +25,7 @@ use crate::ledger::Stamp;
 use crate::network::{Network, Speaks};
 use crate::plan::{Defect, Trouble};
 use crate::trace::Trace;
+use crate::unreadable;
 
 /// How often things go wrong, as long as they do.
 #[derive(Debug)]
@@ -48,10 +49,15 @@ impl Faults {
         self.calm.store(true, Ordering::Relaxed);
     }
 
+    /// Whether there are no faults any more.
+    pub(crate) fn is_calm(&self) -> bool {
+        self.calm.load(Ordering::Relaxed)
+    }
+
     /// Whether a fault of this frequency happens now.
     pub(crate) fn strike(&self, dice: &mut Dice, percent: u32) -> bool {
         // The dice are rolled in any case, so that they mean the same afterwards.
-        dice.chance(percent) && !self.calm.load(Ordering::Relaxed)
+        dice.chance(percent) && !self.is_calm()
     }
 }
 
@@ -216,6 +222,30 @@ impl<K: Object> Shared<K> {
         vec![item, again]
     }
 
+    fn note_unread(&self, item: &WatchItem<K>) {
+        if let WatchItem::Invalid(event) = item {
+            let name = event.item.name.as_ref().map(ToString::to_string);
+            let (kind, version) = (event.event, &event.resource_version);
+            self.note(format_args!("cannot be read: {kind:?} {name:?} @{version}"));
+        }
+    }
+
+    /// What a source passes on that knows less of what it cannot read.
+    fn without_word(&self, mut items: Vec<WatchItem<K>>) -> Vec<WatchItem<K>> {
+        match self.defect {
+            Some(Defect::ForgetsTypes) => {
+                for item in &mut items {
+                    if let WatchItem::Invalid(event) = item {
+                        event.event = event.event.map(|_| EventType::Bookmark);
+                    }
+                }
+            }
+            Some(Defect::HidesUnread) => items.retain(|it| !matches!(it, WatchItem::Invalid(_))),
+            _ => {}
+        }
+        items
+    }
+
     fn expect_events(&self, items: &[WatchItem<K>]) {
         let mut expectation = self.expectation.lock();
         for item in items {
@@ -230,7 +260,8 @@ impl<K: Object> Shared<K> {
                     initial_events_end: true,
                     ..
                 } => expectation.list_ends(),
-                WatchItem::Bookmark { .. } | WatchItem::Invalid(_) => {}
+                WatchItem::Invalid(event) => expectation.unread(event),
+                WatchItem::Bookmark { .. } => {}
             }
         }
     }
@@ -240,8 +271,11 @@ impl<K: Object> Shared<K> {
         match batch {
             ListBatch::Items(items) => {
                 for item in items {
-                    if let ListItem::Object(object) = item {
-                        expectation.put(object.object_name(), Stamp::of(object));
+                    match item {
+                        ListItem::Object(object) => {
+                            expectation.put(object.object_name(), Stamp::of(object));
+                        }
+                        ListItem::Invalid(item) => expectation.unread_item(item),
                     }
                 }
             }
@@ -294,6 +328,14 @@ impl<K: Object> ListerWatcher<K> for TroubledLister<K> {
             }
             let stream = self.inner.list(request).await?;
             Ok(troubled(stream, &self.shared, |shared, batch| {
+                let batch = match batch {
+                    ListBatch::Items(items) => {
+                        let items = items.into_iter();
+                        let items = items.map(|it| unreadable::listed(&shared.faults, it));
+                        ListBatch::Items(items.collect())
+                    }
+                    end @ ListBatch::End(_) => end,
+                };
                 shared.expect_page(&batch);
                 batch
             }))
@@ -314,9 +356,10 @@ impl<K: Object> ListerWatcher<K> for TroubledLister<K> {
             let stream = self.inner.watch(request).await?;
             Ok(troubled(stream, &self.shared, |shared, items| {
                 let doubled = items.into_iter().flat_map(|item| shared.doubled(item));
-                let items: Vec<_> = doubled.collect();
+                let items = doubled.map(|it| unreadable::watched(&shared.faults, it));
+                let items: Vec<_> = items.inspect(|it| shared.note_unread(it)).collect();
                 shared.expect_events(&items);
-                items
+                shared.without_word(items)
             }))
         })
     }

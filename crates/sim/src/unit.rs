@@ -7,7 +7,7 @@ use std::time::Duration;
 use kubist_api::core::v1::ConfigMap;
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{Object, ObjectName};
-use kubist_cache::{Encoded, Metadata, Source as _};
+use kubist_cache::{Encoded, Metadata, Selection, Source as _, Written};
 use kubist_informers::{
     Delivery, HandlerState, InformerConfig, InformerStats, Problem, Registration, Report,
     SharedInformer,
@@ -30,6 +30,9 @@ use crate::witness::Witness;
 
 /// How long an informer may take to end: longer than a handler's longest pause.
 const END_MAX: Duration = Duration::from_mins(2);
+
+/// How long somebody waits for a write to be shown.
+const SHOWN_MAX: Duration = Duration::from_secs(30);
 
 /// What units have to do with.
 #[derive(Clone, Debug)]
@@ -60,6 +63,7 @@ trait AnyInformer: Send {
     fn held(&self) -> BTreeMap<ObjectName, Stamp>;
     fn stats(&self) -> InformerStats;
     fn run(&self, token: CancellationToken, tasks: &mut JoinSet<()>);
+    fn expect_shown(&self, name: String, written: Written, stage: &Stage, tasks: &mut JoinSet<()>);
     fn add(
         &self,
         plan: HandlerPlan,
@@ -84,6 +88,30 @@ impl<K: Object> AnyInformer for SharedInformer<K> {
     fn run(&self, token: CancellationToken, tasks: &mut JoinSet<()>) {
         let informer = self.clone();
         tasks.spawn(async move { informer.run(token).await.expect("it runs once") });
+    }
+
+    fn expect_shown(&self, name: String, written: Written, stage: &Stage, tasks: &mut JoinSet<()>) {
+        let (lister, stage) = (self.lister_before_sync(), stage.clone());
+        tasks.spawn(async move {
+            let limit = tokio::time::sleep(SHOWN_MAX);
+            if lister.wait_for(&written, limit).await.is_err() {
+                return;
+            }
+            let written_at = written.version().to_u64();
+            let is_gone = stage.storage.ledger(|ledger| {
+                let now = ledger.original(&written.name);
+                now.is_none_or(|now| now.stamp.uid != written.uid)
+            });
+            let held = lister.get(&written.name).map(|it| Stamp::of(&*it));
+            let shows = held
+                .as_ref()
+                .is_some_and(|it| Some(it.version) >= written_at);
+            // Of what is gone by now the cache may show nothing.
+            if !is_gone && !shows {
+                let what = format!("{name}: {written} is said to be shown, there is {held:?}");
+                stage.verdict.violated(Check::Shown, what);
+            }
+        });
     }
 
     fn add(
@@ -165,6 +193,18 @@ impl Unit {
         let tasks = &mut self.tasks;
         let handler = self.informer.add(plan, witness, &self.stage, dice, tasks);
         self.handlers.push(handler);
+    }
+
+    /// An original was written; whoever waits for it must not be told of it too early. Only where
+    /// no selector keeps objects out.
+    pub(crate) fn written(&mut self, written: &Written) {
+        if self.plan.selection == Selection::all() {
+            let (name, written) = (self.name.clone(), written.clone());
+            let tasks = &mut self.tasks;
+            while tasks.try_join_next().is_some() {}
+            self.informer
+                .expect_shown(name, written, &self.stage, tasks);
+        }
     }
 
     /// Removes the handler that was added last.

@@ -30,6 +30,10 @@ pub enum Check {
     History,
     /// Each changed key is reconciled after its last change.
     Keys,
+    /// Whoever read an object is run again after it changed.
+    Reads,
+    /// Nobody is told that the cache shows a write before it does.
+    Shown,
     /// What the controller writes equals in the end what it is made from.
     Mirror,
     /// What waits for a handler stays within the bounds of its delivery.
@@ -42,7 +46,7 @@ pub enum Check {
 
 impl Check {
     /// All checks.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Convergence,
         Self::FinalState,
         Self::Order,
@@ -50,6 +54,8 @@ impl Check {
         Self::Synced,
         Self::History,
         Self::Keys,
+        Self::Reads,
+        Self::Shown,
         Self::Mirror,
         Self::Memory,
         Self::Tasks,

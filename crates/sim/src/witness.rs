@@ -258,7 +258,8 @@ fn follows(told: &[Told], happened: &[Told], early: bool, alive: bool) -> bool {
         return true;
     };
     let begin = if early {
-        (happened.first() == Some(first)).then_some(0)
+        let begins = happened.first().is_some_and(|it| same(it, first));
+        begins.then_some(0)
     } else {
         let state = |told: &Told| match told {
             Told::Added(stamp) | Told::Updated { new: stamp, .. } => Some(stamp.clone()),
@@ -271,10 +272,20 @@ fn follows(told: &[Told], happened: &[Told], early: bool, alive: bool) -> bool {
     };
     let rest = &happened[begin + 1..];
     let after = &told[1..];
-    if alive {
-        after == rest
+    let is_long_enough = if alive {
+        after.len() == rest.len()
     } else {
-        rest.starts_with(after)
+        after.len() <= rest.len()
+    };
+    is_long_enough && after.iter().zip(rest).all(|(told, it)| same(told, it))
+}
+
+/// Whether both say the same. A deletion comes with the state of the deletion, or, if states before
+/// it may have been missed, with the last one that was seen.
+fn same(told: &Told, happened: &Told) -> bool {
+    match (told, happened) {
+        (Told::Deleted(told), Told::Deleted(happened)) => told.uid == happened.uid,
+        _ => told == happened,
     }
 }
 

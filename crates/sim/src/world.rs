@@ -3,13 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kubist_api::core::v1::ConfigMap;
-use kubist_apimachinery::ObjectName;
+use kubist_api::core::v1::{ConfigMap, Secret};
+use kubist_apimachinery::{ObjectName, Str};
+use kubist_cache::Written;
 use kubist_client::{Api, ApiError, Client};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::dice::Dice;
+use crate::ledger::{Kind, OWNER, Stored};
 use crate::mirror::Mirror;
 use crate::network::Network;
 use crate::plan::{Defect, Plan, Step, TIER, Write, WriteVerb};
@@ -19,6 +21,7 @@ use crate::source::Faults;
 use crate::storage::Storage;
 use crate::trace::Trace;
 use crate::unit::{Stage, Unit};
+use crate::unreadable;
 use crate::verdict::{Check, Verdict};
 
 /// How often it is looked at whether they agree.
@@ -234,15 +237,18 @@ impl World {
         self.writes += 1;
         let (namespace, name, verb) = (write.namespace, write.name, write.verb);
         let done = self.try_write(write).await;
+        if let Ok(Some(written)) = &done {
+            self.units.iter_mut().for_each(|it| it.written(written));
+        }
         let outcome = match done {
-            Ok(()) => "done".to_owned(),
+            Ok(_) => "done".to_owned(),
             Err(error) => error.to_string(),
         };
         let what = format_args!("{verb:?} {namespace}/{name}: {outcome}");
         self.trace.note("write", what);
     }
 
-    async fn try_write(&self, write: Write) -> Result<(), ApiError> {
+    async fn try_write(&self, write: Write) -> Result<Option<Written>, ApiError> {
         let api: Api<ConfigMap> = Api::namespaced(self.operator.clone(), write.namespace);
         let name = ObjectName::new(write.namespace, write.name);
         let held = self.storage.ledger(|it| it.original(&name).cloned());
@@ -261,18 +267,64 @@ impl World {
                 labels.insert(TIER.into(), write.tier.into());
             }
         }
-        match (write.verb, held) {
-            (WriteVerb::Delete, None) => {}
-            (WriteVerb::Delete, Some(_)) => drop(api.delete(write.name).await?),
+        let labels = &mut object.metadata.labels;
+        if write.owner.is_empty() {
+            labels.remove(OWNER);
+        } else {
+            labels.insert(OWNER.into(), write.owner.into());
+        }
+        let written = match (write.verb, held) {
+            (WriteVerb::Delete, None) => return Ok(None),
+            (WriteVerb::Delete, Some(_)) => {
+                api.delete(write.name).await?;
+                return Ok(None);
+            }
             (WriteVerb::Replace, Some(_)) => {
                 api.delete(write.name).await?;
-                api.create(&object).await?;
+                api.create(&object).await
             }
             // Without a version it replaces whatever is there.
-            (_, Some(_)) => drop(api.replace(&object).await?),
-            (_, None) => drop(api.create(&object).await?),
+            (_, Some(_)) => api.replace(&object).await,
+            (_, None) => api.create(&object).await,
+        };
+        written.map(|it| Some(Written::saved(&it)))
+    }
+
+    /// What could not be read is written once more, now that everything can: nothing else would
+    /// tell anybody of it.
+    async fn mend(&self) {
+        let unreadable = |kind: Kind| -> Vec<ObjectName> {
+            self.storage.ledger(|ledger| {
+                let objects = ledger.all(kind);
+                let is_bad = |(name, stored): &(&ObjectName, &Stored)| {
+                    let version = stored.stamp.version.to_string();
+                    unreadable::is_unreadable(&self.faults, name, &version)
+                };
+                objects
+                    .filter(is_bad)
+                    .map(|(name, _)| name.clone())
+                    .collect()
+            })
+        };
+        let (originals, copies) = (unreadable(Kind::Original), unreadable(Kind::Copy));
+        self.faults.calm_down();
+        let number = Str::from(self.writes.to_string());
+        for name in originals {
+            let api = Api::<ConfigMap>::namespaced(self.operator.clone(), name.namespace);
+            if let Ok(mut object) = api.get(&name.name).await {
+                object.data.insert("mended".into(), number.clone());
+                // Whoever comes in between has mended it too.
+                drop(api.replace(&object).await);
+            }
         }
-        Ok(())
+        for name in copies {
+            let api = Api::<Secret>::namespaced(self.operator.clone(), name.namespace);
+            if let Ok(mut object) = api.get(&name.name).await {
+                let annotations = &mut object.metadata.annotations;
+                annotations.insert("mended".into(), number.clone());
+                drop(api.replace(&object).await);
+            }
+        }
     }
 
     /// The time after: no more trouble, until all agree.
@@ -280,7 +332,7 @@ impl World {
         for (_, ending) in std::mem::take(&mut self.ends) {
             self.end(ending).await;
         }
-        self.faults.calm_down();
+        self.mend().await;
         self.network.calm_down();
         self.trace.note("step", format_args!("no more trouble"));
         let until = Instant::now() + self.plan.settle_max;

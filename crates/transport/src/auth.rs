@@ -5,6 +5,7 @@
 //! meanwhile gets their result.
 
 mod exec;
+mod exec_source;
 mod token_file;
 
 use std::io;
@@ -15,8 +16,8 @@ use std::time::Duration;
 use base64::Engine as _;
 use http::HeaderValue;
 
-use self::exec::ExecSource;
 pub use self::exec::{ExecApiVersion, ExecPlugin, InteractiveMode};
+use self::exec_source::ExecSource;
 use self::token_file::TokenFile;
 use crate::error::{ConfigError, Retry};
 use crate::secret::Secret;

@@ -189,7 +189,8 @@ fn is_null(view: View<'_>) -> bool {
     }
 }
 
-struct Value<'a>(View<'a>);
+/// A view as something that serde can write.
+pub(super) struct Value<'a>(pub(super) View<'a>);
 
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -103,8 +103,8 @@ impl<K: Object> Indexer<K> {
         } = replacement;
         let mut listed = Objects::default();
         let objects = self.take_listed(objects, &mut listed, &mut unreadable);
-        let is_listed = |name: &ObjectName| listed.find(&name.namespace, &name.name).is_some();
-        unreadable.retain(|name| !is_listed(name));
+        // Before what could not be read is added to it.
+        let is_unique = listed.len() == objects.len();
         for name in &unreadable {
             let Some(held) = self.state().find(&name.namespace, &name.name).cloned() else {
                 continue;
@@ -132,7 +132,7 @@ impl<K: Object> Indexer<K> {
                 }));
             }
         }
-        self.tell_listed(&objects, &held, changes);
+        self.tell_listed(&objects, is_unique, &held, changes);
         self.set_unreadable(unreadable.into_iter().collect());
         let state = self.twin.edit();
         state.resource_version = resource_version;
@@ -199,13 +199,18 @@ impl<K: Object> Indexer<K> {
         budget.is_some_and(|budget| budget.completes(held, object))
     }
 
-    fn tell_listed(&mut self, objects: &[Arc<K>], held: &Objects<K>, changes: &mut Vec<Change<K>>) {
+    fn tell_listed(
+        &mut self,
+        objects: &[Arc<K>],
+        is_unique: bool,
+        held: &Objects<K>,
+        changes: &mut Vec<Change<K>>,
+    ) {
         let initial = !self.synced;
-        let unique = self.state().objects.len() == objects.len();
         for object in objects {
             let (namespace, name) = (object.namespace(), object.name());
             // A name that the list has twice counts where it comes last.
-            let is_last = unique
+            let is_last = is_unique
                 || self
                     .state()
                     .find(namespace, name)

@@ -332,3 +332,16 @@ fn one_object_has_at_most_a_thousand_deltas_and_the_newest_stays() {
     let kept: Vec<_> = deltas.into_iter().map(|delta| sign(&delta)).collect();
     assert_eq!((kept.len(), kept[999].as_str()), (1000, "~1003"));
 }
+
+/// It may be about anything that waits, so whatever is applied must know of it.
+#[test]
+fn what_happened_to_nobody_knows_whom_is_told_first_and_costs_the_first_list_nothing() {
+    let mut queue = DeltaFifo::new(DeltaFifoConfig::default());
+    queue.replace(replacement("5", &["a@1", "b@2"]));
+    queue.unreadable(ObjectName::default(), "6".into());
+    assert_eq!(queued(&queue), ":!6 a:=1 b:=2");
+    for synced in [false, false, true] {
+        queue.pop_deltas().expect("an item");
+        assert_eq!(queue.has_synced(), synced);
+    }
+}

@@ -60,7 +60,7 @@ impl DeltaModel {
         signs.push(sign);
         match *signs.as_slice() {
             [.., ('?', _), ('-' | '?', _)] | [.., ('!', _), ('!', _)] => {
-                drop(signs.remove(signs.len() - 2));
+                signs.remove(signs.len() - 2);
             }
             [.., ('-', _), ('-' | '?', _)] => drop(signs.pop()),
             _ => {}
@@ -90,11 +90,8 @@ impl DeltaModel {
             self.push(name, ('=', version));
         }
         let all: BTreeSet<u8> = listed.iter().chain(unreadable).copied().collect();
-        let mut told: BTreeSet<u8> = listed.iter().copied().collect();
-        for &name in unreadable {
-            if told.insert(name) {
-                self.push(name, ('!', version));
-            }
+        for name in BTreeSet::from_iter(unreadable) {
+            self.push(*name, ('!', version));
         }
         let stays = |name: u8| listed.contains(&name) || unreadable.contains(&name);
         let mut missing: Vec<(u8, u64)> = Vec::new();

@@ -261,3 +261,16 @@ fn changes_name_the_newest_object() {
         Some("1")
     );
 }
+
+#[test]
+fn a_name_that_a_list_has_twice_is_told_once_whatever_else_cannot_be_read() {
+    let mut indexer = Indexer::new();
+    apply(&mut indexer, Delta::Added(object("a/kept@1")));
+    let list = Replacement {
+        resource_version: "9".into(),
+        objects: vec![object("a/x@5"), object("a/x@5")],
+        unreadable: vec![ObjectName::new("a", "kept")],
+    };
+    let told = apply(&mut indexer, Delta::ReplacedAll(list));
+    assert_eq!(told.matches("@5").count(), 1, "{told}");
+}

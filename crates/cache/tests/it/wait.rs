@@ -120,13 +120,21 @@ async fn past_the_deadline_the_error_says_what_is_missing() {
         late,
         Err(WaitError::Deadline {
             written: written.clone(),
-            store
+            store,
+            problem: None,
         })
     );
     assert_eq!(
         late.expect_err("late").to_string(),
         "the cache is at version \"5\" and does not show a/x@7 yet"
     );
+    indexer.set_problem(Some("the server said 401".into()));
+    let late = lister.wait_for(&written, std::future::ready(())).await;
+    assert_eq!(
+        late.expect_err("late").to_string(),
+        "the cache is at version \"5\" and does not show a/x@7 yet: the server said 401"
+    );
+    indexer.set_problem(None);
     apply(&mut indexer, Delta::Bookmark("7".into()));
     let shown = lister.wait_for(&written, ready(())).await;
     assert_eq!(shown, Ok(()), "what is shown is shown, deadline or not");

@@ -1,7 +1,7 @@
 //! Patch: a change to an object, made by the server.
 
 use http::Method;
-use kubist_apimachinery::wire::{Encode, Encoding};
+use kubist_apimachinery::wire::Encode;
 use kubist_apimachinery::{Object, PatchOptions};
 use serde_json::Value;
 
@@ -87,12 +87,20 @@ impl<K: Object> Api<K> {
 
     /// Applies the object (server-side apply): creates it, or makes it have these fields. The
     /// options need a field manager.
+    ///
+    /// Fields that are empty are not wanted, though the kind requires them; nor are `status` and
+    /// what else the server writes. To apply exactly what you say, use [`Patch::Apply`] or an
+    /// [`Unstructured`](kubist_apimachinery::Unstructured) object.
     pub async fn apply(&self, object: &K, options: &PatchOptions) -> Result<K, ApiError>
     where
         K: Encode,
     {
         let target = self.target_of(object, Some(object.name()));
-        let bytes = object.encode(Encoding::Json).into();
+        let with_status = self.endpoint.subresource == "status";
+        let bytes = self
+            .endpoint
+            .encoded(object.encode_wanted(with_status))?
+            .into();
         let content = Some(Content {
             media_type: APPLY,
             bytes,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use kubist_apimachinery::{ApiResource, GroupVersion, Str};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::{DiscoveredResource, Discovery, FailedGroup};
 use crate::Client;
@@ -18,20 +18,25 @@ const ACCEPT: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDis
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct GroupList {
+    #[serde(deserialize_with = "null_is_none")]
     kind: Str,
+    #[serde(deserialize_with = "null_is_none")]
     items: Vec<Group>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Group {
+    #[serde(deserialize_with = "null_is_none")]
     metadata: Metadata,
+    #[serde(deserialize_with = "null_is_none")]
     versions: Vec<Version>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Metadata {
+    #[serde(deserialize_with = "null_is_none")]
     name: Str,
 }
 
@@ -39,8 +44,11 @@ struct Metadata {
 #[serde(default)]
 struct Version {
     #[serde(rename = "version")]
+    #[serde(deserialize_with = "null_is_none")]
     name: Str,
+    #[serde(deserialize_with = "null_is_none")]
     freshness: Str,
+    #[serde(deserialize_with = "null_is_none")]
     resources: Vec<Resource>,
 }
 
@@ -48,20 +56,28 @@ struct Version {
 #[serde(default, rename_all = "camelCase")]
 struct Resource {
     #[serde(rename = "resource")]
+    #[serde(deserialize_with = "null_is_none")]
     plural: Str,
     response_kind: Option<Kind>,
+    #[serde(deserialize_with = "null_is_none")]
     scope: Str,
     #[serde(rename = "singularResource")]
+    #[serde(deserialize_with = "null_is_none")]
     singular: Str,
+    #[serde(deserialize_with = "null_is_none")]
     verbs: Vec<Str>,
+    #[serde(deserialize_with = "null_is_none")]
     short_names: Vec<Str>,
+    #[serde(deserialize_with = "null_is_none")]
     categories: Vec<Str>,
+    #[serde(deserialize_with = "null_is_none")]
     subresources: Vec<Subresource>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Kind {
+    #[serde(deserialize_with = "null_is_none")]
     kind: Str,
 }
 
@@ -69,8 +85,19 @@ struct Kind {
 #[serde(default)]
 struct Subresource {
     #[serde(rename = "subresource")]
+    #[serde(deserialize_with = "null_is_none")]
     name: Str,
+    #[serde(deserialize_with = "null_is_none")]
     verbs: Vec<Str>,
+}
+
+/// Go writes a list that is empty as null; so do servers that are not written in it.
+pub(super) fn null_is_none<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: Deserialize<'de> + Default,
+    D: Deserializer<'de>,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
 }
 
 /// `None` if the server does not aggregate.

@@ -3,6 +3,7 @@
 use kubist_apimachinery::{ApiResource, GroupVersion, Str};
 use serde::Deserialize;
 
+use super::aggregated::null_is_none;
 use super::{DiscoveredResource, Discovery, FailedGroup};
 use crate::Client;
 use crate::error::ApiError;
@@ -11,12 +12,14 @@ use crate::request::JSON;
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct CoreVersions {
+    #[serde(deserialize_with = "null_is_none")]
     versions: Vec<Str>,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct GroupList {
+    #[serde(deserialize_with = "null_is_none")]
     groups: Vec<Group>,
 }
 
@@ -24,7 +27,9 @@ struct GroupList {
 #[serde(default, rename_all = "camelCase")]
 struct Group {
     name: Str,
+    #[serde(deserialize_with = "null_is_none")]
     versions: Vec<Version>,
+    #[serde(deserialize_with = "null_is_none")]
     preferred_version: Version,
 }
 
@@ -37,6 +42,7 @@ struct Version {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct ResourceList {
+    #[serde(deserialize_with = "null_is_none")]
     resources: Vec<Resource>,
 }
 
@@ -47,8 +53,11 @@ struct Resource {
     singular_name: Str,
     namespaced: bool,
     kind: Str,
+    #[serde(deserialize_with = "null_is_none")]
     verbs: Vec<Str>,
+    #[serde(deserialize_with = "null_is_none")]
     short_names: Vec<Str>,
+    #[serde(deserialize_with = "null_is_none")]
     categories: Vec<Str>,
 }
 

@@ -142,3 +142,23 @@ async fn an_answer_that_is_no_document_is_named() {
     let error = server.client().discover().await.unwrap_err();
     assert_eq!(error.to_string(), "the answer to GET /api cannot be read");
 }
+
+#[tokio::test]
+async fn a_list_that_is_null_is_an_empty_one() {
+    let core = CORE.replace(r#""categories":["all"]"#, r#""categories":null"#);
+    let groups = GROUPS.replace(r#""resources":[]"#, r#""resources":null"#);
+    let server = Server::new([Reply::json(core), Reply::json(groups)]);
+    let discovery = server.client().discover().await.unwrap();
+    assert!(discovery.resolve("deploy").is_some() && discovery.resolve("po").is_some());
+    let nothing = r#"{"kind":"APIGroupDiscoveryList","items":null}"#;
+    let server = Server::new([Reply::json(nothing), Reply::json(GROUPS)]);
+    assert!(
+        server
+            .client()
+            .discover()
+            .await
+            .unwrap()
+            .resolve("deploy")
+            .is_some()
+    );
+}

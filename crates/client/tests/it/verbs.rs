@@ -1,6 +1,7 @@
 //! Each verb: method, path, query, headers and body of its request, and what becomes of the answer.
 
 use http::HeaderMap;
+use kubist_api::apps::v1::Deployment;
 use kubist_api::core::v1::{Namespace, Pod};
 use kubist_apimachinery::wire::{DecodeContext, Wire};
 use kubist_apimachinery::{
@@ -176,7 +177,34 @@ async fn apply_sends_the_object_as_what_is_wanted() {
         .unwrap();
     let asked = only(&server);
     assert_eq!(asked.header("content-type"), "application/apply-patch+yaml");
-    assert_eq!(asked.body, pod("web").to_json());
+    let body: serde_json::Value = serde_json::from_slice(&asked.body).unwrap();
+    assert_eq!(body["metadata"]["name"], "web");
+}
+
+#[tokio::test]
+async fn apply_wants_nothing_that_is_only_empty_and_nothing_that_is_the_servers() {
+    let (server, _) = setup(Reply::object(&Deployment::default()));
+    let api: Api<Deployment> = Api::namespaced(server.client(), "shop");
+    let mut web = Deployment::default();
+    web.metadata.name = "web".into();
+    web.spec.replicas = Some(0);
+    web.status.replicas = 3;
+    let volumes = &mut web.spec.template.spec.volumes;
+    volumes.push(kubist_api::core::v1::Volume {
+        name: "scratch".into(),
+        empty_dir: Some(Box::default()),
+        ..Default::default()
+    });
+    let mut options = PatchOptions::default();
+    options.post.field_manager = "me".into();
+    api.apply(&web, &options).await.unwrap();
+    let body: serde_json::Value = serde_json::from_slice(&only(&server).body).unwrap();
+    let expected = serde_json::json!({
+        "kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "web"},
+        "spec": {"replicas": 0, "template": {"spec": {
+            "volumes": [{"name": "scratch", "emptyDir": {}}]}}},
+    });
+    assert_eq!(body, expected);
 }
 
 #[tokio::test]

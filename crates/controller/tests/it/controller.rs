@@ -233,3 +233,45 @@ async fn predicates_keep_changes_out_but_not_the_first_list() {
     assert_eq!(calls.take(), ["web"]);
     assert_eq!(running.stop().await.events, 4);
 }
+
+#[tokio::test(start_paused = true)]
+async fn settings_hold_in_whichever_order_they_are_given() {
+    let cluster = Cluster::default();
+    for name in ["a", "b", "c"] {
+        cluster.put(named::<Deployment>(name));
+    }
+    let (factory, controller) = deployments(&cluster);
+    let mut controller = controller.workers(3);
+    let monitor = controller.monitor();
+    let limiter = kubist_workqueue::rate_limiter::Exponential {
+        base: Duration::from_secs(7),
+        max: Duration::from_secs(7),
+    };
+    let queue = kubist_workqueue::Config {
+        limiter: Box::new(limiter),
+        ..kubist_workqueue::Config::default()
+    };
+    let controller = controller.config(Config {
+        queue,
+        ..Config::default()
+    });
+    let (calls, begin) = (Calls::default(), Instant::now());
+    let record = calls.clone();
+    let reconcile = move |key: ObjectName| {
+        record.push(&key, begin);
+        async {
+            sleep(Duration::from_secs(1)).await;
+            Err::<Action, _>(Error::new("not yet"))
+        }
+    };
+    let running = start(controller, &factory, reconcile);
+    sleep(Duration::from_millis(500)).await;
+    assert_eq!(monitor.stats().active, 3, "three workers");
+    sleep(Duration::from_secs(9)).await;
+    assert_eq!(
+        calls.times(),
+        [0, 0, 0, 8_000, 8_000, 8_000],
+        "its own limiter"
+    );
+    running.stop().await;
+}

@@ -4,6 +4,7 @@ mod cluster;
 mod controller;
 mod manager;
 mod own_writes;
+mod pace;
 mod running;
 mod stop;
 mod wake_ups;

@@ -36,8 +36,28 @@ async fn nothing_runs_before_every_informer_is_synced() {
             controller: "deployment".into(),
             informer: "ReplicaSet".into(),
             waited: Duration::from_mins(2),
+            problem: Some("the server has been silent for too long; asking again".into()),
         }
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_forgotten_start_is_an_error_that_says_so() {
+    let cluster = Cluster::default();
+    let (factory, controller) = deployments(&cluster);
+    let calls = Calls::default();
+    let begin = tokio::time::Instant::now();
+    let token = tokio_util::sync::CancellationToken::new();
+    let error = controller.run(recorder(&calls), token).await;
+    let error = error.expect_err("nobody runs the informer");
+    assert!(matches!(error, RunError::InformerNotStarted { .. }));
+    let text = error.to_string();
+    assert!(
+        text.contains("Deployment") && text.contains("SharedInformerFactory::start"),
+        "{text}"
+    );
+    assert!(begin.elapsed() < Duration::from_secs(20));
+    drop(factory);
 }
 
 /// Contract CTRL-5.

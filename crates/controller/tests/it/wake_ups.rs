@@ -11,7 +11,7 @@ use kubist_informers::SharedInformerFactory;
 use crate::cluster::{Cluster, named, owned};
 use crate::running::{Calls, Running, deployments, recorder, settle, start};
 
-/// A controller of Deployments that own ReplicaSets, past its first run.
+/// A controller of Deployments that own `ReplicaSets`, past its first run.
 async fn owning(cluster: &Cluster, calls: &Calls) -> Running {
     for name in ["a", "b"] {
         cluster.put(named::<Deployment>(name));

@@ -9,7 +9,7 @@ use kubist_cache::Selection;
 use tokio_util::sync::CancellationToken;
 
 use crate::shared::Shared;
-use crate::{InformerState, InformerStats, SharedInformer};
+use crate::{InformerState, InformerStats, SharedInformer, SyncError};
 
 /// What makes two requests mean the same informer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,7 +52,8 @@ pub(super) trait Erased: Send + Sync {
     fn stats(&self) -> InformerStats;
     fn run(self: Arc<Self>, token: CancellationToken) -> BoxFuture<'static, ()>;
     fn settled(self: Arc<Self>) -> BoxFuture<'static, InformerState>;
-    fn synced(self: Arc<Self>) -> BoxFuture<'static, InformerState>;
+    fn synced(self: Arc<Self>) -> BoxFuture<'static, Result<(), SyncError>>;
+    fn last_problem(&self) -> Option<Str>;
     fn unused(self: Arc<Self>) -> BoxFuture<'static, u64>;
     fn retire(&self, made: u64) -> bool;
 }
@@ -79,8 +80,12 @@ impl<K: Object> Erased for Shared<K> {
         Box::pin(async move { Self::settled(&self).await })
     }
 
-    fn synced(self: Arc<Self>) -> BoxFuture<'static, InformerState> {
-        Box::pin(async move { self.until(|it| it.has_synced).await.state })
+    fn synced(self: Arc<Self>) -> BoxFuture<'static, Result<(), SyncError>> {
+        Box::pin(async move { Self::synced(&self).await })
+    }
+
+    fn last_problem(&self) -> Option<Str> {
+        self.last_problem.lock().clone()
     }
 
     fn unused(self: Arc<Self>) -> BoxFuture<'static, u64> {

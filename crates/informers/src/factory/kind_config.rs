@@ -7,7 +7,7 @@ use kubist_apimachinery::{ApiResource, Str};
 use kubist_cache::Selection;
 use kubist_reflector::{Config, Transform};
 
-use crate::informer_config::OnProblem;
+use crate::OnProblem;
 use crate::{Budget, QueueKind, Resync};
 
 /// How long an informer of a factory runs on when nobody uses it, by default.

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::SharedInformerFactory;
 use super::entry::{Erased, Key};
-use crate::{InformerState, InformerStats};
+use crate::{InformerState, InformerStats, SyncError};
 
 /// One informer of a factory, as its name, state and figures.
 #[derive(Clone, Debug)]
@@ -28,16 +28,31 @@ pub struct InformerSummary {
 pub struct SyncResult {
     /// The informer's name.
     pub name: Str,
-    /// [`InformerState::Synced`], [`InformerState::NotServed`] or [`InformerState::Stopped`].
+    /// [`InformerState::Synced`], [`InformerState::NotServed`], [`InformerState::Stopped`], or
+    /// [`InformerState::Created`] if nobody runs it.
     pub state: InformerState,
+    /// What keeps it from listing or watching, if anything does.
+    pub problem: Option<Str>,
 }
 
-/// Informers that stopped before their first list was complete.
+/// Informers whose first list will not be complete.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("stopped before the first list was complete: {}", .informers.join(", "))]
+#[error("no first list: {}", .informers.iter().map(|it| format!("{}: {}", it.name, it.error)).collect::<Vec<_>>().join(", "))]
 pub struct NotSynced {
-    /// Their names.
-    pub informers: Vec<Str>,
+    /// Which, and why.
+    pub informers: Vec<Unsynced>,
+}
+
+/// An informer whose first list will not be complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unsynced {
+    /// Its name.
+    pub name: Str,
+    /// Why.
+    pub error: SyncError,
+    /// What kept it from listing or watching last, if anything did.
+    pub problem: Option<Str>,
 }
 
 impl<S: Send + Sync + 'static> SharedInformerFactory<S> {
@@ -75,12 +90,16 @@ impl<S: Send + Sync + 'static> SharedInformerFactory<S> {
     /// It waits for a kind that the server does not serve, too; [`Self::sync_results`] does not.
     ///
     /// # Errors
-    /// Some stopped before.
+    /// Some stopped before, or nobody runs them: [`Self::start`] was forgotten.
     pub async fn wait_for_sync(&self) -> Result<(), NotSynced> {
         let mut informers = Vec::new();
         for informer in self.all() {
-            if Arc::clone(&informer).synced().await == InformerState::Stopped {
-                informers.push(informer.name());
+            if let Err(error) = Arc::clone(&informer).synced().await {
+                informers.push(Unsynced {
+                    name: informer.name(),
+                    error,
+                    problem: informer.last_problem(),
+                });
             }
         }
         if informers.is_empty() {
@@ -98,6 +117,7 @@ impl<S: Send + Sync + 'static> SharedInformerFactory<S> {
             results.push(SyncResult {
                 name: informer.name(),
                 state: Arc::clone(&informer).settled().await,
+                problem: informer.last_problem(),
             });
         }
         results

@@ -8,7 +8,7 @@ use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{Object as _, ObjectName};
 use kubist_cache::{Encoded, FetchError, FieldLookup, Index, Metadata, Selection, Source as _};
 use kubist_informers::{
-    InformerConfig, InformerState, Problem, Report, RunError, SharedInformer, Stopped,
+    InformerConfig, InformerState, Problem, Report, RunError, SharedInformer, SyncError,
 };
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -170,7 +170,7 @@ async fn an_informer_runs_once_and_says_that_it_stopped() {
     assert_eq!(informer.run(token.clone()).await, Ok(()));
     assert_eq!(informer.state(), InformerState::Stopped);
     assert_eq!(informer.run(token).await, Err(RunError::StartedBefore));
-    assert_eq!(informer.synced().await.err(), Some(Stopped));
+    assert_eq!(informer.synced().await.err(), Some(SyncError::Stopped));
 }
 
 /// Contract INF-16.
@@ -183,5 +183,5 @@ async fn dropping_the_future_stops_the_informer() {
     let limit = Duration::from_secs(5);
     assert!(tokio::time::timeout(limit, run).await.is_err());
     assert_eq!(informer.state(), InformerState::Stopped);
-    assert_eq!(informer.synced().await.err(), Some(Stopped));
+    assert_eq!(informer.synced().await.err(), Some(SyncError::Stopped));
 }

@@ -36,6 +36,8 @@ struct Open {
     events: u64,
     /// It moved the version on, or brought an event in it: whoever resumes goes on from there.
     progressed: bool,
+    /// It brought an event of which nobody knows whom it was about.
+    lost: bool,
     /// The watch began at no version in particular: until something else than `Added` comes,
     /// versions are those of old objects, in no order.
     unordered: bool,
@@ -139,6 +141,7 @@ impl Machine {
             floor: resource_version.clone(),
             events: 0,
             progressed: false,
+            lost: false,
             unordered: resource_version.is_unset() || resource_version.is_any(),
         });
         WatchRequest {
@@ -177,6 +180,7 @@ impl Machine {
             return Verdict::Ignore;
         };
         open.events += 1;
+        open.lost |= event == Event::Lost;
         if *phase == Phase::Following {
             return self.followed(event);
         }
@@ -226,10 +230,7 @@ impl Machine {
                 version
             }
             Event::Nothing => return Verdict::Ignore,
-            Event::Lost => {
-                self.lost = true;
-                return Verdict::Deliver;
-            }
+            Event::Lost => return Verdict::Deliver,
         };
         if !open.unordered && !version.is_empty() {
             open.progressed = true;
@@ -260,6 +261,7 @@ impl Machine {
         if healthy {
             self.failures = 0;
         }
+        let lost = open.as_ref().is_some_and(|open| open.lost);
         let progressed = phase == Phase::Following && open.is_some_and(|open| open.progressed);
         if progressed && end.is_of_the_connection() {
             self.resume_soon(now);
@@ -276,7 +278,7 @@ impl Machine {
             Phase::Following if is_failure => self.watch_failed(now, end, healthy),
             Phase::Following => Consequence::Resume,
         };
-        let consequence = if self.lost && consequence == Consequence::Resume {
+        let consequence = if lost && consequence == Consequence::Resume {
             self.find_lost(now, healthy)
         } else {
             consequence
@@ -292,7 +294,6 @@ impl Machine {
         if !healthy {
             self.pause(now, None);
         }
-        self.lost = false;
         self.state = State::Fetch;
         Consequence::Relist
     }

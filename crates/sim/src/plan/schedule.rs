@@ -45,6 +45,8 @@ pub(crate) struct Write {
     pub(crate) verb: WriteVerb,
     /// The value of the label; empty for none.
     pub(crate) tier: &'static str,
+    /// Whom it names as its owner; empty for nobody.
+    pub(crate) owner: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +118,23 @@ pub(crate) fn schedule(
     steps
 }
 
+/// Everything is deleted at last.
+pub(super) fn deletions(at: Duration) -> impl Iterator<Item = (Duration, Step)> {
+    let names = NAMESPACES
+        .iter()
+        .flat_map(|it| NAMES.map(|name| (*it, name)));
+    names.map(move |(namespace, name)| {
+        let write = Write {
+            namespace,
+            name,
+            verb: WriteVerb::Delete,
+            tier: "",
+            owner: "",
+        };
+        (at, Step::Write(write))
+    })
+}
+
 fn write(dice: &mut Dice) -> Write {
     let verb = match dice.below(10) {
         0..=4 => WriteVerb::Put,
@@ -128,5 +147,10 @@ fn write(dice: &mut Dice) -> Write {
         name: dice.pick(&NAMES),
         verb,
         tier: dice.pick(&TIERS),
+        owner: if dice.chance(60) {
+            dice.pick(&NAMES)
+        } else {
+            ""
+        },
     }
 }

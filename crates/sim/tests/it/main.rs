@@ -46,6 +46,11 @@ fn faults_of_every_kind_happen() {
         "request refused: the connection was refused",
         "stream cut",
         "event twice",
+        "cannot be read: Some(Added)",
+        "cannot be read: Some(Modified)",
+        "cannot be read: Some(Deleted)",
+        "cannot be read: Some(Bookmark)",
+        "cannot be read: None",
         "late by",
         "storage: put",
         "panics",
@@ -135,4 +140,19 @@ fn a_task_that_outlives_the_shutdown_is_noticed() {
 #[test]
 fn a_run_that_depends_on_more_than_its_seed_is_noticed() {
     assert_noticed(Defect::RollsOtherDice, Check::Determinism);
+}
+
+#[test]
+fn a_former_owner_that_is_not_run_again_is_noticed_by_what_it_had_read() {
+    assert_noticed(Defect::MapsLastState, Check::Reads);
+}
+
+#[test]
+fn a_ghost_of_a_deletion_that_could_not_be_read_is_noticed_by_convergence() {
+    assert_noticed(Defect::ForgetsTypes, Check::Convergence);
+}
+
+#[test]
+fn a_write_that_is_said_to_be_shown_before_it_is_is_noticed() {
+    assert_noticed(Defect::HidesUnread, Check::Shown);
 }

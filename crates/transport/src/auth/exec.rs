@@ -1,8 +1,8 @@
 //! Credentials from a command (`client.authentication.k8s.io`, `v1` and `v1beta1`).
 //!
 //! The command prints an `ExecCredential` with a token, a client certificate, or both. Its answer
-//! is kept until it expires or the server refuses it. One run at a time; its output, its error
-//! text and (unless it talks to a person) its time are bounded.
+//! is read here and kept by `ExecSource`. Its output, its error text and (unless it talks to a
+//! person) its time are bounded.
 
 use std::io::IsTerminal as _;
 use std::process::{ExitStatus, Stdio};
@@ -12,10 +12,9 @@ use std::time::{Duration, SystemTime};
 use serde::Deserialize;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, Command};
-use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::{AuthError, Issued, bearer};
+use super::{AuthError, bearer};
 use crate::secret::Secret;
 use crate::tls::{Identity, Pem};
 
@@ -95,66 +94,19 @@ pub enum InteractiveMode {
     Always,
 }
 
-#[derive(Debug)]
-pub(crate) struct ExecSource {
-    plugin: ExecPlugin,
-    /// Held while the command runs, so that it runs once for all who wait.
-    last: Mutex<Last>,
-}
-
-#[derive(Debug, Default)]
-struct Last {
-    issued: Option<Issued>,
-    expires: Option<Instant>,
-    runs: u64,
-}
-
-impl ExecSource {
-    pub(super) fn new(plugin: ExecPlugin) -> Self {
-        Self {
-            plugin,
-            last: Mutex::new(Last::default()),
-        }
-    }
-
-    pub(super) async fn issue(&self) -> Result<Issued, AuthError> {
-        let mut last = self.last.lock().await;
-        match &last.issued {
-            Some(issued) if last.expires.is_none_or(|at| Instant::now() < at) => Ok(issued.clone()),
-            _ => self.run_into(&mut last).await,
-        }
-    }
-
-    pub(super) async fn renew(&self, refused: &Issued) -> Result<Option<Issued>, AuthError> {
-        let mut last = self.last.lock().await;
-        match &last.issued {
-            Some(issued) if issued.serial != refused.serial => Ok(Some(issued.clone())),
-            _ => self.run_into(&mut last).await.map(Some),
-        }
-    }
-
-    async fn run_into(&self, last: &mut Last) -> Result<Issued, AuthError> {
-        let output = run(&self.plugin).await?;
-        let (header, identity, expires) = self.plugin.read(&output)?;
-        last.runs += 1;
-        let issued = Issued {
-            header,
-            identity,
-            serial: last.runs,
-        };
-        last.issued = Some(issued.clone());
-        last.expires = expires;
-        Ok(issued)
-    }
-}
-
-type Read = (
+/// Header, certificate, and when they expire.
+pub(super) type Read = (
     Option<http::HeaderValue>,
     Option<Arc<Identity>>,
     Option<Instant>,
 );
 
 impl ExecPlugin {
+    /// Runs the command and reads what it prints.
+    pub(super) async fn run(&self) -> Result<Read, AuthError> {
+        self.read(&run(self).await?)
+    }
+
     fn read(&self, output: &[u8]) -> Result<Read, AuthError> {
         let problem = |problem: String| AuthError::Output {
             command: self.command.clone(),

@@ -149,6 +149,27 @@ async fn a_plugin_runs_once_until_its_token_is_refused() {
 }
 
 #[tokio::test]
+async fn a_plugin_outlives_the_requests_that_are_given_up_while_it_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let body = format!("sleep 1\n{}", credential("v1", r#""token":"t'$N'""#));
+    let plugin = plugin(folder.path(), &body);
+    let transport = transport(&server(), Auth::Exec(Box::new(plugin)));
+    let mut given_up = 0;
+    let seen = loop {
+        let limit = Duration::from_millis(100);
+        match tokio::time::timeout(limit, authorization(&transport)).await {
+            Ok(seen) => break seen,
+            Err(_) => given_up += 1,
+        }
+        assert!(given_up < 300, "no answer ever comes");
+    };
+    assert_eq!(seen, "Bearer t1", "one run for all");
+    assert!(given_up > 0);
+    let runs = std::fs::read_to_string(folder.path().join("count")).unwrap();
+    assert_eq!(runs.lines().count(), 1);
+}
+
+#[tokio::test]
 async fn a_plugin_runs_again_after_the_expiry_it_told() {
     let folder = tempfile::tempdir().unwrap();
     let status = r#""token":"t'$N'","expirationTimestamp":"2020-01-01T00:00:00Z""#;

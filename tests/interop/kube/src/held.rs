@@ -133,7 +133,7 @@ pub async fn derived(both: &Both) -> Result<(), Failure> {
             colour: "green".to_owned(),
         },
     );
-    let json = fig.encode(Encoding::Json);
+    let json = fig.encode(Encoding::Json).expect("it is JSON");
     let read = Fig::ingest(json.into(), Encoding::Json, &mut DecodeContext::new())?;
     expect(
         "fig",

@@ -1,0 +1,121 @@
+//! Others have their turn, whatever handlers do: with a real clock, and handlers that really block.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use kubist_api::core::v1::Pod;
+use kubist_cache::{Change, Selection, Source as _};
+use kubist_informers::{HandlerConfig, Informer, InformerConfig, QueueKind, SharedInformer};
+use tokio::time::Instant;
+
+use crate::cluster::{Cluster, pod};
+use crate::handlers::factory;
+
+/// What one call blocks its thread for.
+const CALL: Duration = Duration::from_micros(100);
+/// No task of ours runs longer: in calls, so that a busy machine does not spoil the test.
+const TURN_CALLS_MAX: u64 = 100;
+const PODS: u64 = 1_500;
+
+/// Counts calls, each of which blocks; and how many came between two turns of somebody else.
+#[derive(Clone, Default)]
+struct Calls {
+    all: Arc<AtomicU64>,
+}
+
+impl Calls {
+    fn block(&self) {
+        let begin = Instant::now();
+        while begin.elapsed() < CALL {
+            std::hint::spin_loop();
+        }
+        self.all.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Sleeps again and again until so many calls were made; the most that came during one sleep.
+    async fn most_until(&self, calls: u64) -> u64 {
+        let (mut most, mut before) = (0, self.all.load(Ordering::SeqCst));
+        while before < calls {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            let now = self.all.load(Ordering::SeqCst);
+            most = most.max(now - before);
+            before = now;
+        }
+        most
+    }
+}
+
+fn cluster() -> Cluster {
+    let cluster = Cluster::default();
+    (0..PODS).for_each(|it| cluster.put(pod(&format!("web-{it}"))));
+    cluster
+}
+
+/// The handlers are of each kind; what each does first is blocking.
+fn add_handlers(pods: &SharedInformer<Pod>, calls: &Calls) {
+    let config = HandlerConfig {
+        resync: Some(Duration::from_secs(1)),
+        ..HandlerConfig::default()
+    };
+    let called = calls.clone();
+    let handler = move |_: Change<Pod>| called.block();
+    pods.add_handler_with(handler.clone(), config.clone());
+    pods.add_handler_in_place(handler, config.clone());
+    let waits = calls.clone();
+    let waiting = move |_: Change<Pod>| {
+        waits.block();
+        std::future::ready(())
+    };
+    pods.add_waiting_handler(waiting, config);
+}
+
+/// Contract INF-20.
+#[tokio::test]
+async fn handlers_that_block_let_others_have_their_turn_after_ten_milliseconds() {
+    let (cluster, calls) = (cluster(), Calls::default());
+    let factory = factory(&cluster, QueueKind::RealFifo);
+    let pods = factory.informer::<Pod>();
+    add_handlers(&pods, &calls);
+    factory.start();
+    // The first list, and one resync.
+    let most = calls.most_until(6 * PODS).await;
+    assert!(
+        most <= TURN_CALLS_MAX,
+        "{most} calls of {CALL:?} in one turn"
+    );
+    factory.shutdown().await;
+}
+
+/// Contract INF-20.
+#[tokio::test]
+async fn whoever_asks_for_changes_is_made_to_yield() {
+    let (cluster, calls) = (cluster(), Calls::default());
+    let factory = factory(&cluster, QueueKind::RealFifo);
+    let pods = factory.informer::<Pod>();
+    let mut subscription = pods.subscribe(HandlerConfig::default());
+    factory.start();
+    pods.synced().await.expect("it runs");
+    let config = InformerConfig::default();
+    let source = cluster.lister_watcher::<Pod>(&Selection::all());
+    let mut informer = Informer::new(source, config);
+    let mut tasks = tokio::task::JoinSet::new();
+    let (one, two) = (calls.clone(), calls.clone());
+    tasks.spawn(async move {
+        while subscription.next().await.is_some() {
+            one.block();
+        }
+    });
+    tasks.spawn(async move {
+        loop {
+            informer.next().await;
+            two.block();
+        }
+    });
+    let most = calls.most_until(2 * PODS).await;
+    assert!(
+        most <= TURN_CALLS_MAX,
+        "{most} calls of {CALL:?} in one turn"
+    );
+    factory.shutdown().await;
+}
