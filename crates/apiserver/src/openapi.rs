@@ -10,9 +10,10 @@ mod schemas;
 mod v2;
 
 use crate::answer::{Answer, TEXT};
+use crate::body::Body;
 use bytes::Bytes;
-use http::HeaderValue;
-use http::header::{CACHE_CONTROL, ETAG};
+use http::header::{CACHE_CONTROL, ETAG, LOCATION, VARY};
+use http::{HeaderValue, StatusCode};
 use kubist_api::{GROUPS, GroupFacts, VersionFacts};
 use serde_json::{Map, Value, json};
 use std::sync::OnceLock;
@@ -68,19 +69,38 @@ impl OpenApi {
         Answer::whole(TEXT, bytes.clone())
     }
 
-    /// The document of a path below `/openapi/v3/`.
-    pub(crate) fn document(&self, path: &str, if_none_match: Option<&str>) -> Option<Answer> {
+    /// The document of a path below `/openapi/v3/`. With a hash, that of the document as it is
+    /// now may be kept for ever, and any other leads there.
+    pub(crate) fn document(
+        &self,
+        path: &str,
+        hash: Option<&str>,
+        if_none_match: Option<&str>,
+    ) -> Option<Answer> {
         let found = self.documents.iter().position(|(it, _)| it == path)?;
         let (group, version) = group_versions().nth(found)?;
         let made = &self.documents[found].1;
         let bytes = made.get_or_init(|| document(group, version).into());
-        let tag = format!("\"{}\"", tag(bytes));
-        let mut answer = if if_none_match == Some(tag.as_str()) {
+        let current = tag(bytes);
+        let tag = format!("\"{current}\"");
+        let mut answer = if hash.is_some_and(|it| it != current) {
+            let mut answer = Answer::new(
+                StatusCode::MOVED_PERMANENTLY,
+                "application/json",
+                Body::empty(),
+            );
+            let url = HeaderValue::from_str(&format!("/openapi/v3/{path}?hash={current}")).ok()?;
+            answer.headers.insert(LOCATION, url);
+            answer
+        } else if if_none_match == Some(tag.as_str()) {
             Answer::not_modified()
         } else {
             Answer::whole("application/json", bytes.clone())
         };
-        answer = answer.with_header(CACHE_CONTROL, "public, immutable");
+        if hash == Some(current.as_str()) {
+            answer = answer.with_header(CACHE_CONTROL, "public, immutable");
+        }
+        answer = answer.with_header(VARY, "Accept");
         if let Ok(tag) = HeaderValue::from_str(&tag) {
             answer.headers.insert(ETAG, tag);
         }

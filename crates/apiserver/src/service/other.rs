@@ -60,7 +60,12 @@ impl Service {
             }
             path => Ok(path
                 .strip_prefix("/openapi/v3/")
-                .and_then(|path| self.open_api.document(path, request.if_none_match()))
+                .and_then(|path| {
+                    // An empty one is none, as upstream.
+                    let hash = request.query.first("hash").filter(|it| !it.is_empty());
+                    let seen = request.if_none_match();
+                    self.open_api.document(path, hash, seen)
+                })
                 .unwrap_or_else(Answer::page_not_found)),
         }
     }

@@ -198,3 +198,83 @@ async fn a_deleted_definition_is_gone_from_discovery() {
     }
     panic!("it is never gone");
 }
+
+#[tokio::test]
+async fn what_is_in_no_namespace_is_not_there_but_for_lists() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    defined(&mut client).await;
+    let everywhere = "/apis/example.com/v1/widgets";
+    assert_eq!(client.get(everywhere).await.code, 200);
+    assert_eq!(
+        client
+            .get(&format!("{everywhere}?watch=1&timeoutSeconds=1"))
+            .await
+            .code,
+        200
+    );
+    let one = format!("{everywhere}/a");
+    let json = "application/json";
+    let body = widget("a").to_string();
+    for (method, path) in [
+        ("POST", everywhere),
+        ("DELETE", everywhere),
+        ("PUT", &one),
+        ("PATCH", &one),
+        ("GET", &one),
+        ("DELETE", &one),
+    ] {
+        let answer = client.ask(method, path, json, body.clone()).await;
+        assert_eq!(answer.code, 404, "{method} {path}");
+        assert_eq!(answer.bytes, "404 page not found\n", "{method} {path}");
+    }
+    let pods = client.ask("POST", "/api/v1/pods", json, body).await;
+    assert_eq!(pods.code, 405, "a built-in one has such a path");
+    client.post(WIDGETS, &widget("a")).await;
+    let part = client.get(&format!("{WIDGETS}/a/scale")).await;
+    assert_eq!(part.code, 404);
+    let message = &part.json()["message"];
+    assert_eq!(*message, "widgets.example.com \"a\" not found");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_deprecated_version_warns_whoever_uses_it() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut old = definition();
+    old["spec"]["versions"][0]["deprecated"] = json!(true);
+    old["spec"]["versions"][0]["deprecationWarning"] = json!("use gadgets");
+    let answer = client.post(DEFINITIONS, &old).await;
+    assert_eq!(answer.code, 201, "{answer:?}");
+    while client.get(WIDGETS).await.code != 200 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let listed = client.get(WIDGETS).await;
+    assert_eq!(listed.header("warning"), "299 - \"use gadgets\"");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_resource_version_is_refused_where_something_would_be_stored() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let map = |version: &str| {
+        json!({
+            "apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "a", "resourceVersion": version},
+        })
+    };
+    let refused = client.post(maps, &map("5")).await;
+    let status = refused.json();
+    assert_eq!((refused.code, &status["code"]), (500, &json!(500)));
+    let expected = "resourceVersion should not be set on objects to be created";
+    assert_eq!(status["message"], expected);
+    assert!(status["reason"].is_null(), "{status}");
+    let rehearsed = client.post(&format!("{maps}?dryRun=All"), &map("5")).await;
+    assert_eq!(rehearsed.code, 201);
+    assert_eq!(rehearsed.json()["metadata"]["resourceVersion"], "5");
+    assert_eq!(client.post(maps, &map("0")).await.code, 201);
+    server.shutdown().await;
+}
