@@ -15,6 +15,7 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, ETAG, LOCATION, VARY};
 use http::{HeaderValue, StatusCode};
 use kubist_api::{GROUPS, GroupFacts, VersionFacts};
+use kubist_registry::ServedGroup;
 use serde_json::{Map, Value, json};
 use std::sync::OnceLock;
 
@@ -37,7 +38,7 @@ impl OpenApi {
     }
 
     /// The document of `/openapi/v2`, in the form that an Accept header asks for.
-    pub(crate) fn old_document(&self, accept: Option<&str>) -> Answer {
+    pub(crate) fn old_document(&self, served: &[ServedGroup], accept: Option<&str>) -> Answer {
         let form = v2::Form::of(accept);
         let [json, protobuf] = &self.old;
         let made = match form {
@@ -46,6 +47,7 @@ impl OpenApi {
         };
         let bytes = made.get_or_init(|| {
             let roots = group_versions()
+                .filter(|it| is_served(served, *it))
                 .flat_map(|(group, version)| operations::paths(&path(group, version), version).1);
             v2::document(&schemas::reachable(roots.collect()), form).into()
         });
@@ -53,9 +55,10 @@ impl OpenApi {
     }
 
     /// The index.
-    pub(crate) fn index(&self) -> Answer {
+    pub(crate) fn index(&self, served: &[ServedGroup]) -> Answer {
         let bytes = self.index.get_or_init(|| {
             let paths: Map<String, Value> = group_versions()
+                .filter(|it| is_served(served, *it))
                 .map(|(group, version)| {
                     let path = path(group, version);
                     let hash = tag(&document(group, version));
@@ -73,12 +76,16 @@ impl OpenApi {
     /// now may be kept for ever, and any other leads there.
     pub(crate) fn document(
         &self,
+        served: &[ServedGroup],
         path: &str,
         hash: Option<&str>,
         if_none_match: Option<&str>,
     ) -> Option<Answer> {
         let found = self.documents.iter().position(|(it, _)| it == path)?;
         let (group, version) = group_versions().nth(found)?;
+        if !is_served(served, (group, version)) {
+            return None;
+        }
         let made = &self.documents[found].1;
         let bytes = made.get_or_init(|| document(group, version).into());
         let current = tag(bytes);
@@ -111,6 +118,15 @@ impl OpenApi {
 fn group_versions() -> impl Iterator<Item = (&'static GroupFacts, &'static VersionFacts)> {
     let versions = |group: &'static GroupFacts| group.versions.iter().map(move |it| (group, it));
     GROUPS.iter().flat_map(versions)
+}
+
+/// Whether a version of a built-in group is turned on. That does not change while a server runs.
+fn is_served(
+    served: &[ServedGroup],
+    (group, version): (&'static GroupFacts, &'static VersionFacts),
+) -> bool {
+    let mut groups = served.iter().filter(|it| it.name == *group.name);
+    groups.any(|it| it.version(version.version).is_some())
 }
 
 /// `api/v1`, `apis/apps/v1`.
