@@ -192,7 +192,7 @@ async fn made_up(
     let method = call.request.method.as_str();
     match (method, facts.plural) {
         ("GET", "componentstatuses") => {
-            componentstatuses::answer(call, facts, path.name.as_deref())
+            componentstatuses::answer(call, facts, path.name.as_deref()).await
         }
         ("POST", "bindings") if path.name.is_none() => create::binding(call, path, body).await,
         ("POST", _) if path.name.is_none() && facts.verbs.contains(&"create") => {

@@ -278,3 +278,68 @@ async fn a_resource_version_is_refused_where_something_would_be_stored() {
     assert_eq!(client.post(maps, &map("0")).await.code, 201);
     server.shutdown().await;
 }
+
+#[tokio::test]
+async fn the_scale_of_a_custom_resource_takes_no_strategic_patch() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut scaled = definition();
+    scaled["spec"]["versions"][0]["subresources"]["scale"] = json!({
+        "specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas",
+    });
+    let answer = client.post(DEFINITIONS, &scaled).await;
+    assert_eq!(answer.code, 201, "{answer:?}");
+    while client.get(WIDGETS).await.code != 200 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let mut one = widget("a");
+    one["spec"]["replicas"] = json!(1);
+    client.post(WIDGETS, &one).await;
+    let (part, body) = (format!("{WIDGETS}/a/scale"), r#"{"spec": {"replicas": 3}}"#);
+    let strategic = "application/strategic-merge-patch+json";
+    let refused = client.ask("PATCH", &part, strategic, body).await;
+    assert_eq!(refused.code, 415, "{refused:?}");
+    let merged = client
+        .ask("PATCH", &part, "application/merge-patch+json", body)
+        .await;
+    assert_eq!(merged.code, 200, "{merged:?}");
+    assert_eq!(merged.json()["spec"]["replicas"], 3);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn component_statuses_are_upstreams_three() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let all = "/api/v1/componentstatuses";
+    let list = client.get(all).await.json();
+    let names = |list: &Value| {
+        let items = list["items"].as_array().expect("it is a list").iter();
+        let name = |it: &Value| {
+            it["metadata"]["name"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        items.map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&list), ["controller-manager", "scheduler", "etcd-0"]);
+    let storage = client.get(&format!("{all}/etcd-0")).await.json();
+    let healthy = json!([{"type": "Healthy", "status": "True", "message": "ok"}]);
+    assert_eq!(storage["conditions"], healthy);
+    let scheduler = client.get(&format!("{all}/scheduler")).await.json();
+    assert_eq!(scheduler["conditions"][0]["status"], "Unknown");
+    let one = client
+        .get(&format!("{all}?fieldSelector=metadata.name%3Detcd-0"))
+        .await;
+    assert_eq!(names(&one.json()), ["etcd-0"]);
+    let none = client.get(&format!("{all}?labelSelector=a%3Db")).await;
+    assert!(names(&none.json()).is_empty());
+    let missing = client.get(&format!("{all}/kubelet")).await;
+    assert_eq!(missing.code, 404);
+    assert_eq!(
+        missing.json()["message"],
+        "componentstatus \"kubelet\" not found"
+    );
+    server.shutdown().await;
+}
