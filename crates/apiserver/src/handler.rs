@@ -25,10 +25,10 @@ use crate::service::{Service, method_not_allowed, not_found};
 use bytes::Bytes;
 use hyper::body::Incoming;
 use kubist_api::ResourceFacts;
-use kubist_apimachinery::{AnyObject, Status};
+use kubist_apimachinery::{AnyObject, GroupResource, Status};
 use kubist_codec::Format;
 use kubist_codec::negotiate::{Offer, body_format};
-use kubist_registry::{RequestContext, RestStorage, Verb};
+use kubist_registry::{RequestContext, RestStorage, Verb, deprecation_of};
 use std::sync::Arc;
 
 /// One request, and what it is answered with.
@@ -70,6 +70,11 @@ pub(crate) async fn answer(
         let found = version.resource(&path.plural).ok_or_else(not_found)?;
         found.facts
     };
+    if storage.as_ref().is_some_and(|it| it.kind().is_custom())
+        && !custom_scope_fits(facts, &path, call)
+    {
+        return Ok(Answer::page_not_found());
+    }
     check_scope(facts, &path)?;
     warn_of_deprecation(call, facts);
     let Some(storage) = storage else {
@@ -83,7 +88,10 @@ pub(crate) async fn answer(
     }
     let rest = match &path.subresource {
         None => storage,
-        Some(name) if !path.more => storage.subresource(name).ok_or_else(not_found)?,
+        Some(name) if !path.more => match storage.subresource(name) {
+            Some(part) => part,
+            None => return Err(no_subresource(&*storage, &path)),
+        },
         Some(_) => return Err(not_found()),
     };
     let target = Target {
@@ -119,6 +127,30 @@ fn check_scope(facts: &ResourceFacts, path: &ResourcePath) -> Result<(), Status>
     if fits { Ok(()) } else { Err(not_found()) }
 }
 
+/// Of custom resources in all namespaces there are lists and watches, and nothing else; whatever
+/// else does not fit is nobody's, as upstream.
+fn custom_scope_fits(facts: &ResourceFacts, path: &ResourcePath, call: Call<'_>) -> bool {
+    match &path.namespace {
+        Some(_) => facts.namespaced,
+        None => {
+            let reads = matches!(call.request.method.as_str(), "GET" | "HEAD");
+            !facts.namespaced || (reads && path.name.is_none())
+        }
+    }
+}
+
+/// 404 for a subresource that is not served; of a custom resource the object is named.
+fn no_subresource(storage: &dyn RestStorage, path: &ResourcePath) -> Status {
+    let facts = storage.facts();
+    if storage.kind().is_custom() {
+        let resource = GroupResource::new(facts.group, facts.plural);
+        let name = path.name.as_deref().unwrap_or_default();
+        Status::not_found(&resource, name)
+    } else {
+        not_found()
+    }
+}
+
 /// Kinds whose use is told to be a mistake, with what to use.
 const DEPRECATED: [(&str, &str, &str, &str); 2] = [
     (
@@ -135,13 +167,14 @@ const DEPRECATED: [(&str, &str, &str, &str); 2] = [
     ),
 ];
 
-fn warn_of_deprecation(call: Call<'_>, facts: &ResourceFacts) {
+fn warn_of_deprecation(call: Call<'_>, facts: &'static ResourceFacts) {
     let names = (facts.group, facts.version, facts.kind);
     let found = DEPRECATED
         .iter()
         .find(|(group, version, kind, _)| (*group, *version, *kind) == names);
-    if let Some((_, _, _, warning)) = found {
-        call.cx.warn(*warning);
+    let built_in = found.map(|(_, _, _, warning)| *warning);
+    if let Some(warning) = built_in.or_else(|| deprecation_of(facts)) {
+        call.cx.warn(warning);
         call.service.metrics.deprecated(call.labels);
     }
 }
@@ -159,7 +192,7 @@ async fn made_up(
     let method = call.request.method.as_str();
     match (method, facts.plural) {
         ("GET", "componentstatuses") => {
-            componentstatuses::answer(call, facts, path.name.as_deref())
+            componentstatuses::answer(call, facts, path.name.as_deref()).await
         }
         ("POST", "bindings") if path.name.is_none() => create::binding(call, path, body).await,
         ("POST", _) if path.name.is_none() && facts.verbs.contains(&"create") => {

@@ -10,10 +10,12 @@ mod schemas;
 mod v2;
 
 use crate::answer::{Answer, TEXT};
+use crate::body::Body;
 use bytes::Bytes;
-use http::HeaderValue;
-use http::header::{CACHE_CONTROL, ETAG};
+use http::header::{CACHE_CONTROL, ETAG, LOCATION, VARY};
+use http::{HeaderValue, StatusCode};
 use kubist_api::{GROUPS, GroupFacts, VersionFacts};
+use kubist_registry::ServedGroup;
 use serde_json::{Map, Value, json};
 use std::sync::OnceLock;
 
@@ -36,7 +38,7 @@ impl OpenApi {
     }
 
     /// The document of `/openapi/v2`, in the form that an Accept header asks for.
-    pub(crate) fn old_document(&self, accept: Option<&str>) -> Answer {
+    pub(crate) fn old_document(&self, served: &[ServedGroup], accept: Option<&str>) -> Answer {
         let form = v2::Form::of(accept);
         let [json, protobuf] = &self.old;
         let made = match form {
@@ -45,6 +47,7 @@ impl OpenApi {
         };
         let bytes = made.get_or_init(|| {
             let roots = group_versions()
+                .filter(|it| is_served(served, *it))
                 .flat_map(|(group, version)| operations::paths(&path(group, version), version).1);
             v2::document(&schemas::reachable(roots.collect()), form).into()
         });
@@ -52,9 +55,10 @@ impl OpenApi {
     }
 
     /// The index.
-    pub(crate) fn index(&self) -> Answer {
+    pub(crate) fn index(&self, served: &[ServedGroup]) -> Answer {
         let bytes = self.index.get_or_init(|| {
             let paths: Map<String, Value> = group_versions()
+                .filter(|it| is_served(served, *it))
                 .map(|(group, version)| {
                     let path = path(group, version);
                     let hash = tag(&document(group, version));
@@ -68,19 +72,42 @@ impl OpenApi {
         Answer::whole(TEXT, bytes.clone())
     }
 
-    /// The document of a path below `/openapi/v3/`.
-    pub(crate) fn document(&self, path: &str, if_none_match: Option<&str>) -> Option<Answer> {
+    /// The document of a path below `/openapi/v3/`. With a hash, that of the document as it is
+    /// now may be kept for ever, and any other leads there.
+    pub(crate) fn document(
+        &self,
+        served: &[ServedGroup],
+        path: &str,
+        hash: Option<&str>,
+        if_none_match: Option<&str>,
+    ) -> Option<Answer> {
         let found = self.documents.iter().position(|(it, _)| it == path)?;
         let (group, version) = group_versions().nth(found)?;
+        if !is_served(served, (group, version)) {
+            return None;
+        }
         let made = &self.documents[found].1;
         let bytes = made.get_or_init(|| document(group, version).into());
-        let tag = format!("\"{}\"", tag(bytes));
-        let mut answer = if if_none_match == Some(tag.as_str()) {
+        let current = tag(bytes);
+        let tag = format!("\"{current}\"");
+        let mut answer = if hash.is_some_and(|it| it != current) {
+            let mut answer = Answer::new(
+                StatusCode::MOVED_PERMANENTLY,
+                "application/json",
+                Body::empty(),
+            );
+            let url = HeaderValue::from_str(&format!("/openapi/v3/{path}?hash={current}")).ok()?;
+            answer.headers.insert(LOCATION, url);
+            answer
+        } else if if_none_match == Some(tag.as_str()) {
             Answer::not_modified()
         } else {
             Answer::whole("application/json", bytes.clone())
         };
-        answer = answer.with_header(CACHE_CONTROL, "public, immutable");
+        if hash == Some(current.as_str()) {
+            answer = answer.with_header(CACHE_CONTROL, "public, immutable");
+        }
+        answer = answer.with_header(VARY, "Accept");
         if let Ok(tag) = HeaderValue::from_str(&tag) {
             answer.headers.insert(ETAG, tag);
         }
@@ -91,6 +118,15 @@ impl OpenApi {
 fn group_versions() -> impl Iterator<Item = (&'static GroupFacts, &'static VersionFacts)> {
     let versions = |group: &'static GroupFacts| group.versions.iter().map(move |it| (group, it));
     GROUPS.iter().flat_map(versions)
+}
+
+/// Whether a version of a built-in group is turned on. That does not change while a server runs.
+fn is_served(
+    served: &[ServedGroup],
+    (group, version): (&'static GroupFacts, &'static VersionFacts),
+) -> bool {
+    let mut groups = served.iter().filter(|it| it.name == *group.name);
+    groups.any(|it| it.version(version.version).is_some())
 }
 
 /// `api/v1`, `apis/apps/v1`.

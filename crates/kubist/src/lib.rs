@@ -68,6 +68,8 @@
 //!   and a folder of data, if they were asked for.
 
 #[cfg(feature = "server")]
+mod advertise;
+#[cfg(feature = "server")]
 pub mod controllers;
 #[cfg(feature = "server")]
 mod encryption_file;

@@ -18,13 +18,14 @@ use kubist_apiserver::{ApiServer, MASTERS_GROUP, RunningServer, StartError, Stat
 use kubist_client::Client;
 use kubist_controller::ManagerError;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
-use kubist_registry::{Registry, User};
+use kubist_registry::{Announcement, Registry, User};
 use kubist_storage::{Fault, Kv, memory};
 use kubist_storage_redb::StoreError;
 use kubist_transport::{ConfigError, Endpoint, HttpVersion, Identity, Pem, Transport, Verify};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::advertise;
 use crate::controllers::{garbage_collector, namespace};
 use crate::engine::{Engine, EtcdError};
 use crate::server_config::{Controller, ServerConfig};
@@ -138,7 +139,13 @@ impl Server {
         config
             .keys
             .fill(&mut http, config.data_dir.as_deref(), now)?;
-        let api = ApiServer::bind(http, registry).await?;
+        let api = ApiServer::bind(http, registry.clone()).await?;
+        let announcement = Announcement {
+            address: api.address().and_then(advertise::address),
+            port: api.address().map_or(0, |it| it.port()),
+            client_ca: api.ca_pem(),
+        };
+        engine.spawn(async move { registry.run_system_objects(&announcement).await });
         let mut server = Self {
             client: client_of(&api, kubist_client::Config::default())?,
             api,

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kubist_registry::RegistryConfig;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
+use kubist_registry::{RegistryConfig, RuntimeConfig};
 use kubist_storage::{Kv, memory};
 
 use crate::encryption_file::EncryptionFile;
@@ -49,6 +49,8 @@ pub struct ServerConfig {
     pub watch_cache: Option<bool>,
     /// Resources without a cache, where there are caches. Default: none.
     pub watch_cache_sizes: WatchCacheSizes,
+    /// Which versions of built-in groups are served. Default: the stable ones, as upstream.
+    pub runtime_config: RuntimeConfig,
     /// What is done to the values of which resources on their way to storage and back. Default:
     /// nothing, they are readable for whoever can read the folder or the etcd.
     pub encryption: Option<EncryptionConfiguration>,
@@ -90,6 +92,7 @@ impl Default for ServerConfig {
             keys: ServerKeys::default(),
             watch_cache: None,
             watch_cache_sizes: WatchCacheSizes::default(),
+            runtime_config: RuntimeConfig::default(),
             encryption: None,
             encryption_file: None,
             etcd: None,
@@ -111,6 +114,7 @@ impl ServerConfig {
         settings.seed = self.seed;
         settings.watch_cache.enabled = watch_caches;
         settings.watch_cache.sizes = self.watch_cache_sizes.clone();
+        settings.runtime_config = self.runtime_config.clone();
         let encryption = self.encryption.clone();
         if self.encryption_file.is_some() {
             settings.encryption = Some(LiveEncryption::new(encryption.unwrap_or_default()));

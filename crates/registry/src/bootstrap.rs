@@ -35,14 +35,19 @@ const PRIORITY_CLASSES: [(&str, i32, &str); 2] = [
     ),
 ];
 
-/// Creates what is missing. What exists stays as it is.
-pub(crate) async fn run(shared: &Shared) -> Result<(), Status> {
+/// A request of the server's own.
+pub(crate) fn request(shared: &Shared) -> RequestContext {
     let user = User {
         name: "system:apiserver".into(),
         groups: vec!["system:masters".into()],
         ..User::default()
     };
-    let cx = &RequestContext::new(user, shared.clock.now());
+    RequestContext::new(user, shared.clock.now())
+}
+
+/// Creates what is missing. What exists stays as it is.
+pub(crate) async fn run(shared: &Shared) -> Result<(), Status> {
+    let cx = &request(shared);
     for name in NAMESPACES {
         let namespace = Namespace {
             metadata: named("", name),

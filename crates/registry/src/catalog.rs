@@ -6,6 +6,7 @@
 use crate::capability::RestStorage;
 use crate::custom::Served;
 use crate::registry::Registry;
+use crate::runtime_config::RuntimeConfig;
 use kubist_api::{GROUPS, ResourceFacts, SubresourceFacts};
 use kubist_apimachinery::Str;
 use std::cmp::Reverse;
@@ -93,7 +94,7 @@ impl ServedResource {
 }
 
 /// The groups that do not change, with their resources.
-pub(crate) fn built_in(registry: &Registry) -> Vec<ServedGroup> {
+pub(crate) fn built_in(registry: &Registry, config: &RuntimeConfig) -> Vec<ServedGroup> {
     let resource = |facts: &'static ResourceFacts| match registry.storage(
         facts.group,
         facts.version,
@@ -102,18 +103,23 @@ pub(crate) fn built_in(registry: &Registry) -> Vec<ServedGroup> {
         Some(storage) => ServedResource::of(&*storage),
         None => ServedResource::made_up(facts),
     };
-    let groups = GROUPS.iter().map(|group| ServedGroup {
-        name: group.name.into(),
-        preferred: group.preferred.into(),
-        versions: group
-            .versions
-            .iter()
+    let groups = GROUPS.iter().filter_map(|group| {
+        let versions = group.versions.iter();
+        let versions = versions.filter(|it| config.serves(group.name, it.version));
+        let versions: Vec<ServedVersion> = versions
             .map(|version| ServedVersion {
                 version: version.version.into(),
                 api_version: version.api_version.into(),
                 resources: version.resources.iter().map(resource).collect(),
             })
-            .collect(),
+            .collect();
+        let preferred = versions.iter().find(|it| it.version == *group.preferred);
+        let preferred = preferred.or(versions.first())?.version.clone();
+        Some(ServedGroup {
+            name: group.name.into(),
+            preferred,
+            versions,
+        })
     });
     groups.collect()
 }

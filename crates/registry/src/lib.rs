@@ -72,6 +72,7 @@ mod registry;
 mod registry_config;
 mod request_context;
 mod rest;
+mod runtime_config;
 mod scale;
 mod service_claims;
 mod storage_error;
@@ -85,6 +86,7 @@ mod stored_defaults;
 mod stored_json;
 mod strategy;
 mod subresource;
+mod system_objects;
 mod table;
 mod validate_metadata;
 mod watch;
@@ -113,6 +115,7 @@ pub use request_context::{RequestContext, User};
 pub use rest::{
     Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb, deprecation_of,
 };
+pub use runtime_config::{RuntimeConfig, RuntimeConfigError};
 pub use storage_error::{Operation, StorageError};
 pub use storage_key::{KeyLayout, NoPlace};
 pub use stored::Stored;
@@ -121,6 +124,7 @@ pub use strategy::{
     Admission, BoxFuture, Dependents, Generation, Lookup, MetadataRules, PlainStrategy,
     StatusKeeps, Strategy,
 };
+pub use system_objects::Announcement;
 pub use table::{table_cells, table_columns};
 pub use watch::EventStream;
 pub use watch_event::{INITIAL_EVENTS_END, WatchEvent};

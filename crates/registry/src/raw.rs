@@ -59,7 +59,8 @@ impl RawStorage {
         request: CreateRequest,
     ) -> Result<Stored, StorageError> {
         self.codec.keys().check(&key)?;
-        if !object.meta().resource_version.is_empty() {
+        // What is no number counts for nothing, as upstream.
+        if given_version(&*object) != 0 {
             return Err(StorageError::VersionOnCreate);
         }
         let value = self.codec.encode(object)?;
@@ -283,6 +284,11 @@ impl Storage for RawStorage {
     fn readiness(&self) -> Result<(), StorageError> {
         Ok(())
     }
+}
+
+/// The resource version that an object brings along; zero if it is none.
+pub(crate) fn given_version(object: &dyn AnyObject) -> u64 {
+    object.meta().resource_version.parse().unwrap_or_default()
 }
 
 fn text(key: &Bytes) -> String {

@@ -19,6 +19,7 @@ use crate::hooks::Hooks;
 use crate::random::Random;
 use crate::registry_config::RegistryConfig;
 use crate::rest::Rest;
+use crate::runtime_config::RuntimeConfig;
 use crate::service_claims::{Ranges, ServiceClaims};
 use crate::storage::{DryRunnable, ListRequest, MadeStorage, Scope, StorageFactory};
 use crate::storage_error::Operation;
@@ -27,7 +28,7 @@ use crate::store::Store;
 use crate::strategy::{BoxFuture, Lookup};
 use crate::subresource::Subresource;
 use crate::transformer::LiveEncryption;
-use crate::{Predicate, RequestContext, Stored, User};
+use crate::{Predicate, RawStorage, RequestContext, Stored, User};
 use hashbrown::HashMap;
 use kubist_api::{GROUPS, Kind, ResourceFacts, find_kind};
 use kubist_apimachinery::{AnyObject, GroupResource, ListOptions, Status};
@@ -71,7 +72,7 @@ impl Registry {
         let mut shared = Shared::empty(&config);
         let mut cachers = Vec::new();
         let mut resources: Vec<(Arc<Store>, &'static ResourceFacts)> = Vec::new();
-        for facts in served() {
+        for facts in served(&config.runtime_config) {
             let found = find_kind(facts.group, facts.version, facts.kind);
             if found.is_none() || !facts.verbs.contains(&"get") || is_virtual(facts) {
                 continue;
@@ -113,7 +114,8 @@ impl Registry {
             definitions: Arc::default(),
         };
         let more = registry.more.iter().map(|it| &**it);
-        let groups = catalog::with_more(&catalog::built_in(&registry), more);
+        let built_in = catalog::built_in(&registry, &config.runtime_config);
+        let groups = catalog::with_more(&built_in, more);
         registry.definitions = Arc::new(Definitions::new(groups));
         registry
     }
@@ -189,9 +191,10 @@ impl Registry {
     }
 }
 
-fn served() -> impl Iterator<Item = &'static ResourceFacts> {
+fn served(config: &RuntimeConfig) -> impl Iterator<Item = &'static ResourceFacts> {
     let versions = GROUPS.iter().flat_map(|group| group.versions);
-    versions.flat_map(|version| version.resources)
+    let resources = versions.flat_map(|version| version.resources);
+    resources.filter(|it| config.serves(it.group, it.version))
 }
 
 /// Resources that are made up when asked for.
@@ -215,6 +218,11 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
+    /// Where servers say that they are there.
+    pub(crate) fn leases(&self, resource: &GroupResource, kind: &'static Kind) -> RawStorage {
+        self.factory.raw(resource, false, kind)
+    }
+
     /// The objects of a custom resource.
     pub(crate) fn custom(
         &self,

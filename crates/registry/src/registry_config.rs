@@ -3,6 +3,7 @@
 use crate::capability::RestStorage;
 use crate::clock::{SystemClock, WallClock};
 use crate::hooks::Hooks;
+use crate::runtime_config::RuntimeConfig;
 use crate::storage::WatchCache;
 use crate::transformer::{LiveEncryption, Transformer};
 use kubist_apimachinery::GroupResource;
@@ -40,6 +41,8 @@ pub struct RegistryConfig {
     /// The same by a configuration that can be replaced; then `transformers` counts for nothing.
     /// Default: none.
     pub encryption: Option<LiveEncryption>,
+    /// Which versions of built-in groups are served. Default: the stable ones, as upstream.
+    pub runtime_config: RuntimeConfig,
     /// How many objects of a collection are deleted at a time. Default: 1, as upstream.
     pub delete_collection_workers: usize,
     /// What happens beside the writes of resources: group, plural, and hooks. Default: none but
@@ -65,6 +68,7 @@ impl RegistryConfig {
             watch_cache: WatchCache::default(),
             transformers: Vec::new(),
             encryption: None,
+            runtime_config: RuntimeConfig::default(),
             delete_collection_workers: 1,
             hooks: Vec::new(),
             resources: Vec::new(),

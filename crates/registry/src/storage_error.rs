@@ -188,9 +188,8 @@ impl StorageError {
             Self::Compacted { .. } => {
                 Status::expired("The resourceVersion for the provided list is too old.")
             }
-            Self::VersionOnCreate | Self::InvalidKey { .. } => {
-                Status::bad_request(self.to_string())
-            }
+            Self::VersionOnCreate => Status::unmapped_error(self.to_string()),
+            Self::InvalidKey { .. } => Status::bad_request(self.to_string()),
             Self::NotReady { retry_after } => {
                 Status::too_many_requests(self.to_string(), *retry_after)
             }

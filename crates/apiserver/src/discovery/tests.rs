@@ -2,7 +2,7 @@
 
 use super::*;
 use kubist_codec::negotiate::{Offer, negotiate};
-use kubist_registry::{Registry, RegistryConfig};
+use kubist_registry::{Registry, RegistryConfig, RuntimeConfig};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -15,7 +15,9 @@ fn recorded(name: &str) -> Option<Value> {
 
 fn served() -> Arc<[ServedGroup]> {
     let kv = Arc::new(kubist_storage::memory::MemoryKv::default());
-    Registry::new(RegistryConfig::new(kv)).groups()
+    let mut config = RegistryConfig::new(kv);
+    config.runtime_config = RuntimeConfig::everything();
+    Registry::new(config).groups()
 }
 
 #[test]

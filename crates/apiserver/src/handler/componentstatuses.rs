@@ -1,4 +1,7 @@
-//! `componentstatuses`: deprecated, made up when asked for. The one component is storage.
+//! `componentstatuses`: deprecated, made up when asked for, with upstream's three components.
+//!
+//! Storage is asked; the other two are looked for where upstream's listen on this machine. What
+//! listens there is not asked how it is.
 
 use super::Call;
 use crate::answer::Answer;
@@ -6,14 +9,23 @@ use crate::represent::{Form, ListParts};
 use http::StatusCode;
 use kubist_api::core::v1::{ComponentCondition, ComponentStatus};
 use kubist_api::{ResourceFacts, find_kind};
-use kubist_apimachinery::{GroupResource, ListMeta, ObjectMeta, Status};
+use kubist_apimachinery::{GroupResource, ListMeta, ListOptions, ObjectMeta, Status};
 use kubist_codec::negotiate::Offer;
 use kubist_registry::Stored;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 /// Upstream's name for storage.
 const STORAGE: &str = "etcd-0";
+/// The others, and their ports.
+const OTHERS: [(&str, u16); 2] = [("controller-manager", 10_257), ("scheduler", 10_259)];
+/// How long a component may take to answer.
+const WITHIN: Duration = Duration::from_secs(2);
 
-pub(super) fn answer(
+pub(super) async fn answer(
     call: Call<'_>,
     facts: &'static ResourceFacts,
     name: Option<&str>,
@@ -21,31 +33,88 @@ pub(super) fn answer(
     let form = Form::of(call.request, &Offer::BUILT_IN, facts, call.cx.now())?;
     let kind = find_kind(facts.group, facts.version, facts.kind);
     let kind = kind.ok_or_else(|| Status::internal_error("the kind is not built in"))?;
-    let status = ComponentStatus {
-        metadata: ObjectMeta {
-            name: STORAGE.into(),
-            ..ObjectMeta::default()
-        },
-        conditions: vec![ComponentCondition {
-            type_: "Healthy".into(),
-            status: "True".into(),
-            message: "ok".into(),
-            ..ComponentCondition::default()
-        }],
-    };
-    let stored = Stored::from_object(kind, 0, Box::new(status));
-    match name {
-        None => form.list(ListParts {
+    let Some(name) = name else {
+        let options = ListOptions::from_query(call.request.query.pairs());
+        let options = options.map_err(|error| error.to_status())?;
+        let mut items = Vec::new();
+        let names = OTHERS.iter().map(|(name, _)| *name);
+        for name in names.chain([STORAGE]) {
+            if is_selected(&options, name)
+                && let Some(status) = component(call, name).await
+            {
+                items.push(Stored::from_object(kind, 0, Box::new(status)));
+            }
+        }
+        return form.list(ListParts {
             api_version: kind.facts().api_version,
             kind: format!("{}List", facts.kind),
             metadata: ListMeta::default(),
-            items: vec![stored],
+            items,
             custom: false,
-        }),
-        Some(STORAGE) => form.object(StatusCode::OK, &stored),
-        Some(other) => {
-            let resource = GroupResource::new(facts.group, facts.plural);
-            Err(Status::not_found(&resource, other))
+        });
+    };
+    match component(call, name).await {
+        Some(status) => {
+            let stored = Stored::from_object(kind, 0, Box::new(status));
+            form.object(StatusCode::OK, &stored)
         }
+        // Upstream names it in the singular.
+        None => Err(Status::not_found(
+            &GroupResource::new(facts.group, "componentstatus"),
+            name,
+        )),
+    }
+}
+
+/// They have no labels, and of their fields only the name.
+fn is_selected(options: &ListOptions, name: &str) -> bool {
+    let fields = options.field_selector.matches(|field| match field {
+        "metadata.name" => Some(name),
+        _ => None,
+    });
+    fields && options.label_selector.matches_labels(&Default::default())
+}
+
+async fn component(call: Call<'_>, name: &str) -> Option<ComponentStatus> {
+    let condition = if name == STORAGE {
+        let asked = timeout(WITHIN, call.service.registry.storage_health()).await;
+        match asked {
+            Ok(Ok(())) => condition("True", "ok", String::new()),
+            Ok(Err(error)) => condition("False", "", error.to_string()),
+            Err(_) => condition("False", "", "context deadline exceeded".to_owned()),
+        }
+    } else {
+        let (_, port) = OTHERS.iter().find(|(known, _)| *known == name)?;
+        condition("Unknown", "", look_for(*port).await)
+    };
+    Some(ComponentStatus {
+        metadata: ObjectMeta {
+            name: name.into(),
+            ..ObjectMeta::default()
+        },
+        conditions: vec![condition],
+    })
+}
+
+fn condition(status: &str, message: &str, error: String) -> ComponentCondition {
+    ComponentCondition {
+        type_: "Healthy".into(),
+        status: status.into(),
+        message: message.into(),
+        error: error.into(),
+    }
+}
+
+/// Why nothing is known of what listens on a port of this machine.
+async fn look_for(port: u16) -> String {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let asked = format!("Get \"https://{address}/healthz\": dial tcp {address}:");
+    match timeout(WITHIN, TcpStream::connect(address)).await {
+        Ok(Ok(_)) => format!("{address} is not asked how it is"),
+        Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            format!("{asked} connect: connection refused")
+        }
+        Ok(Err(error)) => format!("{asked} {error}"),
+        Err(_) => format!("{asked} i/o timeout"),
     }
 }

@@ -4,6 +4,14 @@ use super::*;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+/// Everything.
+fn served() -> std::sync::Arc<[ServedGroup]> {
+    let kv = std::sync::Arc::new(kubist_storage::memory::MemoryKv::default());
+    let mut config = kubist_registry::RegistryConfig::new(kv);
+    config.runtime_config = kubist_registry::RuntimeConfig::everything();
+    kubist_registry::Registry::new(config).groups()
+}
+
 fn core() -> Value {
     let (group, version) = group_versions().next().expect("there are groups");
     assert_eq!(group.name, "");
@@ -61,7 +69,7 @@ fn every_reference_leads_to_a_schema() {
 #[test]
 fn the_index_names_every_document_with_its_hash() {
     let open_api = OpenApi::new();
-    let crate::body::Body::Whole(bytes) = open_api.index().body else {
+    let Body::Whole(bytes) = open_api.index(&served()).body else {
         panic!("it is whole");
     };
     let index: Value = serde_json::from_slice(&bytes).expect("it is JSON");
@@ -70,10 +78,38 @@ fn the_index_names_every_document_with_its_hash() {
     for (path, entry) in paths {
         let url = entry["serverRelativeURL"].as_str().expect("it is text");
         let (_, hash) = url.split_once("?hash=").expect("it has a hash");
-        let answer = open_api.document(path, None).expect("it is served");
+        let answer = open_api
+            .document(&served(), path, None, None)
+            .expect("it is served");
         assert_eq!(answer.headers[ETAG], format!("\"{hash}\""));
     }
-    assert!(open_api.document("apis/none/v1", None).is_none());
+    assert!(
+        open_api
+            .document(&served(), "apis/none/v1", None, None)
+            .is_none()
+    );
+}
+
+#[test]
+fn a_wrong_hash_leads_to_the_right_one_and_only_that_is_kept_for_ever() {
+    let open_api = OpenApi::new();
+    let ask = |hash| {
+        let answer = open_api.document(&served(), "apis/apps/v1", hash, None);
+        answer.expect("it is served")
+    };
+    let plain = ask(None);
+    assert_eq!(plain.code, StatusCode::OK);
+    assert_eq!(plain.headers.get(CACHE_CONTROL), None);
+    let hash = plain.headers[ETAG].to_str().expect("it is text");
+    let hash = hash.trim_matches('"');
+    let wrong = ask(Some("0123"));
+    assert_eq!(wrong.code, StatusCode::MOVED_PERMANENTLY);
+    assert_eq!(wrong.headers.get(CACHE_CONTROL), None);
+    let url = format!("/openapi/v3/apis/apps/v1?hash={hash}");
+    assert_eq!(wrong.headers[LOCATION], url);
+    let right = ask(Some(hash));
+    assert_eq!(right.code, StatusCode::OK);
+    assert_eq!(right.headers[CACHE_CONTROL], "public, immutable");
 }
 
 /// Schemas that differ in more: upstream's have markers that no client of ours reads, or name

@@ -52,17 +52,27 @@ impl Service {
                 openid::configuration(self.address, self.authenticator.issuer())
             }
             openid::KEYS => openid::keys(self.authenticator.issuer()),
-            "/openapi/v2" => Ok(self.open_api.old_document(request.accept())),
-            "/openapi/v3" => Ok(self.open_api.index()),
+            "/openapi/v2" => Ok(self.old_document(request)),
+            "/openapi/v3" => Ok(self.open_api.index(&self.registry.groups())),
             METRICS => self.scraped(cx).await,
             backup::PATH if request.method == "GET" => {
                 backup::answer(&self.registry, &cx.user, &self.backups).await
             }
             path => Ok(path
                 .strip_prefix("/openapi/v3/")
-                .and_then(|path| self.open_api.document(path, request.if_none_match()))
+                .and_then(|path| {
+                    // An empty one is none, as upstream.
+                    let hash = request.query.first("hash").filter(|it| !it.is_empty());
+                    let (served, seen) = (self.registry.groups(), request.if_none_match());
+                    self.open_api.document(&served, path, hash, seen)
+                })
                 .unwrap_or_else(Answer::page_not_found)),
         }
+    }
+
+    fn old_document(&self, request: &Request) -> Answer {
+        let served = self.registry.groups();
+        self.open_api.old_document(&served, request.accept())
     }
 
     async fn scraped(&self, cx: &RequestContext) -> Result<Answer, Status> {

@@ -7,7 +7,7 @@ use hyper::body::Incoming;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use kubist_apiserver::{ApiServer, Config, Identity, MASTERS_GROUP, RunningServer, StaticToken};
-use kubist_registry::{Registry, RegistryConfig, User};
+use kubist_registry::{Registry, RegistryConfig, RuntimeConfig, User};
 use kubist_storage::memory::MemoryKv;
 use rustls_pki_types::ServerName;
 use serde_json::Value;
@@ -39,6 +39,7 @@ pub(crate) async fn server_with(
         },
     });
     let mut of_registry = RegistryConfig::new(Arc::new(MemoryKv::default()));
+    of_registry.runtime_config = RuntimeConfig::everything();
     set_up(&mut of_registry);
     let registry = Registry::new(of_registry);
     registry.start().await.expect("the store is empty");

@@ -198,3 +198,148 @@ async fn a_deleted_definition_is_gone_from_discovery() {
     }
     panic!("it is never gone");
 }
+
+#[tokio::test]
+async fn what_is_in_no_namespace_is_not_there_but_for_lists() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    defined(&mut client).await;
+    let everywhere = "/apis/example.com/v1/widgets";
+    assert_eq!(client.get(everywhere).await.code, 200);
+    assert_eq!(
+        client
+            .get(&format!("{everywhere}?watch=1&timeoutSeconds=1"))
+            .await
+            .code,
+        200
+    );
+    let one = format!("{everywhere}/a");
+    let json = "application/json";
+    let body = widget("a").to_string();
+    for (method, path) in [
+        ("POST", everywhere),
+        ("DELETE", everywhere),
+        ("PUT", &one),
+        ("PATCH", &one),
+        ("GET", &one),
+        ("DELETE", &one),
+    ] {
+        let answer = client.ask(method, path, json, body.clone()).await;
+        assert_eq!(answer.code, 404, "{method} {path}");
+        assert_eq!(answer.bytes, "404 page not found\n", "{method} {path}");
+    }
+    let pods = client.ask("POST", "/api/v1/pods", json, body).await;
+    assert_eq!(pods.code, 405, "a built-in one has such a path");
+    client.post(WIDGETS, &widget("a")).await;
+    let part = client.get(&format!("{WIDGETS}/a/scale")).await;
+    assert_eq!(part.code, 404);
+    let message = &part.json()["message"];
+    assert_eq!(*message, "widgets.example.com \"a\" not found");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_deprecated_version_warns_whoever_uses_it() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut old = definition();
+    old["spec"]["versions"][0]["deprecated"] = json!(true);
+    old["spec"]["versions"][0]["deprecationWarning"] = json!("use gadgets");
+    let answer = client.post(DEFINITIONS, &old).await;
+    assert_eq!(answer.code, 201, "{answer:?}");
+    while client.get(WIDGETS).await.code != 200 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let listed = client.get(WIDGETS).await;
+    assert_eq!(listed.header("warning"), "299 - \"use gadgets\"");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_resource_version_is_refused_where_something_would_be_stored() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let map = |version: &str| {
+        json!({
+            "apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "a", "resourceVersion": version},
+        })
+    };
+    let refused = client.post(maps, &map("5")).await;
+    let status = refused.json();
+    assert_eq!((refused.code, &status["code"]), (500, &json!(500)));
+    let expected = "resourceVersion should not be set on objects to be created";
+    assert_eq!(status["message"], expected);
+    assert!(status["reason"].is_null(), "{status}");
+    let rehearsed = client.post(&format!("{maps}?dryRun=All"), &map("5")).await;
+    assert_eq!(rehearsed.code, 201);
+    assert_eq!(rehearsed.json()["metadata"]["resourceVersion"], "5");
+    assert_eq!(client.post(maps, &map("0")).await.code, 201);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_scale_of_a_custom_resource_takes_no_strategic_patch() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut scaled = definition();
+    scaled["spec"]["versions"][0]["subresources"]["scale"] = json!({
+        "specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas",
+    });
+    let answer = client.post(DEFINITIONS, &scaled).await;
+    assert_eq!(answer.code, 201, "{answer:?}");
+    while client.get(WIDGETS).await.code != 200 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let mut one = widget("a");
+    one["spec"]["replicas"] = json!(1);
+    client.post(WIDGETS, &one).await;
+    let (part, body) = (format!("{WIDGETS}/a/scale"), r#"{"spec": {"replicas": 3}}"#);
+    let strategic = "application/strategic-merge-patch+json";
+    let refused = client.ask("PATCH", &part, strategic, body).await;
+    assert_eq!(refused.code, 415, "{refused:?}");
+    let merged = client
+        .ask("PATCH", &part, "application/merge-patch+json", body)
+        .await;
+    assert_eq!(merged.code, 200, "{merged:?}");
+    assert_eq!(merged.json()["spec"]["replicas"], 3);
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn component_statuses_are_upstreams_three() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let all = "/api/v1/componentstatuses";
+    let list = client.get(all).await.json();
+    let names = |list: &Value| {
+        let items = list["items"].as_array().expect("it is a list").iter();
+        let name = |it: &Value| {
+            it["metadata"]["name"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        items.map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&list), ["controller-manager", "scheduler", "etcd-0"]);
+    let storage = client.get(&format!("{all}/etcd-0")).await.json();
+    let healthy = json!([{"type": "Healthy", "status": "True", "message": "ok"}]);
+    assert_eq!(storage["conditions"], healthy);
+    let scheduler = client.get(&format!("{all}/scheduler")).await.json();
+    assert_eq!(scheduler["conditions"][0]["status"], "Unknown");
+    let one = client
+        .get(&format!("{all}?fieldSelector=metadata.name%3Detcd-0"))
+        .await;
+    assert_eq!(names(&one.json()), ["etcd-0"]);
+    let none = client.get(&format!("{all}?labelSelector=a%3Db")).await;
+    assert!(names(&none.json()).is_empty());
+    let missing = client.get(&format!("{all}/kubelet")).await;
+    assert_eq!(missing.code, 404);
+    assert_eq!(
+        missing.json()["message"],
+        "componentstatus \"kubelet\" not found"
+    );
+    server.shutdown().await;
+}

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use kubist::{Controller, EncryptionFile, Server, ServerConfig, ServerError, read_regular_file};
+use kubist_registry::RuntimeConfig;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::EncryptionConfiguration;
 use tokio::time::Instant;
@@ -93,6 +94,10 @@ pub(crate) struct Options {
     /// Resources and the sizes of their caches; size 0 is none, any other adapts itself
     #[arg(long, value_name = "RESOURCE[.GROUP]#SIZE,...", default_value = "")]
     watch_cache_sizes: WatchCacheSizes,
+    /// Versions of groups to turn on or off, such as api/beta=true; without a word the stable ones
+    /// are on
+    #[arg(long, value_name = "VERSION=BOOL,...", default_value = "")]
+    runtime_config: RuntimeConfig,
     /// Which resources are encrypted at rest, and with which keys, as upstream's file of that name
     #[arg(long, value_name = "FILE")]
     encryption_provider_config: Option<PathBuf>,
@@ -171,6 +176,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         keys: options.keys.keys(),
         watch_cache: options.watch_cache,
         watch_cache_sizes: options.watch_cache_sizes,
+        runtime_config: options.runtime_config,
         encryption: encryption(options.encryption_provider_config.as_deref())?,
         encryption_file: followed
             .then_some(options.encryption_provider_config)

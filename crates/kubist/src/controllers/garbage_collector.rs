@@ -26,6 +26,8 @@ use self::watched::{Watched, Watcher};
 
 /// How often an object is looked at again whose owner exists but is not watched.
 const UNWATCHED_OWNER_POLL: Duration = Duration::from_secs(30);
+/// From a change of a definition to the next discovery: several changes come together.
+const DEFINED_PAUSE: Duration = Duration::from_millis(100);
 /// The pause after a discovery that failed.
 const DISCOVERY_RETRY: Duration = Duration::from_secs(1);
 
@@ -35,7 +37,8 @@ const DISCOVERY_RETRY: Duration = Duration::from_secs(1);
 pub struct Options {
     /// Objects that are dealt with at the same time. Default: 20, as upstream.
     pub workers: usize,
-    /// How often to ask which resources there are. Default: 30 s, as upstream.
+    /// How often to ask which resources there are, beside each time that a definition of custom
+    /// resources changes. Default: 30 s, as upstream.
     pub discovery_period: Duration,
     /// How long to wait for the first lists before work begins without some. Default: 30 s.
     pub sync_timeout: Duration,
@@ -123,7 +126,12 @@ async fn follow(client: &Client, options: &Options, watcher: &mut Watcher, begin
     }
     begin();
     loop {
-        sleep(options.discovery_period).await;
+        let defined = Arc::clone(&watcher.defined);
+        tokio::select! {
+            () = sleep(options.discovery_period) => {}
+            // A definition is served a moment after it has come.
+            () = defined.notified() => sleep(DEFINED_PAUSE).await,
+        }
         watcher.follow(&discover(client).await);
     }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use kubist::api::apps::v1::{Deployment, ReplicaSet};
 use kubist::api::core::v1::{ConfigMap, Namespace, Pod};
 use kubist::apimachinery::{
-    DeleteOptions, KubeObject, ListOptions, ObjectMeta, OwnerReference, PropagationPolicy, Resource,
+    ApiResource, DeleteOptions, KubeObject, ListOptions, ObjectMeta, OwnerReference,
+    PropagationPolicy, Resource, Unstructured,
 };
 use kubist::client::{Api, Client, Patch};
 use kubist::{Server, ServerConfig};
@@ -106,6 +107,81 @@ async fn dependents_follow_their_owners_in_the_background() {
     stranger.metadata.uid = "00000000-0000-0000-0000-000000000000".into();
     create(&api, config_map("of-a-stranger", &[&stranger], &[])).await;
     until_gone(&api, "of-a-stranger").await;
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_owner_in_another_namespace_is_no_owner() {
+    let server = server(false).await;
+    let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
+    let elsewhere: Api<ConfigMap> = Api::namespaced(server.client(), "kube-public");
+    let owner = create(&api, config_map("owner", &[], &[])).await;
+    create(&api, config_map("child", &[&owner], &[])).await;
+    let mut stray = config_map("child", &[&owner], &[]);
+    stray.metadata.namespace = "kube-public".into();
+    create(&elsewhere, stray).await;
+    until_gone(&elsewhere, "child").await;
+    api.get("child").await.expect("it has its owner");
+    api.get("owner").await.expect("nobody deleted it");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn objects_of_a_new_definition_are_collected_at_once() {
+    use kubist::api::apiextensions::v1::CustomResourceDefinition;
+    let server = server(false).await;
+    let client = server.client();
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let definition = json!({
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+                "openAPIV3Schema": {"type": "object"},
+            }}],
+        },
+    });
+    let definition: CustomResourceDefinition =
+        serde_json::from_value(definition).expect("it is valid");
+    definitions
+        .create(&definition)
+        .await
+        .expect("it is created");
+    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "default");
+    let owner = create(&maps, config_map("owner", &[], &[])).await;
+    let resource = ApiResource {
+        group: "example.com".into(),
+        version: "v1".into(),
+        kind: "Widget".into(),
+        plural: "widgets".into(),
+        singular: "widget".into(),
+        namespaced: true,
+    };
+    let widgets: Api<Unstructured> = Api::dynamic_namespaced(client, &resource, "default");
+    let widget = json!({
+        "apiVersion": "example.com/v1", "kind": "Widget",
+        "metadata": {"name": "w", "ownerReferences": [{
+            "apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": &*owner.metadata.uid,
+        }]},
+    });
+    let begin = Instant::now();
+    until("it is served", async || {
+        let widget: Unstructured = serde_json::from_value(widget.clone()).expect("it is valid");
+        widgets.create(&widget).await.ok()
+    })
+    .await;
+    delete(&maps, "owner", PropagationPolicy::Background).await;
+    until("the widget is gone", async || {
+        let found = widgets.get_opt("w").await.expect("an answer");
+        found.is_none().then_some(())
+    })
+    .await;
+    let took = begin.elapsed();
+    assert!(
+        took < Duration::from_secs(10),
+        "{took:?}: discovery is asked every 30 s"
+    );
     server.shutdown().await;
 }
 

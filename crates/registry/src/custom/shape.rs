@@ -19,8 +19,14 @@ use ring::digest;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Distinct contents that a process serves at most in its life; each costs about two kilobytes.
+/// Distinct contents that a process serves at most in its life.
 pub(crate) const SHAPES_MAX: usize = 65_536;
+/// How much memory they may take at most, as far as that can be told.
+const SHAPES_BYTES_MAX: usize = 256 << 20;
+/// What a shape takes beside its content.
+const SHAPE_BYTES: usize = 2 << 10;
+/// How often the content is held, at most.
+const CONTENT_FACTOR: usize = 3;
 
 /// The verbs of custom resources, in the order in which upstream lists them.
 const VERBS: &[&str] = &[
@@ -56,12 +62,35 @@ static SHAPES: Mutex<Shapes> = Mutex::new(Shapes {
     kinds: BTreeMap::new(),
     by_content: BTreeMap::new(),
     by_facts: BTreeMap::new(),
+    room: Room { count: 0, bytes: 0 },
 });
 
 struct Shapes {
     kinds: BTreeMap<(String, String), &'static Kind>,
     by_content: BTreeMap<String, &'static Shape>,
     by_facts: BTreeMap<usize, &'static Shape>,
+    room: Room,
+}
+
+/// What shapes have taken so far, and never give back.
+#[derive(Debug)]
+struct Room {
+    count: usize,
+    bytes: usize,
+}
+
+impl Room {
+    /// Takes room for a shape of that content; false if there is none left.
+    fn take(&mut self, content_bytes: usize) -> bool {
+        // The content is kept as a key, and its names and texts once more, each with a header.
+        let bytes = SHAPE_BYTES + CONTENT_FACTOR * content_bytes;
+        let fits = self.count < SHAPES_MAX && self.bytes + bytes <= SHAPES_BYTES_MAX;
+        if fits {
+            self.count += 1;
+            self.bytes += bytes;
+        }
+        fits
+    }
 }
 
 /// The shape that these facts belong to; none for built-in resources.
@@ -102,7 +131,7 @@ impl Shape {
         if let Some(shape) = shapes.by_content.get(&content) {
             return Some(shape);
         }
-        if shapes.by_content.len() >= SHAPES_MAX {
+        if !shapes.room.take(content.len()) {
             return None;
         }
         let kind = shapes.kind(&spec.group, &version.name, &names.kind);
@@ -283,4 +312,22 @@ fn storage_hash(kind: &KindFacts, storage: &str) -> String {
     let text = format!("{}/{storage}/{}", kind.group, kind.kind);
     let hash = digest::digest(&digest::SHA256, text.as_bytes());
     STANDARD.encode(&hash.as_ref()[..HASH_BYTES])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_bounded_by_number_and_by_size() {
+        let mut room = Room { count: 0, bytes: 0 };
+        let small = (0..=SHAPES_MAX).take_while(|_| room.take(500)).count();
+        assert_eq!(small, SHAPES_MAX);
+        let mut room = Room { count: 0, bytes: 0 };
+        let megabyte = 1 << 20;
+        let large = (0..SHAPES_MAX).take_while(|_| room.take(megabyte)).count();
+        assert_eq!(large, 85, "a third of what there is room for");
+        assert!(room.bytes <= SHAPES_BYTES_MAX);
+        assert!(room.take(500), "a small one still fits");
+    }
 }

@@ -3,6 +3,7 @@
 //! Lies above [`Storage`], so that nothing below knows of dry runs.
 
 use super::{Change, Changed, CreateRequest, Outcome, Storage, UpdateRequest, check};
+use crate::raw::given_version;
 use crate::{StorageError, Stored};
 use kubist_apimachinery::{AnyObject, Preconditions};
 use std::ops::Deref;
@@ -21,8 +22,8 @@ impl Deref for DryRunnable {
 }
 
 impl DryRunnable {
-    /// As [`Storage::create`]. In a dry run nothing is written, and the result has no resource
-    /// version.
+    /// As [`Storage::create`]. In a dry run nothing is written, and the result has the resource
+    /// version that the object came with.
     pub(crate) async fn create(
         &self,
         key: String,
@@ -35,7 +36,11 @@ impl DryRunnable {
         }
         match self.get(&key, None).await? {
             Some(found) => Err(StorageError::exists(key, &found)),
-            None => Ok(Stored::from_object(self.kind(), 0, object)),
+            // The answer keeps a resource version that would have been refused, as upstream.
+            None => {
+                let given = given_version(&*object);
+                Ok(Stored::from_object(self.kind(), given, object))
+            }
         }
     }
 

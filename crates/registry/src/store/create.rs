@@ -35,10 +35,6 @@ impl Store {
         mut object: Box<dyn AnyObject>,
         dry_run: bool,
     ) -> Result<Stored, Status> {
-        if !object.meta().resource_version.is_empty() {
-            let message = "resourceVersion should not be set on objects to be created";
-            return Err(Status::bad_request(message));
-        }
         self.settle_namespace(&mut *object, namespace)?;
         let name = object.meta().name.clone();
         let guards = self.check_place(shared, namespace, &name).await?;
@@ -148,7 +144,6 @@ impl Store {
         meta.deletion_timestamp = None;
         meta.deletion_grace_period_seconds = None;
         meta.self_link = Str::default();
-        meta.resource_version = Str::default();
         if self.strategy.generation() != Generation::None {
             meta.generation = 1;
         }

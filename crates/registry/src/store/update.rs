@@ -12,7 +12,7 @@ use crate::strategy::{Admission, BoxFuture, Generation, StatusKeeps};
 use crate::validate_metadata::validate_metadata_update;
 use crate::{RequestContext, Stored};
 use kubist_apimachinery::{
-    AnyObject, FieldError, FieldPath, GroupKind, ObjectMeta, ResourceVersion, Status,
+    AnyObject, FieldError, FieldPath, GroupKind, ObjectMeta, ResourceVersion, Status, Str,
 };
 use kubist_storage::Guard;
 
@@ -227,7 +227,7 @@ impl Store {
 /// What users can never change, whatever they send.
 fn restore_metadata(new: &mut ObjectMeta, old: &ObjectMeta) {
     new.generation = old.generation;
-    new.self_link = kubist_apimachinery::Str::default();
+    new.self_link = Str::default();
     new.managed_fields.clone_from(&old.managed_fields);
     if new.uid.is_empty() {
         new.uid = old.uid.clone();
@@ -314,12 +314,13 @@ impl TryUpdate<'_> {
     }
 
     /// An update of what does not exist, where that creates it.
-    fn create(&self, new: Box<dyn AnyObject>, guards: Vec<Guard>) -> Result<Changed, Status> {
+    fn create(&self, mut new: Box<dyn AnyObject>, guards: Vec<Guard>) -> Result<Changed, Status> {
         let (store, request) = (self.store, self.request);
         let version = ResourceVersion::from(&new.meta().resource_version);
         if crate::list::parse_version(&version)? != 0 {
             return Err(Status::modified(&store.resource(), request.name));
         }
+        new.meta_mut().resource_version = Str::default();
         let new = store.begin_create(request.shared, request.cx, new)?;
         let ttl = store.strategy.time_to_live(&*new);
         Ok(Changed::Create(new, CreateRequest { ttl, guards }))

@@ -103,7 +103,7 @@ async fn an_object_with_a_resource_version_is_not_new() {
         .try_create(object)
         .await
         .expect_err("it was stored before");
-    assert_eq!(status.code, 400);
+    assert_eq!(status.code, 500, "as upstream");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use kubist_apimachinery::{
 };
 use kubist_registry::{
     Created, Deleted, ListPage, Registry, RegistryConfig, Replacement, RequestContext, Rest,
-    Stored, Updated, User, WallClock,
+    RuntimeConfig, Stored, Updated, User, WallClock,
 };
 use kubist_storage::memory::MemoryKv;
 use parking_lot::Mutex;
@@ -51,6 +51,7 @@ impl Fixture {
         let mut config = RegistryConfig::new(Arc::new(kv.clone()));
         config.clock = Arc::clone(&clock) as Arc<dyn WallClock>;
         config.seed = Some(7);
+        config.runtime_config = RuntimeConfig::everything();
         set_up(&mut config);
         let registry = Registry::new(config);
         registry.start().await.expect("nothing is in the way");

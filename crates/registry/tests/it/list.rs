@@ -3,7 +3,9 @@
 use crate::fixture::{Fixture, config_map, names, options};
 use kubist_api::core::v1::ConfigMap;
 use kubist_registry::ListPage;
-use kubist_storage::Kv;
+use kubist_storage::{Clock, Kv, ManualClock, memory};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Five config maps c0 to c4 with the labels a, a, b, c and none.
 async fn five() -> (Fixture, Vec<String>) {
@@ -264,4 +266,70 @@ async fn one_corrupt_object_is_named_and_hides_no_other() {
         let one = format!("fieldSelector=metadata.name={name}");
         assert_eq!(fixture.names::<ConfigMap>(&one).await, [name]);
     }
+}
+
+#[tokio::test]
+async fn events_are_selected_by_the_names_of_their_own_group() {
+    use kubist_api::core::v1::Event;
+    let fixture = Fixture::new().await;
+    for (name, reason) in [("a", "Started"), ("b", "Killed")] {
+        let mut event = Event::default();
+        event.metadata.name = name.into();
+        event.reason = reason.into();
+        event.involved_object.name = name.into();
+        event.involved_object.namespace = "default".into();
+        event.reporting_component = format!("of-{name}").into();
+        fixture.create(event).await;
+    }
+    let rest = fixture.rest("events.k8s.io", "v1", "events");
+    let list = async |selector: &str| {
+        let options = crate::fixture::options(&format!("fieldSelector={selector}"));
+        rest.list(&fixture.cx(), "default", &options).await
+    };
+    for selector in [
+        "regarding.name=a",
+        "reportingController=of-a",
+        "reason=Started",
+    ] {
+        let page = list(selector).await.expect("it is known");
+        assert_eq!(names(&page), ["a"], "{selector}");
+    }
+    for selector in ["involvedObject.name=a", "reportingComponent=x", "source=x"] {
+        let refused = list(selector).await.expect_err("it is core's");
+        let (field, _) = selector.split_once('=').expect("it has one");
+        assert_eq!(
+            refused.message,
+            format!("field label not supported: {field}")
+        );
+        assert_eq!(refused.code, 400);
+    }
+    let core = fixture.rest("", "v1", "events");
+    let options = crate::fixture::options("fieldSelector=regarding.name=a");
+    let refused = core.list(&fixture.cx(), "default", &options).await;
+    assert!(refused.is_err());
+}
+
+#[tokio::test]
+async fn continue_tokens_expire_by_time() {
+    let clock = Arc::new(ManualClock::default());
+    let moved = Arc::clone(&clock) as Arc<dyn Clock>;
+    let kv = memory::MemoryKv::new(memory::Config::default(), moved);
+    let engine = kv.clone();
+    let fixture = Fixture::with(move |config| config.kv = Arc::new(engine)).await;
+    for name in ["a", "b", "c"] {
+        fixture.create(config_map(name, "")).await;
+    }
+    let page = fixture.list::<ConfigMap>("limit=1").await.expect("fine");
+    let token = page.metadata.continue_.clone();
+    fixture.create(config_map("d", "")).await;
+    let next = format!("limit=1&continue={token}");
+    assert_eq!(fixture.names::<ConfigMap>(&next).await, ["b"]);
+    // Time passes for as long as upstream keeps history, and a sixteenth.
+    for _ in 0..11 {
+        kv.tick();
+        clock.advance(Duration::from_mins(1));
+    }
+    kv.tick();
+    let expired = fixture.list::<ConfigMap>(&next).await;
+    assert_eq!(expired.expect_err("it is too old").code, 410);
 }

@@ -25,6 +25,7 @@ mod service_claims;
 mod services;
 mod storage;
 mod subresources;
+mod system_objects;
 mod time_to_live;
 mod turnstile;
 mod update;

@@ -105,3 +105,35 @@ async fn every_resource_is_created_read_and_deleted() {
     }
     assert!(served > 80, "{served}");
 }
+
+#[tokio::test]
+async fn versions_that_are_not_settled_are_served_when_they_are_turned_on() {
+    use kubist_registry::RuntimeConfig;
+    let set = |text: &str| {
+        let parsed: RuntimeConfig = text.parse().expect("it is valid");
+        move |config: &mut kubist_registry::RegistryConfig| config.runtime_config = parsed
+    };
+    let versions = |fixture: &Fixture, group: &str| {
+        let groups = fixture.registry.groups();
+        let found = groups.iter().find(|it| it.name == *group);
+        let versions = found.into_iter().flat_map(|it| it.versions.clone());
+        versions
+            .map(|it| it.version.to_string())
+            .collect::<Vec<_>>()
+    };
+    let stable = Fixture::with(set("")).await;
+    assert_eq!(versions(&stable, "resource.k8s.io"), ["v1"]);
+    assert_eq!(versions(&stable, "internal.apiserver.k8s.io"), [""; 0]);
+    let claims = |fixture: &Fixture, version| {
+        let found = fixture
+            .registry
+            .resource("resource.k8s.io", version, "resourceclaims");
+        found.is_some()
+    };
+    assert!(claims(&stable, "v1") && !claims(&stable, "v1beta1"));
+    let beta = Fixture::with(set("resource.k8s.io/v1beta1=true")).await;
+    assert_eq!(versions(&beta, "resource.k8s.io"), ["v1", "v1beta1"]);
+    assert!(claims(&beta, "v1beta1"));
+    let all = Fixture::with(set("api/all=true")).await;
+    assert_eq!(versions(&all, "internal.apiserver.k8s.io"), ["v1alpha1"]);
+}

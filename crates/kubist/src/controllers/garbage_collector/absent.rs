@@ -1,6 +1,7 @@
 //! `AbsentOwners`: owners that the server was found not to have.
 //!
-//! A uid never comes back, so the answer holds for ever. It is a cache: what falls out is asked
+//! A uid never comes back, so the answer holds for ever; but only for dependents in the same
+//! namespace, as that is where an owner is looked for. It is a cache: what falls out is asked
 //! again.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -10,23 +11,24 @@ use kubist_apimachinery::Str;
 /// Owners that are remembered; upstream's number.
 const OWNERS_MAX: usize = 500;
 
-/// The uids found absent last.
+/// The namespaces and uids found absent last.
 #[derive(Debug, Default)]
 pub(super) struct AbsentOwners {
-    known: BTreeSet<Str>,
-    order: VecDeque<Str>,
+    known: BTreeSet<(Str, Str)>,
+    order: VecDeque<(Str, Str)>,
 }
 
 impl AbsentOwners {
-    pub(super) fn contains(&self, uid: &str) -> bool {
-        self.known.contains(uid)
+    pub(super) fn contains(&self, namespace: &str, uid: &Str) -> bool {
+        self.known.contains(&(namespace.into(), uid.clone()))
     }
 
-    pub(super) fn insert(&mut self, uid: Str) {
-        if !self.known.insert(uid.clone()) {
+    pub(super) fn insert(&mut self, namespace: &str, uid: Str) {
+        let owner = (Str::from(namespace), uid);
+        if !self.known.insert(owner.clone()) {
             return;
         }
-        self.order.push_back(uid);
+        self.order.push_back(owner);
         if self.order.len() > OWNERS_MAX {
             let oldest = self.order.pop_front();
             oldest.map(|it| self.known.remove(&it));
@@ -42,10 +44,11 @@ mod tests {
     fn the_oldest_is_forgotten_first() {
         let mut absent = AbsentOwners::default();
         for number in 0..=OWNERS_MAX {
-            absent.insert(number.to_string().into());
-            absent.insert(number.to_string().into());
+            absent.insert("a", number.to_string().into());
+            absent.insert("a", number.to_string().into());
         }
-        assert!(!absent.contains("0") && absent.contains("1"));
+        assert!(!absent.contains("a", &"0".into()) && absent.contains("a", &"1".into()));
+        assert!(!absent.contains("b", &"1".into()), "it may be there");
         assert_eq!(absent.known.len(), OWNERS_MAX);
     }
 }

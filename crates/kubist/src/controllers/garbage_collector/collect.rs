@@ -144,7 +144,7 @@ impl Collector {
     async fn judge_owners(&self, metadata: &ObjectMeta) -> Result<Judgement, CollectError> {
         let mut judgement = Judgement::default();
         for owner in &metadata.owner_references {
-            let state = self.graph.lock().owner_state(&owner.uid);
+            let state = self.graph.lock().owner_state(owner, &metadata.namespace);
             match state {
                 OwnerState::Present => judgement.solid += 1,
                 OwnerState::Waiting => judgement.waiting.push(owner.uid.clone()),
@@ -166,7 +166,7 @@ impl Collector {
         owner: &OwnerReference,
         namespace: &str,
     ) -> Result<bool, CollectError> {
-        if self.absent.lock().contains(&owner.uid) {
+        if self.absent.lock().contains(namespace, &owner.uid) {
             return Ok(true);
         }
         let resource = self.resource_of(owner)?;
@@ -180,7 +180,7 @@ impl Collector {
         let found = api.get_opt(&owner.name).await?;
         let absent = found.is_none_or(|it| it.metadata.uid != owner.uid);
         if absent {
-            self.absent.lock().insert(owner.uid.clone());
+            self.absent.lock().insert(namespace, owner.uid.clone());
         }
         Ok(absent)
     }

