@@ -48,6 +48,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     crate::fuzz::run(&crate::fuzz::Options::all(options.long))?;
     if !options.no_interop {
         crate::interop::run(&crate::interop::Options::required(options.long))?;
+        crate::attack::run(&crate::attack::Options::ci())?;
     }
     Ok(())
 }

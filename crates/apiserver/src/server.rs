@@ -22,6 +22,7 @@ use crate::certificates::{
 };
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::ending::Ending;
+use crate::heavy::Heavy;
 use crate::service::Service;
 use crate::token_issuer::TokenIssuer;
 use crate::token_keys::{TokenKeyError, TokenKeys};
@@ -135,7 +136,8 @@ impl ApiServer {
         tasks.spawn(acceptor.run(stopping, drain_timeout));
         let (stopping, shown) = (ending.clone(), Arc::clone(&serving));
         tasks.spawn(async move {
-            let following = definitions.run_definitions();
+            // What a definition takes to serve grows with its schema.
+            let following = Heavy::new(definitions.run_definitions(), || true);
             tokio::select! {
                 () = stopping.closing() => {}
                 () = following => {}

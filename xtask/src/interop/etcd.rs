@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::report::Report;
+use crate::fidelity;
 use crate::process::{self, Outcome, root};
 
 /// The name of the part, for `--only`.
@@ -67,6 +68,11 @@ pub(super) fn run(long: bool, packaged: &Path, scratch: &Path, report: &mut Repo
                 .env("KUBIST_ETCD_REQUIRED", "1");
             command.envs(upstream.iter().map(|it| ("KUBIST_KUBE_APISERVER", it)));
             process::run_with(&mut command)
+        });
+    }
+    if let Some(upstream) = upstream {
+        report.step("random requests, as a kube-apiserver answers them", || {
+            fidelity::run(&fidelity::Options::long(&upstream, &current))
         });
     }
     Ok(())

@@ -5,8 +5,6 @@ use serde_json::{Value, json};
 use crate::plan::{Made, Plan};
 use crate::step::{Body, Edit};
 
-const FINALIZERS: [&[&str]; 3] = [&[], &["example.com/other"], &["orphan"]];
-
 pub(super) fn advance(plan: &mut Plan<'_>) {
     match plan.random.below(100) {
         0..18 => create(plan),
