@@ -136,11 +136,14 @@ impl ApiServer {
         tasks.spawn(acceptor.run(stopping, drain_timeout));
         let (stopping, shown) = (ending.clone(), Arc::clone(&serving));
         tasks.spawn(async move {
-            // What a definition takes to serve grows with its schema.
+            // What a definition takes to serve grows with its schema, and what is forgotten with
+            // what was asked for.
             let following = Heavy::new(definitions.run_definitions(), || true);
+            let forgetting = Heavy::new(forget_unused(&definitions), || true);
             tokio::select! {
                 () = stopping.closing() => {}
                 () = following => {}
+                () = forgetting => {}
                 () = renew_daily(&shown, &definitions) => {}
             }
         });
@@ -165,6 +168,18 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
     let listener = TcpListener::bind(address).await.map_err(fail)?;
     let bound = listener.local_addr().map_err(fail)?;
     Ok((listener, bound))
+}
+
+/// How long what was made of an object is remembered for whoever asks for it next: at least this
+/// long, and no more than twice.
+const REMEMBERED: Duration = Duration::from_secs(10);
+
+/// Forgets what nobody asks for; goes on forever.
+async fn forget_unused(registry: &Registry) {
+    loop {
+        tokio::time::sleep(REMEMBERED).await;
+        registry.forget_unused();
+    }
 }
 
 /// Renews the serving certificate when it is time; goes on forever.

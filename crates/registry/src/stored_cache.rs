@@ -68,6 +68,17 @@ impl StoredCache {
         bytes * FORMS + versions * ENTRY <= self.weight_max / 2
     }
 
+    /// Forgets what nobody has asked for since this was called the time before last.
+    pub(crate) fn forget_unused(&self) {
+        let unused = self.with(|it| {
+            it.generations.young_weight = 0;
+            let young = std::mem::take(&mut it.generations.young);
+            std::mem::replace(&mut it.generations.old, young)
+        });
+        // It may be much, and others wait for the lock.
+        drop(unused);
+    }
+
     /// The version of `key` written at `revision`, made if need be.
     pub(crate) fn get(
         &self,
@@ -142,6 +153,17 @@ mod tests {
             assert!(!made(&cache, "a"));
         }
         assert!(made(&cache, "b"), "it was not used for two generations");
+    }
+
+    #[test]
+    fn what_nobody_asks_for_is_forgotten() {
+        let cache = StoredCache::new(100 * ENTRY);
+        assert!(made(&cache, "a") && made(&cache, "b"));
+        cache.forget_unused();
+        assert!(!made(&cache, "a"));
+        cache.forget_unused();
+        assert!(!made(&cache, "a"), "it was asked for");
+        assert!(made(&cache, "b"), "it was not");
     }
 
     #[test]

@@ -44,6 +44,14 @@ pub struct CacheState {
 }
 
 impl Registry {
+    /// Forgets the forms of objects (decoded, as JSON, as protobuf) that nobody has asked for since
+    /// this was called the time before last. They are remembered up to
+    /// [`cache_bytes_max`](crate::RegistryConfig::cache_bytes_max) otherwise, for as long as no
+    /// others need the room. May take long after a burst.
+    pub fn forget_unused(&self) {
+        self.shared.engine.factory.forget_unused();
+    }
+
     /// Asks storage where it stands, which it answers as long as it is well.
     ///
     /// # Errors

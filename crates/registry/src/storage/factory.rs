@@ -126,6 +126,11 @@ impl StorageFactory {
         self
     }
 
+    /// Forgets what was made of stored values and was not asked for lately.
+    pub(crate) fn forget_unused(&self) {
+        self.made.forget_unused();
+    }
+
     /// What is counted about each resource that storage was made for.
     pub fn metrics(&self) -> Vec<Arc<ResourceMetrics>> {
         self.metrics.lock().clone()
