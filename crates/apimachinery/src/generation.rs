@@ -1,4 +1,5 @@
-//! `Generation` and `Finalizers`: what controllers read and change of metadata, whoever's type it is.
+//! `Generation` and `Finalizers`: what controllers read and change of metadata, whosever type it
+//! is.
 //!
 //! Built-in types, custom resources that derive kube's traits and objects held as metadata have
 //! them alike. They are not all of metadata: that is each type's own.

@@ -14,9 +14,9 @@ use kubist_client::ApiError;
 
 /// Why a reconcile failed.
 ///
-/// `?` makes one of an [`ApiError`], a [`FetchError`], a [`WireError`], a [`WaitError`], an error of
-/// `serde_json` or of I/O, and, with the feature `anyhow`, an `anyhow::Error`; [`Error::new`] of
-/// anything else. A refusal that no repetition of the same request could turn (a conflict, an
+/// `?` makes one of an [`ApiError`], a [`FetchError`], a [`WireError`], a [`WaitError`], an error
+/// of `serde_json` or of I/O, and, with the feature `anyhow`, an `anyhow::Error`; [`Error::new`]
+/// of anything else. A refusal that no repetition of the same request could turn (a conflict, an
 /// invalid object) is repeated too: the next run reads anew and may ask for something else.
 /// [`Error::terminal`] is for those that only a change can turn.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! `Finalizer`: a name on an object that keeps it until somebody has cleaned up.
 //!
-//! It changes metadata in memory, ours or k8s-openapi's; writing the object is the caller's. Put it on before the first
-//! thing is made that must be cleaned up, take it off after the last is gone.
+//! It changes metadata in memory, ours or k8s-openapi's; writing the object is the caller's. Put it
+//! on before the first thing is made that must be cleaned up, take it off after the last is gone.
 
 use kubist_apimachinery::{Finalizers, Str};
 

@@ -62,9 +62,9 @@
 //!
 //! # Contracts
 //!
-//! - Features only add: `kube` the types of k8s-openapi and what derives kube's `Resource`, `anyhow` its
-//!   errors in reconcilers, `server` the [`Server`], `cli` (on by default, off for libraries) the
-//!   command `kubist`.
+//! - Features only add: `kube` the types of k8s-openapi and what derives kube's `Resource`,
+//!   `anyhow` its errors in reconcilers, `server` the [`Server`], `cli` (on by default, off for
+//!   libraries) the command `kubist`.
 //! - Dropping a [`Server`] ends all that it started; it leaves nothing on disk but a kubeconfig
 //!   and a folder of data, if they were asked for.
 
