@@ -17,8 +17,8 @@ use crate::wire::{
     Bytes, DecodeContext, Encode, EncodeError, Encoding, Ingest, WireError, WireErrorKind,
 };
 use crate::{
-    ApiResource, ClusterScoped, KeyValues, LAST_APPLIED, Namespaced, Object, Owner, OwnerSource,
-    Owners, Resource, ResourceFacts, Scope,
+    ApiResource, ClusterScoped, Finalizers, Generation, KeyValues, LAST_APPLIED, Namespaced,
+    Object, Owner, OwnerSource, Owners, Resource, ResourceFacts, Scope,
 };
 
 /// An object with k8s-openapi's metadata whose kind is known at compile time. Implemented for all
@@ -146,6 +146,34 @@ impl<K: ForeignObject> Object for K {
     }
     fn is_terminating(&self) -> bool {
         self.foreign_meta().deletion_timestamp.is_some()
+    }
+}
+
+impl<K: ForeignObject> Generation for K {
+    fn generation(&self) -> i64 {
+        self.foreign_meta().generation.unwrap_or(0)
+    }
+}
+
+impl Finalizers for ObjectMeta {
+    fn has_finalizer(&self, name: &str) -> bool {
+        let finalizers = self.finalizers.iter().flatten();
+        finalizers.into_iter().any(|it| it == name)
+    }
+
+    fn add_finalizer(&mut self, name: &str) {
+        let finalizers = self.finalizers.get_or_insert_default();
+        finalizers.push(name.to_owned());
+    }
+
+    fn remove_finalizer(&mut self, name: &str) {
+        if let Some(finalizers) = &mut self.finalizers {
+            finalizers.retain(|it| it != name);
+        }
+    }
+
+    fn is_being_deleted(&self) -> bool {
+        self.deletion_timestamp.is_some()
     }
 }
 

@@ -29,6 +29,7 @@ mod field_path;
 mod field_selector;
 #[cfg(feature = "k8s-openapi")]
 mod foreign;
+mod generation;
 pub mod go_text;
 mod group_version;
 mod int_or_string;
@@ -51,6 +52,7 @@ mod resource_version;
 mod retry;
 mod status;
 mod str;
+mod str_option;
 mod time;
 mod unstructured;
 #[cfg(test)]
@@ -73,6 +75,7 @@ pub use field_path::FieldPath;
 pub use field_selector::{FieldSelector, FieldTerm, ParseFieldSelectorError};
 #[cfg(feature = "k8s-openapi")]
 pub use foreign::{ForeignKind, ForeignObject, ForeignScope};
+pub use generation::{Finalizers, Generation};
 pub use group_version::{
     ApiResource, GroupKind, GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource,
     ParseGroupVersionError,
@@ -109,6 +112,7 @@ pub use status::{
     STATUS_SUCCESS, Status, StatusCause, StatusDetails, StatusReason,
 };
 pub use str::Str;
+pub use str_option::StrOption;
 pub use time::{ParseTimeError, Time};
 pub use unstructured::{Unstructured, json_type};
 pub use wire::{FieldsV1, RawExtension, RawJson};

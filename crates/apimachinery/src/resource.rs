@@ -177,6 +177,12 @@ macro_rules! resource {
                 self.metadata.drop_managed_fields();
             }
         }
+        impl $crate::Generation for $type {
+            #[inline]
+            fn generation(&self) -> i64 {
+                self.metadata.generation
+            }
+        }
         impl $crate::wire::Encode for $type {
             const PROTOBUF: bool = true;
 

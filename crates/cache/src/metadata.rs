@@ -12,7 +12,9 @@ use bytes::Bytes;
 use kubist_apimachinery::wire::{
     self, DecodeContext, Encoding, FieldPath, Ingest, Schema, WireError,
 };
-use kubist_apimachinery::{ApiResource, KeyValues, Object, ObjectMeta, Owners, Resource};
+use kubist_apimachinery::{
+    ApiResource, Generation, KeyValues, Object, ObjectMeta, Owners, Resource,
+};
 
 use crate::IngestAny;
 use crate::index::FieldLookup;
@@ -70,6 +72,12 @@ impl IngestAny for Metadata<()> {
 
     fn drop_managed_fields(&mut self) {
         self.metadata.drop_managed_fields();
+    }
+}
+
+impl<K: 'static> Generation for Metadata<K> {
+    fn generation(&self) -> i64 {
+        self.metadata.generation
     }
 }
 

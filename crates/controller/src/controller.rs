@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kubist_apimachinery::{ApiResource, Object, ObjectName, Resource, Str};
+use kubist_apimachinery::wire::Ingest;
+use kubist_apimachinery::{ApiResource, Object, ObjectName, Str};
 use kubist_cache::WriteLog;
 use kubist_informers::SharedInformer;
 use tokio_util::sync::CancellationToken;
@@ -83,14 +84,15 @@ fn because(problem: Option<&Str>) -> String {
 }
 
 impl Controller {
-    /// A controller for the objects of an informer.
-    pub fn new<K: Resource>(name: impl Into<Str>, informer: &SharedInformer<K>) -> Self {
+    /// A controller for the objects of an informer, in whichever form it holds them; types that
+    /// derive kube's `Resource` too, with the feature `kube`.
+    pub fn new<K: Ingest>(name: impl Into<Str>, informer: &SharedInformer<K>) -> Self {
         Self::with_trigger::<K, K>(name, Trigger::itself(informer))
     }
 
     /// A controller for objects of the kind `K`, which `trigger` gives the names of. For
     /// predicates and resyncs on its own kind.
-    pub fn with_trigger<K: Resource, W: Object>(name: impl Into<Str>, trigger: Trigger<W>) -> Self {
+    pub fn with_trigger<K: Ingest, W: Object>(name: impl Into<Str>, trigger: Trigger<W>) -> Self {
         Self::empty(name.into(), OwnerKind::of::<K>()).trigger(trigger)
     }
 

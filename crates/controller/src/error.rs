@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use kubist_apimachinery::Retry;
 use kubist_apimachinery::wire::WireError;
-use kubist_cache::FetchError;
+use kubist_cache::{FetchError, WaitError};
 use kubist_client::ApiError;
 
 /// Why a reconcile failed.
 ///
-/// `?` makes one of an [`ApiError`], a [`FetchError`] or a [`WireError`]; [`Error::new`] of
-/// anything else. A refusal that no repetition of the same request could turn (a conflict, an
+/// `?` makes one of an [`ApiError`], a [`FetchError`], a [`WireError`], a [`WaitError`], an error
+/// of `serde_json` or of I/O, and, with the feature `anyhow`, an `anyhow::Error`; [`Error::new`]
+/// of anything else. A refusal that no repetition of the same request could turn (a conflict, an
 /// invalid object) is repeated too: the next run reads anew and may ask for something else.
 /// [`Error::terminal`] is for those that only a change can turn.
 #[derive(Debug)]
@@ -104,6 +105,42 @@ impl From<WireError> for Error {
     }
 }
 
+impl From<WaitError> for Error {
+    fn from(error: WaitError) -> Self {
+        Self::new(error)
+    }
+}
+
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Self {
+        Self::new(error)
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(error)
+    }
+}
+
+/// An error of ours within is what it would be without anyhow.
+#[cfg(feature = "anyhow")]
+impl From<anyhow::Error> for Error {
+    fn from(error: anyhow::Error) -> Self {
+        let ours = error.chain().find_map(|it| it.downcast_ref::<Self>());
+        let api = error.chain().find_map(|it| it.downcast_ref::<ApiError>());
+        let retry = match (ours, api.map(ApiError::retry)) {
+            (Some(ours), _) => ours.retry,
+            (None, Some(Retry::After(wait))) => Retry::After(wait),
+            _ => Retry::Backoff,
+        };
+        Self {
+            source: error.into(),
+            retry,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,5 +161,41 @@ mod tests {
         assert!(error.downcast_ref::<FetchError>().is_some());
         assert_eq!(Error::terminal("no").retry(), Retry::Never);
         assert_eq!(Error::new("no").to_string(), "no");
+    }
+
+    /// What a reconciler meets goes up with `?`.
+    #[test]
+    fn common_errors_become_one_by_a_question_mark() {
+        fn parse(text: &str) -> Result<u64, Error> {
+            Ok(serde_json::from_str(text)?)
+        }
+        fn read() -> Result<Vec<u8>, Error> {
+            Ok(std::fs::read("/no/such/file")?)
+        }
+        fn wait(error: WaitError) -> Result<(), Error> {
+            Err(error)?
+        }
+        let closed = WaitError::Closed {
+            written: kubist_cache::Written::deleted(kubist_apimachinery::ObjectName::default(), ""),
+        };
+        for error in [
+            parse("{").expect_err("no number"),
+            read().expect_err("no file"),
+            wait(closed).expect_err("closed"),
+        ] {
+            assert_eq!(error.retry(), Retry::Backoff);
+        }
+    }
+
+    #[cfg(feature = "anyhow")]
+    #[test]
+    fn anyhow_errors_keep_what_the_server_asked_for() {
+        fn with(error: anyhow::Error) -> Result<(), Error> {
+            Err(error)?
+        }
+        let after = Error::after(Duration::from_secs(3), "busy");
+        let error = with(anyhow::Error::new(after).context("writing")).expect_err("an error");
+        assert_eq!(error.retry(), Retry::After(Duration::from_secs(3)));
+        assert!(with(anyhow::anyhow!("no")).is_err());
     }
 }

@@ -1,9 +1,9 @@
 //! `Finalizer`: a name on an object that keeps it until somebody has cleaned up.
 //!
-//! It changes metadata in memory; writing the object is the caller's. Put it on before the first
-//! thing is made that must be cleaned up, take it off after the last is gone.
+//! It changes metadata in memory, ours or k8s-openapi's; writing the object is the caller's. Put it
+//! on before the first thing is made that must be cleaned up, take it off after the last is gone.
 
-use kubist_apimachinery::{ObjectMeta, Str};
+use kubist_apimachinery::{Finalizers, Str};
 
 /// The name of one finalizer, such as `example.com/bucket`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,35 +23,37 @@ impl Finalizer {
     }
 
     /// Whether it is on the object.
-    pub fn is_on(&self, metadata: &ObjectMeta) -> bool {
-        metadata.finalizers.contains(&self.name)
+    pub fn is_on(&self, metadata: &impl Finalizers) -> bool {
+        metadata.has_finalizer(&self.name)
     }
 
     /// Puts it on; says whether it was not there. On an object that is being deleted servers
     /// refuse new finalizers, so then it does nothing.
-    pub fn put_on(&self, metadata: &mut ObjectMeta) -> bool {
-        let add = !metadata.is_terminating() && !self.is_on(metadata);
+    pub fn put_on(&self, metadata: &mut impl Finalizers) -> bool {
+        let add = !metadata.is_being_deleted() && !self.is_on(metadata);
         if add {
-            metadata.finalizers.push(self.name.clone());
+            metadata.add_finalizer(&self.name);
         }
         add
     }
 
     /// Takes it off; says whether it was there.
-    pub fn take_off(&self, metadata: &mut ObjectMeta) -> bool {
-        let before = metadata.finalizers.len();
-        metadata.finalizers.retain(|it| *it != self.name);
-        metadata.finalizers.len() != before
+    pub fn take_off(&self, metadata: &mut impl Finalizers) -> bool {
+        let was_on = self.is_on(metadata);
+        metadata.remove_finalizer(&self.name);
+        was_on
     }
 
     /// Whether it is time to clean up: the object is being deleted, and waits for this.
-    pub fn is_due(&self, metadata: &ObjectMeta) -> bool {
-        metadata.is_terminating() && self.is_on(metadata)
+    pub fn is_due(&self, metadata: &impl Finalizers) -> bool {
+        metadata.is_being_deleted() && self.is_on(metadata)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use kubist_apimachinery::ObjectMeta;
+
     use super::*;
 
     #[test]

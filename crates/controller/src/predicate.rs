@@ -4,7 +4,7 @@
 //! holds every object. A reconciler must not rely on it, because first lists pass every predicate
 //! here, and a name may come back for other reasons.
 
-use kubist_apimachinery::{KubeObject, Object, Selector};
+use kubist_apimachinery::{Generation, Object, Selector};
 use kubist_cache::Change;
 
 type Test<K> = dyn Fn(&Change<K>) -> bool + Send;
@@ -66,11 +66,11 @@ impl<K: Object> Predicate<K> {
     }
 }
 
-impl<K: KubeObject> Predicate<K> {
+impl<K: Generation> Predicate<K> {
     /// Updates that change the desired state (`metadata.generation`) or begin the deletion; all
     /// other changes. For kinds of which the server counts generations.
     pub fn generation_changed() -> Self {
-        Self::differs(|object: &K| (object.metadata().generation, object.is_terminating()))
+        Self::differs(|object: &K| (object.generation(), object.is_terminating()))
     }
 }
 

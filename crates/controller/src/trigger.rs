@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use kubist_apimachinery::{ApiResource, Object, ObjectName, Resource, Scope, Str};
+use kubist_apimachinery::wire::Ingest;
+use kubist_apimachinery::{ApiResource, Object, ObjectName, Str};
 use kubist_cache::Change;
 use kubist_informers::{HandlerConfig, HandlerState, RegistrationGuard, SharedInformer};
 use kubist_workqueue::Lane;
@@ -52,12 +53,8 @@ pub(crate) struct OwnerKind {
 }
 
 impl OwnerKind {
-    pub(crate) fn of<K: Resource>() -> Self {
-        Self {
-            group: K::GROUP.into(),
-            kind: K::KIND.into(),
-            namespaced: K::Scope::NAMESPACED,
-        }
+    pub(crate) fn of<K: Ingest>() -> Self {
+        Self::of_resource(&ApiResource::of::<K::Kind>())
     }
 
     pub(crate) fn of_resource(resource: &ApiResource) -> Self {
@@ -91,7 +88,7 @@ impl<W: Object> Trigger<W> {
     }
 
     /// Each object leads to its controller, if that is of the kind `K`.
-    pub fn controller<K: Resource>(informer: &SharedInformer<W>) -> Self {
+    pub fn controller<K: Ingest>(informer: &SharedInformer<W>) -> Self {
         Self::owner(informer, OwnerKind::of::<K>())
     }
 

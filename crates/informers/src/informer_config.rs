@@ -29,8 +29,8 @@ pub struct InformerConfig<K> {
     pub resync: Resync,
     /// What the objects of the store may occupy, and what happens beyond. Default: no limit.
     pub budget: Option<Budget<K>>,
-    /// Told of everything that went wrong; the informer goes on by itself. Default: it is logged, as
-    /// warnings of one line that say what to do, each kind at most every [`LOGGED_EVERY`].
+    /// Told of everything that went wrong; the informer goes on by itself. Default: it is logged,
+    /// as warnings of one line that say what to do, each kind at most every [`LOGGED_EVERY`].
     ///
     /// [`LOGGED_EVERY`]: crate::LOGGED_EVERY
     pub on_problem: Option<OnProblem>,

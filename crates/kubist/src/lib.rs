@@ -11,7 +11,7 @@
 //!
 //! ```no_run
 //! use kubist::api::core::v1::Pod;
-//! use kubist::apimachinery::ObjectName;
+//! use kubist::apimachinery::{ObjectName, StrOption as _};
 //! use kubist::client::{Api, ApiError, Patch};
 //! use kubist::controller::{Action, Controller, Manager};
 //! use kubist::informers::SharedInformerFactory;
@@ -29,7 +29,7 @@
 //!     async move {
 //!         let Some(pod) = pod else { return Ok(Action::done()) }; // it is gone
 //!         let count = pod.spec.containers.len().to_string();
-//!         if pod.metadata.labels.get("example.com/containers").map(|it| &**it) != Some(&*count) {
+//!         if !pod.metadata.labels.get("example.com/containers").is(&count) {
 //!             let labels = serde_json::json!({"example.com/containers": count});
 //!             let patch = Patch::Merge(serde_json::json!({"metadata": {"labels": labels}}));
 //!             let pods: Api<Pod> = Api::namespaced(client, key.namespace.clone());
@@ -62,8 +62,9 @@
 //!
 //! # Contracts
 //!
-//! - Features only add: `server` the [`Server`], `cli` (on by default, off for libraries) the
-//!   command `kubist`.
+//! - Features only add: `kube` the types of k8s-openapi and what derives kube's `Resource`,
+//!   `anyhow` its errors in reconcilers, `server` the [`Server`], `cli` (on by default, off for
+//!   libraries) the command `kubist`.
 //! - Dropping a [`Server`] ends all that it started; it leaves nothing on disk but a kubeconfig
 //!   and a folder of data, if they were asked for.
 

@@ -46,8 +46,8 @@ async fn a_forgotten_start_is_an_error_that_says_so() {
     let cluster = Cluster::default();
     let (factory, controller) = deployments(&cluster);
     let calls = Calls::default();
-    let begin = tokio::time::Instant::now();
-    let token = tokio_util::sync::CancellationToken::new();
+    let begin = Instant::now();
+    let token = CancellationToken::new();
     let error = controller.run(recorder(&calls), token).await;
     let error = error.expect_err("nobody runs the informer");
     assert!(matches!(error, RunError::InformerNotStarted { .. }));

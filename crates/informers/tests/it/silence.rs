@@ -1,6 +1,6 @@
 //! Nothing fails in silence: what is logged by default, and what those are told who wait.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -32,7 +32,7 @@ struct Line(String);
 
 impl Visit for Line {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        self.0.push_str(&format!("{field}={value:?} "));
+        write!(self.0, "{field}={value:?} ").expect("a String takes it");
     }
 }
 

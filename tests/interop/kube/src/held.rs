@@ -6,12 +6,16 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::api::ObjectMeta;
 use kube::{CustomResource, Resource};
 use kubist_apimachinery::wire::{DecodeContext, Encode, Encoding, Ingest};
-use kubist_apimachinery::{ApiResource, ListOptions, Object, Resource as _, ResourceFacts};
+use kubist_apimachinery::{
+    ApiResource, ListOptions, Object, ObjectName, Resource as _, ResourceFacts,
+};
 use kubist_cache::{Index, Metadata, Selection, drop_managed_fields};
 use kubist_client::{Api, DeleteAnswer};
-use kubist_informers::SharedInformerFactory;
+use kubist_controller::{Action, Controller, Finalizer, Predicate, Trigger};
+use kubist_informers::{SharedInformer, SharedInformerFactory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
 
 use crate::{Both, Failure, expect};
 
@@ -116,6 +120,7 @@ pub async fn derived(both: &Both) -> Result<(), Failure> {
     expect("data", &created.data, &made.data)?;
     let name = created.object_name();
     until(|| lister.get(&name).is_some()).await;
+    controlled(&informer, &settings, &name).await?;
     let held = lister.get(&name).ok_or("it was there a moment ago")?;
     expect("held", &held.data, &made.data)?;
     factory.shutdown().await;
@@ -140,6 +145,49 @@ pub async fn derived(both: &Both) -> Result<(), Failure> {
         (read.name(), read.spec.colour.as_str()),
         ("f", "green"),
     )
+}
+
+/// A controller of a derived type: it puts a finalizer on, and hears of it.
+async fn controlled(
+    informer: &SharedInformer<Settings>,
+    api: &Api<Settings>,
+    name: &ObjectName,
+) -> Result<(), Failure> {
+    let trigger = Trigger::itself(informer).when(Predicate::generation_changed());
+    let predicated = Controller::with_trigger::<Settings, _>("generations", trigger);
+    expect("name", predicated.name().as_str(), "generations")?;
+    let controller = Controller::new("settings", informer);
+    let (lister, writer) = (informer.lister_before_sync(), api.clone());
+    let reconcile = move |key: ObjectName| {
+        let (held, api) = (lister.get(&key), writer.clone());
+        async move {
+            let Some(held) = held else {
+                return Ok(Action::done());
+            };
+            let mut settings = Settings::clone(&held);
+            if Finalizer::new("example.com/colours").put_on(&mut settings.metadata) {
+                api.replace(&settings).await?;
+            }
+            Ok::<_, kubist_controller::Error>(Action::done())
+        }
+    };
+    let token = CancellationToken::new();
+    let run = controller.run(reconcile, token.clone());
+    let lister = informer.lister_before_sync();
+    let seen = until(|| {
+        let held = lister.get(name);
+        held.is_some_and(|it| it.metadata.finalizers.as_ref().is_some_and(|it| it.len() == 1))
+    });
+    let (ran, ()) = futures::join!(run, async {
+        seen.await;
+        token.cancel();
+    });
+    expect("errors", ran?.errors, 0)?;
+    let mut settings = api.get(&name.name).await?;
+    let finalizer = Finalizer::new("example.com/colours");
+    expect("taken off", finalizer.take_off(&mut settings.metadata), true)?;
+    api.replace(&settings).await?;
+    Ok(())
 }
 
 /// Waits for the cache.
