@@ -130,13 +130,11 @@ fn check_scope(facts: &ResourceFacts, path: &ResourcePath) -> Result<(), Status>
 /// Of custom resources in all namespaces there are lists and watches, and nothing else; whatever
 /// else does not fit is nobody's, as upstream.
 fn custom_scope_fits(facts: &ResourceFacts, path: &ResourcePath, call: Call<'_>) -> bool {
-    match &path.namespace {
-        Some(_) => facts.namespaced,
-        None => {
-            let reads = matches!(call.request.method.as_str(), "GET" | "HEAD");
-            !facts.namespaced || (reads && path.name.is_none())
-        }
+    if path.namespace.is_some() {
+        return facts.namespaced;
     }
+    let reads = matches!(call.request.method.as_str(), "GET" | "HEAD");
+    !facts.namespaced || (reads && path.name.is_none())
 }
 
 /// 404 for a subresource that is not served; of a custom resource the object is named.

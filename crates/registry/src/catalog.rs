@@ -114,7 +114,7 @@ pub(crate) fn built_in(registry: &Registry, config: &RuntimeConfig) -> Vec<Serve
             })
             .collect();
         let preferred = versions.iter().find(|it| it.version == *group.preferred);
-        let preferred = preferred.or(versions.first())?.version.clone();
+        let preferred = preferred.or_else(|| versions.first())?.version.clone();
         Some(ServedGroup {
             name: group.name.into(),
             preferred,

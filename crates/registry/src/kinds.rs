@@ -77,6 +77,7 @@ mod pod_subject;
 mod pod_template;
 mod pod_template_rules;
 mod pod_update_rules;
+mod pod_warnings;
 mod priority_class;
 mod probe_rules;
 mod profile_rules;

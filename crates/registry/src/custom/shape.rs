@@ -289,16 +289,16 @@ fn warning(
         return Some(own.to_string());
     }
     let (group, kind) = (&definition.spec.group, &definition.spec.names.kind);
-    let mut text = format!("{group}/{} {kind} is deprecated", version.name);
+    let text = format!("{group}/{} {kind} is deprecated", version.name);
     let newer = definition
         .spec
         .versions
         .iter()
         .filter(|it| it.served && !it.deprecated && rank(&it.name) > rank(&version.name));
-    if let Some(newest) = newer.max_by_key(|it| rank(&it.name)) {
-        text.push_str(&format!("; use {group}/{} {kind}", newest.name));
-    }
-    Some(text)
+    Some(match newer.max_by_key(|it| rank(&it.name)) {
+        Some(newest) => format!("{text}; use {group}/{} {kind}", newest.name),
+        None => text,
+    })
 }
 
 /// The version in which objects are stored.

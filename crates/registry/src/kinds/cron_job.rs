@@ -9,7 +9,7 @@ use super::job_rules;
 use super::pod_defaults::default_pod_template;
 use super::pod_template_rules::Template;
 use super::rules::{self, Errors};
-use super::{fill, pod_disabled_fields};
+use super::{fill, pod_disabled_fields, pod_warnings};
 
 #[derive(Debug)]
 pub(super) struct CronJobs;
@@ -36,6 +36,23 @@ impl KindStrategy for CronJobs {
         let old = &old.spec.job_template.spec.template.spec;
         let spec = &mut new.spec.job_template.spec.template.spec;
         pod_disabled_fields::drop_from(spec, Some(old));
+    }
+    fn warnings(&self, new: &CronJob, old: Option<&CronJob>) -> Vec<String> {
+        let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));
+        let path = FieldPath::new("spec").child("jobTemplate");
+        let path = path.child("spec").child("template");
+        let template = &new.spec.job_template.spec.template;
+        let mut found = pod_warnings::of_named(meta, before, template, &path);
+        if old.is_some() && new.spec.schedule.contains("TZ") {
+            // The path is upstream's.
+            found.push(
+                "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see \
+                 https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more \
+                 details"
+                    .to_owned(),
+            );
+        }
+        found
     }
     fn validate(&self, new: &CronJob) -> Vec<FieldError> {
         let mut errors = Vec::new();

@@ -8,7 +8,7 @@ use super::deployment::amount;
 use super::pod_defaults::default_pod_template;
 use super::pod_template_rules::{self, Template};
 use super::rules::{self, Errors};
-use super::{fill, go_struct, pod_disabled_fields};
+use super::{fill, go_struct, pod_disabled_fields, pod_warnings};
 
 #[derive(Debug)]
 pub(super) struct DaemonSets;
@@ -52,6 +52,15 @@ impl KindStrategy for DaemonSets {
         pod_disabled_fields::drop_from(&mut new.spec.template.spec, Some(before));
         let changed = new.spec.template != old.spec.template;
         set_template_generation(new, template_generation(old) + i64::from(changed));
+    }
+    fn warnings(&self, new: &DaemonSet, old: Option<&DaemonSet>) -> Vec<String> {
+        let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));
+        let path = pod_warnings::template_path();
+        match old {
+            // Upstream's goes by the template, and not by what else is wanted.
+            Some(old) if old.spec.template == new.spec.template => Vec::new(),
+            _ => pod_warnings::of_changed(meta, before, &new.spec.template, &path),
+        }
     }
     fn validate(&self, new: &DaemonSet) -> Vec<FieldError> {
         let mut errors = Vec::new();

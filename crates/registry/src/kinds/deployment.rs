@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::pod_defaults::default_pod_template;
 use super::pod_template_rules::{self, Template};
 use super::rules::{self, Errors};
-use super::{fill, pod_disabled_fields};
+use super::{fill, pod_disabled_fields, pod_warnings};
 
 #[derive(Debug)]
 pub(super) struct Deployments;
@@ -42,6 +42,11 @@ impl KindStrategy for Deployments {
     fn prepare_for_update(&self, _: &RequestContext, new: &mut Deployment, old: &Deployment) {
         let old = &old.spec.template.spec;
         pod_disabled_fields::drop_from(&mut new.spec.template.spec, Some(old));
+    }
+    fn warnings(&self, new: &Deployment, old: Option<&Deployment>) -> Vec<String> {
+        let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));
+        let path = pod_warnings::template_path();
+        pod_warnings::of_named(meta, before, &new.spec.template, &path)
     }
     fn validate(&self, new: &Deployment) -> Vec<FieldError> {
         validate(new, None)

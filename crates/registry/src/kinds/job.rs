@@ -6,7 +6,7 @@ use kubist_apimachinery::{FieldError, Str};
 use std::borrow::Cow;
 
 use super::pod_defaults::{default_pod_template, labels_from_template};
-use super::{fill, job_rules, job_update_rules, pod_disabled_fields};
+use super::{fill, job_rules, job_update_rules, pod_disabled_fields, pod_warnings};
 
 #[derive(Debug)]
 pub(super) struct Jobs;
@@ -65,6 +65,11 @@ impl KindStrategy for Jobs {
     }
     fn canonicalize(&self, object: &mut Job) {
         labels_from_template(&mut object.metadata.labels, &object.spec.template);
+    }
+    fn warnings(&self, new: &Job, old: Option<&Job>) -> Vec<String> {
+        let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));
+        let path = pod_warnings::template_path();
+        pod_warnings::of_named(meta, before, &new.spec.template, &path)
     }
     fn validate(&self, new: &Job) -> Vec<FieldError> {
         job_rules::check(new, None)

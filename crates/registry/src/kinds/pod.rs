@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::pod_defaults::default_pod;
 use super::{
     pod_admission, pod_disabled_fields, pod_part_rules, pod_preparation, pod_rules,
-    pod_update_rules, profile_rules,
+    pod_update_rules, pod_warnings, profile_rules,
 };
 
 #[derive(Debug)]
@@ -37,6 +37,9 @@ impl KindStrategy for Pods {
     }
     fn prepare_for_update(&self, _: &RequestContext, new: &mut Pod, old: &Pod) {
         pod_disabled_fields::drop_from(&mut new.spec, Some(&old.spec));
+    }
+    fn warnings(&self, new: &Pod, old: Option<&Pod>) -> Vec<String> {
+        pod_warnings::of_pod(new, old)
     }
     fn validate(&self, new: &Pod) -> Vec<FieldError> {
         let path = FieldPath::new("spec");

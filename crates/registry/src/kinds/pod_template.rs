@@ -5,8 +5,8 @@ use kubist_api::core::v1::PodTemplate;
 use kubist_apimachinery::{FieldError, FieldPath};
 
 use super::pod_defaults::default_pod_template;
-use super::pod_disabled_fields;
 use super::pod_template_rules::{Template, check_template};
+use super::{pod_disabled_fields, pod_warnings};
 
 #[derive(Debug)]
 pub(super) struct PodTemplates;
@@ -22,6 +22,10 @@ impl KindStrategy for PodTemplates {
     }
     fn prepare_for_update(&self, _: &RequestContext, new: &mut PodTemplate, old: &PodTemplate) {
         pod_disabled_fields::drop_from(&mut new.template.spec, Some(&old.template.spec));
+    }
+    fn warnings(&self, new: &PodTemplate, old: Option<&PodTemplate>) -> Vec<String> {
+        let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));
+        pod_warnings::of_changed(meta, before, &new.template, &FieldPath::new("template"))
     }
     fn validate(&self, new: &PodTemplate) -> Vec<FieldError> {
         validate(new, None)

@@ -6,7 +6,7 @@ use kubist_apimachinery::{FieldError, FieldPath};
 
 use super::pod_defaults::default_pod_template;
 use super::pod_template_rules::{self, Template};
-use super::{pod_disabled_fields, rules};
+use super::{pod_disabled_fields, pod_warnings, rules};
 
 #[derive(Debug)]
 pub(super) struct ReplicaSets;
@@ -24,6 +24,11 @@ impl KindStrategy for ReplicaSets {
     fn prepare_for_update(&self, _: &RequestContext, new: &mut ReplicaSet, old: &ReplicaSet) {
         let old = &old.spec.template.spec;
         pod_disabled_fields::drop_from(&mut new.spec.template.spec, Some(old));
+    }
+    fn warnings(&self, new: &ReplicaSet, old: Option<&ReplicaSet>) -> Vec<String> {
+        let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));
+        let path = pod_warnings::template_path();
+        pod_warnings::of_named(meta, before, &new.spec.template, &path)
     }
     fn validate(&self, new: &ReplicaSet) -> Vec<FieldError> {
         validate(new, None)

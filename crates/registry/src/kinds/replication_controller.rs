@@ -6,7 +6,7 @@ use kubist_apimachinery::{FieldError, FieldPath, Selector};
 
 use super::pod_defaults::{default_pod_template, labels_from_template};
 use super::pod_template_rules::{self, Template};
-use super::{pod_disabled_fields, rules};
+use super::{pod_disabled_fields, pod_warnings, rules};
 
 #[derive(Debug)]
 pub(super) struct ReplicationControllers;
@@ -34,6 +34,18 @@ impl KindStrategy for ReplicationControllers {
         old: &ReplicationController,
     ) {
         drop_disabled(new, Some(old));
+    }
+    fn warnings(
+        &self,
+        new: &ReplicationController,
+        old: Option<&ReplicationController>,
+    ) -> Vec<String> {
+        let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));
+        let path = pod_warnings::template_path();
+        // Of a change upstream looks at what was there before.
+        let template = old.unwrap_or(new).spec.template.as_deref();
+        let empty = PodTemplateSpec::default();
+        pod_warnings::of_named(meta, before, template.unwrap_or(&empty), &path)
     }
     fn validate(&self, new: &ReplicationController) -> Vec<FieldError> {
         validate(new, None)

@@ -13,7 +13,7 @@ use super::pod_subject::PodSubject;
 use super::pod_template_rules::{self, Template};
 use super::rules::{self, Errors};
 use super::volume_defaults::default_claim;
-use super::{deployment, fill, pod_disabled_fields};
+use super::{deployment, fill, pod_disabled_fields, pod_warnings};
 
 #[derive(Debug)]
 pub(super) struct StatefulSets;
@@ -53,6 +53,19 @@ impl KindStrategy for StatefulSets {
     }
     fn prepare_for_update(&self, _: &RequestContext, new: &mut StatefulSet, old: &StatefulSet) {
         drop_disabled(&mut new.spec, Some(&old.spec));
+    }
+    fn warnings(&self, new: &StatefulSet, old: Option<&StatefulSet>) -> Vec<String> {
+        let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));
+        let path = pod_warnings::template_path();
+        let mut found = pod_warnings::of_changed(meta, before, &new.spec.template, &path);
+        if new.spec.revision_history_limit.is_some_and(|it| it < 0) {
+            found.push(
+                "spec.revisionHistoryLimit: a negative value retains all historical revisions; a \
+                 value >= 0 is recommended"
+                    .to_owned(),
+            );
+        }
+        found
     }
     fn validate(&self, new: &StatefulSet) -> Vec<FieldError> {
         let mut errors = Vec::new();

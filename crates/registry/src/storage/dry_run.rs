@@ -34,14 +34,12 @@ impl DryRunnable {
         if !dry_run {
             return self.0.create(key, object, request).await;
         }
-        match self.get(&key, None).await? {
-            Some(found) => Err(StorageError::exists(key, &found)),
-            // The answer keeps a resource version that would have been refused, as upstream.
-            None => {
-                let given = given_version(&*object);
-                Ok(Stored::from_object(self.kind(), given, object))
-            }
+        if let Some(found) = self.get(&key, None).await? {
+            return Err(StorageError::exists(key, &found));
         }
+        // The answer keeps a resource version that would have been refused, as upstream.
+        let given = given_version(&*object);
+        Ok(Stored::from_object(self.kind(), given, object))
     }
 
     /// As [`Storage::update`]. A dry run keeps the resource version.

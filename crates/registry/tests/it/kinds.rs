@@ -3,6 +3,7 @@
 mod manifests;
 mod pods;
 mod volumes;
+mod warnings;
 mod workloads;
 
 use crate::fixture::Fixture;

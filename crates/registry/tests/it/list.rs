@@ -283,8 +283,8 @@ async fn events_are_selected_by_the_names_of_their_own_group() {
     }
     let rest = fixture.rest("events.k8s.io", "v1", "events");
     let list = async |selector: &str| {
-        let options = crate::fixture::options(&format!("fieldSelector={selector}"));
-        rest.list(&fixture.cx(), "default", &options).await
+        let selected = options(&format!("fieldSelector={selector}"));
+        rest.list(&fixture.cx(), "default", &selected).await
     };
     for selector in [
         "regarding.name=a",
@@ -304,8 +304,8 @@ async fn events_are_selected_by_the_names_of_their_own_group() {
         assert_eq!(refused.code, 400);
     }
     let core = fixture.rest("", "v1", "events");
-    let options = crate::fixture::options("fieldSelector=regarding.name=a");
-    let refused = core.list(&fixture.cx(), "default", &options).await;
+    let selected = options("fieldSelector=regarding.name=a");
+    let refused = core.list(&fixture.cx(), "default", &selected).await;
     assert!(refused.is_err());
 }
 

@@ -66,10 +66,10 @@ async fn what_is_stored_in_another_version_is_never_relabelled() {
         beta.filter(|_| v1.is_none())
     })
     .await;
-    let refused = beta.get(&cx, "default", "old", &any).await;
-    let refused = refused
-        .and_then(|it| it.object().cloned())
-        .expect_err("it is in v1");
+    let refused = match beta.get(&cx, "default", "old", &any).await {
+        Ok(got) => got.failure().cloned().expect("it is in v1"),
+        Err(status) => status,
+    };
     assert_eq!(refused.code, 500);
     assert!(refused.message.contains("example.com/v1"), "{refused:?}");
     create(&fixture, &beta, &json!({"metadata": {"name": "new"}}))
