@@ -3,6 +3,7 @@
 //! A body may leave out `apiVersion` and `kind`; if it names them, they must be those of the
 //! resource. What to do about unknown and duplicate fields is the request's `fieldValidation`.
 
+use crate::go_decode::{self, go_type};
 use crate::go_json;
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{
@@ -170,7 +171,7 @@ fn from_json(
         cx = cx.strict();
     }
     merge_json(message, json, &mut cx)
-        .map_err(|error| refused(kind, &decode_text(&error, kind.schema())))?;
+        .map_err(|error| refused(kind, &decode_text(&error, json, kind.schema())))?;
     let unknown = cx.take_problems();
     let unknown = unknown.iter().map(ToString::to_string);
     match validation {
@@ -199,7 +200,14 @@ fn from_json(
 }
 
 /// What Go says about JSON that is no message of a schema.
-pub(crate) fn decode_text(error: &WireError, schema: &'static Schema) -> String {
+pub(crate) fn decode_text(error: &WireError, json: &[u8], schema: &'static Schema) -> String {
+    let of_go = matches!(
+        error.kind,
+        WireErrorKind::TypeMismatch { .. } | WireErrorKind::Invalid { .. }
+    );
+    if of_go && let Some(words) = go_decode::mistake(json, schema) {
+        return words;
+    }
     match &error.kind {
         WireErrorKind::TypeMismatch {
             found,
@@ -222,12 +230,6 @@ pub(crate) fn decode_text(error: &WireError, schema: &'static Schema) -> String 
         WireErrorKind::Invalid { reason } => reason.clone(),
         other => other.to_string(),
     }
-}
-
-/// A type with its package, which is named after the version.
-fn go_type(schema: &Schema) -> String {
-    let package = schema.full_name.rsplit('.').nth(1).unwrap_or_default();
-    format!("{package}.{}", schema.name)
 }
 
 /// Go's name of a place, which has neither indexes of lists nor keys of maps, and the field there.

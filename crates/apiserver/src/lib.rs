@@ -53,6 +53,7 @@ mod decode;
 mod discovery;
 mod ending;
 mod given;
+mod go_decode;
 mod go_json;
 mod gzip;
 mod handler;

@@ -147,7 +147,7 @@ fn places_are_named_as_go_does() {
         .new_message();
     let error = merge_json(&mut *pod, json, &mut DecodeContext::new()).unwrap_err();
     assert_eq!(
-        decode_text(&error, schema),
+        decode_text(&error, json, schema),
         "json: cannot unmarshal object into Go struct field PodSpec.spec.containers of type \
          []v1.Container"
     );

@@ -122,8 +122,9 @@ impl Patched<'_> {
             .kind
             .new_object()
             .ok_or_else(|| Status::internal_error(format_args!("{} is no object", facts.kind)))?;
-        merge_json(&mut *object, &json, &mut cx)
-            .map_err(|error| self.unfit(patched, &decode_text(&error, self.kind.schema())))?;
+        merge_json(&mut *object, &json, &mut cx).map_err(|error| {
+            self.unfit(patched, &decode_text(&error, &json, self.kind.schema()))
+        })?;
         let problems = cx.take_problems();
         let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
         if self.validation == FieldValidation::Strict && !problems.is_empty() {
