@@ -76,10 +76,10 @@ impl<'t> Walk<'t> {
                             name: Name::Of(schema),
                         }
                     }
-                    None => return self.raw().map(drop),
+                    None => return self.skip(),
                 },
                 // Their decoders take any JSON, or say nothing of the place.
-                JsonForm::Raw | JsonForm::Union => return self.raw().map(drop),
+                JsonForm::Raw | JsonForm::Union => return self.skip(),
             }
         }
         match self.peek()? {
@@ -97,7 +97,7 @@ impl<'t> Walk<'t> {
             }
             _ => {
                 self.wrong("object", &target.go_name());
-                return self.raw().map(drop);
+                return self.skip();
             }
         };
         self.enter()?;
@@ -120,10 +120,10 @@ impl<'t> Walk<'t> {
                         self.owner = Some(schema.name);
                         self.value(field.target)?;
                     }
-                    None => drop(self.raw()?),
+                    None => self.skip()?,
                 },
                 (None, Some(item)) => self.value(item)?,
-                (None, None) => drop(self.raw()?),
+                (None, None) => self.skip()?,
             }
             self.path.truncate(fields);
             self.owner = owner;
@@ -146,7 +146,7 @@ impl<'t> Walk<'t> {
         );
         if !bytes && !list {
             self.wrong("array", &target.go_name());
-            return self.raw().map(drop);
+            return self.skip();
         }
         self.enter()?;
         loop {
@@ -267,6 +267,10 @@ impl<'t> Walk<'t> {
     fn leave(&mut self) {
         self.depth -= 1;
         self.at += 1;
+    }
+
+    fn skip(&mut self) -> Step {
+        self.raw().map(drop)
     }
 
     /// The next value as it stands.
