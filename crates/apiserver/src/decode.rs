@@ -4,7 +4,6 @@
 //! resource. What to do about unknown and duplicate fields is the request's `fieldValidation`.
 
 use crate::go_decode::{self, go_type};
-use crate::go_json;
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{
     DecodeContext, Field, FieldType, Message, Schema, WireError, WireErrorKind, merge_json,
@@ -14,7 +13,7 @@ use kubist_apimachinery::{
     AnyObject, FieldError, FieldPath, FieldValidation, GroupKind, Status, json_type,
 };
 use kubist_codec::envelope::{Envelope, EnvelopeError};
-use kubist_codec::{Format, yaml};
+use kubist_codec::{Format, go_json, yaml};
 use serde::Deserialize;
 use serde_json::Value;
 use std::borrow::Cow;

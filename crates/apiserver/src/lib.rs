@@ -54,7 +54,6 @@ mod discovery;
 mod ending;
 mod given;
 mod go_decode;
-mod go_json;
 mod gzip;
 mod handler;
 mod hash;

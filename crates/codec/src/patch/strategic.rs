@@ -21,6 +21,19 @@ const RETAIN_KEYS: &str = "$retainKeys";
 const DELETE_FROM_PREFIX: &str = "$deleteFromPrimitiveList/";
 const ORDER_PREFIX: &str = "$setElementOrder/";
 
+/// Reads a patch, which must be an object, or null, which changes nothing.
+///
+/// # Errors
+/// It is something else, or no JSON.
+pub fn parse(patch: &[u8]) -> Result<Value, PatchError> {
+    let malformed = |reason| PatchError::Malformed { reason };
+    match super::read(patch).map_err(malformed)? {
+        Value::Null => Ok(Value::Object(Map::new())),
+        value @ Value::Object(_) => Ok(value),
+        other => Err(malformed(super::no_map(&other))),
+    }
+}
+
 /// Applies a patch to an object of the kind that `schema` describes.
 ///
 /// # Errors

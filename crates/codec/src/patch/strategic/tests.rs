@@ -343,6 +343,27 @@ fn errors_have_upstreams_texts() {
 }
 
 #[test]
+fn what_is_no_patch_is_told_without_a_prefix() {
+    for (patch, words) in [
+        ("", "unexpected end of JSON input"),
+        ("{} trailing", "invalid character 't' after top-level value"),
+        (
+            "[]",
+            "json: cannot unmarshal array into Go value of type map[string]interface {}",
+        ),
+        (
+            "7",
+            "json: cannot unmarshal number into Go value of type map[string]interface {}",
+        ),
+    ] {
+        let error = super::parse(patch.as_bytes()).unwrap_err();
+        assert!(matches!(error, PatchError::Malformed { .. }));
+        assert_eq!(error.to_string(), words, "{patch}");
+    }
+    assert_eq!(super::parse(b"null"), Ok(json!({})), "an empty patch");
+}
+
+#[test]
 fn a_patch_of_another_type_replaces() {
     let after = spec(
         json!({"nodeSelector": {"a": "b"}}),
