@@ -9,12 +9,14 @@ mod go_value;
 pub mod json;
 pub mod merge;
 pub mod strategic;
+mod strict;
 
 use kubist_apimachinery::json_type;
 use kubist_apimachinery::wire::Schema;
 use serde_json::Value;
 
 pub use error::{PatchClass, PatchError};
+pub use strict::strict_problems;
 
 use crate::go_json;
 use crate::negotiate::PatchType;
