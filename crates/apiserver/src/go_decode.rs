@@ -4,8 +4,10 @@
 //! It runs only after the real decoder has refused well-formed JSON, and reads it once. What Go's
 //! decoder takes and ours does not is no mistake here.
 
+mod convert;
 mod names;
 
+pub(crate) use convert::mistake as conversion_mistake;
 pub(crate) use names::go_type;
 
 use kubist_apimachinery::wire::{FieldType, JsonForm, Schema};
