@@ -5,7 +5,7 @@
 
 use super::{Call, Target, update};
 use crate::answer::Answer;
-use crate::decode::decode_text;
+use crate::decode::{decode_text, foreign};
 use crate::go_decode::conversion_mistake;
 use bytes::Bytes;
 use hyper::body::Incoming;
@@ -153,11 +153,17 @@ impl Patched<'_> {
             }
             return Ok(());
         }
-        if (api_version, kind) != (Some(facts.api_version), Some(facts.kind)) {
-            let why = "the patch changes apiVersion or kind";
-            return Err(self.unfit(patched, old, why));
+        if (api_version, kind) == (Some(facts.api_version), Some(facts.kind)) {
+            return Ok(());
         }
-        Ok(())
+        let why = match (api_version, kind) {
+            (Some(api_version), Some(kind)) if kind != facts.kind && !self.kind.is_custom() => {
+                let json = serde_json::to_vec(patched).map_err(Status::internal_error)?;
+                foreign(self.kind, api_version, kind, &json)
+            }
+            _ => "the patch changes apiVersion or kind".to_owned(),
+        };
+        Err(self.unfit(patched, old, &why))
     }
 
     /// 422: what comes out is no object of the kind. A strategic patch is shown as Go prints it,
