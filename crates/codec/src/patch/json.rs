@@ -19,6 +19,11 @@ pub const COPY_BYTES_MAX: usize = 3 << 20;
 /// such limit.
 pub const MOVED_ITEMS_MAX: usize = 20_000_000;
 
+/// Arrays and objects inside one another that the operations of a patch may make: more than any
+/// object has. Deeper trees could not be written, read or dropped without end of the stack.
+/// Upstream has no such limit.
+pub const DEPTH_MAX: usize = 256;
+
 /// A parsed patch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JsonPatch {
@@ -114,6 +119,25 @@ impl Spent {
         }
         Ok(())
     }
+
+    /// Notes a value that is put somewhere, and that it does not lie too deep there.
+    fn put(&mut self, value: &Value, at: &Pointer) -> Result<(), Failure> {
+        let levels = DEPTH_MAX.saturating_sub(at.way.len());
+        if !fits(value, levels, &mut self.moved_items) {
+            return Err(format!("more than {DEPTH_MAX} levels").into());
+        }
+        self.move_from(0, &[])
+    }
+}
+
+/// Whether a value has no more levels than these. Counts what it looks at.
+fn fits(value: &Value, levels: usize, seen: &mut usize) -> bool {
+    *seen = seen.saturating_add(1);
+    match value {
+        Value::Array(list) => levels > 0 && list.iter().all(|it| fits(it, levels - 1, seen)),
+        Value::Object(map) => levels > 0 && map.values().all(|it| fits(it, levels - 1, seen)),
+        _ => true,
+    }
 }
 
 impl From<String> for Failure {
@@ -164,7 +188,7 @@ impl Operation {
         match self.op.as_deref().unwrap_or_default() {
             "add" => path()?.add(document, self.value.clone(), spent),
             "remove" => path()?.remove(document, spent).map(drop),
-            "replace" => path()?.replace(document, self.value.clone()),
+            "replace" => path()?.replace(document, self.value.clone(), spent),
             "move" => {
                 let value = from()?.remove(document, spent)?;
                 path()?.add(document, value, spent)
@@ -235,6 +259,7 @@ impl Pointer {
     }
 
     fn add(&self, document: &mut Value, value: Value, spent: &mut Spent) -> Result<(), Failure> {
+        spent.put(&value, self)?;
         match self.container(document)? {
             Value::Object(map) => {
                 map.insert(self.key.clone(), value);
@@ -250,7 +275,13 @@ impl Pointer {
         Ok(())
     }
 
-    fn replace(&self, document: &mut Value, value: Value) -> Result<(), Failure> {
+    fn replace(
+        &self,
+        document: &mut Value,
+        value: Value,
+        spent: &mut Spent,
+    ) -> Result<(), Failure> {
+        spent.put(&value, self)?;
         match self.container(document)? {
             Value::Object(map) => {
                 map.insert(self.key.clone(), value);
@@ -469,6 +500,26 @@ mod tests {
             let error = JsonPatch::parse(patch.as_bytes()).unwrap_err();
             let expected = format!("error decoding patch: {words}");
             assert_eq!(error.to_string(), expected, "{patch}");
+        }
+    }
+
+    #[test]
+    fn operations_cannot_put_trees_into_trees_without_end() {
+        let nested = |levels: usize| -> Value {
+            (0..levels).fold(json!({}), |inner, _| json!({ "x": inner }))
+        };
+        let before = json!({"a": nested(100), "b": nested(100), "c": nested(100)});
+        let into = |name: &str| format!("/{name}{}", "/x".repeat(101));
+        for operation in [
+            json!({"op":"move","from":"/a","path":into("b")}),
+            json!({"op":"copy","from":"/a","path":into("b")}),
+            json!({"op":"add","path":into("b"),"value":nested(100)}),
+        ] {
+            let first = patched(&before, json!([operation]));
+            assert!(first.is_ok(), "{operation}");
+            let again = json!([operation, {"op":"move","from":"/b","path":into("c")}]);
+            let error = patched(&before, again).unwrap_err();
+            assert!(matches!(error, PatchError::Operation { index: 1, .. }));
         }
     }
 
