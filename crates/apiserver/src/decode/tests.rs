@@ -149,6 +149,27 @@ fn wrong_types_are_named_with_their_go_field() {
         Format::Json,
         &format!("{head}number into Go struct field ConfigMap.data of type string"),
     );
+    refused_with(
+        r#"{"binaryData":{"a":["b"]}}"#,
+        Format::Json,
+        &format!("{head}string into Go struct field ConfigMap.binaryData of type uint8"),
+    );
+    refused_with(
+        r#"{"binaryData":{"a":[256]}}"#,
+        Format::Json,
+        &format!("{head}number 256 into Go struct field ConfigMap.binaryData of type uint8"),
+    );
+}
+
+#[test]
+fn bytes_may_be_lists_of_numbers() {
+    let kind = find_kind("", "v1", "ConfigMap").expect("it is built in");
+    let body = br#"{"binaryData":{"empty":[],"two":[null,7]}}"#;
+    let decoded = object(body, Format::Json, kind, FieldValidation::Strict);
+    let decoded = decoded.expect("it is what upstream takes").value;
+    let tree = kubist_apimachinery::wire::to_json_value(&*decoded);
+    let expected = serde_json::json!({"empty": "", "two": "AAc="});
+    assert_eq!(tree["binaryData"], expected);
 }
 
 #[test]
