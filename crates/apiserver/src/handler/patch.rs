@@ -3,6 +3,8 @@
 //! A patch is applied to the object as it is stored, again if somebody else writes in between.
 //! Server-side apply is refused: 415.
 
+mod quoted;
+
 use super::{Call, Target, update};
 use crate::answer::Answer;
 use crate::decode::{decode_text, foreign};
@@ -177,7 +179,8 @@ impl Patched<'_> {
                 go_print(&spent, &mut text);
                 text
             }
-            _ => patched.to_string(),
+            _ if self.kind.is_custom() => patched.to_string(),
+            _ => quoted::text(patched, self.patch_type, &self.bytes, self.kind.schema()),
         };
         let error = FieldError::invalid(&FieldPath::new("patch"), BadValue::json(&shown), why);
         Status::invalid(&GroupKind::new("", ""), "", &[error])
