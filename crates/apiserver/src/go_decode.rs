@@ -117,9 +117,12 @@ impl<'t> Walk<'t> {
             match (schema, item) {
                 (Some(schema), _) => match names::field(schema, &key) {
                     Some(field) => {
-                        self.path.extend(field.embedded);
-                        self.path.push(field.json);
-                        self.owner = Some(schema.name);
+                        // Upstream decodes the metadata of a custom resource apart.
+                        if !names::is_custom(schema) {
+                            self.path.extend(field.embedded);
+                            self.path.push(field.json);
+                            self.owner = Some(schema.name);
+                        }
                         self.value(field.target)?;
                     }
                     None => self.skip()?,

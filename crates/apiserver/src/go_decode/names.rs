@@ -3,7 +3,7 @@
 //! Schemas have the types that the wire knows. `names.txt` has what Go names otherwise: for each
 //! struct its fields as `json@Embedded.Struct=go.Type`, of which a field has one part at least.
 
-use kubist_apimachinery::wire::{FieldType, Schema};
+use kubist_apimachinery::wire::{FieldFlags, FieldType, Schema};
 
 static NAMES: &str = include_str!("names.txt");
 
@@ -58,6 +58,12 @@ pub(super) fn field(schema: &'static Schema, name: &str) -> Option<GoField> {
             name: own,
         },
     })
+}
+
+/// Whether it is the schema of a kind that is made known at run time.
+pub(super) fn is_custom(schema: &Schema) -> bool {
+    let last = schema.fields.last();
+    last.is_some_and(|it| it.flags.has(FieldFlags::PROTOBUF_ONLY))
 }
 
 /// `kind` and `apiVersion` of a kind, which schemas leave out.

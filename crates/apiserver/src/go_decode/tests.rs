@@ -2,6 +2,24 @@
 
 use super::*;
 use kubist_api::find_kind;
+use kubist_apimachinery::wire::{Field, FieldFlags, Wire};
+use kubist_apimachinery::{ObjectMeta, schema};
+
+schema!(
+    THING = "Thing",
+    "t.Thing",
+    JsonForm::Object,
+    None,
+    [
+        Field::new(
+            "metadata",
+            1,
+            FieldType::Message(ObjectMeta::SCHEMA),
+            FieldFlags::NONE
+        ),
+        Field::new("others", 2, FieldType::Bytes, FieldFlags::PROTOBUF_ONLY),
+    ]
+);
 
 #[track_caller]
 fn words(kind: (&str, &str, &str), json: &str, expected: &str) {
@@ -172,6 +190,18 @@ fn the_first_mistake_counts_unless_a_type_refuses_its_own() {
         ("", "v1", "Secret"),
         r#"{"data":{"a":"!"},"type":7}"#,
         "illegal base64 data at input byte 0",
+    );
+}
+
+#[test]
+fn metadata_of_a_custom_resource_is_decoded_apart() {
+    let found = mistake(br#"{"spec":7,"metadata":{"labels":7}}"#, &THING);
+    assert_eq!(
+        found.as_deref(),
+        Some(
+            "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type \
+             map[string]string"
+        )
     );
 }
 
