@@ -19,8 +19,11 @@ impl ByteString {
         Self::parse_base64(text).ok()
     }
 
-    /// The same, or the index of the first byte that is wrong, as Go's decoder counts it.
-    pub(crate) fn parse_base64(text: &str) -> Result<Self, usize> {
+    /// The same.
+    ///
+    /// # Errors
+    /// The index of the first byte that is wrong, as Go's decoder counts it.
+    pub fn parse_base64(text: &str) -> Result<Self, usize> {
         use base64::Engine as _;
         let engine = GeneralPurpose::new(
             &base64::alphabet::STANDARD,

@@ -3,7 +3,7 @@
 //! A body may leave out `apiVersion` and `kind`; if it names them, they must be those of the
 //! resource. What to do about unknown and duplicate fields is the request's `fieldValidation`.
 
-use crate::go_json;
+use crate::go_decode::{self, go_type};
 use kubist_api::{Kind, find_kind_by_api_version};
 use kubist_apimachinery::wire::{
     DecodeContext, Field, FieldType, Message, Schema, WireError, WireErrorKind, merge_json,
@@ -13,11 +13,12 @@ use kubist_apimachinery::{
     AnyObject, FieldError, FieldPath, FieldValidation, GroupKind, Status, json_type,
 };
 use kubist_codec::envelope::{Envelope, EnvelopeError};
-use kubist_codec::{Format, yaml};
+use kubist_codec::{Format, go_json, yaml};
 use serde::Deserialize;
+use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use std::borrow::Cow;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 /// Bytes of a malformed body that an error shows.
 const SHOWN_BYTES_MAX: usize = 30;
@@ -27,14 +28,54 @@ const SCHEME: &str = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30";
 const TYPE_META: &str = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind \
                          string \"json:\\\"kind,omitempty\\\"\" }";
 
-/// What a body says it is.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+/// What a body says it is. As Go reads it: the case of names does not matter, the last of several
+/// counts, null says nothing.
+#[derive(Debug, Default)]
 struct TypeMeta<'a> {
-    #[serde(default, borrow)]
     api_version: Option<Cow<'a, str>>,
-    #[serde(default, borrow)]
     kind: Option<Cow<'a, str>>,
+}
+
+/// A string, borrowed if it can be.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for TypeMeta<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TypeMetaVisitor)
+    }
+}
+
+struct TypeMetaVisitor;
+
+impl<'de> Visitor<'de> for TypeMetaVisitor {
+    type Value = TypeMeta<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<TypeMeta<'de>, E> {
+        Ok(TypeMeta::default())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TypeMeta<'de>, A::Error> {
+        let mut meta = TypeMeta::default();
+        while let Some(Text(name)) = map.next_key()? {
+            let place = if name.eq_ignore_ascii_case("kind") {
+                &mut meta.kind
+            } else if name.eq_ignore_ascii_case("apiVersion") {
+                &mut meta.api_version
+            } else {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            if let Some(Text(text)) = map.next_value()? {
+                *place = Some(text);
+            }
+        }
+        Ok(meta)
+    }
 }
 
 /// A decoded body.
@@ -74,22 +115,25 @@ pub(crate) fn into_message(
     match format {
         Format::Json => {
             let meta = json_type_meta(body).map_err(|why| unrecognized(kind, &why, body))?;
+            check_group_version(kind, meta.0.as_deref(), body)?;
             let name = || name_in(body);
-            check_kind(kind, meta.0.as_deref(), meta.1.as_deref(), name)?;
+            check_kind(kind, meta.0.as_deref(), meta.1.as_deref(), body, name)?;
             from_json(message, body, kind, validation, &[])
         }
         Format::Yaml => {
             let document = yaml_document(body).map_err(|why| unrecognized(kind, &why, body))?;
             let text = |key: &str| document.value.get(key).and_then(Value::as_str);
-            let name = || name_of(&document.value);
-            check_kind(kind, text("apiVersion"), text("kind"), name)?;
+            check_group_version(kind, text("apiVersion"), body)?;
             let json = serde_json::to_vec(&document.value).map_err(Status::internal_error)?;
+            let name = || name_of(&document.value);
+            check_kind(kind, text("apiVersion"), text("kind"), &json, name)?;
             from_json(message, &json, kind, validation, &document.duplicates)
         }
         Format::Protobuf => {
             let envelope = open(body, kind)?;
             let name = String::new;
-            check_kind(kind, Some(envelope.api_version), Some(envelope.kind), name)?;
+            let (api_version, of) = (Some(envelope.api_version), Some(envelope.kind));
+            check_kind(kind, api_version, of, &[], name)?;
             merge_protobuf(message, envelope.raw, &mut DecodeContext::new())
                 .map_err(|error| refused(kind, &error.to_string()))?;
             Ok(Vec::new())
@@ -102,38 +146,42 @@ type ApiVersionAndKind<'a> = (Option<Cow<'a, str>>, Option<Cow<'a, str>>);
 
 /// `apiVersion` and `kind` of a JSON text, or Go's words about it.
 pub(crate) fn json_type_meta(body: &[u8]) -> Result<ApiVersionAndKind<'_>, String> {
-    // serde would take an array for the fields of the struct, in their order.
-    let array = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
-    let why = match serde_json::from_slice::<TypeMeta<'_>>(body) {
-        Ok(meta) if !array => return Ok((meta.api_version, meta.kind)),
-        Ok(_) => None,
-        Err(error) => Some(error),
+    let error = match serde_json::from_slice::<TypeMeta<'_>>(body) {
+        Ok(meta) => return Ok((meta.api_version, meta.kind)),
+        Err(error) => error,
     };
-    let words = go_json::mistake(body).unwrap_or_else(|| type_meta_mistake(body, why.as_ref()));
+    let words = go_json::mistake(body).unwrap_or_else(|| type_meta_mistake(body, &error));
     Err(format!(
         "couldn't get version/kind; json parse error: {words}"
     ))
 }
 
 /// Well-formed JSON that is no object, or whose kind is no string.
-fn type_meta_mistake(body: &[u8], error: Option<&serde_json::Error>) -> String {
-    let error = error.map_or_else(String::new, ToString::to_string);
-    let Ok(value) = serde_json::from_slice::<Value>(body) else {
-        return error;
+fn type_meta_mistake(body: &[u8], error: &serde_json::Error) -> String {
+    let found = match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        Some(b'{') => None,
+        Some(b'[') => Some("array"),
+        Some(b'"') => Some("string"),
+        Some(b't' | b'f') => Some("bool"),
+        _ => Some("number"),
     };
-    if !value.is_object() {
-        let found = json_type(&value);
+    if let Some(found) = found {
         return format!("json: cannot unmarshal {found} into Go value of type {TYPE_META}");
     }
-    for (key, field) in [("apiVersion", "apiVersion"), ("kind", "kind")] {
-        if let Some(found) = value.get(key).filter(|it| !it.is_string()) {
-            let found = json_type(found);
+    let Ok(Value::Object(members)) = serde_json::from_slice(body) else {
+        return error.to_string();
+    };
+    for (name, value) in members.iter().filter(|(_, it)| !it.is_string()) {
+        let fields = ["apiVersion", "kind"];
+        let field = fields.iter().find(|it| it.eq_ignore_ascii_case(name));
+        if let Some(field) = field.filter(|_| !value.is_null()) {
+            let found = json_type(value);
             return format!(
                 "json: cannot unmarshal {found} into Go struct field .{field} of type string"
             );
         }
     }
-    error
+    error.to_string()
 }
 
 /// The one document of a YAML text. Its parser's words, if it is none.
@@ -170,7 +218,7 @@ fn from_json(
         cx = cx.strict();
     }
     merge_json(message, json, &mut cx)
-        .map_err(|error| refused(kind, &decode_text(&error, kind.schema())))?;
+        .map_err(|error| refused(kind, &decode_text(&error, json, kind.schema())))?;
     let unknown = cx.take_problems();
     let unknown = unknown.iter().map(ToString::to_string);
     match validation {
@@ -199,7 +247,14 @@ fn from_json(
 }
 
 /// What Go says about JSON that is no message of a schema.
-pub(crate) fn decode_text(error: &WireError, schema: &'static Schema) -> String {
+pub(crate) fn decode_text(error: &WireError, json: &[u8], schema: &'static Schema) -> String {
+    let of_go = matches!(
+        error.kind,
+        WireErrorKind::TypeMismatch { .. } | WireErrorKind::Invalid { .. }
+    );
+    if of_go && let Some(words) = go_decode::mistake(json, schema) {
+        return words;
+    }
     match &error.kind {
         WireErrorKind::TypeMismatch {
             found,
@@ -224,12 +279,6 @@ pub(crate) fn decode_text(error: &WireError, schema: &'static Schema) -> String 
     }
 }
 
-/// A type with its package, which is named after the version.
-fn go_type(schema: &Schema) -> String {
-    let package = schema.full_name.rsplit('.').nth(1).unwrap_or_default();
-    format!("{package}.{}", schema.name)
-}
-
 /// Go's name of a place, which has neither indexes of lists nor keys of maps, and the field there.
 fn go_field(path: &str, root: &'static Schema) -> (String, Option<&'static Field>) {
     let mut schema = Some(root);
@@ -250,11 +299,27 @@ fn go_field(path: &str, root: &'static Schema) -> (String, Option<&'static Field
     (names.join("."), last)
 }
 
-/// Compares what a body says it is with what the resource has. Absent names are fine.
+/// Refuses an `apiVersion` that has no group and version.
+fn check_group_version(
+    expected: &'static Kind,
+    api_version: Option<&str>,
+    body: &[u8],
+) -> Result<(), Status> {
+    let text = api_version.unwrap_or_default();
+    if expected.is_custom() || text.matches('/').count() < 2 {
+        return Ok(());
+    }
+    let why = format!("unexpected GroupVersion string: {text}");
+    Err(unrecognized(expected, &why, body))
+}
+
+/// Compares what a body says it is with what the resource has. Absent names are fine. `json` is
+/// the body if it is text.
 fn check_kind(
     expected: &'static Kind,
     api_version: Option<&str>,
     kind: Option<&str>,
+    json: &[u8],
     name: impl FnOnce() -> String,
 ) -> Result<(), Status> {
     let facts = expected.facts();
@@ -269,25 +334,38 @@ fn check_kind(
         return Err(other_custom(expected, api_version, kind, &name()));
     }
     let version = api_version.rsplit('/').next().unwrap_or_default();
-    let text = match find_kind_by_api_version(api_version, kind) {
-        Some(found) if kind == facts.kind && found.facts().group == facts.group => {
-            return Err(Status::bad_request(format!(
-                "the API version in the data ({api_version}) does not match the expected API \
-                 version ({})",
-                facts.api_version
-            )));
-        }
-        Some(_) => format!(
-            "converting ({version}.{kind}) to ({}.{}): unknown conversion",
-            internal_package(facts.group),
-            facts.kind
-        ),
-        None => not_registered(api_version, kind, SCHEME),
-    };
+    let found = find_kind_by_api_version(api_version, kind);
+    if found.is_some_and(|it| kind == facts.kind && it.facts().group == facts.group) {
+        return Err(Status::bad_request(format!(
+            "the API version in the data ({api_version}) does not match the expected API version \
+             ({})",
+            facts.api_version
+        )));
+    }
+    let text = foreign(expected, api_version, kind, json);
     let expected = facts.kind;
     Err(Status::bad_request(format!(
         "{kind} in version \"{version}\" cannot be handled as a {expected}: {text}"
     )))
+}
+
+/// Why an object of another kind cannot be one of a built-in kind. Upstream decodes it as what it
+/// says it is before it finds that out.
+pub(crate) fn foreign(
+    expected: &'static Kind,
+    api_version: &str,
+    kind: &str,
+    json: &[u8],
+) -> String {
+    let facts = expected.facts();
+    let Some(found) = find_kind_by_api_version(api_version, kind) else {
+        return not_registered(api_version, kind, SCHEME);
+    };
+    go_decode::mistake(json, found.schema()).unwrap_or_else(|| {
+        let version = api_version.rsplit('/').next().unwrap_or_default();
+        let (package, internal) = (internal_package(facts.group), facts.kind);
+        format!("converting ({version}.{kind}) to ({package}.{internal}): unknown conversion")
+    })
 }
 
 /// The refusal of an object that is of another kind or version than a custom resource.

@@ -53,7 +53,7 @@ mod decode;
 mod discovery;
 mod ending;
 mod given;
-mod go_json;
+mod go_decode;
 mod gzip;
 mod handler;
 mod hash;

@@ -33,6 +33,7 @@
 
 pub mod envelope;
 mod format;
+pub mod go_json;
 mod input;
 mod json_members;
 mod json_value;

@@ -9,12 +9,16 @@ mod go_value;
 pub mod json;
 pub mod merge;
 pub mod strategic;
+mod strict;
 
+use kubist_apimachinery::json_type;
 use kubist_apimachinery::wire::Schema;
 use serde_json::Value;
 
 pub use error::{PatchClass, PatchError};
+pub use strict::strict_problems;
 
+use crate::go_json;
 use crate::negotiate::PatchType;
 
 /// Applies the body of a patch request. `schema` is that of the kind; strategic merge patches
@@ -43,7 +47,7 @@ pub fn apply(
         PatchType::Json => json::JsonPatch::parse(patch)?.apply(object),
         PatchType::Merge => Ok(merge::merge(object, merge::parse(patch)?)),
         PatchType::Strategic => match schema {
-            Some(schema) => strategic::merge(object, merge::parse(patch)?, schema),
+            Some(schema) => strategic::merge(object, strategic::parse(patch)?, schema),
             None => Err(PatchError::Unsupported {
                 patch_type: patch_type.media_type(),
             }),
@@ -52,4 +56,22 @@ pub fn apply(
             patch_type: patch_type.media_type(),
         }),
     }
+}
+
+/// The JSON of a patch, or what Go says of it.
+fn read(patch: &[u8]) -> Result<Value, String> {
+    serde_json::from_slice(patch)
+        .map_err(|error| go_json::mistake(patch).unwrap_or_else(|| error.to_string()))
+}
+
+/// Go's words about a patch that is no object.
+fn no_map(found: &Value) -> String {
+    let (found, wanted) = (json_type(found), go_value::MAP);
+    format!("json: cannot unmarshal {found} into Go value of type {wanted}")
+}
+
+/// JSON patches and merge patches that cannot be read have this in front.
+fn decoding(reason: String) -> PatchError {
+    let reason = format!("error decoding patch: {reason}");
+    PatchError::Malformed { reason }
 }

@@ -80,6 +80,62 @@ fn other_kinds_are_refused_by_name() {
 }
 
 #[test]
+fn the_last_kind_counts_in_any_case_of_letters() {
+    let tail = "in version \"v1\" cannot be handled as a ConfigMap: no kind";
+    let scheme = format!("is registered for version \"v1\" in scheme \"{SCHEME}\"");
+    for (body, kind) in [
+        (
+            r#"{"kind":"ConfigMap","data":{},"kind":"Second"}"#,
+            "Second",
+        ),
+        (r#"{"kind":"ConfigMap","Kind":"x"}"#, "x"),
+    ] {
+        let expected = format!("{kind} {tail} \"{kind}\" {scheme}");
+        refused_with(body, Format::Json, &expected);
+    }
+    for fine in [
+        "null",
+        r#"{"kind":"Other","metadata":{},"kind":"ConfigMap"}"#,
+        r#"{"kind":"ConfigMap","kind":null}"#,
+    ] {
+        let warned = decode(fine, Format::Json, FieldValidation::Ignore);
+        assert_eq!(warned, Ok(Vec::new()), "{fine}");
+    }
+}
+
+#[test]
+fn versions_and_kinds_that_are_none_are_told_before_the_fields() {
+    let head = "the object provided is unrecognized (must be of type ConfigMap): ";
+    refused_with(
+        r#"{"apiVersion": "a/b/c", "kind": "ConfigMap", "metadata": {}}"#,
+        Format::Json,
+        &format!(
+            "{head}unexpected GroupVersion string: a/b/c ({{\"apiVersion\": \"a/b/c\", \"kind\" ...)"
+        ),
+    );
+    refused_with(
+        r#"{"Kind":7}"#,
+        Format::Json,
+        &format!(
+            "{head}couldn't get version/kind; json parse error: json: cannot unmarshal number \
+             into Go struct field .kind of type string ({{\"Kind\":7}})"
+        ),
+    );
+    refused_with(
+        r#"{"apiVersion":"v1","kind":"Secret","data":{"a":"b"}}"#,
+        Format::Json,
+        "Secret in version \"v1\" cannot be handled as a ConfigMap: illegal base64 data at input \
+         byte 0",
+    );
+    let deep = "[".repeat(200) + &"]".repeat(200);
+    let error = decode(&deep, Format::Json, FieldValidation::Strict).unwrap_err();
+    assert!(
+        error.contains("json: cannot unmarshal array into Go value"),
+        "{error}"
+    );
+}
+
+#[test]
 fn wrong_types_are_named_with_their_go_field() {
     let head = "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot \
                 unmarshal ";
@@ -93,6 +149,27 @@ fn wrong_types_are_named_with_their_go_field() {
         Format::Json,
         &format!("{head}number into Go struct field ConfigMap.data of type string"),
     );
+    refused_with(
+        r#"{"binaryData":{"a":["b"]}}"#,
+        Format::Json,
+        &format!("{head}string into Go struct field ConfigMap.binaryData of type uint8"),
+    );
+    refused_with(
+        r#"{"binaryData":{"a":[256]}}"#,
+        Format::Json,
+        &format!("{head}number 256 into Go struct field ConfigMap.binaryData of type uint8"),
+    );
+}
+
+#[test]
+fn bytes_may_be_lists_of_numbers() {
+    let kind = find_kind("", "v1", "ConfigMap").expect("it is built in");
+    let body = br#"{"binaryData":{"empty":[],"two":[null,7]}}"#;
+    let decoded = object(body, Format::Json, kind, FieldValidation::Strict);
+    let decoded = decoded.expect("it is what upstream takes").value;
+    let tree = kubist_apimachinery::wire::to_json_value(&*decoded);
+    let expected = serde_json::json!({"empty": "", "two": "AAc="});
+    assert_eq!(tree["binaryData"], expected);
 }
 
 #[test]
@@ -147,7 +224,7 @@ fn places_are_named_as_go_does() {
         .new_message();
     let error = merge_json(&mut *pod, json, &mut DecodeContext::new()).unwrap_err();
     assert_eq!(
-        decode_text(&error, schema),
+        decode_text(&error, json, schema),
         "json: cannot unmarshal object into Go struct field PodSpec.spec.containers of type \
          []v1.Container"
     );

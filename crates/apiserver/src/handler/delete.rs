@@ -14,6 +14,7 @@ use kubist_codec::envelope::Envelope;
 use kubist_codec::negotiate::Offer;
 use kubist_registry::Created;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// What upstream calls the table in which it looks up options, in texts that clients compare.
 const SCHEME: &str = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27";
@@ -81,6 +82,7 @@ pub(super) async fn options(
 
 fn decode(bytes: &[u8], format: Format, of: &'static Kind) -> Result<DeleteOptions, Status> {
     let mut cx = DecodeContext::new();
+    let mut json = Cow::Borrowed(bytes);
     let decoded = match format {
         Format::Json => {
             let (api_version, kind) = json_type_meta(bytes).map_err(Status::bad_request)?;
@@ -91,17 +93,23 @@ fn decode(bytes: &[u8], format: Format, of: &'static Kind) -> Result<DeleteOptio
             let document = yaml_document(bytes).map_err(Status::bad_request)?;
             let text = |key: &str| document.value.get(key).and_then(Value::as_str);
             check(of, text("apiVersion"), text("kind"))?;
-            DeleteOptions::from_json(document.value.to_string().as_bytes(), &mut cx)
+            json = Cow::Owned(document.value.to_string().into_bytes());
+            DeleteOptions::from_json(&json, &mut cx)
         }
         Format::Protobuf => {
             let envelope =
                 Envelope::open(bytes).map_err(|error| Status::bad_request(error.to_string()))?;
             check(of, Some(envelope.api_version), Some(envelope.kind))?;
+            json = Cow::Borrowed(&[][..]);
             DeleteOptions::from_protobuf(envelope.raw, &mut cx)
         }
     };
     decoded.map_err(|error| {
-        Status::bad_request(crate::decode::decode_text(&error, DeleteOptions::SCHEMA))
+        Status::bad_request(crate::decode::decode_text(
+            &error,
+            &json,
+            DeleteOptions::SCHEMA,
+        ))
     })
 }
 

@@ -3,9 +3,12 @@
 //! A patch is applied to the object as it is stored, again if somebody else writes in between.
 //! Server-side apply is refused: 415.
 
+mod quoted;
+
 use super::{Call, Target, update};
 use crate::answer::Answer;
-use crate::decode::decode_text;
+use crate::decode::{decode_text, foreign};
+use crate::go_decode::conversion_mistake;
 use bytes::Bytes;
 use hyper::body::Incoming;
 use kubist_api::Kind;
@@ -97,7 +100,7 @@ impl UpdatedObject for Patched<'_> {
         let schema = Some(self.kind.schema());
         let patched = patch::apply(self.patch_type, to_json_value(old), &self.bytes, schema)
             .map_err(|error| refusal(&error))?;
-        let mut object = self.decode(&patched)?;
+        let mut object = self.decode(&patched, old)?;
         self.target.check_name(&*object)?;
         self.target.place(&mut *object)?;
         Ok(object)
@@ -106,30 +109,33 @@ impl UpdatedObject for Patched<'_> {
 
 impl Patched<'_> {
     /// The patched tree as an object of the kind.
-    fn decode(&self, patched: &Value) -> Result<Box<dyn AnyObject>, Status> {
-        let facts = self.kind.facts();
-        let text = |key: &str| patched.get(key).and_then(Value::as_str).unwrap_or_default();
-        let (api_version, kind) = (text("apiVersion"), text("kind"));
-        if (api_version, kind) != (facts.api_version, facts.kind) {
-            let why = "the patch changes apiVersion or kind";
-            return Err(self.unfit(patched, why));
-        }
+    fn decode(&self, patched: &Value, old: &dyn AnyObject) -> Result<Box<dyn AnyObject>, Status> {
+        self.check_kind(patched, old)?;
+        let kind = self.kind.facts().kind;
         let mut cx = DecodeContext::new();
+        let mut problems = Vec::new();
         if self.validation != FieldValidation::Ignore {
             cx = cx.strict();
+            problems = patch::strict_problems(self.patch_type, &self.bytes);
         }
         let json = serde_json::to_vec(patched).map_err(Status::internal_error)?;
         let mut object = self
             .kind
             .new_object()
-            .ok_or_else(|| Status::internal_error(format_args!("{} is no object", facts.kind)))?;
-        merge_json(&mut *object, &json, &mut cx)
-            .map_err(|error| self.unfit(patched, &decode_text(&error, self.kind.schema())))?;
-        let problems = cx.take_problems();
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            .ok_or_else(|| Status::internal_error(format_args!("{kind} is no object")))?;
+        merge_json(&mut *object, &json, &mut cx).map_err(|error| {
+            let schema = self.kind.schema();
+            let converted = match self.patch_type {
+                PatchType::Strategic => conversion_mistake(patched, schema),
+                _ => None,
+            };
+            let why = converted.unwrap_or_else(|| decode_text(&error, &json, schema));
+            self.unfit(patched, old, &why)
+        })?;
+        problems.extend(cx.take_problems().iter().map(ToString::to_string));
         if self.validation == FieldValidation::Strict && !problems.is_empty() {
             let why = format!("strict decoding error: {}", problems.join(", "));
-            return Err(self.unfit(patched, &why));
+            return Err(self.unfit(patched, old, &why));
         }
         for problem in problems {
             self.cx.warn(problem);
@@ -137,16 +143,45 @@ impl Patched<'_> {
         Ok(object)
     }
 
+    /// A strategic patch cannot change what the object is: upstream converts its outcome into the
+    /// type that it knows, whatever text stands there.
+    fn check_kind(&self, patched: &Value, old: &dyn AnyObject) -> Result<(), Status> {
+        let facts = self.kind.facts();
+        let text = |key: &str| patched.get(key).and_then(Value::as_str);
+        let (api_version, kind) = (text("apiVersion"), text("kind"));
+        if self.patch_type == PatchType::Strategic {
+            let texts = api_version.is_some() && kind.is_some();
+            if !texts && let Some(why) = conversion_mistake(patched, self.kind.schema()) {
+                return Err(self.unfit(patched, old, &why));
+            }
+            return Ok(());
+        }
+        if (api_version, kind) == (Some(facts.api_version), Some(facts.kind)) {
+            return Ok(());
+        }
+        let why = match (api_version, kind) {
+            (Some(api_version), Some(kind)) if kind != facts.kind && !self.kind.is_custom() => {
+                let json = serde_json::to_vec(patched).map_err(Status::internal_error)?;
+                foreign(self.kind, api_version, kind, &json)
+            }
+            _ => "the patch changes apiVersion or kind".to_owned(),
+        };
+        Err(self.unfit(patched, old, &why))
+    }
+
     /// 422: what comes out is no object of the kind. A strategic patch is shown as Go prints it,
     /// the others by their outcome, as upstream does.
-    fn unfit(&self, patched: &Value, why: &str) -> Status {
-        let shown = match (self.patch_type, serde_json::from_slice(&self.bytes)) {
+    fn unfit(&self, patched: &Value, old: &dyn AnyObject, why: &str) -> Status {
+        let shown = match (self.patch_type, patch::strategic::parse(&self.bytes)) {
             (PatchType::Strategic, Ok(patch)) => {
+                let before = to_json_value(old);
+                let spent = patch::strategic::spent(&before, patch, self.kind.schema());
                 let mut text = String::new();
-                go_print(&patch, &mut text);
+                go_print(&spent, &mut text);
                 text
             }
-            _ => patched.to_string(),
+            _ if self.kind.is_custom() => patched.to_string(),
+            _ => quoted::text(patched, self.patch_type, &self.bytes, self.kind.schema()),
         };
         let error = FieldError::invalid(&FieldPath::new("patch"), BadValue::json(&shown), why);
         Status::invalid(&GroupKind::new("", ""), "", &[error])

@@ -6,9 +6,9 @@
 #[non_exhaustive]
 pub enum PatchError {
     /// The patch is not what its type says.
-    #[error("error decoding patch: {reason}")]
+    #[error("{reason}")]
     Malformed {
-        /// The parser's reason.
+        /// The reason, in upstream's words.
         reason: String,
     },
     /// Too many operations in a JSON patch.

@@ -4,7 +4,7 @@
 //! there adds it, a missing `value` is null, negative indexes count from the end. And stricter:
 //! the whole document cannot be replaced. It has limits on operations and on copying.
 
-use serde::Deserialize;
+use kubist_apimachinery::json_type;
 use serde_json::Value;
 
 use super::PatchError;
@@ -19,34 +19,39 @@ pub const COPY_BYTES_MAX: usize = 3 << 20;
 /// such limit.
 pub const MOVED_ITEMS_MAX: usize = 20_000_000;
 
+/// Arrays and objects inside one another that the operations of a patch may make: more than any
+/// object has. Deeper trees could not be written, read or dropped without end of the stack.
+/// Upstream has no such limit.
+pub const DEPTH_MAX: usize = 256;
+
 /// A parsed patch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JsonPatch {
     operations: Vec<Operation>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Operation {
-    #[serde(default)]
     op: Option<String>,
-    #[serde(default)]
     path: Option<String>,
-    #[serde(default)]
     from: Option<String>,
-    #[serde(default)]
     value: Value,
 }
 
 impl JsonPatch {
-    /// Parses a patch. Unknown operations are found when it is applied.
+    /// Parses a patch. Unknown operations are found when it is applied; null is an empty patch.
     ///
     /// # Errors
     /// Not a list of objects, or more than [`OPERATIONS_MAX`].
     pub fn parse(patch: &[u8]) -> Result<Self, PatchError> {
-        let operations: Vec<Operation> =
-            serde_json::from_slice(patch).map_err(|error| PatchError::Malformed {
-                reason: error.to_string(),
-            })?;
+        let operations = match super::read(patch).map_err(super::decoding)? {
+            Value::Null => Vec::new(),
+            Value::Array(items) => {
+                let operations = items.into_iter().map(Operation::read);
+                operations.collect::<Result<Vec<Operation>, PatchError>>()?
+            }
+            other => return Err(mismatch(&other, "value of type []handlers.jsonPatchOp")),
+        };
         let (count, max) = (operations.len(), OPERATIONS_MAX);
         if count > max {
             return Err(PatchError::TooManyOperations { count, max });
@@ -114,6 +119,25 @@ impl Spent {
         }
         Ok(())
     }
+
+    /// Notes a value that is put somewhere, and that it does not lie too deep there.
+    fn put(&mut self, value: &Value, at: &Pointer) -> Result<(), Failure> {
+        let levels = DEPTH_MAX.saturating_sub(at.way.len());
+        if !fits(value, levels, &mut self.moved_items) {
+            return Err(format!("more than {DEPTH_MAX} levels").into());
+        }
+        self.move_from(0, &[])
+    }
+}
+
+/// Whether a value has no more levels than these. Counts what it looks at.
+fn fits(value: &Value, levels: usize, seen: &mut usize) -> bool {
+    *seen = seen.saturating_add(1);
+    match value {
+        Value::Array(list) => levels > 0 && list.iter().all(|it| fits(it, levels - 1, seen)),
+        Value::Object(map) => levels > 0 && map.values().all(|it| fits(it, levels - 1, seen)),
+        _ => true,
+    }
 }
 
 impl From<String> for Failure {
@@ -128,14 +152,43 @@ impl From<&str> for Failure {
     }
 }
 
+/// Upstream's words about JSON of a wrong type.
+fn mismatch(found: &Value, wanted: &str) -> PatchError {
+    let found = json_type(found);
+    super::decoding(format!("json: cannot unmarshal {found} into Go {wanted}"))
+}
+
 impl Operation {
+    /// Null is an operation without a name, which applies to nothing.
+    fn read(item: Value) -> Result<Self, PatchError> {
+        let mut members = match item {
+            Value::Null => return Ok(Self::default()),
+            Value::Object(members) => members,
+            other => return Err(mismatch(&other, "value of type handlers.jsonPatchOp")),
+        };
+        let mut text = |name: &str| match members.remove(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => {
+                let wanted = format!("struct field jsonPatchOp.{name} of type string");
+                Err(mismatch(&other, &wanted))
+            }
+        };
+        Ok(Self {
+            op: text("op")?,
+            path: text("path")?,
+            from: text("from")?,
+            value: members.remove("value").unwrap_or_default(),
+        })
+    }
+
     fn apply(&self, document: &mut Value, spent: &mut Spent) -> Result<(), Failure> {
         let path = || Pointer::parse(self.path.as_deref().ok_or("it has no path")?);
         let from = || Pointer::parse(self.from.as_deref().ok_or("it has no from")?);
         match self.op.as_deref().unwrap_or_default() {
             "add" => path()?.add(document, self.value.clone(), spent),
             "remove" => path()?.remove(document, spent).map(drop),
-            "replace" => path()?.replace(document, self.value.clone()),
+            "replace" => path()?.replace(document, self.value.clone(), spent),
             "move" => {
                 let value = from()?.remove(document, spent)?;
                 path()?.add(document, value, spent)
@@ -206,6 +259,7 @@ impl Pointer {
     }
 
     fn add(&self, document: &mut Value, value: Value, spent: &mut Spent) -> Result<(), Failure> {
+        spent.put(&value, self)?;
         match self.container(document)? {
             Value::Object(map) => {
                 map.insert(self.key.clone(), value);
@@ -221,7 +275,13 @@ impl Pointer {
         Ok(())
     }
 
-    fn replace(&self, document: &mut Value, value: Value) -> Result<(), Failure> {
+    fn replace(
+        &self,
+        document: &mut Value,
+        value: Value,
+        spent: &mut Spent,
+    ) -> Result<(), Failure> {
+        spent.put(&value, self)?;
         match self.container(document)? {
             Value::Object(map) => {
                 map.insert(self.key.clone(), value);
@@ -412,5 +472,62 @@ mod tests {
             let error = JsonPatch::parse(patch.as_bytes()).unwrap_err();
             assert!(matches!(error, PatchError::Malformed { .. }), "{patch}");
         }
+    }
+
+    #[test]
+    fn what_is_no_patch_is_told_in_upstreams_words() {
+        for (patch, words) in [
+            ("", "unexpected end of JSON input"),
+            ("[] trailing", "invalid character 't' after top-level value"),
+            (
+                "{}",
+                "json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
+            ),
+            (
+                "[7]",
+                "json: cannot unmarshal number into Go value of type handlers.jsonPatchOp",
+            ),
+            (
+                r#"[{"op":"add","path":7}]"#,
+                "json: cannot unmarshal number into Go struct field jsonPatchOp.path of type \
+                 string",
+            ),
+            (
+                r#"[{"op":7,"path":"/a"}]"#,
+                "json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string",
+            ),
+        ] {
+            let error = JsonPatch::parse(patch.as_bytes()).unwrap_err();
+            let expected = format!("error decoding patch: {words}");
+            assert_eq!(error.to_string(), expected, "{patch}");
+        }
+    }
+
+    #[test]
+    fn operations_cannot_put_trees_into_trees_without_end() {
+        let nested = |levels: usize| -> Value {
+            (0..levels).fold(json!({}), |inner, _| json!({ "x": inner }))
+        };
+        let before = json!({"a": nested(100), "b": nested(100), "c": nested(100)});
+        let into = |name: &str| format!("/{name}{}", "/x".repeat(101));
+        for operation in [
+            json!({"op":"move","from":"/a","path":into("b")}),
+            json!({"op":"copy","from":"/a","path":into("b")}),
+            json!({"op":"add","path":into("b"),"value":nested(100)}),
+        ] {
+            let first = patched(&before, json!([operation]));
+            assert!(first.is_ok(), "{operation}");
+            let again = json!([operation, {"op":"move","from":"/b","path":into("c")}]);
+            let error = patched(&before, again).unwrap_err();
+            assert!(matches!(error, PatchError::Operation { index: 1, .. }));
+        }
+    }
+
+    #[test]
+    fn null_is_an_empty_patch_but_no_operation() {
+        let before = json!({"a": "1"});
+        assert_eq!(patched(&before, json!(null)).unwrap(), before);
+        let error = patched(&before, json!([null])).unwrap_err();
+        assert!(matches!(error, PatchError::Operation { index: 0, .. }));
     }
 }

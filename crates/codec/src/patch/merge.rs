@@ -1,6 +1,5 @@
 //! JSON merge patch (RFC 7386): applying one, and making one.
 
-use kubist_apimachinery::json_type;
 use serde_json::{Map, Value};
 
 use super::PatchError;
@@ -8,18 +7,13 @@ use super::PatchError;
 /// Reads a patch, which must be an object: a patch that replaces the whole object by something
 /// else makes no sense here.
 pub fn parse(patch: &[u8]) -> Result<Value, PatchError> {
-    let value: Value = serde_json::from_slice(patch).map_err(|error| PatchError::Malformed {
-        reason: error.to_string(),
-    })?;
+    let value = super::read(patch).map_err(super::decoding)?;
     match value {
         Value::Object(_) => Ok(value),
-        other => Err(PatchError::Malformed {
-            reason: format!(
-                "json: cannot unmarshal {} into Go value of type {}",
-                json_type(&other),
-                super::go_value::MAP
-            ),
+        Value::Null => Err(PatchError::Malformed {
+            reason: "Invalid JSON Patch".to_owned(),
         }),
+        other => Err(super::decoding(super::no_map(&other))),
     }
 }
 
@@ -113,6 +107,22 @@ mod tests {
         for patch in ["", "{", "[]", "1", "null", "{}{}"] {
             let error = parse(patch.as_bytes()).unwrap_err();
             assert!(matches!(error, PatchError::Malformed { .. }), "{patch}");
+        }
+        for (patch, words) in [
+            ("", "error decoding patch: unexpected end of JSON input"),
+            (
+                "{} trailing",
+                "error decoding patch: invalid character 't' after top-level value",
+            ),
+            (
+                "[]",
+                "error decoding patch: json: cannot unmarshal array into Go value of type \
+                 map[string]interface {}",
+            ),
+            ("null", "Invalid JSON Patch"),
+        ] {
+            let error = parse(patch.as_bytes()).unwrap_err();
+            assert_eq!(error.to_string(), words, "{patch}");
         }
     }
 

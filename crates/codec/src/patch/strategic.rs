@@ -21,6 +21,19 @@ const RETAIN_KEYS: &str = "$retainKeys";
 const DELETE_FROM_PREFIX: &str = "$deleteFromPrimitiveList/";
 const ORDER_PREFIX: &str = "$setElementOrder/";
 
+/// Reads a patch, which must be an object, or null, which changes nothing.
+///
+/// # Errors
+/// It is something else, or no JSON.
+pub fn parse(patch: &[u8]) -> Result<Value, PatchError> {
+    let malformed = |reason| PatchError::Malformed { reason };
+    match super::read(patch).map_err(malformed)? {
+        Value::Null => Ok(Value::Object(Map::new())),
+        value @ Value::Object(_) => Ok(value),
+        other => Err(malformed(super::no_map(&other))),
+    }
+}
+
 /// Applies a patch to an object of the kind that `schema` describes.
 ///
 /// # Errors
@@ -150,6 +163,58 @@ fn retain_keys(
     }
     original.retain(|key, _| named(key));
     Ok(())
+}
+
+/// What is left of a patch when upstream's merge is done with it; its errors show that. The merge
+/// takes out what it has obeyed, and nulls that would delete what is not there.
+pub fn spent(object: &Value, mut patch: Value, schema: &'static Schema) -> Value {
+    if let (Value::Object(before), Value::Object(patch)) = (object, &mut patch) {
+        spend_map(before, patch, Shape::of(schema));
+    }
+    patch
+}
+
+fn spend_map(before: &Map<String, Value>, patch: &mut Map<String, Value>, shape: Shape) {
+    match patch.get(DIRECTIVE).map(|directive| directive == "replace") {
+        Some(true) => {
+            patch.remove(DIRECTIVE);
+            return;
+        }
+        Some(false) => return,
+        None => {}
+    }
+    patch.remove(RETAIN_KEYS);
+    let orders: Vec<String> = patch
+        .keys()
+        .filter(|key| key.starts_with(ORDER_PREFIX))
+        .cloned()
+        .collect();
+    for order in orders {
+        patch.remove(&order);
+        patch.remove(&order[ORDER_PREFIX.len()..]);
+    }
+    for (key, change) in patch {
+        if key.starts_with(DELETE_FROM_PREFIX) {
+            continue;
+        }
+        match (before.get(key), change) {
+            (Some(Value::Object(before)), Value::Object(change)) => {
+                if let Ok(child) = shape.child(key)
+                    && !child.merge.replace
+                {
+                    spend_map(before, change, child.shape);
+                }
+            }
+            (Some(Value::Array(before)), Value::Array(change)) => {
+                if let Ok(child) = shape.child(key)
+                    && child.merge.merge
+                {
+                    list::spend(before, change, child);
+                }
+            }
+            (_, change) => drop_nulls(change),
+        }
+    }
 }
 
 /// Removes members that are null: they would delete, and there is nothing to delete.

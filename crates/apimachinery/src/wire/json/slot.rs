@@ -178,6 +178,14 @@ impl<'de> Visitor<'de> for SlotSeed<'_> {
             Slot::I64List(list) => visit_list(&mut seq, list, cx, self.owner),
             Slot::BytesList(list) => visit_list(&mut seq, list, cx, self.owner),
             Slot::MessageList(list) => visit_messages(&mut seq, list, cx),
+            Slot::Bytes(place) => {
+                *place = byte_list(&mut seq, cx, self.owner)?;
+                Ok(())
+            }
+            Slot::OptBytes(place) => {
+                *place = Some(byte_list(&mut seq, cx, self.owner)?);
+                Ok(())
+            }
             slot => Err(Self { slot, cx, ..self }.wrong("array")),
         }
     }
@@ -205,6 +213,23 @@ impl<'de> Visitor<'de> for SlotSeed<'_> {
             slot => Err(Self { slot, cx, ..self }.wrong("object")),
         }
     }
+}
+
+/// Bytes as a list of numbers, which Go's decoder takes in place of base64. Null is zero.
+fn byte_list<'de, A: SeqAccess<'de>>(
+    seq: &mut A,
+    cx: &mut DecodeContext,
+    owner: &'static str,
+) -> Result<ByteString, A::Error> {
+    let mut numbers: Vec<i32> = Vec::new();
+    visit_list(seq, &mut numbers, cx, owner)?;
+    let bytes: Result<Vec<u8>, i32> = numbers
+        .into_iter()
+        .map(|number| u8::try_from(number).map_err(|_| number))
+        .collect();
+    bytes
+        .map(ByteString)
+        .map_err(|number| mismatch(cx, format!("number {number}"), "uint8", owner))
 }
 
 pub(super) fn base64<E: de::Error>(text: &str, cx: &mut DecodeContext) -> Result<ByteString, E> {

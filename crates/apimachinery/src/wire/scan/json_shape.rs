@@ -62,6 +62,8 @@ pub(super) enum Expects {
     Bool,
     Number,
     Text,
+    /// Base64, or a list of numbers.
+    Bytes,
     /// A string or number, as quantities and ports are.
     Scalar(&'static str),
     Object(&'static Schema),
@@ -75,6 +77,7 @@ pub(super) enum Leaf {
     Bool,
     Number,
     Text,
+    Bytes,
     Message(&'static Schema),
 }
 
@@ -84,6 +87,7 @@ impl Leaf {
             Self::Bool => Expects::Bool,
             Self::Number => Expects::Number,
             Self::Text => Expects::Text,
+            Self::Bytes => Expects::Bytes,
             Self::Message(schema) => Expects::of_message(schema),
         }
     }
@@ -92,7 +96,7 @@ impl Leaf {
         match self {
             Self::Bool => "bool",
             Self::Number => "number",
-            Self::Text => "string",
+            Self::Text | Self::Bytes => "string",
             Self::Message(schema) => schema.name,
         }
     }
@@ -115,13 +119,16 @@ impl Expects {
         match *ty {
             FieldType::Bool => Self::Bool,
             FieldType::I32 | FieldType::I64 | FieldType::F64 => Self::Number,
-            FieldType::Str | FieldType::Bytes => Self::Text,
+            FieldType::Str => Self::Text,
+            FieldType::Bytes => Self::Bytes,
             FieldType::Message(schema) => Self::of_message(schema),
             FieldType::BoolList => Self::List(Leaf::Bool),
             FieldType::I32List | FieldType::I64List => Self::List(Leaf::Number),
-            FieldType::StrList | FieldType::BytesList => Self::List(Leaf::Text),
+            FieldType::StrList => Self::List(Leaf::Text),
+            FieldType::BytesList => Self::List(Leaf::Bytes),
             FieldType::MessageList(schema) => Self::List(Leaf::Message(schema)),
-            FieldType::StrMap | FieldType::BytesMap => Self::Map(Leaf::Text),
+            FieldType::StrMap => Self::Map(Leaf::Text),
+            FieldType::BytesMap => Self::Map(Leaf::Bytes),
             FieldType::MessageMap(schema) => Self::Map(Leaf::Message(schema)),
         }
     }
@@ -131,7 +138,7 @@ impl Expects {
             Self::Anything => "anything".to_owned(),
             Self::Bool => "bool".to_owned(),
             Self::Number => "number".to_owned(),
-            Self::Text => "string".to_owned(),
+            Self::Text | Self::Bytes => "string".to_owned(),
             Self::Scalar(name) => name.to_owned(),
             Self::Object(schema) => schema.name.to_owned(),
             Self::List(leaf) => format!("[]{}", leaf.name()),
@@ -213,14 +220,16 @@ impl<'de> Visitor<'de> for Shape<'_> {
 
     fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
         match self.expects {
-            Expects::Text | Expects::Scalar(_) => Ok(()),
+            Expects::Text | Expects::Bytes | Expects::Scalar(_) => Ok(()),
             _ => self.refuse("string"),
         }
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        let Expects::List(leaf) = self.expects else {
-            return self.refuse("array");
+        let leaf = match self.expects {
+            Expects::List(leaf) => leaf,
+            Expects::Bytes => Leaf::Number,
+            _ => return self.refuse("array"),
         };
         let mut index = 0usize;
         loop {

@@ -146,13 +146,14 @@ impl<'b> Skim<'b> {
     }
 
     fn value(&mut self, expects: Expects, depth_max: u8) -> Option<()> {
-        use Expects::{Anything, Bool, List, Map, Number, Object, Scalar, Text};
+        use Expects::{Anything, Bool, Bytes, List, Map, Number, Object, Scalar, Text};
         match (self.token()?, expects) {
-            (b'"', Text | Scalar(_) | Anything) => self.string().map(drop),
+            (b'"', Text | Bytes | Scalar(_) | Anything) => self.string().map(drop),
             (b'{', Object(schema)) => self.object(schema, depth_max),
             (b'{', Map(leaf)) => self.pairs(leaf.expects(), depth_max),
             (b'{', Anything) => self.pairs(Anything, depth_max),
             (b'[', List(leaf)) => self.items(leaf.expects(), depth_max),
+            (b'[', Bytes) => self.items(Number, depth_max),
             (b'[', Anything) => self.items(Anything, depth_max),
             (b'-' | b'0'..=b'9', Number | Scalar(_) | Anything) => self.number(),
             (b't', Bool | Anything) => self.word(b"true"),

@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 
 use super::shape::{Child, Shape};
 use super::{
-    DIRECTIVE, ORDER_PREFIX, expect_list, merge_map, unknown_directive, without_directives,
+    DIRECTIVE, ORDER_PREFIX, expect_list, merge_map, spend_map, unknown_directive,
+    without_directives,
 };
 use crate::patch::{PatchError, go_value};
 
@@ -76,6 +77,30 @@ pub(super) fn merge_field(
     let (original, patch) = obey_directives(original, patch, key)?;
     let merged = merge_maps(original.clone(), patch.clone(), child)?;
     arrange(merged, &patch, &original, key)
+}
+
+/// Spends the items that merge with one of the original.
+pub(super) fn spend(original: &[Value], patch: &mut [Value], child: Child) {
+    let key = child.merge.key;
+    let mut places: BTreeMap<Identity, &Map<String, Value>> = BTreeMap::new();
+    for item in original {
+        if let Value::Object(map) = item
+            && let Some(value) = map.get(key)
+        {
+            places.entry(value.to_string()).or_insert(map);
+        }
+    }
+    for item in patch {
+        let Value::Object(change) = item else {
+            continue;
+        };
+        let id = change.get(key).map(Value::to_string);
+        if let Some(before) = id.and_then(|id| places.get(&id))
+            && !change.contains_key(DIRECTIVE)
+        {
+            spend_map(before, change, child.shape);
+        }
+    }
 }
 
 /// Removes scalars from a list.

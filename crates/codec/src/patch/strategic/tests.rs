@@ -343,6 +343,54 @@ fn errors_have_upstreams_texts() {
 }
 
 #[test]
+fn what_is_no_patch_is_told_without_a_prefix() {
+    for (patch, words) in [
+        ("", "unexpected end of JSON input"),
+        ("{} trailing", "invalid character 't' after top-level value"),
+        (
+            "[]",
+            "json: cannot unmarshal array into Go value of type map[string]interface {}",
+        ),
+        (
+            "7",
+            "json: cannot unmarshal number into Go value of type map[string]interface {}",
+        ),
+    ] {
+        let error = super::parse(patch.as_bytes()).unwrap_err();
+        assert!(matches!(error, PatchError::Malformed { .. }));
+        assert_eq!(error.to_string(), words, "{patch}");
+    }
+    assert_eq!(super::parse(b"null"), Ok(json!({})), "an empty patch");
+}
+
+#[test]
+fn a_spent_patch_has_no_nulls_where_nothing_was() {
+    let before = json!({"spec": {"nodeSelector": {"b": "1"}, "containers": [{"name": "z",
+        "env": [{"name": "X"}]}]}});
+    for (patch, left) in [
+        (
+            json!({"unknownField": {"a": null}}),
+            json!({"unknownField": {}}),
+        ),
+        (
+            json!({"spec": {"nodeSelector": {"a": null, "b": true}}}),
+            json!({"spec": {"nodeSelector": {"a": null, "b": true}}}),
+        ),
+        (
+            json!({"spec": {"containers": [{"name": "z", "image": null, "ports": {"a": null}}]}}),
+            json!({"spec": {"containers": [{"name": "z", "image": null, "ports": {}}]}}),
+        ),
+        (
+            json!({"spec": {"$retainKeys": ["nodeSelector"], "$setElementOrder/containers": [],
+                "containers": [], "nodeSelector": {"$patch": "replace", "c": 1}}}),
+            json!({"spec": {"nodeSelector": {"c": 1}}}),
+        ),
+    ] {
+        assert_eq!(super::spent(&before, patch, &KIND), left);
+    }
+}
+
+#[test]
 fn a_patch_of_another_type_replaces() {
     let after = spec(
         json!({"nodeSelector": {"a": "b"}}),

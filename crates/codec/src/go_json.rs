@@ -6,7 +6,12 @@
 const DEPTH_MAX: usize = 10_000;
 
 /// Go's message about the first mistake; none if the text is one JSON value.
-pub(crate) fn mistake(text: &[u8]) -> Option<String> {
+///
+/// ```
+/// let words = kubist_codec::go_json::mistake(b"[1,]");
+/// assert_eq!(words.as_deref(), Some("invalid character ']' looking for beginning of value"));
+/// ```
+pub fn mistake(text: &[u8]) -> Option<String> {
     let mut scanner = Scanner { text, at: 0 };
     scanner.document().err()
 }
