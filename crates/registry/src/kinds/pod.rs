@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::pod_defaults::default_pod;
 use super::{
     pod_admission, pod_disabled_fields, pod_part_rules, pod_preparation, pod_rules,
-    pod_update_rules, profile_rules,
+    pod_status_rules, pod_update_rules, profile_rules,
 };
 
 #[derive(Debug)]
@@ -60,8 +60,11 @@ impl KindStrategy for Pods {
     fn validate_update(&self, new: &Pod, old: &Pod) -> Vec<FieldError> {
         pod_update_rules::check(new, old)
     }
+    fn prepare_for_status_update(&self, _: &RequestContext, new: &mut Pod, old: &Pod) {
+        pod_status_rules::prepare(new, old);
+    }
     fn validate_status_update(&self, new: &Pod, old: &Pod) -> Vec<FieldError> {
-        pod_update_rules::check_status(new, old)
+        pod_status_rules::check(new, old)
     }
     fn prepare_for_part_update(&self, part: &str, _: &RequestContext, new: &mut Pod, old: &Pod) {
         pod_part_rules::restrict(part, new, old);

@@ -2,6 +2,7 @@
 
 mod manifests;
 mod pods;
+mod statuses;
 mod volumes;
 mod workloads;
 
@@ -60,6 +61,23 @@ impl Kinds {
         let update = Replacement(Self::decode(&rest, object));
         let (cx, options) = (self.0.cx(), PostOptions::default());
         let updated = rest.update(&cx, namespace, name, &update, &options).await?;
+        Ok(serde_json::from_slice(&updated.object.json()?).expect("it is JSON"))
+    }
+
+    /// Puts an object through a path of its own, such as its status.
+    async fn try_put_part(
+        &self,
+        resource: &str,
+        part: &str,
+        object: &Value,
+    ) -> Result<Value, Status> {
+        let (rest, namespace) = self.rest(resource);
+        let name = object["metadata"]["name"].as_str().expect("it has a name");
+        let part = rest.subresource(part).expect("it has such a part");
+        let object = part.apply_defaults(Self::decode(&rest, object))?;
+        let update = Replacement(object);
+        let (cx, options) = (self.0.cx(), PostOptions::default());
+        let updated = part.update(&cx, namespace, name, &update, &options).await?;
         Ok(serde_json::from_slice(&updated.object.json()?).expect("it is JSON"))
     }
 
