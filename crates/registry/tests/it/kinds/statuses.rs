@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Kinds, causes, pod};
+use super::{Kinds, causes, pod, template};
 
 /// What is wrong with an object whose status is this.
 async fn refused(kinds: &Kinds, resource: &str, object: &Value, status: Value) -> Vec<String> {
@@ -53,4 +53,58 @@ async fn the_status_of_a_pod_is_checked_in_upstreams_words() {
     let running = kinds.try_put_part("/pods", "status", &running).await;
     let running = running.expect("it says nothing wrong");
     assert_eq!(running["status"]["qosClass"], "BestEffort");
+}
+
+#[tokio::test]
+async fn the_status_of_a_job_is_checked_in_upstreams_words() {
+    let kinds = Kinds::new().await;
+    let mut template = template();
+    template["metadata"] = json!({});
+    template["spec"]["restartPolicy"] = json!("Never");
+    let job = json!({"metadata": {"name": "j"}, "spec": {"completions": 2, "template": template}});
+    let stored = kinds.create("batch/jobs", job).await;
+    let time = "2020-01-02T03:04:05Z";
+    let is = |kind: &str| json!({"type": kind, "status": "True", "lastTransitionTime": time});
+    let found = refused(
+        &kinds,
+        "batch/jobs",
+        &stored,
+        json!({"conditions": [is("Complete")]}),
+    );
+    assert_eq!(
+        found.await,
+        [
+            "status.completionTime: Required value: completionTime is required for Complete jobs",
+            "status.conditions: Invalid value: cannot set Complete=True condition without the \
+             SuccessCriteriaMet=true condition",
+            "status.startTime: Required value: startTime is required for finished job",
+        ]
+    );
+    let uncounted = json!({"succeeded": ["a", "a"], "failed": [""]});
+    let status = json!({"uncountedTerminatedPods": uncounted});
+    assert_eq!(
+        refused(&kinds, "batch/jobs", &stored, status).await,
+        [
+            "status.uncountedTerminatedPods.succeeded[1]: Duplicate value: \"a\"",
+            "status.uncountedTerminatedPods.failed[0]: Invalid value: \"\": must not be empty",
+        ]
+    );
+    let mut done = stored.clone();
+    done["status"] = json!({"succeeded": 2, "startTime": time, "completionTime": time,
+        "conditions": [is("SuccessCriteriaMet"), is("Complete")]});
+    let done = kinds.try_put_part("batch/jobs", "status", &done).await;
+    let mut done = done.expect("it is complete");
+    done["status"]["conditions"] = json!([is("SuccessCriteriaMet")]);
+    let refused = kinds.try_put_part("batch/jobs", "status", &done).await;
+    assert_eq!(
+        causes(&refused.expect_err("it stays complete")),
+        [
+            format!(
+                "status.completionTime: Invalid value: \"{time}\": cannot set completionTime when \
+                 there is no Complete=True condition"
+            ),
+            "status.conditions: Invalid value: cannot disable the terminal Complete=True condition"
+                .to_owned(),
+        ]
+    );
 }
