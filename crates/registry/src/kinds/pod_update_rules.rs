@@ -7,7 +7,8 @@ use std::ops::ControlFlow;
 
 use super::rules::{self, Errors};
 use super::{
-    go_struct, pod_annotation_rules, pod_gate_rules, pod_rules, text_diff, toleration_rules,
+    container_rules, go_struct, pod_annotation_rules, pod_gate_rules, pod_rules, text_diff,
+    toleration_rules,
 };
 
 const ONLY_THESE: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
@@ -34,6 +35,13 @@ pub(super) fn check(new: &Pod, old: &Pod) -> Errors {
             let detail = "pod updates may not add or remove containers";
             errors.push(FieldError::forbidden(&path.child(name), detail));
             return errors;
+        }
+        // Upstream checks images once more.
+        let path = path.child(name);
+        for (index, container) in now.iter().enumerate() {
+            let path = path.index(index);
+            rules::required(&mut errors, &container.image, &path.child("image"));
+            container_rules::has_plain_image(&mut errors, container, &path);
         }
     }
     let at = path.child("activeDeadlineSeconds");

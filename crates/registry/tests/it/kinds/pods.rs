@@ -238,3 +238,16 @@ async fn ephemeral_containers_of_templates_are_checked_and_forbidden() {
         ]
     );
 }
+
+#[tokio::test]
+async fn the_image_of_a_container_is_checked_twice_on_update() {
+    let kinds = Kinds::new().await;
+    let mut made = kinds.create("/pods", pod(json!({}))).await;
+    made["spec"]["containers"][0]["image"] = json!("");
+    let refused = kinds.try_update("/pods", &made).await;
+    let expected = "spec.containers[0].image: Required value";
+    assert_eq!(
+        causes(&refused.expect_err("there is no image")),
+        [expected, expected]
+    );
+}
