@@ -1,5 +1,6 @@
 //! Pods.
 
+use crate::validate_metadata::validate_metadata;
 use crate::{Admission, BoxFuture, Generation, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{FieldError, FieldPath, Status};
@@ -58,7 +59,11 @@ impl KindStrategy for Pods {
         errors
     }
     fn validate_update(&self, new: &Pod, old: &Pod) -> Vec<FieldError> {
-        pod_update_rules::check(new, old)
+        // Upstream checks the metadata once more.
+        let mut errors =
+            validate_metadata(&new.metadata, true, self.name_rule(), self.metadata_rules());
+        errors.extend(pod_update_rules::check(new, old));
+        errors
     }
     fn prepare_for_status_update(&self, _: &RequestContext, new: &mut Pod, old: &Pod) {
         pod_status_rules::prepare(new, old);

@@ -1,6 +1,7 @@
 //! What kinds fill in, refuse and keep, on small objects of our own.
 
 mod manifests;
+mod metadata;
 mod pods;
 mod statuses;
 mod volumes;
