@@ -251,3 +251,15 @@ async fn the_image_of_a_container_is_checked_twice_on_update() {
         [expected, expected]
     );
 }
+
+#[tokio::test]
+async fn only_a_runtime_class_gives_a_pod_overhead() {
+    let kinds = Kinds::new().await;
+    let refused = kinds
+        .try_create("/pods", pod(json!({"overhead": {"cpu": "1"}})))
+        .await;
+    let status = refused.expect_err("it names no class");
+    let expected = "pods \"p\" is forbidden: pod rejected: Pod Overhead set without corresponding \
+                    RuntimeClass defined Overhead";
+    assert_eq!((status.code, &*status.message), (403, expected));
+}
