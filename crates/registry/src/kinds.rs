@@ -29,6 +29,7 @@ mod custom_resource_definition;
 mod daemon_set;
 mod definition_rules;
 mod deployment;
+mod device_class;
 mod dns_rules;
 mod endpoint_slice;
 mod endpoints;
@@ -204,6 +205,7 @@ fn of_cluster(plural: &str) -> Option<Arc<dyn Strategy>> {
         "clusterrolebindings" => typed(role_binding::ClusterRoleBindings),
         "clusterroles" => typed(role::ClusterRoles),
         "customresourcedefinitions" => typed(custom_resource_definition::CustomResourceDefinitions),
+        "deviceclasses" => typed(device_class::DeviceClasses),
         "flowschemas" => typed(flow_control::FlowSchemas),
         "leases" => typed(lease::Leases),
         "mutatingadmissionpolicies" => typed(admission_policy::MutatingPolicies),
