@@ -56,6 +56,7 @@ mod lease;
 mod limit_range;
 mod metric_rules;
 mod namespace;
+mod namespace_label_rules;
 mod network_policy;
 mod node;
 mod node_config_rules;
