@@ -48,6 +48,16 @@ impl KindStrategy for Namespaces {
         check_labels(&mut errors, new, Some(old));
         errors
     }
+    fn validate_part_update(&self, part: &str, new: &Namespace, _: &Namespace) -> Vec<FieldError> {
+        if part != "finalize" {
+            return Vec::new();
+        }
+        let path = FieldPath::new("spec").child("finalizers");
+        let finalizers = new.spec.finalizers.iter().enumerate();
+        finalizers
+            .flat_map(|(index, it)| crate::validate_metadata::finalizer(it, &path.index(index)))
+            .collect()
+    }
     fn validate_status_update(&self, new: &Namespace, _: &Namespace) -> Vec<FieldError> {
         let mut errors: Errors = Vec::new();
         // Upstream's path.

@@ -30,7 +30,10 @@ impl Kinds {
 
     fn rest(&self, resource: &str) -> (Arc<Rest>, &'static str) {
         let (group, plural) = resource.split_once('/').expect("group and plural");
-        let namespaced = !matches!(plural, "nodes" | "priorityclasses" | "persistentvolumes");
+        let namespaced = !matches!(
+            plural,
+            "namespaces" | "nodes" | "priorityclasses" | "persistentvolumes"
+        );
         let version = if group == "autoscaling" { "v2" } else { "v1" };
         (
             self.0.rest(group, version, plural),

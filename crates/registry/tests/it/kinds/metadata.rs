@@ -32,3 +32,35 @@ async fn some_kinds_check_metadata_twice_on_update() {
         );
     }
 }
+
+#[tokio::test]
+async fn namespaces_wait_for_finalizers_with_names() {
+    let kinds = Kinds::new().await;
+    let object = json!({"metadata": {"name": "n"}});
+    let mut stored = kinds.create("/namespaces", object).await;
+    stored["spec"]["finalizers"] = json!(["odd name"]);
+    let refused = kinds.try_put_part("/namespaces", "finalize", &stored).await;
+    let found = causes(&refused.expect_err("it is no name"));
+    let expected = "spec.finalizers[0]: Invalid value: \"odd name\": ";
+    assert!(found[0].starts_with(&format!("{expected}name part must consist")));
+    assert_eq!(
+        found[1..],
+        [format!(
+            "{expected}name is neither a standard finalizer name nor is it fully qualified"
+        )]
+    );
+}
+
+#[tokio::test]
+async fn namespaces_are_labelled_with_levels_that_there_are() {
+    let kinds = Kinds::new().await;
+    let label = "pod-security.kubernetes.io/enforce";
+    let object = json!({"metadata": {"name": "n", "labels": {label: "odd"}}});
+    assert_eq!(
+        kinds.causes("/namespaces", object).await,
+        [format!(
+            "metadata.labels[{label}]: Invalid value: \"odd\": must be one of privileged, baseline, \
+             restricted"
+        )]
+    );
+}
