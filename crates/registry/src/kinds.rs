@@ -92,6 +92,7 @@ mod projected_volume_rules;
 mod quality_of_service;
 mod replica_set;
 mod replication_controller;
+mod resource_claim;
 mod resource_quota;
 mod resource_rules;
 mod role;
@@ -214,6 +215,8 @@ fn of_cluster(plural: &str) -> Option<Arc<dyn Strategy>> {
         "mutatingwebhookconfigurations" => typed(webhook_configuration::MutatingWebhooks),
         "priorityclasses" => typed(priority_class::PriorityClasses),
         "prioritylevelconfigurations" => typed(flow_control::PriorityLevelConfigurations),
+        "resourceclaims" => typed(resource_claim::ResourceClaims),
+        "resourceclaimtemplates" => typed(resource_claim::ResourceClaimTemplates),
         "rolebindings" => typed(role_binding::RoleBindings),
         "roles" => typed(role::Roles),
         "runtimeclasses" => typed(runtime_class::RuntimeClasses),
