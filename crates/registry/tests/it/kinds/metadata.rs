@@ -11,6 +11,7 @@ async fn some_kinds_check_metadata_twice_on_update() {
         ("/configmaps", json!({"metadata": {"name": "c"}})),
         ("/secrets", json!({"metadata": {"name": "s"}})),
         ("/pods", pod(json!({}))),
+        ("/serviceaccounts", json!({"metadata": {"name": "a"}})),
     ] {
         let stored = kinds.create(resource, object).await;
         let mut named = stored.clone();
