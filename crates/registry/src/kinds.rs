@@ -18,6 +18,7 @@ mod config_map;
 mod container_policy_rules;
 mod container_port_rules;
 mod container_rules;
+mod container_status_rules;
 mod controller_revision;
 mod cron_job;
 mod cron_schedule;
@@ -28,6 +29,7 @@ mod custom_resource_definition;
 mod daemon_set;
 mod definition_rules;
 mod deployment;
+mod device_class;
 mod dns_rules;
 mod endpoint_slice;
 mod endpoints;
@@ -45,13 +47,16 @@ mod ingress_class;
 mod ingress_rules;
 mod ip_address;
 mod job;
+mod job_index_rules;
 mod job_policy_rules;
 mod job_rules;
+mod job_status_rules;
 mod job_update_rules;
 mod lease;
 mod limit_range;
 mod metric_rules;
 mod namespace;
+mod namespace_label_rules;
 mod network_policy;
 mod node;
 mod node_config_rules;
@@ -62,6 +67,7 @@ mod plain;
 mod pod;
 mod pod_admission;
 mod pod_annotation_rules;
+mod pod_claim_status_rules;
 mod pod_defaults;
 mod pod_disabled_fields;
 mod pod_disruption_budget;
@@ -69,10 +75,12 @@ mod pod_gate_rules;
 mod pod_host_rules;
 mod pod_part_rules;
 mod pod_preparation;
+mod pod_resize_rules;
 mod pod_resource_rules;
 mod pod_rules;
 mod pod_security_rules;
 mod pod_spec_rules;
+mod pod_status_rules;
 mod pod_subject;
 mod pod_template;
 mod pod_template_rules;
@@ -85,6 +93,7 @@ mod projected_volume_rules;
 mod quality_of_service;
 mod replica_set;
 mod replication_controller;
+mod resource_claim;
 mod resource_quota;
 mod resource_rules;
 mod role;
@@ -199,6 +208,7 @@ fn of_cluster(plural: &str) -> Option<Arc<dyn Strategy>> {
         "clusterrolebindings" => typed(role_binding::ClusterRoleBindings),
         "clusterroles" => typed(role::ClusterRoles),
         "customresourcedefinitions" => typed(custom_resource_definition::CustomResourceDefinitions),
+        "deviceclasses" => typed(device_class::DeviceClasses),
         "flowschemas" => typed(flow_control::FlowSchemas),
         "leases" => typed(lease::Leases),
         "mutatingadmissionpolicies" => typed(admission_policy::MutatingPolicies),
@@ -206,6 +216,8 @@ fn of_cluster(plural: &str) -> Option<Arc<dyn Strategy>> {
         "mutatingwebhookconfigurations" => typed(webhook_configuration::MutatingWebhooks),
         "priorityclasses" => typed(priority_class::PriorityClasses),
         "prioritylevelconfigurations" => typed(flow_control::PriorityLevelConfigurations),
+        "resourceclaims" => typed(resource_claim::ResourceClaims),
+        "resourceclaimtemplates" => typed(resource_claim::ResourceClaimTemplates),
         "rolebindings" => typed(role_binding::RoleBindings),
         "roles" => typed(role::Roles),
         "runtimeclasses" => typed(runtime_class::RuntimeClasses),

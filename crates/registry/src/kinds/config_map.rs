@@ -1,6 +1,7 @@
 //! ConfigMaps.
 
 use crate::KindStrategy;
+use crate::validate_metadata::validate_metadata;
 use kubist_api::core::v1::ConfigMap;
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
@@ -53,6 +54,13 @@ impl KindStrategy for ConfigMaps {
                 changed.map(|(name, _)| FieldError::forbidden(&FieldPath::new(name), FROZEN)),
             );
         }
+        // Upstream checks the metadata once more.
+        errors.extend(validate_metadata(
+            &new.metadata,
+            true,
+            self.name_rule(),
+            self.metadata_rules(),
+        ));
         errors.extend(self.validate(new));
         errors
     }

@@ -2,8 +2,9 @@
 
 use crate::{Generation, KindStrategy, StatusKeeps};
 use kubist_api::flowcontrol::v1::{FlowSchema, LimitResponse, PriorityLevelConfiguration};
+use kubist_apimachinery::{FieldError, FieldPath};
 
-use super::fill;
+use super::{fill, rules};
 
 #[derive(Debug)]
 pub(super) struct FlowSchemas;
@@ -43,6 +44,12 @@ impl KindStrategy for PriorityLevelConfigurations {
             exempt.nominal_concurrency_shares.get_or_insert(0);
             exempt.lendable_percent.get_or_insert(0);
         }
+    }
+    fn validate(&self, new: &PriorityLevelConfiguration) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let path = FieldPath::new("spec").child("type");
+        rules::required(&mut errors, &new.spec.type_, &path);
+        errors
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Everything

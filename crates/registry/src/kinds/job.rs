@@ -6,7 +6,9 @@ use kubist_apimachinery::{FieldError, Str};
 use std::borrow::Cow;
 
 use super::pod_defaults::{default_pod_template, labels_from_template};
-use super::{fill, job_rules, job_update_rules, pod_disabled_fields, pod_warnings};
+use super::{
+    fill, job_rules, job_status_rules, job_update_rules, pod_disabled_fields, pod_warnings,
+};
 
 #[derive(Debug)]
 pub(super) struct Jobs;
@@ -76,6 +78,9 @@ impl KindStrategy for Jobs {
     }
     fn validate_update(&self, new: &Job, old: &Job) -> Vec<FieldError> {
         job_update_rules::check(new, old)
+    }
+    fn validate_status_update(&self, new: &Job, old: &Job) -> Vec<FieldError> {
+        job_status_rules::check(new, old)
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Nothing

@@ -20,16 +20,21 @@ const MANAGER_LENGTH_MAX: usize = 63;
 
 /// Checks a Job, with what is stored of it on update.
 pub(super) fn check(job: &Job, old: Option<&Job>) -> Errors {
-    let path = FieldPath::new("spec");
     let mut errors = generated_selector(job, old);
+    check_own_spec(&mut errors, job, old);
+    names_its_pods(&mut errors, job);
+    errors
+}
+
+/// Checks what a Job does, and how it finds its Pods.
+pub(super) fn check_own_spec(errors: &mut Errors, job: &Job, old: Option<&Job>) {
+    let path = FieldPath::new("spec");
     let template = Template {
         new: &job.spec.template,
         old: old.map(|it| &it.spec.template),
     };
-    check_spec(&mut errors, &job.spec, template, &path);
-    check_selector(&mut errors, &job.spec, &path);
-    names_its_pods(&mut errors, job);
-    errors
+    check_spec(errors, &job.spec, template, &path);
+    check_selector(errors, &job.spec, &path);
 }
 
 /// Whoever chose the selector, it must match the template.

@@ -11,6 +11,8 @@ use super::{go_struct, job_rules};
 pub(super) fn check(new: &Job, old: &Job) -> Errors {
     let path = FieldPath::new("spec");
     let mut errors = job_rules::check(new, Some(old));
+    // Upstream checks the spec once more.
+    job_rules::check_own_spec(&mut errors, new, Some(old));
     let (now, before) = (&new.spec, &old.spec);
     completions_stay(&mut errors, now, before, &path.child("completions"));
     let number = |it: Option<i32>| it.map_or_else(BadValue::null, BadValue::from);

@@ -2,8 +2,9 @@
 
 use crate::{KindStrategy, NameRule, RequestContext, StatusKeeps};
 use kubist_api::core::v1::Namespace;
-use kubist_apimachinery::FieldError;
+use kubist_apimachinery::{FieldError, FieldPath};
 
+use super::namespace_label_rules;
 use super::rules::Errors;
 
 #[derive(Debug)]
@@ -38,16 +39,29 @@ impl KindStrategy for Namespaces {
         new.status = old.status.clone();
     }
     fn validate(&self, new: &Namespace) -> Vec<FieldError> {
-        let path = kubist_apimachinery::FieldPath::new("spec").child("finalizers");
-        let finalizers = new.spec.finalizers.iter();
+        let mut errors = check_finalizers(new);
+        check_labels(&mut errors, new, None);
+        errors
+    }
+    fn validate_update(&self, new: &Namespace, old: &Namespace) -> Vec<FieldError> {
+        let mut errors = check_finalizers(new);
+        check_labels(&mut errors, new, Some(old));
+        errors
+    }
+    fn validate_part_update(&self, part: &str, new: &Namespace, _: &Namespace) -> Vec<FieldError> {
+        if part != "finalize" {
+            return Vec::new();
+        }
+        let path = FieldPath::new("spec").child("finalizers");
+        let finalizers = new.spec.finalizers.iter().enumerate();
         finalizers
-            .flat_map(|it| crate::validate_metadata::finalizer(it, &path))
+            .flat_map(|(index, it)| crate::validate_metadata::finalizer(it, &path.index(index)))
             .collect()
     }
     fn validate_status_update(&self, new: &Namespace, _: &Namespace) -> Vec<FieldError> {
         let mut errors: Errors = Vec::new();
         // Upstream's path.
-        let path = kubist_apimachinery::FieldPath::new("status").child("Phase");
+        let path = FieldPath::new("status").child("Phase");
         let (phase, detail) = if new.metadata.is_terminating() {
             let detail = "may only be 'Terminating' if `deletionTimestamp` is not empty";
             ("Terminating", detail)
@@ -68,5 +82,20 @@ impl KindStrategy for Namespaces {
     }
     fn selectable_fields(&self) -> &'static [&'static str] {
         &["status.phase"]
+    }
+}
+
+fn check_finalizers(namespace: &Namespace) -> Errors {
+    let path = FieldPath::new("spec").child("finalizers");
+    let finalizers = namespace.spec.finalizers.iter();
+    finalizers
+        .flat_map(|it| crate::validate_metadata::finalizer(it, &path))
+        .collect()
+}
+
+/// Upstream looks at what labels mean once everything else is right.
+fn check_labels(errors: &mut Errors, new: &Namespace, old: Option<&Namespace>) {
+    if errors.is_empty() {
+        namespace_label_rules::check(errors, &new.metadata, old.map(|it| &it.metadata));
     }
 }

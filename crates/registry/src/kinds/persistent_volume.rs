@@ -1,5 +1,6 @@
 //! PersistentVolumes.
 
+use crate::validate_metadata::validate_metadata;
 use crate::{Admission, BoxFuture, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::core::v1::{
     PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus, VolumeNodeAffinity,
@@ -58,8 +59,14 @@ impl KindStrategy for PersistentVolumes {
         errors
     }
     fn validate_update(&self, new: &PersistentVolume, old: &PersistentVolume) -> Vec<FieldError> {
-        let mut errors = self.validate(new);
-        // Upstream checks the spec once more.
+        // Upstream checks the metadata and the spec once more.
+        let mut errors = validate_metadata(
+            &new.metadata,
+            false,
+            self.name_rule(),
+            self.metadata_rules(),
+        );
+        errors.extend(self.validate(new));
         let path = FieldPath::new("spec");
         persistent_volume_rules::check(&mut errors, &new.spec, &new.metadata.name, &path);
         check_update(&mut errors, &new.spec, &old.spec);

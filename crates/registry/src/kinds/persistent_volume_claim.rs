@@ -1,5 +1,6 @@
 //! PersistentVolumeClaims.
 
+use crate::validate_metadata::validate_metadata;
 use crate::{Admission, BoxFuture, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::core::v1::{
     PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus,
@@ -66,7 +67,9 @@ impl KindStrategy for PersistentVolumeClaims {
         new: &PersistentVolumeClaim,
         old: &PersistentVolumeClaim,
     ) -> Vec<FieldError> {
-        let mut errors = Vec::new();
+        // Upstream checks the metadata once more.
+        let mut errors =
+            validate_metadata(&new.metadata, true, self.name_rule(), self.metadata_rules());
         let (path, tolerated) = (FieldPath::new("spec"), Tolerated::of(&old.spec));
         claim_rules::check(&mut errors, &new.spec, tolerated, &path);
         claim_update_rules::check(&mut errors, new, old);

@@ -4,8 +4,7 @@ use crate::{Generation, NameRule, PlainStrategy, Strategy};
 use std::sync::Arc;
 
 /// Resources whose generation counts changes of the spec: group and plural.
-const WITH_GENERATION: [(&str, &str); 3] = [
-    ("resource.k8s.io", "deviceclasses"),
+const WITH_GENERATION: [(&str, &str); 2] = [
     ("resource.k8s.io", "devicetaintrules"),
     ("resource.k8s.io", "resourceslices"),
 ];

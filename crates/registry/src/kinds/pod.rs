@@ -1,5 +1,6 @@
 //! Pods.
 
+use crate::validate_metadata::validate_metadata;
 use crate::{Admission, BoxFuture, Generation, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{FieldError, FieldPath, Status};
@@ -8,7 +9,7 @@ use std::borrow::Cow;
 use super::pod_defaults::default_pod;
 use super::{
     pod_admission, pod_disabled_fields, pod_part_rules, pod_preparation, pod_rules,
-    pod_update_rules, pod_warnings, profile_rules,
+    pod_status_rules, pod_update_rules, pod_warnings, profile_rules,
 };
 
 #[derive(Debug)]
@@ -61,10 +62,17 @@ impl KindStrategy for Pods {
         errors
     }
     fn validate_update(&self, new: &Pod, old: &Pod) -> Vec<FieldError> {
-        pod_update_rules::check(new, old)
+        // Upstream checks the metadata once more.
+        let mut errors =
+            validate_metadata(&new.metadata, true, self.name_rule(), self.metadata_rules());
+        errors.extend(pod_update_rules::check(new, old));
+        errors
+    }
+    fn prepare_for_status_update(&self, _: &RequestContext, new: &mut Pod, old: &Pod) {
+        pod_status_rules::prepare(new, old);
     }
     fn validate_status_update(&self, new: &Pod, old: &Pod) -> Vec<FieldError> {
-        pod_update_rules::check_status(new, old)
+        pod_status_rules::check(new, old)
     }
     fn prepare_for_part_update(&self, part: &str, _: &RequestContext, new: &mut Pod, old: &Pod) {
         pod_part_rules::restrict(part, new, old);

@@ -156,8 +156,13 @@ fn given(class: &PriorityClass) -> Given {
 }
 
 async fn set_runtime_class(cx: &Admission<'_>, pod: &mut Pod) -> Result<(), Status> {
+    const NO_OVERHEAD: &str =
+        "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
     let Some(name) = pod.spec.runtime_class_name.clone() else {
-        return Ok(());
+        if pod.spec.overhead.is_empty() {
+            return Ok(());
+        }
+        return Err(forbidden(pod, NO_OVERHEAD));
     };
     let found = cx
         .objects
@@ -173,6 +178,8 @@ async fn set_runtime_class(cx: &Admission<'_>, pod: &mut Pod) -> Result<(), Stat
             return Err(forbidden(pod, why));
         }
         pod.spec.overhead.clone_from(&overhead.pod_fixed);
+    } else if !pod.spec.overhead.is_empty() {
+        return Err(forbidden(pod, NO_OVERHEAD));
     }
     if let Some(scheduling) = &class.scheduling {
         for (key, value) in &scheduling.node_selector {

@@ -126,7 +126,8 @@ fn gains_nothing(errors: &mut Errors, context: &SecurityContext, path: &FieldPat
     }
 }
 
-fn check_id(errors: &mut Errors, id: Option<i64>, path: &FieldPath) {
+/// The number of a user or a group.
+pub(super) fn check_id(errors: &mut Errors, id: Option<i64>, path: &FieldPath) {
     if let Some(id) = id {
         let problems = validate_name::in_range(id, 0, ID_MAX);
         let wrong = |it| FieldError::invalid(path, id, it);

@@ -1,13 +1,14 @@
 //! What may change in a Pod.
 
-use kubist_api::core::v1::{ContainerStatus, Pod, PodSpec, Toleration};
+use kubist_api::core::v1::{Pod, PodSpec, Toleration};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use super::rules::{self, Errors};
 use super::{
-    go_struct, pod_annotation_rules, pod_gate_rules, pod_rules, text_diff, toleration_rules,
+    container_rules, go_struct, pod_annotation_rules, pod_gate_rules, pod_rules, text_diff,
+    toleration_rules,
 };
 
 const ONLY_THESE: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
@@ -34,6 +35,13 @@ pub(super) fn check(new: &Pod, old: &Pod) -> Errors {
             let detail = "pod updates may not add or remove containers";
             errors.push(FieldError::forbidden(&path.child(name), detail));
             return errors;
+        }
+        // Upstream checks images once more.
+        let path = path.child(name);
+        for (index, container) in now.iter().enumerate() {
+            let path = path.index(index);
+            rules::required(&mut errors, &container.image, &path.child("image"));
+            container_rules::has_plain_image(&mut errors, container, &path);
         }
     }
     let at = path.child("activeDeadlineSeconds");
@@ -140,58 +148,6 @@ fn check_gates(errors: &mut Errors, new: &Pod, old: &Pod, path: &FieldPath) {
             let detail =
                 format!("only deletion is allowed, but found new scheduling gate '{name}'");
             errors.push(FieldError::forbidden(&path, detail));
-        }
-    }
-}
-
-/// Checks a change of the status.
-pub(super) fn check_status(new: &Pod, old: &Pod) -> Errors {
-    let path = FieldPath::new("status");
-    let mut errors = Vec::new();
-    if new.status.nominated_node_name != old.status.nominated_node_name
-        && !new.status.nominated_node_name.is_empty()
-    {
-        rules::text(
-            &mut errors,
-            &new.status.nominated_node_name,
-            &path.child("nominatedNodeName"),
-            validate_name::dns1123_subdomain,
-        );
-    }
-    check_restarts(
-        &mut errors,
-        &new.status.container_statuses,
-        &old.status.container_statuses,
-        &new.spec,
-        &path.child("containerStatuses"),
-    );
-    errors
-}
-
-/// A container that ended, and is not restarted, stays ended.
-fn check_restarts(
-    errors: &mut Errors,
-    now: &[ContainerStatus],
-    before: &[ContainerStatus],
-    spec: &PodSpec,
-    path: &FieldPath,
-) {
-    if spec.restart_policy == "Always" {
-        return;
-    }
-    for old in before {
-        let Some(ended) = &old.state.terminated else {
-            continue;
-        };
-        if ended.exit_code != 0 && spec.restart_policy == "OnFailure" {
-            continue;
-        }
-        for (index, status) in now.iter().enumerate() {
-            if status.name == old.name && status.state.terminated.is_none() {
-                let path = path.index(index).child("state");
-                let detail = "may not be transitioned to non-terminated state";
-                errors.push(FieldError::forbidden(&path, detail));
-            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Secrets.
 
+use crate::validate_metadata::validate_metadata;
 use crate::{KindStrategy, RequestContext};
 use kubist_api::core::v1::Secret;
 use kubist_apimachinery::{ByteString, FieldError, FieldPath, validate_name};
@@ -63,6 +64,13 @@ impl KindStrategy for Secrets {
                 errors.push(FieldError::forbidden(&FieldPath::new("data"), FROZEN));
             }
         }
+        // Upstream checks the metadata once more.
+        errors.extend(validate_metadata(
+            &new.metadata,
+            true,
+            self.name_rule(),
+            self.metadata_rules(),
+        ));
         errors.extend(self.validate(new));
         errors
     }

@@ -1,7 +1,9 @@
 //! ServiceAccounts.
 
+use crate::validate_metadata::validate_metadata;
 use crate::{KindStrategy, RequestContext};
 use kubist_api::core::v1::{ObjectReference, ServiceAccount};
+use kubist_apimachinery::FieldError;
 
 #[derive(Debug)]
 pub(super) struct ServiceAccounts;
@@ -14,6 +16,10 @@ impl KindStrategy for ServiceAccounts {
     }
     fn prepare_for_update(&self, _: &RequestContext, new: &mut ServiceAccount, _: &ServiceAccount) {
         name_secrets(new);
+    }
+    fn validate_update(&self, new: &ServiceAccount, _: &ServiceAccount) -> Vec<FieldError> {
+        // Upstream checks the metadata once more.
+        validate_metadata(&new.metadata, true, self.name_rule(), self.metadata_rules())
     }
     fn allow_unconditional_update(&self) -> bool {
         false

@@ -1,7 +1,9 @@
 //! What kinds fill in, refuse and keep, on small objects of our own.
 
 mod manifests;
+mod metadata;
 mod pods;
+mod statuses;
 mod volumes;
 mod warnings;
 mod workloads;
@@ -29,7 +31,10 @@ impl Kinds {
 
     fn rest(&self, resource: &str) -> (Arc<Rest>, &'static str) {
         let (group, plural) = resource.split_once('/').expect("group and plural");
-        let namespaced = !matches!(plural, "nodes" | "priorityclasses" | "persistentvolumes");
+        let namespaced = !matches!(
+            plural,
+            "namespaces" | "nodes" | "priorityclasses" | "persistentvolumes"
+        );
         let version = if group == "autoscaling" { "v2" } else { "v1" };
         (
             self.0.rest(group, version, plural),
@@ -61,6 +66,23 @@ impl Kinds {
         let update = Replacement(Self::decode(&rest, object));
         let (cx, options) = (self.0.cx(), PostOptions::default());
         let updated = rest.update(&cx, namespace, name, &update, &options).await?;
+        Ok(serde_json::from_slice(&updated.object.json()?).expect("it is JSON"))
+    }
+
+    /// Puts an object through a path of its own, such as its status.
+    async fn try_put_part(
+        &self,
+        resource: &str,
+        part: &str,
+        object: &Value,
+    ) -> Result<Value, Status> {
+        let (rest, namespace) = self.rest(resource);
+        let name = object["metadata"]["name"].as_str().expect("it has a name");
+        let part = rest.subresource(part).expect("it has such a part");
+        let object = part.apply_defaults(Self::decode(&rest, object))?;
+        let update = Replacement(object);
+        let (cx, options) = (self.0.cx(), PostOptions::default());
+        let updated = part.update(&cx, namespace, name, &update, &options).await?;
         Ok(serde_json::from_slice(&updated.object.json()?).expect("it is JSON"))
     }
 

@@ -3,7 +3,7 @@
 use crate::fixture::{Fixture, typed};
 use crate::subresources::pod;
 use kubist_api::certificates::v1::{CertificateSigningRequest, CertificateSigningRequestCondition};
-use kubist_api::core::v1::{EphemeralContainer, Pod};
+use kubist_api::core::v1::{Container, EphemeralContainer, Pod};
 use kubist_apimachinery::Status;
 
 fn request() -> CertificateSigningRequest {
@@ -170,6 +170,25 @@ async fn a_resize_changes_cpu_and_memory_within_a_class() {
     let message = refused(&|pod| set(pod, "ephemeral-storage", "1Gi")).await;
     assert!(
         message.contains("only cpu and memory resources are mutable"),
+        "{message}"
+    );
+    let message = refused(&|pod| pod.spec.containers.push(Container::default())).await;
+    assert!(
+        message.contains(
+            "spec.containers: Forbidden: containers may not be added or removed on resize"
+        ),
+        "{message}"
+    );
+    let message = refused(&|pod| {
+        let resources = pod.spec.containers[0].resources.clone();
+        pod.spec.containers[0].resources.limits = resources.requests;
+        set(pod, "memory", "1Gi");
+        let limits = &mut pod.spec.containers[0].resources.limits;
+        limits.insert("memory".into(), "1Gi".parse().expect("an amount"));
+    })
+    .await;
+    assert!(
+        message.contains("spec: Invalid value: \"Burstable\": Pod QOS Class may not change"),
         "{message}"
     );
 }

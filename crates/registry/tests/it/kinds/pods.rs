@@ -238,3 +238,28 @@ async fn ephemeral_containers_of_templates_are_checked_and_forbidden() {
         ]
     );
 }
+
+#[tokio::test]
+async fn the_image_of_a_container_is_checked_twice_on_update() {
+    let kinds = Kinds::new().await;
+    let mut made = kinds.create("/pods", pod(json!({}))).await;
+    made["spec"]["containers"][0]["image"] = json!("");
+    let refused = kinds.try_update("/pods", &made).await;
+    let expected = "spec.containers[0].image: Required value";
+    assert_eq!(
+        causes(&refused.expect_err("there is no image")),
+        [expected, expected]
+    );
+}
+
+#[tokio::test]
+async fn only_a_runtime_class_gives_a_pod_overhead() {
+    let kinds = Kinds::new().await;
+    let refused = kinds
+        .try_create("/pods", pod(json!({"overhead": {"cpu": "1"}})))
+        .await;
+    let status = refused.expect_err("it names no class");
+    let expected = "pods \"p\" is forbidden: pod rejected: Pod Overhead set without corresponding \
+                    RuntimeClass defined Overhead";
+    assert_eq!((status.code, &*status.message), (403, expected));
+}

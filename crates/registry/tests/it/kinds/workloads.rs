@@ -91,6 +91,19 @@ async fn a_job_that_waits_may_request_other_resources() {
 }
 
 #[tokio::test]
+async fn the_spec_of_a_job_is_checked_twice_on_update() {
+    let kinds = Kinds::new().await;
+    let mut made = kinds.create("batch/jobs", job(json!({}))).await;
+    made["spec"]["parallelism"] = json!(-1);
+    let refused = kinds.try_update("batch/jobs", &made).await;
+    let expected = "spec.parallelism: Invalid value: -1: must be greater than or equal to 0";
+    assert_eq!(
+        causes(&refused.expect_err("it is negative")),
+        [expected, expected]
+    );
+}
+
+#[tokio::test]
 async fn stateful_sets_name_their_pods() {
     let kinds = Kinds::new().await;
     let mut object = set(json!({"ordinals": {"start": -1}}));

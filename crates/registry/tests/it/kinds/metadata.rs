@@ -1,0 +1,67 @@
+//! The rules of metadata on update, in upstream's words.
+
+use serde_json::json;
+
+use super::{Kinds, causes, pod};
+
+#[tokio::test]
+async fn some_kinds_check_metadata_twice_on_update() {
+    let kinds = Kinds::new().await;
+    for (resource, object) in [
+        ("/configmaps", json!({"metadata": {"name": "c"}})),
+        ("/secrets", json!({"metadata": {"name": "s"}})),
+        ("/pods", pod(json!({}))),
+        ("/serviceaccounts", json!({"metadata": {"name": "a"}})),
+    ] {
+        let stored = kinds.create(resource, object).await;
+        let mut named = stored.clone();
+        named["metadata"]["generateName"] = json!("X_");
+        let refused = kinds.try_update(resource, &named).await;
+        let found = causes(&refused.expect_err("it is no prefix of a name"));
+        let expected = "metadata.generateName: Invalid value: \"X_\": a lowercase RFC 1123";
+        assert!(found[0].starts_with(expected), "{found:?}");
+        assert_eq!(found.len(), 1, "{found:?}");
+        let mut kept = stored;
+        kept["metadata"]["finalizers"] = json!(["x"]);
+        let refused = kinds.try_update(resource, &kept).await;
+        let expected = "metadata.finalizers[0]: Invalid value: \"x\": name is neither a standard \
+                        finalizer name nor is it fully qualified";
+        assert_eq!(
+            causes(&refused.expect_err("it needs a domain")),
+            [expected, expected],
+            "{resource}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn namespaces_wait_for_finalizers_with_names() {
+    let kinds = Kinds::new().await;
+    let object = json!({"metadata": {"name": "n"}});
+    let mut stored = kinds.create("/namespaces", object).await;
+    stored["spec"]["finalizers"] = json!(["odd name"]);
+    let refused = kinds.try_put_part("/namespaces", "finalize", &stored).await;
+    let found = causes(&refused.expect_err("it is no name"));
+    let expected = "spec.finalizers[0]: Invalid value: \"odd name\": ";
+    assert!(found[0].starts_with(&format!("{expected}name part must consist")));
+    assert_eq!(
+        found[1..],
+        [format!(
+            "{expected}name is neither a standard finalizer name nor is it fully qualified"
+        )]
+    );
+}
+
+#[tokio::test]
+async fn namespaces_are_labelled_with_levels_that_there_are() {
+    let kinds = Kinds::new().await;
+    let label = "pod-security.kubernetes.io/enforce";
+    let object = json!({"metadata": {"name": "n", "labels": {label: "odd"}}});
+    assert_eq!(
+        kinds.causes("/namespaces", object).await,
+        [format!(
+            "metadata.labels[{label}]: Invalid value: \"odd\": must be one of privileged, baseline, \
+             restricted"
+        )]
+    );
+}
