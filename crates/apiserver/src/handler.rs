@@ -221,6 +221,7 @@ impl Call<'_> {
             } else {
                 offer.formats
             },
+            routed: offer.routed && !target.rest.kind().is_custom(),
             table: offer.table && std::ptr::eq(target.rest.body_kind(), target.rest.kind()),
             ..*offer
         };
