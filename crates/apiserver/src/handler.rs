@@ -66,10 +66,17 @@ pub(crate) async fn answer(
         let Some(group) = discovery::group(&groups, &path.group) else {
             return Ok(Answer::page_not_found());
         };
+        if call.service.is_defined(group) {
+            return Ok(Answer::page_not_found());
+        }
         let version = group.version(&path.version).ok_or_else(not_found)?;
         let found = version.resource(&path.plural).ok_or_else(not_found)?;
         found.facts
     };
+    let custom = storage.as_ref().is_some_and(|it| it.kind().is_custom());
+    if custom && !is_custom_path(facts, &path, &call.request.method) {
+        return Ok(Answer::page_not_found());
+    }
     check_scope(facts, &path)?;
     warn_of_deprecation(call, facts);
     let Some(storage) = storage else {
@@ -83,7 +90,10 @@ pub(crate) async fn answer(
     }
     let rest = match &path.subresource {
         None => storage,
-        Some(name) if !path.more => storage.subresource(name).ok_or_else(not_found)?,
+        Some(name) if !path.more => {
+            let rest = storage.subresource(name);
+            rest.ok_or_else(|| no_subresource(&*storage, &path))?
+        }
         Some(_) => return Err(not_found()),
     };
     let target = Target {
@@ -117,6 +127,47 @@ fn check_scope(facts: &ResourceFacts, path: &ResourcePath) -> Result<(), Status>
         None => !facts.namespaced || path.name.is_none(),
     };
     if fits { Ok(()) } else { Err(not_found()) }
+}
+
+/// Whether a path can be one of a custom resource. What is no such path is nobody's, as upstream:
+/// only lists go over all namespaces.
+fn is_custom_path(facts: &ResourceFacts, path: &ResourcePath, method: &str) -> bool {
+    let namespace = path.namespace.as_deref().unwrap_or_default();
+    let lists = path.name.is_none() && matches!(method, "GET" | "HEAD");
+    if facts.namespaced {
+        !namespace.is_empty() || lists
+    } else {
+        namespace.is_empty()
+    }
+}
+
+/// 404 for a subresource that there is not. Of a custom resource upstream names the object.
+fn no_subresource(storage: &dyn RestStorage, path: &ResourcePath) -> Status {
+    if !storage.kind().is_custom() {
+        return not_found();
+    }
+    let name = path.name.as_deref().unwrap_or_default();
+    Status::not_found(&storage.group_resource(), name)
+}
+
+/// 405. Of a custom resource upstream names the resource, and what was to be done.
+fn no_such_method(rest: &dyn RestStorage, path: &ResourcePath, method: &str) -> Status {
+    if !rest.kind().is_custom() {
+        return method_not_allowed(method);
+    }
+    let verb = match method {
+        "GET" | "HEAD" => "get",
+        "POST" => "create",
+        "PUT" => "update",
+        "PATCH" => "patch",
+        "DELETE" if path.name.is_none() => "deletecollection",
+        "DELETE" => "delete",
+        _ => "",
+    };
+    if matches!(verb, "update" | "patch") && path.name.is_none() {
+        return Status::bad_request("name must be provided");
+    }
+    Status::method_not_supported(&rest.group_resource(), verb)
 }
 
 /// Kinds whose use is told to be a mistake, with what to use.
@@ -165,6 +216,7 @@ async fn made_up(
         ("POST", _) if path.name.is_none() && facts.verbs.contains(&"create") => {
             review::answer(call, facts, path.namespace.as_deref(), body).await
         }
+        (_, plural) if plural != "componentstatuses" && path.name.is_some() => Err(not_found()),
         _ => Err(method_not_allowed(method)),
     }
 }
@@ -187,10 +239,18 @@ async fn dispatch(
         ("PATCH", true) => Verb::Patch,
         ("DELETE", true) if path.subresource.is_none() => Verb::Delete,
         ("DELETE", false) if !everywhere => Verb::DeleteCollection,
-        _ => return Err(method_not_allowed(method)),
+        _ => return Err(no_such_method(&*target.rest, path, method)),
     };
     if !target.rest.has(verb) || (path.watch && method != "GET") {
-        return Err(method_not_allowed(method));
+        return Err(no_such_method(&*target.rest, path, method));
+    }
+    if path.name.as_deref() == Some("") {
+        return Err(Status::bad_request("name must be provided"));
+    }
+    let unplaced = path.namespace.as_deref() == Some("");
+    if unplaced && verb == Verb::DeleteCollection {
+        // Upstream says so of each object, once it has found one.
+        return Err(Status::bad_request("Namespace parameter required."));
     }
     match verb {
         Verb::Get | Verb::List if path.watch => watch::answer(call, target).await,
