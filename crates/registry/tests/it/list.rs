@@ -1,7 +1,8 @@
 //! Lists: selectors, pages, versions.
 
 use crate::fixture::{Fixture, config_map, names, options};
-use kubist_api::core::v1::ConfigMap;
+use kubist_api::batch::v1::Job;
+use kubist_api::core::v1::{ConfigMap, Namespace, Node};
 use kubist_registry::ListPage;
 use kubist_storage::Kv;
 
@@ -41,6 +42,26 @@ async fn selectors_select() {
         status.expect_err("there is no such field").message,
         "\"data.d\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
     );
+    let status = fixture.list::<Job>("fieldSelector=x=1").await;
+    assert_eq!(
+        status.expect_err("there is no such field").message,
+        "field label \"x\" not supported for Job"
+    );
+    for status in [
+        fixture
+            .list::<Namespace>("fieldSelector=metadata.namespace=a")
+            .await
+            .err(),
+        fixture
+            .list::<Node>("fieldSelector=metadata.namespace=a")
+            .await
+            .err(),
+    ] {
+        assert_eq!(
+            status.expect("they are in no namespace").message,
+            "field label not supported: metadata.namespace"
+        );
+    }
 }
 
 #[tokio::test]
