@@ -273,7 +273,11 @@ impl Call<'_> {
 
     /// The form of the answer about a target.
     fn form(&self, target: &Target, offer: &Offer) -> Result<Form, Status> {
-        // What a subresource of another kind shows has no columns.
+        // What a subresource of another kind shows has no columns, unless it is a scale.
+        let of_other = !std::ptr::eq(target.rest.body_kind(), target.rest.kind());
+        let shown = target.rest.body_kind().facts();
+        let is_scale = (shown.group, shown.kind) == ("autoscaling", "Scale");
+        let scales = of_other && is_scale && !target.rest.kind().is_custom();
         let custom = target.rest.body_kind().is_custom();
         let offer = Offer {
             formats: if custom {
@@ -282,10 +286,16 @@ impl Call<'_> {
                 offer.formats
             },
             routed: offer.routed && !target.rest.kind().is_custom(),
-            table: offer.table && std::ptr::eq(target.rest.body_kind(), target.rest.kind()),
+            table: offer.table && (scales || !of_other),
             ..*offer
         };
-        Form::of(self.request, &offer, target.rest.facts(), self.cx.now())
+        let form = Form::of(self.request, &offer, target.rest.facts(), self.cx.now());
+        form.map(|mut form| {
+            if let Some(table) = &mut form.table {
+                table.scales = scales;
+            }
+            form
+        })
     }
 
     /// The format and the bytes of a body that is an object.

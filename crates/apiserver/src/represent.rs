@@ -73,6 +73,7 @@ impl Form {
                 version,
                 include: Include::parse(request.query.first("includeObject"))?,
                 facts,
+                scales: false,
                 now,
             }),
             _ => None,

@@ -121,6 +121,6 @@ pub use strategy::{
     Admission, BoxFuture, Dependents, Generation, Lookup, MetadataRules, PlainStrategy,
     StatusKeeps, Strategy,
 };
-pub use table::{table_cells, table_columns};
+pub use table::{scale_cells, scale_columns, table_cells, table_columns};
 pub use watch::EventStream;
 pub use watch_event::{INITIAL_EVENTS_END, WatchEvent};

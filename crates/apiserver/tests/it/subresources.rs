@@ -49,6 +49,35 @@ async fn each_subresource_that_discovery_lists_is_served() {
 }
 
 #[tokio::test]
+async fn a_scale_has_a_table_of_its_own() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let deployment = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"},
+        "spec": {
+            "replicas": 3, "selector": {"matchLabels": {"a": "b"}},
+            "template": {
+                "metadata": {"labels": {"a": "b"}},
+                "spec": {"containers": [{"name": "main", "image": "a:1"}]},
+            },
+        },
+    });
+    let path = "/apis/apps/v1/namespaces/default/deployments";
+    assert_eq!(client.post(path, &deployment).await.code, 201);
+    let accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    let mut client = client.header("accept", accept);
+    let table = client.get(&format!("{path}/d/scale")).await;
+    assert_eq!(table.code, 200);
+    let table = table.json();
+    let columns = table["columnDefinitions"].as_array().expect("a list");
+    let names: Vec<_> = columns.iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["Name", "Desired", "Available", "Age"]);
+    let cells = table["rows"][0]["cells"].as_array().expect("a list");
+    assert_eq!(cells[..3], [json!("d"), json!(3), json!(0)]);
+    server.shutdown().await;
+}
+
+#[tokio::test]
 async fn what_needs_a_node_says_how_far_it_came() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
