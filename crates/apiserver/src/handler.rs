@@ -7,6 +7,7 @@ mod delete;
 mod delete_collection;
 mod get;
 mod list;
+mod log_options;
 mod patch;
 mod review;
 mod token_request;
