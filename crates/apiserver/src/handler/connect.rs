@@ -100,10 +100,13 @@ pub(super) async fn answer(
         _ => {}
     }
     let found = find(call, "nodes", "", node).await;
-    found.map_err(|status| match status.is_not_found() {
-        // Upstream looks for the node in the name of the Pod.
-        true => Status::not_found(&GroupResource::new("", facts.plural), node),
-        false => status,
+    found.map_err(|status| {
+        if status.is_not_found() {
+            // Upstream looks for the node in the name of the Pod.
+            Status::not_found(&GroupResource::new("", facts.plural), node)
+        } else {
+            status
+        }
     })?;
     Err(Status::internal_error(OUT_OF_REACH))
 }
