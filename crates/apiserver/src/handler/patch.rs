@@ -38,7 +38,7 @@ pub(super) async fn answer(
     target: Target,
     body: &mut Incoming,
 ) -> Result<Answer, Status> {
-    let served = served(target.rest.body_kind());
+    let served = served(target.rest.kind());
     let patch_type = patch_type(call.request.content_type(), served)?;
     let form = call.form(&target, &Offer::BUILT_IN)?;
     let bytes = call.bytes(body).await?;
