@@ -49,6 +49,25 @@ async fn each_subresource_that_discovery_lists_is_served() {
 }
 
 #[tokio::test]
+async fn an_eviction_of_the_old_version_is_one() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let containers = json!([{"name": "a", "image": "i"}]);
+    let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": containers}});
+    assert_eq!(client.post(PODS, &pod).await.code, 201);
+    let eviction = json!({
+        "apiVersion": "policy/v1beta1", "kind": "Eviction", "metadata": {"name": "p"},
+    });
+    let evicted = client.post(&format!("{PODS}/p/eviction"), &eviction).await;
+    assert_eq!(
+        (evicted.code, &evicted.json()["status"]),
+        (201, &json!("Success"))
+    );
+    assert_eq!(client.get(&format!("{PODS}/p")).await.code, 404);
+    server.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_scale_has_a_table_of_its_own() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;

@@ -85,9 +85,9 @@ async fn a_scale_of_an_object_without_replicas_is_an_error_until_it_is_set() {
     let status = status.expect_err("it is no number");
     assert_eq!(status.code, 422);
     assert!(
-        status
-            .message
-            .ends_with(".spec.replicas accessor error: three is of the type string, expected int64"),
+        status.message.ends_with(
+            ".spec.replicas accessor error: three is of the type string, expected int64"
+        ),
         "{status}"
     );
     drop(task);
