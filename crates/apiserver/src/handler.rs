@@ -10,6 +10,7 @@ mod list;
 mod log_options;
 mod patch;
 mod review;
+mod review_rules;
 mod token_request;
 mod update;
 mod watch;

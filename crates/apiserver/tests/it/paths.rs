@@ -88,6 +88,37 @@ async fn paths_and_methods_are_told_apart_as_upstream_does() {
 }
 
 #[tokio::test]
+async fn a_review_stays_in_the_namespace_of_its_path() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let reviews = "/apis/authorization.k8s.io/v1";
+    let local = format!("{reviews}/namespaces/default/localsubjectaccessreviews");
+    let attributes = json!({"namespace": "default", "verb": "get", "resource": "pods"});
+    let mut review = json!({
+        "apiVersion": "authorization.k8s.io/v1", "kind": "LocalSubjectAccessReview",
+        "spec": {"user": "bob", "resourceAttributes": attributes},
+    });
+    let allowed = client.post(&local, &review).await;
+    assert_eq!(allowed.code, 201);
+    assert_eq!(allowed.json()["metadata"]["namespace"], "default");
+    review["metadata"] = json!({"namespace": "other"});
+    let refused = client.post(&local, &review).await;
+    assert_eq!(refused.code, 400);
+    assert_eq!(
+        refused.json()["message"],
+        "the namespace of the provided object does not match the namespace sent on the request"
+    );
+    let rules = json!({
+        "apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview",
+        "spec": {"namespace": "default"},
+    });
+    let path = format!("{reviews}/selfsubjectrulesreviews");
+    let told = client.post(&path, &rules).await.json();
+    assert_eq!(told["spec"], json!({}));
+    server.shutdown().await;
+}
+
+#[tokio::test]
 async fn media_types_are_refused_in_upstreams_two_ways() {
     let server = silent_server().await;
     let unrouted = "406: Not Acceptable\n\nAvailable representations: ";
