@@ -261,7 +261,10 @@ async fn dispatch(
         Verb::List | Verb::Watch => list::answer(call, target).await,
         Verb::Create => create::answer(call, target, body).await,
         Verb::Update => update::answer(call, target, body).await,
-        Verb::Patch => patch::answer(call, target, body).await,
+        Verb::Patch => {
+            let part = path.subresource.as_deref();
+            patch::answer(call, target, part, body).await
+        }
         Verb::Delete => delete::answer(call, target, body).await,
         Verb::DeleteCollection => delete_collection::answer(call, target, body).await,
     }

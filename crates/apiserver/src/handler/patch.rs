@@ -36,6 +36,7 @@ fn served(kind: &'static Kind) -> &'static [PatchType] {
 pub(super) async fn answer(
     call: Call<'_>,
     target: Target,
+    part: Option<&str>,
     body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let served = served(target.rest.kind());
@@ -48,6 +49,7 @@ pub(super) async fn answer(
     let patched = Patched {
         cx: call.cx,
         target: &target,
+        part,
         kind: target.rest.body_kind(),
         resource: target.rest.group_resource(),
         patch_type,
@@ -83,6 +85,8 @@ fn patch_type(
 struct Patched<'a> {
     cx: &'a RequestContext,
     target: &'a Target,
+    /// The subresource, if it is one.
+    part: Option<&'a str>,
     kind: &'static Kind,
     resource: GroupResource,
     patch_type: PatchType,
@@ -110,8 +114,7 @@ impl Patched<'_> {
         let text = |key: &str| patched.get(key).and_then(Value::as_str).unwrap_or_default();
         let (api_version, kind) = (text("apiVersion"), text("kind"));
         if (api_version, kind) != (facts.api_version, facts.kind) {
-            let why = "the patch changes apiVersion or kind";
-            return Err(self.unfit(patched, why));
+            self.check_kind(patched, api_version, kind)?;
         }
         let mut cx = DecodeContext::new();
         if self.validation != FieldValidation::Ignore {
@@ -134,6 +137,28 @@ impl Patched<'_> {
             self.cx.warn(problem);
         }
         Ok(object)
+    }
+
+    /// Refuses a patch that changes what an object is, except that nobody asks it of the status of
+    /// a custom one, as upstream.
+    fn check_kind(&self, patched: &Value, api_version: &str, kind: &str) -> Result<(), Status> {
+        let facts = self.kind.facts();
+        if !self.kind.is_custom() || api_version.is_empty() || kind.is_empty() {
+            return Err(self.unfit(patched, "the patch changes apiVersion or kind"));
+        }
+        if self.part == Some("status") {
+            return Ok(());
+        }
+        let (field, found, expected) = if api_version == facts.api_version {
+            ("kind", kind, facts.kind)
+        } else {
+            ("apiVersion", api_version, facts.api_version)
+        };
+        let detail = format!("must be {expected}");
+        let error = FieldError::invalid(&FieldPath::new(field), found, detail);
+        let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        let kind = GroupKind::new(group, kind);
+        Err(Status::invalid(&kind, &self.target.name, &[error]))
     }
 
     /// 422: what comes out is no object of the kind. A strategic patch is shown as Go prints it,

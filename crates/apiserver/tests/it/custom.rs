@@ -145,6 +145,27 @@ async fn what_a_defined_resource_has_not_is_told_as_upstream_tells_it() {
             "{method} {path}"
         );
     }
+    let merge = "application/merge-patch+json";
+    for (patch, message) in [
+        (
+            r#"{"kind":"x"}"#,
+            "x.example.com \"a\" is invalid: kind: Invalid value: \"x\": must be Widget",
+        ),
+        (
+            r#"{"apiVersion":"x/v1"}"#,
+            "Widget.x \"a\" is invalid: apiVersion: Invalid value: \"x/v1\": must be \
+             example.com/v1",
+        ),
+    ] {
+        let answer = client.ask("PATCH", &one, merge, patch).await;
+        assert_eq!(answer.json()["message"], message);
+        let status = format!("{one}/status");
+        let answer = client.ask("PATCH", &status, merge, patch).await;
+        assert_eq!(
+            (answer.code, &answer.json()["kind"]),
+            (200, &json!("Widget"))
+        );
+    }
     server.shutdown().await;
 }
 
