@@ -65,18 +65,7 @@ pub(super) async fn answer(
     }
     let object = find(call, facts.plural, namespace, name).await?;
     if facts.plural == "services" {
-        let lookup = call.service.registry.lookup();
-        if lookup
-            .get("", "endpoints", namespace, name)
-            .await?
-            .is_none()
-        {
-            // Upstream says so of a service that leads nowhere yet.
-            let services = GroupResource::new("", facts.plural);
-            return Err(Status::not_found(&services, name));
-        }
-        let message = format!("no endpoints available for service {name:?}");
-        return Err(Status::service_unavailable(message));
+        return Err(leads_nowhere(call, namespace, name).await?);
     }
     let any: &dyn Any = &*object;
     let Some(pod) = any.downcast_ref::<Pod>() else {
@@ -109,6 +98,18 @@ pub(super) async fn answer(
         }
     })?;
     Err(Status::internal_error(OUT_OF_REACH))
+}
+
+/// Why a service cannot be proxied to.
+async fn leads_nowhere(call: Call<'_>, namespace: &str, name: &str) -> Result<Status, Status> {
+    let lookup = call.service.registry.lookup();
+    let endpoints = lookup.get("", "endpoints", namespace, name).await?;
+    if endpoints.is_none() {
+        // Upstream says so of a service that has none yet.
+        return Ok(Status::not_found(&GroupResource::new("", "services"), name));
+    }
+    let message = format!("no endpoints available for service {name:?}");
+    Ok(Status::service_unavailable(message))
 }
 
 /// Whether a Pod has an address that a proxy may lead to.

@@ -23,7 +23,7 @@ pub(super) async fn answer(
     body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let form = call.form(&target, &Offer::BUILT_IN)?;
-    let options = options(call, &target, body).await?;
+    let options = options(call, body).await?;
     if options
         .ignore_store_read_error_with_cluster_breaking_potential
         .unwrap_or_default()
@@ -63,11 +63,7 @@ async fn permit_unsafe(call: Call<'_>, target: &Target) -> Result<(), Status> {
 }
 
 /// The options of a deletion: the body, or the query if there is none.
-pub(super) async fn options(
-    call: Call<'_>,
-    target: &Target,
-    body: &mut Incoming,
-) -> Result<DeleteOptions, Status> {
+pub(super) async fn options(call: Call<'_>, body: &mut Incoming) -> Result<DeleteOptions, Status> {
     let (format, bytes) = call.body(Format::ALL, body).await?;
     let options = if bytes.is_empty() {
         DeleteOptions::from_query(call.request.query.pairs()).map_err(|error| error.to_status())?

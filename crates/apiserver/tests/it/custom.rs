@@ -145,6 +145,16 @@ async fn what_a_defined_resource_has_not_is_told_as_upstream_tells_it() {
             "{method} {path}"
         );
     }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_patch_cannot_change_what_a_custom_object_is() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    defined(&mut client).await;
+    assert_eq!(client.post(WIDGETS, &widget("a")).await.code, 201);
+    let one = format!("{WIDGETS}/a");
     let merge = "application/merge-patch+json";
     for (patch, message) in [
         (

@@ -52,6 +52,13 @@ async fn paths_and_methods_are_told_apart_as_upstream_does() {
             "{method} {path}"
         );
     }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn discovery_is_read_with_any_method_and_other_paths_are_nobodys() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     for (method, path, kind) in [
         ("POST", "/apis", "APIGroupList"),
         ("POST", "/apis/apps", "APIGroup"),
