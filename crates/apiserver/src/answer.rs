@@ -1,6 +1,7 @@
 //! `Answer`: what a handler answers, before it becomes an HTTP response.
 
 use crate::body::Body;
+use crate::pretty;
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
@@ -60,6 +61,15 @@ impl Answer {
         Self::text(StatusCode::NOT_FOUND, "404 page not found\n")
     }
 
+    /// Upstream's answer to paths of which it cannot tell what they are about.
+    pub(crate) fn unclear_path(path: &str) -> Self {
+        let text = format!(
+            "Internal Server Error: {path:?}: failed to create RequestInfo: unable to determine \
+             kind and namespace from url, {path}\n"
+        );
+        Self::text(StatusCode::INTERNAL_SERVER_ERROR, text)
+    }
+
     /// 304.
     pub(crate) fn not_modified() -> Self {
         Self::new(StatusCode::NOT_MODIFIED, TEXT, Body::empty())
@@ -67,11 +77,23 @@ impl Answer {
 
     /// A Status, as the answer and in its HTTP code.
     pub(crate) fn status(status: &Status, format: Format) -> Self {
-        let code = u16::try_from(status.code).ok();
-        let code = code.and_then(|code| StatusCode::from_u16(code).ok());
-        let code = code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let bytes = encode_status(status, format);
-        let mut answer = Self::new(code, format.media_type(), Body::Whole(bytes.into()));
+        Self::of_status(status, code_of(status), format.media_type(), bytes)
+    }
+
+    /// A Status for a client that accepts no form of it: indented JSON, as upstream.
+    pub(crate) fn raw_status(status: &Status) -> Self {
+        let bytes = pretty::indent(&status.to_json());
+        Self::of_status(status, code_of(status), Format::Json.media_type(), bytes)
+    }
+
+    fn of_status(
+        status: &Status,
+        code: StatusCode,
+        content_type: &'static str,
+        bytes: Vec<u8>,
+    ) -> Self {
+        let mut answer = Self::new(code, content_type, Body::Whole(bytes.into()));
         if let Some(after) = status.retry_after().filter(|after| !after.is_zero()) {
             let seconds = HeaderValue::from(after.as_secs());
             answer.headers.insert(header::RETRY_AFTER, seconds);
@@ -97,6 +119,12 @@ impl Answer {
         }
         response
     }
+}
+
+fn code_of(status: &Status) -> StatusCode {
+    let code = u16::try_from(status.code).ok();
+    let code = code.and_then(|code| StatusCode::from_u16(code).ok());
+    code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 /// A Status in a format, as bodies and events carry it.

@@ -117,6 +117,7 @@ pub(crate) fn into_message(
             let meta = json_type_meta(body).map_err(|why| unrecognized(kind, &why, body))?;
             check_group_version(kind, meta.0.as_deref(), body)?;
             let name = || name_in(body);
+            check_named(kind, meta.1.as_deref(), body)?;
             check_kind(kind, meta.0.as_deref(), meta.1.as_deref(), body, name)?;
             from_json(message, body, kind, validation, &[])
         }
@@ -124,6 +125,7 @@ pub(crate) fn into_message(
             let document = yaml_document(body).map_err(|why| unrecognized(kind, &why, body))?;
             let text = |key: &str| document.value.get(key).and_then(Value::as_str);
             check_group_version(kind, text("apiVersion"), body)?;
+            check_named(kind, text("kind"), body)?;
             let json = serde_json::to_vec(&document.value).map_err(Status::internal_error)?;
             let name = || name_of(&document.value);
             check_kind(kind, text("apiVersion"), text("kind"), &json, name)?;
@@ -313,8 +315,29 @@ fn check_group_version(
     Err(unrecognized(expected, &why, body))
 }
 
-/// Compares what a body says it is with what the resource has. Absent names are fine. `json` is
-/// the body if it is text.
+/// Bytes of a body without a kind that its refusal quotes.
+const QUOTED_BYTES_MAX: usize = 64 << 10;
+
+/// What a custom object is must be said.
+fn check_named(expected: &'static Kind, kind: Option<&str>, body: &[u8]) -> Result<(), Status> {
+    if !expected.is_custom() || kind.is_some_and(|it| !it.is_empty()) {
+        return Ok(());
+    }
+    let quoted = body.get(..QUOTED_BYTES_MAX).unwrap_or(body);
+    let quoted = String::from_utf8_lossy(quoted);
+    let why = format!("Object 'Kind' is missing in '{quoted}'");
+    Err(unrecognized(expected, &why, body))
+}
+
+/// Whether a kind of an older version is read as it is now: it has the same fields.
+fn is_alias(expected: &'static Kind, api_version: &str, kind: &str) -> bool {
+    let facts = expected.facts();
+    (facts.group, facts.kind) == ("policy", "Eviction")
+        && (api_version, kind) == ("policy/v1beta1", "Eviction")
+}
+
+/// Compares what a body says it is with what the resource has. Absent names are fine, except in
+/// custom objects. `json` is the body if it is text.
 fn check_kind(
     expected: &'static Kind,
     api_version: Option<&str>,
@@ -323,11 +346,16 @@ fn check_kind(
     name: impl FnOnce() -> String,
 ) -> Result<(), Status> {
     let facts = expected.facts();
-    let api_version = api_version
-        .filter(|it| !it.is_empty())
-        .unwrap_or(facts.api_version);
+    let absent = if expected.is_custom() {
+        ""
+    } else {
+        facts.api_version
+    };
+    let api_version = api_version.filter(|it| !it.is_empty()).unwrap_or(absent);
     let kind = kind.filter(|it| !it.is_empty()).unwrap_or(facts.kind);
-    if (api_version, kind) == (facts.api_version, facts.kind) {
+    if (api_version, kind) == (facts.api_version, facts.kind)
+        || is_alias(expected, api_version, kind)
+    {
         return Ok(());
     }
     if expected.is_custom() {

@@ -7,8 +7,10 @@ mod delete;
 mod delete_collection;
 mod get;
 mod list;
+mod log_options;
 mod patch;
 mod review;
+mod review_rules;
 mod token_request;
 mod update;
 mod watch;
@@ -25,7 +27,7 @@ use crate::service::{Service, method_not_allowed, not_found};
 use bytes::Bytes;
 use hyper::body::Incoming;
 use kubist_api::ResourceFacts;
-use kubist_apimachinery::{AnyObject, GroupResource, Status};
+use kubist_apimachinery::{AnyObject, Status};
 use kubist_codec::Format;
 use kubist_codec::negotiate::{Offer, body_format};
 use kubist_registry::{RequestContext, RestStorage, Verb, deprecation_of};
@@ -66,13 +68,15 @@ pub(crate) async fn answer(
         let Some(group) = discovery::group(&groups, &path.group) else {
             return Ok(Answer::page_not_found());
         };
+        if call.service.is_defined(group) {
+            return Ok(Answer::page_not_found());
+        }
         let version = group.version(&path.version).ok_or_else(not_found)?;
         let found = version.resource(&path.plural).ok_or_else(not_found)?;
         found.facts
     };
-    if storage.as_ref().is_some_and(|it| it.kind().is_custom())
-        && !custom_scope_fits(facts, &path, call)
-    {
+    let custom = storage.as_ref().is_some_and(|it| it.kind().is_custom());
+    if custom && !is_custom_path(facts, &path, &call.request.method) {
         return Ok(Answer::page_not_found());
     }
     check_scope(facts, &path)?;
@@ -88,10 +92,10 @@ pub(crate) async fn answer(
     }
     let rest = match &path.subresource {
         None => storage,
-        Some(name) if !path.more => match storage.subresource(name) {
-            Some(part) => part,
-            None => return Err(no_subresource(&*storage, &path)),
-        },
+        Some(name) if !path.more => {
+            let rest = storage.subresource(name);
+            rest.ok_or_else(|| no_subresource(&*storage, &path))?
+        }
         Some(_) => return Err(not_found()),
     };
     let target = Target {
@@ -127,26 +131,45 @@ fn check_scope(facts: &ResourceFacts, path: &ResourcePath) -> Result<(), Status>
     if fits { Ok(()) } else { Err(not_found()) }
 }
 
-/// Of custom resources in all namespaces there are lists and watches, and nothing else; whatever
-/// else does not fit is nobody's, as upstream.
-fn custom_scope_fits(facts: &ResourceFacts, path: &ResourcePath, call: Call<'_>) -> bool {
-    if path.namespace.is_some() {
-        return facts.namespaced;
+/// Whether a path can be one of a custom resource. What is no such path is nobody's, as upstream:
+/// only lists go over all namespaces.
+fn is_custom_path(facts: &ResourceFacts, path: &ResourcePath, method: &str) -> bool {
+    let namespace = path.namespace.as_deref().unwrap_or_default();
+    let lists = path.name.is_none() && matches!(method, "GET" | "HEAD");
+    if facts.namespaced {
+        !namespace.is_empty() || lists
+    } else {
+        namespace.is_empty()
     }
-    let reads = matches!(call.request.method.as_str(), "GET" | "HEAD");
-    !facts.namespaced || (reads && path.name.is_none())
 }
 
-/// 404 for a subresource that is not served; of a custom resource the object is named.
+/// 404 for a subresource that there is not. Of a custom resource upstream names the object.
 fn no_subresource(storage: &dyn RestStorage, path: &ResourcePath) -> Status {
-    let facts = storage.facts();
-    if storage.kind().is_custom() {
-        let resource = GroupResource::new(facts.group, facts.plural);
-        let name = path.name.as_deref().unwrap_or_default();
-        Status::not_found(&resource, name)
-    } else {
-        not_found()
+    if !storage.kind().is_custom() {
+        return not_found();
     }
+    let name = path.name.as_deref().unwrap_or_default();
+    Status::not_found(&storage.group_resource(), name)
+}
+
+/// 405. Of a custom resource upstream names the resource, and what was to be done.
+fn no_such_method(rest: &dyn RestStorage, path: &ResourcePath, method: &str) -> Status {
+    if !rest.kind().is_custom() {
+        return method_not_allowed(method);
+    }
+    let verb = match method {
+        "GET" | "HEAD" => "get",
+        "POST" => "create",
+        "PUT" => "update",
+        "PATCH" => "patch",
+        "DELETE" if path.name.is_none() => "deletecollection",
+        "DELETE" => "delete",
+        _ => "",
+    };
+    if matches!(verb, "update" | "patch") && path.name.is_none() {
+        return Status::bad_request("name must be provided");
+    }
+    Status::method_not_supported(&rest.group_resource(), verb)
 }
 
 /// Kinds whose use is told to be a mistake, with what to use.
@@ -196,6 +219,7 @@ async fn made_up(
         ("POST", _) if path.name.is_none() && facts.verbs.contains(&"create") => {
             review::answer(call, facts, path.namespace.as_deref(), body).await
         }
+        (_, plural) if plural != "componentstatuses" && path.name.is_some() => Err(not_found()),
         _ => Err(method_not_allowed(method)),
     }
 }
@@ -218,10 +242,18 @@ async fn dispatch(
         ("PATCH", true) => Verb::Patch,
         ("DELETE", true) if path.subresource.is_none() => Verb::Delete,
         ("DELETE", false) if !everywhere => Verb::DeleteCollection,
-        _ => return Err(method_not_allowed(method)),
+        _ => return Err(no_such_method(&*target.rest, path, method)),
     };
     if !target.rest.has(verb) || (path.watch && method != "GET") {
-        return Err(method_not_allowed(method));
+        return Err(no_such_method(&*target.rest, path, method));
+    }
+    if path.name.as_deref() == Some("") {
+        return Err(Status::bad_request("name must be provided"));
+    }
+    let unplaced = path.namespace.as_deref() == Some("");
+    if unplaced && verb == Verb::DeleteCollection {
+        // Upstream says so of each object, once it has found one.
+        return Err(Status::bad_request("Namespace parameter required."));
     }
     match verb {
         Verb::Get | Verb::List if path.watch => watch::answer(call, target).await,
@@ -230,7 +262,10 @@ async fn dispatch(
         Verb::List | Verb::Watch => list::answer(call, target).await,
         Verb::Create => create::answer(call, target, body).await,
         Verb::Update => update::answer(call, target, body).await,
-        Verb::Patch => patch::answer(call, target, body).await,
+        Verb::Patch => {
+            let part = path.subresource.as_deref();
+            patch::answer(call, target, part, body).await
+        }
         Verb::Delete => delete::answer(call, target, body).await,
         Verb::DeleteCollection => delete_collection::answer(call, target, body).await,
     }
@@ -244,7 +279,11 @@ impl Call<'_> {
 
     /// The form of the answer about a target.
     fn form(&self, target: &Target, offer: &Offer) -> Result<Form, Status> {
-        // What a subresource of another kind shows has no columns.
+        // What a subresource of another kind shows has no columns, unless it is a scale.
+        let of_other = !std::ptr::eq(target.rest.body_kind(), target.rest.kind());
+        let shown = target.rest.body_kind().facts();
+        let is_scale = (shown.group, shown.kind) == ("autoscaling", "Scale");
+        let scales = of_other && is_scale && !target.rest.kind().is_custom();
         let custom = target.rest.body_kind().is_custom();
         let offer = Offer {
             formats: if custom {
@@ -252,10 +291,17 @@ impl Call<'_> {
             } else {
                 offer.formats
             },
-            table: offer.table && std::ptr::eq(target.rest.body_kind(), target.rest.kind()),
+            routed: offer.routed && !target.rest.kind().is_custom(),
+            table: offer.table && (scales || !of_other),
             ..*offer
         };
-        Form::of(self.request, &offer, target.rest.facts(), self.cx.now())
+        let form = Form::of(self.request, &offer, target.rest.facts(), self.cx.now());
+        form.map(|mut form| {
+            if let Some(table) = &mut form.table {
+                table.scales = scales;
+            }
+            form
+        })
     }
 
     /// The format and the bytes of a body that is an object.

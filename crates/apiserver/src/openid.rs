@@ -12,6 +12,8 @@ use std::net::SocketAddr;
 pub(crate) const CONFIGURATION: &str = "/.well-known/openid-configuration";
 /// Where the keys are.
 pub(crate) const KEYS: &str = "/openid/v1/jwks";
+/// The form of keys.
+pub(crate) const KEYS_FORM: &str = "application/jwk-set+json";
 /// For how long either may be kept, as upstream: an hour.
 const CACHED: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
@@ -36,7 +38,7 @@ pub(crate) fn configuration(
 
 /// The public keys.
 pub(crate) fn keys(issuer: &TokenIssuer) -> Result<Answer, Status> {
-    answer("application/jwk-set+json", &issuer.keys().public_keys())
+    answer(KEYS_FORM, &issuer.keys().public_keys())
 }
 
 fn answer(content_type: &'static str, document: &Value) -> Result<Answer, Status> {

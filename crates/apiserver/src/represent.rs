@@ -20,7 +20,9 @@ use kubist_api::ResourceFacts;
 use kubist_api::meta::v1::PartialObjectMetadata;
 use kubist_apimachinery::wire::{Message, to_json_value, to_protobuf};
 use kubist_apimachinery::{ListMeta, Status, StatusReason, Time};
-use kubist_codec::negotiate::{MetaVersion, Negotiated, Offer, Transform, negotiate};
+use kubist_codec::negotiate::{
+    MetaVersion, Negotiated, NotAcceptable, Offer, Transform, negotiate,
+};
 use kubist_codec::{Format, envelope, yaml};
 use kubist_registry::Stored;
 use list_pieces::{ListPieces, Part};
@@ -55,7 +57,7 @@ impl Form {
         now: Time,
     ) -> Result<Self, Status> {
         let chosen = negotiate(request.accept(), offer);
-        let chosen = chosen.map_err(|refusal| not_acceptable(&refusal.message()))?;
+        let chosen = chosen.map_err(|refusal| not_acceptable(&refusal))?;
         Self::chosen(request, chosen, facts, now)
     }
 
@@ -71,6 +73,7 @@ impl Form {
                 version,
                 include: Include::parse(request.query.first("includeObject"))?,
                 facts,
+                scales: false,
                 now,
             }),
             _ => None,
@@ -321,6 +324,10 @@ fn mismatch(asked: &str, is: &str, group: &str, kind: &str) -> Status {
 }
 
 /// 406 about media types.
-pub(crate) fn not_acceptable(message: &str) -> Status {
-    Status::failure(406, StatusReason::NotAcceptable, message).with_details(Default::default())
+pub(crate) fn not_acceptable(refusal: &NotAcceptable) -> Status {
+    let status = Status::failure(406, StatusReason::NotAcceptable, refusal.message());
+    if refusal.unrouted {
+        return status.with_details(Default::default());
+    }
+    status
 }

@@ -22,6 +22,8 @@ pub(crate) enum Route {
     },
     /// Anything below.
     Resource(ResourcePath),
+    /// A path that begins as one of a resource, and then says nothing.
+    Unclear,
     /// Anything else.
     Other,
 }
@@ -35,11 +37,12 @@ pub(crate) struct ResourcePath {
     pub(crate) version: String,
     /// Whether it has the deprecated prefix `watch/`.
     pub(crate) watch: bool,
-    /// The namespace, if the path names one.
+    /// The namespace, if the path names one; empty if it leaves it out between two slashes, which
+    /// means all.
     pub(crate) namespace: Option<String>,
     /// The plural name.
     pub(crate) plural: String,
-    /// The object's name, if the path names one.
+    /// The object's name, if the path names one; empty if it leaves it out between two slashes.
     pub(crate) name: Option<String>,
     /// The subresource, if the path names one.
     pub(crate) subresource: Option<String>,
@@ -52,20 +55,16 @@ impl Route {
     const SEGMENTS_MAX: usize = 16;
 
     pub(crate) fn parse(path: &str) -> Self {
-        let path = path.strip_prefix('/').unwrap_or(path);
-        let path = path.strip_suffix('/').unwrap_or(path);
-        let segments: Option<Vec<String>> = path
-            .splitn(Self::SEGMENTS_MAX, '/')
-            .map(|segment| {
-                let text = percent_decode_str(segment).decode_utf8().ok()?;
-                (!text.is_empty()).then(|| text.into_owned())
-            })
-            .collect();
-        let Some(segments) = segments else {
+        // As upstream, a slash that is written as %2F is one.
+        let Ok(path) = percent_decode_str(path).decode_utf8() else {
             return Self::Other;
         };
-        let words: Vec<&str> = segments.iter().map(String::as_str).collect();
+        let path = path.strip_prefix('/').unwrap_or(&path);
+        let path = path.trim_end_matches('/');
+        let words: Vec<&str> = path.splitn(Self::SEGMENTS_MAX, '/').collect();
         match words[..] {
+            ["apis", "", ..] => Self::Other,
+            ["api", _, "watch" | "proxy"] | ["apis", _, _, "watch" | "proxy"] => Self::Unclear,
             ["api"] => Self::CoreVersions,
             ["apis"] => Self::Groups,
             ["apis", group] => Self::Group(group.to_owned()),
@@ -161,6 +160,12 @@ mod tests {
                 "apps/v1 a deployments d -",
             ),
             ("/api/v1/namespaces/a/pods/a%20b", "/v1 a pods a b -"),
+            ("/api/v1/namespaces/a/pods/a%2Fb", "/v1 a pods a b"),
+            ("/api/v1/namespaces/a/pods//", "/v1 a pods - -"),
+            ("/api/v1/namespaces//pods", "/v1  pods - -"),
+            ("/api/v1/namespaces/a//pods", "/v1 a  pods -"),
+            ("/api/v1/nodes//status", "/v1 - nodes  status"),
+            ("/api//v1", "/ - v1 - -"),
         ] {
             assert_eq!(resource(path), expected, "{path}");
         }
@@ -176,8 +181,19 @@ mod tests {
             version: "v1".to_owned(),
         };
         assert_eq!(Route::parse("/apis/apps/v1/"), version);
-        for other in ["/", "", "/nope", "/api//v1", "/version", "/api/v1/%ff"] {
+        for other in [
+            "/",
+            "",
+            "/nope",
+            "//api/v1",
+            "/apis//v1",
+            "/version",
+            "/api/v1/%ff",
+        ] {
             assert_eq!(Route::parse(other), Route::Other, "{other:?}");
+        }
+        for unclear in ["/api/v1/watch", "/api/v1/watch/", "/apis/apps/v1/watch"] {
+            assert_eq!(Route::parse(unclear), Route::Unclear, "{unclear:?}");
         }
     }
 }

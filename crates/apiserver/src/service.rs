@@ -31,9 +31,8 @@ use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderValue, VAR
 use http::{Response, StatusCode, Version};
 use hyper::body::Incoming;
 use kubist_apimachinery::{GenericResponse, Status};
-use kubist_codec::Format;
 use kubist_codec::negotiate::{Offer, negotiate};
-use kubist_registry::{Registry, RequestContext, User};
+use kubist_registry::{Registry, RequestContext, ServedGroup, User};
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -121,10 +120,11 @@ impl Service {
                 "this request ran into a mistake of the server",
             ))
         });
-        let answer = answer.unwrap_or_else(|status| {
-            let chosen = negotiate(request.accept(), &Offer::BUILT_IN);
-            Answer::status(&status, chosen.map_or(Format::Json, |chosen| chosen.format))
-        });
+        let answer =
+            answer.unwrap_or_else(|status| match negotiate(request.accept(), &Offer::STATUS) {
+                Ok(chosen) => Answer::status(&status, chosen.format),
+                Err(_) => Answer::raw_status(&status),
+            });
         let mut response = finish(&request, &cx, answer);
         response.headers_mut().insert(AUDIT_ID, record.audit_id());
         // On HTTP/1.1 the next request comes after whatever nobody read of this one.
@@ -185,26 +185,45 @@ impl Service {
                 handler::answer(call, path, body).await
             }
             Route::Other => self.other(cx, request).await,
+            Route::Unclear => Ok(Answer::unclear_path(&request.path)),
             route => self.discovery(route, request),
         }
     }
 
     fn discovery(&self, route: Route, request: &Request) -> Result<Answer, Status> {
-        if request.method != "GET" {
+        let groups = self.registry.groups();
+        let (group, version) = match &route {
+            Route::Group(group) => (Some(group), None),
+            Route::GroupVersion { group, version } => (Some(group), Some(version)),
+            _ => (None, None),
+        };
+        let mut defined = false;
+        if let Some(name) = group {
+            let Some(group) = discovery::group(&groups, name) else {
+                return Ok(Answer::page_not_found());
+            };
+            defined = self.is_defined(group);
+            match version {
+                Some(version) if group.version(version).is_some() => {}
+                Some(_) if defined => return Ok(Answer::page_not_found()),
+                Some(_) => return Err(not_found()),
+                None => {}
+            }
+        }
+        // Upstream looks at the method of these no more than of its root.
+        let any_method = matches!(route, Route::Groups | Route::Group(_));
+        if !any_method && request.method != "GET" {
             return Err(method_not_allowed(&request.method));
         }
-        let offer = match route {
-            Route::CoreVersions | Route::Groups => Offer::DISCOVERY,
-            _ => Offer {
-                discovery: false,
-                ..Offer::DISCOVERY
-            },
+        let offer = Offer {
+            discovery: matches!(route, Route::CoreVersions | Route::Groups),
+            routed: !defined && !matches!(route, Route::Group(_)),
+            ..Offer::DISCOVERY
         };
         let chosen = negotiate(request.accept(), &offer);
-        let mut chosen = chosen.map_err(|refusal| not_acceptable(&refusal.message()))?;
+        let mut chosen = chosen.map_err(|refusal| not_acceptable(&refusal))?;
         chosen.pretty |= request.wants_pretty();
         let if_none_match = request.if_none_match();
-        let groups = self.registry.groups();
         match route {
             Route::CoreVersions => {
                 discovery::core_versions(&groups, &chosen, self.address, if_none_match)
@@ -221,8 +240,19 @@ impl Service {
                 let version = served.version(&version).ok_or_else(not_found)?;
                 discovery::document(&chosen, &discovery::resource_list(&group, version))
             }
-            Route::Resource(_) | Route::Other => Ok(Answer::page_not_found()),
+            Route::Resource(_) | Route::Unclear | Route::Other => Ok(Answer::page_not_found()),
         }
+    }
+
+    /// Whether a group is there because definitions say so.
+    pub(crate) fn is_defined(&self, group: &ServedGroup) -> bool {
+        let version = group.versions.first();
+        let first = version.and_then(|version| {
+            let resource = version.resources.first()?.facts;
+            self.registry
+                .storage(resource.group, resource.version, resource.plural)
+        });
+        first.is_some_and(|storage| storage.kind().is_custom())
     }
 }
 

@@ -4,7 +4,7 @@ use kubist_api::{Column, ResourceFacts};
 use kubist_apimachinery::wire::to_json_value;
 use kubist_apimachinery::{ListMeta, Status, Time};
 use kubist_codec::negotiate::MetaVersion;
-use kubist_registry::{Stored, table_cells, table_columns};
+use kubist_registry::{Stored, scale_cells, scale_columns, table_cells, table_columns};
 use serde_json::{Map, Value, json};
 
 /// Where a table describes its columns.
@@ -42,6 +42,8 @@ pub(crate) struct TableStyle {
     pub(crate) version: MetaVersion,
     pub(crate) include: Include,
     pub(crate) facts: &'static ResourceFacts,
+    /// Whether the objects are scales of that resource.
+    pub(crate) scales: bool,
     pub(crate) now: Time,
 }
 
@@ -77,13 +79,20 @@ impl TableStyle {
     }
 
     fn columns(&self) -> &'static [Column] {
+        if self.scales {
+            return scale_columns();
+        }
         table_columns(self.facts)
     }
 
     /// The row of an object.
     pub(crate) fn row(&self, stored: &Stored) -> Result<Value, Status> {
         let object = stored.object()?;
-        let cells = table_cells(self.facts, &**object, self.now);
+        let cells = if self.scales {
+            scale_cells(&**object, self.now)
+        } else {
+            table_cells(self.facts, &**object, self.now)
+        };
         let shown = match self.include {
             Include::None => Value::Null,
             Include::Object => {

@@ -3,7 +3,9 @@
 //!
 //! Clauses of `Accept` are tried in upstream's order: by quality, then specific before wildcard,
 //! then as written. A clause that the endpoint cannot serve is skipped, not refused; that is why
-//! a request for a Table degrades to plain JSON. It is not a client's encoder of `Accept`.
+//! a request for a Table degrades to plain JSON. Before that, most endpoints must be found: by a
+//! clause that names one of their types as it is written, or `*/*`. It is not a client's encoder
+//! of `Accept`.
 
 mod accept;
 mod body;
@@ -98,6 +100,10 @@ pub struct Offer {
     pub discovery: bool,
     /// Whether it can also be watched; the list in a refusal names streams then.
     pub watch: bool,
+    /// Whether some clause must name a type as it is written, or `*/*`, for the endpoint to be
+    /// found at all. What is made at run time (custom resources, documents of groups) is found
+    /// without.
+    pub routed: bool,
 }
 
 impl Offer {
@@ -108,10 +114,12 @@ impl Offer {
         metadata: true,
         discovery: false,
         watch: false,
+        routed: true,
     };
     /// A custom resource: as built-in ones; its objects have no protobuf, their metadata has.
     pub const CUSTOM: Self = Self {
         formats: Format::TEXT,
+        routed: false,
         ..Self::BUILT_IN
     };
     /// `/api` and `/apis`.
@@ -119,6 +127,13 @@ impl Offer {
         table: false,
         metadata: false,
         discovery: true,
+        ..Self::BUILT_IN
+    };
+    /// A refusal: it is itself, whatever was asked for.
+    pub const STATUS: Self = Self {
+        table: false,
+        metadata: false,
+        routed: false,
         ..Self::BUILT_IN
     };
 
@@ -137,31 +152,74 @@ impl Offer {
 pub struct NotAcceptable {
     /// The media types that could be served, separated by comma and space.
     pub available: String,
+    /// Whether the endpoint was not even found; upstream's Status has (empty) details then.
+    pub unrouted: bool,
 }
 
 impl NotAcceptable {
     /// The message of upstream's Status.
     pub fn message(&self) -> String {
-        format!(
-            "406: Not Acceptable\n\nAvailable representations: {}",
-            self.available
-        )
-    }
-
-    fn new(formats: impl Iterator<Item = Format>, watch_only: bool, watch: bool) -> Self {
-        let formats: Vec<Format> = formats.collect();
-        let plain = formats
-            .iter()
-            .filter(|_| !watch_only)
-            .map(|f| f.media_type().to_owned());
-        let streams = formats
-            .iter()
-            .filter(|format| watch && format.encoding().is_some())
-            .map(|format| format!("{};stream=watch", format.media_type()));
-        Self {
-            available: plain.chain(streams).collect::<Vec<_>>().join(", "),
+        let available = &self.available;
+        if self.unrouted {
+            format!("406: Not Acceptable\n\nAvailable representations: {available}")
+        } else {
+            format!("only the following media types are accepted: {available}")
         }
     }
+
+    fn of(media_types: &[String], unrouted: bool) -> Self {
+        Self {
+            available: media_types.join(", "),
+            unrouted,
+        }
+    }
+}
+
+fn plain_types(formats: &[Format]) -> Vec<String> {
+    let types = formats.iter().map(|format| format.media_type().to_owned());
+    types.collect()
+}
+
+fn stream_types(formats: &[Format]) -> Vec<String> {
+    let formats = formats.iter().filter(|format| format.encoding().is_some());
+    let types = formats.map(|format| format!("{};stream=watch", format.media_type()));
+    types.collect()
+}
+
+/// Whether `Accept` names one of the types as it is written, or `*/*`. Parameters, qualities and
+/// wildcards of one half do not matter; no `Accept` names everything.
+fn is_named(accept: Option<&str>, media_types: &[&str]) -> bool {
+    let header = accept.unwrap_or_default();
+    let mut clauses = header.split(',').map(|clause| {
+        let name = clause.split(';').next().unwrap_or_default();
+        name.trim_matches(' ')
+    });
+    header.trim().is_empty() || clauses.any(|it| it == "*/*" || media_types.contains(&it))
+}
+
+/// Refuses an `Accept` that names none of the types that an endpoint has.
+///
+/// # Errors
+/// It names none of them.
+pub fn check_named(accept: Option<&str>, media_types: &[&str]) -> Result<(), NotAcceptable> {
+    if is_named(accept, media_types) {
+        return Ok(());
+    }
+    let types = media_types.iter().map(|it| (*it).to_owned());
+    Err(NotAcceptable::of(&types.collect::<Vec<_>>(), true))
+}
+
+fn check_route(accept: Option<&str>, offer: &Offer) -> Result<(), NotAcceptable> {
+    let formats = offer.formats.iter();
+    let names: Vec<&str> = formats.map(|format| format.media_type()).collect();
+    if !offer.routed || is_named(accept, &names) {
+        return Ok(());
+    }
+    let mut types = plain_types(offer.formats);
+    if offer.watch {
+        types.extend(stream_types(offer.formats));
+    }
+    Err(NotAcceptable::of(&types, true))
 }
 
 /// Chooses the representation of a response (not of a watch).
@@ -176,15 +234,18 @@ impl NotAcceptable {
 /// # Ok::<(), kubist_codec::negotiate::NotAcceptable>(())
 /// ```
 pub fn negotiate(accept: Option<&str>, offer: &Offer) -> Result<Negotiated, NotAcceptable> {
+    check_route(accept, offer)?;
     choose(accept, offer, offer.formats)
-        .ok_or_else(|| NotAcceptable::new(offer.formats.iter().copied(), false, offer.watch))
+        .ok_or_else(|| NotAcceptable::of(&plain_types(Format::ALL), false))
 }
 
 /// Chooses the representation of a watch: the formats that have streams.
 pub fn negotiate_watch(accept: Option<&str>, offer: &Offer) -> Result<Negotiated, NotAcceptable> {
-    choose(accept, offer, offer.formats)
-        .filter(|chosen| chosen.format.encoding().is_some())
-        .ok_or_else(|| NotAcceptable::new(offer.formats.iter().copied(), true, true))
+    let chosen = negotiate(accept, offer)?;
+    if chosen.format.encoding().is_some() {
+        return Ok(chosen);
+    }
+    Err(NotAcceptable::of(&stream_types(Format::ALL), false))
 }
 
 fn choose(accept: Option<&str>, offer: &Offer, formats: &[Format]) -> Option<Negotiated> {

@@ -54,7 +54,7 @@ impl ContinueToken {
         };
         let json = BASE64
             .decode(token)
-            .map_err(|_| invalid("illegal base64 data"))?;
+            .map_err(|_| invalid(&no_base64(token)))?;
         if let Some(&first) = json.first()
             && first != b'{'
         {
@@ -93,6 +93,14 @@ impl ContinueToken {
     }
 }
 
+/// Go's words for a text that is no base64, which name where it stops reading.
+fn no_base64(token: &str) -> String {
+    let unknown = |byte: u8| !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    let last = token.len().saturating_sub(1);
+    let stop = token.bytes().position(unknown).unwrap_or(last);
+    format!("illegal base64 data at input byte {stop}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,7 +133,29 @@ mod tests {
         ] {
             assert_eq!(decode(json), Err(400), "{json}");
         }
-        assert_eq!(ContinueToken::decode("?").map_err(|it| it.code), Err(400));
+        for (token, byte) in [
+            ("?", 0),
+            ("x", 0),
+            ("x!", 1),
+            ("xx!", 2),
+            ("a=b", 1),
+            ("abcd=", 4),
+            ("YQ==", 2),
+        ] {
+            let status = ContinueToken::decode(token).expect_err("it is no base64");
+            assert_eq!(
+                (status.code, &*status.message),
+                (
+                    400,
+                    format!(
+                        "invalid continue token: continue key is not valid: illegal base64 data \
+                         at input byte {byte}"
+                    )
+                    .as_str()
+                ),
+                "{token}"
+            );
+        }
         let status = ContinueToken::decode("xx").expect_err("it is no JSON");
         assert_eq!(
             status.message,

@@ -125,6 +125,6 @@ pub use strategy::{
     StatusKeeps, Strategy,
 };
 pub use system_objects::Announcement;
-pub use table::{table_cells, table_columns};
+pub use table::{scale_cells, scale_columns, table_cells, table_columns};
 pub use watch::EventStream;
 pub use watch_event::{INITIAL_EVENTS_END, WatchEvent};

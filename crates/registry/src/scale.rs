@@ -141,7 +141,8 @@ impl UpdatedObject for Scaled<'_> {
             return Err(paths.still_missing());
         }
         let mut errors = Vec::new();
-        if new.spec.replicas < 0 {
+        // The rules of a custom object have words of their own for it.
+        if new.spec.replicas < 0 && self.paths.is_none() {
             let path = FieldPath::new("spec").child("replicas");
             let detail = "must be greater than or equal to 0";
             errors.push(FieldError::invalid(&path, new.spec.replicas, detail));
@@ -152,7 +153,11 @@ impl UpdatedObject for Scaled<'_> {
         }
         let mut object = old.boxed_clone();
         set(&mut *object, new.spec.replicas, self.paths);
-        object.meta_mut().resource_version = new.metadata.resource_version.clone();
+        let version = &new.metadata.resource_version;
+        // A custom object must say which version it replaces; its scale need not.
+        if !version.is_empty() || self.paths.is_none() {
+            object.meta_mut().resource_version = version.clone();
+        }
         Ok(object)
     }
 }

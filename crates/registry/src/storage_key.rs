@@ -17,6 +17,8 @@ use std::fmt;
 /// Where the objects of one resource are: `<root>/<resource>/[<namespace>/]<name>`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyLayout {
+    /// Bytes of the root, with which the prefix begins.
+    root_bytes: usize,
     prefix: String,
     namespaced: bool,
 }
@@ -104,6 +106,7 @@ impl KeyLayout {
     pub fn built_in(root: &str, group: &str, plural: &str, namespaced: bool) -> Self {
         let folder = folder(group, plural);
         Self {
+            root_bytes: root.len(),
             prefix: format!("{root}/{folder}/"),
             namespaced,
         }
@@ -121,6 +124,7 @@ impl KeyLayout {
     ) -> Result<Self, NoPlace> {
         Self::check_custom(group, plural)?;
         Ok(Self {
+            root_bytes: root.len(),
             prefix: format!("{root}/{group}/{plural}/"),
             namespaced,
         })
@@ -168,6 +172,11 @@ impl KeyLayout {
         } else {
             format!("{}{name}", self.prefix)
         })
+    }
+
+    /// A key without the root, with the slash behind it.
+    pub(crate) fn below_root<'k>(&self, key: &'k str) -> &'k str {
+        key.get(self.root_bytes..).unwrap_or(key)
     }
 
     /// Whether a key can be one of these objects.

@@ -26,6 +26,7 @@ mod service;
 mod volume;
 
 use crate::convert::{convert, storage_version};
+use kubist_api::autoscaling::v1::Scale;
 use kubist_api::{Column, GROUPS, ResourceFacts, find_kind};
 use kubist_apimachinery::{AnyObject, Time};
 use serde_json::Value;
@@ -42,6 +43,34 @@ static DEFAULT_COLUMNS: [Column; 2] = [
     Column {
         name: "Created At",
         type_: "date",
+        format: "",
+        priority: 0,
+    },
+];
+
+/// The columns of scales, which no resource is of its own.
+static SCALE_COLUMNS: [Column; 4] = [
+    Column {
+        name: "Name",
+        type_: "string",
+        format: "",
+        priority: 0,
+    },
+    Column {
+        name: "Desired",
+        type_: "integer",
+        format: "",
+        priority: 0,
+    },
+    Column {
+        name: "Available",
+        type_: "integer",
+        format: "",
+        priority: 0,
+    },
+    Column {
+        name: "Age",
+        type_: "string",
         format: "",
         priority: 0,
     },
@@ -83,6 +112,25 @@ pub fn table_cells(facts: &'static ResourceFacts, object: &dyn AnyObject, now: T
     let mut cells = cells.unwrap_or_else(|| plain(columns, object, now));
     cells.resize(columns.len(), Value::Null);
     cells
+}
+
+/// The columns of the table of a scale.
+pub fn scale_columns() -> &'static [Column] {
+    &SCALE_COLUMNS
+}
+
+/// The cells of a scale, one for each of [`scale_columns`].
+pub fn scale_cells(object: &dyn AnyObject, now: Time) -> Vec<Value> {
+    let any: &dyn Any = object;
+    match any.downcast_ref::<Scale>() {
+        Some(scale) => cells![
+            &*scale.metadata.name,
+            scale.spec.replicas,
+            scale.status.replicas,
+            age::age(&scale.metadata, now),
+        ],
+        None => plain(&SCALE_COLUMNS, object, now),
+    }
 }
 
 fn in_storage_version(facts: &ResourceFacts, object: &dyn AnyObject) -> Option<Box<dyn AnyObject>> {

@@ -6,7 +6,7 @@
 //! that a Pod has not, Pods that no node has yet. Everything else gets upstream's answer of a
 //! server whose nodes are out of reach.
 
-use super::Call;
+use super::{Call, log_options};
 use crate::answer::Answer;
 use crate::route::ResourcePath;
 use crate::service::{method_not_allowed, not_found};
@@ -16,6 +16,7 @@ use kubist_api::{ResourceFacts, SubresourceFacts};
 use kubist_apimachinery::{AnyObject, GroupResource, Status};
 use std::any::Any;
 use std::fmt::Write as _;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The subresources that connect, of whatever resource.
@@ -59,10 +60,12 @@ pub(super) async fn answer(
         "proxy" => proxied(name),
         _ => name,
     };
+    if subresource.name == "log" {
+        log_options::check(&call.request.query, name)?;
+    }
     let object = find(call, facts.plural, namespace, name).await?;
     if facts.plural == "services" {
-        let message = format!("no endpoints available for service {name:?}");
-        return Err(Status::service_unavailable(message));
+        return Err(leads_nowhere(call, namespace, name).await?);
     }
     let any: &dyn Any = &*object;
     let Some(pod) = any.downcast_ref::<Pod>() else {
@@ -71,6 +74,9 @@ pub(super) async fn answer(
     if matches!(subresource.name, "attach" | "exec" | "log") {
         let container = call.request.query.first("container").unwrap_or_default();
         check_container(pod, container)?;
+    }
+    if subresource.name == "proxy" && !is_reachable(pod) {
+        return Err(Status::bad_request("address not allowed"));
     }
     let node = pod.spec.node_name.as_str();
     match (node, subresource.name) {
@@ -82,8 +88,41 @@ pub(super) async fn answer(
         }
         _ => {}
     }
-    find(call, "nodes", "", node).await?;
+    let found = find(call, "nodes", "", node).await;
+    found.map_err(|status| {
+        if status.is_not_found() {
+            // Upstream looks for the node in the name of the Pod.
+            Status::not_found(&GroupResource::new("", facts.plural), node)
+        } else {
+            status
+        }
+    })?;
     Err(Status::internal_error(OUT_OF_REACH))
+}
+
+/// Why a service cannot be proxied to.
+async fn leads_nowhere(call: Call<'_>, namespace: &str, name: &str) -> Result<Status, Status> {
+    let lookup = call.service.registry.lookup();
+    let endpoints = lookup.get("", "endpoints", namespace, name).await?;
+    if endpoints.is_none() {
+        // Upstream says so of a service that has none yet.
+        return Ok(Status::not_found(&GroupResource::new("", "services"), name));
+    }
+    let message = format!("no endpoints available for service {name:?}");
+    Ok(Status::service_unavailable(message))
+}
+
+/// Whether a Pod has an address that a proxy may lead to.
+fn is_reachable(pod: &Pod) -> bool {
+    let address = pod.status.pod_ips.first();
+    let address = address.and_then(|it| it.ip.parse::<IpAddr>().ok());
+    address.is_some_and(|address| {
+        let is_local = match address {
+            IpAddr::V4(v4) => v4.is_link_local() || v4.is_broadcast(),
+            IpAddr::V6(v6) => v6.segments()[0] & 0xffc0 == 0xfe80,
+        };
+        !(is_local || address.is_unspecified() || address.is_loopback() || address.is_multicast())
+    })
 }
 
 /// The name within `[scheme:]name[:port]`.
@@ -147,7 +186,26 @@ async fn find(
 
 #[cfg(test)]
 mod tests {
-    use super::proxied;
+    use super::*;
+    use kubist_api::core::v1::PodIP;
+
+    #[test]
+    fn a_proxy_leads_to_addresses_of_one_host_elsewhere() {
+        for (address, expected) in [
+            ("10.1.2.3", true),
+            ("2001:db8::1", true),
+            ("127.0.0.1", false),
+            ("169.254.1.1", false),
+            ("fe80::1", false),
+            ("224.0.0.1", false),
+            ("x", false),
+        ] {
+            let mut pod = Pod::default();
+            assert!(!is_reachable(&pod));
+            pod.status.pod_ips.push(PodIP { ip: address.into() });
+            assert_eq!(is_reachable(&pod), expected, "{address}");
+        }
+    }
 
     #[test]
     fn a_proxied_name_may_have_a_scheme_and_a_port() {

@@ -9,7 +9,7 @@ use crate::route::ResourcePath;
 use crate::service::not_found;
 use http::StatusCode;
 use hyper::body::Incoming;
-use kubist_apimachinery::{PostOptions, Status, WriteVerb};
+use kubist_apimachinery::{PostOptions, Status, Str, WriteVerb};
 use kubist_codec::negotiate::Offer;
 use kubist_registry::Created;
 
@@ -53,6 +53,8 @@ pub(super) async fn binding(
     let mut object = call.told(decoded);
     target.place(&mut *object)?;
     target.name = object.meta().name.to_string();
+    // Which of its name the pod is says only the binding of a pod, as upstream.
+    object.meta_mut().uid = Str::default();
     let creater = target.rest.creater().ok_or_else(|| call.no_such_verb())?;
     let created = creater
         .create(call.cx, &target.namespace, &target.name, object, &options)

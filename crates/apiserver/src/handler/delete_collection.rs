@@ -13,7 +13,7 @@ pub(super) async fn answer(
 ) -> Result<Answer, Status> {
     let form = call.form(&target, &Offer::BUILT_IN)?;
     let selected = list::options(call)?;
-    let options = delete::options(call, &target, body).await?;
+    let options = delete::options(call, body).await?;
     let deleter = target.rest.collection_deleter();
     let deleter = deleter.ok_or_else(|| call.no_such_verb())?;
     let page = deleter

@@ -39,9 +39,9 @@ fn served(kind: &'static Kind) -> &'static [PatchType] {
 pub(super) async fn answer(
     call: Call<'_>,
     target: Target,
+    part: Option<&str>,
     body: &mut Incoming,
 ) -> Result<Answer, Status> {
-    // Also of its scale, which is built in.
     let served = served(target.rest.kind());
     let patch_type = patch_type(call.request.content_type(), served)?;
     let form = call.form(&target, &Offer::BUILT_IN)?;
@@ -52,6 +52,7 @@ pub(super) async fn answer(
     let patched = Patched {
         cx: call.cx,
         target: &target,
+        part,
         kind: target.rest.body_kind(),
         resource: target.rest.group_resource(),
         patch_type,
@@ -87,6 +88,8 @@ fn patch_type(
 struct Patched<'a> {
     cx: &'a RequestContext,
     target: &'a Target,
+    /// The subresource, if it is one.
+    part: Option<&'a str>,
     kind: &'static Kind,
     resource: GroupResource,
     patch_type: PatchType,
@@ -159,6 +162,13 @@ impl Patched<'_> {
         if (api_version, kind) == (Some(facts.api_version), Some(facts.kind)) {
             return Ok(());
         }
+        if self.kind.is_custom()
+            && let (Some(api_version), Some(kind)) = (api_version, kind)
+            && !api_version.is_empty()
+            && !kind.is_empty()
+        {
+            return self.check_custom_kind(api_version, kind);
+        }
         let why = match (api_version, kind) {
             (Some(api_version), Some(kind)) if kind != facts.kind && !self.kind.is_custom() => {
                 let json = serde_json::to_vec(patched).map_err(Status::internal_error)?;
@@ -167,6 +177,25 @@ impl Patched<'_> {
             _ => "the patch changes apiVersion or kind".to_owned(),
         };
         Err(self.unfit(patched, old, &why))
+    }
+
+    /// Refuses a patch that changes what a custom object is, except that nobody asks it of its
+    /// status, as upstream.
+    fn check_custom_kind(&self, api_version: &str, kind: &str) -> Result<(), Status> {
+        let facts = self.kind.facts();
+        if self.part == Some("status") {
+            return Ok(());
+        }
+        let (field, found, expected) = if api_version == facts.api_version {
+            ("kind", kind, facts.kind)
+        } else {
+            ("apiVersion", api_version, facts.api_version)
+        };
+        let detail = format!("must be {expected}");
+        let error = FieldError::invalid(&FieldPath::new(field), found, detail);
+        let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        let kind = GroupKind::new(group, kind);
+        Err(Status::invalid(&kind, &self.target.name, &[error]))
     }
 
     /// 422: what comes out is no object of the kind. A strategic patch is shown as Go prints it,

@@ -4,7 +4,7 @@
 //! do everything here, so the answers to the second are yes; what makes no sense is refused as
 //! upstream does.
 
-use super::Call;
+use super::{Call, review_rules as rules};
 use crate::answer::Answer;
 use crate::decode;
 use crate::represent::Form;
@@ -17,13 +17,10 @@ use hyper::body::Incoming;
 use kubist_api::authentication::v1 as authentication;
 use kubist_api::authorization::v1 as authorization;
 use kubist_api::{ResourceFacts, find_kind};
-use kubist_apimachinery::{
-    AnyObject, BadValue, FieldError, FieldPath, GroupKind, PostOptions, Status, Str, WriteVerb,
-};
+use kubist_apimachinery::{AnyObject, FieldError, GroupKind, PostOptions, Status, Str, WriteVerb};
 use kubist_codec::Format;
 use kubist_codec::negotiate::Offer;
 use kubist_registry::User;
-use serde_json::json;
 use std::any::Any;
 
 /// Why the answer is yes.
@@ -49,10 +46,23 @@ pub(super) async fn answer(
     let kind = find_kind(facts.group, facts.version, facts.kind).ok_or_else(not_found)?;
     let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
     let mut review = call.told(decoded);
+    place(&mut *review, namespace.unwrap_or_default())?;
     if !fill(call, &mut *review, namespace).await? {
         return Err(not_found());
     }
     Ok(form.message(StatusCode::CREATED, &*review))
+}
+
+/// Gives a review the namespace of the path, or refuses another.
+fn place(review: &mut dyn AnyObject, namespace: &str) -> Result<(), Status> {
+    let own = &mut review.meta_mut().namespace;
+    if !own.is_empty() && !namespace.is_empty() && *own != *namespace {
+        return Err(Status::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    *own = namespace.into();
+    Ok(())
 }
 
 /// Writes the answer into a review. False if it is no kind of review that is known.
@@ -61,26 +71,33 @@ async fn fill(
     review: &mut dyn AnyObject,
     namespace: Option<&str>,
 ) -> Result<bool, Status> {
+    let namespace = namespace.unwrap_or_default();
     let review: &mut dyn Any = review;
     if let Some(it) = review.downcast_mut::<authorization::SelfSubjectAccessReview>() {
-        let spec = &it.spec;
-        check(about(
-            &spec.resource_attributes,
-            &spec.non_resource_attributes,
-        ))?;
-        it.status = allowed();
+        let resource = it.spec.resource_attributes.as_deref();
+        let mut errors = rules::about(resource, it.spec.non_resource_attributes.as_deref());
+        errors.extend(rules::without_metadata(&it.metadata, ""));
+        check(&errors)?;
+        it.status = allowed(resource);
     } else if let Some(it) = review.downcast_mut::<authorization::SubjectAccessReview>() {
-        check(of_somebody(&it.spec))?;
-        it.status = allowed();
+        let mut errors = rules::of_somebody(&it.spec);
+        errors.extend(rules::without_metadata(&it.metadata, ""));
+        check(&errors)?;
+        it.status = allowed(it.spec.resource_attributes.as_deref());
     } else if let Some(it) = review.downcast_mut::<authorization::LocalSubjectAccessReview>() {
-        check(of_somebody(&it.spec))?;
-        check(in_namespace(&it.spec, namespace.unwrap_or_default()))?;
-        it.status = allowed();
+        let mut errors = rules::in_namespace(&it.spec, namespace);
+        errors.extend(rules::without_metadata(&it.metadata, namespace));
+        check(&errors)?;
+        it.status = allowed(it.spec.resource_attributes.as_deref());
     } else if let Some(it) = review.downcast_mut::<authorization::SelfSubjectRulesReview>() {
         if it.spec.namespace.is_empty() {
             return Err(Status::bad_request("no namespace on request"));
         }
-        it.status = everything();
+        // Upstream answers with nothing of what was asked.
+        *it = authorization::SelfSubjectRulesReview {
+            status: everything(),
+            ..Default::default()
+        };
     } else if let Some(it) = review.downcast_mut::<authentication::SelfSubjectReview>() {
         it.metadata.creation_timestamp = Some(call.cx.now());
         it.status.user_info = user_info(&call.cx.user);
@@ -92,10 +109,13 @@ async fn fill(
     Ok(true)
 }
 
-fn allowed() -> authorization::SubjectAccessReviewStatus {
+fn allowed(
+    resource: Option<&authorization::ResourceAttributes>,
+) -> authorization::SubjectAccessReviewStatus {
     authorization::SubjectAccessReviewStatus {
         allowed: true,
         reason: REASON.into(),
+        evaluation_error: rules::evaluation_error(resource),
         ..Default::default()
     }
 }
@@ -134,71 +154,12 @@ fn user_info(user: &User) -> authentication::UserInfo {
 }
 
 /// Upstream names the group of the review here, and no kind.
-fn check(error: Option<FieldError>) -> Result<(), Status> {
-    match error {
-        None => Ok(()),
-        Some(error) => {
-            let kind = GroupKind::new("authorization.k8s.io", "");
-            Err(Status::invalid(&kind, "", &[error]))
-        }
+fn check(errors: &[FieldError]) -> Result<(), Status> {
+    if errors.is_empty() {
+        return Ok(());
     }
-}
-
-/// A review is about a resource or about a path.
-fn about(
-    resource: &Option<Box<authorization::ResourceAttributes>>,
-    path: &Option<Box<authorization::NonResourceAttributes>>,
-) -> Option<FieldError> {
-    match (resource, path) {
-        (Some(_), Some(path)) => {
-            let shown = json!({"Path": path.path, "Verb": path.verb});
-            Some(FieldError::invalid(
-                &FieldPath::new("spec.nonResourceAttributes"),
-                BadValue::json(&shown),
-                "cannot be specified in combination with resourceAttributes",
-            ))
-        }
-        (None, None) => Some(FieldError::invalid(
-            &FieldPath::new("spec.resourceAttributes"),
-            BadValue::null(),
-            "exactly one of nonResourceAttributes or resourceAttributes must be specified",
-        )),
-        _ => None,
-    }
-}
-
-fn of_somebody(spec: &authorization::SubjectAccessReviewSpec) -> Option<FieldError> {
-    let wrong = about(&spec.resource_attributes, &spec.non_resource_attributes);
-    if wrong.is_some() {
-        return wrong;
-    }
-    (spec.user.is_empty() && spec.groups.is_empty()).then(|| {
-        FieldError::invalid(
-            &FieldPath::new("spec.user"),
-            "",
-            "at least one of user or group must be specified",
-        )
-    })
-}
-
-fn in_namespace(
-    spec: &authorization::SubjectAccessReviewSpec,
-    namespace: &str,
-) -> Option<FieldError> {
-    let Some(resource) = &spec.resource_attributes else {
-        return Some(FieldError::invalid(
-            &FieldPath::new("spec.nonResourceAttributes"),
-            BadValue::null(),
-            "disallowed on this kind of request",
-        ));
-    };
-    (resource.namespace != *namespace).then(|| {
-        FieldError::invalid(
-            &FieldPath::new("spec.resourceAttributes.namespace"),
-            &resource.namespace,
-            "must match metadata.namespace",
-        )
-    })
+    let kind = GroupKind::new("authorization.k8s.io", "");
+    Err(Status::invalid(&kind, "", errors))
 }
 
 /// Whose token it is. A token of a service account is good for the audiences that it names, a

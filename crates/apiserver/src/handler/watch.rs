@@ -41,7 +41,7 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
         Offer::BUILT_IN.with_watch()
     };
     let chosen = negotiate_watch(call.request.accept(), &offer);
-    let chosen = chosen.map_err(|refusal| crate::represent::not_acceptable(&refusal.message()))?;
+    let chosen = chosen.map_err(|refusal| crate::represent::not_acceptable(&refusal))?;
     let form = Form::chosen(call.request, chosen, target.rest.facts(), call.cx.now())?;
     let options = list::options(call)?;
     let timeout = match options

@@ -1,14 +1,16 @@
 //! Paths that are no part of the API proper: health, metrics, version, OpenAPI, backups.
 
-use super::Service;
+use super::{Service, method_not_allowed};
 use crate::answer::Answer;
 use crate::authorization;
 use crate::backup;
 use crate::health::{Findings, Health};
 use crate::openid;
+use crate::represent::not_acceptable;
 use crate::request::Request;
 use crate::version;
 use kubist_apimachinery::Status;
+use kubist_codec::negotiate::check_named;
 use kubist_registry::{RequestContext, ServedGroup};
 use serde_json::json;
 use std::time::Duration;
@@ -38,20 +40,20 @@ impl Service {
             }
             return Ok(health.answer(check, &request.query, &findings));
         }
-        if request.method != "GET" && request.method != "HEAD" {
-            return Ok(Answer::page_not_found());
-        }
+        let known = path.strip_suffix('/').unwrap_or(path);
+        check_request(request, known)?;
         let json = |tree: serde_json::Value| {
             let text = serde_json::to_vec_pretty(&tree).map_err(Status::internal_error)?;
             Ok(Answer::whole("application/json", text))
         };
-        match path.strip_suffix('/').unwrap_or(path) {
+        match known {
             "" => json(json!({"paths": root_paths(&self.registry.groups())})),
             "/version" => json(version::version()),
             openid::CONFIGURATION => {
                 openid::configuration(self.address, self.authenticator.issuer())
             }
             openid::KEYS => openid::keys(self.authenticator.issuer()),
+            METRICS if request.method == "DELETE" => Ok(Answer::page_not_found()),
             "/openapi/v2" => Ok(self.old_document(request)),
             "/openapi/v3" => Ok(self.open_api.index(&self.registry.groups())),
             METRICS => self.scraped(cx).await,
@@ -107,6 +109,19 @@ impl Service {
             }
         }
     }
+}
+
+/// Some paths are for GET alone, and have one form that must be accepted.
+fn check_request(request: &Request, path: &str) -> Result<(), Status> {
+    let form = match path {
+        "/version" | openid::CONFIGURATION => "application/json",
+        openid::KEYS => openid::KEYS_FORM,
+        _ => return Ok(()),
+    };
+    if request.method != "GET" {
+        return Err(method_not_allowed(&request.method));
+    }
+    check_named(request.accept(), &[form]).map_err(|refusal| not_acceptable(&refusal))
 }
 
 fn root_paths(groups: &[ServedGroup]) -> Vec<String> {

@@ -90,6 +90,96 @@ async fn a_defined_resource_is_in_discovery() {
 }
 
 #[tokio::test]
+async fn what_a_defined_resource_has_not_is_told_as_upstream_tells_it() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    defined(&mut client).await;
+    assert_eq!(client.post(WIDGETS, &widget("a")).await.code, 201);
+    let one = format!("{WIDGETS}/a");
+    let nowhere = "/apis/example.com/v1/widgets";
+    for (method, path) in [
+        ("GET", "/apis/example.com/v2"),
+        ("GET", "/apis/example.com/v2/widgets"),
+        ("GET", "/apis/example.com/v1/unknown"),
+        ("POST", nowhere),
+        ("DELETE", nowhere),
+        ("GET", "/apis/example.com/v1/widgets/a"),
+    ] {
+        let answer = client.ask(method, path, "application/json", "{}").await;
+        let text = (answer.code, &answer.bytes[..]);
+        assert_eq!(text, (404, &b"404 page not found\n"[..]), "{method} {path}");
+    }
+    for (method, path, code, message) in [
+        (
+            "GET",
+            format!("{one}/none"),
+            404,
+            "widgets.example.com \"a\" not found",
+        ),
+        (
+            "DELETE",
+            format!("{one}/status"),
+            405,
+            "delete is not supported on resources of kind \"widgets.example.com\"",
+        ),
+        ("PUT", WIDGETS.to_owned(), 400, "name must be provided"),
+        (
+            "POST",
+            WIDGETS.to_owned(),
+            400,
+            "the object provided is unrecognized (must be of type Widget): Object 'Kind' is \
+             missing in '{}' ({})",
+        ),
+        (
+            "GET",
+            format!("{WIDGETS}?fieldSelector=spec.size%3D2"),
+            400,
+            "field label not supported: spec.size",
+        ),
+    ] {
+        let answer = client.ask(method, &path, "application/json", "{}").await;
+        let told = answer.json()["message"].clone();
+        assert_eq!(
+            (answer.code, told),
+            (code, json!(message)),
+            "{method} {path}"
+        );
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_patch_cannot_change_what_a_custom_object_is() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    defined(&mut client).await;
+    assert_eq!(client.post(WIDGETS, &widget("a")).await.code, 201);
+    let one = format!("{WIDGETS}/a");
+    let merge = "application/merge-patch+json";
+    for (patch, message) in [
+        (
+            r#"{"kind":"x"}"#,
+            "x.example.com \"a\" is invalid: kind: Invalid value: \"x\": must be Widget",
+        ),
+        (
+            r#"{"apiVersion":"x/v1"}"#,
+            "Widget.x \"a\" is invalid: apiVersion: Invalid value: \"x/v1\": must be \
+             example.com/v1",
+        ),
+    ] {
+        let answer = client.ask("PATCH", &one, merge, patch).await;
+        assert_eq!(answer.json()["message"], message);
+        let status = format!("{one}/status");
+        let answer = client.ask("PATCH", &status, merge, patch).await;
+        assert_eq!(
+            (answer.code, &answer.json()["kind"]),
+            (200, &json!("Widget"))
+        );
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_defined_resource_has_all_verbs() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;

@@ -21,6 +21,7 @@ mod long_lists;
 mod many_connections;
 mod metrics;
 mod objects;
+mod paths;
 mod recorded;
 mod service_accounts;
 mod subresources;

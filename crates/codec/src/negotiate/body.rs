@@ -2,6 +2,7 @@
 
 use super::MediaType;
 use crate::Format;
+use std::collections::BTreeMap;
 
 /// A body of a type that the endpoint does not read: 415.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,8 +25,8 @@ impl UnsupportedMediaType {
     }
 }
 
-/// The format of a body that is an object. Without `Content-Type` it is JSON; parameters do not
-/// matter.
+/// The format of a body that is an object. Without `Content-Type` it is JSON; what parameters say
+/// does not matter, but they must be well-formed.
 pub fn body_format(
     content_type: Option<&str>,
     accepted: &[Format],
@@ -35,12 +36,61 @@ pub fn body_format(
         return Ok(Format::Json);
     }
     MediaType::parse(found)
+        .filter(|_| has_sound_parameters(found))
         .and_then(|media_type| media_type.format())
         .filter(|format| accepted.contains(format))
         .ok_or_else(|| UnsupportedMediaType {
             found: found.to_owned(),
             accepted: join(accepted.iter().map(|format| format.media_type())),
         })
+}
+
+/// Whether what follows a media type is a list of parameters, as RFC 2045 has them: each once, with
+/// a value. A semicolon may come last.
+fn has_sound_parameters(text: &str) -> bool {
+    let mut rest = text.find(';').map_or("", |at| &text[at..]).trim();
+    let mut found = BTreeMap::new();
+    while !rest.is_empty() && rest != ";" {
+        let Some((name, value, behind)) = parameter(rest) else {
+            return false;
+        };
+        let before = found.insert(name.to_ascii_lowercase(), value);
+        if before.is_some_and(|before| before != value) {
+            return false;
+        }
+        rest = behind.trim();
+    }
+    true
+}
+
+/// The first parameter of a text, with its semicolon: name, value as written, and what is behind.
+fn parameter(text: &str) -> Option<(&str, &str, &str)> {
+    let (name, rest) = token(text.strip_prefix(';')?.trim_start())?;
+    let rest = rest.trim_start().strip_prefix('=')?.trim_start();
+    let (value, rest) = if rest.starts_with('"') {
+        quoted(rest)?
+    } else {
+        token(rest)?
+    };
+    Some((name, value, rest))
+}
+
+fn token(text: &str) -> Option<(&str, &str)> {
+    let ends = |c: char| !c.is_ascii_graphic() || "()<>@,;:\\\"/[]?=".contains(c);
+    let end = text.find(ends).unwrap_or(text.len());
+    (end > 0).then(|| text.split_at(end))
+}
+
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            '\r' | '\n' => return None,
+            '"' if !escaped => return Some(text.split_at(at + 1)),
+            _ => escaped = c == '\\' && !escaped,
+        }
+    }
+    None
 }
 
 fn join<'a>(types: impl Iterator<Item = &'a str>) -> String {
@@ -77,7 +127,7 @@ impl PatchType {
         }
     }
 
-    /// The type of a patch from its `Content-Type`, which must be there.
+    /// The type of a patch from its `Content-Type`, which must be there, in lower case.
     pub fn parse(
         content_type: Option<&str>,
         accepted: &[Self],
@@ -87,7 +137,7 @@ impl PatchType {
         accepted
             .iter()
             .copied()
-            .find(|patch| patch.media_type().eq_ignore_ascii_case(name))
+            .find(|patch| patch.media_type() == name)
             .ok_or_else(|| UnsupportedMediaType {
                 found: found.to_owned(),
                 accepted: join(accepted.iter().map(|patch| patch.media_type())),

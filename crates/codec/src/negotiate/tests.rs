@@ -19,9 +19,12 @@ fn clauses_are_tried_in_upstreams_order() {
     let yaml = Some((Format::Yaml, Transform::None));
     let cases = [
         ("*/*", json),
-        ("*", json),
-        ("application/*", json),
+        ("*", None),
+        ("application/*", None),
+        ("APPLICATION/JSON", None),
+        ("application/*, application/json", json),
         ("text/html, application/json;q=0.5", json),
+        ("application/json;q=0", json),
         ("application/json;q=0.5, application/yaml;q=0.9", yaml),
         ("*/*, application/vnd.kubernetes.protobuf", protobuf),
         ("application/vnd.kubernetes.protobuf, */*", protobuf),
@@ -43,6 +46,20 @@ fn clauses_are_tried_in_upstreams_order() {
     assert_eq!(
         negotiate(None, &Offer::BUILT_IN).unwrap().format,
         Format::Json
+    );
+}
+
+#[test]
+fn what_is_found_without_a_route_takes_wildcards() {
+    let json = Some((Format::Json, Transform::None));
+    for accept in ["*", "*;q=0.5", "text/html,*", "application/*"] {
+        assert_eq!(chosen(accept, Offer::CUSTOM), json, "{accept}");
+    }
+    let error = negotiate(Some("text/plain"), &Offer::CUSTOM).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "only the following media types are accepted: application/json, application/yaml, \
+         application/vnd.kubernetes.protobuf"
     );
 }
 
@@ -145,6 +162,32 @@ fn refusals_list_what_there_is_as_upstream_does() {
         "application/vnd.kubernetes.protobuf, application/json;stream=watch, \
          application/vnd.kubernetes.protobuf;stream=watch"
     ));
+    assert!(error.unrouted);
+    let accept = "application/json;as=Unknown;v=v1;g=meta.k8s.io";
+    let error = negotiate(Some(accept), &Offer::BUILT_IN.with_watch()).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "only the following media types are accepted: application/json, application/yaml, \
+         application/vnd.kubernetes.protobuf"
+    );
+    assert!(!error.unrouted);
+}
+
+#[test]
+fn an_endpoint_of_one_type_must_be_named() {
+    let version = ["application/json"];
+    for accept in [
+        None,
+        Some("*/*;as=Table"),
+        Some("text/html, application/json;stream=x"),
+    ] {
+        assert_eq!(check_named(accept, &version), Ok(()), "{accept:?}");
+    }
+    let error = check_named(Some("application/yaml"), &version).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "406: Not Acceptable\n\nAvailable representations: application/json"
+    );
 }
 
 #[test]
@@ -184,6 +227,27 @@ fn bodies_are_json_unless_they_say_otherwise() {
     );
     assert!(body_format(Some("application/vnd.kubernetes.protobuf"), Format::TEXT).is_err());
     assert!(body_format(Some("*/*"), Format::ALL).is_err());
+    for (parameters, sound) in [
+        ("", true),
+        (";", true),
+        ("; charset=utf-8", true),
+        (" ; a=b", true),
+        ("; a=b; A=b", true),
+        ("; a=\"b;c\"", true),
+        ("; charset", false),
+        ("; =a", false),
+        ("; a=", false),
+        ("; a=b=c", false),
+        ("; a=b; a=c", false),
+        (";;a=b", false),
+        ("; a=\"b", false),
+        ("; a b=c", false),
+        (",", false),
+    ] {
+        let content_type = format!("application/json{parameters}");
+        let found = body_format(Some(&content_type), Format::ALL);
+        assert_eq!(found.is_ok(), sound, "{content_type}");
+    }
 }
 
 #[test]
@@ -196,4 +260,5 @@ fn patches_must_say_their_type() {
     assert!(PatchType::parse(strategic, PatchType::CUSTOM).is_err());
     assert!(PatchType::parse(None, PatchType::ALL).is_err());
     assert!(PatchType::parse(Some("application/json"), PatchType::ALL).is_err());
+    assert!(PatchType::parse(Some("application/JSON-patch+json"), PatchType::ALL).is_err());
 }

@@ -2,7 +2,7 @@
 
 use super::FieldPath;
 use kubist_api::autoscaling::v1::Scale;
-use kubist_apimachinery::{CustomObject, Status, Str, json_type};
+use kubist_apimachinery::{CustomObject, FieldError, FieldPath as At, Status, Str, json_type};
 use serde_json::Value;
 
 /// Where the numbers of a scale are.
@@ -45,6 +45,55 @@ impl Place {
         })
     }
 
+    /// What is there, if anything is; else what is there instead, in upstream's words.
+    fn expect<'a>(
+        &self,
+        object: &'a CustomObject,
+        expected: &str,
+        fits: impl Fn(&Value) -> bool,
+    ) -> Result<Option<&'a Value>, String> {
+        let names = self.path.names().unwrap_or_default();
+        let Some((last, way)) = names.split_last() else {
+            return Ok(None);
+        };
+        let instead = |found: &Value, expected: &str| {
+            let (path, is) = (&self.text, go_type(found));
+            let found = go_print(found);
+            format!("{path} accessor error: {found} is of the type {is}, expected {expected}")
+        };
+        let mut map = object.content();
+        for name in way {
+            match map.get(*name) {
+                None | Some(Value::Null) => return Ok(None),
+                Some(Value::Object(inner)) => map = inner,
+                Some(other) => return Err(instead(other, "map[string]interface{}")),
+            }
+        }
+        match map.get(*last) {
+            Some(found) if !fits(found) => Err(instead(found, expected)),
+            found => Ok(found),
+        }
+    }
+
+    /// Checks a number of replicas.
+    fn check_number(&self, object: &CustomObject, errors: &mut Vec<FieldError>) {
+        let at = At::new(&self.text);
+        match self.expect(object, "int64", Value::is_i64) {
+            Err(why) => errors.push(FieldError::invalid(&at, 0, why)),
+            Ok(found) => {
+                let number = found.and_then(Value::as_i64).unwrap_or_default();
+                let why = if number < 0 {
+                    "should be a non-negative integer"
+                } else if number > i64::from(i32::MAX) {
+                    "should be less than or equal to 2147483647"
+                } else {
+                    return;
+                };
+                errors.push(FieldError::invalid(&at, number, why));
+            }
+        }
+    }
+
     fn number(&self, object: &CustomObject) -> Result<Option<i32>, Status> {
         let number = |value: &Value| i32::try_from(value.as_i64()?).ok();
         self.read(object, "int32", number)
@@ -78,6 +127,25 @@ impl ScalePaths {
         Ok(wanted.is_some())
     }
 
+    /// What is wrong with the number of replicas that an object wants.
+    pub(super) fn check_spec(&self, object: &CustomObject) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        self.spec_replicas.check_number(object, &mut errors);
+        errors
+    }
+
+    /// What is wrong with the number of replicas that there are, and with their selector.
+    pub(super) fn check_status(&self, object: &CustomObject) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        self.status_replicas.check_number(object, &mut errors);
+        if let Some(place) = &self.selector
+            && let Err(why) = place.expect(object, "string", Value::is_string)
+        {
+            errors.push(FieldError::invalid(&At::new(&place.text), "", why));
+        }
+        errors
+    }
+
     /// Sets the number of replicas that are wanted.
     pub(crate) fn set(&self, object: &mut CustomObject, replicas: i32) {
         self.spec_replicas.path.set(object, Value::from(replicas));
@@ -96,5 +164,113 @@ impl ScalePaths {
     pub(crate) fn still_missing(&self) -> Status {
         let path = &self.spec_replicas.text;
         Status::bad_request(format!("the spec replicas field {path:?} cannot be empty"))
+    }
+}
+
+/// What Go calls the type of a value.
+fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_i64() => "int64",
+        Value::Number(_) => "float64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
+/// A value as Go prints it.
+fn go_print(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(go_print).collect();
+            format!("[{}]", items.join(" "))
+        }
+        Value::Object(map) => {
+            let entries = map.iter();
+            let entries = entries.map(|(key, value)| format!("{key}:{}", go_print(value)));
+            let mut entries: Vec<String> = entries.collect();
+            entries.sort();
+            format!("map[{}]", entries.join(" "))
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubist_apimachinery::wire::{KindFacts, Schema};
+    use serde_json::json;
+
+    static WIDGET: Schema = CustomObject::schema_of(KindFacts {
+        group: "example.com",
+        version: "v1",
+        kind: "Widget",
+        api_version: "example.com/v1",
+    });
+
+    fn mistakes(content: Value) -> Vec<String> {
+        let mut widget = CustomObject::new(&WIDGET);
+        if let Value::Object(content) = content {
+            *widget.content_mut() = content;
+        }
+        let paths = ScalePaths::parse(".spec.replicas", ".status.replicas", Some(".status.chosen"));
+        let paths = paths.expect("they are paths");
+        let all = [paths.check_spec(&widget), paths.check_status(&widget)];
+        all.concat().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn replicas_are_numbers_of_pods() {
+        for fine in [
+            json!({}),
+            json!({"spec": {}}),
+            json!({"spec": null, "status": null}),
+            json!({"spec": {"replicas": 2}, "status": {"replicas": 1, "chosen": "a=b"}}),
+        ] {
+            assert_eq!(mistakes(fine.clone()), Vec::<String>::new(), "{fine}");
+        }
+        for (content, mistake) in [
+            (
+                json!({"spec": 7}),
+                ".spec.replicas: Invalid value: 0: .spec.replicas accessor error: 7 is of the \
+                 type int64, expected map[string]interface{}",
+            ),
+            (
+                json!({"spec": {"replicas": null}}),
+                ".spec.replicas: Invalid value: 0: .spec.replicas accessor error: <nil> is of \
+                 the type <nil>, expected int64",
+            ),
+            (
+                json!({"spec": {"replicas": "x"}}),
+                ".spec.replicas: Invalid value: 0: .spec.replicas accessor error: x is of the \
+                 type string, expected int64",
+            ),
+            (
+                json!({"spec": {"replicas": 1.5}}),
+                ".spec.replicas: Invalid value: 0: .spec.replicas accessor error: 1.5 is of the \
+                 type float64, expected int64",
+            ),
+            (
+                json!({"spec": {"replicas": -1}}),
+                ".spec.replicas: Invalid value: -1: should be a non-negative integer",
+            ),
+            (
+                json!({"spec": {"replicas": 3_000_000_000_i64}}),
+                ".spec.replicas: Invalid value: 3000000000: should be less than or equal to \
+                 2147483647",
+            ),
+            (
+                json!({"status": {"chosen": 7}}),
+                ".status.chosen: Invalid value: \"\": .status.chosen accessor error: 7 is of the \
+                 type int64, expected string",
+            ),
+        ] {
+            assert_eq!(mistakes(content), [mistake]);
+        }
     }
 }

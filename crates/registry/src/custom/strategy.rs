@@ -1,10 +1,10 @@
 //! How custom objects are created and changed: as any others, by what their definition says.
 
-use super::{FieldPath, Shape, custom, custom_mut};
+use super::{FieldPath, ScalePaths, Shape, custom, custom_mut};
 use crate::{
     Admission, BoxFuture, Generation, MetadataRules, RequestContext, StatusKeeps, Strategy,
 };
-use kubist_apimachinery::{AnyObject, FieldError, Status, StatusReason};
+use kubist_apimachinery::{AnyObject, CustomObject, FieldError, Status, StatusReason};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -23,6 +23,20 @@ fn take_over(new: &mut Map<String, Value>, old: &Map<String, Value>, name: &str)
     match old.get(name) {
         Some(value) => drop(new.insert(name.to_owned(), value.clone())),
         None => drop(new.remove(name)),
+    }
+}
+
+impl CustomStrategy {
+    /// What is wrong with a part of the scale, if objects have one.
+    fn check_scale(
+        &self,
+        object: &dyn AnyObject,
+        check: fn(&ScalePaths, &CustomObject) -> Vec<FieldError>,
+    ) -> Vec<FieldError> {
+        match (custom(object), &self.shape.scale) {
+            (Some(object), Some(paths)) => check(paths, object),
+            _ => Vec::new(),
+        }
     }
 }
 
@@ -81,8 +95,16 @@ impl Strategy for CustomStrategy {
         new.metadata.uid = uid;
     }
 
-    fn validate_status_update(&self, _: &dyn AnyObject, _: &dyn AnyObject) -> Vec<FieldError> {
-        Vec::new()
+    fn validate(&self, new: &dyn AnyObject) -> Vec<FieldError> {
+        self.check_scale(new, ScalePaths::check_spec)
+    }
+
+    fn validate_update(&self, new: &dyn AnyObject, _: &dyn AnyObject) -> Vec<FieldError> {
+        self.check_scale(new, ScalePaths::check_spec)
+    }
+
+    fn validate_status_update(&self, new: &dyn AnyObject, _: &dyn AnyObject) -> Vec<FieldError> {
+        self.check_scale(new, ScalePaths::check_status)
     }
 
     fn status_keeps(&self) -> StatusKeeps {

@@ -181,10 +181,34 @@ impl Rest {
         fields: &FieldSelector,
     ) -> Result<Predicate, Status> {
         let strategy = Arc::clone(self.strategy());
+        for term in fields.terms() {
+            self.check_field(term.field.as_str())?;
+        }
         let fields = match self.facts.group {
             "events.k8s.io" => fields.transform(crate::convert::event_field)?,
             _ => fields.clone(),
         };
         Predicate::new(labels.clone(), fields, strategy)
+    }
+
+    /// Refuses a field that objects of some kinds cannot be selected by, in the words that those
+    /// kinds have for it.
+    fn check_field(&self, field: &str) -> Result<(), Status> {
+        let is_known = self.strategy().selectable_fields().contains(&field);
+        let is_name = field == "metadata.name";
+        let is_namespace = field == "metadata.namespace";
+        let message = match (self.facts.group, self.facts.plural) {
+            ("", "namespaces" | "nodes") | ("certificates.k8s.io", _) if is_namespace => {
+                format!("field label not supported: {field}")
+            }
+            ("batch", "jobs") if !(is_known || is_name || is_namespace) => {
+                format!("field label {field:?} not supported for Job")
+            }
+            _ if self.kind.is_custom() && !(is_known || is_name || is_namespace) => {
+                format!("field label not supported: {field}")
+            }
+            _ => return Ok(()),
+        };
+        Err(Status::bad_request(message))
     }
 }

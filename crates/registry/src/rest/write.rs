@@ -36,7 +36,8 @@ impl Rest {
                     store.invalid(&object.meta().name, &event_rules::check_new(&*object))?;
                 }
                 let created = store.create(&self.shared, cx, namespace, object, options.dry_run);
-                Ok(Created::Object(self.serve(&created.await?)?))
+                let created = created.await.map_err(|status| self.told(status))?;
+                Ok(Created::Object(self.serve(&created)?))
             }
         }
     }
@@ -61,11 +62,31 @@ impl Rest {
         }
         let served = Served { rest: self, object };
         let request = self.request(cx, namespace, name, &served, dry_run);
-        let outcome = self.store().update(request).await?;
+        let outcome = self.store().update(request).await;
+        let outcome = outcome.map_err(|status| self.told(status))?;
         Ok(Updated {
             object: self.serve(&outcome.stored)?,
             created: outcome.created,
         })
+    }
+
+    /// A refusal of the store, which knows one resource, in the words of the one that was asked
+    /// for: events have two groups.
+    fn told(&self, mut status: Status) -> Status {
+        let store = self.store();
+        let Some(details) = &mut status.details else {
+            return status;
+        };
+        let is_same = self.facts.group == store.group;
+        if is_same || !details.group.is_empty() || details.kind != store.plural {
+            return status;
+        }
+        details.group = self.facts.group.into();
+        let name = &details.name;
+        let stored = format!("{} {name:?}", store.resource());
+        let asked = format!("{} {name:?}", self.group_resource());
+        status.message = status.message.replacen(&stored, &asked, 1).into();
+        status
     }
 
     /// An update of a scale is one of the workload.

@@ -61,7 +61,9 @@ impl DryRunnable {
         }
         let current = self.get(&key, None).await?;
         if let Some(current) = &current {
-            check(&key, Some(preconditions), current)?;
+            // Upstream's rehearsal does not know the root.
+            let shown = self.keys().below_root(&key);
+            check(shown, Some(preconditions), current)?;
         } else if !missing_ok {
             return Err(StorageError::NotFound { key });
         }

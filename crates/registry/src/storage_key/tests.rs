@@ -80,6 +80,7 @@ fn built_in() -> impl Strategy<Value = KeyLayout> {
         .collect();
     all.push(KeyLayout::built_in(ROOT, "", "ranges", false));
     all.extend(OTHER_FOLDERS.map(|folder| KeyLayout {
+        root_bytes: 0,
         prefix: format!("{ROOT}/{folder}/"),
         namespaced: false,
     }));

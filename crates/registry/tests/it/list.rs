@@ -1,7 +1,8 @@
 //! Lists: selectors, pages, versions.
 
 use crate::fixture::{Fixture, config_map, names, options};
-use kubist_api::core::v1::ConfigMap;
+use kubist_api::batch::v1::Job;
+use kubist_api::core::v1::{ConfigMap, Namespace, Node};
 use kubist_registry::ListPage;
 use kubist_storage::{Clock, Kv, ManualClock, memory};
 use std::sync::Arc;
@@ -43,6 +44,41 @@ async fn selectors_select() {
         status.expect_err("there is no such field").message,
         "\"data.d\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
     );
+    let status = fixture.list::<Job>("fieldSelector=x=1").await;
+    assert_eq!(
+        status.expect_err("there is no such field").message,
+        "field label \"x\" not supported for Job"
+    );
+    for status in [
+        fixture
+            .list::<Namespace>("fieldSelector=metadata.namespace=a")
+            .await
+            .err(),
+        fixture
+            .list::<Node>("fieldSelector=metadata.namespace=a")
+            .await
+            .err(),
+    ] {
+        assert_eq!(
+            status.expect("they are in no namespace").message,
+            "field label not supported: metadata.namespace"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_version_that_is_not_there_yet_has_no_time_to_ask_again_if_it_is_exact() {
+    let (fixture, _) = five().await;
+    for query in [
+        "resourceVersion=999999999&limit=1",
+        "resourceVersion=999999999&resourceVersionMatch=Exact",
+    ] {
+        let status = fixture.list::<ConfigMap>(query).await;
+        let status = status.expect_err("it is ahead");
+        assert!(status.is_too_large_resource_version(), "{query}");
+        let details = status.details.expect("it has a cause");
+        assert_eq!(details.retry_after_seconds, 0, "{query}");
+    }
 }
 
 #[tokio::test]

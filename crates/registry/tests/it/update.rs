@@ -4,7 +4,7 @@ use crate::fixture::{Fixture, config_map, typed};
 use kubist_api::apps::v1::Deployment;
 use kubist_api::core::v1::{ConfigMap, Container};
 use kubist_apimachinery::{AnyObject, DeleteOptions, PostOptions, Status, Time};
-use kubist_registry::UpdatedObject;
+use kubist_registry::{Replacement, UpdatedObject};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) fn deployment(name: &str) -> Deployment {
@@ -75,6 +75,30 @@ async fn a_uid_is_a_precondition() {
              Code: 4, Key: /registry/configmaps/default/a, ResourceVersion: 0, \
              AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object \
              meta: {uid}"
+        )
+        .as_str()
+    );
+}
+
+#[tokio::test]
+async fn a_rehearsed_conflict_names_the_key_below_the_root() {
+    let fixture = Fixture::new().await;
+    let mut object: ConfigMap = fixture.create(config_map("a", "")).await;
+    let uid = std::mem::replace(&mut object.metadata.uid, "other".into());
+    let options = PostOptions {
+        dry_run: true,
+        ..PostOptions::default()
+    };
+    let replacement = Replacement(Box::new(object));
+    let (cx, rest) = (fixture.cx(), fixture.of::<ConfigMap>());
+    let updated = rest.update(&cx, "default", "a", &replacement, &options);
+    let status = updated.await.expect_err("it is another");
+    assert_eq!(
+        status.message,
+        format!(
+            "Operation cannot be fulfilled on configmaps \"a\": StorageError: invalid object, \
+             Code: 4, Key: /configmaps/default/a, ResourceVersion: 0, AdditionalErrorMsg: \
+             Precondition failed: UID in precondition: other, UID in object meta: {uid}"
         )
         .as_str()
     );

@@ -29,6 +29,17 @@ async fn events_are_one_resource_in_two_groups() {
     let page = fixture.list::<Event>("").await.expect("fine");
     assert_eq!(page.items[0].kind().facts().group, "events.k8s.io");
 
+    let mut other = seen.clone();
+    other.metadata.uid = "other".into();
+    let status = fixture.put(other).await.expect_err("it is another");
+    let beginning = "Operation cannot be fulfilled on events.events.k8s.io \"e\": StorageError";
+    assert!(status.message.starts_with(beginning), "{status}");
+    let details = status.details.expect("they name the object");
+    assert_eq!(
+        (&*details.group, &*details.kind),
+        ("events.k8s.io", "events")
+    );
+
     let rest = fixture.of::<Event>();
     let watch = rest
         .watch(&fixture.cx(), "default", None, &options(""), None)

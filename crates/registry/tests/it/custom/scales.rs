@@ -81,13 +81,13 @@ async fn a_scale_of_an_object_without_replicas_is_an_error_until_it_is_set() {
     let missing = scale.get(&cx, "default", "nobody", &any).await;
     assert!(missing.is_err_and(|it| it.is_not_found()));
     let text = json!({"metadata": {"name": "t"}, "spec": {"replicas": "three"}});
-    create(&fixture, &rest, &text)
-        .await
-        .expect("nobody checks it");
-    let status = scale.get(&cx, "default", "t", &any).await;
+    let status = create(&fixture, &rest, &text).await;
     let status = status.expect_err("it is no number");
+    assert_eq!(status.code, 422);
     assert!(
-        status.message.contains(".spec.replicas accessor error"),
+        status.message.ends_with(
+            ".spec.replicas accessor error: three is of the type string, expected int64"
+        ),
         "{status}"
     );
     drop(task);
