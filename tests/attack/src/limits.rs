@@ -66,15 +66,16 @@ const fn long(attack: Attack) -> Limits {
             ..PROMISED
         },
         Attack::Patches | Attack::Bodies | Attack::Hungry => Limits {
-            growth_mb: 250,
+            growth_mb: 350,
             reason: "eight bodies of 3 MB at a time, each decoded into a tree of several times \
                      its size",
             ..PROMISED
         },
         Attack::Definitions => Limits {
-            growth_mb: 120,
+            growth_mb: 350,
+            back_percent: 900,
             reason: "two definitions of 300 kB at a time, each in its decoded, served and \
-                     published form, and their history",
+                     published form, and their history, which goes back ten minutes or 256 MiB",
             ..PROMISED
         },
         Attack::InFlight => Limits {
