@@ -129,7 +129,7 @@ async fn past_the_deadline_the_error_says_what_is_missing() {
         "the cache is at version \"5\" and does not show a/x@7 yet"
     );
     indexer.set_problem(Some("the server said 401".into()));
-    let late = lister.wait_for(&written, std::future::ready(())).await;
+    let late = lister.wait_for(&written, ready(())).await;
     assert_eq!(
         late.expect_err("late").to_string(),
         "the cache is at version \"5\" and does not show a/x@7 yet: the server said 401"

@@ -176,7 +176,12 @@ async fn controlled(
     let lister = informer.lister_before_sync();
     let seen = until(|| {
         let held = lister.get(name);
-        held.is_some_and(|it| it.metadata.finalizers.as_ref().is_some_and(|it| it.len() == 1))
+        held.is_some_and(|it| {
+            it.metadata
+                .finalizers
+                .as_ref()
+                .is_some_and(|it| it.len() == 1)
+        })
     });
     let (ran, ()) = futures::join!(run, async {
         seen.await;
@@ -185,7 +190,11 @@ async fn controlled(
     expect("errors", ran?.errors, 0)?;
     let mut settings = api.get(&name.name).await?;
     let finalizer = Finalizer::new("example.com/colours");
-    expect("taken off", finalizer.take_off(&mut settings.metadata), true)?;
+    expect(
+        "taken off",
+        finalizer.take_off(&mut settings.metadata),
+        true,
+    )?;
     api.replace(&settings).await?;
     Ok(())
 }
