@@ -4,7 +4,7 @@ use kubist_api::{Column, ResourceFacts};
 use kubist_apimachinery::wire::to_json_value;
 use kubist_apimachinery::{ListMeta, Status, Time};
 use kubist_codec::negotiate::MetaVersion;
-use kubist_registry::{Stored, table_cells, table_columns};
+use kubist_registry::{Stored, column_descriptions, table_cells, table_columns};
 use serde_json::{Value, json};
 
 /// What each row says about its object, beside the cells.
@@ -51,7 +51,10 @@ impl TableStyle {
     ) -> Result<Value, Status> {
         let rows: Result<Vec<Value>, Status> = objects.iter().map(|it| self.row(it)).collect();
         let columns = if with_columns {
-            self.columns().iter().map(column).collect()
+            let said = column_descriptions(self.facts).iter().copied();
+            let said = std::iter::once("").chain(said).chain(std::iter::repeat(""));
+            let columns = self.columns().iter().zip(said);
+            columns.map(|(it, said)| column(it, said)).collect()
         } else {
             Value::Null
         };
@@ -86,12 +89,12 @@ impl TableStyle {
     }
 }
 
-fn column(column: &Column) -> Value {
+fn column(column: &Column, description: &str) -> Value {
     json!({
         "name": column.name,
         "type": column.type_,
         "format": column.format,
-        "description": "",
+        "description": description,
         "priority": column.priority,
     })
 }
