@@ -4,7 +4,7 @@ use kubist_api::{Column, ResourceFacts};
 use kubist_apimachinery::wire::to_json_value;
 use kubist_apimachinery::{ListMeta, Status, Time};
 use kubist_codec::negotiate::MetaVersion;
-use kubist_registry::{Stored, column_descriptions, table_cells, table_columns};
+use kubist_registry::{Stored, table_cells, table_columns};
 use serde_json::{Value, json};
 
 /// What each row says about its object, beside the cells.
@@ -51,10 +51,7 @@ impl TableStyle {
     ) -> Result<Value, Status> {
         let rows: Result<Vec<Value>, Status> = objects.iter().map(|it| self.row(it)).collect();
         let columns = if with_columns {
-            let said = column_descriptions(self.facts).iter().copied();
-            let said = std::iter::once("").chain(said).chain(std::iter::repeat(""));
-            let columns = self.columns().iter().zip(said);
-            columns.map(|(it, said)| column(it, said)).collect()
+            self.columns().iter().map(column).collect()
         } else {
             Value::Null
         };
@@ -67,8 +64,8 @@ impl TableStyle {
         }))
     }
 
-    fn columns(&self) -> &'static [Column] {
-        table_columns(self.facts)
+    fn columns(&self) -> Vec<Described> {
+        described(self.facts)
     }
 
     fn row(&self, stored: &Stored) -> Result<Value, Status> {
@@ -89,7 +86,17 @@ impl TableStyle {
     }
 }
 
-fn column(column: &Column, description: &str) -> Value {
+/// A column, and what is said of it.
+type Described = (&'static Column, &'static str);
+
+/// The columns of a resource. Only definitions say something of theirs, after the name.
+fn described(facts: &'static ResourceFacts) -> Vec<Described> {
+    let said = kubist_registry::column_descriptions(facts).iter().copied();
+    let said = std::iter::once("").chain(said).chain(std::iter::repeat(""));
+    table_columns(facts).iter().zip(said).collect()
+}
+
+fn column((column, description): &Described) -> Value {
     json!({
         "name": column.name,
         "type": column.type_,
