@@ -78,11 +78,11 @@ impl TableStyle {
         ])
     }
 
-    fn columns(&self) -> &'static [Column] {
+    fn columns(&self) -> Vec<Described> {
         if self.scales {
-            return scale_columns();
+            return scale_columns().iter().map(|column| (column, "")).collect();
         }
-        table_columns(self.facts)
+        described(self.facts)
     }
 
     /// The row of an object.
@@ -108,12 +108,22 @@ impl TableStyle {
     }
 }
 
-fn column(column: &Column) -> Value {
+/// A column, and what is said of it.
+type Described = (&'static Column, &'static str);
+
+/// The columns of a resource. Only definitions say something of theirs, after the name.
+fn described(facts: &'static ResourceFacts) -> Vec<Described> {
+    let said = kubist_registry::column_descriptions(facts).iter().copied();
+    let said = std::iter::once("").chain(said).chain(std::iter::repeat(""));
+    table_columns(facts).iter().zip(said).collect()
+}
+
+fn column((column, description): &Described) -> Value {
     json!({
         "name": column.name,
         "type": column.type_,
         "format": column.format,
-        "description": "",
+        "description": description,
         "priority": column.priority,
     })
 }

@@ -113,7 +113,8 @@ pub use registry::{CacheState, ObjectCount, Registry};
 pub use registry_config::RegistryConfig;
 pub use request_context::{RequestContext, User};
 pub use rest::{
-    Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb, deprecation_of,
+    Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb,
+    column_descriptions, deprecation_of,
 };
 pub use runtime_config::{RuntimeConfig, RuntimeConfigError};
 pub use storage_error::{Operation, StorageError};

@@ -398,6 +398,54 @@ async fn the_scale_of_a_custom_resource_takes_no_strategic_patch() {
 }
 
 #[tokio::test]
+async fn a_table_says_of_a_column_what_its_definition_says() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut said = definition();
+    let columns = &mut said["spec"]["versions"][0]["additionalPrinterColumns"];
+    columns[0]["description"] = json!("how large it is");
+    let answer = client.post(DEFINITIONS, &said).await;
+    assert_eq!(answer.code, 201, "{answer:?}");
+    while client.get(WIDGETS).await.code != 200 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    let mut table = Client::in_memory(&server, Version::HTTP_2).await;
+    table = table.header("accept", accept);
+    let columns = table.get(WIDGETS).await.json()["columnDefinitions"].clone();
+    assert_eq!(columns[1]["name"], "Size");
+    assert_eq!(columns[1]["description"], "how large it is");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_warning_of_a_version_is_checked() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    for (deprecated, text, detail) in [
+        (false, "a", "can only be set for deprecated versions"),
+        (true, "", "must not be an empty string"),
+        (true, "a\tb", "non-printable character found at index 1"),
+    ] {
+        let mut wrong = definition();
+        wrong["spec"]["versions"][0]["deprecated"] = json!(deprecated);
+        wrong["spec"]["versions"][0]["deprecationWarning"] = json!(text);
+        let refused = client.post(DEFINITIONS, &wrong).await;
+        assert_eq!(refused.code, 422);
+        let message = refused.json()["message"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        assert!(
+            message.contains("spec.versions[0].deprecationWarning"),
+            "{message}"
+        );
+        assert!(message.contains(detail), "{message}");
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
 async fn component_statuses_are_upstreams_three() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;

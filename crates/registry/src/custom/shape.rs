@@ -53,6 +53,8 @@ pub(crate) struct Shape {
     /// Selectable fields, without the leading dot.
     pub(crate) fields: &'static [&'static str],
     pub(crate) list_kind: &'static str,
+    /// What is said of the columns after the name.
+    pub(crate) descriptions: &'static [&'static str],
     /// The warning of whoever uses a deprecated version.
     pub(crate) warning: Option<&'static str>,
 }
@@ -188,6 +190,7 @@ impl Shape {
             has_status,
             fields: leak_all(fields),
             list_kind: leak(&names.list_kind),
+            descriptions: leak_all(shown.iter().map(|it| leak(&it.description))),
             warning: warning(definition, version).map(|it| leak(&it)),
         }
     }

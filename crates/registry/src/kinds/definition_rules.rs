@@ -134,6 +134,7 @@ fn check_versions(errors: &mut Errors, definition: &CustomResourceDefinition, pa
             &path.child("name"),
             validate_name::dns1035_label,
         );
+        check_warning(errors, version, &path.child("deprecationWarning"));
         let schema = version.schema.as_deref();
         if schema.is_none_or(|it| it.open_api_v3_schema.is_none()) {
             let path = path.child("schema").child("openAPIV3Schema");
@@ -147,6 +148,32 @@ fn check_versions(errors: &mut Errors, definition: &CustomResourceDefinition, pa
     if versions.iter().filter(|it| it.storage).count() != 1 {
         let detail = "must have exactly one version marked as storage version";
         errors.push(FieldError::invalid(&path, shown(versions), detail));
+    }
+}
+
+/// How long the warning of a deprecated version may be, in bytes, as upstream.
+const WARNING_BYTES_MAX: usize = 256;
+
+fn check_warning(errors: &mut Errors, version: &CustomResourceDefinitionVersion, path: &FieldPath) {
+    let Some(text) = &version.deprecation_warning else {
+        return;
+    };
+    let mut invalid = |detail: &str| errors.push(FieldError::invalid(path, text, detail));
+    if !version.deprecated {
+        return invalid("can only be set for deprecated versions");
+    }
+    if text.len() > WARNING_BYTES_MAX {
+        invalid("must be <= 256 characters long");
+    }
+    if text.is_empty() {
+        invalid("must not be an empty string");
+    }
+    let is_odd = |it: char| it.is_control() || (it != ' ' && it.is_whitespace());
+    if let Some(index) = text.find(is_odd) {
+        invalid(&format!(
+            "must only contain printable UTF-8 characters; non-printable character found at index \
+             {index}"
+        ));
     }
 }
 
