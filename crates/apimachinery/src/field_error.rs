@@ -315,8 +315,8 @@ macro_rules! shown_plainly {
 
 shown_plainly!(bool, i32, i64, u32, u64);
 
-/// Bytes of messages that are told of one object: far more than anybody reads. Each may show a whole
-/// list, and there may be one for each of its items.
+/// Bytes of messages that are told of one object: far more than anybody reads. Each may show a
+/// whole list, and there may be one for each of its items.
 const TOLD_BYTES_MAX: usize = 1 << 20;
 
 /// As many of the errors as are told: at least one, if there is any.

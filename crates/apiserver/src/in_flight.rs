@@ -51,9 +51,10 @@ impl InFlight {
 
     /// A place for a request of a user; none if there is no room.
     pub(crate) fn admit(&self, user: &User, labels: &RequestLabels) -> Option<Place> {
-        let lane = match labels.mutating {
-            true => &self.mutating,
-            false => &self.reading,
+        let lane = if labels.mutating {
+            &self.mutating
+        } else {
+            &self.reading
         };
         lane.take(is_system(user))
     }

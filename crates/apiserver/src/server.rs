@@ -134,19 +134,7 @@ impl ApiServer {
         let mut tasks = JoinSet::new();
         let stopping = ending.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
-        let (stopping, shown) = (ending.clone(), Arc::clone(&serving));
-        tasks.spawn(async move {
-            // What a definition takes to serve grows with its schema, and what is forgotten with
-            // what was asked for.
-            let following = Heavy::new(definitions.run_definitions(), || true);
-            let forgetting = Heavy::new(forget_unused(&definitions), || true);
-            tokio::select! {
-                () = stopping.closing() => {}
-                () = following => {}
-                () = forgetting => {}
-                () = renew_daily(&shown, &definitions) => {}
-            }
-        });
+        tasks.spawn(upkeep(ending.clone(), Arc::clone(&serving), definitions));
         Ok(RunningServer {
             address,
             serving,
@@ -168,6 +156,20 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
     let listener = TcpListener::bind(address).await.map_err(fail)?;
     let bound = listener.local_addr().map_err(fail)?;
     Ok((listener, bound))
+}
+
+/// What goes on beside the requests, until the end.
+async fn upkeep(ending: Ending, serving: Arc<Serving>, registry: Registry) {
+    // What a definition takes to serve grows with its schema, and what is forgotten with
+    // what was asked for.
+    let following = Heavy::new(registry.run_definitions(), || true);
+    let forgetting = Heavy::new(forget_unused(&registry), || true);
+    tokio::select! {
+        () = ending.closing() => {}
+        () = following => {}
+        () = forgetting => {}
+        () = renew_daily(&serving, &registry) => {}
+    }
 }
 
 /// How long what was made of an object is remembered for whoever asks for it next: at least this

@@ -33,10 +33,10 @@ pub(crate) async fn user_of(registry: &Registry, claims: &Claims) -> Result<Opti
         ("secrets", namespace, account.secret.as_ref()),
     ];
     for (plural, namespace, reference) in bound {
-        if let Some(reference) = reference {
-            if !exists(registry, plural, namespace, reference).await? {
-                return Ok(None);
-            }
+        if let Some(reference) = reference
+            && !exists(registry, plural, namespace, reference).await?
+        {
+            return Ok(None);
         }
     }
     // The node of a bound Pod is told, not checked: the Pod ends with it anyway.

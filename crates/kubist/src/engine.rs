@@ -121,7 +121,7 @@ async fn tell_of_silence(servers: &[String]) {
         let Some(authority) = authority else { continue };
         match tokio::time::timeout(KNOCK, TcpStream::connect(authority)).await {
             Ok(Ok(_)) => {
-                tracing::warn!("the etcd at {server} takes connections and does not answer yet")
+                tracing::warn!("the etcd at {server} takes connections and does not answer yet");
             }
             Ok(Err(error)) => tracing::warn!("no etcd answers at {server} yet: {error}"),
             Err(_) => tracing::warn!("no etcd answers at {server} yet"),
@@ -153,12 +153,11 @@ impl Engine {
         let kv = EtcdKv::new(etcd.config()?)?;
         let answered = {
             let mut asked = std::pin::pin!(kv.revision());
-            match tokio::time::timeout(SILENCE, &mut asked).await {
-                Ok(answered) => answered,
-                Err(_) => {
-                    tell_of_silence(&etcd.servers).await;
-                    asked.await
-                }
+            if let Ok(answered) = tokio::time::timeout(SILENCE, &mut asked).await {
+                answered
+            } else {
+                tell_of_silence(&etcd.servers).await;
+                asked.await
             }
         };
         match answered {

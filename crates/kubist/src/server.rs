@@ -114,18 +114,9 @@ impl Server {
             let (file, live, of) = (file.clone(), live.clone(), registry.clone());
             engine.spawn(async move { file.follow(&live, &of).await });
         }
-        let tokens = config.tokens.iter().map(|token| StaticToken {
-            token: token.clone(),
-            user: User {
-                name: Str::from(ADMIN),
-                uid: Str::from(ADMIN),
-                groups: vec![Str::from(MASTERS_GROUP)],
-                ..User::default()
-            },
-        });
         let mut http = kubist_apiserver::Config {
             listen: Some(config.listen),
-            tokens: tokens.collect(),
+            tokens: config.tokens.iter().map(|it| admin_token(it)).collect(),
             anonymous_health: config.anonymous_health,
             requests_max: config.requests_max,
             mutating_requests_max: config.mutating_requests_max,
@@ -212,7 +203,8 @@ impl Server {
     }
 
     /// A client of the server's own controllers, without sockets, so that they take no place of
-    /// others. What they watch is not their choice: nobody wants to be warned that it is deprecated.
+    /// others. What they watch is not their choice: nobody wants to be warned that it is
+    /// deprecated.
     fn quiet_client(&self) -> Result<Client, ServerError> {
         let config = kubist_client::Config {
             warnings: Arc::new(|_: &str| {}),
@@ -306,6 +298,19 @@ impl Server {
         self.api.shutdown().await;
         self.engine.shutdown().await;
         self.store.close().await;
+    }
+}
+
+/// A token of the administrator.
+fn admin_token(token: &str) -> StaticToken {
+    StaticToken {
+        token: token.to_owned(),
+        user: User {
+            name: Str::from(ADMIN),
+            uid: Str::from(ADMIN),
+            groups: vec![Str::from(MASTERS_GROUP)],
+            ..User::default()
+        },
     }
 }
 

@@ -44,9 +44,11 @@ impl<I: Iterator<Item = Result<Costed, Status>>> TreePieces<I> {
     pub(super) fn yaml(head: Map<String, Value>, key: &str, items: I) -> Self {
         let (before, after): (Map<_, _>, Map<_, _>) =
             head.into_iter().partition(|(name, _)| name.as_str() < key);
-        let text = |part: Map<String, Value>| match part.is_empty() {
-            true => String::new(),
-            false => yaml::to_yaml(&Value::Object(part)),
+        let text = |part: Map<String, Value>| {
+            if part.is_empty() {
+                return String::new();
+            }
+            yaml::to_yaml(&Value::Object(part))
         };
         Self {
             before: Some(format!("{}{key}:", text(before)).into_bytes()),

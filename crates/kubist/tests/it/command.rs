@@ -91,11 +91,13 @@ impl Running {
     pub(crate) fn error_line(&mut self) -> Option<String> {
         let stderr = self.child.stderr.as_mut().expect("it is piped");
         let mut line = Vec::new();
-        for byte in stderr.bytes() {
-            match byte.expect("it can be read") {
-                b'\n' => return Some(String::from_utf8(line).expect("it is text")),
-                byte => line.push(byte),
+        // Byte by byte: what follows the line is for whoever reads next.
+        let mut byte = [0];
+        while stderr.read(&mut byte).expect("it can be read") > 0 {
+            if byte == *b"\n" {
+                return Some(String::from_utf8(line).expect("it is text"));
             }
+            line.extend(byte);
         }
         None
     }

@@ -194,10 +194,15 @@ fn an_etcd_that_cannot_be_used_is_named_and_both_stores_at_once_are_refused() {
         String::from_utf8(output.stderr).unwrap()
     };
     let url = "http://127.0.0.1:1";
-    let error = failing(&["--etcd-servers", url]);
+    let output = run(folder.path(), &arguments(&["--etcd-servers", url]), b"");
+    assert_eq!(output.status.code(), Some(1));
+    // What is said while it waits, and what is said at the end.
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let lines: Vec<&str> = errors.lines().collect();
+    assert_eq!(lines.len(), 2, "{errors}");
     assert!(
-        error.contains("cannot use the etcd at http://127.0.0.1:1"),
-        "{error}"
+        lines[1].starts_with("kubist: cannot use the etcd at http://127.0.0.1:1: "),
+        "{errors}"
     );
     let error = failing(&["--etcd-servers", "127.0.0.1:2379"]);
     assert!(

@@ -2,8 +2,8 @@
 
 use crate::KindStrategy;
 use kubist_api::storage::v1::{CSINode, CSINodeDriver};
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-use std::collections::BTreeSet;
+use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::go_struct;
 use super::rules::{self, Errors};
@@ -38,8 +38,12 @@ impl KindStrategy for CsiNodes {
             allocatable: None,
             ..driver.clone()
         };
+        let mut named: BTreeMap<&Str, Vec<&CSINodeDriver>> = BTreeMap::new();
+        for driver in &new.spec.drivers {
+            named.entry(&driver.name).or_default().push(driver);
+        }
         for before in &old.spec.drivers {
-            for now in new.spec.drivers.iter().filter(|it| it.name == before.name) {
+            for &now in named.get(&before.name).into_iter().flatten() {
                 if rest(now) != rest(before) {
                     let shown = go_struct::shown(&rest(now));
                     errors.push(FieldError::invalid(&path, shown, "field is immutable"));

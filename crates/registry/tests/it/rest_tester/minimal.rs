@@ -114,6 +114,9 @@ fn of_others(facts: &ResourceFacts, namespace: &str) -> Value {
             "driverName": "example.com", "parameters": {"key": "value"},
         }),
         ("storage.k8s.io", "storageclasses") => json!({"provisioner": "example.com/storage"}),
+        ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations") => json!({
+            "spec": {"type": "Limited", "limited": {"limitResponse": {"type": "Reject"}}},
+        }),
         ("node.k8s.io", "runtimeclasses") => json!({"handler": "h"}),
         ("discovery.k8s.io", "endpointslices") => json!({"addressType": "IPv4"}),
         ("apiextensions.k8s.io", "customresourcedefinitions") => json!({
