@@ -67,11 +67,12 @@ mod tests {
             let value = HeaderValue::from_static(value);
             (HeaderName::from_static(name), value)
         });
+        let headers: HeaderMap = headers.collect();
         let user = User {
             name: "alice".into(),
             ..User::default()
         };
-        let refused = refuse(&HeaderMap::from_iter(headers), &user).err()?;
+        let refused = refuse(&headers, &user).err()?;
         Some((refused.code, refused.message.to_string()))
     }
 

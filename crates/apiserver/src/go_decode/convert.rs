@@ -153,6 +153,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table")]
     fn trees_are_refused_in_the_converters_words() {
         for (kind, tree, words) in [
             (

@@ -272,7 +272,7 @@ async fn a_dry_run_shows_the_change_and_keeps_the_object() {
     let created: Deployment = fixture.create(deployment("d")).await;
     let mut object = deployment("d");
     object.spec.replicas = Some(4);
-    let replacement = kubist_registry::Replacement(Box::new(object));
+    let replacement = Replacement(Box::new(object));
     let options = PostOptions {
         dry_run: true,
         ..PostOptions::default()

@@ -3,8 +3,8 @@
 use super::*;
 use kubist_api::batch::v1::{JobCondition, UncountedTerminatedPods};
 
-fn at(text: &str) -> Option<Time> {
-    Some(text.parse().expect("a time"))
+fn at(text: &str) -> Time {
+    text.parse().expect("a time")
 }
 
 const START: &str = "2020-01-02T03:04:05Z";
@@ -23,7 +23,7 @@ fn status(conditions: &[&str]) -> JobStatus {
 
 fn started(conditions: &[&str]) -> JobStatus {
     JobStatus {
-        start_time: at(START),
+        start_time: Some(at(START)),
         ..status(conditions)
     }
 }
@@ -52,10 +52,10 @@ fn a_job_completes_with_its_criteria_and_a_time() {
         ]
     );
     let mut fine = started(&["SuccessCriteriaMet", "Complete"]);
-    fine.completion_time = at(START);
+    fine.completion_time = Some(at(START));
     assert_eq!(step(JobStatus::default(), fine.clone()), [""; 0]);
     let mut early = fine.clone();
-    early.completion_time = at("2019-01-01T00:00:00Z");
+    early.completion_time = Some(at("2019-01-01T00:00:00Z"));
     assert_eq!(
         step(JobStatus::default(), early),
         [
@@ -69,7 +69,7 @@ fn a_job_completes_with_its_criteria_and_a_time() {
         ["status.startTime: Required value: startTime is required for finished job"]
     );
     let mut only_time = started(&[]);
-    only_time.completion_time = at(START);
+    only_time.completion_time = Some(at(START));
     assert_eq!(
         step(JobStatus::default(), only_time),
         [format!(
@@ -180,12 +180,12 @@ fn only_indexed_jobs_list_indexes() {
 #[test]
 fn counters_and_times_stay() {
     let mut old = started(&["SuccessCriteriaMet", "Complete"]);
-    old.completion_time = at(START);
+    old.completion_time = Some(at(START));
     (old.succeeded, old.failed) = (2, 2);
     let mut new = old.clone();
     (new.succeeded, new.failed) = (1, 1);
-    new.start_time = at("2020-01-01T00:00:00Z");
-    new.completion_time = at("2020-01-03T00:00:00Z");
+    new.start_time = Some(at("2020-01-01T00:00:00Z"));
+    new.completion_time = Some(at("2020-01-03T00:00:00Z"));
     assert_eq!(
         step(old, new),
         [
