@@ -87,7 +87,7 @@ impl Entry {
 
     /// Whether it would hide what nobody has looked at.
     fn is_blanket(&self) -> bool {
-        let says = |pattern: &str| pattern.chars().any(|it| it.is_alphanumeric());
+        let says = |pattern: &str| pattern.chars().any(char::is_alphanumeric);
         let is_vague = !says(&self.path) && !says(&self.at);
         let has_no_place = self.at == "*" && !says(&self.theirs) && !says(&self.ours);
         self.why.is_empty() || self.path.is_empty() || is_vague || has_no_place

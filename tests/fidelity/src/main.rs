@@ -63,7 +63,7 @@ type Failure = Box<dyn std::error::Error>;
 #[derive(Debug, Parser)]
 #[command(name = "kubist-fidelity")]
 struct Arguments {
-    /// The kube-apiserver, as https://127.0.0.1:6443
+    /// The kube-apiserver's URL
     #[arg(long, required_unless_present = "list")]
     theirs: Option<String>,
     /// Our server

@@ -65,7 +65,9 @@ impl Memory {
             Body::Answer { step, edits } => {
                 let answer = self.answers.get(step);
                 let mut object = answer.cloned().unwrap_or(Value::Null);
-                edits.iter().for_each(|edit| edit.apply(&mut object));
+                for edit in edits {
+                    edit.apply(&mut object);
+                }
                 self.filled(&object.to_string())
             }
         };

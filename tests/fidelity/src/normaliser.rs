@@ -98,9 +98,9 @@ impl Normaliser {
                 }
             }
             Value::Array(items) => {
-                items
-                    .iter_mut()
-                    .for_each(|item| self.walk(key, item, request));
+                for item in items {
+                    self.walk(key, item, request);
+                }
             }
             Value::String(text) => *text = self.field(key, text, request),
             Value::Number(number) => {

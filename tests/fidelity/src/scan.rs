@@ -152,7 +152,8 @@ pub(crate) fn without_owners(text: &str) -> Cow<'_, str> {
     let Some(end) = end else {
         return Cow::Borrowed(text);
     };
-    let rest = list[end..].strip_prefix(',').unwrap_or(&list[end..]);
+    let rest = &list[end..];
+    let rest = rest.strip_prefix(',').unwrap_or(rest);
     Cow::Owned(format!("{}{rest}", &text[..start]))
 }
 

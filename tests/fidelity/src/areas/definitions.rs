@@ -76,7 +76,8 @@ fn object(name: &str) -> Value {
 }
 
 fn name(plan: &mut Plan<'_>) -> &'static str {
-    *plan.random.pick(&["a", "a", "a", "b", "c"])
+    let picked: &&str = plan.random.pick(&["a", "a", "a", "b", "c"]);
+    picked
 }
 
 fn create(plan: &mut Plan<'_>) {

@@ -86,9 +86,7 @@ fn read(plan: &mut Plan<'_>) {
 
 fn create_again(plan: &mut Plan<'_>) {
     let made = plan.some();
-    let step = plan
-        .step("POST", made.kind.collection())
-        .json(made.object.clone());
+    let step = plan.step("POST", made.kind.collection()).json(made.object);
     let step = plan.with_write_options(step);
     plan.push(step);
 }

@@ -164,15 +164,11 @@ fn of_kind(plan: &mut Plan<'_>, plural: &str) -> Vec<Edit> {
         ),
         ("nodes", 1) => set("/spec/externalID", json!("old")),
         ("nodes", 2) => set("/spec/podCIDR", json!("10.0.0.1/8")),
-        ("persistentvolumes", 0) => set(
+        ("persistentvolumes" | "persistentvolumeclaims", 0) => set(
             "/metadata/annotations",
             json!({"volume.beta.kubernetes.io/storage-class": "a"}),
         ),
         ("persistentvolumes", 1) => set("/spec/persistentVolumeReclaimPolicy", json!("Recycle")),
-        ("persistentvolumeclaims", 0) => set(
-            "/metadata/annotations",
-            json!({"volume.beta.kubernetes.io/storage-class": "a"}),
-        ),
         ("persistentvolumeclaims", 1) => {
             set("/spec/resources", json!({"requests": {"storage": "100m"}}))
         }
@@ -263,6 +259,8 @@ pub(super) fn advance(plan: &mut Plan<'_>) {
         return;
     }
     let mut object = plan.object(kind);
-    edits.iter().for_each(|edit| edit.apply(&mut object));
+    for edit in &edits {
+        edit.apply(&mut object);
+    }
     plan.create_object(kind, object, true);
 }
