@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::kubectl::Shell;
-use crate::codegen::schema::{Resource, Schema};
+use crate::codegen::schema::{GroupVersion, Resource, Schema};
 use crate::process::{Outcome, root};
 
 fn schema() -> Outcome<Schema> {
@@ -20,7 +20,12 @@ fn group_version(group: &str, version: &str) -> String {
     }
 }
 
-/// `api-versions` and `api-resources` list what upstream serves.
+/// Whether upstream serves a version without being told to: the stable ones.
+fn is_stable(version: &str) -> bool {
+    !version.contains("alpha") && !version.contains("beta")
+}
+
+/// `api-versions` and `api-resources` list what upstream serves by default.
 pub(super) fn discovery(shell: &Shell) -> Outcome {
     let schema = schema()?;
     let mut versions = BTreeSet::new();
@@ -28,7 +33,8 @@ pub(super) fn discovery(shell: &Shell) -> Outcome {
     // A resource that only another version than the preferred has is listed with that.
     let mut others = BTreeSet::new();
     for group in &schema.groups {
-        for version in group.versions.iter().filter(|it| it.served) {
+        let stable = |it: &&GroupVersion| it.served && is_stable(&it.version);
+        for version in group.versions.iter().filter(stable) {
             let name = group_version(&group.name, &version.version);
             if version.version == group.preferred {
                 for it in &version.resources {
