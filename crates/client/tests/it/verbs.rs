@@ -359,8 +359,7 @@ async fn scale_is_an_object_below_another() {
     scale.metadata.name = "web".into();
     scale.spec.replicas = 3;
     let server = Server::new([(); 2].map(|()| Reply::object(&scale)));
-    let deployments: Api<kubist_api::apps::v1::Deployment> =
-        Api::namespaced(server.client(), "shop");
+    let deployments: Api<Deployment> = Api::namespaced(server.client(), "shop");
     let found = deployments.scale().get("web").await.unwrap();
     assert_eq!(found.spec.replicas, 3);
     deployments.scale().replace("web", &found).await.unwrap();
