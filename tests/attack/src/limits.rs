@@ -66,7 +66,7 @@ const fn long(attack: Attack) -> Limits {
             ..PROMISED
         },
         Attack::Patches | Attack::Bodies | Attack::Hungry => Limits {
-            growth_mb: 350,
+            growth_mb: 500,
             reason: "eight bodies of 3 MB at a time, each decoded into a tree of several times \
                      its size",
             ..PROMISED

@@ -26,7 +26,7 @@ const GRACE: Duration = Duration::from_millis(500);
 /// How long memory may take to come back.
 const BACK_LIMIT: Duration = Duration::from_secs(10);
 /// The same in the short form.
-const BACK_LIMIT_SHORT: Duration = Duration::from_secs(3);
+const BACK_LIMIT_SHORT: Duration = Duration::from_secs(8);
 /// How often memory is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 /// A server that has grown by so much, in kB, is killed: this machine is others' too.
