@@ -22,23 +22,20 @@ static SLOTS: LazyLock<Slots> = LazyLock::new(|| {
 
 /// A request that may turn out to be heavy while it goes on.
 pub(crate) struct Heavy<F, W> {
-    request: Pin<Box<F>>,
+    request: F,
     is_heavy: W,
 }
 
 impl<F, W> Heavy<F, W> {
     /// `is_heavy` is asked before each poll.
     pub(crate) fn new(request: F, is_heavy: W) -> Self {
-        Self {
-            request: Box::pin(request),
-            is_heavy,
-        }
+        Self { request, is_heavy }
     }
 }
 
 impl<F, W> Future for Heavy<F, W>
 where
-    F: Future,
+    F: Future + Unpin,
     W: Fn() -> bool + Unpin,
 {
     type Output = F::Output;
@@ -47,7 +44,7 @@ where
         let aside = (self.is_heavy)()
             && Handle::try_current()
                 .is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread);
-        let request = self.request.as_mut();
+        let request = Pin::new(&mut self.request);
         if !aside {
             return request.poll(cx);
         }
@@ -93,6 +90,7 @@ impl Drop for Slot<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::pin;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::time::{Duration, Instant};
 
@@ -103,13 +101,11 @@ mod tests {
     )]
     async fn others_go_on_beside_heavy_work() {
         let done = AtomicBool::new(false);
-        let heavy = Heavy::new(
-            async {
-                std::thread::sleep(Duration::from_millis(300));
-                done.store(true, Ordering::Relaxed);
-            },
-            || true,
-        );
+        let blocking = pin!(async {
+            std::thread::sleep(Duration::from_millis(300));
+            done.store(true, Ordering::Relaxed);
+        });
+        let heavy = Heavy::new(blocking, || true);
         let mut tasks = tokio::task::JoinSet::new();
         tasks.spawn(async {
             let mut longest = Duration::ZERO;
@@ -147,7 +143,7 @@ mod tests {
 
     #[tokio::test]
     async fn on_one_thread_it_stays_where_it_is() {
-        assert_eq!(Heavy::new(async { 1 }, || true).await, 1);
-        assert_eq!(Heavy::new(async { 2 }, || false).await, 2);
+        assert_eq!(Heavy::new(pin!(async { 1 }), || true).await, 1);
+        assert_eq!(Heavy::new(pin!(async { 2 }), || false).await, 2);
     }
 }

@@ -162,8 +162,8 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
 async fn upkeep(ending: Ending, serving: Arc<Serving>, registry: Registry) {
     // What a definition takes to serve grows with its schema, and what is forgotten with
     // what was asked for.
-    let following = Heavy::new(registry.run_definitions(), || true);
-    let forgetting = Heavy::new(forget_unused(&registry), || true);
+    let following = Heavy::new(Box::pin(registry.run_definitions()), || true);
+    let forgetting = Heavy::new(Box::pin(forget_unused(&registry)), || true);
     tokio::select! {
         () = ending.closing() => {}
         () = following => {}

@@ -35,6 +35,7 @@ use kubist_codec::negotiate::{Offer, negotiate};
 use kubist_registry::{Registry, RequestContext, ServedGroup, User};
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -153,9 +154,9 @@ impl Service {
                 Ok(place) => record.admitted(place),
                 Err(NoRoom) => return Ok(Answer::too_many_requests()),
             }
-            let noted = cx.clone();
-            let is_heavy = move || noted.works_long();
-            Heavy::new(self.route(cx, asked, route, body), is_heavy).await
+            let cx = &*cx;
+            let routed = pin!(self.route(cx, asked, route, body));
+            Heavy::new(routed, || cx.works_long()).await
         };
         tokio::time::timeout(deadline, answer)
             .await
