@@ -69,6 +69,9 @@ pub(crate) struct Options {
     /// Shrink so many differences; of more only the first is shown [default: 40]
     #[arg(long, value_name = "N")]
     shrink: Option<u64>,
+    /// Sequences played at the same time [default: 8]
+    #[arg(long, value_name = "N")]
+    jobs: Option<u16>,
     /// Show the sequences as scripts, and start nothing
     #[arg(long)]
     list: bool,
@@ -85,6 +88,7 @@ impl Options {
             areas: None,
             causes: None,
             shrink: None,
+            jobs: None,
             list: false,
         }
     }
@@ -139,6 +143,9 @@ fn program(options: &Options) -> Command {
     }
     if let Some(shrink) = options.shrink {
         command.args(["--shrink", &shrink.to_string()]);
+    }
+    if let Some(jobs) = options.jobs {
+        command.args(["--jobs", &jobs.to_string()]);
     }
     if options.list {
         command.arg("--list");

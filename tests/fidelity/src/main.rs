@@ -20,12 +20,14 @@ mod area;
 mod areas;
 mod catalogue;
 mod compare;
+mod gate;
 mod generator;
 mod memory;
 mod mutation;
 mod normaliser;
 mod pair;
 mod plan;
+mod players;
 mod protobuf;
 mod random;
 mod report;
@@ -38,17 +40,20 @@ mod step;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Parser;
 
 use accepted::Accepted;
 use area::Area;
+use gate::Gate;
 use generator::Generator;
 use pair::Pair;
+use players::{Played, Players};
 use report::{Differing, Report, Signature};
 use script::Script;
-use server::Server;
+use server::{Server, ServerError};
 use shrink::Shrinker;
 use step::Sequence;
 
@@ -87,6 +92,9 @@ struct Arguments {
     /// Stop after so many causes that are not on the list
     #[arg(long)]
     causes: Option<usize>,
+    /// Sequences played at the same time, each in a namespace of its own
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: u16,
     /// Show the sequences as scripts, and send nothing
     #[arg(long)]
     list: bool,
@@ -120,52 +128,60 @@ fn run(arguments: &Arguments) -> Result<bool, Failure> {
     }
     let text = std::fs::read_to_string(&arguments.accepted)
         .map_err(|error| format!("{}: {error}", arguments.accepted.display()))?;
-    let accepted = Accepted::parse(&text)?;
+    let accepted = Arc::new(Accepted::parse(&text)?);
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
-    let pair = Pair {
-        theirs: Server::new(
-            arguments.theirs.as_deref().unwrap_or_default(),
-            &arguments.token,
-        )?,
-        ours: Server::new(
-            arguments.ours.as_deref().unwrap_or_default(),
-            &arguments.token,
-        )?,
-        now: i64::try_from(now)?,
-        runs: 0,
-        // Servers that have been played on before have other names.
-        run_prefix: format!("{:x}", now % 0x10_0000),
-    };
+    let gate = Arc::new(Gate::default());
+    let pairs = (0..=arguments.jobs).map(|number| {
+        Ok(Pair {
+            theirs: server(arguments.theirs.as_deref(), &arguments.token)?,
+            ours: server(arguments.ours.as_deref(), &arguments.token)?,
+            now: i64::try_from(now)?,
+            runs: 0,
+            // Servers that have been played on before have other names.
+            run_prefix: format!("{:x}-{number}", now % 0x10_0000),
+            gate: Arc::clone(&gate),
+            accepted: Arc::clone(&accepted),
+        })
+    });
+    let pairs: Vec<Pair> = pairs.collect::<Result<_, Failure>>()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let report = runtime.block_on(play(arguments, &generator, &accepted, pair))?;
+    let report = runtime.block_on(play(arguments, generator, &accepted, pairs))?;
     println!("{report}");
     Ok(report.is_clean())
 }
 
+fn server(address: Option<&str>, token: &str) -> Result<Server, ServerError> {
+    Server::new(address.unwrap_or_default(), token)
+}
+
+/// The last pair shrinks; the others play.
 async fn play(
     arguments: &Arguments,
-    generator: &Generator,
+    generator: Generator,
     accepted: &Accepted,
-    mut pair: Pair,
+    mut pairs: Vec<Pair>,
 ) -> Result<Report, Failure> {
     let mut report = Report::default();
-    for (number, seed) in arguments.seeds.clone().enumerate() {
-        if number > 0 && number % PROGRESS == 0 {
-            eprintln!("{number} sequences, {} causes", report.causes());
-        }
-        let sequence = generator.sequence(seed);
-        let findings = pair.play(&sequence).await?;
+    let Some(mut shrinking) = pairs.pop() else {
+        return Ok(report);
+    };
+    let mut players = Players::start(pairs, &Arc::new(generator), arguments.seeds.clone());
+    while let Some(played) = players.next().await {
+        let Played { sequence, findings } = played?;
         report.played(sequence.steps.len());
+        if report.sequences().is_multiple_of(PROGRESS) {
+            let (sequences, causes) = (report.sequences(), report.causes());
+            eprintln!("{sequences} sequences, {causes} causes");
+        }
         for differing in report.sift(&findings, accepted) {
-            let Some(signature) = report.add(seed, &differing) else {
+            let Some(signature) = report.add(sequence.seed, &differing) else {
                 continue;
             };
-            println!("== seed {seed}, {differing}");
+            println!("== seed {}, {differing}", sequence.seed);
             if report.causes() <= arguments.shrink {
-                let best = shrunk(&mut pair, &sequence, &differing, &signature).await?;
-                match best {
+                match shrunk(&mut shrinking, &sequence, &differing, &signature).await? {
                     Some(best) => println!("{}", Script(&best)),
                     None => println!("It did not appear again."),
                 }

@@ -154,6 +154,11 @@ impl Report {
         self.groups.is_empty()
     }
 
+    /// Sequences that were played.
+    pub(crate) fn sequences(&self) -> usize {
+        self.sequences
+    }
+
     /// Causes that are not on the list.
     pub(crate) fn causes(&self) -> usize {
         self.groups.len()

@@ -1,0 +1,80 @@
+//! `Gate`: which sequences may run beside each other on the same servers.
+//!
+//! A definition is seen by all: in the lists of groups and paths, and in `OpenAPI`. Sequences that
+//! read those run beside each other, but not beside one that makes definitions. All others see
+//! only what is in their own namespace, and what they made themselves.
+
+use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use crate::area::Area;
+use crate::step::Sequence;
+
+/// Lets sequences through.
+#[derive(Debug, Default)]
+pub(crate) struct Gate(RwLock<()>);
+
+/// Held while a sequence runs.
+#[must_use]
+#[derive(Debug)]
+pub(crate) enum Pass<'a> {
+    /// It disturbs nobody.
+    Free,
+    Reads(#[expect(dead_code, reason = "it is held")] RwLockReadGuard<'a, ()>),
+    Defines(#[expect(dead_code, reason = "it is held")] RwLockWriteGuard<'a, ()>),
+}
+
+impl Gate {
+    /// Waits until the sequence may run. Cancel safe.
+    pub(crate) async fn pass(&self, sequence: &Sequence) -> Pass<'_> {
+        let has = |areas: &[Area]| sequence.steps.iter().any(|it| areas.contains(&it.area));
+        if has(&[Area::Definitions]) {
+            Pass::Defines(self.0.write().await)
+        } else if has(&[Area::Documents, Area::Paths]) {
+            Pass::Reads(self.0.read().await)
+        } else {
+            Pass::Free
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::step::Step;
+
+    fn of(area: Area) -> Sequence {
+        Sequence {
+            seed: 0,
+            steps: vec![Step::new(0, area, "GET", "/")],
+        }
+    }
+
+    #[tokio::test]
+    async fn who_reads_what_definitions_change_waits_for_who_makes_them() {
+        let gate = Gate::default();
+        let (defines, paths, lists) = (of(Area::Definitions), of(Area::Paths), of(Area::Lists));
+        let making = gate.pass(&defines).await;
+        assert!(matches!(gate.pass(&lists).await, Pass::Free));
+        let read = gate.pass(&paths);
+        tokio::pin!(read);
+        assert!(futures_poll(&mut read).await.is_none());
+        drop(making);
+        let one = read.await;
+        let other = gate.pass(&paths).await;
+        assert!(matches!((&one, &other), (Pass::Reads(_), Pass::Reads(_))));
+        let next = gate.pass(&defines);
+        tokio::pin!(next);
+        assert!(futures_poll(&mut next).await.is_none());
+    }
+
+    /// What a future says when it is polled once.
+    async fn futures_poll<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+        std::future::poll_fn(|context| {
+            std::task::Poll::Ready(match std::pin::Pin::new(&mut *future).poll(context) {
+                std::task::Poll::Ready(output) => Some(output),
+                std::task::Poll::Pending => None,
+            })
+        })
+        .await
+    }
+}
