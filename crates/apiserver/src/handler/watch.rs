@@ -17,9 +17,9 @@ use bytes::Bytes;
 use http::StatusCode;
 use kubist_api::meta::v1::PartialObjectMetadata;
 use kubist_apimachinery::wire::to_protobuf;
-use kubist_apimachinery::{ListOptions, Status};
+use kubist_apimachinery::{ListOptions, OptionsError, Status, Str};
 use kubist_codec::Format;
-use kubist_codec::negotiate::{Offer, Transform, negotiate_watch};
+use kubist_codec::negotiate::{Offer, Transform, negotiate};
 use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
 use kubist_registry::{EventStream, Stored, WatchEvent};
 use prometheus::Histogram;
@@ -40,10 +40,9 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
     } else {
         Offer::BUILT_IN.with_watch()
     };
-    let chosen = negotiate_watch(call.request.accept(), &offer);
-    let chosen = chosen.map_err(|refusal| crate::represent::not_acceptable(&refusal))?;
-    let form = Form::chosen(call.request, chosen, target.rest.facts(), call.cx.now())?;
-    let options = list::options(call)?;
+    let refused = |refusal| crate::represent::not_acceptable(&refusal);
+    let chosen = negotiate(call.request.accept(), &offer).map_err(refused)?;
+    let options = options(call)?;
     let timeout = match options
         .timeout_seconds
         .and_then(|it| u64::try_from(it).ok())
@@ -57,6 +56,8 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
         .watch(call.cx, &target.namespace, name, &options, Some(timeout))
         .await?;
     let facts = target.rest.facts();
+    chosen.check_stream().map_err(refused)?;
+    let form = Form::chosen(call.request, chosen, facts, call.cx.now())?;
     let listing = options.send_initial_events.unwrap_or_default().then(|| {
         let scope = scope(call, &target, &options);
         let took = call.service.metrics.watch_list(call.labels, scope);
@@ -83,6 +84,20 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
     let mut answer = Answer::new(StatusCode::OK, content_type, Body::Chunks(body.chunks()));
     answer.live = true;
     Ok(answer)
+}
+
+/// The options of a watch. By the older paths for watches, which need no option to be one, they are
+/// looked at as those of a list, as upstream.
+fn options(call: Call<'_>) -> Result<ListOptions, Status> {
+    let mut options = list::options(call)?;
+    if !options.watch {
+        if let Err(error @ OptionsError::Invalid { .. }) = options.list_position() {
+            return Err(error.to_status());
+        }
+        options.resource_version_match = Str::default();
+        options.continue_ = Str::default();
+    }
+    Ok(options)
 }
 
 /// What a list is of, as upstream counts it: fields that name one object, or a namespace, count.

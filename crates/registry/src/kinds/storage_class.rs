@@ -79,6 +79,9 @@ impl KindStrategy for StorageClasses {
         );
         errors
     }
+    fn returns_deleted(&self) -> bool {
+        true
+    }
 }
 
 /// The name of a driver, in whatever case.
