@@ -15,7 +15,7 @@ use std::error::Error;
 /// ```
 pub fn with_causes(error: &dyn Error) -> String {
     let mut line = in_one_line(error);
-    for cause in std::iter::successors(error.source(), |it| it.source()) {
+    for cause in std::iter::successors(error.source(), |it| (*it).source()) {
         let cause = in_one_line(cause);
         if !line.contains(&cause) {
             line.push_str(": ");
