@@ -176,6 +176,11 @@ impl Registry {
         RequestContext::new(user, self.shared.clock.now())
     }
 
+    /// The clock that dates objects and requests.
+    pub fn clock(&self) -> &Arc<dyn WallClock> {
+        &self.shared.clock
+    }
+
     /// Reads objects of all resources by group and plural, in their storage versions.
     pub fn lookup(&self) -> &dyn Lookup {
         &*self.shared

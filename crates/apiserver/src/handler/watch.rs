@@ -12,18 +12,19 @@ use crate::metrics::WatchMetrics;
 use crate::random;
 use crate::represent::{Form, partial_json};
 use crate::seldom::Seldom;
-use crate::table::metadata_of;
+use crate::table::{TableStyle, metadata_of};
 use bytes::Bytes;
 use http::StatusCode;
 use kubist_api::meta::v1::PartialObjectMetadata;
 use kubist_apimachinery::wire::to_protobuf;
-use kubist_apimachinery::{ListOptions, OptionsError, Status, Str};
+use kubist_apimachinery::{ListOptions, OptionsError, Status, Str, Time};
 use kubist_codec::Format;
 use kubist_codec::negotiate::{Offer, Transform, negotiate};
 use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
-use kubist_registry::{EventStream, Stored, WatchEvent};
+use kubist_registry::{EventStream, Stored, WallClock, WatchEvent};
 use prometheus::Histogram;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
@@ -76,6 +77,7 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
         waiting: Vec::new().into_iter(),
         goes_on: true,
         listing,
+        clock: Arc::clone(call.service.registry.clock()),
         metrics: call
             .service
             .metrics
@@ -137,6 +139,8 @@ struct Watching {
     goes_on: bool,
     /// Until everything that was there is sent: when that began, and where it is counted.
     listing: Option<(Instant, Histogram)>,
+    /// Ages in tables are those at the time of the event.
+    clock: Arc<dyn WallClock>,
     metrics: WatchMetrics,
 }
 
@@ -265,6 +269,11 @@ impl Watching {
     fn frame(&mut self, kind: EventKind, stored: &Stored, out: &mut Vec<u8>) -> Result<(), Status> {
         if let Some(table) = self.form.table {
             let columns = std::mem::take(&mut self.first_table);
+            let seconds = i64::try_from(self.clock.now().as_secs()).unwrap_or(i64::MAX);
+            let table = TableStyle {
+                now: Time::from_unix(seconds),
+                ..table
+            };
             let objects = std::slice::from_ref(stored);
             let tree = table.table(&metadata_of(stored), objects, columns)?;
             encode_frame(kind, FrameObject::Json(tree.to_string().as_bytes()), out);
