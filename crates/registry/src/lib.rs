@@ -101,6 +101,7 @@ pub use capability::{
     CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
 };
 pub use catalog::{ServedGroup, ServedResource, ServedVersion};
+pub use claim_templates::add_template_kinds;
 pub use clock::{SystemClock, WallClock};
 pub use hooks::{Begin, Begun, Hooks};
 pub use kind_strategy::{ForKind, KindStrategy};
