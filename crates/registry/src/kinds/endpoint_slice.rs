@@ -61,7 +61,7 @@ impl KindStrategy for EndpointSlices {
         true
     }
     fn generation(&self) -> Generation {
-        Generation::Spec
+        Generation::SpecAndLabels
     }
 }
 
