@@ -140,6 +140,9 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     fn metadata_rules(&self) -> MetadataRules {
         MetadataRules::Strict
     }
+    fn checks_metadata(&self) -> bool {
+        false
+    }
 }
 
 /// A [`KindStrategy`] as a [`Strategy`]. Objects of another type pass untouched and unchecked:
@@ -295,5 +298,8 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
     }
     fn metadata_rules(&self) -> MetadataRules {
         self.0.metadata_rules()
+    }
+    fn checks_metadata(&self) -> bool {
+        self.0.checks_metadata()
     }
 }

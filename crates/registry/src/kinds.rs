@@ -54,6 +54,7 @@ mod job_status_rules;
 mod job_update_rules;
 mod lease;
 mod limit_range;
+mod metadata_checks;
 mod metric_rules;
 mod namespace;
 mod namespace_label_rules;

@@ -217,6 +217,13 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
     fn metadata_rules(&self) -> MetadataRules {
         MetadataRules::Strict
     }
+
+    /// Whether [`validate_update`](Self::validate_update) checks the metadata, too: upstream looks
+    /// at something else first, or at more than the change. Default: no; the store checks the
+    /// change before it, by the [`metadata_rules`](Self::metadata_rules).
+    fn checks_metadata(&self) -> bool {
+        false
+    }
 }
 
 /// What moves `metadata.generation`.
