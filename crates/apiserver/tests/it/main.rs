@@ -21,6 +21,7 @@ mod long_lists;
 mod many_connections;
 mod metrics;
 mod objects;
+mod patches;
 mod paths;
 mod recorded;
 mod reviews;
