@@ -105,7 +105,7 @@ pub(super) fn check(
     errors
 }
 
-fn check_conditions(errors: &mut Errors, new: &CertificateSigningRequest, path: &FieldPath) {
+fn check_conditions(errors: &mut Errors, new: &CertificateSigningRequest, list: &FieldPath) {
     let conditions = &new.status.conditions;
     let mut verdicts = BTreeSet::new();
     let repeated = rules::repeats(conditions.iter().map(|it| &it.type_));

@@ -4,8 +4,7 @@
 
 use crate::strategy::{Dependents, Strategy};
 use kubist_apimachinery::{
-    AnyObject, Deletion, GroupResource, ObjectMeta, Preconditions, PropagationPolicy, Status, Str,
-    Time,
+    AnyObject, GroupResource, ObjectMeta, Preconditions, PropagationPolicy, Status, Str, Time,
 };
 
 /// The finalizer that makes the garbage collector release an object's dependents.
