@@ -76,6 +76,7 @@ mod pod_gate_rules;
 mod pod_host_rules;
 mod pod_part_rules;
 mod pod_preparation;
+mod pod_resize_admission;
 mod pod_resize_rules;
 mod pod_resource_rules;
 mod pod_rules;

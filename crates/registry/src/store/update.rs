@@ -313,6 +313,7 @@ impl TryUpdate<'_> {
         };
         store.check_version(&*new, current.revision(), request.name)?;
         let new = store.begin_update(request, new, old)?;
+        store.strategy.admit_update(&admission, &*new, old).await?;
         if store.is_finished(&*new, old) {
             return Ok(Changed::Delete(new));
         }
