@@ -118,7 +118,14 @@ pub(crate) fn run(options: &Options) -> Outcome {
     std::fs::create_dir_all(&scratch)?;
     let binary = server::binary(options.kubist.as_deref())?;
     let kubeconfig = scratch.join("kubeconfig");
-    let arguments = ["--controllers", "none", "--token", TOKEN];
+    let arguments = [
+        "--controllers",
+        "none",
+        "--token",
+        TOKEN,
+        // The other side has nobody without credentials either, as it authorises everybody.
+        "--anonymous-auth=false",
+    ];
     let ours = Server::start(&binary, &kubeconfig, &arguments)?;
     let (_etcd, etcd_url) = start_etcd(&options.etcd, &scratch)?;
     let (_theirs, theirs_url) = start_apiserver(&kube_apiserver, &scratch, &etcd_url)?;

@@ -15,14 +15,12 @@ use std::error::Error;
 /// ```
 pub fn with_causes(error: &dyn Error) -> String {
     let mut line = in_one_line(error);
-    let mut below = error.source();
-    while let Some(error) = below {
-        let cause = in_one_line(error);
+    for cause in std::iter::successors(error.source(), |it| (*it).source()) {
+        let cause = in_one_line(cause);
         if !line.contains(&cause) {
             line.push_str(": ");
             line.push_str(&cause);
         }
-        below = error.source();
     }
     line
 }

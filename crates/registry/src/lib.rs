@@ -113,12 +113,12 @@ pub use registry::{CacheState, ObjectCount, Registry};
 pub use registry_config::RegistryConfig;
 pub use request_context::{RequestContext, User};
 pub use rest::{
-    Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb,
-    column_descriptions, deprecation_of,
+    Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb, deprecation_of,
 };
 pub use runtime_config::{RuntimeConfig, RuntimeConfigError};
 pub use storage_error::{Operation, StorageError};
 pub use storage_key::{KeyLayout, NoPlace};
+pub use store::remove_duplicate_owners;
 pub use stored::Stored;
 pub use stored_codec::{StorageEncoding, StoredCodec};
 pub use strategy::{
@@ -126,6 +126,8 @@ pub use strategy::{
     StatusKeeps, Strategy,
 };
 pub use system_objects::Announcement;
-pub use table::{scale_cells, scale_columns, table_cells, table_columns};
+pub use table::{
+    column_descriptions, scale_cells, scale_columns, scale_descriptions, table_cells, table_columns,
+};
 pub use watch::EventStream;
 pub use watch_event::{INITIAL_EVENTS_END, WatchEvent};

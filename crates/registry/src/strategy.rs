@@ -223,6 +223,8 @@ pub enum Generation {
     Spec,
     /// As `Spec`, and changes of annotations move it too (upstream: Deployments).
     SpecAndAnnotations,
+    /// As `Spec`, and changes of labels move it too (upstream: `EndpointSlices`).
+    SpecAndLabels,
     /// 1 on create; [`Strategy::bumps_generation`] decides.
     Custom,
 }

@@ -398,12 +398,14 @@ async fn the_scale_of_a_custom_resource_takes_no_strategic_patch() {
 }
 
 #[tokio::test]
-async fn a_table_says_of_a_column_what_its_definition_says() {
+async fn a_table_says_of_a_column_what_its_definition_says_or_where_it_is_from() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
     let mut said = definition();
     let columns = &mut said["spec"]["versions"][0]["additionalPrinterColumns"];
     columns[0]["description"] = json!("how large it is");
+    let plain = json!({"name": "Plain", "type": "string", "jsonPath": ".spec.plain"});
+    columns.as_array_mut().expect("it is a list").push(plain);
     let answer = client.post(DEFINITIONS, &said).await;
     assert_eq!(answer.code, 201, "{answer:?}");
     while client.get(WIDGETS).await.code != 200 {
@@ -415,6 +417,12 @@ async fn a_table_says_of_a_column_what_its_definition_says() {
     let columns = table.get(WIDGETS).await.json()["columnDefinitions"].clone();
     assert_eq!(columns[1]["name"], "Size");
     assert_eq!(columns[1]["description"], "how large it is");
+    assert_eq!(
+        columns[2]["description"],
+        "Custom resource definition column (in JSONPath format): .spec.plain"
+    );
+    let name = columns[0]["description"].as_str().expect("it is text");
+    assert!(name.starts_with("Name must be unique within a namespace. "));
     server.shutdown().await;
 }
 

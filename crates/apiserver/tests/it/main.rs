@@ -23,6 +23,7 @@ mod metrics;
 mod objects;
 mod paths;
 mod recorded;
+mod reviews;
 mod service_accounts;
 mod subresources;
 mod unread;

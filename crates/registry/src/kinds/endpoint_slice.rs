@@ -57,7 +57,7 @@ impl KindStrategy for EndpointSlices {
         errors
     }
     fn generation(&self) -> Generation {
-        Generation::Spec
+        Generation::SpecAndLabels
     }
 }
 

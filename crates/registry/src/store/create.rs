@@ -183,7 +183,7 @@ impl Store {
 }
 
 /// Leaves one of several references to the same owner, with a warning, as upstream.
-pub(super) fn remove_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
+pub fn remove_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
     let owners = &mut object.meta_mut().owner_references;
     if owners.len() < 2 {
         return;

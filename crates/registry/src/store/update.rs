@@ -210,6 +210,7 @@ impl Store {
             Generation::SpecAndAnnotations => {
                 new.meta().annotations != old.meta().annotations || spec_differs()
             }
+            Generation::SpecAndLabels => new.meta().labels != old.meta().labels || spec_differs(),
             Generation::Custom => self.strategy.bumps_generation(new, old),
         }
     }

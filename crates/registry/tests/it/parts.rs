@@ -41,9 +41,17 @@ async fn a_verdict_is_given_through_approval_alone_and_stays() {
     csr.metadata.resource_version = "".into();
     csr.status.conditions.push(condition("Approved"));
     csr.status.certificate = b"-----BEGIN CERTIFICATE-----\n".as_slice().into();
+    let status = put(&fixture, "status", &csr).await.expect_err("no");
+    assert!(
+        status
+            .message
+            .contains("updates may not add a condition of type \"Approved\""),
+        "{status}"
+    );
+    let verdict = csr.status.conditions.pop().expect("it is there");
     let by_status = put(&fixture, "status", &csr).await.expect("fine");
-    assert!(by_status.status.conditions.is_empty(), "not by this path");
     assert!(!by_status.status.certificate.is_empty());
+    csr.status.conditions.push(verdict);
 
     csr.status.certificate = b"other".as_slice().into();
     let approved = put(&fixture, "approval", &csr).await.expect("fine");
@@ -52,9 +60,15 @@ async fn a_verdict_is_given_through_approval_alone_and_stays() {
     assert!(verdict.last_update_time.is_some() && verdict.last_transition_time.is_some());
     assert_eq!(approved.status.certificate, by_status.status.certificate);
 
+    let mut reworded = approved.clone();
+    reworded.status.conditions[0].message = "other".into();
+    let by_status = put(&fixture, "status", &reworded).await.expect("fine");
+    assert_eq!(by_status.status, approved.status, "it stays as it was");
+
     let mut denied = csr.clone();
     denied.status.conditions.push(condition("Denied"));
     let status = put(&fixture, "approval", &denied).await.expect_err("both");
+    assert_eq!(status.causes()[0].field, "status.conditions");
     assert!(
         status
             .message

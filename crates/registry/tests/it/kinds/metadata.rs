@@ -65,3 +65,34 @@ async fn namespaces_are_labelled_with_levels_that_there_are() {
         )]
     );
 }
+
+#[tokio::test]
+async fn generations_of_slices_count_labels_and_those_of_priorities_count_nothing() {
+    let kinds = Kinds::new().await;
+    let slice = json!({"metadata": {"name": "s"}, "addressType": "IPv4",
+        "endpoints": [{"addresses": ["10.0.0.1"]}]});
+    let mut slice = kinds.create("discovery.k8s.io/endpointslices", slice).await;
+    for (pointer, value, generation) in [
+        ("annotations", json!({"a": "b"}), 1),
+        ("labels", json!({"a": "b"}), 2),
+        ("labels", json!({"a": "c"}), 3),
+    ] {
+        slice["metadata"][pointer] = value;
+        let resource = "discovery.k8s.io/endpointslices";
+        slice = kinds
+            .try_update(resource, &slice)
+            .await
+            .expect("it is valid");
+        assert_eq!(slice["metadata"]["generation"], generation, "{pointer}");
+    }
+    let resource = "scheduling.k8s.io/priorityclasses";
+    let class = json!({"metadata": {"name": "c"}, "value": 7});
+    let mut class = kinds.create(resource, class).await;
+    class["description"] = json!("it is described");
+    let class = kinds
+        .try_update(resource, &class)
+        .await
+        .expect("it is valid");
+    assert_eq!(class["description"], "it is described");
+    assert_eq!(class["metadata"]["generation"], 1);
+}
