@@ -76,7 +76,7 @@ pub(crate) fn on_etcd(release: Release, cached: bool, runner: impl AsyncFnOnce(&
         let kv = EtcdKv::new(config).expect("a URL");
         let kv = Arc::new(Observed { kv, activity });
         kv.call(kv.kv.learn_versions()).await;
-        assert_eq!(kv.answers_progress(), release == Release::Current);
+        assert_eq!(kv.kv.answers_progress(), release == Release::Current);
         let root = format!("/root-{}", ROOTS.fetch_add(1, Ordering::Relaxed));
         let stack = Stack::on_etcd(kv, etcd.url(), &root, cached, tasks).await;
         runner(&stack).await;
