@@ -82,7 +82,7 @@ fn fault() -> Fault {
 
 impl Wrap for Gate {
     fn below(&self) -> &dyn Kv {
-        &*self.kv
+        self.kv.as_ref()
     }
 
     fn get<'a>(
