@@ -62,7 +62,6 @@ mod list;
 mod name_rule;
 mod object_fields;
 mod object_version;
-mod pace;
 mod pod_subresources;
 mod predicate;
 mod random;
@@ -91,6 +90,7 @@ mod table;
 mod validate_metadata;
 mod watch;
 mod watch_event;
+mod work_budget;
 
 pub mod cacher;
 pub mod metrics;
