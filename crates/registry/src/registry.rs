@@ -25,7 +25,7 @@ use crate::store::Store;
 use crate::strategy::Lookup;
 use crate::subresource::Subresource;
 use crate::transformer::LiveEncryption;
-use crate::{RequestContext, User};
+use crate::{RequestContext, User, WallClock};
 use hashbrown::HashMap;
 use kubist_api::{GROUPS, ResourceFacts, find_kind};
 use kubist_apimachinery::{GroupResource, Status};
