@@ -36,6 +36,7 @@ mod script;
 mod server;
 mod shrink;
 mod step;
+mod versions;
 
 use std::ops::Range;
 use std::path::PathBuf;

@@ -1,15 +1,17 @@
 //! `Normaliser`: replaces what differs between any two servers, or any two runs on one.
 //!
 //! Uids, addresses and ports that a server allots become numbers in the order of their appearance;
-//! the versions of an object become the number of the version, so that a write that changes nothing
-//! is told from one that does. Times of today, generated names, tokens and ages become words.
+//! the versions of an object become the number of the version (see `versions`), so that a write
+//! that changes nothing is told from one that does. Times of today, generated names, tokens and ages
+//! become words.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::memory::Request;
 use crate::scan::{self, Found};
+use crate::versions::{self, Versions};
 
 /// What has a number of its own for each value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,9 +28,7 @@ pub(crate) struct Normaliser {
     today: i64,
     numbers: BTreeMap<(Sort, String), usize>,
     counts: BTreeMap<Sort, usize>,
-    /// The versions of objects, by uid, in the order of their appearance.
-    versions: BTreeMap<String, Vec<String>>,
-    known_versions: BTreeSet<String>,
+    versions: Versions,
 }
 
 impl Normaliser {
@@ -38,8 +38,7 @@ impl Normaliser {
             today: now.div_euclid(86_400),
             numbers: BTreeMap::new(),
             counts: BTreeMap::new(),
-            versions: BTreeMap::new(),
-            known_versions: BTreeSet::new(),
+            versions: Versions::default(),
         }
     }
 
@@ -56,7 +55,8 @@ impl Normaliser {
 
     /// Replaces in a whole body.
     pub(crate) fn value(&mut self, value: &mut Value, request: &Request) {
-        self.learn(value);
+        // All versions are known before any text is looked at.
+        self.versions.learn(value, &request.target);
         self.walk("", value, request);
     }
 
@@ -65,25 +65,17 @@ impl Normaliser {
         self.text(text, request)
     }
 
-    /// Takes note of the versions before any text is looked at.
-    fn learn(&mut self, value: &Value) {
-        match value {
-            Value::Object(fields) => {
-                if let Some(version) = fields.get("resourceVersion").and_then(Value::as_str)
-                    && fields.contains_key("uid")
-                {
-                    self.known_versions.insert(version.to_owned());
-                }
-                fields.values().for_each(|value| self.learn(value));
-            }
-            Value::Array(items) => items.iter().for_each(|item| self.learn(item)),
-            _ => {}
-        }
-    }
-
     fn walk(&mut self, key: &str, value: &mut Value, request: &Request) {
         match value {
             Value::Object(fields) => {
+                if versions::is_scale(fields)
+                    && let Some(Value::String(version)) = fields
+                        .get_mut("metadata")
+                        .and_then(|it| it.get_mut("resourceVersion"))
+                {
+                    // What is shown does not tell whether anything has changed.
+                    "<version>".clone_into(version);
+                }
                 let uid = fields.get("uid").and_then(Value::as_str).map(str::to_owned);
                 let version = fields.get_mut("resourceVersion");
                 if let Some(Value::String(version)) = version {
@@ -125,20 +117,12 @@ impl Normaliser {
     }
 
     fn version(&mut self, version: &mut String, uid: Option<&str>, is_metadata: bool) {
-        if version.is_empty() {
+        if version.is_empty() || version == "<version>" {
             return;
         }
         match uid {
-            Some(uid) => {
-                let versions = self.versions.entry(uid.to_owned()).or_default();
-                let found = versions.iter().position(|it| *it == *version);
-                let number = found.unwrap_or_else(|| {
-                    versions.push(version.clone());
-                    versions.len() - 1
-                });
-                *version = format!("<version {number}>");
-            }
-            None if is_metadata || self.known_versions.contains(version.as_str()) => {
+            Some(uid) => *version = format!("<version {}>", self.versions.number(uid, version)),
+            None if is_metadata || self.versions.has(version) => {
                 "<version>".clone_into(version);
             }
             None => {}
@@ -199,7 +183,7 @@ impl Normaliser {
     fn without_versions(&self, text: &str, request: &Request) -> String {
         let is_about_versions = text.contains("esource version");
         scan::with_numbers(text, |number| {
-            let is_known = self.known_versions.contains(number);
+            let is_known = self.versions.has(number);
             let is_said = request.target.contains(number) || request.body.contains(number);
             is_known || (is_about_versions && !is_said)
         })
@@ -286,6 +270,11 @@ mod tests {
             json!(r#"bad "{\"a\":1,\"managedFields\":[{\"f\":[1]}],\"b\":2}" in scheme "x.go:1""#);
         let expected = json!(r#"bad "{\"a\":1,\"b\":2}" in scheme "<scheme>""#);
         assert_eq!(normal(&mut normaliser, value), expected);
+        let last = json!(
+            r#"{"a":1,"managedFields":[{"f":[1]}]},{"managedFields":[],"b":2},{"managedFields":[]}"#
+        );
+        let expected = json!(r#"{"a":1},{"b":2},{}"#);
+        assert_eq!(normal(&mut normaliser, last), expected);
     }
 
     #[test]

@@ -127,34 +127,38 @@ fn is_port(text: &str) -> bool {
     port.is_some_and(|port| (30_000..32_768).contains(&port))
 }
 
-/// A text, in which an object may be quoted, without the object's `managedFields`.
+/// A text, in which objects may be quoted, without their `managedFields`.
 pub(crate) fn without_owners(text: &str) -> Cow<'_, str> {
-    const NAME: &str = "managedFields";
-    let Some(name) = text.find(NAME) else {
+    let Some((start, end)) = owners(text) else {
         return Cow::Borrowed(text);
     };
+    let rest = without_owners(&text[end..]);
+    Cow::Owned(format!("{}{rest}", &text[..start]))
+}
+
+/// Where the first `managedFields` stand, with one of the commas around them.
+fn owners(text: &str) -> Option<(usize, usize)> {
+    const NAME: &str = "managedFields";
+    let name = text.find(NAME)?;
     // The name may be quoted once or, within a quoted text, with a backslash.
     let start = text[..name].trim_end_matches(['"', '\\']).len();
     let after = &text[name + NAME.len()..];
-    let quotes = after.len() - after.trim_start_matches(['"', '\\']).len();
-    let Some(list) = after[quotes..].strip_prefix(":[") else {
-        return Cow::Borrowed(text);
-    };
+    let list = after.trim_start_matches(['"', '\\']).strip_prefix(":[")?;
     let mut depth = 1_usize;
-    let end = list.char_indices().find_map(|(place, it)| {
+    let length = list.char_indices().find_map(|(place, it)| {
         match it {
             '[' => depth += 1,
             ']' => depth -= 1,
             _ => {}
         }
         (depth == 0).then_some(place + 1)
-    });
-    let Some(end) = end else {
-        return Cow::Borrowed(text);
-    };
-    let rest = &list[end..];
-    let rest = rest.strip_prefix(',').unwrap_or(rest);
-    Cow::Owned(format!("{}{rest}", &text[..start]))
+    })?;
+    let end = text.len() - list.len() + length;
+    if text[end..].starts_with(',') {
+        return Some((start, end + 1));
+    }
+    let is_last = text[..start].ends_with(',');
+    Some((start - usize::from(is_last), end))
 }
 
 /// A text without the name of a table of types, which says how a server was built.

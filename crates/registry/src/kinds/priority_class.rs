@@ -77,7 +77,8 @@ impl KindStrategy for PriorityClasses {
         }
         errors
     }
+    /// 1, whatever is changed later, as upstream.
     fn generation(&self) -> Generation {
-        Generation::Spec
+        Generation::Custom
     }
 }
