@@ -129,6 +129,8 @@ mod volume_sources;
 mod webhook_configuration;
 mod windows_rules;
 
+pub(crate) use daemon_set::TEMPLATE_GENERATION;
+
 use crate::{ForKind, KindStrategy, Strategy};
 use std::sync::Arc;
 
