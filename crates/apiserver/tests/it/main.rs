@@ -12,6 +12,7 @@ mod credentials;
 mod crowds;
 mod custom;
 mod cut_lists;
+mod documents;
 mod endings;
 mod full_store;
 mod half_open;
