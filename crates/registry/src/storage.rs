@@ -21,8 +21,8 @@ use crate::strategy::BoxFuture;
 use crate::{EventStream, Predicate, StorageError, Stored};
 use kubist_api::Kind;
 use kubist_apimachinery::{
-    AnyObject, CauseType, GroupResource, ListMeta, ListOptions, Preconditions, Status, StatusCause,
-    StatusDetails, StatusReason, Str,
+    AnyObject, CauseType, GroupResource, ListMeta, ListOptions, ObjectMeta, Preconditions, Status,
+    StatusCause, StatusDetails, StatusReason, Str,
 };
 use kubist_storage::Guard;
 use std::fmt;
@@ -311,7 +311,7 @@ pub struct Outcome {
 pub(crate) fn check(
     key: &str,
     preconditions: Option<&Preconditions>,
-    stored: &Stored,
+    stored: Option<&Stored>,
 ) -> Result<(), StorageError> {
     let Some(Preconditions {
         uid,
@@ -323,7 +323,12 @@ pub(crate) fn check(
     if uid.is_none() && resource_version.is_none() {
         return Ok(());
     }
-    let meta = stored.object()?.meta();
+    // What is not there has no uid and no version.
+    let nothing = ObjectMeta::default();
+    let meta = match stored {
+        Some(stored) => stored.object()?.meta(),
+        None => &nothing,
+    };
     let invalid = |why| StorageError::InvalidObject {
         key: key.to_owned(),
         why,

@@ -314,13 +314,11 @@ impl TryUpdate<'_> {
         Ok(Changed::Write(new, ttl))
     }
 
-    /// An update of what does not exist, where that creates it.
+    /// An update of what does not exist, where that creates it, whatever version it had.
     fn create(&self, mut new: Box<dyn AnyObject>, guards: Vec<Guard>) -> Result<Changed, Status> {
         let (store, request) = (self.store, self.request);
         let version = ResourceVersion::from(&new.meta().resource_version);
-        if crate::list::parse_version(&version)? != 0 {
-            return Err(Status::modified(&store.resource(), request.name));
-        }
+        crate::list::parse_version(&version)?;
         new.meta_mut().resource_version = Str::default();
         let new = store.begin_create(request.shared, request.cx, new)?;
         let ttl = store.strategy.time_to_live(&*new);
