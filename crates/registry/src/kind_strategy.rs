@@ -32,6 +32,15 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
         let _ = (cx, new, old);
         Box::pin(std::future::ready(Ok(())))
     }
+    fn admit_update<'a>(
+        &'a self,
+        cx: &'a Admission<'a>,
+        new: &'a Self::Kind,
+        old: &'a Self::Kind,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        let _ = (cx, new, old);
+        Box::pin(std::future::ready(Ok(())))
+    }
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut Self::Kind) {
         let _ = (cx, new);
     }
@@ -140,6 +149,9 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     fn metadata_rules(&self) -> MetadataRules {
         MetadataRules::Strict
     }
+    fn checks_metadata(&self) -> bool {
+        false
+    }
 }
 
 /// A [`KindStrategy`] as a [`Strategy`]. Objects of another type pass untouched and unchecked:
@@ -170,6 +182,17 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
         match typed_mut(new) {
             Some(new) => self.0.admit(cx, new, old.and_then(typed)),
             None => Box::pin(std::future::ready(Ok(()))),
+        }
+    }
+    fn admit_update<'a>(
+        &'a self,
+        cx: &'a Admission<'a>,
+        new: &'a dyn AnyObject,
+        old: &'a dyn AnyObject,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        match (typed(new), typed(old)) {
+            (Some(new), Some(old)) => self.0.admit_update(cx, new, old),
+            _ => Box::pin(std::future::ready(Ok(()))),
         }
     }
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut dyn AnyObject) {
@@ -295,5 +318,8 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
     }
     fn metadata_rules(&self) -> MetadataRules {
         self.0.metadata_rules()
+    }
+    fn checks_metadata(&self) -> bool {
+        self.0.checks_metadata()
     }
 }

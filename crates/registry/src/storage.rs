@@ -21,8 +21,8 @@ use crate::strategy::BoxFuture;
 use crate::{EventStream, Predicate, StorageError, Stored};
 use kubist_api::Kind;
 use kubist_apimachinery::{
-    AnyObject, CauseType, GroupResource, ListMeta, ListOptions, ObjectMeta, Preconditions, Status,
-    StatusCause, StatusDetails, StatusReason, Str,
+    AnyObject, CauseType, GroupResource, ListMeta, ListOptions, Preconditions, Status, StatusCause,
+    StatusDetails, StatusReason, Str,
 };
 use kubist_storage::Guard;
 use std::fmt;
@@ -307,7 +307,8 @@ pub struct Outcome {
     pub deleted: bool,
 }
 
-/// Whether the stored object is the one that a write means.
+/// Whether the stored object is the one that a write means. What is not there has neither uid nor
+/// version.
 pub(crate) fn check(
     key: &str,
     preconditions: Option<&Preconditions>,
@@ -323,31 +324,28 @@ pub(crate) fn check(
     if uid.is_none() && resource_version.is_none() {
         return Ok(());
     }
-    // What is not there has no uid and no version.
-    let nothing = ObjectMeta::default();
-    let meta = match stored {
-        Some(stored) => stored.object()?.meta(),
-        None => &nothing,
-    };
+    let object = stored.map(Stored::object).transpose()?;
+    let (uid_now, version_now) = object.map_or(("", ""), |object| {
+        let meta = object.meta();
+        (meta.uid.as_str(), meta.resource_version.as_str())
+    });
     let invalid = |why| StorageError::InvalidObject {
         key: key.to_owned(),
         why,
     };
     if let Some(uid) = uid
-        && *uid != meta.uid
+        && *uid != uid_now
     {
         return Err(invalid(format!(
-            "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
-            meta.uid
+            "Precondition failed: UID in precondition: {uid}, UID in object meta: {uid_now}"
         )));
     }
     if let Some(version) = resource_version
-        && *version != meta.resource_version
+        && *version != version_now
     {
         return Err(invalid(format!(
             "Precondition failed: ResourceVersion in precondition: {version}, ResourceVersion in \
-             object meta: {}",
-            meta.resource_version
+             object meta: {version_now}"
         )));
     }
     Ok(())

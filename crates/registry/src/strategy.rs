@@ -2,7 +2,8 @@
 //!
 //! The store knows the road (defaults, admission, preparation, checks, write); a strategy fills
 //! in the steps. It is told an object at a time and does no input or output, except for
-//! [`admit`](Strategy::admit), which may look up other objects. Metadata is the store's business:
+//! [`admit`](Strategy::admit) and [`admit_update`](Strategy::admit_update), which may look up other
+//! objects. Metadata is the store's business:
 //! strategies neither check nor set it, except where a kind has rules of its own.
 //!
 //! Objects are of the kind's storage version. [`KindStrategy`](crate::KindStrategy) is the same
@@ -36,6 +37,18 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         cx: &'a Admission<'a>,
         new: &'a mut dyn AnyObject,
         old: Option<&'a dyn AnyObject>,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        let _ = (cx, new, old);
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Whether a change that is valid may be made, as other objects are. Upstream's validating
+    /// admission of updates, where that says what the checks must have said first.
+    fn admit_update<'a>(
+        &'a self,
+        cx: &'a Admission<'a>,
+        new: &'a dyn AnyObject,
+        old: &'a dyn AnyObject,
     ) -> BoxFuture<'a, Result<(), Status>> {
         let _ = (cx, new, old);
         Box::pin(std::future::ready(Ok(())))
@@ -216,6 +229,13 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
     /// How much of the metadata the kind checks itself. Default: all of it, strictly.
     fn metadata_rules(&self) -> MetadataRules {
         MetadataRules::Strict
+    }
+
+    /// Whether [`validate_update`](Self::validate_update) checks the metadata, too: upstream looks
+    /// at something else first, or at more than the change. Default: no; the store checks the
+    /// change before it, by the [`metadata_rules`](Self::metadata_rules).
+    fn checks_metadata(&self) -> bool {
+        false
     }
 }
 

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 
 use super::pod_defaults::{default_pod_template, labels_from_template};
 use super::{
-    fill, job_rules, job_status_rules, job_update_rules, pod_disabled_fields, pod_warnings,
+    fill, job_rules, job_status_rules, job_update_rules, metadata_checks, pod_disabled_fields,
+    pod_warnings,
 };
 
 #[derive(Debug)]
@@ -81,7 +82,14 @@ impl KindStrategy for Jobs {
         job_rules::check(new, None)
     }
     fn validate_update(&self, new: &Job, old: &Job) -> Vec<FieldError> {
-        job_update_rules::check(new, old)
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(job_rules::check(new, Some(old)));
+        errors.extend(metadata_checks::change(self, new, old));
+        errors.extend(job_update_rules::check(new, old));
+        errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn validate_status_update(&self, new: &Job, old: &Job) -> Vec<FieldError> {
         job_status_rules::check(new, old)

@@ -6,7 +6,7 @@ use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 
 use super::rules::{self, Errors};
 use super::volume_defaults::default_persistent_spec;
-use super::{go_struct, persistent_volume_rules};
+use super::{go_struct, metadata_checks, persistent_volume_rules};
 
 #[derive(Debug)]
 pub(super) struct VolumeAttachments;
@@ -36,13 +36,12 @@ impl KindStrategy for VolumeAttachments {
         errors
     }
     fn validate_update(&self, new: &VolumeAttachment, old: &VolumeAttachment) -> Vec<FieldError> {
-        let mut errors = self.validate(new);
-        if new.spec != old.spec {
-            let path = FieldPath::new("spec");
-            let shown = go_struct::shown(&new.spec);
-            errors.push(FieldError::invalid(&path, shown, "field is immutable"));
-        }
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate_status_update(new, old));
         errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn validate_status_update(
         &self,
@@ -50,7 +49,13 @@ impl KindStrategy for VolumeAttachments {
         old: &VolumeAttachment,
     ) -> Vec<FieldError> {
         // Upstream checks all of it.
-        self.validate_update(new, old)
+        let mut errors = self.validate(new);
+        if new.spec != old.spec {
+            let path = FieldPath::new("spec");
+            let shown = go_struct::shown(&new.spec);
+            errors.push(FieldError::invalid(&path, shown, "field is immutable"));
+        }
+        errors
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Everything

@@ -82,6 +82,25 @@ async fn a_uid_is_a_precondition() {
 }
 
 #[tokio::test]
+async fn what_is_not_there_has_no_uid_and_any_version() {
+    let fixture = Fixture::new().await;
+    let mut lease = Lease::default();
+    lease.metadata.name = "l".into();
+    lease.metadata.namespace = "default".into();
+    lease.metadata.uid = "other".into();
+    let status = fixture.put(lease.clone()).await.expect_err("it is none");
+    assert_eq!(
+        status.message,
+        "Operation cannot be fulfilled on leases.coordination.k8s.io \"l\": StorageError: invalid \
+         object, Code: 4, Key: /registry/leases/default/l, ResourceVersion: 0, \
+         AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object meta: "
+    );
+    lease.metadata.uid = "".into();
+    lease.metadata.resource_version = "5".into();
+    assert!(fixture.put(lease).await.expect("it is created").created);
+}
+
+#[tokio::test]
 async fn a_rehearsed_conflict_names_the_key_below_the_root() {
     let fixture = Fixture::new().await;
     let mut object: ConfigMap = fixture.create(config_map("a", "")).await;
