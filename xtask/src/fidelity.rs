@@ -57,7 +57,8 @@ pub(crate) struct Options {
     /// Use this binary in place of building one
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
-    /// Use this etcd in place of the one on the path
+    /// Use this etcd in place of the one on the path; with one before 3.5.13 a kube-apiserver
+    /// refuses watches that begin with what is there
     #[arg(long, value_name = "PATH", default_value = "etcd")]
     etcd: PathBuf,
     /// Only these areas, as in `patches,watches`
@@ -118,7 +119,14 @@ pub(crate) fn run(options: &Options) -> Outcome {
     std::fs::create_dir_all(&scratch)?;
     let binary = server::binary(options.kubist.as_deref())?;
     let kubeconfig = scratch.join("kubeconfig");
-    let arguments = ["--controllers", "none", "--token", TOKEN];
+    let arguments = [
+        "--controllers",
+        "none",
+        "--token",
+        TOKEN,
+        // The other side has nobody without credentials either, as it authorises everybody.
+        "--anonymous-auth=false",
+    ];
     let ours = Server::start(&binary, &kubeconfig, &arguments)?;
     let (_etcd, etcd_url) = start_etcd(&options.etcd, &scratch)?;
     let (_theirs, theirs_url) = start_apiserver(&kube_apiserver, &scratch, &etcd_url)?;
@@ -203,6 +211,8 @@ fn start_apiserver(binary: &Path, scratch: &Path, etcd: &str) -> Outcome<(Runnin
         .arg("--service-account-signing-key-file")
         .arg(&key)
         .args(["--disable-admission-plugins", DISABLED])
+        // Ours has the option of deletions that this is about always.
+        .args(["--feature-gates", "AllowUnsafeMalformedObjectDeletion=true"])
         .arg("--enable-priority-and-fairness=false");
     let log = scratch.join("kube-apiserver.log");
     let running = start(command, &log)?;

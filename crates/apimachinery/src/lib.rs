@@ -20,6 +20,7 @@
 //! errors name the field; a [`Quantity`], [`Selector`] or [`Time`] that exists is valid.
 
 mod byte_string;
+mod causes;
 mod condition;
 mod custom_object;
 mod delete_options;
@@ -61,6 +62,7 @@ pub mod validate_name;
 pub mod wire;
 
 pub use byte_string::ByteString;
+pub use causes::with_causes;
 pub use condition::{
     CONDITION, CONDITION_FALSE, CONDITION_TRUE, CONDITION_UNKNOWN, Condition, find_condition,
     is_condition_false, is_condition_true, remove_condition, set_condition,

@@ -22,6 +22,8 @@ pub(crate) struct Answer {
     pub(crate) headers: HeaderMap,
     /// Whether it is sent as things happen: it must not wait for a compressor.
     pub(crate) live: bool,
+    /// Whether it is made before anybody is asked who they are; nothing is said of keeping it.
+    pub(crate) early: bool,
 }
 
 impl Answer {
@@ -32,6 +34,7 @@ impl Answer {
             body,
             headers: HeaderMap::new(),
             live: false,
+            early: false,
         }
     }
 
@@ -48,6 +51,11 @@ impl Answer {
             .headers
             .insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
         answer
+    }
+
+    /// `ok`, of one check.
+    pub(crate) fn ok() -> Self {
+        Self::whole(TEXT, "ok")
     }
 
     /// 429, as upstream says it where requests are too many.
@@ -67,7 +75,19 @@ impl Answer {
             "Internal Server Error: {path:?}: failed to create RequestInfo: unable to determine \
              kind and namespace from url, {path}\n"
         );
-        Self::text(StatusCode::INTERNAL_SERVER_ERROR, text)
+        let mut answer = Self::text(StatusCode::INTERNAL_SERVER_ERROR, text);
+        answer.early = true;
+        answer
+    }
+
+    /// A code without a word.
+    pub(crate) fn bare(code: StatusCode) -> Self {
+        Self::new(code, "", Body::empty())
+    }
+
+    /// 204.
+    pub(crate) fn no_content() -> Self {
+        Self::new(StatusCode::NO_CONTENT, TEXT, Body::empty())
     }
 
     /// 304.
@@ -75,13 +95,16 @@ impl Answer {
         Self::new(StatusCode::NOT_MODIFIED, TEXT, Body::empty())
     }
 
-    /// A Status, as the answer and in its HTTP code.
-    pub(crate) fn status(status: &Status, format: Format) -> Self {
+    /// A Status, as the answer and in its HTTP code; JSON may be indented.
+    pub(crate) fn status(status: &Status, format: Format, pretty: bool) -> Self {
+        if pretty && format == Format::Json {
+            return Self::raw_status(status);
+        }
         let bytes = encode_status(status, format);
         Self::of_status(status, code_of(status), format.media_type(), bytes)
     }
 
-    /// A Status for a client that accepts no form of it: indented JSON, as upstream.
+    /// A Status as indented JSON, which upstream also answers who accepts no form of it.
     pub(crate) fn raw_status(status: &Status) -> Self {
         let bytes = pretty::indent(&status.to_json());
         Self::of_status(status, code_of(status), Format::Json.media_type(), bytes)
@@ -111,8 +134,10 @@ impl Answer {
         *response.status_mut() = self.code;
         *response.headers_mut() = self.headers;
         let content_type = HeaderValue::from_static(self.content_type);
-        // A 304 that names a type would change that of what the client holds.
-        if response.status() != StatusCode::NOT_MODIFIED {
+        // Nothing is of no type, and a 304 that names one would change that of what the client
+        // holds.
+        let is_empty = [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED];
+        if !self.content_type.is_empty() && !is_empty.contains(&response.status()) {
             response
                 .headers_mut()
                 .insert(header::CONTENT_TYPE, content_type);

@@ -67,6 +67,15 @@ pub(crate) enum Peer {
     Trusted(Arc<User>),
 }
 
+impl Peer {
+    /// Whether a request says who sends it, rightly or wrongly.
+    pub(crate) fn is_told(&self, headers: &HeaderMap) -> bool {
+        let header = headers.get(AUTHORIZATION);
+        let token = header.and_then(|header| bearer(header.to_str().ok()?));
+        token.is_some() || !matches!(self, Self::Unknown)
+    }
+}
+
 /// The certificate chain of a connection. It is verified with the first request, which costs more
 /// than a small request does, and after that only its time is looked at.
 #[derive(Debug)]
@@ -188,9 +197,11 @@ impl Authenticator {
     }
 }
 
+/// The token of a header; what follows behind it does not matter, as upstream.
 fn bearer(header: &str) -> Option<&str> {
-    let (scheme, token) = header.trim().split_once(' ')?;
-    let token = token.trim();
+    let mut words = header.trim().split(' ');
+    let scheme = words.next()?;
+    let token = words.next()?;
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
 }
 

@@ -97,12 +97,10 @@ fn tagged(
 fn encode(chosen: &Negotiated, document: &Value) -> Result<Vec<u8>, Status> {
     match chosen.format {
         Format::Json => {
-            let bytes = if chosen.pretty {
-                serde_json::to_vec_pretty(document)
-            } else {
-                serde_json::to_vec(document)
-            };
-            let mut bytes = bytes.map_err(Status::internal_error)?;
+            if chosen.pretty {
+                return serde_json::to_vec_pretty(document).map_err(Status::internal_error);
+            }
+            let mut bytes = serde_json::to_vec(document).map_err(Status::internal_error)?;
             bytes.push(b'\n');
             Ok(bytes)
         }

@@ -53,7 +53,7 @@ impl Health {
         ["healthz", "livez", "readyz"].into_iter().find_map(|name| {
             let rest = path.strip_prefix('/')?.strip_prefix(name)?;
             let check = match rest {
-                "" | "/" => None,
+                "" => None,
                 _ => Some(rest.strip_prefix('/')?),
             };
             Some((Self { name }, check))
@@ -106,7 +106,7 @@ impl Health {
                 return Answer::page_not_found();
             };
             return match &check.failure {
-                None => Answer::text(StatusCode::OK, "ok"),
+                None => Answer::ok(),
                 Some(why) => failed(format!("internal server error: {name} failed: {why}\n")),
             };
         }

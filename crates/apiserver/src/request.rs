@@ -1,9 +1,13 @@
 //! `Request`: the head of an HTTP request, with what handlers ask it.
 
 use crate::query::Query;
+use http::Uri;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, IF_NONE_MATCH, USER_AGENT};
 use http::request::Parts;
 use kubist_apimachinery::{FieldValidation, PostOptions};
+
+/// What Go takes for true.
+const TRUE: [&str; 6] = ["1", "t", "T", "true", "TRUE", "True"];
 
 /// The head of a request.
 #[derive(Clone, Debug)]
@@ -13,6 +17,7 @@ pub(crate) struct Request {
     pub(crate) path: String,
     pub(crate) query: Query,
     pub(crate) headers: HeaderMap,
+    uri: Uri,
 }
 
 impl Request {
@@ -22,7 +27,14 @@ impl Request {
             path: parts.uri.path().to_owned(),
             query: Query::parse(parts.uri.query()),
             headers: parts.headers,
+            uri: parts.uri,
         }
+    }
+
+    /// Path and query, as they were sent.
+    pub(crate) fn target(&self) -> &str {
+        let target = self.uri.path_and_query();
+        target.map_or("/", |target| target.as_str())
     }
 
     fn header(&self, name: HeaderName) -> Option<&str> {
@@ -46,8 +58,8 @@ impl Request {
 
     /// Whether JSON is to be indented: the query says so, or a person seems to read it.
     pub(crate) fn wants_pretty(&self) -> bool {
-        if self.query.has("pretty") {
-            return self.query.flag("pretty");
+        if let Some(said) = self.query.first("pretty").filter(|it| !it.is_empty()) {
+            return TRUE.contains(&said);
         }
         let agent = self.header(USER_AGENT).unwrap_or_default();
         ["curl", "Wget", "Mozilla/5.0"]

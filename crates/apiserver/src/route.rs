@@ -60,10 +60,12 @@ impl Route {
             return Self::Other;
         };
         let path = path.strip_prefix('/').unwrap_or(&path);
+        if path.starts_with("apis//") {
+            return Self::Other;
+        }
         let path = path.trim_end_matches('/');
         let words: Vec<&str> = path.splitn(Self::SEGMENTS_MAX, '/').collect();
         match words[..] {
-            ["apis", "", ..] => Self::Other,
             ["api", _, "watch" | "proxy"] | ["apis", _, _, "watch" | "proxy"] => Self::Unclear,
             ["api"] => Self::CoreVersions,
             ["apis"] => Self::Groups,
@@ -186,6 +188,7 @@ mod tests {
             "",
             "/nope",
             "//api/v1",
+            "/apis//",
             "/apis//v1",
             "/version",
             "/api/v1/%ff",

@@ -123,7 +123,10 @@ impl Service {
         });
         let answer =
             answer.unwrap_or_else(|status| match negotiate(request.accept(), &Offer::STATUS) {
-                Ok(chosen) => Answer::status(&status, chosen.format),
+                Ok(chosen) => {
+                    let pretty = chosen.pretty || request.wants_pretty();
+                    Answer::status(&status, chosen.format, pretty)
+                }
                 Err(_) => Answer::raw_status(&status),
             });
         let mut response = finish(&request, &cx, answer);
@@ -149,6 +152,10 @@ impl Service {
         body: &mut Incoming,
         record: &mut RequestRecord,
     ) -> Result<Answer, Status> {
+        // Upstream reads the path before all else.
+        if route == Route::Unclear {
+            return Ok(Answer::unclear_path(asked.request.target()));
+        }
         let deadline = deadline(asked.request)?;
         let answer = async {
             cx.user = self.user(cx, peer, asked.request).await?;
@@ -188,7 +195,6 @@ impl Service {
                 handler::answer(call, path, body).await
             }
             Route::Other => self.other(cx, request).await,
-            Route::Unclear => Ok(Answer::unclear_path(&request.path)),
             route => self.discovery(route, request),
         }
     }
@@ -298,6 +304,7 @@ fn finish(request: &Request, cx: &RequestContext, mut answer: Answer) -> Respons
         answer.body = Body::empty();
     }
     if !answer.live
+        && !answer.early
         && answer.code != StatusCode::NOT_MODIFIED
         && gzip::is_accepted(&request.headers)
     {
@@ -311,11 +318,14 @@ fn finish(request: &Request, cx: &RequestContext, mut answer: Answer) -> Respons
             Err(body) => body,
         };
     }
+    let early = answer.early;
     let mut response = answer.into_response();
     let headers = response.headers_mut();
     add_warnings(headers, &cx.take_warnings());
-    headers
-        .entry(CACHE_CONTROL)
-        .or_insert(HeaderValue::from_static("no-cache, private"));
+    if !early {
+        headers
+            .entry(CACHE_CONTROL)
+            .or_insert(HeaderValue::from_static("no-cache, private"));
+    }
     response
 }

@@ -4,7 +4,10 @@ use kubist_api::{Column, ResourceFacts};
 use kubist_apimachinery::wire::to_json_value;
 use kubist_apimachinery::{ListMeta, Status, Time};
 use kubist_codec::negotiate::MetaVersion;
-use kubist_registry::{Stored, scale_cells, scale_columns, table_cells, table_columns};
+use kubist_registry::{
+    Stored, column_descriptions, scale_cells, scale_columns, scale_descriptions, table_cells,
+    table_columns,
+};
 use serde_json::{Map, Value, json};
 
 /// Where a table describes its columns.
@@ -56,10 +59,11 @@ impl TableStyle {
         with_columns: bool,
     ) -> Result<Value, Status> {
         let rows: Result<Vec<Value>, Status> = objects.iter().map(|it| self.row(it)).collect();
-        let mut table = self.head(metadata);
-        if !with_columns {
-            table.insert(COLUMNS.to_owned(), Value::Null);
-        }
+        let mut table = if with_columns {
+            self.head(metadata)
+        } else {
+            self.head_with(metadata, Value::Null)
+        };
         table.insert("rows".to_owned(), rows?.into());
         Ok(Value::Object(table))
     }
@@ -67,6 +71,10 @@ impl TableStyle {
     /// A table without its rows.
     pub(crate) fn head(&self, metadata: &ListMeta) -> Map<String, Value> {
         let columns: Vec<Value> = self.columns().iter().map(column).collect();
+        self.head_with(metadata, columns.into())
+    }
+
+    fn head_with(&self, metadata: &ListMeta, columns: Value) -> Map<String, Value> {
         Map::from_iter([
             ("kind".to_owned(), Value::from("Table")),
             (
@@ -74,15 +82,17 @@ impl TableStyle {
                 Value::from(self.version.api_version()),
             ),
             ("metadata".to_owned(), to_json_value(metadata)),
-            (COLUMNS.to_owned(), columns.into()),
+            (COLUMNS.to_owned(), columns),
         ])
     }
 
     fn columns(&self) -> Vec<Described> {
-        if self.scales {
-            return scale_columns().iter().map(|column| (column, "")).collect();
-        }
-        described(self.facts)
+        let (columns, said) = if self.scales {
+            (scale_columns(), scale_descriptions())
+        } else {
+            (table_columns(self.facts), column_descriptions(self.facts))
+        };
+        columns.iter().zip(said).collect()
     }
 
     /// The row of an object.
@@ -110,13 +120,6 @@ impl TableStyle {
 
 /// A column, and what is said of it.
 type Described = (&'static Column, &'static str);
-
-/// The columns of a resource. Only definitions say something of theirs, after the name.
-fn described(facts: &'static ResourceFacts) -> Vec<Described> {
-    let said = kubist_registry::column_descriptions(facts).iter().copied();
-    let said = std::iter::once("").chain(said).chain(std::iter::repeat(""));
-    table_columns(facts).iter().zip(said).collect()
-}
 
 fn column((column, description): &Described) -> Value {
     json!({

@@ -12,22 +12,24 @@ use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
 
 use self::budget::Budget;
 use crate::index::{Index, IndexError, IndexHandle, IndexNameTaken, IndexValues};
-use crate::name_key::NameKey;
 use crate::order::Order;
-use crate::store::{Built, State};
-use crate::trie::Trie;
+use crate::store::State;
 use crate::twin::Twin;
 use crate::{Change, Lister, Snapshot};
 
 mod apply;
 mod budget;
 mod filing;
+mod indexing;
+mod replacing;
 #[cfg(test)]
 mod tests;
 mod transaction;
 mod unreadable;
 
 pub use budget::BUDGET_ERRORS_MAX;
+pub use indexing::Indexing;
+pub use replacing::Replacing;
 pub use transaction::{NoName, StoreWrite, TransactionError};
 
 /// Errors of index functions kept for [`Indexer::take_index_errors`]; older ones go first.
@@ -112,24 +114,6 @@ impl<K: Object> Indexer<K> {
             return Err(IndexNameTaken { name });
         }
         Ok(self.add_index(index))
-    }
-
-    /// Adds an index that already has a handle. Adding it again changes nothing.
-    pub fn build_index(&mut self, handle: &IndexHandle<K>) {
-        let index = &handle.index;
-        if self.state().built(index).is_some() {
-            return;
-        }
-        let state = self.twin.edit();
-        let position = state.indexes.len();
-        state.indexes.push(Built {
-            index: Arc::clone(index),
-            postings: Trie::default(),
-        });
-        let objects = state.objects.clone();
-        for object in objects.iter() {
-            self.file_in(position, NameKey::of(&**object).hash, None, Some(object));
-        }
     }
 
     /// Keeps the names in order from now on, so that [`Snapshot::range`] need not sort. It costs
@@ -236,7 +220,19 @@ impl<K: Object> Indexer<K> {
 
     /// Lets readers see the working copy, and wakes those that wait for something in it.
     pub fn publish(&mut self) {
+        self.publish_first();
+        while !self.release(usize::MAX) {}
+    }
+
+    /// As [`Self::publish`], but keeps what readers no longer see, for [`Self::release`] to free
+    /// in pieces: after a list that may be as much as the store holds.
+    pub fn publish_first(&mut self) {
         self.twin.publish();
+    }
+
+    /// Frees about so many entries of what readers no longer see; true once nothing is left.
+    pub fn release(&mut self, entries: usize) -> bool {
+        self.twin.release(entries)
     }
 
     /// Errors of index functions since the last call, the latest [`INDEX_ERRORS_MAX`].

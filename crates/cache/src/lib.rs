@@ -75,6 +75,7 @@ mod published;
 mod queue;
 mod range;
 mod real_fifo;
+mod retired;
 mod select;
 mod snapshot;
 mod source;
@@ -99,7 +100,8 @@ pub use index::{
     FieldLookup, Index, IndexError, IndexHandle, IndexNameTaken, IndexValues, Panicked,
 };
 pub use indexer::{
-    BUDGET_ERRORS_MAX, INDEX_ERRORS_MAX, Indexer, NoName, StoreWrite, TransactionError,
+    BUDGET_ERRORS_MAX, INDEX_ERRORS_MAX, Indexer, Indexing, NoName, Replacing, StoreWrite,
+    TransactionError,
 };
 pub use lister::{Lister, UnknownIndex};
 pub use lister_watcher::{

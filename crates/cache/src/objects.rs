@@ -8,12 +8,15 @@ use std::sync::Arc;
 use kubist_apimachinery::Object;
 
 use crate::name_key::{NameKey, NameText};
-use crate::trie::{Ambiguous, Trie};
+use crate::trie::{Ambiguous, Trie, Walk};
 
 /// Clones are snapshots: they share what neither changes.
 pub(crate) struct Objects<K> {
     trie: Trie<Held<K>>,
 }
+
+/// Through the objects, with rests in between (see [`Walk`]).
+pub(crate) struct ObjectsWalk<K>(Walk<Held<K>>);
 
 /// With its hash, one cache line.
 struct Held<K> {
@@ -64,6 +67,11 @@ impl<K> Objects<K> {
     /// All objects.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Arc<K>> {
         Iter(self.trie.iter())
+    }
+
+    /// A walk through all objects.
+    pub(crate) fn into_walk(self) -> ObjectsWalk<K> {
+        ObjectsWalk(self.trie.into_walk())
     }
 
     /// The one object whose name has this hash, if there is one.
@@ -118,6 +126,21 @@ fn is_named<K: Object>(key: &NameKey, namespace: &str, name: &str) -> impl Fn(&H
     move |held| {
         let is_same = |object: &Arc<K>| object.name() == name && object.namespace() == namespace;
         held.text == text && (!text.is_long() || held.object.as_ref().is_some_and(is_same))
+    }
+}
+
+impl<K> ObjectsWalk<K> {
+    /// Frees some of what is left; true once nothing is.
+    pub(crate) fn release(&mut self, objects: usize) -> bool {
+        self.0.release(objects)
+    }
+}
+
+impl<K> Iterator for ObjectsWalk<K> {
+    type Item = Arc<K>;
+
+    fn next(&mut self) -> Option<Arc<K>> {
+        self.0.find_map(|held| held.object)
     }
 }
 

@@ -8,6 +8,10 @@
 
 use std::sync::Arc;
 
+mod walk;
+
+pub(crate) use walk::Walk;
+
 /// Entries in a leaf before it becomes a branch.
 const LEAF_MAX: usize = 16;
 /// A branch with no more entries than this becomes a leaf again.

@@ -10,7 +10,9 @@ use std::sync::Arc;
 
 use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 
+use crate::objects::Objects;
 use crate::published::Published;
+use crate::retired::Retired;
 use crate::store::{State, Step};
 
 /// Steps that are repeated, at most; beyond, sharing costs less.
@@ -29,6 +31,8 @@ pub(crate) struct Twin<K> {
     is_complete: bool,
     /// Whether `back` is ahead; otherwise `front` is.
     is_dirty: bool,
+    /// States that are of no use any more.
+    retired: Retired<K>,
 }
 
 impl<K> Twin<K> {
@@ -56,6 +60,7 @@ impl<K: Object> Twin<K> {
             steps: Vec::new(),
             is_complete: true,
             is_dirty: false,
+            retired: Retired::default(),
         }
     }
 
@@ -87,15 +92,27 @@ impl<K: Object> Twin<K> {
         self.work().unreadable = names;
     }
 
+    /// What of it readers no longer see is [released](Self::release) afterwards.
     pub(crate) fn publish(&mut self) {
         if std::mem::take(&mut self.is_dirty) {
             std::mem::swap(&mut self.front, &mut self.back);
             self.published.store(Arc::clone(&self.front));
             if !self.is_complete {
                 // It will not be used again; nor are the objects needed that only it has.
-                self.back = Arc::clone(&self.front);
+                let old = std::mem::replace(&mut self.back, Arc::clone(&self.front));
+                self.retired.add_state(old);
             }
         }
+    }
+
+    /// Takes objects that only the writer had.
+    pub(crate) fn retire(&mut self, objects: Objects<K>) {
+        self.retired.add_objects(objects);
+    }
+
+    /// Frees about so many entries of what nobody sees any more; true once nothing is left.
+    pub(crate) fn release(&mut self, entries: usize) -> bool {
+        self.retired.release(entries)
     }
 
     fn work(&mut self) -> &mut State<K> {

@@ -160,7 +160,7 @@ impl<K: Object> Endpoint<K> {
         kind: &ApiResource,
     ) -> Result<(Answer, Str), ApiError> {
         if B::PROTOBUF && self.client.writes_protobuf(kind) {
-            let raw = self.encoded(body.encode(Encoding::Protobuf))?;
+            let raw = encoded(kind, body.encode(Encoding::Protobuf))?;
             let version = kind.group_version().to_string();
             let bytes = envelope::wrap(&version, &kind.kind, &raw).into();
             let content = Content {
@@ -175,7 +175,7 @@ impl<K: Object> Endpoint<K> {
                 answer => return answer,
             }
         }
-        let bytes = self.encoded(body.encode(Encoding::Json))?.into();
+        let bytes = encoded(kind, body.encode(Encoding::Json))?.into();
         self.call(
             method,
             target,
@@ -186,12 +186,6 @@ impl<K: Object> Endpoint<K> {
             }),
         )
         .await
-    }
-
-    /// The bytes of a body; an object that has none is not sent as an empty one.
-    pub(crate) fn encoded(&self, body: Result<Vec<u8>, EncodeError>) -> Result<Vec<u8>, ApiError> {
-        let kind = self.kind.kind.clone();
-        body.map_err(|source| RequestError::Encode { kind, source }.into())
     }
 
     /// Makes the object of an answer.
@@ -263,6 +257,17 @@ impl<K: Object> Endpoint<K> {
         };
         Ok((response.into_body(), encoding, decoder))
     }
+}
+
+/// The bytes of a body; an object that has none is not sent as an empty one.
+pub(crate) fn encoded(
+    kind: &ApiResource,
+    body: Result<Vec<u8>, EncodeError>,
+) -> Result<Vec<u8>, ApiError> {
+    body.map_err(|source| {
+        let kind = kind.kind.clone();
+        RequestError::Encode { kind, source }.into()
+    })
 }
 
 impl<K> Clone for Endpoint<K> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use kubist_apimachinery::Status;
 use kubist_cache::{Cause, FetchError};
 use kubist_codec::list_stream::ListStreamError;
+use kubist_transport::TransportError;
 
 use crate::error::{AnswerError, ApiError};
 
@@ -17,6 +18,14 @@ impl From<ApiError> for FetchError {
                     source: cause(&error),
                 }
             }
+            // Nothing is wrong with the connection: there was nothing to send on it.
+            ApiError::Transport {
+                source: TransportError::Auth(reason),
+                ..
+            } => Self::Other {
+                message: "cannot get credentials".into(),
+                source: Some(Arc::new(reason.clone())),
+            },
             ApiError::Transport { .. } => Self::Connection {
                 source: cause(&error),
             },

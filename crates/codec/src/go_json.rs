@@ -2,6 +2,8 @@
 //!
 //! It runs only after a real parser has refused the text.
 
+use kubist_apimachinery::go_text;
+
 /// Arrays and objects inside one another, as Go's scanner.
 const DEPTH_MAX: usize = 10_000;
 
@@ -110,13 +112,13 @@ impl Scanner<'_> {
 
     /// The rest of a string.
     fn string(&mut self) -> Scan {
-        loop {
-            match self.next()? {
+        while self.at < self.text.len() {
+            match self.next() {
                 b'"' => return Ok(()),
-                b'\\' => match self.next()? {
+                b'\\' => match self.next() {
                     b'u' => {
                         for _ in 0..4 {
-                            let byte = self.next()?;
+                            let byte = self.next();
                             if !byte.is_ascii_hexdigit() {
                                 return Err(invalid(byte, "in \\u hexadecimal character escape"));
                             }
@@ -129,12 +131,13 @@ impl Scanner<'_> {
                 _ => {}
             }
         }
+        Err(end())
     }
 
     /// The rest of a literal, after its first letter.
     fn literal(&mut self, word: &str) -> Scan {
         for &expected in &word.as_bytes()[1..] {
-            let byte = self.next()?;
+            let byte = self.next();
             if byte != expected {
                 let expected = char::from(expected);
                 let context = format!("in literal {word} (expecting '{expected}')");
@@ -148,7 +151,7 @@ impl Scanner<'_> {
     fn number(&mut self, first: u8) -> Scan {
         let mut digit = first;
         if first == b'-' {
-            digit = self.next()?;
+            digit = self.next();
             if !digit.is_ascii_digit() {
                 return Err(invalid(digit, "in numeric literal"));
             }
@@ -171,7 +174,7 @@ impl Scanner<'_> {
     }
 
     fn some_digits(&mut self, context: &str) -> Scan {
-        let byte = self.next()?;
+        let byte = self.next();
         if !byte.is_ascii_digit() {
             return Err(invalid(byte, context));
         }
@@ -197,10 +200,12 @@ impl Scanner<'_> {
         self.text.get(self.at).copied().ok_or_else(end)
     }
 
-    fn next(&mut self) -> Result<u8, String> {
-        let byte = self.text.get(self.at).copied().ok_or_else(end)?;
+    /// The next byte. After the end there is a space, as for Go's scanner: it ends a number, and is
+    /// a mistake within a literal or an escape.
+    fn next(&mut self) -> u8 {
+        let byte = self.text.get(self.at).copied().unwrap_or(b' ');
         self.at += 1;
-        Ok(byte)
+        byte
     }
 }
 
@@ -210,15 +215,15 @@ fn end() -> String {
 
 fn invalid(byte: u8, context: &str) -> String {
     let shown = match byte {
-        b'\'' => r"'\''".to_owned(),
-        b'"' => "'\"'".to_owned(),
-        b'\n' => r"'\n'".to_owned(),
-        b'\t' => r"'\t'".to_owned(),
-        b'\r' => r"'\r'".to_owned(),
-        _ if char::from(byte).is_control() => format!("'\\x{byte:02x}'"),
-        _ => format!("'{}'", char::from(byte)),
+        b'\'' => r"\'".to_owned(),
+        b'"' => "\"".to_owned(),
+        // Each byte is taken for a character of its own.
+        _ => {
+            let quoted = go_text::quote(char::from(byte).encode_utf8(&mut [0; 2]));
+            quoted.trim_matches('"').to_owned()
+        }
     };
-    format!("invalid character {shown} {context}")
+    format!("invalid character '{shown}' {context}")
 }
 
 #[cfg(test)]
@@ -264,12 +269,39 @@ mod tests {
                 "\u{c7}",
                 "invalid character 'Ã' looking for beginning of value",
             ),
+            (
+                "\\",
+                r"invalid character '\\' looking for beginning of value",
+            ),
+            ("{}\u{c}", r"invalid character '\f' after top-level value"),
+            ("n", "invalid character ' ' in literal null (expecting 'u')"),
+            ("-", "invalid character ' ' in numeric literal"),
+            (
+                "[1e",
+                "invalid character ' ' in exponent of numeric literal",
+            ),
+            ("\"a", "unexpected end of JSON input"),
+            ("\"\\", "invalid character ' ' in string escape code"),
+            (
+                "\"\\u0",
+                "invalid character ' ' in \\u hexadecimal character escape",
+            ),
         ] {
             assert_eq!(
                 mistake(text.as_bytes()).as_deref(),
                 Some(expected),
                 "{text}"
             );
+        }
+        for (byte, shown) in [
+            (0x9a, r"\u009a"),
+            (0xa0, r"\u00a0"),
+            (0x7f, r"\x7f"),
+            (0, r"\x00"),
+            (0xd6, "Ö"),
+        ] {
+            let expected = format!("invalid character '{shown}' looking for beginning of value");
+            assert_eq!(mistake(&[byte]), Some(expected));
         }
         for fine in [
             r#" {"a":[1,-0.5e+7,{}],"b":[]} "#,

@@ -64,12 +64,17 @@ pub enum RunError {
         informer: Str,
     },
     /// An informer stopped, so that the controller would no longer hear of changes.
-    #[error("controller {controller}: the informer of {informer} has stopped")]
+    #[error(
+        "controller {controller}: the informer of {informer} has stopped{}",
+        because(.problem.as_ref())
+    )]
     InformerStopped {
         /// The controller.
         controller: Str,
         /// The informer.
         informer: Str,
+        /// What kept the informer from listing or watching last, if anything did.
+        problem: Option<Str>,
     },
     /// A worker ended with a panic outside of the reconciler.
     #[error("controller {controller}: a worker panicked")]

@@ -63,11 +63,14 @@ impl Run {
                     informer: informer.clone(),
                 });
             }
-            let stopped = RunError::InformerStopped {
+            if attached.synced().await {
+                return Ok(());
+            }
+            Err(RunError::InformerStopped {
                 controller: controller.clone(),
                 informer: informer.clone(),
-            };
-            attached.synced().await.then_some(()).ok_or(stopped)
+                problem: attached.problem(),
+            })
         };
         let Some(limit) = self.sync_timeout else {
             return synced.await;
@@ -104,6 +107,7 @@ impl Run {
         RunError::InformerStopped {
             controller: self.shared.name.clone(),
             informer: self.attached[index].informer().clone(),
+            problem: self.attached[index].problem(),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use kubist_apimachinery::{ObjectName, Retry};
+use kubist_apimachinery::{ObjectName, Retry, with_causes};
 use kubist_informers::Pace;
 use kubist_workqueue::Work;
 use tokio::time::timeout;
@@ -142,7 +142,7 @@ impl<R: Reconciler> Worker<R> {
                     Retry::After(wait) => work.fail_for(wait),
                     Retry::Backoff | Retry::Relist => work.fail(),
                 }
-                let cause = chain(&error);
+                let cause = with_causes(&error);
                 tracing::warn!(%controller, %key, attempt, error = %cause, "reconcile failed");
             }
             Outcome::Panicked => {
@@ -155,16 +155,4 @@ impl<R: Reconciler> Worker<R> {
             }
         }
     }
-}
-
-/// An error and its causes in one line.
-fn chain(error: &Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

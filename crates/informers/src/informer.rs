@@ -17,7 +17,7 @@ use kubist_cache::{Change, Delta, Index, IndexHandle, Indexer, Lister, ListerWat
 use kubist_reflector::Reflector;
 use tokio::time::{Instant, Sleep};
 
-use crate::intake;
+use crate::intake::{self, Intake, Step};
 use crate::problem_log::ProblemLog;
 use crate::resync::Resyncs;
 use crate::{InformerConfig, InformerState, OnProblem, Pace, Problem};
@@ -55,6 +55,9 @@ pub struct Informer<K: Object> {
     /// What the resyncs count from.
     started: Instant,
     alarm: Option<Pin<Box<Sleep>>>,
+    intake: Intake<K>,
+    /// What a list that is not whole yet has changed.
+    changes: Vec<Change<K>>,
     waiting: std::vec::IntoIter<Change<K>>,
     synced_told: bool,
     /// Whoever asks without a pause is made to yield now and then.
@@ -81,6 +84,8 @@ impl<K: Object> Informer<K> {
             resyncs,
             started: Instant::now(),
             alarm: None,
+            intake: Intake::default(),
+            changes: Vec::new(),
             waiting: Vec::new().into_iter(),
             synced_told: false,
             pace: Pace::begin(),
@@ -103,6 +108,13 @@ impl<K: Object> Informer<K> {
     /// Adds an index, at any time.
     pub fn add_index(&mut self, index: Index<K>) -> IndexHandle<K> {
         let handle = IndexHandle::new(index);
+        // Until then nothing else may be written; nothing of what came before it waits.
+        while self.intake.is_within_list() {
+            let (queue, changes) = (&mut *self.queue, &mut self.changes);
+            if self.intake.step(queue, &mut self.indexer, changes) == Step::Batch {
+                self.waiting = std::mem::take(changes).into_iter();
+            }
+        }
         self.indexer.build_index(&handle);
         self.indexer.publish();
         self.report_errors();
@@ -135,16 +147,17 @@ impl<K: Object> Informer<K> {
                 self.synced_told = true;
                 return Poll::Ready(News::Synced);
             }
-            let mut changes = Vec::new();
-            if intake::apply_next(&mut *self.queue, &mut self.indexer, &mut changes)
-                || self.poll_resync(cx, &mut changes)
-            {
+            let (queue, changes) = (&mut *self.queue, &mut self.changes);
+            let step = self.intake.step(queue, &mut self.indexer, changes);
+            if step == Step::Batch || (step == Step::Idle && self.poll_resync(cx)) {
                 self.report_errors();
-                self.waiting = changes.into_iter();
+                self.waiting = std::mem::take(&mut self.changes).into_iter();
                 continue;
             }
             ready!(self.pace.poll_keep(cx));
-            ready!(self.poll_step(cx));
+            if step == Step::Idle {
+                ready!(self.poll_step(cx));
+            }
         }
     }
 
@@ -156,7 +169,7 @@ impl<K: Object> Informer<K> {
     }
 
     /// Whether a resync was due, which is in `changes` then.
-    fn poll_resync(&mut self, cx: &mut Context<'_>, changes: &mut Vec<Change<K>>) -> bool {
+    fn poll_resync(&mut self, cx: &mut Context<'_>) -> bool {
         let Some(due) = self.resyncs.due() else {
             return false;
         };
@@ -169,7 +182,7 @@ impl<K: Object> Informer<K> {
         }
         self.alarm = None;
         self.resyncs.take_due(self.started.elapsed());
-        self.indexer.apply(Delta::SyncAll, changes);
+        self.indexer.apply(Delta::SyncAll, &mut self.changes);
         true
     }
 

@@ -78,18 +78,26 @@ pub struct HandlerSummary {
 pub const NOT_STARTED_AFTER: Duration = Duration::from_secs(10);
 
 /// Why there will be no first list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SyncError {
     /// The informer has stopped.
-    #[error("the informer has stopped")]
-    Stopped,
+    #[error("the informer has stopped{}", because(.problem.as_ref()))]
+    Stopped {
+        /// What kept it from listing or watching last, if anything did, in one line with the cause
+        /// and what to do.
+        problem: Option<Str>,
+    },
     /// Nobody has run it for [`NOT_STARTED_AFTER`].
     #[error(
         "nobody runs the informer: call SharedInformerFactory::start after asking for it, or \
          SharedInformer::run, or leave both to a Manager"
     )]
     NotStarted,
+}
+
+fn because(problem: Option<&Str>) -> String {
+    problem.map_or_else(String::new, |problem| format!(": {problem}"))
 }
 
 /// Why an informer cannot be run.

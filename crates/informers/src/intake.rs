@@ -1,9 +1,12 @@
-//! What brings news into a store: a reflector, a queue, and the step from the queue to the indexer.
+//! `Intake`: what brings news into a store: a reflector, a queue, and the steps from the queue to the
+//! indexer.
 
 use std::sync::Arc;
 
 use kubist_apimachinery::Object;
-use kubist_cache::{Change, DeltaFifo, DeltaFifoConfig, Indexer, ListerWatcher, Queue, RealFifo};
+use kubist_cache::{
+    Change, Delta, DeltaFifo, DeltaFifoConfig, Indexer, ListerWatcher, Queue, RealFifo, Replacing,
+};
 use kubist_reflector::Reflector;
 
 use crate::{InformerConfig, QueueKind};
@@ -35,23 +38,86 @@ pub(crate) fn open<K: Object>(
     (reflector, queue)
 }
 
-/// Applies the next batch, shows it to readers, and adds what it did to `changes`; false if nothing
-/// is queued.
-pub(crate) fn apply_next<K: Object>(
-    queue: &mut dyn Queue<K>,
-    indexer: &mut Indexer<K>,
-    changes: &mut Vec<Change<K>>,
-) -> bool {
-    let Some(batch) = queue.pop_batch() else {
-        return false;
-    };
-    for delta in batch.deltas {
-        indexer.apply(delta, changes);
+/// Objects of a list that are applied in one step; each may be a call of an index function.
+pub(crate) const AT_ONCE: usize = 32;
+
+/// What is on its way from a queue into a store. A list is applied in steps, between which others
+/// have their turn; readers see it when it is whole.
+pub(crate) struct Intake<K> {
+    /// What is left of a batch.
+    batch: Option<std::vec::IntoIter<Delta<K>>>,
+    replacing: Option<Replacing<K>>,
+    /// Whether there are states that readers see no more.
+    is_releasing: bool,
+}
+
+/// What a step did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Nothing is queued.
+    Idle,
+    /// There is more to do.
+    Part,
+    /// A batch is applied, and readers see it.
+    Batch,
+}
+
+impl<K> Default for Intake<K> {
+    fn default() -> Self {
+        Self {
+            batch: None,
+            replacing: None,
+            is_releasing: false,
+        }
     }
-    if queue.has_synced() {
-        // The other queue gives a list object by object.
-        indexer.finish_first_list();
+}
+
+impl<K: Object> Intake<K> {
+    /// Does the next step of applying what is queued, and adds what it did to `changes`.
+    pub(crate) fn step(
+        &mut self,
+        queue: &mut dyn Queue<K>,
+        indexer: &mut Indexer<K>,
+        changes: &mut Vec<Change<K>>,
+    ) -> Step {
+        if self.is_releasing {
+            self.is_releasing = !indexer.release(AT_ONCE);
+            return Step::Part;
+        }
+        if let Some(replacing) = &mut self.replacing {
+            if !indexer.replace_some(replacing, AT_ONCE, changes) {
+                return Step::Part;
+            }
+            self.replacing = None;
+        }
+        let mut batch = match self.batch.take() {
+            Some(batch) => batch,
+            None => match queue.pop_batch() {
+                Some(batch) => batch.deltas.into_iter(),
+                None => return Step::Idle,
+            },
+        };
+        while let Some(delta) = batch.next() {
+            match delta {
+                Delta::ReplacedAll(list) => {
+                    self.replacing = Some(indexer.begin_replace(list));
+                    self.batch = Some(batch);
+                    return Step::Part;
+                }
+                delta => indexer.apply(delta, changes),
+            }
+        }
+        if queue.has_synced() {
+            // The other queue gives a list object by object.
+            indexer.finish_first_list();
+        }
+        indexer.publish_first();
+        self.is_releasing = !indexer.release(AT_ONCE);
+        Step::Batch
     }
-    indexer.publish();
-    true
+
+    /// Whether a list is applied in part, and nothing else may be written.
+    pub(crate) fn is_within_list(&self) -> bool {
+        self.replacing.is_some()
+    }
 }

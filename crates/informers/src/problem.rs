@@ -1,10 +1,9 @@
 //! `Problem`: what an informer reports; as one line it has the cause, and what to do.
 
-use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use kubist_apimachinery::Str;
+use kubist_apimachinery::{Str, with_causes};
 use kubist_cache::{BudgetError, FetchError, IndexError};
 use kubist_reflector::Report;
 
@@ -40,8 +39,8 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fetch(report) => fmt_report(report, f),
-            Self::Index(error) => write!(f, "an index function failed: {}", chain(error)),
-            Self::OverBudget(error) => write!(f, "no room: {}", chain(error)),
+            Self::Index(error) => write!(f, "an index function failed: {}", with_causes(error)),
+            Self::OverBudget(error) => write!(f, "no room: {}", with_causes(error)),
             Self::HandlerPanicked { handler, message } => {
                 write!(
                     f,
@@ -60,16 +59,23 @@ impl fmt::Display for Problem {
 fn fmt_report(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match report {
         Report::ListFailed(error) => {
-            write!(f, "cannot list: {}{}", chain(error), advice(error))
+            write!(f, "cannot list: {}{}", with_causes(error), advice(error))
         }
         Report::WatchFailed(error, _) => {
-            write!(f, "the watch failed: {}{}", chain(error), advice(error))
+            write!(
+                f,
+                "the watch failed: {}{}",
+                with_causes(error),
+                advice(error)
+            )
         }
-        Report::NotServed(error) => write!(f, "{}{}", chain(error), advice(error)),
+        Report::NotServed(error) => write!(f, "{}{}", with_causes(error), advice(error)),
         Report::ListSilent | Report::WatchSilent(_) => {
             f.write_str("the server has been silent for too long; asking again")
         }
-        Report::WatchTooShort => f.write_str("the server ends watches as soon as they begin"),
+        Report::WatchTooShort => {
+            f.write_str("the server ends watches as soon as they begin; trying again")
+        }
         Report::Behind { floor } => {
             write!(
                 f,
@@ -77,7 +83,7 @@ fn fmt_report(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             )
         }
         Report::Invalid(item) => {
-            let cause = chain(&item.error);
+            let cause = with_causes(&item.error);
             match &item.name {
                 Some(name) => write!(
                     f,
@@ -97,7 +103,7 @@ fn advice(error: &FetchError) -> &'static str {
         FetchError::Forbidden { .. } => " (allow the caller to list and watch this resource)",
         FetchError::NotServed { .. } => " (check group and version, or install the definition)",
         FetchError::ConnectionRefused { .. } => " (check the server's address, and that it runs)",
-        FetchError::Connection { .. } if chain(error).contains("certificate") => {
+        FetchError::Connection { .. } if with_causes(error).contains("certificate") => {
             " (check the certificate authority that is configured, and the server's name)"
         }
         FetchError::Connection { .. } => " (check the network and the server's address)",
@@ -108,17 +114,23 @@ fn advice(error: &FetchError) -> &'static str {
     }
 }
 
-/// An error and its causes, each once.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let reason = error.to_string();
-        if !text.contains(&reason) {
-            text.push_str(": ");
-            text.push_str(&reason);
-        }
-        cause = error.source();
+#[cfg(test)]
+mod tests {
+    use kubist_apimachinery::ObjectName;
+    use kubist_apimachinery::wire::WireErrorKind;
+    use kubist_cache::InvalidItem;
+
+    use super::*;
+
+    #[test]
+    fn an_object_that_cannot_be_read_is_named_with_the_reason() {
+        let reason = "no quantity".to_owned();
+        let item = InvalidItem {
+            name: Some(ObjectName::new("shop", "web-0")),
+            error: WireErrorKind::Invalid { reason }.into(),
+        };
+        let text = Problem::Fetch(Report::Invalid(item)).to_string();
+        assert!(text.starts_with("shop/web-0 cannot be read"), "{text}");
+        assert!(text.contains("no quantity"), "{text}");
     }
-    text.replace('\n', " ")
 }

@@ -7,13 +7,13 @@
 use std::sync::Arc;
 
 use kubist_apimachinery::{Object, Str};
-use kubist_cache::{Change, Indexer, Queue};
+use kubist_cache::{Change, IndexHandle, Indexer, Queue};
 use kubist_reflector::Reflector;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::intake;
+use crate::intake::{self, Intake, Step};
 use crate::seat::Seat;
 use crate::seats::Seats;
 use crate::serving::{Attend, InPlace};
@@ -25,6 +25,7 @@ pub(crate) struct Processor<K: Object> {
     indexer: Indexer<K>,
     reflector: Reflector<K>,
     queue: Box<dyn Queue<K>>,
+    intake: Intake<K>,
     seats: Seats<K>,
     handlers: JoinSet<()>,
     /// Lists, events and bookmarks so far.
@@ -53,6 +54,7 @@ impl<K: Object> Processor<K> {
             indexer,
             reflector,
             queue,
+            intake: Intake::default(),
             handlers: JoinSet::new(),
             came: 0,
             told_problem: None,
@@ -110,15 +112,22 @@ impl<K: Object> Processor<K> {
         while let Some(_finished) = self.handlers.try_join_next() {}
         while let Some(command) = self.shared.next_command() {
             match command {
-                Command::Index(handle) => {
-                    self.indexer.build_index(&handle);
-                    self.indexer.publish();
-                }
+                Command::Index(handle) => self.index(&handle).await,
                 Command::Seat(seat, attend) => self.seat(seat, attend).await,
             }
         }
         self.seats.change_periods();
         self.report_errors();
+    }
+
+    async fn index(&mut self, handle: &IndexHandle<K>) {
+        let Some(mut indexing) = self.indexer.begin_index(handle) else {
+            return;
+        };
+        while !self.indexer.index_some(&mut indexing, intake::AT_ONCE) {
+            self.seats.pace.keep().await;
+        }
+        self.indexer.publish();
     }
 
     async fn seat(&mut self, seat: Arc<Seat<K>>, attend: Attend<K>) {
@@ -142,12 +151,23 @@ impl<K: Object> Processor<K> {
 
     async fn process(&mut self) {
         let mut changes = std::mem::take(&mut self.changes);
-        while intake::apply_next(&mut *self.queue, &mut self.indexer, &mut changes) {
-            self.seats.tell(&changes).await;
-            self.shared.stats.lock().changes += changes.len() as u64;
-            changes.clear();
-            // A first list is large, and never comes again.
-            changes.shrink_to(kubist_cache::BATCH_MAX);
+        loop {
+            let (queue, indexer) = (&mut *self.queue, &mut self.indexer);
+            match self.intake.step(queue, indexer, &mut changes) {
+                Step::Idle => break,
+                Step::Part => self.seats.pace.keep().await,
+                Step::Batch => {
+                    self.seats.tell(&changes).await;
+                    self.shared.stats.lock().changes += changes.len() as u64;
+                    // Old states that nobody holds any more are freed here.
+                    while !changes.is_empty() {
+                        changes.truncate(changes.len().saturating_sub(intake::AT_ONCE));
+                        self.seats.pace.keep().await;
+                    }
+                    // A first list is large, and never comes again.
+                    changes.shrink_to(kubist_cache::BATCH_MAX);
+                }
+            }
         }
         self.changes = changes;
         self.report_errors();

@@ -214,7 +214,9 @@ impl<K: Object> Shared<K> {
         }
         let standing = self.until(|it| it.has_synced).await;
         let synced = standing.has_synced && standing.state != InformerState::Stopped;
-        synced.then_some(()).ok_or(SyncError::Stopped)
+        synced.then_some(()).ok_or_else(|| SyncError::Stopped {
+            problem: self.last_problem.lock().clone(),
+        })
     }
 
     pub(crate) fn stats(&self) -> InformerStats {

@@ -17,6 +17,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use kubist_apimachinery::with_causes;
 
 pub(crate) use usage::refuse;
 
@@ -62,16 +63,5 @@ fn block_on(command: impl Future<Output = Outcome>) -> Outcome {
 /// Prints an error and its causes as one line.
 #[expect(clippy::print_stderr, reason = "this is the command's own output")]
 pub(crate) fn report(error: &dyn Error) {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let reason = error.to_string();
-        // Some libraries repeat the cause in their own text.
-        if !text.contains(&reason) {
-            text.push_str(": ");
-            text.push_str(&reason);
-        }
-        cause = error.source();
-    }
-    eprintln!("kubist: {text}");
+    eprintln!("kubist: {}", with_causes(error));
 }

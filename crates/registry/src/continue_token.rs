@@ -6,7 +6,11 @@ use base64::Engine as _;
 use base64::alphabet::URL_SAFE;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
 use kubist_apimachinery::{Status, Str};
-use serde::{Deserialize, Serialize};
+use kubist_codec::go_json;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+use std::fmt;
 
 /// Where a list goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,16 +21,18 @@ pub(crate) struct ContinueToken {
     pub(crate) start: String,
 }
 
-#[derive(Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize)]
 struct Wire {
     v: String,
-    #[serde(default)]
     rv: i64,
-    #[serde(default)]
     start: String,
 }
 
 const VERSION: &str = "meta.k8s.io/v1";
+/// What upstream calls the message, in texts that clients compare.
+const GO_STRUCT: &str = "continueToken";
+/// The same with its package.
+const GO_TYPE: &str = "storage.continueToken";
 /// As lenient as Go's: the last character may carry bits that mean nothing.
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
@@ -47,44 +53,36 @@ impl ContinueToken {
 
     /// Reads what a client sent. 400 if it is none of ours.
     pub(crate) fn decode(token: &str) -> Result<Self, Status> {
-        let invalid = |why: &str| {
+        Self::read(token).map_err(|why| {
             Status::bad_request(format!(
                 "invalid continue token: continue key is not valid: {why}"
             ))
-        };
-        let json = BASE64
-            .decode(token)
-            .map_err(|_| invalid(&no_base64(token)))?;
-        if let Some(&first) = json.first()
-            && first != b'{'
-        {
-            // As upstream's JSON reader says it, byte by byte.
-            let first = char::from(first);
-            let why = format!("invalid character '{first}' looking for beginning of value");
-            return Err(invalid(&why));
-        }
-        let wire: Wire =
-            serde_json::from_slice(&json).map_err(|error| invalid(&error.to_string()))?;
+        })
+    }
+
+    /// The same, or what upstream says is wrong with it.
+    fn read(token: &str) -> Result<Self, String> {
+        let json = json_of(token)?;
+        let wire = Wire::read(&json)?;
         if wire.v != VERSION {
-            let why = format!(
-                "server does not recognize this encoded version {:?}",
-                wire.v
-            );
-            return Err(invalid(&why));
+            let v = wire.v;
+            return Err(format!(
+                "server does not recognize this encoded version {v}"
+            ));
         }
         if wire.rv == 0 {
-            return Err(invalid(
-                "incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
+            return Err(format!(
+                "incorrect encoded start resourceVersion (version {VERSION})"
             ));
+        }
+        if wire.start.is_empty() {
+            return Err(format!("encoded start key empty (version {VERSION})"));
         }
         // Upstream's cache writes a slash in front, its storage does not.
         let start = wire.start.strip_prefix('/').unwrap_or(&wire.start);
-        if start.is_empty() {
-            return Err(invalid("no start key"));
-        }
         let within = |segment: &str| !matches!(segment, "" | "." | "..");
-        if !start.split('/').all(within) {
-            return Err(invalid(&format!("invalid start key {:?}", wire.start)));
+        if !start.is_empty() && !start.split('/').all(within) {
+            return Err(wire.start);
         }
         Ok(Self {
             revision: u64::try_from(wire.rv).ok(),
@@ -93,12 +91,123 @@ impl ContinueToken {
     }
 }
 
-/// Go's words for a text that is no base64, which name where it stops reading.
-fn no_base64(token: &str) -> String {
-    let unknown = |byte: u8| !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-    let last = token.len().saturating_sub(1);
-    let stop = token.bytes().position(unknown).unwrap_or(last);
-    format!("illegal base64 data at input byte {stop}")
+impl Wire {
+    /// Reads JSON as Go does: names of fields in any case, the last of several, and null is no
+    /// value. Upstream reports the first value of a wrong type, after all mistakes of syntax.
+    fn read(json: &[u8]) -> Result<Self, String> {
+        if let Some(words) = go_json::mistake(json) {
+            return Err(words);
+        }
+        let json = String::from_utf8_lossy(json);
+        let members: Members<'_> =
+            serde_json::from_str(&json).map_err(|error| match go_kind(json.trim_start()) {
+                Some(kind @ ("array" | "bool" | "number" | "string")) => {
+                    format!("json: cannot unmarshal {kind} into Go value of type {GO_TYPE}")
+                }
+                _ => error.to_string(),
+            })?;
+        let mut wire = Self::default();
+        let mut first = None;
+        for (name, value) in members.0 {
+            let value = value.get();
+            let Some((field, go_type)) = wire.set(&name, value) else {
+                continue;
+            };
+            first.get_or_insert_with(|| {
+                let kind = go_kind(value).unwrap_or_default();
+                // Of a number that does not fit Go names the number too.
+                let shown = match (kind, go_type) {
+                    ("number", "int64") => format!("number {value}"),
+                    _ => kind.to_owned(),
+                };
+                format!(
+                    "json: cannot unmarshal {shown} into Go struct field {GO_STRUCT}.{field} of \
+                     type {go_type}"
+                )
+            });
+        }
+        first.map_or(Ok(wire), Err)
+    }
+
+    /// Takes a member. If its value is of a wrong type: the field, and Go's name of its type.
+    fn set(&mut self, name: &str, value: &str) -> Option<(&'static str, &'static str)> {
+        let (field, text) = match name.to_ascii_lowercase().as_str() {
+            "v" => ("v", &mut self.v),
+            "start" => ("start", &mut self.start),
+            "rv" => {
+                return match value.parse() {
+                    Ok(number) => {
+                        self.rv = number;
+                        None
+                    }
+                    Err(_) => (value != "null").then_some(("rv", "int64")),
+                };
+            }
+            _ => return None,
+        };
+        match serde_json::from_str(value) {
+            Ok(Some(read)) => *text = read,
+            Ok(None) => {}
+            Err(_) => return Some((field, "string")),
+        }
+        None
+    }
+}
+
+/// The members of an object, in their order.
+struct Members<'t>(Vec<(String, &'t RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Members<'de>, E> {
+        Ok(Members(Vec::new()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(Members(members))
+    }
+}
+
+/// Go's word for a JSON value; none for null.
+fn go_kind(value: &str) -> Option<&'static str> {
+    Some(match value.bytes().next()? {
+        b'{' => "object",
+        b'[' => "array",
+        b'"' => "string",
+        b't' | b'f' => "bool",
+        b'n' => return None,
+        _ => "number",
+    })
+}
+
+/// The JSON of a token, or Go's words for a text that is no base64, which name where it stops
+/// reading. Go passes over the ends of lines.
+fn json_of(token: &str) -> Result<Vec<u8>, String> {
+    let read = |byte: &u8| !matches!(byte, b'\r' | b'\n');
+    let text: Vec<u8> = token.bytes().filter(read).collect();
+    BASE64.decode(text).map_err(|_| {
+        let unknown = |byte: u8| !(byte.is_ascii_alphanumeric() || b"-_\r\n".contains(&byte));
+        let last = token.len().saturating_sub(1);
+        let stop = token.bytes().position(unknown).unwrap_or(last);
+        format!("illegal base64 data at input byte {stop}")
+    })
 }
 
 #[cfg(test)]
@@ -130,6 +239,7 @@ mod tests {
             r#"{"v":"meta.k8s.io/v1","rv":7,"start":""}"#,
             r#"{"v":"meta.k8s.io/v1","rv":7,"start":"../secrets/a"}"#,
             r#"{"v":"meta.k8s.io/v1","rv":7,"start":"a//b"}"#,
+            r#"{"v":"meta.k8s.io/v1","rv":7,"start":"a/"}"#,
         ] {
             assert_eq!(decode(json), Err(400), "{json}");
         }
@@ -156,11 +266,74 @@ mod tests {
                 "{token}"
             );
         }
-        let status = ContinueToken::decode("xx").expect_err("it is no JSON");
-        assert_eq!(
-            status.message,
-            "invalid continue token: continue key is not valid: invalid character 'Ç' looking for \
-             beginning of value"
-        );
+    }
+
+    #[test]
+    fn a_token_is_read_as_go_reads_json() {
+        let start = |json: &str| decode(json).map(|it| it.start);
+        for json in [
+            " {\"v\":\"meta.k8s.io/v1\",\"rv\":7,\"start\":\"c1\"}\n",
+            r#"{"V":"meta.k8s.io/v1","RV":9,"Start":"c1"}"#,
+            r#"{"v":"a","v":"meta.k8s.io/v1","rv":4,"start":"c1"}"#,
+            r#"{"v":"meta.k8s.io/v1","rv":4,"start":"c1","start":null,"x":[{}]}"#,
+        ] {
+            assert_eq!(start(json).as_deref(), Ok("c1"), "{json}");
+        }
+        let broken = r#"{"v":"meta.k8s.io/v1","rv":4,"start":"/"}"#;
+        assert_eq!(start(broken).as_deref(), Ok(""));
+        let folded = "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NSwic3RhcnQiOiJhIn0\r\n";
+        let token = ContinueToken::decode(folded).map(|it| it.start);
+        assert_eq!(token.as_deref(), Ok("a"));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_token_is_told_in_the_words_of_go() {
+        for (json, expected) in [
+            (
+                &b"\x9a\x01"[..],
+                r"invalid character '\u009a' looking for beginning of value",
+            ),
+            (b"{}1", "invalid character '1' after top-level value"),
+            (b"{", "unexpected end of JSON input"),
+            (b"{}", "server does not recognize this encoded version "),
+            (b"null", "server does not recognize this encoded version "),
+            (
+                b"[]",
+                "json: cannot unmarshal array into Go value of type storage.continueToken",
+            ),
+            (
+                br#"{"v":7,"rv":"x"}"#,
+                "json: cannot unmarshal number into Go struct field continueToken.v of type string",
+            ),
+            (
+                br#"{"RV":1.5}"#,
+                "json: cannot unmarshal number 1.5 into Go struct field continueToken.rv of type \
+                 int64",
+            ),
+            (
+                br#"{"v":"meta.k8s.io/v2"}"#,
+                "server does not recognize this encoded version meta.k8s.io/v2",
+            ),
+            (
+                b"{\"v\":\"\xe8\"}",
+                "server does not recognize this encoded version \u{fffd}",
+            ),
+            (
+                br#"{"v":"meta.k8s.io/v1"}"#,
+                "incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
+            ),
+            (
+                br#"{"v":"meta.k8s.io/v1","rv":1}"#,
+                "encoded start key empty (version meta.k8s.io/v1)",
+            ),
+            (
+                br#"{"v":"meta.k8s.io/v1","rv":1,"start":"a/../b"}"#,
+                "a/../b",
+            ),
+        ] {
+            let status = ContinueToken::decode(&BASE64.encode(json)).expect_err(expected);
+            let message = format!("invalid continue token: continue key is not valid: {expected}");
+            assert_eq!((status.code, &*status.message), (400, &*message));
+        }
     }
 }

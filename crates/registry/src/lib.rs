@@ -62,7 +62,6 @@ mod list;
 mod name_rule;
 mod object_fields;
 mod object_version;
-mod pace;
 mod pod_subresources;
 mod predicate;
 mod random;
@@ -91,6 +90,7 @@ mod table;
 mod validate_metadata;
 mod watch;
 mod watch_event;
+mod work_budget;
 
 pub mod cacher;
 pub mod metrics;
@@ -114,12 +114,12 @@ pub use registry::{CacheState, ObjectCount, Registry};
 pub use registry_config::RegistryConfig;
 pub use request_context::{RequestContext, User};
 pub use rest::{
-    Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb,
-    column_descriptions, deprecation_of,
+    Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb, deprecation_of,
 };
 pub use runtime_config::{RuntimeConfig, RuntimeConfigError};
 pub use storage_error::{Operation, StorageError};
 pub use storage_key::{KeyLayout, NoPlace};
+pub use store::remove_duplicate_owners;
 pub use stored::Stored;
 pub use stored_codec::{StorageEncoding, StoredCodec};
 pub use strategy::{
@@ -127,6 +127,8 @@ pub use strategy::{
     StatusKeeps, Strategy,
 };
 pub use system_objects::Announcement;
-pub use table::{scale_cells, scale_columns, table_cells, table_columns};
+pub use table::{
+    column_descriptions, scale_cells, scale_columns, scale_descriptions, table_cells, table_columns,
+};
 pub use watch::EventStream;
 pub use watch_event::{INITIAL_EVENTS_END, WatchEvent};

@@ -5,7 +5,7 @@ mod disruption;
 use disruption::Leave;
 
 use crate::rest::{Created, Rest, UpdatedObject};
-use crate::store::{DeleteCall, Part, UpdateRequest};
+use crate::store::{DeleteCall, Part, UpdateRequest, check_preconditions};
 use crate::{RequestContext, Stored};
 use kubist_api::core::v1::{Binding, Pod, PodCondition};
 use kubist_api::policy::v1::Eviction;
@@ -184,21 +184,28 @@ async fn remove(
     dry_run: bool,
 ) -> Result<(), Status> {
     let (namespace, name) = (&pod.metadata.namespace, &pod.metadata.name);
-    let mut options = options.clone();
-    let pinned = version.is_some();
-    let mut version = version;
+    let asked = options.preconditions.as_deref();
+    let mut marked_version = None;
     if !dry_run {
         let evicted = Evicted {
             now: cx.now(),
             uid: pod.metadata.uid.clone(),
             version: version.clone(),
+            asked: asked.cloned().unwrap_or_default(),
         };
         let marked = change(rest, cx, namespace, name, &evicted, false).await?;
-        version = Some(marked.resource_version().to_string().into());
+        marked_version = Some(marked.resource_version().to_string().into());
     }
+    let mut options = options.clone();
     let preconditions = options.preconditions.get_or_insert_default();
-    if pinned {
+    if version.is_some() {
         preconditions.resource_version = version;
+    }
+    // The version that was wanted was there when the pod was marked, and is the marked one now.
+    if let Some(wanted) = &mut preconditions.resource_version
+        && let Some(marked) = marked_version
+    {
+        *wanted = marked;
     }
     let uid = || pod.metadata.uid.clone();
     preconditions.uid.get_or_insert_with(uid);
@@ -218,6 +225,8 @@ struct Evicted {
     uid: Str,
     /// The version that it must have.
     version: Option<Str>,
+    /// What whoever evicts it wants it to be.
+    asked: Preconditions,
 }
 
 impl UpdatedObject for Evicted {
@@ -230,6 +239,12 @@ impl UpdatedObject for Evicted {
 
     fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
         let mut pod = pod(old)?;
+        let given = |it: &Option<Str>| it.clone().filter(|it| !it.is_empty());
+        let asked = Preconditions {
+            uid: given(&self.asked.uid),
+            resource_version: given(&self.asked.resource_version),
+        };
+        check_preconditions("", "Pod", &pod.metadata, &asked)?;
         let condition = PodCondition {
             type_: "DisruptionTarget".into(),
             status: "True".into(),
@@ -277,6 +292,7 @@ async fn change(
         part: Part::Everything,
         subresource: rest.subresource.name(),
         dry_run,
+        rules: None,
     };
     Ok(rest.store().update(request).await?.stored)
 }

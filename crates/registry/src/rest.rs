@@ -279,12 +279,6 @@ pub fn deprecation_of(facts: &'static ResourceFacts) -> Option<&'static str> {
     shape_of(facts)?.warning
 }
 
-/// What a definition says of the columns of a custom resource, those after the name; nothing is
-/// said of built-in ones.
-pub fn column_descriptions(facts: &'static ResourceFacts) -> &'static [&'static str] {
-    shape_of(facts).map_or(&[], |it| it.descriptions)
-}
-
 /// Adds the warnings of a strategy to a request.
 pub(crate) fn warn(
     cx: &RequestContext,

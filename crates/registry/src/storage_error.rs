@@ -1,7 +1,7 @@
 //! Why storage refused, and the status that each verb makes of it.
 
 use crate::Stored;
-use kubist_apimachinery::{GroupResource, Status, StatusReason};
+use kubist_apimachinery::{GroupResource, Status, StatusReason, with_causes};
 use kubist_storage::{Fault, FaultKind, LeaseError, ReadError, WatchError, WriteError};
 
 /// Why an operation of raw storage failed.
@@ -93,7 +93,7 @@ pub enum StorageError {
         bytes_max: usize,
     },
     /// The engine failed.
-    #[error("{}", told(.0))]
+    #[error("{}", with_causes(.0))]
     Engine(#[source] Fault),
     /// The store was closed.
     #[error("the store is closed")]
@@ -129,22 +129,6 @@ impl Operation {
             Self::Update => "update",
         }
     }
-}
-
-/// What happened to the engine, with what its disk or its peer said: whoever reads the status has
-/// nothing else.
-fn told(fault: &Fault) -> String {
-    let mut text = fault.to_string();
-    let mut cause = std::error::Error::source(fault);
-    while let Some(error) = cause {
-        let said = error.to_string();
-        // Some errors say what their cause says.
-        if !text.ends_with(&said) {
-            text = format!("{text}: {said}");
-        }
-        cause = error.source();
-    }
-    text
 }
 
 impl StorageError {

@@ -11,7 +11,9 @@ mod namespaces;
 mod place;
 mod update;
 
+pub use create::remove_duplicate_owners;
 pub(crate) use delete::{DeleteCall, IGNORE_READ_ERROR, Only};
+pub(crate) use deletion::check_preconditions;
 pub(crate) use update::{Part, UpdateRequest};
 
 use crate::hooks::Hooks;
@@ -23,6 +25,16 @@ use kubist_api::Kind;
 use kubist_apimachinery::{AnyObject, FieldError, GroupKind, GroupResource, Status, Str};
 use std::sync::Arc;
 use tokio::sync::watch;
+
+/// What an object must satisfy where the group that it is written to has rules of its own, in
+/// place of those of the strategy.
+#[derive(Clone, Copy)]
+pub(crate) struct GroupRules {
+    /// What is wrong with a new object.
+    pub(crate) create: fn(&dyn AnyObject) -> Vec<FieldError>,
+    /// What is wrong with a new object in place of an old one.
+    pub(crate) update: fn(&dyn AnyObject, &dyn AnyObject) -> Vec<FieldError>,
+}
 
 /// All objects of one resource.
 #[derive(Clone, Debug)]

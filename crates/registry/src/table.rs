@@ -13,6 +13,7 @@ mod config;
 mod containers;
 mod controllers;
 mod custom;
+pub(crate) mod descriptions;
 mod device;
 mod endpoints;
 mod event;
@@ -114,9 +115,24 @@ pub fn table_cells(facts: &'static ResourceFacts, object: &dyn AnyObject, now: T
     cells
 }
 
+/// What is said of each of [`table_columns`]; empty where nothing is.
+pub fn column_descriptions(facts: &'static ResourceFacts) -> Vec<&'static str> {
+    custom::descriptions(facts).unwrap_or_else(|| {
+        let columns = table_columns(facts).iter();
+        columns
+            .map(|column| descriptions::of(facts, column))
+            .collect()
+    })
+}
+
 /// The columns of the table of a scale.
 pub fn scale_columns() -> &'static [Column] {
     &SCALE_COLUMNS
+}
+
+/// What is said of each of [`scale_columns`].
+pub fn scale_descriptions() -> Vec<&'static str> {
+    SCALE_COLUMNS.iter().map(descriptions::of_scale).collect()
 }
 
 /// The cells of a scale, one for each of [`scale_columns`].

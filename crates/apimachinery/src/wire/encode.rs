@@ -4,7 +4,8 @@
 //! [`Unstructured`](crate::Unstructured)
 //! ones are written by the same verbs. It makes no envelope.
 
-use super::{Encoding, Json, Message};
+use super::json_encode::is_zero;
+use super::{Encoding, Json, JsonForm, Message, View};
 use crate::Object;
 
 /// An object that can be written.
@@ -58,15 +59,57 @@ pub fn encode(message: &dyn Message, encoding: Encoding) -> Vec<u8> {
     }
 }
 
-/// As [`encode`], where raw bytes in the message that are no JSON are an error.
+/// As [`encode`], where raw bytes in the message that are no JSON are an error, as they are for
+/// upstream; in JSON only, as protobuf carries them as they are.
 ///
 /// # Errors
 /// They are.
 pub fn try_encode(message: &dyn Message, encoding: Encoding) -> Result<Vec<u8>, EncodeError> {
     match encoding {
-        Encoding::Json => Ok(serde_json::to_vec(&Json::top(message))?),
+        Encoding::Json => {
+            check_raw(message)?;
+            Ok(serde_json::to_vec(&Json::top(message))?)
+        }
         Encoding::Protobuf => Ok(super::to_protobuf(message)),
     }
+}
+
+/// Whether all raw bytes in a message are JSON; what only encodes writes null for others.
+pub(super) fn check_raw(message: &dyn Message) -> Result<(), EncodeError> {
+    match path_of_bad_raw(message) {
+        None => Ok(()),
+        Some(path) => Err(EncodeError {
+            reason: format!(
+                "{} holds bytes that are not JSON",
+                path.trim_start_matches('.')
+            ),
+        }),
+    }
+}
+
+/// The place of raw bytes that are not JSON, with a `.` before each field.
+fn path_of_bad_raw(message: &dyn Message) -> Option<String> {
+    let schema = message.schema();
+    if schema.form == JsonForm::Raw {
+        let is_set = message.view(0).is_some_and(|it| !is_zero(it));
+        return (is_set && message.raw_json().is_empty()).then(String::new);
+    }
+    let mut fields = schema.fields.iter().enumerate();
+    fields.find_map(|(index, field)| {
+        let below = match message.view(index)? {
+            View::Message(part) | View::OptMessage(Some(part)) => path_of_bad_raw(part),
+            View::MessageList(list) => (0..list.len()).find_map(|at| {
+                let below = path_of_bad_raw(list.at(at)?)?;
+                Some(format!("[{at}]{below}"))
+            }),
+            View::MessageMap(map) => map.entries().find_map(|(key, part)| {
+                let below = path_of_bad_raw(part)?;
+                Some(format!("[{key}]{below}"))
+            }),
+            _ => None,
+        }?;
+        Some(format!(".{}{below}", field.json))
+    })
 }
 
 /// An unset option says nothing.
@@ -78,5 +121,36 @@ fn drop_nulls(value: &mut serde_json::Value) {
         }
         serde_json::Value::Array(items) => items.iter_mut().for_each(drop_nulls),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::{FieldsV1, Wire as _, to_wanted};
+    use crate::{ManagedFieldsEntry, ObjectMeta};
+
+    #[test]
+    fn raw_bytes_that_are_no_json_are_named_and_not_written_as_null() {
+        let fields = |raw: &str| ManagedFieldsEntry {
+            fields_v1: Some(FieldsV1 { raw: raw.into() }),
+            ..ManagedFieldsEntry::default()
+        };
+        let meta = |raw: &str| ObjectMeta {
+            managed_fields: vec![fields("{}"), fields(raw)],
+            ..ObjectMeta::default()
+        };
+        for good in ["", "null", "{\"f:data\":{}}"] {
+            let meta = meta(good);
+            assert_eq!(try_encode(&meta, Encoding::Json), Ok(meta.to_json()));
+        }
+        let bad = meta("f:data");
+        let error = EncodeError {
+            reason: "managedFields[1].fieldsV1 holds bytes that are not JSON".to_owned(),
+        };
+        assert_eq!(try_encode(&bad, Encoding::Json), Err(error.clone()));
+        assert_eq!(to_wanted(&bad, false), Err(error));
+        let sent = try_encode(&bad, Encoding::Protobuf);
+        assert_eq!(sent, Ok(bad.to_protobuf()), "protobuf has room for any");
     }
 }

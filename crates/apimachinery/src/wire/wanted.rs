@@ -7,6 +7,7 @@
 
 use serde_json::{Map, Value};
 
+use super::encode::check_raw;
 use super::json_encode::{self, Json, is_zero};
 use super::{EncodeError, FieldFlags, JsonForm, Message, View};
 
@@ -15,6 +16,7 @@ use super::{EncodeError, FieldFlags, JsonForm, Message, View};
 /// # Errors
 /// Raw bytes in it are no JSON.
 pub fn to_wanted(message: &dyn Message, with_status: bool) -> Result<Value, EncodeError> {
+    check_raw(message)?;
     let mut wanted = part(message)?;
     if let (Value::Object(map), Some(kind)) = (&mut wanted, &message.schema().kind) {
         map.insert("kind".to_owned(), kind.kind.into());

@@ -17,10 +17,12 @@ use hyper::body::Incoming;
 use kubist_api::authentication::v1 as authentication;
 use kubist_api::authorization::v1 as authorization;
 use kubist_api::{ResourceFacts, find_kind};
-use kubist_apimachinery::{AnyObject, FieldError, GroupKind, PostOptions, Status, Str, WriteVerb};
+use kubist_apimachinery::{
+    AnyObject, FieldError, GroupKind, ObjectMeta, PostOptions, Status, Str, WriteVerb,
+};
 use kubist_codec::Format;
 use kubist_codec::negotiate::Offer;
-use kubist_registry::User;
+use kubist_registry::{User, remove_duplicate_owners};
 use std::any::Any;
 
 /// Why the answer is yes.
@@ -47,6 +49,8 @@ pub(super) async fn answer(
     let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
     let mut review = call.told(decoded);
     place(&mut *review, namespace.unwrap_or_default())?;
+    remove_system_fields(review.meta_mut());
+    remove_duplicate_owners(call.cx, &mut *review);
     if !fill(call, &mut *review, namespace).await? {
         return Err(not_found());
     }
@@ -54,7 +58,7 @@ pub(super) async fn answer(
 }
 
 /// Gives a review the namespace of the path, or refuses another.
-fn place(review: &mut dyn AnyObject, namespace: &str) -> Result<(), Status> {
+pub(super) fn place(review: &mut dyn AnyObject, namespace: &str) -> Result<(), Status> {
     let own = &mut review.meta_mut().namespace;
     if !own.is_empty() && !namespace.is_empty() && *own != *namespace {
         return Err(Status::bad_request(
@@ -63,6 +67,15 @@ fn place(review: &mut dyn AnyObject, namespace: &str) -> Result<(), Status> {
     }
     *own = namespace.into();
     Ok(())
+}
+
+/// Forgets what only servers say of an object, before anybody looks at it.
+fn remove_system_fields(meta: &mut ObjectMeta) {
+    meta.self_link = Str::default();
+    meta.uid = Str::default();
+    meta.creation_timestamp = None;
+    meta.deletion_timestamp = None;
+    meta.deletion_grace_period_seconds = None;
 }
 
 /// Writes the answer into a review. False if it is no kind of review that is known.
@@ -99,6 +112,8 @@ async fn fill(
             ..Default::default()
         };
     } else if let Some(it) = review.downcast_mut::<authentication::SelfSubjectReview>() {
+        // Upstream answers with nothing of what was sent.
+        *it = authentication::SelfSubjectReview::default();
         it.metadata.creation_timestamp = Some(call.cx.now());
         it.status.user_info = user_info(&call.cx.user);
     } else if let Some(it) = review.downcast_mut::<authentication::TokenReview>() {

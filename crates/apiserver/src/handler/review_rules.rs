@@ -4,11 +4,12 @@ use kubist_api::authorization::v1::{
     FieldSelectorAttributes, LabelSelectorAttributes, NonResourceAttributes, ResourceAttributes,
     SubjectAccessReviewSpec,
 };
-use kubist_apimachinery::wire::to_json_value;
+use kubist_apimachinery::wire::to_json;
 use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, FieldSelector, ObjectMeta, Selector, Str, validate_name,
 };
 use serde_json::json;
+use serde_json::value::RawValue;
 
 /// What cannot have values.
 const WITHOUT: &str = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
@@ -98,7 +99,9 @@ pub(super) fn without_metadata(meta: &ObjectMeta, namespace: &str) -> Vec<FieldE
     } else {
         "must be empty except for namespace"
     };
-    let value = BadValue::json(&to_json_value(meta));
+    // As text, so that the fields stay in their order.
+    let value: Option<Box<RawValue>> = serde_json::from_slice(&to_json(meta)).ok();
+    let value = BadValue::json(&value);
     vec![FieldError::invalid(
         &FieldPath::new("metadata"),
         value,

@@ -1,6 +1,6 @@
 //! `serviceaccounts/token`: a token for a service account.
 
-use super::Call;
+use super::{Call, review};
 use crate::answer::Answer;
 use crate::decode;
 use crate::random;
@@ -16,11 +16,12 @@ use kubist_api::authentication::v1::{BoundObjectReference, TokenRequest};
 use kubist_api::core::v1::Pod;
 use kubist_api::{ResourceFacts, find_kind};
 use kubist_apimachinery::{
-    AnyObject, FieldError, FieldPath, GroupKind, GroupResource, PostOptions, Status, Time,
+    AnyObject, FieldError, FieldPath, GroupKind, GroupResource, PostOptions, Status, Str, Time,
     WriteVerb,
 };
 use kubist_codec::Format;
 use kubist_codec::negotiate::Offer;
+use kubist_registry::remove_duplicate_owners;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -53,6 +54,8 @@ pub(super) async fn answer(
     let kind = find_kind("authentication.k8s.io", "v1", "TokenRequest").ok_or_else(not_found)?;
     let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
     let mut object = call.told(decoded);
+    review::place(&mut *object, path.namespace.as_deref().unwrap_or_default())?;
+    remove_duplicate_owners(call.cx, &mut *object);
     let request: &mut dyn Any = &mut *object;
     let request: &mut TokenRequest = request.downcast_mut().ok_or_else(not_found)?;
     let (namespace, name) = (path.namespace.as_deref(), path.name.as_deref());
@@ -67,10 +70,9 @@ async fn fill(
     request: &mut TokenRequest,
     (namespace, name): (&str, &str),
 ) -> Result<(), Status> {
+    settle_name(request, name)?;
     let account = find(call, "serviceaccounts", namespace, name).await?;
-    settle_name(request, namespace, name)?;
-    let meta = account.meta();
-    request.metadata.uid = meta.uid.clone();
+    settle_uid(request, &account.meta().uid)?;
     request.metadata.creation_timestamp = Some(call.cx.now());
     let spec = &mut request.spec;
     if spec.audiences.is_empty() {
@@ -107,22 +109,34 @@ async fn fill(
 }
 
 /// A request without a name gets the account's; another is refused.
-fn settle_name(request: &mut TokenRequest, namespace: &str, name: &str) -> Result<(), Status> {
-    let meta = &mut request.metadata;
-    for (field, own, is) in [
-        ("name", &mut meta.name, name),
-        ("namespace", &mut meta.namespace, namespace),
-    ] {
-        if own.is_empty() {
-            *own = is.into();
-        } else if *own != *is {
-            let path = FieldPath::new("metadata").child(field);
-            let detail = format!("must match the service account {field} if specified");
-            let error = FieldError::invalid(&path, &*own, detail);
-            return Err(invalid(name, error));
-        }
+fn settle_name(request: &mut TokenRequest, name: &str) -> Result<(), Status> {
+    let own = &mut request.metadata.name;
+    if own.is_empty() {
+        *own = name.into();
     }
-    Ok(())
+    if *own == *name {
+        return Ok(());
+    }
+    let path = FieldPath::new("metadata").child("name");
+    let detail = "must match the service account name if specified";
+    Err(invalid(name, FieldError::invalid(&path, &*own, detail)))
+}
+
+/// A request may say which of its name the account is.
+fn settle_uid(request: &mut TokenRequest, uid: &Str) -> Result<(), Status> {
+    let meta = &mut request.metadata;
+    if meta.uid.is_empty() {
+        meta.uid = uid.clone();
+    }
+    if meta.uid == *uid {
+        return Ok(());
+    }
+    let why = format!(
+        "the UID in the token request ({}) does not match the UID of the service account ({uid})",
+        meta.uid
+    );
+    let resource = GroupResource::new("authentication.k8s.io", "TokenRequest");
+    Err(Status::conflict(&resource, &meta.name, why))
 }
 
 fn check_lifetime(seconds: i64) -> Result<(), Status> {

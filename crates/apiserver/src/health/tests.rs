@@ -33,7 +33,7 @@ fn checks_are_answered_alone_and_together() {
     let ok = Some((200, "ok".to_owned()));
     for path in [
         "/healthz",
-        "/livez/",
+        "/livez",
         "/readyz",
         "/livez/ping",
         "/readyz/poststarthook/storage-readiness",
@@ -48,7 +48,9 @@ fn checks_are_answered_alone_and_together() {
     let unknown = format!("{lines}{warning}livez check passed\n");
     let path = "/livez?verbose&exclude=b&exclude=a";
     assert_eq!(ask(path, &well()), Some((200, unknown)));
-    assert_eq!(code("/healthz/nope", &well()), Some(404));
+    for unknown in ["/healthz/nope", "/healthz/", "/livez/ping/"] {
+        assert_eq!(code(unknown, &well()), Some(404), "{unknown}");
+    }
     assert_eq!(ask("/healthznope", &well()), None);
 }
 

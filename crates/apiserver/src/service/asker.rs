@@ -30,8 +30,10 @@ impl Service {
                 let public = self.anonymous_health && other::is_public(&request.path);
                 match self.service_account(cx, request).await {
                     Ok(Some(user)) => user,
-                    // Whether the server is well is told to everybody, whatever they bring.
-                    _ if public => anonymous(),
+                    // Whether the server is well is told to whoever does not say who they are,
+                    // and where nobody can tell.
+                    Ok(None) if public && !peer.is_told(&request.headers) => anonymous(),
+                    Err(_) if public => anonymous(),
                     Ok(None) => return Err(refused),
                     Err(status) => return Err(status),
                 }

@@ -1,6 +1,6 @@
 //! Paths that are no part of the API proper: health, metrics, version, OpenAPI, backups.
 
-use super::{Service, method_not_allowed};
+use super::{Service, method_not_allowed, not_found};
 use crate::answer::Answer;
 use crate::authorization;
 use crate::backup;
@@ -12,7 +12,7 @@ use crate::version;
 use kubist_apimachinery::Status;
 use kubist_codec::negotiate::check_named;
 use kubist_registry::{RequestContext, ServedGroup};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// How long storage may take to say that it is well, as upstream waits for etcd.
@@ -22,7 +22,7 @@ const METRICS: &str = "/metrics";
 
 /// Paths that may be open to everybody.
 pub(super) fn is_public(path: &str) -> bool {
-    Health::of_path(path).is_some() || path.trim_end_matches('/') == "/version"
+    Health::of_path(path).is_some() || path.trim_end_matches('/') == VERSION
 }
 
 impl Service {
@@ -40,19 +40,11 @@ impl Service {
             }
             return Ok(health.answer(check, &request.query, &findings));
         }
-        let known = path.strip_suffix('/').unwrap_or(path);
-        check_request(request, known)?;
-        let json = |tree: serde_json::Value| {
-            let text = serde_json::to_vec_pretty(&tree).map_err(Status::internal_error)?;
-            Ok(Answer::whole("application/json", text))
-        };
-        match known {
-            "" => json(json!({"paths": root_paths(&self.registry.groups())})),
-            "/version" => json(version::version()),
-            openid::CONFIGURATION => {
-                openid::configuration(self.address, self.authenticator.issuer())
-            }
-            openid::KEYS => openid::keys(self.authenticator.issuer()),
+        if let Some(service) = web_service(path)? {
+            return self.web_service(service, request);
+        }
+        match path {
+            "/" => indented(&json!({"paths": root_paths(&self.registry.groups())})),
             METRICS if request.method == "DELETE" => Ok(Answer::page_not_found()),
             "/openapi/v2" => Ok(self.old_document(request)),
             "/openapi/v3" => Ok(self.open_api.index(&self.registry.groups())),
@@ -69,6 +61,25 @@ impl Service {
                     self.open_api.document(&served, path, hash, seen)
                 })
                 .unwrap_or_else(Answer::page_not_found)),
+        }
+    }
+
+    /// What is for GET alone, and has one form that must be accepted.
+    fn web_service(&self, service: &'static str, request: &Request) -> Result<Answer, Status> {
+        if request.method != "GET" {
+            return Err(method_not_allowed(&request.method));
+        }
+        let form = match service {
+            openid::KEYS => openid::KEYS_FORM,
+            _ => "application/json",
+        };
+        check_named(request.accept(), &[form]).map_err(|refusal| not_acceptable(&refusal))?;
+        match service {
+            openid::CONFIGURATION => {
+                openid::configuration(self.address, self.authenticator.issuer())
+            }
+            openid::KEYS => openid::keys(self.authenticator.issuer()),
+            _ => indented(&version::version()),
         }
     }
 
@@ -111,17 +122,32 @@ impl Service {
     }
 }
 
-/// Some paths are for GET alone, and have one form that must be accepted.
-fn check_request(request: &Request, path: &str) -> Result<(), Status> {
-    let form = match path {
-        "/version" | openid::CONFIGURATION => "application/json",
-        openid::KEYS => openid::KEYS_FORM,
-        _ => return Ok(()),
-    };
-    if request.method != "GET" {
-        return Err(method_not_allowed(&request.method));
+/// Where the version is.
+const VERSION: &str = "/version";
+
+/// The path of these that another is, whatever number of slashes ends it.
+///
+/// # Errors
+/// 404 for a path below one.
+fn web_service(path: &str) -> Result<Option<&'static str>, Status> {
+    for service in [VERSION, openid::CONFIGURATION, openid::KEYS] {
+        let Some(rest) = path.strip_prefix(service) else {
+            continue;
+        };
+        if rest.trim_end_matches('/').is_empty() {
+            return Ok(Some(service));
+        }
+        if rest.starts_with('/') {
+            return Err(not_found());
+        }
     }
-    check_named(request.accept(), &[form]).map_err(|refusal| not_acceptable(&refusal))
+    Ok(None)
+}
+
+/// JSON for people, as it always is.
+fn indented(tree: &Value) -> Result<Answer, Status> {
+    let text = serde_json::to_vec_pretty(tree).map_err(Status::internal_error)?;
+    Ok(Answer::whole("application/json", text))
 }
 
 fn root_paths(groups: &[ServedGroup]) -> Vec<String> {
@@ -137,8 +163,9 @@ fn root_paths(groups: &[ServedGroup]) -> Vec<String> {
         std::iter::once(root).chain(versions)
     });
     let mut paths: Vec<String> = groups.collect();
-    paths.push("/apis".to_owned());
     for path in [
+        "/apis",
+        "/apis/",
         openid::CONFIGURATION,
         openid::KEYS,
         "/healthz",
@@ -146,9 +173,10 @@ fn root_paths(groups: &[ServedGroup]) -> Vec<String> {
         METRICS,
         "/openapi/v2",
         "/openapi/v3",
+        "/openapi/v3/",
         "/readyz",
         backup::PATH,
-        "/version",
+        VERSION,
     ] {
         paths.push(path.to_owned());
     }

@@ -60,7 +60,7 @@ async fn tokens_get_in_and_come_before_the_trust_in_a_stream() {
 }
 
 #[tokio::test]
-async fn health_and_version_are_public_unless_that_is_forbidden() {
+async fn health_and_version_are_public_for_who_brings_no_credentials_unless_that_is_forbidden() {
     let paths = ["/healthz", "/livez", "/readyz", "/readyz/ping", "/version"];
     let open = server(Config::default()).await;
     let mut client = Client::over_tls(&open, None, &["http/1.1"]).await;
@@ -70,9 +70,13 @@ async fn health_and_version_are_public_unless_that_is_forbidden() {
     assert_eq!(client.get("/healthz").await.bytes, "ok");
     assert_eq!(client.get("/version").await.json()["major"], "1");
     assert_eq!(client.get(PATH).await.code, 401);
+    let mut other = client.header("authorization", "Basic YTpi");
+    assert_eq!(other.get("/livez").await.code, 200);
+    let client = Client::over_tls(&open, None, &["h2"]).await;
     let mut wrong = client.header("authorization", "Bearer wrong");
-    assert_eq!(wrong.get("/livez").await.code, 200);
-    assert_eq!(wrong.get(PATH).await.code, 401);
+    for path in paths.into_iter().chain([PATH]) {
+        assert_eq!(wrong.get(path).await.code, 401, "{path}");
+    }
     open.shutdown().await;
 
     let config = Config {

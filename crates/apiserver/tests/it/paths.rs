@@ -17,6 +17,9 @@ async fn paths_and_methods_are_told_apart_as_upstream_does() {
         ("PUT", "/api/v2", 404, NOT_FOUND),
         ("POST", "/api", 405, NOT_ALLOWED),
         ("POST", "/version", 405, NOT_ALLOWED),
+        ("POST", "/version//", 405, NOT_ALLOWED),
+        ("GET", "/version/x", 404, NOT_FOUND),
+        ("GET", "/openid/v1/jwks/x", 404, NOT_FOUND),
         ("DELETE", "/api/v1/namespaces/default//pods", 404, NOT_FOUND),
         (
             "GET",
@@ -74,23 +77,93 @@ async fn discovery_is_read_with_any_method_and_other_paths_are_nobodys() {
         assert_eq!(answer.json()["kind"], kind, "{method} {path}");
     }
     let root = client.ask("POST", "/", "application/json", "{}").await;
-    assert!(root.json()["paths"].is_array());
+    let root = root.json();
+    let paths = root["paths"].as_array().expect("it is a list");
+    for path in ["/api", "/apis", "/apis/", "/apis/apps", "/openapi/v3/"] {
+        assert!(paths.contains(&json!(path)), "{path}");
+    }
+    let version = client.get("/version//").await;
+    assert_eq!(version.json()["major"], "1");
     for (method, path) in [
         ("POST", "/apis/unknown"),
+        ("GET", "/apis//"),
         ("GET", "/apis//v1"),
+        ("GET", "//"),
         ("GET", "//api/v1"),
+        ("GET", "/healthz/"),
+        ("GET", "/metrics/"),
+        ("GET", "/openapi/v2/"),
+        ("GET", "/versions"),
     ] {
         let answer = client.ask(method, path, "application/json", "").await;
         let told = (answer.code, &answer.bytes[..]);
         assert_eq!(told, (404, &b"404 page not found\n"[..]), "{method} {path}");
     }
-    let unclear = client.get("/api/v1/watch").await;
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_path_that_says_nothing_is_told_so_before_anything_else_is_looked_at() {
+    let server = silent_server().await;
+    let client = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut client = client.header("authorization", "Bearer wrong");
+    let unclear = client.get("/api/v1/watch?timeout=x").await;
     assert_eq!(unclear.code, 500);
     assert_eq!(
         &unclear.bytes[..],
-        b"Internal Server Error: \"/api/v1/watch\": failed to create RequestInfo: unable to \
-          determine kind and namespace from url, /api/v1/watch\n"
+        b"Internal Server Error: \"/api/v1/watch?timeout=x\": failed to create RequestInfo: \
+          unable to determine kind and namespace from url, /api/v1/watch?timeout=x\n"
     );
+    assert_eq!(unclear.header("cache-control"), "");
+    assert_ne!(unclear.header("audit-id"), "");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn json_is_indented_where_the_query_the_type_or_the_reader_asks_for_it() {
+    let server = silent_server().await;
+    let (found, missing) = ("/api/v1/namespaces/default", "/api/v1/namespaces/none");
+    for (agent, query, pretty) in [
+        ("", "", false),
+        ("", "?pretty=1", true),
+        ("", "?pretty=t", true),
+        ("", "?pretty=TRUE", true),
+        ("", "?pretty=tRUE", false),
+        ("", "?pretty=yes", false),
+        ("", "?pretty=0", false),
+        ("", "?pretty", false),
+        ("curl/8", "", true),
+        ("Wget", "?pretty=", true),
+        ("Mozilla/5.0 (X)", "?pretty=0", false),
+        ("Mozilla/4.0", "", false),
+    ] {
+        let client = Client::in_memory(&server, Version::HTTP_2).await;
+        let mut client = client.header("user-agent", agent);
+        for (path, code) in [
+            (found, 200),
+            (missing, 404),
+            ("/api/v1/unknown", 404),
+            ("/api", 200),
+            ("/apis/apps", 200),
+        ] {
+            let answer = client.get(&format!("{path}{query}")).await;
+            assert_eq!(answer.code, code, "{path}");
+            let expected = if pretty { "{\n  \"" } else { "{\"" };
+            let text = String::from_utf8_lossy(&answer.bytes);
+            assert!(text.starts_with(expected), "{agent} {path}{query}: {text}");
+            assert_eq!(text.ends_with('\n'), !pretty, "{agent} {path}{query}");
+        }
+    }
+    let client = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut client = client.header("accept", "application/json;pretty=1");
+    for path in [found, missing, "/apis"] {
+        let answer = client.get(&format!("{path}?pretty=0")).await;
+        assert!(answer.bytes.starts_with(b"{\n"), "{path}");
+    }
+    let client = Client::in_memory(&server, Version::HTTP_2).await;
+    let mut client = client.header("accept", "application/yaml");
+    let answer = client.get(&format!("{missing}?pretty=1")).await;
+    assert!(answer.bytes.starts_with(b"apiVersion: v1\n"));
     server.shutdown().await;
 }
 

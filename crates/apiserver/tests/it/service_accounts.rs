@@ -199,6 +199,19 @@ async fn requests_for_tokens_that_make_no_sense_are_refused() {
     let missing = format!("{ACCOUNTS}/none/token");
     let request = json!({"kind": "TokenRequest"});
     assert_eq!(admin.post(&missing, &request).await.code, 404);
+    // What does not fit its path is told before the account is looked for.
+    assert_eq!(admin.post(&missing, &other).await.code, 422);
+    let elsewhere = json!({"kind": "TokenRequest", "metadata": {"namespace": "other"}});
+    assert_eq!(admin.post(&missing, &elsewhere).await.code, 400);
+    let of_another = json!({"kind": "TokenRequest", "metadata": {"uid": "other"},
+        "spec": {"expirationSeconds": 1}});
+    let answer = admin.post(TOKEN, &of_another).await;
+    let message = answer.json()["message"].to_string();
+    let expected = "the UID in the token request (other) does not match the UID of the service";
+    assert!(
+        answer.code == 409 && message.contains(expected),
+        "{message}"
+    );
     assert_eq!(admin.get(TOKEN).await.code, 405);
     server.shutdown().await;
 }

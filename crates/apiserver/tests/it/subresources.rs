@@ -104,7 +104,8 @@ async fn what_needs_a_node_says_how_far_it_came() {
     let pod = json!({"metadata": {"name": "p"}, "spec": {"containers": containers}});
     assert_eq!(client.post(PODS, &pod).await.code, 201);
     let logs = client.get(&format!("{PODS}/p/log?container=a")).await;
-    assert_eq!((logs.code, logs.bytes.len()), (200, 0));
+    assert_eq!((logs.code, logs.bytes.len()), (204, 0));
+    assert_eq!(logs.header("content-type"), "");
     let node = json!({"target": {"name": "n"}, "metadata": {"name": "p"}});
     for (path, code, message) in [
         (

@@ -100,6 +100,8 @@ async fn events_arrive_as_they_happen_in_each_form() {
     assert_eq!(object.get("data"), None);
     let (_, first) = rows.json().await;
     assert_eq!(first["columnDefinitions"][0]["name"], "Name");
+    let said = first["columnDefinitions"][1]["description"].as_str();
+    assert!(said.is_some_and(|it| it.starts_with("Data contains the configuration data.")));
     assert_eq!(first["rows"][0]["cells"][0], "c");
     let (_, second) = rows.json().await;
     assert_eq!(second["columnDefinitions"], Value::Null);

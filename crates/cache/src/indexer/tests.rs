@@ -7,7 +7,7 @@ use kubist_apimachinery::{ObjectMeta, ObjectName, Selector};
 use proptest::prelude::*;
 
 use super::Indexer;
-use crate::{Index, Replacement};
+use crate::{Index, IndexHandle, KeyRange, Replacement};
 
 fn made(name: u8, app: u8, tier: u8) -> Arc<ObjectMeta> {
     Arc::new(ObjectMeta {
@@ -66,6 +66,78 @@ proptest! {
                 let selected = snapshot.select(None, &selector).len();
                 prop_assert_eq!(selected, with(&|it| (it.0 == 0 || it.0 == value) && it.1 == 2));
             }
+        }
+    }
+}
+
+/// Everything that a list may meet: an order, indexes, a budget, names that cannot be read.
+fn indexer(max: Option<u64>) -> (Indexer<ObjectMeta>, IndexHandle<ObjectMeta>) {
+    let mut indexer = Indexer::new();
+    indexer.keep_order();
+    let by_app = indexer.add_index(Index::label("app"));
+    if let Some(max) = max {
+        indexer.set_refusing_budget(max, |_| 1);
+    }
+    (indexer, by_app)
+}
+
+fn shown((indexer, by_app): &(Indexer<ObjectMeta>, IndexHandle<ObjectMeta>)) -> String {
+    let snapshot = indexer.snapshot();
+    let range = KeyRange::default();
+    let all = snapshot
+        .range(&range)
+        .map(|it| (&it.name, &it.labels, &it.resource_version));
+    let all: Vec<_> = all.collect();
+    let app: Vec<_> = (0..3)
+        .map(|app| {
+            let found = snapshot.by_index(by_app, &app.to_string());
+            let mut names: Vec<_> = found.iter().map(|it| it.name.clone()).collect();
+            names.sort();
+            names
+        })
+        .collect();
+    format!(
+        "{all:?} {app:?} {:?} {}",
+        snapshot.unreadable().collect::<Vec<_>>(),
+        snapshot.resource_version()
+    )
+}
+
+proptest! {
+    #[test]
+    fn a_list_in_pieces_does_what_a_list_does_at_once_and_is_seen_only_when_it_is_whole(
+        lists in prop::collection::vec(
+            (prop::collection::vec((0u8..40, 0u8..3, 1u8..4), 0..60), prop::collection::vec(0u8..40, 0..4)),
+            1..4,
+        ),
+        pieces in 1usize..50,
+        max in prop::option::of(0u64..40),
+    ) {
+        let (mut whole, mut some) = (indexer(max), indexer(max));
+        let lister = some.0.lister();
+        for (round, (objects, unreadable)) in lists.into_iter().enumerate() {
+            let list = || Replacement {
+                resource_version: (round + 1).to_string().into(),
+                objects: objects.iter().map(|(name, app, version)| {
+                    let mut object = (*made(*name, *app, 0)).clone();
+                    object.resource_version = version.to_string().into();
+                    Arc::new(object)
+                }).collect(),
+                unreadable: unreadable.iter().map(|it| ObjectName::cluster(it.to_string())).collect(),
+            };
+            let (mut told, mut told_too) = (Vec::new(), Vec::new());
+            whole.0.replace(list(), &mut told);
+            let mut replacing = some.0.begin_replace(list());
+            let before = lister.len();
+            while !some.0.replace_some(&mut replacing, pieces, &mut told_too) {
+                prop_assert_eq!(lister.len(), before);
+            }
+            some.0.publish_first();
+            prop_assert_eq!(lister.len(), some.0.len());
+            while !some.0.release(pieces) {}
+            prop_assert_eq!(shown(&whole), shown(&some));
+            prop_assert_eq!(format!("{told:?}"), format!("{told_too:?}"));
+            whole.0.publish();
         }
     }
 }

@@ -49,9 +49,35 @@ proptest! {
             prop_assert!(all.eq(trie.get(hash(key), same)));
             prop_assert_eq!(trie.get(hash(key), same).map(|it| it.1), model.get(&key).copied());
         }
-        kept.push((trie, model));
+        kept.push((trie.clone(), model.clone()));
+        // What walks take apart was shared.
+        let walked: BTreeMap<_, _> = trie.clone().into_walk().collect();
+        prop_assert_eq!(&walked, &model);
+        let mut rest = trie.into_walk();
+        rest.next();
+        while !rest.release(20) {}
+        prop_assert_eq!(rest.next(), None);
         for (trie, model) in kept {
             prop_assert_eq!(contents(&trie), model);
         }
     }
+}
+
+#[test]
+fn a_walk_frees_what_nobody_shares_in_pieces() {
+    let all = Arc::new(());
+    let mut trie = Trie::default();
+    for key in 0..1_000u16 {
+        let hash = u64::from(key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        trie.insert(hash, (key, Arc::clone(&all)), |it| it.0 == key);
+    }
+    let mut walk = trie.into_walk();
+    let (mut left, mut rounds) = (1_000, 0);
+    while !walk.release(64) {
+        let now = Arc::strong_count(&all) - 1;
+        assert!(left - now <= 64 + LEAF_MAX, "{left} to {now}");
+        (left, rounds) = (now, rounds + 1);
+    }
+    assert_eq!(Arc::strong_count(&all), 1);
+    assert!((16..200).contains(&rounds), "{rounds}");
 }

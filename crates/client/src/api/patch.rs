@@ -6,6 +6,7 @@ use kubist_apimachinery::{Object, PatchOptions};
 use serde_json::Value;
 
 use super::Api;
+use crate::endpoint::encoded;
 use crate::error::ApiError;
 use crate::request::Content;
 
@@ -97,10 +98,8 @@ impl<K: Object> Api<K> {
     {
         let target = self.target_of(object, Some(object.name()));
         let with_status = self.endpoint.subresource == "status";
-        let bytes = self
-            .endpoint
-            .encoded(object.encode_wanted(with_status))?
-            .into();
+        let wanted = object.encode_wanted(with_status);
+        let bytes = encoded(&self.endpoint.kind, wanted)?.into();
         let content = Some(Content {
             media_type: APPLY,
             bytes,

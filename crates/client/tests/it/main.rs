@@ -4,6 +4,7 @@
 
 mod auto_traits;
 mod discovery;
+mod encoding;
 mod errors;
 mod informer_source;
 mod lists;

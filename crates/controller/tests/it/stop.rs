@@ -125,7 +125,8 @@ async fn a_controller_ends_when_its_informer_does() {
         error,
         RunError::InformerStopped {
             controller,
-            informer
+            informer,
+            problem: None,
         }
     );
 }

@@ -51,8 +51,6 @@ pub struct Unsynced {
     pub name: Str,
     /// Why.
     pub error: SyncError,
-    /// What kept it from listing or watching last, if anything did.
-    pub problem: Option<Str>,
 }
 
 impl<S: Send + Sync + 'static> SharedInformerFactory<S> {
@@ -98,7 +96,6 @@ impl<S: Send + Sync + 'static> SharedInformerFactory<S> {
                 informers.push(Unsynced {
                     name: informer.name(),
                     error,
-                    problem: informer.last_problem(),
                 });
             }
         }

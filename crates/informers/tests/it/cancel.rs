@@ -66,7 +66,10 @@ async fn an_informer_dropped_after_any_poll_ends_all_who_wait_and_the_next_one_c
             assert_eq!(dropped.state(), InformerState::Stopped);
             assert_eq!(registration.ended().await, HandlerState::Stopped);
             registration.remove_and_wait().await;
-            assert_eq!(dropped.synced().await.err(), Some(SyncError::Stopped));
+            assert!(matches!(
+                dropped.synced().await,
+                Err(SyncError::Stopped { .. })
+            ));
             let mut never = pod("never");
             never.metadata.resource_version = "1000".into();
             let written = kubist_cache::Written::saved(&never);

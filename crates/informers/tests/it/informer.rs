@@ -170,7 +170,10 @@ async fn an_informer_runs_once_and_says_that_it_stopped() {
     assert_eq!(informer.run(token.clone()).await, Ok(()));
     assert_eq!(informer.state(), InformerState::Stopped);
     assert_eq!(informer.run(token).await, Err(RunError::StartedBefore));
-    assert_eq!(informer.synced().await.err(), Some(SyncError::Stopped));
+    assert_eq!(
+        informer.synced().await.err(),
+        Some(SyncError::Stopped { problem: None })
+    );
 }
 
 /// Contract INF-16.
@@ -183,5 +186,8 @@ async fn dropping_the_future_stops_the_informer() {
     let limit = Duration::from_secs(5);
     assert!(tokio::time::timeout(limit, run).await.is_err());
     assert_eq!(informer.state(), InformerState::Stopped);
-    assert_eq!(informer.synced().await.err(), Some(SyncError::Stopped));
+    assert_eq!(
+        informer.synced().await.err(),
+        Some(SyncError::Stopped { problem: None })
+    );
 }

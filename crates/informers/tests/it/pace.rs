@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use kubist_api::core::v1::Pod;
-use kubist_cache::{Change, Selection, Source as _};
+use kubist_cache::{Change, Index, Selection, Source as _};
 use kubist_informers::{HandlerConfig, Informer, InformerConfig, QueueKind, SharedInformer};
 use tokio::time::Instant;
 
@@ -117,5 +117,32 @@ async fn whoever_asks_for_changes_is_made_to_yield() {
         most <= TURN_CALLS_MAX,
         "{most} calls of {CALL:?} in one turn"
     );
+    factory.shutdown().await;
+}
+
+/// Contract INF-20.
+#[tokio::test]
+async fn a_long_list_and_a_new_index_let_others_have_their_turn() {
+    let (cluster, calls) = (cluster(), Calls::default());
+    let factory = factory(&cluster, QueueKind::RealFifo);
+    let pods = factory.informer::<Pod>();
+    let blocking = |name: &'static str| {
+        let calls = calls.clone();
+        Index::new(name, move |_: &Pod, values| {
+            calls.block();
+            values.push(name);
+        })
+    };
+    pods.add_index(blocking("first"));
+    factory.start();
+    let first_list = calls.most_until(PODS).await;
+    pods.add_index(blocking("second"));
+    let index = calls.most_until(2 * PODS).await;
+    for most in [first_list, index] {
+        assert!(
+            most <= TURN_CALLS_MAX,
+            "{most} calls of {CALL:?} in one turn"
+        );
+    }
     factory.shutdown().await;
 }

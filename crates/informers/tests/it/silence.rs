@@ -144,7 +144,10 @@ async fn a_forgotten_start_is_an_error_and_not_a_wait_for_ever() {
         Ok(1)
     );
     factory.shutdown().await;
-    assert_eq!(pods.synced().await.err(), Some(SyncError::Stopped));
+    assert_eq!(
+        pods.synced().await.err(),
+        Some(SyncError::Stopped { problem: None })
+    );
 }
 
 /// Contract INF-21.

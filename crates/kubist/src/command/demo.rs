@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use kubist::{Server, ServerConfig};
+use kubist_apimachinery::with_causes;
 use tokio::time::Instant;
 
 use self::error::DemoError;
@@ -96,7 +97,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
     play.figures();
     let simulation = play.into_simulation();
     report.ok = played.is_ok();
-    report.error = played.as_ref().err().map(|error| chain(error));
+    report.error = played.as_ref().err().map(|error| with_causes(error));
     report.wall_seconds = started.elapsed().as_secs_f64();
     finish(&report, &progress, options.output)?;
     if options.keep && report.ok {
@@ -141,16 +142,4 @@ fn keep(server: &Server, options: &Options, progress: &Progress) -> Result<(), B
     ));
     progress.line(&format!("export KUBECONFIG={}", path.display()));
     Ok(())
-}
-
-/// An error and its causes as one line.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use kubist::{Controller, EncryptionFile, Server, ServerConfig, ServerError, read_regular_file};
+use kubist_apimachinery::with_causes;
 use kubist_registry::RuntimeConfig;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::EncryptionConfiguration;
@@ -218,10 +219,7 @@ fn encryption(file: Option<&Path>) -> Result<Option<EncryptionConfiguration>, Bo
     let text = text.map_err(|error| format!("cannot read {shown}: {error}"))?;
     match EncryptionConfiguration::parse(&text) {
         Ok(configuration) => Ok(Some(configuration)),
-        Err(error) => {
-            let cause = error.source().map(|it| format!(": {it}"));
-            Err(format!("{shown}: {error}{}", cause.unwrap_or_default()).into())
-        }
+        Err(error) => Err(format!("{shown}: {}", with_causes(&error)).into()),
     }
 }
 

@@ -37,4 +37,6 @@ mod proxy;
 mod running_backup;
 mod serve;
 mod server;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod silence;
 mod watch;

@@ -6,6 +6,7 @@
 
 use super::{FieldPath, ScalePaths};
 use crate::catalog::rank;
+use crate::table::descriptions::of_any;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubist_api::apiextensions::v1::{
@@ -17,6 +18,7 @@ use kubist_apimachinery::wire::{KindFacts, to_json_value};
 use parking_lot::Mutex;
 use ring::digest;
 use serde_json::json;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Distinct contents that a process serves at most in its life.
@@ -190,7 +192,7 @@ impl Shape {
             has_status,
             fields: leak_all(fields),
             list_kind: leak(&names.list_kind),
-            descriptions: leak_all(shown.iter().map(|it| leak(&it.description))),
+            descriptions: leak_all(shown.iter().map(|it| leak(&description(it)))),
             warning: warning(definition, version).map(|it| leak(&it)),
         }
     }
@@ -243,9 +245,19 @@ fn shown_columns(version: &CustomResourceDefinitionVersion) -> Vec<CustomResourc
     vec![CustomResourceColumnDefinition {
         name: "Age".into(),
         type_: "date".into(),
+        description: of_any("Age").into(),
         json_path: ".metadata.creationTimestamp".into(),
         ..CustomResourceColumnDefinition::default()
     }]
+}
+
+/// What is said of a column: as upstream, where it is from, if its definition says nothing.
+fn description(column: &CustomResourceColumnDefinition) -> Cow<'_, str> {
+    if column.description.is_empty() {
+        let path = &column.json_path;
+        return format!("Custom resource definition column (in JSONPath format): {path}").into();
+    }
+    Cow::Borrowed(&column.description)
 }
 
 fn column(column: &CustomResourceColumnDefinition) -> Column {

@@ -6,7 +6,7 @@ use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::Errors;
-use super::{fill, resource_rules, rules};
+use super::{fill, metadata_checks, resource_rules, rules};
 
 #[derive(Debug)]
 pub(super) struct LimitRanges;
@@ -52,7 +52,15 @@ impl KindStrategy for LimitRanges {
         }
         errors
     }
+    fn validate_update(&self, new: &LimitRange, _: &LimitRange) -> Vec<FieldError> {
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors
+    }
     fn allow_create_on_update(&self) -> bool {
+        true
+    }
+    fn checks_metadata(&self) -> bool {
         true
     }
 }

@@ -5,7 +5,7 @@
 
 use kubist_api::certificates::v1::{CertificateSigningRequest, CertificateSigningRequestCondition};
 use kubist_apimachinery::{FieldError, FieldPath, Time};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::{self, Errors};
 
@@ -13,6 +13,8 @@ use super::rules::{self, Errors};
 const VERDICTS: [&str; 2] = ["Approved", "Denied"];
 /// The conditions that stay.
 const LASTING: [&str; 3] = ["Approved", "Denied", "Failed"];
+/// There is one verdict.
+const EXCLUSIVE: &str = "Approved and Denied conditions are mutually exclusive";
 /// How each certificate begins.
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 
@@ -20,17 +22,24 @@ fn is_verdict(condition: &CertificateSigningRequestCondition) -> bool {
     VERDICTS.contains(&condition.type_.as_str())
 }
 
-/// Keeps the verdict as it was.
+/// Keeps the conditions of the verdict as they were, unless there are more or fewer of them.
 pub(super) fn keep_verdict(new: &mut CertificateSigningRequest, old: &CertificateSigningRequest) {
-    let verdicts = |request: &CertificateSigningRequest| {
-        let all = request.status.conditions.iter();
-        all.filter(|it| is_verdict(it)).cloned().collect::<Vec<_>>()
-    };
-    let before = verdicts(old);
-    if verdicts(new) != before {
-        new.status.conditions.retain(|it| !is_verdict(it));
-        new.status.conditions.splice(0..0, before);
+    for kind in VERDICTS {
+        if count(new, kind) != count(old, kind) {
+            continue;
+        }
+        let is_it = |it: &&CertificateSigningRequestCondition| it.type_ == *kind;
+        let before = old.status.conditions.iter().filter(is_it);
+        let conditions = new.status.conditions.iter_mut();
+        for (condition, before) in conditions.filter(|it| it.type_ == *kind).zip(before) {
+            condition.clone_from(before);
+        }
     }
+}
+
+fn count(request: &CertificateSigningRequest, kind: &str) -> usize {
+    let conditions = request.status.conditions.iter();
+    conditions.filter(|it| it.type_ == *kind).count()
 }
 
 /// Fills in when conditions were written, and when they came to be.
@@ -59,41 +68,49 @@ pub(super) fn fill_times(
 pub(super) fn check(
     new: &CertificateSigningRequest,
     old: &CertificateSigningRequest,
-    certificate_may_change: bool,
+    is_status: bool,
 ) -> Errors {
     let mut errors = Vec::new();
     let path = FieldPath::new("status");
-    check_conditions(&mut errors, new, old, &path.child("conditions"));
+    let conditions = path.child("conditions");
+    check_conditions(&mut errors, new, &conditions);
     let (now, before) = (&new.status.certificate, &old.status.certificate);
     let path = path.child("certificate");
+    let begins = |part: &[u8]| part == BEGIN.as_bytes();
+    if now != before && !now.is_empty() && !now.windows(BEGIN.len()).any(begins) {
+        let detail = "must contain at least one CERTIFICATE PEM block";
+        errors.push(FieldError::invalid(&path, "<certificate data>", detail));
+    }
+    for kind in LASTING {
+        if count(new, kind) < count(old, kind) {
+            let detail = format!("updates may not remove a condition of type {kind:?}");
+            errors.push(FieldError::forbidden(&conditions, detail));
+        }
+    }
+    for kind in VERDICTS {
+        if is_status && count(new, kind) > count(old, kind) {
+            let detail = format!("updates may not add a condition of type {kind:?}");
+            errors.push(FieldError::forbidden(&conditions, detail));
+        }
+    }
     if now != before {
-        if !certificate_may_change {
+        if !is_status {
             let detail = "updates may not set certificate content";
             errors.push(FieldError::forbidden(&path, detail));
         } else if !before.is_empty() {
             let detail = "updates may not modify existing certificate content";
             errors.push(FieldError::forbidden(&path, detail));
-        } else if !now
-            .windows(BEGIN.len())
-            .any(|part| part == BEGIN.as_bytes())
-        {
-            let detail = "must contain at least one CERTIFICATE PEM block";
-            errors.push(FieldError::invalid(&path, "<certificate data>", detail));
         }
     }
     errors
 }
 
-fn check_conditions(
-    errors: &mut Errors,
-    new: &CertificateSigningRequest,
-    old: &CertificateSigningRequest,
-    path: &FieldPath,
-) {
+fn check_conditions(errors: &mut Errors, new: &CertificateSigningRequest, list: &FieldPath) {
     let conditions = &new.status.conditions;
+    let mut verdicts = BTreeSet::new();
     let repeated = rules::repeats(conditions.iter().map(|it| &it.type_));
     for (index, condition) in conditions.iter().enumerate() {
-        let path = path.index(index);
+        let path = list.index(index);
         let kind = condition.type_.as_str();
         rules::required(errors, kind, &path.child("type"));
         let status = condition.status.as_str();
@@ -105,27 +122,14 @@ fn check_conditions(
             }
             _ => rules::one_of(errors, status, &["False", "True", "Unknown"], &status_path),
         }
+        if is_verdict(condition) {
+            verdicts.insert(kind);
+            if verdicts.len() > 1 {
+                errors.push(FieldError::invalid(list, kind, EXCLUSIVE));
+            }
+        }
         if repeated[index] {
             errors.push(FieldError::duplicate(&path.child("type"), kind));
-        }
-    }
-    let has = |request: &CertificateSigningRequest, kind: &str| {
-        request.status.conditions.iter().any(|it| it.type_ == *kind)
-    };
-    if VERDICTS.iter().all(|kind| has(new, kind)) {
-        let later = conditions.iter().rposition(is_verdict).unwrap_or_default();
-        let [first, second] = match conditions[later].type_.as_str() {
-            "Approved" => ["Denied", "Approved"],
-            _ => ["Approved", "Denied"],
-        };
-        let detail = format!("{first} and {second} conditions are mutually exclusive");
-        let path = path.index(later).child("type");
-        errors.push(FieldError::invalid(&path, second, detail));
-    }
-    for kind in LASTING {
-        if has(old, kind) && !has(new, kind) {
-            let detail = format!("updates may not remove a condition of type {kind:?}");
-            errors.push(FieldError::forbidden(path, detail));
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::RequestContext;
 use crate::rest::{Rest, UpdatedObject};
 use crate::store::{Part, UpdateRequest};
 use kubist_api::core::v1::Pod;
-use kubist_api::policy::v1::PodDisruptionBudget;
+use kubist_api::policy::v1::{PodDisruptionBudget, PodDisruptionBudgetStatus};
 use kubist_apimachinery::{
     AnyObject, Condition, GroupResource, Selector, Status, StatusCause, StatusDetails,
     StatusReason, Time, set_condition,
@@ -81,6 +81,7 @@ pub(super) async fn take(
         part: Part::Everything,
         subresource: "status",
         dry_run,
+        rules: None,
     };
     store.update(request).await?;
     Ok(Leave::Granted)
@@ -142,11 +143,7 @@ impl UpdatedObject for Disrupted<'_> {
             );
         }
         if status.disruptions_allowed == 0 {
-            let message = format!(
-                "The disruption budget {} needs {} healthy pods and has {} currently",
-                budget.metadata.name, status.desired_healthy, status.current_healthy
-            );
-            return Err(refusal(&message, 0));
+            return Err(refusal(&exhausted(&budget.metadata.name, status), 0));
         }
         status.disruptions_allowed -= 1;
         status.disrupted_pods.insert(self.pod.into(), self.now);
@@ -162,6 +159,27 @@ impl UpdatedObject for Disrupted<'_> {
             set_condition(&mut status.conditions, condition, self.now);
         }
         Ok(Box::new(budget))
+    }
+}
+
+/// Why a budget has no disruption left.
+fn exhausted(name: &str, status: &PodDisruptionBudgetStatus) -> String {
+    let mut conditions = status.conditions.iter();
+    let failed = conditions.find(|it| it.type_ == "DisruptionAllowed");
+    let failed = failed.filter(|it| it.status == "False" && it.reason == "SyncFailed");
+    let (has, needs) = (status.current_healthy, status.desired_healthy);
+    match failed {
+        Some(condition) => format!(
+            "The disruption budget {name} does not allow evicting pods currently because it \
+             failed sync: {}",
+            condition.message
+        ),
+        None if has <= needs => {
+            format!(
+                "The disruption budget {name} needs {needs} healthy pods and has {has} currently"
+            )
+        }
+        None => format!("The disruption budget {name} does not allow evicting pods currently"),
     }
 }
 

@@ -220,7 +220,12 @@ impl Marking<'_> {
         let mut object = current.to_object()?;
         let (kind, now) = (store.kind_name(), self.call.cx.now());
         self.check_selected(current, object.meta())?;
-        deletion::check_preconditions(store.group, kind, object.meta(), self.options)?;
+        deletion::check_preconditions(
+            store.group,
+            kind,
+            object.meta(),
+            &self.options.preconditions,
+        )?;
         store.strategy.admit_delete(&*object)?;
         let begins = !object.meta().is_terminating();
         if begins && store.strategy.begin_deletion(&mut *object, now) {
@@ -323,7 +328,8 @@ impl Ending<'_> {
         if self.is_another || !meta.finalizers.is_empty() {
             return Ok(Changed::Keep);
         }
-        deletion::check_preconditions(store.group, store.kind_name(), meta, self.options)?;
+        let preconditions = &self.options.preconditions;
+        deletion::check_preconditions(store.group, store.kind_name(), meta, preconditions)?;
         store.strategy.admit_delete(&**object)?;
         Ok(Changed::Remove)
     }

@@ -4,7 +4,7 @@
 
 use crate::strategy::{Dependents, Strategy};
 use kubist_apimachinery::{
-    AnyObject, Deletion, GroupResource, ObjectMeta, PropagationPolicy, Status, Str, Time,
+    AnyObject, GroupResource, ObjectMeta, Preconditions, PropagationPolicy, Status, Str, Time,
 };
 
 /// The finalizer that makes the garbage collector release an object's dependents.
@@ -135,18 +135,17 @@ pub(super) fn finalizers(
 }
 
 /// Checks the preconditions of a delete. 409 with upstream's words.
-pub(super) fn check_preconditions(
+pub(crate) fn check_preconditions(
     group: &str,
     kind: &str,
     meta: &ObjectMeta,
-    options: &Deletion,
+    preconditions: &Preconditions,
 ) -> Result<(), Status> {
     // Upstream names the kind where a resource belongs.
     let conflict = |why: String| {
         let resource = GroupResource::new(group, kind);
         Err(Status::conflict(&resource, &meta.name, why))
     };
-    let preconditions = &options.preconditions;
     if let Some(uid) = &preconditions.uid
         && *uid != meta.uid
     {

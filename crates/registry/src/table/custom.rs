@@ -1,6 +1,7 @@
 //! Custom objects: their name, and the columns that their definition has.
 
 use super::age::since;
+use super::descriptions;
 use crate::custom::{custom, shape_of};
 use kubist_api::{Column, ResourceFacts};
 use kubist_apimachinery::{AnyObject, Time};
@@ -21,6 +22,17 @@ pub(super) fn cells(
         found.map_or(Value::Null, |value| cell(column, &value, now))
     });
     Some(std::iter::once(name).chain(cells).collect())
+}
+
+/// What is said of the columns of a custom resource; None for others.
+pub(super) fn descriptions(facts: &'static ResourceFacts) -> Option<Vec<&'static str>> {
+    let shape = shape_of(facts)?;
+    let name = descriptions::of_any("Name");
+    Some(
+        std::iter::once(name)
+            .chain(shape.descriptions.iter().copied())
+            .collect(),
+    )
 }
 
 /// A value in a column; null if it is of another type.

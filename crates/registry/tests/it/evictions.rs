@@ -5,7 +5,7 @@ use crate::subresources::{pod, post};
 use kubist_api::core::v1::{Pod, PodCondition};
 use kubist_api::meta;
 use kubist_api::policy::v1::{Eviction, PodDisruptionBudget};
-use kubist_apimachinery::IntOrString;
+use kubist_apimachinery::{Condition, IntOrString, Time};
 
 pub(crate) async fn budget(fixture: &Fixture, name: &str, allowed: i32) -> PodDisruptionBudget {
     let mut budget = PodDisruptionBudget::default();
@@ -174,4 +174,92 @@ async fn a_pod_that_is_not_ready_goes_as_the_policy_says() {
     post(&fixture, "eviction", "p3", eviction("p3"))
         .await
         .expect("enough others are healthy");
+}
+
+#[tokio::test]
+async fn an_eviction_of_a_version_is_of_that_version_only() {
+    let fixture = Fixture::new().await;
+    running(&fixture, "p1", "True").await;
+    let of_version = |version: &str| {
+        let mut eviction = eviction("p1");
+        let preconditions = meta::v1::Preconditions {
+            uid: None,
+            resource_version: Some(version.into()),
+        };
+        let options = meta::v1::DeleteOptions {
+            preconditions: Some(Box::new(preconditions)),
+            ..meta::v1::DeleteOptions::default()
+        };
+        eviction.delete_options = Some(Box::new(options));
+        eviction
+    };
+    let before: Pod = fixture.get("p1").await.expect("it is there");
+    let status = post(&fixture, "eviction", "p1", of_version("1"))
+        .await
+        .expect_err("it is another");
+    let version = &before.metadata.resource_version;
+    assert_eq!(
+        (status.code, status.message.to_string()),
+        (
+            409,
+            format!(
+                "Operation cannot be fulfilled on Pod \"p1\": the ResourceVersion in the \
+                 precondition (1) does not match the ResourceVersion in record ({version}). The \
+                 object might have been modified"
+            )
+        )
+    );
+    let after: Pod = fixture.get("p1").await.expect("it is there");
+    assert_eq!(after, before, "it is not marked");
+    post(&fixture, "eviction", "p1", of_version(version))
+        .await
+        .expect("it is this version");
+    assert!(fixture.get::<Pod>("p1").await.is_err());
+}
+
+#[tokio::test]
+async fn a_budget_without_disruptions_says_why() {
+    let fixture = Fixture::new().await;
+    let mut budget = budget(&fixture, "pdb", 0).await;
+    running(&fixture, "p1", "True").await;
+    for (healthy, reason, expected) in [
+        (
+            0,
+            "Other",
+            "The disruption budget pdb needs 1 healthy pods and has 0 currently",
+        ),
+        (
+            2,
+            "Other",
+            "The disruption budget pdb does not allow evicting pods currently",
+        ),
+        (
+            0,
+            "SyncFailed",
+            "The disruption budget pdb does not allow evicting pods currently because it failed \
+             sync: nobody knows",
+        ),
+    ] {
+        budget.status.current_healthy = healthy;
+        let condition = Condition {
+            type_: "DisruptionAllowed".into(),
+            status: "False".into(),
+            reason: reason.into(),
+            message: "nobody knows".into(),
+            last_transition_time: Some(Time::from_unix(1)),
+            ..Condition::default()
+        };
+        budget.status.conditions = vec![condition];
+        budget = typed(
+            &fixture
+                .put_part("status", budget)
+                .await
+                .expect("fine")
+                .object,
+        );
+        let status = post(&fixture, "eviction", "p1", eviction("p1"))
+            .await
+            .expect_err("none left");
+        assert_eq!(status.causes()[0].message, expected);
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{Ingest, Wire};
-use kubist_apimachinery::{Resource, Str};
+use kubist_apimachinery::{Resource, Str, with_causes};
 use kubist_cache::Encoded;
 use kubist_client::Client;
 use kubist_controller::{Manager, ManagerError, Monitor, Stats, Summary};
@@ -16,7 +16,6 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::super::units;
-use super::chain;
 use super::error::DemoError;
 use super::report::Caches;
 
@@ -70,7 +69,7 @@ impl Simulation {
                 Ok(format!("{} know {objects}", names.join(", ")))
             }
             Ok(Err(error)) => Err(DemoError::Controllers {
-                reason: chain(&error),
+                reason: with_causes(&error),
             }),
             Err(_) => Err(DemoError::Deadline {
                 what: format!("{} have their first lists", names.join(", ")),
@@ -86,7 +85,7 @@ impl Simulation {
     pub(super) async fn ended(&mut self) -> DemoError {
         let reason = match self.running.join_next().await {
             Some(Ok(Ok(_))) | None => "they were stopped".to_owned(),
-            Some(Ok(Err(error))) => chain(&error),
+            Some(Ok(Err(error))) => with_causes(&error),
             Some(Err(error)) => describe(&error),
         };
         DemoError::Controllers { reason }

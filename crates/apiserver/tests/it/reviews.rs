@@ -1,0 +1,73 @@
+//! Reviews: what of their metadata is looked at, and what is answered.
+
+use crate::client::{Client, silent_server};
+use http::Version;
+use serde_json::{Value, json};
+
+const ACCESS: &str = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+const TOKENS: &str = "/apis/authentication.k8s.io/v1/tokenreviews";
+const SELF: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+
+/// What only servers say of an object.
+fn system_fields() -> Value {
+    json!({
+        "uid": "u", "selfLink": "/a", "creationTimestamp": "2020-01-01T00:00:00Z",
+        "deletionTimestamp": "2020-01-01T00:00:00Z", "deletionGracePeriodSeconds": 3,
+    })
+}
+
+fn access(metadata: &Value) -> Value {
+    let resource = json!({"verb": "get", "resource": "pods"});
+    json!({"kind": "SelfSubjectAccessReview", "metadata": metadata,
+        "spec": {"resourceAttributes": resource}})
+}
+
+#[tokio::test]
+async fn what_only_servers_say_of_an_object_is_ignored_in_a_review() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let review = access(&system_fields());
+    assert_eq!(client.post(ACCESS, &review).await.code, 201);
+    let review = json!({"kind": "TokenReview", "metadata": system_fields(),
+        "spec": {"token": "x"}});
+    let answer = client.post(TOKENS, &review).await;
+    assert_eq!((answer.code, &answer.json()["metadata"]), (201, &json!({})));
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn the_metadata_of_a_review_that_must_have_none_is_told_in_its_order() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let owner = json!({"controller": true, "uid": "a"});
+    let review = access(&json!({"ownerReferences": [owner, owner], "generateName": "<"}));
+    let answer = client.post(ACCESS, &review).await;
+    assert_eq!(
+        answer.json()["message"],
+        ".authorization.k8s.io \"\" is invalid: metadata: Invalid value: {\"generateName\":\
+         \"\\u003c\",\"ownerReferences\":[{\"apiVersion\":\"\",\"kind\":\"\",\"name\":\"\",\"uid\":\
+         \"a\",\"controller\":true}]}: must be empty"
+    );
+    let warning = answer.header("warning");
+    assert!(
+        warning.contains("duplicate UID(s) observed: a"),
+        "{warning}"
+    );
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_question_who_one_is_is_answered_with_nothing_of_what_was_sent() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let review = json!({"kind": "SelfSubjectReview",
+        "metadata": {"name": "a", "labels": {"a": "b"}, "generation": 7}});
+    let metadata = client.post(SELF, &review).await.json()["metadata"].clone();
+    let fields: Vec<&String> = metadata
+        .as_object()
+        .into_iter()
+        .flat_map(|it| it.keys())
+        .collect();
+    assert_eq!(fields, ["creationTimestamp"]);
+    server.shutdown().await;
+}

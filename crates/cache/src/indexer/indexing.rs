@@ -1,0 +1,63 @@
+//! `Indexing`: an index that is added to a store, some objects at a time.
+
+use std::fmt;
+use std::sync::Arc;
+
+use kubist_apimachinery::Object;
+
+use super::Indexer;
+use crate::IndexHandle;
+use crate::name_key::NameKey;
+use crate::objects::ObjectsWalk;
+use crate::store::Built;
+use crate::trie::Trie;
+
+/// An index that is being built (see [`Indexer::begin_index`]).
+pub struct Indexing<K> {
+    position: usize,
+    rest: ObjectsWalk<K>,
+}
+
+impl<K: Object> Indexer<K> {
+    /// Adds an index that already has a handle. Adding it again changes nothing.
+    pub fn build_index(&mut self, handle: &IndexHandle<K>) {
+        if let Some(mut indexing) = self.begin_index(handle) {
+            while !self.index_some(&mut indexing, usize::MAX) {}
+        }
+    }
+
+    /// As [`Self::build_index`], in pieces of [`Self::index_some`]; none if the index is there
+    /// already. Nothing else may be written or published until it is whole.
+    pub fn begin_index(&mut self, handle: &IndexHandle<K>) -> Option<Indexing<K>> {
+        let index = &handle.index;
+        if self.state().built(index).is_some() {
+            return None;
+        }
+        let state = self.twin.edit();
+        let position = state.indexes.len();
+        state.indexes.push(Built {
+            index: Arc::clone(index),
+            postings: Trie::default(),
+        });
+        let rest = state.objects.clone().into_walk();
+        Some(Indexing { position, rest })
+    }
+
+    /// Files so many more objects; true once all are.
+    pub fn index_some(&mut self, indexing: &mut Indexing<K>, objects: usize) -> bool {
+        for _ in 0..objects.max(1) {
+            let Some(object) = indexing.rest.next() else {
+                return true;
+            };
+            let hash = NameKey::of(&*object).hash;
+            self.file_in(indexing.position, hash, None, Some(&object));
+        }
+        false
+    }
+}
+
+impl<K> fmt::Debug for Indexing<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Indexing").finish_non_exhaustive()
+    }
+}
