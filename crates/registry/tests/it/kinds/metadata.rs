@@ -185,3 +185,15 @@ async fn generations_of_slices_count_labels_and_those_of_priorities_count_nothin
     assert_eq!(class["description"], "it is described");
     assert_eq!(class["metadata"]["generation"], 1);
 }
+
+#[tokio::test]
+async fn a_limit_range_without_a_name_is_named_by_a_uuid_of_its_own() {
+    let kinds = Kinds::new().await;
+    let object = json!({"spec": {"limits": []}});
+    let first = kinds.create("/limitranges", object.clone()).await;
+    let second = kinds.create("/limitranges", object).await;
+    let name = first["metadata"]["name"].as_str().expect("it has a name");
+    assert_eq!((name.len(), name.split('-').count()), (36, 5), "{name}");
+    assert_ne!(first["metadata"]["name"], first["metadata"]["uid"]);
+    assert_ne!(first["metadata"]["name"], second["metadata"]["name"]);
+}
