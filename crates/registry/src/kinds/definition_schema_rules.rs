@@ -13,6 +13,12 @@ const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "st
 const ONLY_OBJECT: &str = "only \"object\" is allowed as the type at the root of the schema if the \
                            status subresource is enabled";
 
+/// The types of what every object has.
+const OF_OBJECTS: [(&str, &str, &str); 3] = [
+    ("kind", "string", "must be string"),
+    ("apiVersion", "string", "must be string"),
+    ("metadata", "object", "must be object"),
+];
 /// Bytes of the paths of errors that are told of one schema. Each path may be as long as the names
 /// of properties in it, and there may be one for each property.
 const TOLD_BYTES_MAX: usize = 1 << 20;
@@ -165,6 +171,15 @@ fn check_structure(found: &mut Found, schema: &JSONSchemaProps, level: Level, at
     }
     if level == Level::Root && !kind.is_empty() && kind != "object" {
         found.wrong_type(at, kind, "must be object at the root");
+    }
+    if level == Level::Root || schema.x_kubernetes_embedded_resource {
+        for (name, kind, detail) in OF_OBJECTS {
+            let property = schema.properties.get(name);
+            if let Some(property) = property.filter(|it| it.type_ != kind) {
+                let at = At::Below(&at, "properties", Some(name));
+                found.wrong_type(at, &property.type_, detail);
+            }
+        }
     }
 }
 
