@@ -29,7 +29,7 @@ use hyper::body::Incoming;
 use kubist_api::ResourceFacts;
 use kubist_apimachinery::{AnyObject, Status};
 use kubist_codec::Format;
-use kubist_codec::negotiate::{Offer, body_format};
+use kubist_codec::negotiate::{Offer, body_format, check_named};
 use kubist_registry::{RequestContext, RestStorage, Verb, deprecation_of};
 use std::sync::Arc;
 
@@ -80,7 +80,9 @@ pub(crate) async fn answer(
         return Ok(Answer::page_not_found());
     }
     check_scope(facts, &path)?;
-    warn_of_deprecation(call, facts);
+    if custom {
+        warn_of_deprecation(call, facts);
+    }
     let Some(storage) = storage else {
         return made_up(call, facts, &path, body).await;
     };
@@ -188,12 +190,19 @@ const DEPRECATED: [(&str, &str, &str, &str); 2] = [
     ),
 ];
 
+/// Warns who uses a deprecated kind, if what they ask for is there in a form that they accept.
 fn warn_of_deprecation(call: Call<'_>, facts: &'static ResourceFacts) {
     let names = (facts.group, facts.version, facts.kind);
     let found = DEPRECATED
         .iter()
         .find(|(group, version, kind, _)| (*group, *version, *kind) == names);
-    let built_in = found.map(|(_, _, _, warning)| *warning);
+    let is_routed = || {
+        let types = Format::ALL.iter().map(|format| format.media_type());
+        check_named(call.request.accept(), &types.collect::<Vec<_>>()).is_ok()
+    };
+    let built_in = found
+        .filter(|_| is_routed())
+        .map(|(_, _, _, warning)| *warning);
     if let Some(warning) = built_in.or_else(|| deprecation_of(facts)) {
         call.cx.warn(warning);
         call.service.metrics.deprecated(call.labels);
@@ -213,6 +222,7 @@ async fn made_up(
     let method = call.request.method.as_str();
     match (method, facts.plural) {
         ("GET", "componentstatuses") => {
+            warn_of_deprecation(call, facts);
             componentstatuses::answer(call, facts, path.name.as_deref()).await
         }
         ("POST", "bindings") if path.name.is_none() => create::binding(call, path, body).await,
@@ -246,6 +256,10 @@ async fn dispatch(
     };
     if !target.rest.has(verb) || (path.watch && method != "GET") {
         return Err(no_such_method(&*target.rest, path, method));
+    }
+    let facts = target.rest.facts();
+    if !target.rest.kind().is_custom() {
+        warn_of_deprecation(call, facts);
     }
     if path.name.as_deref() == Some("") {
         return Err(Status::bad_request("name must be provided"));

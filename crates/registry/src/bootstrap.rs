@@ -120,6 +120,7 @@ async fn ensure_service_cidr(
         part: Part::Status,
         subresource: "status",
         dry_run: false,
+        rules: None,
     };
     match store.update(request).await {
         // Another server was faster.
@@ -243,7 +244,10 @@ async fn ensure<K: KubeObject>(
         Err(error) => return Err(error.to_status(Operation::Get, &store.resource(), &name)),
     }
     let object: Box<dyn AnyObject> = Box::new(object);
-    match store.create(shared, cx, namespace, object, false).await {
+    match store
+        .create(shared, cx, namespace, object, false, None)
+        .await
+    {
         // Another server was faster.
         Err(status) if status.is_already_exists() => Ok(()),
         result => result.map(drop),

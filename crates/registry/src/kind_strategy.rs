@@ -5,7 +5,7 @@ use crate::{
     Admission, Dependents, Generation, MetadataRules, NameRule, RequestContext, StatusKeeps,
     Strategy,
 };
-use kubist_apimachinery::{AnyObject, FieldError, KubeObject, Status, Time};
+use kubist_apimachinery::{AnyObject, DeleteOptions, FieldError, KubeObject, Status, Time};
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
@@ -133,6 +133,10 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     fn default_dependents(&self) -> Dependents {
         Dependents::Delete
     }
+    fn delete_warning(&self, options: &DeleteOptions) -> Option<&'static str> {
+        let _ = options;
+        None
+    }
     fn returns_deleted(&self) -> bool {
         false
     }
@@ -148,6 +152,9 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     }
     fn metadata_rules(&self) -> MetadataRules {
         MetadataRules::Strict
+    }
+    fn checks_metadata(&self) -> bool {
+        false
     }
 }
 
@@ -304,6 +311,9 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
     fn default_dependents(&self) -> Dependents {
         self.0.default_dependents()
     }
+    fn delete_warning(&self, options: &DeleteOptions) -> Option<&'static str> {
+        self.0.delete_warning(options)
+    }
     fn returns_deleted(&self) -> bool {
         self.0.returns_deleted()
     }
@@ -318,5 +328,8 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
     }
     fn metadata_rules(&self) -> MetadataRules {
         self.0.metadata_rules()
+    }
+    fn checks_metadata(&self) -> bool {
+        self.0.checks_metadata()
     }
 }

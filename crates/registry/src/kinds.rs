@@ -58,6 +58,7 @@ mod job_status_rules;
 mod job_update_rules;
 mod lease;
 mod limit_range;
+mod metadata_checks;
 mod metric_rules;
 mod namespace;
 mod namespace_label_rules;
@@ -131,6 +132,8 @@ mod volume_source_rules;
 mod volume_sources;
 mod webhook_configuration;
 mod windows_rules;
+
+pub(crate) use daemon_set::TEMPLATE_GENERATION;
 
 use crate::{ForKind, KindStrategy, Strategy};
 use std::sync::Arc;

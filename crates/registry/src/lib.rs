@@ -62,7 +62,6 @@ mod list;
 mod name_rule;
 mod object_fields;
 mod object_version;
-mod pace;
 mod pod_subresources;
 mod predicate;
 mod random;
@@ -91,6 +90,7 @@ mod table;
 mod validate_metadata;
 mod watch;
 mod watch_event;
+mod work_budget;
 
 pub mod cacher;
 pub mod metrics;
@@ -101,6 +101,7 @@ pub use capability::{
     CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
 };
 pub use catalog::{ServedGroup, ServedResource, ServedVersion};
+pub use claim_templates::add_template_kinds;
 pub use clock::{SystemClock, WallClock};
 pub use hooks::{Begin, Begun, Hooks};
 pub use kind_strategy::{ForKind, KindStrategy};

@@ -23,6 +23,11 @@ pub enum NameRule {
 }
 
 impl NameRule {
+    /// Whether all it takes can be one segment of a path, as every name must be.
+    pub(crate) fn is_path_segment(self) -> bool {
+        !matches!(self, Self::Any | Self::Custom(_))
+    }
+
     /// What is wrong with a name, or with the prefix of one that is generated.
     pub fn check(self, name: &str, prefix: bool) -> Vec<String> {
         match self {
@@ -80,6 +85,11 @@ mod tests {
             rule.check("a/b%", false),
             ["may not contain '/'", "may not contain '%'"]
         );
+    }
+
+    #[test]
+    fn a_rule_that_takes_all_names_takes_more_than_paths_do() {
+        assert!(NameRule::DnsLabel.is_path_segment() && !NameRule::Any.is_path_segment());
     }
 
     #[test]

@@ -292,6 +292,7 @@ async fn change(
         part: Part::Everything,
         subresource: rest.subresource.name(),
         dry_run,
+        rules: None,
     };
     Ok(rest.store().update(request).await?.stored)
 }

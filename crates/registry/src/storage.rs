@@ -38,6 +38,11 @@ pub trait Storage: fmt::Debug + Send + Sync + 'static {
     /// Where the objects are.
     fn keys(&self) -> &KeyLayout;
 
+    /// Whether reads may be answered from memory.
+    fn is_cached(&self) -> bool {
+        false
+    }
+
     /// Stores a new object under a key that nothing is under.
     ///
     /// # Errors
@@ -302,11 +307,12 @@ pub struct Outcome {
     pub deleted: bool,
 }
 
-/// Whether the stored object is the one that a write means.
+/// Whether the stored object is the one that a write means. What is not there has neither uid nor
+/// version.
 pub(crate) fn check(
     key: &str,
     preconditions: Option<&Preconditions>,
-    stored: &Stored,
+    stored: Option<&Stored>,
 ) -> Result<(), StorageError> {
     let Some(Preconditions {
         uid,
@@ -318,26 +324,28 @@ pub(crate) fn check(
     if uid.is_none() && resource_version.is_none() {
         return Ok(());
     }
-    let meta = stored.object()?.meta();
+    let object = stored.map(Stored::object).transpose()?;
+    let (uid_now, version_now) = object.map_or(("", ""), |object| {
+        let meta = object.meta();
+        (meta.uid.as_str(), meta.resource_version.as_str())
+    });
     let invalid = |why| StorageError::InvalidObject {
         key: key.to_owned(),
         why,
     };
     if let Some(uid) = uid
-        && *uid != meta.uid
+        && *uid != uid_now
     {
         return Err(invalid(format!(
-            "Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
-            meta.uid
+            "Precondition failed: UID in precondition: {uid}, UID in object meta: {uid_now}"
         )));
     }
     if let Some(version) = resource_version
-        && *version != meta.resource_version
+        && *version != version_now
     {
         return Err(invalid(format!(
             "Precondition failed: ResourceVersion in precondition: {version}, ResourceVersion in \
-             object meta: {}",
-            meta.resource_version
+             object meta: {version_now}"
         )));
     }
     Ok(())

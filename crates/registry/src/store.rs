@@ -26,6 +26,16 @@ use kubist_apimachinery::{AnyObject, FieldError, GroupKind, GroupResource, Statu
 use std::sync::Arc;
 use tokio::sync::watch;
 
+/// What an object must satisfy where the group that it is written to has rules of its own, in
+/// place of those of the strategy.
+#[derive(Clone, Copy)]
+pub(crate) struct GroupRules {
+    /// What is wrong with a new object.
+    pub(crate) create: fn(&dyn AnyObject) -> Vec<FieldError>,
+    /// What is wrong with a new object in place of an old one.
+    pub(crate) update: fn(&dyn AnyObject, &dyn AnyObject) -> Vec<FieldError>,
+}
+
 /// All objects of one resource.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {

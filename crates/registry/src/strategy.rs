@@ -10,7 +10,7 @@
 //! trait for one Rust type.
 
 use crate::{NameRule, RequestContext};
-use kubist_apimachinery::{AnyObject, FieldError, Status, Time};
+use kubist_apimachinery::{AnyObject, DeleteOptions, FieldError, Status, Time};
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
@@ -205,6 +205,12 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         Dependents::Delete
     }
 
+    /// What a client is warned of that deletes with these options. Default: nothing.
+    fn delete_warning(&self, options: &DeleteOptions) -> Option<&'static str> {
+        let _ = options;
+        None
+    }
+
     /// Whether DELETE answers with the object even when it is gone at once. Default: no.
     fn returns_deleted(&self) -> bool {
         false
@@ -230,6 +236,13 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
     /// How much of the metadata the kind checks itself. Default: all of it, strictly.
     fn metadata_rules(&self) -> MetadataRules {
         MetadataRules::Strict
+    }
+
+    /// Whether [`validate_update`](Self::validate_update) checks the metadata, too: upstream looks
+    /// at something else first, or at more than the change. Default: no; the store checks the
+    /// change before it, by the [`metadata_rules`](Self::metadata_rules).
+    fn checks_metadata(&self) -> bool {
+        false
     }
 }
 
@@ -348,6 +361,8 @@ pub struct PlainStrategy {
     pub name_rule: NameRule,
     /// Field selectors: name of the field, and where it is.
     pub fields: &'static [&'static str],
+    /// Whether DELETE answers with the object even when it is gone at once.
+    pub returns_deleted: bool,
 }
 
 impl Default for PlainStrategy {
@@ -356,6 +371,7 @@ impl Default for PlainStrategy {
             generation: Generation::None,
             name_rule: NameRule::DnsSubdomain,
             fields: &[],
+            returns_deleted: false,
         }
     }
 }
@@ -366,6 +382,9 @@ impl Strategy for PlainStrategy {
     }
     fn generation(&self) -> Generation {
         self.generation
+    }
+    fn returns_deleted(&self) -> bool {
+        self.returns_deleted
     }
     fn selectable_fields(&self) -> &'static [&'static str] {
         self.fields

@@ -131,6 +131,7 @@ async fn settle<K: KubeObject>(
         part: Part::Whole,
         subresource: "",
         dry_run: false,
+        rules: None,
     };
     store.update(request).await.map(drop)
 }

@@ -2,8 +2,7 @@
 
 use crate::{MetadataRules, NameRule};
 use kubist_apimachinery::{
-    AnyObject, FieldError, FieldPath, ObjectMeta, OwnerReference, Str, Time, validate_labels,
-    validate_name,
+    FieldError, FieldPath, ObjectMeta, OwnerReference, Str, Time, validate_labels, validate_name,
 };
 
 /// All annotations together may have so many bytes.
@@ -88,21 +87,28 @@ fn validate_whole(
     errors
 }
 
-/// What is wrong with changed metadata, and with the change. Most kinds check the change once more.
+/// What is wrong with changed metadata, and with the change, of whatever kind.
 pub(crate) fn validate_metadata_update(
-    new: &dyn AnyObject,
-    old: &dyn AnyObject,
+    new: &ObjectMeta,
+    old: &ObjectMeta,
     namespaced: bool,
-    rules: MetadataRules,
 ) -> Vec<FieldError> {
-    let (new, old) = (new.meta(), old.meta());
     let names = |name: &str, prefix: bool| NameRule::PathSegment.check(name, prefix);
     let mut errors = validate_whole(new, namespaced, &names);
-    let change = validate_change(new, old);
+    errors.extend(validate_change(new, old));
+    errors
+}
+
+/// What a kind checks of a change of the metadata once more.
+pub(crate) fn validate_metadata_change(
+    new: &ObjectMeta,
+    old: &ObjectMeta,
+    rules: MetadataRules,
+) -> Vec<FieldError> {
+    let mut errors = Vec::new();
     if rules != MetadataRules::Common {
-        errors.extend(change.iter().cloned());
+        errors.extend(validate_change(new, old));
     }
-    errors.extend(change);
     if rules == MetadataRules::Strict {
         errors.extend(own_finalizers(new));
     }

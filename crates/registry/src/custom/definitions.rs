@@ -185,6 +185,7 @@ impl Registry {
             part: Part::Everything,
             subresource: "",
             dry_run: false,
+            rules: None,
         };
         let written = rest.store.update(request).await;
         tolerate(written.map(drop))

@@ -6,8 +6,9 @@ use kubist_api::admissionregistration::v1::{
     MatchResources, MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding,
     ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
 };
+use kubist_apimachinery::FieldError;
 
-use super::fill;
+use super::{fill, metadata_checks};
 
 #[derive(Debug)]
 pub(super) struct ValidatingPolicies;
@@ -33,6 +34,16 @@ impl KindStrategy for ValidatingPolicies {
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Everything
     }
+    fn validate_update(
+        &self,
+        new: &ValidatingAdmissionPolicy,
+        _: &ValidatingAdmissionPolicy,
+    ) -> Vec<FieldError> {
+        metadata_checks::whole(self, new)
+    }
+    fn checks_metadata(&self) -> bool {
+        true
+    }
     fn metadata_rules(&self) -> MetadataRules {
         MetadataRules::Lenient
     }
@@ -55,6 +66,16 @@ impl KindStrategy for ValidatingBindings {
             default_matched(matched);
         }
     }
+    fn validate_update(
+        &self,
+        new: &ValidatingAdmissionPolicyBinding,
+        _: &ValidatingAdmissionPolicyBinding,
+    ) -> Vec<FieldError> {
+        metadata_checks::whole(self, new)
+    }
+    fn checks_metadata(&self) -> bool {
+        true
+    }
     fn metadata_rules(&self) -> MetadataRules {
         MetadataRules::Lenient
     }
@@ -74,6 +95,16 @@ impl KindStrategy for MutatingPolicies {
         if let Some(matched) = &mut object.spec.match_constraints {
             default_matched(matched);
         }
+    }
+    fn validate_update(
+        &self,
+        new: &MutatingAdmissionPolicy,
+        _: &MutatingAdmissionPolicy,
+    ) -> Vec<FieldError> {
+        metadata_checks::whole(self, new)
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn metadata_rules(&self) -> MetadataRules {
         MetadataRules::Lenient
@@ -96,6 +127,16 @@ impl KindStrategy for MutatingBindings {
         if let Some(matched) = &mut object.spec.match_resources {
             default_matched(matched);
         }
+    }
+    fn validate_update(
+        &self,
+        new: &MutatingAdmissionPolicyBinding,
+        _: &MutatingAdmissionPolicyBinding,
+    ) -> Vec<FieldError> {
+        metadata_checks::whole(self, new)
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn metadata_rules(&self) -> MetadataRules {
         MetadataRules::Lenient

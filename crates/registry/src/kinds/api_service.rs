@@ -4,7 +4,7 @@ use crate::{KindStrategy, MetadataRules, RequestContext, StatusKeeps};
 use kubist_api::apiregistration::v1::{APIService, APIServiceCondition};
 use kubist_apimachinery::{FieldError, FieldPath};
 
-use super::rules;
+use super::{metadata_checks, rules};
 
 #[derive(Debug)]
 pub(super) struct ApiServices;
@@ -72,6 +72,11 @@ impl KindStrategy for ApiServices {
                 detail,
             ));
         }
+        errors
+    }
+    fn validate_update(&self, new: &APIService, _: &APIService) -> Vec<FieldError> {
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
         errors
     }
     fn metadata_rules(&self) -> MetadataRules {

@@ -1,13 +1,13 @@
 //! CertificateSigningRequests.
 
-use crate::{KindStrategy, RequestContext, StatusKeeps};
+use crate::{KindStrategy, NameRule, RequestContext, StatusKeeps};
 use kubist_api::certificates::v1::{
     CertificateSigningRequest, CertificateSigningRequestSpec, ExtraValue,
 };
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 use super::rules::{self, Errors};
-use super::signing_conditions;
+use super::{metadata_checks, signing_conditions};
 
 #[derive(Debug)]
 pub(super) struct CertificateSigningRequests;
@@ -72,6 +72,22 @@ impl KindStrategy for CertificateSigningRequests {
         let mut errors = Vec::new();
         check(&mut errors, &new.spec, &FieldPath::new("spec"));
         errors
+    }
+    fn validate_update(
+        &self,
+        new: &CertificateSigningRequest,
+        old: &CertificateSigningRequest,
+    ) -> Vec<FieldError> {
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors.extend(metadata_checks::change(self, new, old));
+        errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
+    }
+    fn name_rule(&self) -> NameRule {
+        NameRule::Any
     }
     fn prepare_for_status_update(
         &self,

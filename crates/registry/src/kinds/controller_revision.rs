@@ -5,7 +5,7 @@ use kubist_api::apps::v1::ControllerRevision;
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 use serde_json::Value;
 
-use super::rules;
+use super::{metadata_checks, rules};
 
 #[derive(Debug)]
 pub(super) struct ControllerRevisions;
@@ -35,7 +35,8 @@ impl KindStrategy for ControllerRevisions {
         new: &ControllerRevision,
         old: &ControllerRevision,
     ) -> Vec<FieldError> {
-        let mut errors = number(new);
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(number(new));
         if new.data != old.data {
             let value: Value = serde_json::from_slice(&new.data.raw.0).unwrap_or_default();
             let path = FieldPath::new("data");

@@ -5,8 +5,8 @@ use kubist_api::storage::v1::{CSINode, CSINodeDriver};
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::go_struct;
 use super::rules::{self, Errors};
+use super::{go_struct, metadata_checks};
 
 #[derive(Debug)]
 pub(super) struct CsiNodes;
@@ -31,7 +31,8 @@ impl KindStrategy for CsiNodes {
         errors
     }
     fn validate_update(&self, new: &CSINode, old: &CSINode) -> Vec<FieldError> {
-        let mut errors = self.validate(new);
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
         let path = FieldPath::new("spec").child("drivers");
         // How much fits onto a node may change.
         let rest = |driver: &CSINodeDriver| CSINodeDriver {
@@ -52,8 +53,14 @@ impl KindStrategy for CsiNodes {
         }
         errors
     }
+    fn checks_metadata(&self) -> bool {
+        true
+    }
     fn allow_unconditional_update(&self) -> bool {
         false
+    }
+    fn returns_deleted(&self) -> bool {
+        true
     }
 }
 

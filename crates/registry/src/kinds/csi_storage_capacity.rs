@@ -6,7 +6,7 @@ use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, validate_label_selector, validate_name,
 };
 
-use super::{resource_rules, rules};
+use super::{metadata_checks, resource_rules, rules};
 
 #[derive(Debug)]
 pub(super) struct CsiStorageCapacities;
@@ -34,7 +34,9 @@ impl KindStrategy for CsiStorageCapacities {
         new: &CSIStorageCapacity,
         old: &CSIStorageCapacity,
     ) -> Vec<FieldError> {
-        let mut errors = self.validate(new);
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors.extend(metadata_checks::change(self, new, old));
         let topologies = (&new.node_topology, &old.node_topology);
         let path = FieldPath::new("nodeTopology");
         rules::immutable_value(&mut errors, topologies.0, topologies.1, &path, |it| {
@@ -45,6 +47,9 @@ impl KindStrategy for CsiStorageCapacities {
         let path = FieldPath::new("storageClassName");
         rules::immutable_value(&mut errors, classes.0, classes.1, &path, Into::into);
         errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn allow_unconditional_update(&self) -> bool {
         false

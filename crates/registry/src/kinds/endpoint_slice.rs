@@ -5,7 +5,7 @@ use kubist_api::discovery::v1::EndpointSlice;
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 use super::rules::{self, Errors};
-use super::{address_rules, fill};
+use super::{address_rules, fill, metadata_checks};
 
 #[derive(Debug)]
 pub(super) struct EndpointSlices;
@@ -50,11 +50,15 @@ impl KindStrategy for EndpointSlices {
         errors
     }
     fn validate_update(&self, new: &EndpointSlice, old: &EndpointSlice) -> Vec<FieldError> {
-        let mut errors = self.validate(new);
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
         let path = FieldPath::new("addressType");
         let types = (&new.address_type, &old.address_type);
         rules::immutable_value(&mut errors, types.0, types.1, &path, Into::into);
         errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn generation(&self) -> Generation {
         Generation::SpecAndLabels

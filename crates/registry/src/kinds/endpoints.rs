@@ -5,7 +5,7 @@ use kubist_api::core::v1::{EndpointAddress, EndpointPort, EndpointSubset, Endpoi
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 use super::rules::{self, Errors};
-use super::{address_rules, fill};
+use super::{address_rules, fill, metadata_checks};
 
 #[derive(Debug)]
 pub(super) struct EndpointsOfServices;
@@ -31,11 +31,12 @@ impl KindStrategy for EndpointsOfServices {
         errors
     }
     fn validate_update(&self, new: &Endpoints, old: &Endpoints) -> Vec<FieldError> {
+        let mut errors = metadata_checks::whole(self, new);
         // What was stored by older rules may stay.
-        if new.subsets == old.subsets {
-            return Vec::new();
+        if new.subsets != old.subsets {
+            errors.extend(self.validate(new));
         }
-        self.validate(new)
+        errors
     }
     fn allow_create_on_update(&self) -> bool {
         true

@@ -1,10 +1,18 @@
 //! What events must satisfy; those that are written to events.k8s.io more than those of core.
 
-use kubist_api::core::v1::Event;
-use kubist_apimachinery::{AnyObject, FieldError, FieldPath, validate_name};
+use crate::store::GroupRules;
+use crate::validate_metadata::{validate_metadata, validate_metadata_change};
+use crate::{MetadataRules, NameRule};
+use kubist_api::core::v1::{Event, ObjectReference};
+use kubist_apimachinery::{AnyObject, BadValue, FieldError, FieldPath, Str, validate_name};
 use std::any::Any;
+use std::fmt::Display;
 
+use super::go_struct;
 use super::rules::{self, Errors};
+
+/// The field of events.k8s.io for who reports.
+const REPORTER: &str = "reportingController";
 
 /// Bytes of the names that say who reports what.
 const NAME_BYTES_MAX: usize = 128;
@@ -24,24 +32,26 @@ pub(super) fn check(event: &Event, reporter: &str) -> Vec<FieldError> {
     errors
 }
 
-/// What holds for events that come by events.k8s.io beyond [`check`]. They have the names of
-/// core's fields in messages, as upstream.
-pub(crate) fn check_new(event: &dyn AnyObject) -> Vec<FieldError> {
-    let any: &dyn Any = event;
-    let Some(event) = any.downcast_ref::<Event>() else {
+/// What holds for events that are written to events.k8s.io. They have the names of core's fields
+/// in messages, as upstream.
+pub(crate) const NEWER: GroupRules = GroupRules {
+    create: check_new,
+    update: check_change,
+};
+
+fn of(object: &dyn AnyObject) -> Option<&Event> {
+    let any: &dyn Any = object;
+    any.downcast_ref()
+}
+
+fn check_new(event: &dyn AnyObject) -> Vec<FieldError> {
+    let Some(event) = of(event) else {
         return Vec::new();
     };
-    let mut errors = check(event, "reportingController");
-    if let Some(series) = &event.series {
-        let path = FieldPath::new("series");
-        if series.count < 2 {
-            let detail = "should be at least 2";
-            errors.push(FieldError::invalid(&path.child("count"), "", detail));
-        }
-        if series.last_observed_time.is_none() {
-            errors.push(FieldError::required(&path.child("lastObservedTime"), ""));
-        }
-    }
+    let mut errors = check(event, REPORTER);
+    let (names, rules) = (NameRule::DnsSubdomain, MetadataRules::Strict);
+    errors.extend(validate_metadata(&event.metadata, true, names, rules));
+    check_series(&mut errors, event);
     if event.event_time.is_none() {
         errors.push(FieldError::required(&FieldPath::new("eventTime"), ""));
     }
@@ -66,6 +76,83 @@ pub(crate) fn check_new(event: &dyn AnyObject) -> Vec<FieldError> {
         }
     }
     errors
+}
+
+/// Only the series of an event changes.
+fn check_change(new: &dyn AnyObject, old: &dyn AnyObject) -> Vec<FieldError> {
+    let (Some(new), Some(old)) = (of(new), of(old)) else {
+        return Vec::new();
+    };
+    let mut errors = check(new, REPORTER);
+    let rules = MetadataRules::Strict;
+    errors.extend(validate_metadata_change(
+        &new.metadata,
+        &old.metadata,
+        rules,
+    ));
+    if new.series != old.series {
+        check_series(&mut errors, new);
+    }
+    let shown = |it: &ObjectReference| go_struct::shown(it);
+    let about = (&new.involved_object, &old.involved_object);
+    stays(&mut errors, "involvedObject", about, shown);
+    stays(&mut errors, "reason", (&new.reason, &old.reason), text);
+    let messages = (&new.message, &old.message);
+    stays(&mut errors, "message", messages, text);
+    let sources = (&new.source, &old.source);
+    stays(&mut errors, "source", sources, |it| go_struct::shown(it));
+    let first = (&new.first_timestamp, &old.first_timestamp);
+    stays(&mut errors, "firstTimestamp", first, |it| optional(*it));
+    let last = (&new.last_timestamp, &old.last_timestamp);
+    stays(&mut errors, "lastTimestamp", last, |it| optional(*it));
+    let counts = (&new.count, &old.count);
+    stays(&mut errors, "count", counts, |it| BadValue::from(*it));
+    // Upstream looks at the reason twice.
+    stays(&mut errors, "reason", (&new.reason, &old.reason), text);
+    stays(&mut errors, "type", (&new.type_, &old.type_), text);
+    let times = (&new.event_time, &old.event_time);
+    stays(&mut errors, "eventTime", times, |it| optional(*it));
+    stays(&mut errors, "action", (&new.action, &old.action), text);
+    let related = (&new.related, &old.related);
+    stays(&mut errors, "related", related, |it| {
+        it.as_deref().map_or_else(BadValue::null, shown)
+    });
+    let reporters = (&new.reporting_component, &old.reporting_component);
+    stays(&mut errors, REPORTER, reporters, text);
+    let instances = (&new.reporting_instance, &old.reporting_instance);
+    stays(&mut errors, "reportingInstance", instances, text);
+    errors
+}
+
+fn stays<T: PartialEq>(
+    errors: &mut Errors,
+    name: &str,
+    (new, old): (&T, &T),
+    shown: impl Fn(&T) -> BadValue,
+) {
+    rules::immutable_value(errors, new, old, &FieldPath::new(name), shown);
+}
+
+fn text(text: &Str) -> BadValue {
+    BadValue::from(text)
+}
+
+fn optional(time: Option<impl Display>) -> BadValue {
+    time.map_or_else(BadValue::null, |it| BadValue::from(&it.to_string()))
+}
+
+fn check_series(errors: &mut Errors, event: &Event) {
+    let Some(series) = &event.series else {
+        return;
+    };
+    let path = FieldPath::new("series");
+    if series.count < 2 {
+        let detail = "should be at least 2";
+        errors.push(FieldError::invalid(&path.child("count"), "", detail));
+    }
+    if series.last_observed_time.is_none() {
+        errors.push(FieldError::required(&path.child("lastObservedTime"), ""));
+    }
 }
 
 /// What is about cluster-scoped objects is in the default namespace, or (newer events) in that of

@@ -5,7 +5,7 @@ use kubist_api::networking::v1::{Ingress, IngressClass};
 use kubist_apimachinery::{FieldError, FieldPath, Status, Time};
 use std::any::Any;
 
-use super::{address_rules, ingress_rules};
+use super::{address_rules, ingress_rules, metadata_checks};
 
 #[derive(Debug)]
 pub(super) struct Ingresses;
@@ -47,7 +47,9 @@ impl KindStrategy for Ingresses {
         errors
     }
     fn validate_update(&self, new: &Ingress, old: &Ingress) -> Vec<FieldError> {
-        ingress_rules::check(new, Some(old))
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(ingress_rules::check(new, Some(old)));
+        errors
     }
     fn validate_status_update(&self, new: &Ingress, old: &Ingress) -> Vec<FieldError> {
         let mut errors = Vec::new();

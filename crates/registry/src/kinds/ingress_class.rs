@@ -5,7 +5,7 @@ use kubist_api::networking::v1::{IngressClass, IngressClassParametersReference};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 use super::rules::Errors;
-use super::{fill, rules};
+use super::{fill, metadata_checks, rules};
 
 /// Characters of the name of a controller.
 const CONTROLLER_MAX: usize = 250;
@@ -50,6 +50,7 @@ impl KindStrategy for IngressClasses {
         let path = FieldPath::new("spec").child("controller");
         let controllers = (&new.spec.controller, &old.spec.controller);
         rules::immutable_value(&mut errors, controllers.0, controllers.1, &path, Into::into);
+        errors.extend(metadata_checks::whole(self, new));
         errors.extend(self.validate(new));
         errors
     }

@@ -5,7 +5,7 @@ use kubist_api::networking::v1::{IPAddress, ParentReference};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
 
 use super::rules::{self, Errors};
-use super::{address_rules, go_struct};
+use super::{address_rules, go_struct, metadata_checks};
 
 #[derive(Debug)]
 pub(super) struct IpAddresses;
@@ -23,7 +23,9 @@ impl KindStrategy for IpAddresses {
         errors
     }
     fn validate_update(&self, new: &IPAddress, old: &IPAddress) -> Vec<FieldError> {
-        let mut errors = self.validate(new);
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors.extend(metadata_checks::change(self, new, old));
         let parents = (&new.spec.parent_ref, &old.spec.parent_ref);
         let path = FieldPath::new("spec").child("parentRef");
         rules::immutable_value(&mut errors, parents.0, parents.1, &path, |parent| {
@@ -32,6 +34,9 @@ impl KindStrategy for IpAddresses {
                 .map_or_else(BadValue::null, |it| go_struct::shown(it))
         });
         errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn name_rule(&self) -> NameRule {
         NameRule::Custom(address)

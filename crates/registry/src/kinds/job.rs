@@ -2,12 +2,13 @@
 
 use crate::{Dependents, Generation, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::batch::v1::Job;
-use kubist_apimachinery::{FieldError, Str};
+use kubist_apimachinery::{DeleteOptions, FieldError, Str};
 use std::borrow::Cow;
 
 use super::pod_defaults::{default_pod_template, labels_from_template};
 use super::{
-    fill, job_rules, job_status_rules, job_update_rules, pod_disabled_fields, pod_warnings,
+    fill, job_rules, job_status_rules, job_update_rules, metadata_checks, pod_disabled_fields,
+    pod_warnings,
 };
 
 #[derive(Debug)]
@@ -18,6 +19,10 @@ const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
 const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 const OLD_CONTROLLER_UID: &str = "controller-uid";
 const OLD_JOB_NAME: &str = "job-name";
+/// What becomes of Pods if nobody says it.
+const PODS_STAY: &str = "child pods are preserved by default when jobs are deleted; set \
+     propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this \
+     warning";
 
 impl KindStrategy for Jobs {
     type Kind = Job;
@@ -77,7 +82,14 @@ impl KindStrategy for Jobs {
         job_rules::check(new, None)
     }
     fn validate_update(&self, new: &Job, old: &Job) -> Vec<FieldError> {
-        job_update_rules::check(new, old)
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(job_rules::check(new, Some(old)));
+        errors.extend(metadata_checks::change(self, new, old));
+        errors.extend(job_update_rules::check(new, old));
+        errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn validate_status_update(&self, new: &Job, old: &Job) -> Vec<FieldError> {
         job_status_rules::check(new, old)
@@ -90,6 +102,10 @@ impl KindStrategy for Jobs {
     }
     fn default_dependents(&self) -> Dependents {
         Dependents::Orphan
+    }
+    fn delete_warning(&self, options: &DeleteOptions) -> Option<&'static str> {
+        let is_said = options.propagation_policy.is_some() || options.orphan_dependents.is_some();
+        (!is_said).then_some(PODS_STAY)
     }
     fn selectable_fields(&self) -> &'static [&'static str] {
         &["status.successful"]

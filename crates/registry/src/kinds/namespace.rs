@@ -4,8 +4,8 @@ use crate::{KindStrategy, NameRule, RequestContext, StatusKeeps};
 use kubist_api::core::v1::Namespace;
 use kubist_apimachinery::{FieldError, FieldPath};
 
-use super::namespace_label_rules;
 use super::rules::Errors;
+use super::{metadata_checks, namespace_label_rules};
 
 #[derive(Debug)]
 pub(super) struct Namespaces;
@@ -44,9 +44,14 @@ impl KindStrategy for Namespaces {
         errors
     }
     fn validate_update(&self, new: &Namespace, old: &Namespace) -> Vec<FieldError> {
-        let mut errors = check_finalizers(new);
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(check_finalizers(new));
+        errors.extend(metadata_checks::change(self, new, old));
         check_labels(&mut errors, new, Some(old));
         errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn validate_part_update(&self, part: &str, new: &Namespace, _: &Namespace) -> Vec<FieldError> {
         if part != "finalize" {
@@ -82,6 +87,9 @@ impl KindStrategy for Namespaces {
     }
     fn selectable_fields(&self) -> &'static [&'static str] {
         &["status.phase"]
+    }
+    fn returns_deleted(&self) -> bool {
+        true
     }
 }
 

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::rules::{self, Errors};
-use super::{address_rules, fill, go_struct, node_config_rules, resource_rules};
+use super::{address_rules, fill, go_struct, metadata_checks, node_config_rules, resource_rules};
 
 #[derive(Debug)]
 pub(super) struct Nodes;
@@ -72,9 +72,14 @@ impl KindStrategy for Nodes {
         }
     }
     fn validate_update(&self, new: &Node, old: &Node) -> Vec<FieldError> {
-        let mut errors = self.validate(new);
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors.extend(metadata_checks::change(self, new, old));
         check_change(&mut errors, new, old);
         errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn prepare_for_status_update(&self, _: &RequestContext, new: &mut Node, old: &Node) {
         if old.status.config.is_none() {

@@ -1,6 +1,5 @@
 //! PersistentVolumes.
 
-use crate::validate_metadata::validate_metadata;
 use crate::{Admission, BoxFuture, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::core::v1::{
     PersistentVolume, PersistentVolumeSpec, PersistentVolumeStatus, VolumeNodeAffinity,
@@ -11,7 +10,7 @@ use super::persistent_volume_claim::add_finalizer;
 use super::rules::{self, Errors};
 use super::volume_defaults::default_persistent_volume;
 use super::volume_sources::OF_PERSISTENT_VOLUMES;
-use super::{go_struct, persistent_volume_rules, text_diff};
+use super::{go_struct, metadata_checks, persistent_volume_rules, text_diff};
 
 #[derive(Debug)]
 pub(super) struct PersistentVolumes;
@@ -60,18 +59,17 @@ impl KindStrategy for PersistentVolumes {
         errors
     }
     fn validate_update(&self, new: &PersistentVolume, old: &PersistentVolume) -> Vec<FieldError> {
-        // Upstream checks the metadata and the spec once more.
-        let mut errors = validate_metadata(
-            &new.metadata,
-            false,
-            self.name_rule(),
-            self.metadata_rules(),
-        );
+        let mut errors = metadata_checks::whole(self, new);
         errors.extend(self.validate(new));
+        // Upstream checks the metadata and the spec once more.
+        errors.extend(metadata_checks::whole(self, new));
         let path = FieldPath::new("spec");
         persistent_volume_rules::check(&mut errors, &new.spec, &new.metadata.name, &path);
         check_update(&mut errors, &new.spec, &old.spec);
         errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Nothing

@@ -117,6 +117,8 @@ impl KindStrategy for Pods {
             "spec.hostNetwork",
             "status.phase",
             "status.podIP",
+            // Upstream takes it, but no Pod has it: as a field to select by it is empty.
+            "status.podIPs",
             "status.nominatedNodeName",
         ]
     }

@@ -165,7 +165,8 @@ fn all(above: Option<&FieldPath>, spec: &PodSpec, meta: &ObjectMeta) -> Vec<Stri
     found
 }
 
-fn deprecated(label: &str) -> Option<&'static str> {
+/// What is said of a label of nodes that has another name by now.
+pub(super) fn deprecated(label: &str) -> Option<&'static str> {
     let found = LABELS.iter().find(|(name, _)| *name == label);
     found.map(|(_, message)| *message)
 }

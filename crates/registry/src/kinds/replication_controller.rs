@@ -1,6 +1,6 @@
 //! ReplicationControllers.
 
-use crate::{Dependents, Generation, KindStrategy, RequestContext, StatusKeeps};
+use crate::{Dependents, Generation, KindStrategy, NameRule, RequestContext, StatusKeeps};
 use kubist_api::core::v1::{PodTemplateSpec, ReplicationController};
 use kubist_apimachinery::{FieldError, FieldPath, Selector};
 
@@ -56,6 +56,9 @@ impl KindStrategy for ReplicationControllers {
         old: &ReplicationController,
     ) -> Vec<FieldError> {
         validate(new, Some(old))
+    }
+    fn name_rule(&self) -> NameRule {
+        NameRule::Custom(rules::whole_name)
     }
     fn validate_status_update(
         &self,

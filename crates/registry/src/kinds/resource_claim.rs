@@ -35,6 +35,9 @@ impl KindStrategy for ResourceClaims {
         });
         errors
     }
+    fn returns_deleted(&self) -> bool {
+        true
+    }
 }
 
 impl KindStrategy for ResourceClaimTemplates {
@@ -56,6 +59,9 @@ impl KindStrategy for ResourceClaimTemplates {
             go_struct::shown(it)
         });
         errors
+    }
+    fn returns_deleted(&self) -> bool {
+        true
     }
 }
 

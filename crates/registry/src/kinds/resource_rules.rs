@@ -289,14 +289,3 @@ pub(super) fn non_negative(errors: &mut Errors, amount: &Quantity, path: &FieldP
         errors.push(FieldError::invalid(path, amount.text(), detail));
     }
 }
-
-/// Amounts of anything, as of capacities.
-pub(super) fn check_list(errors: &mut Errors, amounts: &BTreeMap<Str, Quantity>, path: &FieldPath) {
-    for (name, amount) in amounts {
-        let path = path.key(name);
-        let problems = validate_name::qualified_name(name);
-        let wrong = |it| FieldError::invalid(&path, name, it);
-        errors.extend(problems.into_iter().map(wrong));
-        check_amount(errors, name, amount, &path);
-    }
-}

@@ -4,6 +4,7 @@ use crate::{KindStrategy, NameRule};
 use kubist_api::rbac::v1::{ClusterRole, PolicyRule, Role};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Selector, validate_label_selector};
 
+use super::metadata_checks;
 use super::rules::Errors;
 
 #[derive(Debug)]
@@ -19,6 +20,15 @@ impl KindStrategy for Roles {
         let mut errors = Vec::new();
         check_rules(&mut errors, &new.rules, true);
         errors
+    }
+    fn validate_update(&self, new: &Role, old: &Role) -> Vec<FieldError> {
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors.extend(metadata_checks::change(self, new, old));
+        errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn name_rule(&self) -> NameRule {
         NameRule::PathSegment
@@ -51,6 +61,15 @@ impl KindStrategy for ClusterRoles {
             }
         }
         errors
+    }
+    fn validate_update(&self, new: &ClusterRole, old: &ClusterRole) -> Vec<FieldError> {
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors.extend(metadata_checks::change(self, new, old));
+        errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn name_rule(&self) -> NameRule {
         NameRule::PathSegment

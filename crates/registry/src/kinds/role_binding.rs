@@ -5,7 +5,7 @@ use kubist_api::rbac::v1::{ClusterRoleBinding, RoleBinding, RoleRef, Subject};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 use super::rules::{self, Errors};
-use super::{fill, go_struct};
+use super::{fill, go_struct, metadata_checks};
 
 #[derive(Debug)]
 pub(super) struct RoleBindings;
@@ -30,9 +30,14 @@ impl KindStrategy for RoleBindings {
         )
     }
     fn validate_update(&self, new: &RoleBinding, old: &RoleBinding) -> Vec<FieldError> {
-        let mut errors = self.validate(new);
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors.extend(metadata_checks::change(self, new, old));
         check_update(&mut errors, &new.role_ref, &old.role_ref);
         errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn name_rule(&self) -> NameRule {
         NameRule::PathSegment
@@ -56,9 +61,14 @@ impl KindStrategy for ClusterRoleBindings {
         new: &ClusterRoleBinding,
         old: &ClusterRoleBinding,
     ) -> Vec<FieldError> {
-        let mut errors = self.validate(new);
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors.extend(metadata_checks::change(self, new, old));
         check_update(&mut errors, &new.role_ref, &old.role_ref);
         errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn name_rule(&self) -> NameRule {
         NameRule::PathSegment

@@ -127,6 +127,15 @@ pub(super) fn domain_prefixed_path(errors: &mut Errors, value: &str, path: &Fiel
     }
 }
 
+/// What is wrong with a name; upstream does not look at the prefix of one that is generated.
+pub(super) fn whole_name(name: &str, prefix: bool) -> Vec<String> {
+    if prefix {
+        Vec::new()
+    } else {
+        validate_name::dns1123_subdomain(name)
+    }
+}
+
 /// What cannot be one segment of a path.
 pub(super) fn path_segment(text: &str) -> Vec<String> {
     NameRule::PathSegment.check(text, false)

@@ -1,10 +1,10 @@
 //! RuntimeClasses.
 
-use crate::KindStrategy;
+use crate::{KindStrategy, MetadataRules};
 use kubist_api::node::v1::RuntimeClass;
 use kubist_apimachinery::{FieldError, FieldPath, validate_labels, validate_name};
 
-use super::{rules, toleration_rules};
+use super::{metadata_checks, pod_warnings, resource_rules, rules, toleration_rules};
 
 #[derive(Debug)]
 pub(super) struct RuntimeClasses;
@@ -15,15 +15,18 @@ impl KindStrategy for RuntimeClasses {
     fn validate(&self, new: &RuntimeClass) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let path = FieldPath::new("handler");
-        rules::text(
-            &mut errors,
-            &new.handler,
-            &path,
-            validate_name::dns1123_label,
-        );
+        if rules::required(&mut errors, &new.handler, &path) {
+            let rule = validate_name::dns1123_label;
+            rules::text(&mut errors, &new.handler, &path, rule);
+        }
         if let Some(overhead) = &new.overhead {
-            let path = FieldPath::new("overhead").child("podFixed");
-            super::resource_rules::check_list(&mut errors, &overhead.pod_fixed, &path);
+            // Upstream's path.
+            let path = FieldPath::new("overhead").child("limits");
+            for (name, amount) in &overhead.pod_fixed {
+                let path = path.key(name);
+                resource_rules::check_container_name(&mut errors, name, &path);
+                resource_rules::check_amount(&mut errors, name, amount, &path);
+            }
         }
         if let Some(scheduling) = &new.scheduling {
             let path = FieldPath::new("scheduling");
@@ -37,10 +40,32 @@ impl KindStrategy for RuntimeClasses {
         errors
     }
     fn validate_update(&self, new: &RuntimeClass, old: &RuntimeClass) -> Vec<FieldError> {
-        let mut errors = Vec::new();
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors.extend(metadata_checks::change(self, new, old));
         let path = FieldPath::new("handler");
         rules::immutable_value(&mut errors, &new.handler, &old.handler, &path, Into::into);
         errors
+    }
+    fn metadata_rules(&self) -> MetadataRules {
+        MetadataRules::Lenient
+    }
+    fn checks_metadata(&self) -> bool {
+        true
+    }
+    fn warnings(&self, new: &RuntimeClass, _: Option<&RuntimeClass>) -> Vec<String> {
+        let path = FieldPath::new("scheduling").child("nodeSelector");
+        let scheduling = new.scheduling.iter();
+        let labels = scheduling.flat_map(|it| it.node_selector.keys());
+        labels
+            .filter_map(|label| {
+                let better = pod_warnings::deprecated(label)?;
+                Some(format!("{path}: {better}"))
+            })
+            .collect()
+    }
+    fn allow_create_on_update(&self) -> bool {
+        true
     }
     fn allow_unconditional_update(&self) -> bool {
         false

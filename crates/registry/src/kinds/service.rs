@@ -1,6 +1,5 @@
 //! Services. Addresses and ports of nodes are allotted elsewhere.
 
-use crate::validate_metadata::validate_metadata;
 use crate::{Admission, BoxFuture, KindStrategy, NameRule, StatusKeeps};
 use kubist_api::core::v1::Service;
 use kubist_apimachinery::{FieldError, FieldPath, GroupKind, IntOrString, Status};
@@ -74,13 +73,6 @@ impl KindStrategy for Services {
     }
     fn validate_update(&self, new: &Service, old: &Service) -> Vec<FieldError> {
         let mut errors = service_change_rules::check(new, old);
-        // Upstream checks the metadata once more.
-        errors.extend(validate_metadata(
-            &new.metadata,
-            true,
-            self.name_rule(),
-            self.metadata_rules(),
-        ));
         errors.extend(service_rules::check(new, Some(old)));
         errors
     }

@@ -21,9 +21,6 @@ impl KindStrategy for ServiceAccounts {
         // Upstream checks the metadata once more.
         validate_metadata(&new.metadata, true, self.name_rule(), self.metadata_rules())
     }
-    fn allow_unconditional_update(&self) -> bool {
-        false
-    }
     fn returns_deleted(&self) -> bool {
         true
     }

@@ -7,7 +7,7 @@ use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::Errors;
-use super::{fill, rules};
+use super::{fill, metadata_checks, rules};
 
 /// How many parameters there may be.
 const PARAMETERS_MAX: usize = 512;
@@ -45,7 +45,9 @@ impl KindStrategy for StorageClasses {
         errors
     }
     fn validate_update(&self, new: &StorageClass, old: &StorageClass) -> Vec<FieldError> {
-        let mut errors = self.validate(new);
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors.extend(metadata_checks::change(self, new, old));
         let mut frozen = |name: &str, changed: bool, shown: BadValue| {
             if changed {
                 let path = FieldPath::new(name);
@@ -78,6 +80,13 @@ impl KindStrategy for StorageClasses {
             shown(&new.volume_binding_mode),
         );
         errors
+    }
+    fn returns_deleted(&self) -> bool {
+        true
+    }
+
+    fn checks_metadata(&self) -> bool {
+        true
     }
 }
 

@@ -6,7 +6,7 @@ use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 
 use super::rules::{self, Errors};
 use super::volume_defaults::default_persistent_spec;
-use super::{go_struct, persistent_volume_rules};
+use super::{go_struct, metadata_checks, persistent_volume_rules};
 
 #[derive(Debug)]
 pub(super) struct VolumeAttachments;
@@ -36,6 +36,19 @@ impl KindStrategy for VolumeAttachments {
         errors
     }
     fn validate_update(&self, new: &VolumeAttachment, old: &VolumeAttachment) -> Vec<FieldError> {
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate_status_update(new, old));
+        errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
+    }
+    fn validate_status_update(
+        &self,
+        new: &VolumeAttachment,
+        old: &VolumeAttachment,
+    ) -> Vec<FieldError> {
+        // Upstream checks all of it.
         let mut errors = self.validate(new);
         if new.spec != old.spec {
             let path = FieldPath::new("spec");
@@ -44,19 +57,14 @@ impl KindStrategy for VolumeAttachments {
         }
         errors
     }
-    fn validate_status_update(
-        &self,
-        new: &VolumeAttachment,
-        old: &VolumeAttachment,
-    ) -> Vec<FieldError> {
-        // Upstream checks all of it.
-        self.validate_update(new, old)
-    }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Everything
     }
     fn allow_unconditional_update(&self) -> bool {
         false
+    }
+    fn returns_deleted(&self) -> bool {
+        true
     }
 }
 

@@ -4,6 +4,7 @@ use crate::KindStrategy;
 use kubist_api::storage::v1::VolumeAttributesClass;
 use kubist_apimachinery::{FieldError, FieldPath};
 
+use super::metadata_checks;
 use super::storage_class::{check_parameters, check_provisioner};
 
 #[derive(Debug)]
@@ -33,7 +34,11 @@ impl KindStrategy for VolumeAttributesClasses {
                 errors.push(FieldError::forbidden(&FieldPath::new(name), detail));
             }
         }
+        errors.extend(metadata_checks::whole(self, new));
         errors.extend(self.validate(new));
         errors
+    }
+    fn returns_deleted(&self) -> bool {
+        true
     }
 }

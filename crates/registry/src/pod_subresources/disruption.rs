@@ -81,6 +81,7 @@ pub(super) async fn take(
         part: Part::Everything,
         subresource: "status",
         dry_run,
+        rules: None,
     };
     store.update(request).await?;
     Ok(Leave::Granted)

@@ -66,7 +66,7 @@ fn may_go(
     }
     let readable: Result<_, Status> = stored.object();
     readable?;
-    check(key, request.preconditions, stored)?;
+    check(key, request.preconditions, Some(stored))?;
     allowed(Some(stored))?;
     Ok(())
 }

@@ -29,9 +29,8 @@ impl RawStorage {
             if current.stored.is_none() && !request.missing_ok {
                 return Err(StorageError::NotFound { key });
             }
-            if let Some(stored) = &current.stored
-                && let Err(error) = check(&key, request.preconditions, stored)
-            {
+            let stored = current.stored.as_ref();
+            if let Err(error) = check(&key, request.preconditions, stored) {
                 if current.fresh {
                     return Err(error);
                 }

@@ -16,7 +16,7 @@ impl Rest {
         let store = self.store();
         let mut object = self.to_storage(object)?;
         store.strategy.apply_defaults(&mut *object);
-        let prepared = store.begin_create(&self.shared, cx, object)?;
+        let prepared = store.begin_create(&self.shared, cx, object, self.group_rules())?;
         self.to_served(prepared)
     }
 
@@ -43,6 +43,7 @@ impl Rest {
             part: self.part(),
             subresource: self.subresource_name(),
             dry_run: true,
+            rules: self.group_rules(),
         };
         let prepared = store.begin_update(&request, new, &*old)?;
         self.to_served(prepared)

@@ -2,7 +2,7 @@
 
 use super::{Created, Rest, Updated, UpdatedObject, Verb};
 use crate::kinds::event_rules;
-use crate::store::{Part, UpdateRequest};
+use crate::store::{GroupRules, Part, UpdateRequest};
 use crate::subresource::Subresource;
 use crate::{RequestContext, Stored, pod_subresources, scale};
 use kubist_apimachinery::{AnyObject, PostOptions, Preconditions, Status};
@@ -29,13 +29,10 @@ impl Rest {
                 pod_subresources::evict(self, cx, namespace, name, &*object, dry_run).await
             }
             _ => {
-                let mut object = self.to_storage(object)?;
+                let object = self.to_storage(object)?;
+                let (dry_run, rules) = (options.dry_run, self.group_rules());
                 let store = self.store();
-                if self.facts.group == "events.k8s.io" {
-                    store.settle_namespace(&mut *object, namespace)?;
-                    store.invalid(&object.meta().name, &event_rules::check_new(&*object))?;
-                }
-                let created = store.create(&self.shared, cx, namespace, object, options.dry_run);
+                let created = store.create(&self.shared, cx, namespace, object, dry_run, rules);
                 let created = created.await.map_err(|status| self.told(status))?;
                 Ok(Created::Object(self.serve(&created)?))
             }
@@ -72,7 +69,7 @@ impl Rest {
 
     /// A refusal of the store, which knows one resource, in the words of the one that was asked
     /// for: events have two groups.
-    fn told(&self, mut status: Status) -> Status {
+    pub(super) fn told(&self, mut status: Status) -> Status {
         let store = self.store();
         let Some(details) = &mut status.details else {
             return status;
@@ -133,7 +130,13 @@ impl Rest {
             part: self.part(),
             subresource: self.subresource.name(),
             dry_run,
+            rules: self.group_rules(),
         }
+    }
+
+    /// Events have rules by the group that they are written to.
+    pub(super) fn group_rules(&self) -> Option<GroupRules> {
+        (self.facts.group == "events.k8s.io").then_some(event_rules::NEWER)
     }
 
     /// What an update by this path may change.

@@ -60,13 +60,12 @@ impl DryRunnable {
             return self.0.update(key, request, change).await;
         }
         let current = self.get(&key, None).await?;
-        if let Some(current) = &current {
-            // Upstream's rehearsal does not know the root.
-            let shown = self.keys().below_root(&key);
-            check(shown, Some(preconditions), current)?;
-        } else if !missing_ok {
+        if current.is_none() && !missing_ok {
             return Err(StorageError::NotFound { key });
         }
+        // Upstream's rehearsal does not know the root.
+        let shown = self.keys().below_root(&key);
+        check(shown, Some(preconditions), current.as_ref())?;
         let changed = change.attempt(current.as_ref()).await?;
         let revision = current.as_ref().map_or(0, Stored::revision);
         let created = current.is_none();

@@ -1,6 +1,6 @@
 //! Create: from a decoded body to a stored object.
 
-use super::Store;
+use super::{GroupRules, Store};
 use crate::hooks::{AllBegun, Begin};
 use crate::object_fields::{self, equal_in};
 use crate::registry::Shared;
@@ -23,10 +23,11 @@ struct CreateCall<'a> {
     shared: &'a Shared,
     cx: &'a RequestContext,
     dry_run: bool,
+    rules: Option<GroupRules>,
 }
 
 impl Store {
-    /// Creates an object in `namespace`.
+    /// Creates an object in `namespace`. It satisfies `rules`, or what the strategy says.
     pub(crate) async fn create(
         &self,
         shared: &Shared,
@@ -34,6 +35,7 @@ impl Store {
         namespace: &str,
         mut object: Box<dyn AnyObject>,
         dry_run: bool,
+        rules: Option<GroupRules>,
     ) -> Result<Stored, Status> {
         self.settle_namespace(&mut *object, namespace)?;
         let name = object.meta().name.clone();
@@ -46,6 +48,7 @@ impl Store {
             shared,
             cx,
             dry_run,
+            rules,
         };
         self.create_named(call, object, guards).await
     }
@@ -118,7 +121,7 @@ impl Store {
         object: Box<dyn AnyObject>,
         guards: Vec<Guard>,
     ) -> Result<Stored, StorageError> {
-        let object = self.begin_create(call.shared, call.cx, object)?;
+        let object = self.begin_create(call.shared, call.cx, object, call.rules)?;
         let key = self
             .storage
             .keys()
@@ -137,6 +140,7 @@ impl Store {
         shared: &Shared,
         cx: &RequestContext,
         mut object: Box<dyn AnyObject>,
+        own_rules: Option<GroupRules>,
     ) -> Result<Box<dyn AnyObject>, Status> {
         let meta = object.meta_mut();
         meta.uid = shared.random.uid().into();
@@ -160,8 +164,13 @@ impl Store {
                 |name: &str, prefix: bool| self.strategy.name_problems(&*object, name, prefix);
             errors = validate_named(meta, self.namespaced, &names, rules);
         }
-        errors.extend(self.strategy.validate(&*object));
-        if errors.is_empty() && rules == MetadataRules::Common {
+        errors.extend(match own_rules {
+            Some(own) => (own.create)(&*object),
+            None => self.strategy.validate(&*object),
+        });
+        let names = self.strategy.name_rule();
+        let is_path = rules != MetadataRules::Common && names.is_path_segment();
+        if errors.is_empty() && !is_path {
             errors = validate_metadata(meta, self.namespaced, NameRule::PathSegment, rules);
         }
         self.invalid(&meta.name, &errors)?;

@@ -1,7 +1,7 @@
 //! Update: a new object in place of an old one, as often as another write comes in between.
 
-use super::Store;
 use super::create::remove_duplicate_owners;
+use super::{GroupRules, Store};
 use crate::hooks::{AllBegun, Begin};
 use crate::object_fields::{equal_in, number_of, splice};
 use crate::registry::Shared;
@@ -9,7 +9,7 @@ use crate::rest::{UpdatedObject, warn};
 use crate::storage::{Change, Changed, CreateRequest, Outcome};
 use crate::storage_error::Operation;
 use crate::strategy::{Admission, BoxFuture, Generation, StatusKeeps};
-use crate::validate_metadata::validate_metadata_update;
+use crate::validate_metadata::{validate_metadata_change, validate_metadata_update};
 use crate::{RequestContext, Stored};
 use kubist_apimachinery::{
     AnyObject, FieldError, FieldPath, GroupKind, ObjectMeta, ResourceVersion, Status, Str,
@@ -45,6 +45,8 @@ pub(crate) struct UpdateRequest<'a> {
     /// The name of the subresource; empty for the object itself.
     pub(crate) subresource: &'a str,
     pub(crate) dry_run: bool,
+    /// What the whole object must satisfy, if not what the strategy says.
+    pub(crate) rules: Option<GroupRules>,
 }
 
 impl Store {
@@ -145,18 +147,22 @@ impl Store {
         if of_spec && self.bumps_generation(&*new, old) {
             new.meta_mut().generation = old.meta().generation + 1;
         }
-        let rules = self.strategy.metadata_rules();
-        let mut errors = validate_metadata_update(&*new, old, self.namespaced, rules);
-        errors.extend(match request.part {
-            Part::Whole => self.strategy.validate_update(&*new, old),
-            Part::Status if request.subresource == STATUS => {
+        let mut errors = validate_metadata_update(new.meta(), old.meta(), self.namespaced);
+        if !(request.part == Part::Whole && self.strategy.checks_metadata()) {
+            let rules = self.strategy.metadata_rules();
+            errors.extend(validate_metadata_change(new.meta(), old.meta(), rules));
+        }
+        errors.extend(match (request.part, request.rules) {
+            (Part::Whole, Some(rules)) => (rules.update)(&*new, old),
+            (Part::Whole, None) => self.strategy.validate_update(&*new, old),
+            (Part::Status, _) if request.subresource == STATUS => {
                 self.strategy.validate_status_update(&*new, old)
             }
-            Part::Status | Part::Other => {
+            (Part::Status | Part::Other, _) => {
                 let part = request.subresource;
                 self.strategy.validate_part_update(part, &*new, old)
             }
-            Part::Everything => Vec::new(),
+            (Part::Everything, _) => Vec::new(),
         });
         self.invalid(request.name, &errors)?;
         if request.part == Part::Whole {
@@ -318,12 +324,11 @@ impl TryUpdate<'_> {
     /// An update of what does not exist, where that creates it.
     fn create(&self, mut new: Box<dyn AnyObject>, guards: Vec<Guard>) -> Result<Changed, Status> {
         let (store, request) = (self.store, self.request);
+        // Which version it was of does not matter, as upstream, if it is one.
         let version = ResourceVersion::from(&new.meta().resource_version);
-        if crate::list::parse_version(&version)? != 0 {
-            return Err(Status::modified(&store.resource(), request.name));
-        }
+        crate::list::parse_version(&version)?;
         new.meta_mut().resource_version = Str::default();
-        let new = store.begin_create(request.shared, request.cx, new)?;
+        let new = store.begin_create(request.shared, request.cx, new, request.rules)?;
         let ttl = store.strategy.time_to_live(&*new);
         Ok(Changed::Create(new, CreateRequest { ttl, guards }))
     }

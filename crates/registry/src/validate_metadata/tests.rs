@@ -44,7 +44,7 @@ fn an_object_that_is_being_deleted_takes_no_more_finalizers() {
     old.metadata.finalizers.push("example.com/f".into());
     let mut new = old.clone();
     new.metadata.finalizers.push("example.com/g".into());
-    let errors = validate_metadata_update(&new, &old, true, MetadataRules::Common);
+    let errors = validate_metadata_update(&new.metadata, &old.metadata, true);
     assert_eq!(
         errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
@@ -52,7 +52,7 @@ fn an_object_that_is_being_deleted_takes_no_more_finalizers() {
           being deleted, found new finalizers []string{\"example.com/g\"}"
         ]
     );
-    let same = validate_metadata_update(&old, &old, true, MetadataRules::Strict);
+    let same = validate_metadata_update(&old.metadata, &old.metadata, true);
     assert_eq!(same, []);
 }
 
@@ -64,7 +64,7 @@ fn identity_does_not_change() {
     let mut new = old.clone();
     new.metadata.uid = "u".into();
     new.metadata.deletion_timestamp = Some(Time::from_unix(978_307_200));
-    let errors = validate_metadata_update(&new, &old, true, MetadataRules::Common);
+    let errors = validate_metadata_update(&new.metadata, &old.metadata, true);
     assert_eq!(
         errors.iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
@@ -104,7 +104,12 @@ fn kinds_that_do_not_check_metadata_have_it_checked_loosely() {
     new.metadata.finalizers.push("plain".into());
     new.metadata.labels.insert("a b".into(), "c".into());
     let count = |rules| {
-        let errors = validate_metadata_update(&new, &old, true, rules);
+        let mut errors = validate_metadata_update(&new.metadata, &old.metadata, true);
+        errors.extend(validate_metadata_change(
+            &new.metadata,
+            &old.metadata,
+            rules,
+        ));
         let of = |field: &str| errors.iter().filter(|it| it.field == *field).count();
         (of("metadata.labels"), of("metadata.finalizers[0]"))
     };

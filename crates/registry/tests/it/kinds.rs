@@ -31,15 +31,14 @@ impl Kinds {
 
     fn rest(&self, resource: &str) -> (Arc<Rest>, &'static str) {
         let (group, plural) = resource.split_once('/').expect("group and plural");
-        let namespaced = !matches!(
-            plural,
-            "namespaces" | "nodes" | "priorityclasses" | "persistentvolumes"
-        );
         let version = if group == "autoscaling" { "v2" } else { "v1" };
-        (
-            self.0.rest(group, version, plural),
-            if namespaced { "default" } else { "" },
-        )
+        let rest = self.0.rest(group, version, plural);
+        let namespace = if rest.facts().namespaced {
+            "default"
+        } else {
+            ""
+        };
+        (rest, namespace)
     }
 
     async fn try_create(&self, resource: &str, object: Value) -> Result<Value, Status> {

@@ -2,6 +2,7 @@
 
 use crate::fixture::{Fixture, config_map, typed};
 use kubist_api::apps::v1::Deployment;
+use kubist_api::coordination::v1::Lease;
 use kubist_api::core::v1::{ConfigMap, Container};
 use kubist_apimachinery::{AnyObject, DeleteOptions, PostOptions, Status, Time};
 use kubist_registry::{Replacement, UpdatedObject};
@@ -78,6 +79,25 @@ async fn a_uid_is_a_precondition() {
         )
         .as_str()
     );
+}
+
+#[tokio::test]
+async fn what_is_not_there_has_no_uid_and_any_version() {
+    let fixture = Fixture::new().await;
+    let mut lease = Lease::default();
+    lease.metadata.name = "l".into();
+    lease.metadata.namespace = "default".into();
+    lease.metadata.uid = "other".into();
+    let status = fixture.put(lease.clone()).await.expect_err("it is none");
+    assert_eq!(
+        status.message,
+        "Operation cannot be fulfilled on leases.coordination.k8s.io \"l\": StorageError: invalid \
+         object, Code: 4, Key: /registry/leases/default/l, ResourceVersion: 0, \
+         AdditionalErrorMsg: Precondition failed: UID in precondition: other, UID in object meta: "
+    );
+    lease.metadata.uid = "".into();
+    lease.metadata.resource_version = "5".into();
+    assert!(fixture.put(lease).await.expect("it is created").created);
 }
 
 #[tokio::test]

@@ -121,8 +121,53 @@ async fn new_events_say_when_by_whom_and_why() {
     }
     event["deprecatedCount"] = json!(0);
     kinds.create("events.k8s.io/events", event).await;
+    // Those of the older group have fewer rules.
     let old = json!({"metadata": {"name": "old"}, "involvedObject": about});
     kinds.create("/events", old).await;
+}
+
+#[tokio::test]
+async fn only_the_series_of_a_newer_event_changes() {
+    let kinds = Kinds::new().await;
+    let event = json!({
+        "metadata": {"name": "e"}, "eventTime": "2024-01-02T03:04:05.123456Z", "type": "Normal",
+        "regarding": {"kind": "Pod", "namespace": "default", "name": "p"},
+        "reportingController": "example.com/c", "reportingInstance": "c-0", "action": "Started",
+        "reason": "Started", "note": "n",
+    });
+    let mut stored = kinds.create("events.k8s.io/events", event).await;
+    stored["series"] = json!({"count": 2, "lastObservedTime": "2024-01-02T03:04:06.000000Z"});
+    let mut stored = kinds
+        .try_update("events.k8s.io/events", &stored)
+        .await
+        .expect("it happened again");
+    stored["note"] = json!("other");
+    stored["metadata"]["finalizers"] = json!(["plain"]);
+    let refused = kinds.try_update("events.k8s.io/events", &stored).await;
+    assert_eq!(
+        causes(&refused.expect_err("it said something else")),
+        [
+            "metadata.finalizers[0]: Invalid value: \"plain\": name is neither a standard finalizer \
+             name nor is it fully qualified",
+            "message: Invalid value: \"other\": field is immutable",
+        ]
+    );
+    let mut older = kinds
+        .create(
+            "/events",
+            json!({
+                "metadata": {"name": "o"}, "message": "n",
+                "involvedObject": {"namespace": "default"},
+            }),
+        )
+        .await;
+    older["message"] = json!("other");
+    older["metadata"]["finalizers"] = json!(["plain"]);
+    let changed = kinds.try_update("/events", &older).await;
+    assert_eq!(
+        changed.expect("the older group allows it")["message"],
+        "other"
+    );
 }
 
 #[tokio::test]
