@@ -29,7 +29,7 @@ use hyper::body::Incoming;
 use kubist_api::ResourceFacts;
 use kubist_apimachinery::{AnyObject, Status};
 use kubist_codec::Format;
-use kubist_codec::negotiate::{Offer, body_format, check_named};
+use kubist_codec::negotiate::{Offer, body_format};
 use kubist_registry::{RequestContext, RestStorage, Verb, deprecation_of};
 use std::sync::Arc;
 
