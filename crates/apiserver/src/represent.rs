@@ -233,7 +233,7 @@ impl Form {
         version: MetaVersion,
     ) -> Result<Answer, Status> {
         let partial = PartialObjectMetadata {
-            metadata: stored.object()?.meta().clone(),
+            metadata: stored.metadata_alone()?,
         };
         if self.chosen.format == Format::Protobuf {
             let raw = to_protobuf(&partial);
@@ -262,7 +262,7 @@ impl Form {
             ("metadata".to_owned(), to_json_value(&list.metadata)),
         ]);
         self.trees(head, "items", list.items, move |stored| {
-            let metadata = stored.object()?.meta().clone();
+            let metadata = stored.metadata_alone()?;
             Ok(partial_json(&PartialObjectMetadata { metadata }, version))
         })
     }

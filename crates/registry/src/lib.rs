@@ -56,6 +56,7 @@ mod continue_token;
 mod convert;
 mod custom;
 mod hooks;
+mod internal_metadata;
 mod kind_strategy;
 mod kinds;
 mod list;

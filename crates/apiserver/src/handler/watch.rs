@@ -287,7 +287,7 @@ impl Watching {
                 _,
             ) => {
                 let partial = PartialObjectMetadata {
-                    metadata: stored.object()?.meta().clone(),
+                    metadata: stored.metadata_alone()?,
                 };
                 if format == Format::Protobuf {
                     let object = FrameObject::Protobuf {

@@ -1,5 +1,6 @@
 //! DaemonSets.
 
+use crate::internal_metadata::TEMPLATE_GENERATION;
 use crate::{Admission, BoxFuture, Generation, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::apps::v1::{DaemonSet, DaemonSetSpec};
 use kubist_apimachinery::{FieldError, FieldPath, IntOrString, Status};
@@ -12,9 +13,6 @@ use super::{fill, go_struct, pod_disabled_fields, pod_warnings};
 
 #[derive(Debug)]
 pub(super) struct DaemonSets;
-
-/// Counts changes of the template; older than `metadata.generation`.
-const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 impl KindStrategy for DaemonSets {
     type Kind = DaemonSet;
@@ -105,6 +103,9 @@ impl KindStrategy for DaemonSets {
     }
     fn generation(&self) -> Generation {
         Generation::Spec
+    }
+    fn complete_bookmark(&self, object: &mut DaemonSet) {
+        set_template_generation(object, 0);
     }
 }
 

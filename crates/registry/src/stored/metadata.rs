@@ -2,6 +2,7 @@
 //! else by decoding it.
 
 use super::Stored;
+use crate::internal_metadata::fields_in_annotations;
 use crate::object_version::{VersionPlace, first_field};
 use kubist_api::meta::v1::PartialObjectMetadata;
 use kubist_apimachinery::Status;
@@ -14,7 +15,7 @@ impl Stored {
             place.fill(metadata, self.0.revision, out);
             return Ok(());
         }
-        let metadata = self.object()?.meta().clone();
+        let metadata = self.metadata_alone()?;
         out.extend_from_slice(&to_protobuf(&PartialObjectMetadata { metadata }));
         Ok(())
     }
@@ -31,6 +32,9 @@ impl Stored {
 
     /// The metadata as a message that has only that, and where its version goes.
     fn metadata_as_stored(&self) -> Option<(&[u8], VersionPlace)> {
+        if !fields_in_annotations(self.kind()).is_empty() {
+            return None;
+        }
         let raw = self.0.raw.get()?;
         let place = self.0.place.or_else(|| VersionPlace::of(raw))?;
         Some((first_field(raw)?, place))
