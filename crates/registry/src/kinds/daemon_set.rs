@@ -1,6 +1,5 @@
 //! DaemonSets.
 
-use crate::internal_metadata::TEMPLATE_GENERATION;
 use crate::{Admission, BoxFuture, Generation, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::apps::v1::{DaemonSet, DaemonSetSpec};
 use kubist_apimachinery::{FieldError, FieldPath, IntOrString, Status};
@@ -13,6 +12,9 @@ use super::{fill, go_struct, pod_disabled_fields, pod_warnings};
 
 #[derive(Debug)]
 pub(super) struct DaemonSets;
+
+/// Counts changes of the template; older than `metadata.generation`.
+pub(crate) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 impl KindStrategy for DaemonSets {
     type Kind = DaemonSet;

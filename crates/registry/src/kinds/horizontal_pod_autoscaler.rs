@@ -1,6 +1,6 @@
 //! HorizontalPodAutoscalers, which are stored as of version 2.
 
-use crate::convert::HPA_ANNOTATIONS;
+use crate::convert::AUTOSCALER_ANNOTATIONS;
 use crate::{Generation, KindStrategy, StatusKeeps};
 use kubist_api::autoscaling::v2::{
     HPAScalingPolicy, HPAScalingRules, HorizontalPodAutoscaler, HorizontalPodAutoscalerSpec,
@@ -26,7 +26,7 @@ impl KindStrategy for HorizontalPodAutoscalers {
 
     fn apply_defaults(&self, object: &mut HorizontalPodAutoscaler) {
         // Where there are fields for them, nobody reads the annotations.
-        for annotation in HPA_ANNOTATIONS {
+        for annotation in AUTOSCALER_ANNOTATIONS {
             object.metadata.annotations.remove(annotation);
         }
         let spec = &mut object.spec;

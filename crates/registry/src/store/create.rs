@@ -8,7 +8,7 @@ use crate::rest::warn;
 use crate::storage::CreateRequest;
 use crate::storage_error::{Operation, StorageError};
 use crate::strategy::{Admission, Generation, MetadataRules};
-use crate::validate_metadata::validate_metadata;
+use crate::validate_metadata::{validate_metadata, validate_named};
 use crate::{NameRule, RequestContext, Stored};
 use kubist_apimachinery::{AnyObject, Status, Str};
 use kubist_storage::Guard;
@@ -160,8 +160,9 @@ impl Store {
         let mut errors = Vec::new();
         let rules = self.strategy.metadata_rules();
         if rules != MetadataRules::Common {
-            let names = self.strategy.name_rule();
-            errors = validate_metadata(meta, self.namespaced, names, rules);
+            let names =
+                |name: &str, prefix: bool| self.strategy.name_problems(&*object, name, prefix);
+            errors = validate_named(meta, self.namespaced, &names, rules);
         }
         errors.extend(match own_rules {
             Some(own) => (own.create)(&*object),
@@ -193,6 +194,15 @@ impl Store {
 
 /// Leaves one of several references to the same owner, with a warning, as upstream.
 pub fn remove_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
+    remove_duplicates(cx, object, "");
+}
+
+/// The same for the outcome of a patch, which upstream looks at later, and says so.
+pub fn remove_patched_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
+    remove_duplicates(cx, object, " after mutating admission happens");
+}
+
+fn remove_duplicates(cx: &RequestContext, object: &mut dyn AnyObject, when: &str) {
     let owners = &mut object.meta_mut().owner_references;
     if owners.len() < 2 {
         return;
@@ -208,7 +218,7 @@ pub fn remove_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) 
     });
     if !twice.is_empty() {
         cx.warn(format!(
-            ".metadata.ownerReferences contains duplicate entries; API server dedups owner \
+            ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner \
              references in 1.20+, and may reject such requests as early as 1.24; please fix your \
              requests; duplicate UID(s) observed: {}",
             twice.join(", ")

@@ -130,6 +130,10 @@ impl Store {
         let cx = request.cx;
         let mut new = self.restore(request.part, new, old)?;
         restore_metadata(new.meta_mut(), old.meta());
+        // Upstream leaves it out of what it stores, and a rehearsal stores nothing.
+        if !request.dry_run {
+            new.meta_mut().self_link = Str::default();
+        }
         remove_duplicate_owners(cx, &mut *new);
         match request.part {
             Part::Whole => self.strategy.prepare_for_update(cx, &mut *new, old),
@@ -234,7 +238,6 @@ impl Store {
 /// What users can never change, whatever they send.
 fn restore_metadata(new: &mut ObjectMeta, old: &ObjectMeta) {
     new.generation = old.generation;
-    new.self_link = Str::default();
     new.managed_fields.clone_from(&old.managed_fields);
     if new.uid.is_empty() {
         new.uid = old.uid.clone();
