@@ -15,9 +15,6 @@ const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
 /// Where v1 says what has fields in v2.
 pub(crate) const ANNOTATIONS: [&str; 4] = [METRICS, BEHAVIOR, CONDITIONS, CURRENT_METRICS];
 
-/// What stands in annotations because v1 has no fields for it.
-pub(crate) const ANNOTATIONS: [&str; 4] = [METRICS, BEHAVIOR, CONDITIONS, CURRENT_METRICS];
-
 pub(super) fn to_v2(json: &mut Value) {
     let mut annotation = |key: &str| -> Option<Value> {
         let annotations = json.pointer_mut("/metadata/annotations")?.as_object_mut()?;
