@@ -29,6 +29,7 @@ mod custom_resource_definition;
 mod daemon_set;
 mod definition_rules;
 mod deployment;
+mod device_claim_rules;
 mod device_class;
 mod dns_rules;
 mod endpoint_slice;

@@ -2,10 +2,12 @@
 
 use crate::KindStrategy;
 use crate::validate_metadata::validate_metadata;
-use kubist_api::resource::v1::{ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate};
+use kubist_api::resource::v1::{
+    DeviceToleration, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate,
+};
 use kubist_apimachinery::{FieldError, FieldPath, Str};
 
-use super::{fill, go_struct, rules};
+use super::{device_claim_rules, fill, go_struct, rules};
 
 #[derive(Debug)]
 pub(super) struct ResourceClaims;
@@ -21,6 +23,12 @@ impl KindStrategy for ResourceClaims {
 
     fn apply_defaults(&self, object: &mut ResourceClaim) {
         default_spec(&mut object.spec);
+    }
+    fn validate(&self, new: &ResourceClaim) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let path = FieldPath::new("spec").child("devices");
+        device_claim_rules::check(&mut errors, &new.spec.devices, &path);
+        errors
     }
     fn validate_update(&self, new: &ResourceClaim, old: &ResourceClaim) -> Vec<FieldError> {
         // Upstream checks the metadata once more.
@@ -46,12 +54,18 @@ impl KindStrategy for ResourceClaimTemplates {
     fn apply_defaults(&self, object: &mut ResourceClaimTemplate) {
         default_spec(&mut object.spec.spec);
     }
+    fn validate(&self, new: &ResourceClaimTemplate) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let path = FieldPath::new("spec").child("spec").child("devices");
+        device_claim_rules::check(&mut errors, &new.spec.spec.devices, &path);
+        errors
+    }
     fn validate_update(
         &self,
         new: &ResourceClaimTemplate,
         old: &ResourceClaimTemplate,
     ) -> Vec<FieldError> {
-        let mut errors = Vec::new();
+        let mut errors = self.validate(new);
         let path = FieldPath::new("spec");
         let mut before = old.spec.clone();
         default_spec(&mut before.spec);
@@ -69,10 +83,18 @@ fn default_spec(spec: &mut ResourceClaimSpec) {
     for request in &mut spec.devices.requests {
         if let Some(exactly) = &mut request.exactly {
             default_count(&mut exactly.allocation_mode, &mut exactly.count);
+            default_operators(&mut exactly.tolerations);
         }
         for one in &mut request.first_available {
             default_count(&mut one.allocation_mode, &mut one.count);
+            default_operators(&mut one.tolerations);
         }
+    }
+}
+
+fn default_operators(tolerations: &mut [DeviceToleration]) {
+    for toleration in tolerations {
+        fill::text(&mut toleration.operator, "Equal");
     }
 }
 
@@ -113,11 +135,15 @@ mod tests {
     #[test]
     fn what_a_template_asks_for_stays() {
         let mut old = ResourceClaimTemplate::default();
-        old.spec
-            .spec
-            .devices
-            .requests
-            .push(DeviceRequest::default());
+        old.spec.spec.devices.requests.push(DeviceRequest {
+            name: "a".into(),
+            exactly: Some(Box::new(ExactDeviceRequest {
+                device_class_name: "c".into(),
+                allocation_mode: "All".into(),
+                ..ExactDeviceRequest::default()
+            })),
+            ..DeviceRequest::default()
+        });
         let found = ResourceClaimTemplates.validate_update(&ResourceClaimTemplate::default(), &old);
         let found: Vec<String> = found.iter().map(ToString::to_string).collect();
         assert_eq!(
