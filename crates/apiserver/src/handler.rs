@@ -80,11 +80,15 @@ pub(crate) async fn answer(
         return Ok(Answer::page_not_found());
     }
     check_scope(facts, &path)?;
+    // A definition's version is told to be old whatever comes of the request.
+    if custom {
+        warn_of_deprecation(call, facts);
+    }
     let answered = match storage {
         Some(storage) => about_stored(call, storage, &path, body).await,
         None => made_up(call, facts, &path, body).await,
     };
-    if !is_unrouted(call.request, &answered) {
+    if !custom && !is_unrouted(call.request, &answered) {
         warn_of_deprecation(call, facts);
     }
     answered
@@ -211,6 +215,7 @@ const DEPRECATED: [(&str, &str, &str, &str); 2] = [
     ),
 ];
 
+/// Warns who uses a deprecated kind, if what they ask for is there in a form that they accept.
 fn warn_of_deprecation(call: Call<'_>, facts: &'static ResourceFacts) {
     let names = (facts.group, facts.version, facts.kind);
     let found = DEPRECATED

@@ -101,6 +101,10 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     fn name_rule(&self) -> NameRule {
         NameRule::DnsSubdomain
     }
+    fn name_problems(&self, object: &Self::Kind, name: &str, prefix: bool) -> Vec<String> {
+        let _ = object;
+        self.name_rule().check(name, prefix)
+    }
     fn generation(&self) -> Generation {
         Generation::None
     }
@@ -273,6 +277,12 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
     }
     fn name_rule(&self) -> NameRule {
         self.0.name_rule()
+    }
+    fn name_problems(&self, object: &dyn AnyObject, name: &str, prefix: bool) -> Vec<String> {
+        match typed(object) {
+            Some(object) => self.0.name_problems(object, name, prefix),
+            None => self.name_rule().check(name, prefix),
+        }
     }
     fn generation(&self) -> Generation {
         self.0.generation()

@@ -27,7 +27,11 @@ mod csi_node;
 mod csi_storage_capacity;
 mod custom_resource_definition;
 mod daemon_set;
+mod definition_conversion_rules;
+mod definition_form;
+mod definition_name_rules;
 mod definition_rules;
+mod definition_schema_rules;
 mod deployment;
 mod device_claim_rules;
 mod device_class;
@@ -129,6 +133,8 @@ mod volume_source_rules;
 mod volume_sources;
 mod webhook_configuration;
 mod windows_rules;
+
+pub(crate) use daemon_set::TEMPLATE_GENERATION;
 
 use crate::{ForKind, KindStrategy, Strategy};
 use std::sync::Arc;

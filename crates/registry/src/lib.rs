@@ -128,7 +128,8 @@ pub use strategy::{
 };
 pub use system_objects::Announcement;
 pub use table::{
-    column_descriptions, scale_cells, scale_columns, scale_descriptions, table_cells, table_columns,
+    column_descriptions, has_own_columns, scale_cells, scale_columns, scale_descriptions,
+    table_cells, table_columns,
 };
 pub use watch::EventStream;
 pub use watch_event::{INITIAL_EVENTS_END, WatchEvent};

@@ -59,6 +59,7 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
     let facts = target.rest.facts();
     chosen.check_stream().map_err(refused)?;
     let form = Form::chosen(call.request, chosen, facts, call.cx.now())?;
+    form.check()?;
     let listing = options.send_initial_events.unwrap_or_default().then(|| {
         let scope = scope(call, &target, &options);
         let took = call.service.metrics.watch_list(call.labels, scope);
@@ -287,7 +288,7 @@ impl Watching {
                 _,
             ) => {
                 let partial = PartialObjectMetadata {
-                    metadata: stored.object()?.meta().clone(),
+                    metadata: stored.metadata()?.into_owned(),
                 };
                 if format == Format::Protobuf {
                     let object = FrameObject::Protobuf {

@@ -14,6 +14,7 @@ mod custom;
 mod cut_lists;
 mod documents;
 mod endings;
+mod forms;
 mod full_store;
 mod half_open;
 mod health;

@@ -62,12 +62,11 @@ impl KindStrategy for PriorityLevelConfigurations {
                     errors.push(FieldError::forbidden(&path.child("exempt"), detail));
                 }
                 let path = path.child("limited");
-                match &spec.limited {
-                    Some(limited) => check_limited(&mut errors, limited, &path),
-                    None => {
-                        let detail = "must not be empty when type is Limited";
-                        errors.push(FieldError::required(&path, detail));
-                    }
+                if let Some(limited) = &spec.limited {
+                    check_limited(&mut errors, limited, &path);
+                } else {
+                    let detail = "must not be empty when type is Limited";
+                    errors.push(FieldError::required(&path, detail));
                 }
             }
             "Exempt" => {

@@ -250,25 +250,66 @@ fn check_client(errors: &mut Errors, client: &WebhookClientConfig, path: &FieldP
         }
         (Some(url), None) => check_url(errors, url, &path.child("url")),
         (None, Some(service)) => {
-            let path = path.child("service");
-            if service.name.is_empty() {
-                let detail = "service name is required";
-                errors.push(FieldError::required(&path.child("name"), detail));
-            }
-            if service.namespace.is_empty() {
-                let detail = "service namespace is required";
-                errors.push(FieldError::required(&path.child("namespace"), detail));
-            }
-            let port = service.port.unwrap_or(443);
-            for problem in validate_name::port_number(port.into()) {
-                let detail = format!("port is not valid: {problem}");
-                errors.push(FieldError::invalid(&path.child("port"), port, detail));
-            }
+            let service = Service {
+                name: &service.name,
+                namespace: &service.namespace,
+                path: service.path.as_deref(),
+                port: service.port,
+            };
+            check_service(errors, &service, &path.child("service"));
         }
     }
 }
 
-fn check_url(errors: &mut Errors, url: &str, path: &FieldPath) {
+/// The service of a webhook, of whatever kind that is.
+pub(super) struct Service<'a> {
+    pub(super) name: &'a str,
+    pub(super) namespace: &'a str,
+    pub(super) path: Option<&'a str>,
+    pub(super) port: Option<i32>,
+}
+
+/// Checks the service of a webhook.
+pub(super) fn check_service(errors: &mut Errors, service: &Service<'_>, at: &FieldPath) {
+    rules::required(errors, service.name, &at.child("name"));
+    rules::required(errors, service.namespace, &at.child("namespace"));
+    let port = service.port.unwrap_or(443);
+    let problems = validate_name::port_number(port.into());
+    if !problems.is_empty() {
+        let detail = format!("port is not valid: {}", problems.join(", "));
+        errors.push(FieldError::invalid(&at.child("port"), port, detail));
+    }
+    let (path, at) = (service.path.unwrap_or_default(), at.child("path"));
+    let segments = match path {
+        "" | "/" => return,
+        "//" => {
+            let detail = "segment[0] may not be empty";
+            errors.push(FieldError::invalid(&at, path, detail));
+            return;
+        }
+        _ => path.strip_prefix('/'),
+    };
+    if segments.is_none() {
+        errors.push(FieldError::invalid(&at, path, "must start with a '/'"));
+    }
+    // Upstream leaves out the first letter, whatever it is.
+    let segments = segments.unwrap_or_else(|| path.get(1..).unwrap_or_default());
+    let segments = segments.strip_suffix('/').unwrap_or(segments);
+    for (index, segment) in segments.split('/').enumerate() {
+        if segment.is_empty() {
+            let detail = format!("segment[{index}] may not be empty");
+            errors.push(FieldError::invalid(&at, path, detail));
+            continue;
+        }
+        for problem in validate_name::dns1123_subdomain(segment) {
+            let detail = format!("segment[{index}]: {problem}");
+            errors.push(FieldError::invalid(&at, path, detail));
+        }
+    }
+}
+
+/// Checks the URL of a webhook.
+pub(super) fn check_url(errors: &mut Errors, url: &str, path: &FieldPath) {
     const FORM: &str = "; desired format: https://host[/path]";
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     if scheme != "https" {

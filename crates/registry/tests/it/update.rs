@@ -235,27 +235,6 @@ async fn an_update_of_nothing_is_not_found() {
     assert_eq!(status.message, "configmaps \"a\" not found");
 }
 
-#[tokio::test]
-async fn an_update_that_creates_takes_any_version_and_no_uid() {
-    let fixture = Fixture::new().await;
-    let mut lease = Lease::default();
-    lease.metadata.name = "l".into();
-    lease.spec.holder_identity = Some("a".into());
-    lease.metadata.uid = "other".into();
-    let status = fixture.put(lease.clone()).await;
-    let status = status.expect_err("what is not there has no uid");
-    assert_eq!(
-        status.message,
-        "Operation cannot be fulfilled on leases.coordination.k8s.io \"l\": StorageError: invalid \
-         object, Code: 4, Key: /registry/leases/default/l, ResourceVersion: 0, AdditionalErrorMsg: \
-         Precondition failed: UID in precondition: other, UID in object meta: "
-    );
-    lease.metadata.uid = "".into();
-    lease.metadata.resource_version = "7".into();
-    let updated = fixture.put(lease).await;
-    assert!(updated.expect("it is made again").created);
-}
-
 /// Counts how often it is asked, and lets somebody else write before its first answer.
 struct Interrupted<'a> {
     fixture: &'a Fixture,
