@@ -306,7 +306,7 @@ fn repeated(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
 fn fractions(found: &mut Vec<String>, amounts: &BTreeMap<Str, Quantity>, path: &FieldPath) {
     for name in ["memory", "ephemeral-storage"] {
         if let Some(amount) = amounts.get(name)
-            && amount.milli_value() % 1000 != 0
+            && !amount.is_whole()
         {
             found.push(format!(
                 "{}: fractional byte value {:?} is invalid, must be an integer",
