@@ -4,6 +4,7 @@
 //! fill in what they left out. Kinds without a module are `plain`.
 
 mod address_rules;
+mod address_warnings;
 mod admission_policy;
 mod affinity_rules;
 mod annotation_rules;
@@ -30,6 +31,7 @@ mod daemon_set;
 mod definition_rules;
 mod deployment;
 mod device_class;
+mod device_rules;
 mod dns_rules;
 mod endpoint_slice;
 mod endpoints;
@@ -88,6 +90,7 @@ mod pod_template_rules;
 mod pod_update_rules;
 mod pod_warnings;
 mod priority_class;
+mod priority_level_rules;
 mod probe_rules;
 mod profile_rules;
 mod projected_volume_rules;
@@ -108,6 +111,7 @@ mod service_address_rules;
 mod service_change_rules;
 mod service_cidr;
 pub(crate) mod service_rules;
+mod service_warnings;
 mod signer_rules;
 mod signing_conditions;
 mod spread_rules;
@@ -121,11 +125,14 @@ mod volume_attachment;
 mod volume_attributes_class;
 mod volume_defaults;
 mod volume_mount_rules;
+mod volume_path_warnings;
 mod volume_provider_rules;
 mod volume_rules;
 mod volume_source_rules;
 mod volume_sources;
+mod volume_warnings;
 mod webhook_configuration;
+mod webhook_rules;
 mod windows_rules;
 
 use crate::{ForKind, KindStrategy, Strategy};

@@ -2,9 +2,9 @@
 
 use crate::{Generation, KindStrategy, StatusKeeps};
 use kubist_api::flowcontrol::v1::{FlowSchema, LimitResponse, PriorityLevelConfiguration};
-use kubist_apimachinery::{FieldError, FieldPath};
+use kubist_apimachinery::FieldError;
 
-use super::{fill, rules};
+use super::{fill, metadata_checks, priority_level_rules};
 
 #[derive(Debug)]
 pub(super) struct FlowSchemas;
@@ -18,14 +18,17 @@ impl KindStrategy for FlowSchemas {
     fn apply_defaults(&self, object: &mut FlowSchema) {
         fill::number(&mut object.spec.matching_precedence, 1000);
     }
+    fn validate_update(&self, new: &FlowSchema, _: &FlowSchema) -> Vec<FieldError> {
+        metadata_checks::whole(self, new)
+    }
+    fn checks_metadata(&self) -> bool {
+        true
+    }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Everything
     }
     fn generation(&self) -> Generation {
         Generation::Spec
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
     }
 }
 
@@ -47,18 +50,26 @@ impl KindStrategy for PriorityLevelConfigurations {
     }
     fn validate(&self, new: &PriorityLevelConfiguration) -> Vec<FieldError> {
         let mut errors = Vec::new();
-        let path = FieldPath::new("spec").child("type");
-        rules::required(&mut errors, &new.spec.type_, &path);
+        priority_level_rules::check(&mut errors, new);
         errors
+    }
+    fn validate_update(
+        &self,
+        new: &PriorityLevelConfiguration,
+        _: &PriorityLevelConfiguration,
+    ) -> Vec<FieldError> {
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Everything
     }
     fn generation(&self) -> Generation {
         Generation::Spec
-    }
-    fn allow_unconditional_update(&self) -> bool {
-        false
     }
 }
 

@@ -191,8 +191,17 @@ impl Store {
     }
 }
 
-/// Leaves one of several references to the same owner, with a warning, as upstream.
+/// Leaves one of several references to the same owner in what a client sent, with a warning.
 pub fn remove_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
+    remove_duplicates(cx, object, "");
+}
+
+/// The same in what became of it, such as a patched object.
+pub(super) fn remove_late_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
+    remove_duplicates(cx, object, " after mutating admission happens");
+}
+
+fn remove_duplicates(cx: &RequestContext, object: &mut dyn AnyObject, when: &str) {
     let owners = &mut object.meta_mut().owner_references;
     if owners.len() < 2 {
         return;
@@ -208,7 +217,7 @@ pub fn remove_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) 
     });
     if !twice.is_empty() {
         cx.warn(format!(
-            ".metadata.ownerReferences contains duplicate entries; API server dedups owner \
+            ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner \
              references in 1.20+, and may reject such requests as early as 1.24; please fix your \
              requests; duplicate UID(s) observed: {}",
             twice.join(", ")

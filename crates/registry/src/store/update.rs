@@ -1,6 +1,6 @@
 //! Update: a new object in place of an old one, as often as another write comes in between.
 
-use super::create::remove_duplicate_owners;
+use super::create::remove_late_duplicate_owners;
 use super::{GroupRules, Store};
 use crate::hooks::{AllBegun, Begin};
 use crate::object_fields::{equal_in, number_of, splice};
@@ -130,7 +130,7 @@ impl Store {
         let cx = request.cx;
         let mut new = self.restore(request.part, new, old)?;
         restore_metadata(new.meta_mut(), old.meta());
-        remove_duplicate_owners(cx, &mut *new);
+        remove_late_duplicate_owners(cx, &mut *new);
         match request.part {
             Part::Whole => self.strategy.prepare_for_update(cx, &mut *new, old),
             Part::Status if request.subresource == STATUS => {
