@@ -57,7 +57,8 @@ pub(crate) struct Options {
     /// Use this binary in place of building one
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
-    /// Use this etcd in place of the one on the path
+    /// Use this etcd in place of the one on the path; with one before 3.5.13 a kube-apiserver
+    /// refuses watches that begin with what is there
     #[arg(long, value_name = "PATH", default_value = "etcd")]
     etcd: PathBuf,
     /// Only these areas, as in `patches,watches`
@@ -212,6 +213,8 @@ fn start_apiserver(binary: &Path, scratch: &Path, etcd: &str) -> Outcome<(Runnin
         .arg("--service-account-signing-key-file")
         .arg(&key)
         .args(["--disable-admission-plugins", DISABLED])
+        // Ours has the option of deletions that this is about always.
+        .args(["--feature-gates", "AllowUnsafeMalformedObjectDeletion=true"])
         .arg("--enable-priority-and-fairness=false");
     let log = scratch.join("kube-apiserver.log");
     let running = start(command, &log)?;

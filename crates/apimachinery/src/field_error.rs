@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::go_text::quote;
+use crate::go_text::{escape_html, quote};
 use crate::{CauseType, FieldPath, Str};
 
 /// What is wrong with a field.
@@ -266,19 +266,8 @@ impl BadValue {
     /// A value shown as the JSON that Go would write for it (which escapes `<`, `>` and `&`).
     pub fn json(value: &(impl Serialize + ?Sized)) -> Self {
         let json = serde_json::to_string(value).unwrap_or_else(|error| quote(&error.to_string()));
-        let mut text = String::with_capacity(json.len());
-        for c in json.chars() {
-            match c {
-                '<' => text.push_str("\\u003c"),
-                '>' => text.push_str("\\u003e"),
-                '&' => text.push_str("\\u0026"),
-                '\u{2028}' => text.push_str("\\u2028"),
-                '\u{2029}' => text.push_str("\\u2029"),
-                _ => text.push(c),
-            }
-        }
         Self {
-            text: Some(text.into()),
+            text: Some(escape_html(&json).into()),
         }
     }
 }

@@ -22,6 +22,28 @@ pub fn quote(text: &str) -> String {
     quoted
 }
 
+/// A JSON text with the characters that Go's encoder escapes in texts: `<`, `>`, `&` and two breaks
+/// of lines.
+///
+/// ```
+/// use kubist_apimachinery::go_text::escape_html;
+/// assert_eq!(escape_html(r#""<é>""#), r#""\u003cé\u003e""#);
+/// ```
+pub fn escape_html(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '<' => text.push_str("\\u003c"),
+            '>' => text.push_str("\\u003e"),
+            '&' => text.push_str("\\u0026"),
+            '\u{2028}' => text.push_str("\\u2028"),
+            '\u{2029}' => text.push_str("\\u2029"),
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
 /// `text` in double quotes as Go's `time` package does it: bytes that are no printable ASCII as
 /// `\\x`.
 pub fn quote_for_time(text: &str) -> String {

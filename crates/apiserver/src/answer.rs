@@ -85,11 +85,6 @@ impl Answer {
         Self::new(code, "", Body::empty())
     }
 
-    /// 204.
-    pub(crate) fn no_content() -> Self {
-        Self::new(StatusCode::NO_CONTENT, TEXT, Body::empty())
-    }
-
     /// 304.
     pub(crate) fn not_modified() -> Self {
         Self::new(StatusCode::NOT_MODIFIED, TEXT, Body::empty())
@@ -134,10 +129,8 @@ impl Answer {
         *response.status_mut() = self.code;
         *response.headers_mut() = self.headers;
         let content_type = HeaderValue::from_static(self.content_type);
-        // Nothing is of no type, and a 304 that names one would change that of what the client
-        // holds.
-        let is_empty = [StatusCode::NO_CONTENT, StatusCode::NOT_MODIFIED];
-        if !self.content_type.is_empty() && !is_empty.contains(&response.status()) {
+        // A 304 that names a type would change that of what the client holds.
+        if !self.content_type.is_empty() && response.status() != StatusCode::NOT_MODIFIED {
             response
                 .headers_mut()
                 .insert(header::CONTENT_TYPE, content_type);

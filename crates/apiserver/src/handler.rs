@@ -80,21 +80,48 @@ pub(crate) async fn answer(
         return Ok(Answer::page_not_found());
     }
     check_scope(facts, &path)?;
-    warn_of_deprecation(call, facts);
-    let Some(storage) = storage else {
-        return made_up(call, facts, &path, body).await;
-    };
-    if is_token_request(facts, &path) {
-        return token_request::answer(call, facts, &path, body).await;
+    // A definition's version is told to be old whatever comes of the request.
+    if custom {
+        warn_of_deprecation(call, facts);
     }
-    if let Some(subresource) = connect::subresource(facts, &path) {
-        return connect::answer(call, facts, subresource, &path).await;
+    let answered = match storage {
+        Some(storage) => about_stored(call, storage, &path, body).await,
+        None => made_up(call, facts, &path, body).await,
+    };
+    if !custom && !is_unrouted(call.request, &answered) {
+        warn_of_deprecation(call, facts);
+    }
+    answered
+}
+
+/// Whether nobody has looked at a request: upstream's router refuses methods, forms of answers and
+/// types of patches.
+fn is_unrouted(request: &Request, answered: &Result<Answer, Status>) -> bool {
+    answered.as_ref().is_err_and(|refusal| match refusal.code {
+        405 | 406 => true,
+        415 => request.method == "PATCH",
+        _ => false,
+    })
+}
+
+async fn about_stored(
+    call: Call<'_>,
+    storage: Arc<dyn RestStorage>,
+    path: &ResourcePath,
+    body: &mut Incoming,
+) -> Result<Answer, Status> {
+    let facts = storage.facts();
+    if is_token_request(facts, path) {
+        return token_request::answer(call, facts, path, body).await;
+    }
+    if let Some(subresource) = connect::subresource(facts, path) {
+        return connect::answer(call, facts, subresource, path).await;
     }
     let rest = match &path.subresource {
         None => storage,
         Some(name) if !path.more => {
             let rest = storage.subresource(name);
-            rest.ok_or_else(|| no_subresource(&*storage, &path))?
+            rest.ok_or_else(|| no_subresource(&*storage, path))?
         }
         Some(_) => return Err(not_found()),
     };
@@ -103,7 +130,7 @@ pub(crate) async fn answer(
         namespace: path.namespace.clone().unwrap_or_default(),
         name: path.name.clone().unwrap_or_default(),
     };
-    dispatch(call, target, &path, body).await
+    dispatch(call, target, path, body).await
 }
 
 /// The option with which a list, or a watch, leaves out what cannot be read. Upstream has it for
@@ -188,6 +215,7 @@ const DEPRECATED: [(&str, &str, &str, &str); 2] = [
     ),
 ];
 
+/// Warns who uses a deprecated kind, if what they ask for is there in a form that they accept.
 fn warn_of_deprecation(call: Call<'_>, facts: &'static ResourceFacts) {
     let names = (facts.group, facts.version, facts.kind);
     let found = DEPRECATED
@@ -195,7 +223,7 @@ fn warn_of_deprecation(call: Call<'_>, facts: &'static ResourceFacts) {
         .find(|(group, version, kind, _)| (*group, *version, *kind) == names);
     let built_in = found.map(|(_, _, _, warning)| *warning);
     if let Some(warning) = built_in.or_else(|| deprecation_of(facts)) {
-        call.cx.warn(warning);
+        call.cx.warn_first(warning);
         call.service.metrics.deprecated(call.labels);
     }
 }

@@ -1,45 +1,99 @@
-//! `/openapi/v3`: an index, and a document for each group and version. `/openapi/v2`: one.
+//! `/openapi/v3`: an index, and a document for each version of a group and for what stands before
+//! those. `/openapi/v2`: one.
 //!
-//! Documents say what clients ask them: schemas with their types, list keys and patch strategies
-//! (`kubectl explain`, strategic merge), and operations with their media types and parameters
-//! (`kubectl apply` looks for `fieldValidation`). They have no prose. Each is made when it is
-//! first asked for, and kept; the index makes all of them once, to know their hashes.
+//! Documents say what clients ask them: schemas with upstream's words, list keys and patch
+//! strategies (`kubectl explain`, strategic merge), and operations with their media types and
+//! parameters (`kubectl apply` looks for `fieldValidation`), without words. Those of built-in
+//! groups are made when they are first asked for, and kept; the index makes all of them once, to
+//! know their hashes.
 
+mod definitions;
+mod entrances;
 mod operations;
 mod schemas;
 mod v2;
+mod words;
 
 use crate::answer::{Answer, TEXT};
 use crate::body::Body;
+use crate::version::API_MINOR;
 use bytes::Bytes;
+use definitions::defined;
+use entrances::Entrance;
 use http::header::{CACHE_CONTROL, ETAG, LOCATION, VARY};
 use http::{HeaderValue, StatusCode};
 use kubist_api::{GROUPS, GroupFacts, VersionFacts};
-use kubist_registry::ServedGroup;
+use kubist_codec::negotiate::parse_accept;
+use kubist_registry::{ServedGroup, Stored};
 use serde_json::{Map, Value, json};
 use std::sync::OnceLock;
+use words::Words;
+
+const JSON: &str = "application/json";
 
 /// The documents that were asked for.
 #[derive(Debug, Default)]
 pub(crate) struct OpenApi {
-    index: OnceLock<Bytes>,
-    documents: Vec<(String, OnceLock<Bytes>)>,
+    /// Paths and hashes of what is built in.
+    index: OnceLock<Vec<(String, String)>>,
+    documents: Vec<Document>,
     old: [OnceLock<Bytes>; 2],
 }
 
+/// A document of what is built in.
+#[derive(Debug)]
+struct Document {
+    /// Without the slash before it.
+    path: String,
+    topic: Topic,
+    made: OnceLock<Bytes>,
+}
+
+/// What a document is about.
+#[derive(Clone, Copy, Debug)]
+enum Topic {
+    Entrance(Entrance),
+    Version(&'static GroupFacts, &'static VersionFacts),
+}
+
+/// What was asked of a document.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Asked<'a> {
+    /// Below `/openapi/v3/`.
+    pub(crate) path: &'a str,
+    /// That of the document as somebody knows it.
+    pub(crate) hash: Option<&'a str>,
+    pub(crate) if_none_match: Option<&'a str>,
+    pub(crate) accept: Option<&'a str>,
+}
+
 impl OpenApi {
+    /// Bytes that are read to make a document.
+    pub(crate) const BYTES: usize = Words::BYTES;
+
     pub(crate) fn new() -> Self {
-        let paths = group_versions().map(|(group, version)| path(group, version));
+        let always = Entrance::ALWAYS.into_iter().map(Topic::Entrance);
+        let groups = GROUPS.iter().filter(|it| !it.name.is_empty());
+        let groups = groups.map(|it| Topic::Entrance(Entrance::Group(it)));
+        let versions = group_versions().map(|(group, version)| Topic::Version(group, version));
+        let topics = always.chain(groups).chain(versions);
+        let documents = topics.map(|topic| Document {
+            path: topic.path(),
+            topic,
+            made: OnceLock::new(),
+        });
         Self {
             index: OnceLock::new(),
-            documents: paths.map(|path| (path, OnceLock::new())).collect(),
+            documents: documents.collect(),
             old: Default::default(),
         }
     }
 
     /// The document of `/openapi/v2`, in the form that an Accept header asks for.
     pub(crate) fn old_document(&self, served: &[ServedGroup], accept: Option<&str>) -> Answer {
-        let form = v2::Form::of(accept);
+        let Some(form) = v2::Form::of(accept) else {
+            return vary(not_acceptable(), ["Accept-Encoding", "Accept"]);
+        };
         let [json, protobuf] = &self.old;
         let made = match form {
             v2::Form::Json => json,
@@ -49,69 +103,138 @@ impl OpenApi {
             let roots = group_versions()
                 .filter(|it| is_served(served, *it))
                 .flat_map(|(group, version)| operations::paths(&path(group, version), version).1);
-            v2::document(&schemas::reachable(roots.collect()), form).into()
+            let schemas = entrances::add_schemas(roots.collect(), &Words::read());
+            v2::document(&schemas, form).into()
         });
-        Answer::whole(form.media_type(), bytes.clone())
+        let answer = Answer::whole(form.media_type(), bytes.clone());
+        vary(answer, ["Accept-Encoding", "Accept"])
     }
 
-    /// The index.
-    pub(crate) fn index(&self, served: &[ServedGroup]) -> Answer {
-        let bytes = self.index.get_or_init(|| {
-            let paths: Map<String, Value> = group_versions()
-                .filter(|it| is_served(served, *it))
-                .map(|(group, version)| {
-                    let path = path(group, version);
-                    let hash = tag(&document(group, version));
-                    let url = format!("/openapi/v3/{path}?hash={hash}");
-                    (path, json!({"serverRelativeURL": url}))
-                })
-                .collect();
-            json!({"paths": paths}).to_string().into()
+    /// The index, with the definitions that are stored.
+    pub(crate) fn index(&self, served: &[ServedGroup], stored: &[Stored]) -> Answer {
+        let built_in = self.index.get_or_init(|| {
+            let words = Words::read();
+            let documents = self.documents.iter();
+            documents
+                .filter(|it| it.topic.is_served(served))
+                .map(|it| (it.path.clone(), tag(&it.topic.document(&words))))
+                .collect()
         });
+        let defined = defined(served, stored);
+        let defined = defined.iter().map(|it| (it.path(), it.tag()));
+        let paths = defined.chain(built_in.iter().cloned());
+        let entry = |(path, hash): (String, String)| {
+            let url = format!("/openapi/v3/{path}?hash={hash}");
+            (path, json!({"serverRelativeURL": url}))
+        };
+        let paths: Map<String, Value> = paths.map(entry).collect();
+        let text = json!({"paths": paths}).to_string();
         // Upstream's index says that it is text.
-        Answer::whole(TEXT, bytes.clone())
+        Answer::whole(TEXT, text)
     }
 
-    /// The document of a path below `/openapi/v3/`. With a hash, that of the document as it is
-    /// now may be kept for ever, and any other leads there.
+    /// A document. With a hash, that of the document as it is now may be kept for ever, and any
+    /// other leads there.
     pub(crate) fn document(
         &self,
         served: &[ServedGroup],
-        path: &str,
-        hash: Option<&str>,
-        if_none_match: Option<&str>,
+        stored: &[Stored],
+        asked: Asked<'_>,
     ) -> Option<Answer> {
-        let found = self.documents.iter().position(|(it, _)| it == path)?;
-        let (group, version) = group_versions().nth(found)?;
-        if !is_served(served, (group, version)) {
-            return None;
+        let mut documents = self.documents.iter();
+        let built_in = documents.find(|it| it.path == asked.path && it.topic.is_served(served));
+        if let Some(document) = built_in {
+            let make = || document.topic.document(&Words::read()).into();
+            let bytes = document.made.get_or_init(make);
+            return answer(asked, &tag(bytes), || bytes.clone());
         }
-        let made = &self.documents[found].1;
-        let bytes = made.get_or_init(|| document(group, version).into());
-        let current = tag(bytes);
-        let tag = format!("\"{current}\"");
-        let mut answer = if hash.is_some_and(|it| it != current) {
-            let mut answer = Answer::new(
-                StatusCode::MOVED_PERMANENTLY,
-                "application/json",
-                Body::empty(),
-            );
-            let url = HeaderValue::from_str(&format!("/openapi/v3/{path}?hash={current}")).ok()?;
-            answer.headers.insert(LOCATION, url);
-            answer
-        } else if if_none_match == Some(tag.as_str()) {
-            Answer::not_modified()
-        } else {
-            Answer::whole("application/json", bytes.clone())
-        };
-        if hash == Some(current.as_str()) {
-            answer = answer.with_header(CACHE_CONTROL, "public, immutable");
+        let defined = defined(served, stored);
+        let document = defined.iter().find(|it| it.path() == asked.path)?;
+        let make = || document.document(&Words::read()).into();
+        answer(asked, &document.tag(), make)
+    }
+}
+
+/// The answer to who asks for a document, which is made where it is needed.
+fn answer(asked: Asked<'_>, current: &str, make: impl FnOnce() -> Bytes) -> Option<Answer> {
+    let is_json = |media_type: &str| (media_type == JSON).then_some(());
+    if accepted(asked.accept, is_json).is_none() {
+        return Some(vary(not_acceptable(), ["Accept"]));
+    }
+    let tag = format!("\"{current}\"");
+    let mut answer = if asked.hash.is_some_and(|it| it != current) {
+        let mut answer = Answer::new(StatusCode::MOVED_PERMANENTLY, JSON, Body::empty());
+        let url = format!("/openapi/v3/{}?hash={current}", asked.path);
+        let url = HeaderValue::from_str(&url).ok()?;
+        answer.headers.insert(LOCATION, url);
+        answer
+    } else if asked.if_none_match == Some(tag.as_str()) {
+        Answer::not_modified()
+    } else {
+        Answer::whole(JSON, make())
+    };
+    if asked.hash == Some(current) {
+        answer = answer.with_header(CACHE_CONTROL, "public, immutable");
+    }
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        answer.headers.insert(ETAG, tag);
+    }
+    Some(vary(answer, ["Accept"]))
+}
+
+/// Upstream says nothing in it.
+fn not_acceptable() -> Answer {
+    Answer::bare(StatusCode::NOT_ACCEPTABLE)
+}
+
+fn vary<const N: usize>(mut answer: Answer, names: [&'static str; N]) -> Answer {
+    for name in names {
+        answer.headers.append(VARY, HeaderValue::from_static(name));
+    }
+    answer
+}
+
+/// The form that an Accept header prefers. `form` knows those of media types; whoever takes any
+/// gets that of JSON.
+fn accepted<T>(accept: Option<&str>, form: impl Fn(&str) -> Option<T>) -> Option<T> {
+    let header = accept.unwrap_or_default();
+    if header.trim().is_empty() {
+        return form(JSON);
+    }
+    parse_accept(header).iter().find_map(|clause| {
+        let media_type = &clause.media_type;
+        match (&*media_type.main, &*media_type.sub) {
+            ("*" | "application", "*") => form(JSON),
+            (main, sub) => form(&format!("{main}/{sub}")),
         }
-        answer = answer.with_header(VARY, "Accept");
-        if let Ok(tag) = HeaderValue::from_str(&tag) {
-            answer.headers.insert(ETAG, tag);
+    })
+}
+
+impl Topic {
+    fn path(self) -> String {
+        match self {
+            Self::Entrance(entrance) => entrance.path(),
+            Self::Version(group, version) => path(group, version),
         }
-        Some(answer)
+    }
+
+    /// Whether it is turned on. That does not change while a server runs.
+    fn is_served(self, served: &[ServedGroup]) -> bool {
+        match self {
+            Self::Entrance(Entrance::Group(group)) => {
+                let mut versions = group.versions.iter();
+                versions.any(|version| is_served(served, (group, version)))
+            }
+            Self::Entrance(_) => true,
+            Self::Version(group, version) => is_served(served, (group, version)),
+        }
+    }
+
+    fn document(self, words: &Words) -> Vec<u8> {
+        match self {
+            Self::Entrance(entrance) => entrance.document(words),
+            Self::Version(group, version) => document(group, version, words),
+        }
     }
 }
 
@@ -120,7 +243,7 @@ fn group_versions() -> impl Iterator<Item = (&'static GroupFacts, &'static Versi
     GROUPS.iter().flat_map(versions)
 }
 
-/// Whether a version of a built-in group is turned on. That does not change while a server runs.
+/// Whether a version of a built-in group is turned on.
 fn is_served(
     served: &[ServedGroup],
     (group, version): (&'static GroupFacts, &'static VersionFacts),
@@ -143,15 +266,34 @@ fn tag(bytes: &[u8]) -> String {
 }
 
 /// The document of a version of a group, as JSON.
-fn document(group: &'static GroupFacts, version: &'static VersionFacts) -> Vec<u8> {
+fn document(group: &'static GroupFacts, version: &'static VersionFacts, words: &Words) -> Vec<u8> {
     let (paths, roots) = operations::paths(&path(group, version), version);
-    let document = json!({
+    let mut schemas = schemas::reachable(roots, words);
+    if !group.name.is_empty() {
+        schemas::register(&mut schemas, group.name, version.version);
+    }
+    whole(paths, schemas)
+}
+
+/// A document of what is built in.
+fn whole(paths: Value, schemas: Map<String, Value>) -> Vec<u8> {
+    let mut components = json!({"securitySchemes": {"BearerToken": {
+        "type": "apiKey",
+        "description": "Bearer Token authentication",
+        "name": "authorization",
+        "in": "header",
+    }}});
+    if !schemas.is_empty() {
+        components["schemas"] = Value::Object(schemas);
+    }
+    json!({
         "openapi": "3.0.0",
-        "info": {"title": "Kubernetes", "version": "unversioned"},
+        "info": {"title": "Kubernetes", "version": format!("1.{API_MINOR}")},
         "paths": paths,
-        "components": {"schemas": schemas::reachable(roots)},
-    });
-    document.to_string().into_bytes()
+        "components": components,
+    })
+    .to_string()
+    .into_bytes()
 }
 
 #[cfg(test)]

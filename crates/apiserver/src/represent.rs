@@ -24,7 +24,7 @@ use kubist_codec::negotiate::{
     MetaVersion, Negotiated, NotAcceptable, Offer, Transform, negotiate,
 };
 use kubist_codec::{Format, envelope, yaml};
-use kubist_registry::Stored;
+use kubist_registry::{Stored, has_own_columns};
 use list_pieces::{ListPieces, Part};
 use serde_json::{Map, Value, json};
 use tree_pieces::{Costed, TreePieces};
@@ -35,6 +35,8 @@ pub(crate) struct Form {
     pub(crate) chosen: Negotiated,
     pub(crate) pretty: bool,
     pub(crate) table: Option<TableStyle>,
+    /// What is wrong with the options of a table, which is told once there is something to show.
+    refused: Option<Status>,
 }
 
 /// A list that is to be answered.
@@ -68,10 +70,19 @@ impl Form {
         facts: &'static ResourceFacts,
         now: Time,
     ) -> Result<Self, Status> {
+        let mut refused = None;
         let table = match chosen.transform {
             Transform::Table { version } => Some(TableStyle {
                 version,
-                include: Include::parse(request.query.first("includeObject"))?,
+                include: match Include::parse(request.query.first("includeObject")) {
+                    Ok(include) => include,
+                    // Nothing is written for somebody who cannot be told of it.
+                    Err(status) if !request.reads() => return Err(status),
+                    Err(status) => {
+                        refused = Some(status);
+                        Include::None
+                    }
+                },
                 facts,
                 scales: false,
                 now,
@@ -83,7 +94,13 @@ impl Form {
             chosen,
             pretty,
             table,
+            refused,
         })
+    }
+
+    /// Whether something can be shown in it.
+    pub(crate) fn check(&self) -> Result<(), Status> {
+        self.refused.clone().map_or(Ok(()), Err)
     }
 
     /// Whether objects are themselves in it, no tables and not their metadata alone.
@@ -93,6 +110,7 @@ impl Form {
 
     /// One object.
     pub(crate) fn object(&self, code: StatusCode, stored: &Stored) -> Result<Answer, Status> {
+        self.check()?;
         let format = self.chosen.format;
         if let Some(table) = self.table {
             let table = table.table(&metadata_of(stored), std::slice::from_ref(stored), true)?;
@@ -141,8 +159,14 @@ impl Form {
 
     /// A list. Large ones are made while they are sent.
     pub(crate) fn list(&self, list: ListParts) -> Result<Answer, Status> {
+        self.check()?;
         if let Some(table) = self.table {
-            let head = table.head(&list.metadata);
+            let mut head = table.head(&list.metadata);
+            if list.items.is_empty() && !has_own_columns(table.facts) {
+                // As upstream, whose common way to make tables makes no rows of nothing.
+                head.insert("rows".to_owned(), Value::Null);
+                return self.tree(StatusCode::OK, &Value::Object(head));
+            }
             return self.trees(head, "rows", list.items, move |stored| table.row(stored));
         }
         match self.chosen.transform {
@@ -233,7 +257,7 @@ impl Form {
         version: MetaVersion,
     ) -> Result<Answer, Status> {
         let partial = PartialObjectMetadata {
-            metadata: stored.object()?.meta().clone(),
+            metadata: stored.metadata()?.into_owned(),
         };
         if self.chosen.format == Format::Protobuf {
             let raw = to_protobuf(&partial);
@@ -256,13 +280,18 @@ impl Form {
                 body,
             ));
         }
-        let head = Map::from_iter([
+        let mut head = Map::from_iter([
             ("kind".to_owned(), Value::from(kind)),
             ("apiVersion".to_owned(), Value::from(api_version)),
             ("metadata".to_owned(), to_json_value(&list.metadata)),
         ]);
+        if list.items.is_empty() {
+            // As upstream, which makes no list where there is nothing to put in.
+            head.insert("items".to_owned(), Value::Null);
+            return self.tree(StatusCode::OK, &Value::Object(head));
+        }
         self.trees(head, "items", list.items, move |stored| {
-            let metadata = stored.object()?.meta().clone();
+            let metadata = stored.metadata()?.into_owned();
             Ok(partial_json(&PartialObjectMetadata { metadata }, version))
         })
     }

@@ -46,6 +46,11 @@ impl Request {
         self.header(ACCEPT)
     }
 
+    /// Whether it changes nothing.
+    pub(crate) fn reads(&self) -> bool {
+        matches!(self.method.as_str(), "GET" | "HEAD")
+    }
+
     /// `Content-Type`.
     pub(crate) fn content_type(&self) -> Option<&str> {
         self.header(CONTENT_TYPE)

@@ -131,8 +131,10 @@ impl Service {
             });
         let mut response = finish(&request, &cx, answer);
         response.headers_mut().insert(AUDIT_ID, record.audit_id());
-        // On HTTP/1.1 the next request comes after whatever nobody read of this one.
-        if protocol < Version::HTTP_2 && !body::drain(&mut body).await {
+        // On HTTP/1.1 the next request comes after whatever nobody read of this one; on HTTP/2 the
+        // reset of a stream that the client still sends on can overtake the answer.
+        let is_drained = body::drain(&mut body).await;
+        if protocol < Version::HTTP_2 && !is_drained {
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(CONNECTION, close);
         }
@@ -224,7 +226,7 @@ impl Service {
         }
         let offer = Offer {
             discovery: matches!(route, Route::CoreVersions | Route::Groups),
-            routed: !defined && !matches!(route, Route::Group(_)),
+            routed: !defined && !any_method,
             ..Offer::DISCOVERY
         };
         let chosen = negotiate(request.accept(), &offer);

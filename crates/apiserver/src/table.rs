@@ -111,7 +111,7 @@ impl TableStyle {
             Include::Metadata => json!({
                 "kind": "PartialObjectMetadata",
                 "apiVersion": self.version.api_version(),
-                "metadata": to_json_value(object.meta()),
+                "metadata": to_json_value(&*stored.metadata()?),
             }),
         };
         Ok(json!({"cells": cells, "object": shown}))

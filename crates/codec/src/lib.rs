@@ -33,6 +33,7 @@
 
 pub mod envelope;
 mod format;
+mod go_float;
 pub mod go_json;
 mod input;
 mod json_members;

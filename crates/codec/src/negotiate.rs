@@ -239,13 +239,18 @@ pub fn negotiate(accept: Option<&str>, offer: &Offer) -> Result<Negotiated, NotA
         .ok_or_else(|| NotAcceptable::of(&plain_types(Format::ALL), false))
 }
 
-/// Chooses the representation of a watch: the formats that have streams.
-pub fn negotiate_watch(accept: Option<&str>, offer: &Offer) -> Result<Negotiated, NotAcceptable> {
-    let chosen = negotiate(accept, offer)?;
-    if chosen.format.encoding().is_some() {
-        return Ok(chosen);
+impl Negotiated {
+    /// What was chosen for a watch, if its format has streams. Upstream looks at that once the watch
+    /// has begun, after all that can be wrong with the request.
+    ///
+    /// # Errors
+    /// The format has no streams.
+    pub fn check_stream(&self) -> Result<(), NotAcceptable> {
+        if self.format.encoding().is_some() {
+            return Ok(());
+        }
+        Err(NotAcceptable::of(&stream_types(Format::ALL), false))
     }
-    Err(NotAcceptable::of(&stream_types(Format::ALL), false))
 }
 
 fn choose(accept: Option<&str>, offer: &Offer, formats: &[Format]) -> Option<Negotiated> {
@@ -275,10 +280,8 @@ fn plain(format: Format) -> Negotiated {
 
 /// What a clause asks for in a format, if the endpoint can do it.
 fn serve(clause: &MediaType, format: Format, offer: &Offer) -> Option<Negotiated> {
-    if clause
-        .parameter("stream")
-        .is_some_and(|stream| stream != "watch")
-    {
+    let streams = |stream: &str| stream == "watch" && format.encoding().is_some();
+    if !clause.parameter("stream").is_none_or(streams) {
         return None;
     }
     let transform = match clause.parameter("as") {

@@ -16,20 +16,35 @@ use kubist_apimachinery::wire::Schema;
 use serde_json::Value;
 
 pub use error::{PatchClass, PatchError};
+pub use go_value::print as go_print;
 pub use strict::strict_problems;
 
 use crate::go_json;
 use crate::negotiate::PatchType;
+
+/// How closely the text of a patch is read before it is applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "each patch is read in one of two ways"
+)]
+pub enum Reading {
+    /// It must be of the form that its type has.
+    Checked,
+    /// Only as far as it has to be understood: upstream reads patches so that are not validated
+    /// (`fieldValidation=Ignore`).
+    Loose,
+}
 
 /// Applies the body of a patch request. `schema` is that of the kind; strategic merge patches
 /// need it.
 ///
 /// ```
 /// use kubist_codec::negotiate::PatchType;
+/// use kubist_codec::patch::{Reading, apply};
 /// use serde_json::json;
-/// let patch = br#"{"data": {"a": null, "b": "2"}}"#;
-/// let patched =
-///     kubist_codec::patch::apply(PatchType::Merge, json!({"data": {"a": "1"}}), patch, None)?;
+/// let (before, patch) = (json!({"data": {"a": "1"}}), br#"{"data": {"a": null, "b": "2"}}"#);
+/// let patched = apply(PatchType::Merge, Reading::Checked, before, patch, None)?;
 /// assert_eq!(patched, json!({"data": {"b": "2"}}));
 /// # Ok::<(), kubist_codec::patch::PatchError>(())
 /// ```
@@ -39,13 +54,14 @@ use crate::negotiate::PatchType;
 /// one of these.
 pub fn apply(
     patch_type: PatchType,
+    reading: Reading,
     object: Value,
     patch: &[u8],
     schema: Option<&'static Schema>,
 ) -> Result<Value, PatchError> {
     match patch_type {
-        PatchType::Json => json::JsonPatch::parse(patch)?.apply(object),
-        PatchType::Merge => Ok(merge::merge(object, merge::parse(patch)?)),
+        PatchType::Json => json::JsonPatch::parse(patch, reading)?.apply(object),
+        PatchType::Merge => Ok(merge::merge(object, merge::parse(patch, reading)?)),
         PatchType::Strategic => match schema {
             Some(schema) => strategic::merge(object, strategic::parse(patch)?, schema),
             None => Err(PatchError::Unsupported {
@@ -74,4 +90,16 @@ fn no_map(found: &Value) -> String {
 fn decoding(reason: String) -> PatchError {
     let reason = format!("error decoding patch: {reason}");
     PatchError::Malformed { reason }
+}
+
+/// Removes members that are null: they would delete, and there is nothing to delete.
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.retain(|_, value| !value.is_null());
+            map.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(list) => list.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
 }

@@ -249,6 +249,10 @@ impl Storage for Cacher {
         self.shared.raw.keys()
     }
 
+    fn is_cached(&self) -> bool {
+        true
+    }
+
     fn create(
         &self,
         key: String,

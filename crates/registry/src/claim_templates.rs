@@ -6,6 +6,7 @@
 use kubist_api::{Kind, apps};
 use kubist_apimachinery::wire::Json;
 use kubist_apimachinery::{AnyObject, Status};
+use serde_json::Value;
 use std::any::Any;
 
 /// What comes before the templates. Nothing else in a StatefulSet looks like that: quotes within
@@ -45,4 +46,22 @@ pub(crate) fn with_kinds(json: Vec<u8>, object: &dyn AnyObject) -> Result<Vec<u8
     }
     out.extend_from_slice(rest);
     Ok(out)
+}
+
+/// The same in a tree, for patches, which see what clients see.
+pub fn add_template_kinds(tree: &mut Value, kind: &Kind) {
+    if !has_kinds(kind) {
+        return;
+    }
+    let templates = tree.pointer_mut("/spec/volumeClaimTemplates");
+    for template in templates
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten()
+    {
+        if let Value::Object(template) = template {
+            template.insert("kind".to_owned(), Value::from("PersistentVolumeClaim"));
+            template.insert("apiVersion".to_owned(), Value::from("v1"));
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod horizontal_pod_autoscaler;
 mod resource_claims;
 
 pub(crate) use self::events::event_field;
+pub(crate) use self::horizontal_pod_autoscaler::ANNOTATIONS as AUTOSCALER_ANNOTATIONS;
 use crate::custom::custom;
 use kubist_api::{GROUPS, Kind, ResourceFacts, VersionFacts, find_kind};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};

@@ -5,7 +5,7 @@ use crate::{
     Admission, Dependents, Generation, MetadataRules, NameRule, RequestContext, StatusKeeps,
     Strategy,
 };
-use kubist_apimachinery::{AnyObject, FieldError, KubeObject, Status, Time};
+use kubist_apimachinery::{AnyObject, DeleteOptions, FieldError, KubeObject, Status, Time};
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
@@ -28,6 +28,15 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
         cx: &'a Admission<'a>,
         new: &'a mut Self::Kind,
         old: Option<&'a Self::Kind>,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        let _ = (cx, new, old);
+        Box::pin(std::future::ready(Ok(())))
+    }
+    fn admit_update<'a>(
+        &'a self,
+        cx: &'a Admission<'a>,
+        new: &'a Self::Kind,
+        old: &'a Self::Kind,
     ) -> BoxFuture<'a, Result<(), Status>> {
         let _ = (cx, new, old);
         Box::pin(std::future::ready(Ok(())))
@@ -92,6 +101,10 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     fn name_rule(&self) -> NameRule {
         NameRule::DnsSubdomain
     }
+    fn name_problems(&self, object: &Self::Kind, name: &str, prefix: bool) -> Vec<String> {
+        let _ = object;
+        self.name_rule().check(name, prefix)
+    }
     fn generation(&self) -> Generation {
         Generation::None
     }
@@ -119,6 +132,10 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     }
     fn default_dependents(&self) -> Dependents {
         Dependents::Delete
+    }
+    fn delete_warning(&self, options: &DeleteOptions) -> Option<&'static str> {
+        let _ = options;
+        None
     }
     fn returns_deleted(&self) -> bool {
         false
@@ -169,6 +186,17 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
         match typed_mut(new) {
             Some(new) => self.0.admit(cx, new, old.and_then(typed)),
             None => Box::pin(std::future::ready(Ok(()))),
+        }
+    }
+    fn admit_update<'a>(
+        &'a self,
+        cx: &'a Admission<'a>,
+        new: &'a dyn AnyObject,
+        old: &'a dyn AnyObject,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        match (typed(new), typed(old)) {
+            (Some(new), Some(old)) => self.0.admit_update(cx, new, old),
+            _ => Box::pin(std::future::ready(Ok(()))),
         }
     }
     fn prepare_for_create(&self, cx: &RequestContext, new: &mut dyn AnyObject) {
@@ -250,6 +278,12 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
     fn name_rule(&self) -> NameRule {
         self.0.name_rule()
     }
+    fn name_problems(&self, object: &dyn AnyObject, name: &str, prefix: bool) -> Vec<String> {
+        match typed(object) {
+            Some(object) => self.0.name_problems(object, name, prefix),
+            None => self.name_rule().check(name, prefix),
+        }
+    }
     fn generation(&self) -> Generation {
         self.0.generation()
     }
@@ -276,6 +310,9 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
     }
     fn default_dependents(&self) -> Dependents {
         self.0.default_dependents()
+    }
+    fn delete_warning(&self, options: &DeleteOptions) -> Option<&'static str> {
+        self.0.delete_warning(options)
     }
     fn returns_deleted(&self) -> bool {
         self.0.returns_deleted()

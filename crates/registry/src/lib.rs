@@ -62,7 +62,6 @@ mod list;
 mod name_rule;
 mod object_fields;
 mod object_version;
-mod pace;
 mod pod_subresources;
 mod predicate;
 mod random;
@@ -91,6 +90,7 @@ mod table;
 mod validate_metadata;
 mod watch;
 mod watch_event;
+mod work_budget;
 
 pub mod cacher;
 pub mod metrics;
@@ -101,6 +101,7 @@ pub use capability::{
     CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
 };
 pub use catalog::{ServedGroup, ServedResource, ServedVersion};
+pub use claim_templates::add_template_kinds;
 pub use clock::{SystemClock, WallClock};
 pub use hooks::{Begin, Begun, Hooks};
 pub use kind_strategy::{ForKind, KindStrategy};
@@ -118,7 +119,7 @@ pub use rest::{
 pub use runtime_config::{RuntimeConfig, RuntimeConfigError};
 pub use storage_error::{Operation, StorageError};
 pub use storage_key::{KeyLayout, NoPlace};
-pub use store::remove_duplicate_owners;
+pub use store::{remove_duplicate_owners, remove_patched_duplicate_owners};
 pub use stored::Stored;
 pub use stored_codec::{StorageEncoding, StoredCodec};
 pub use strategy::{
@@ -127,7 +128,8 @@ pub use strategy::{
 };
 pub use system_objects::Announcement;
 pub use table::{
-    column_descriptions, scale_cells, scale_columns, scale_descriptions, table_cells, table_columns,
+    column_descriptions, has_own_columns, scale_cells, scale_columns, scale_descriptions,
+    table_cells, table_columns,
 };
 pub use watch::EventStream;
 pub use watch_event::{INITIAL_EVENTS_END, WatchEvent};

@@ -2,13 +2,13 @@
 
 use crate::Stored;
 use crate::continue_token::ContinueToken;
-use crate::pace::{OBJECT, Pace};
 use crate::predicate::Predicate;
 use crate::reader::Reader;
 use crate::storage::{ListRequest, Listed, Scope, Unreadable};
 use crate::storage_error::{Operation, StorageError};
 use crate::storage_key::KeyLayout;
 use crate::stored_codec::StoredCodec;
+use crate::work_budget::{OBJECT, WorkBudget};
 use bytes::Bytes;
 use kubist_apimachinery::wire::DecodeContext;
 use kubist_apimachinery::{
@@ -70,7 +70,7 @@ impl Listing<'_> {
         let mut listed = Listed::default();
         let mut page = limit;
         let (mut fetched, mut asked) = (0, 0);
-        let mut pace = Pace::new();
+        let mut budget = WorkBudget::new();
         loop {
             let request = RangeRequest {
                 range: cursor.range.clone(),
@@ -90,7 +90,7 @@ impl Listing<'_> {
             let revision = *cursor.revision.get_or_insert(response.revision.0);
             cursor.at = Some(Revision(revision));
             let left = limit.map(|limit| limit - listed.items.len());
-            let evaluated = self.select(&response, left, &mut listed, &mut pace).await;
+            let evaluated = self.select(&response, left, &mut listed, &mut budget).await;
             (fetched, asked) = (fetched + response.kvs.len(), asked + evaluated);
             let more = response.more || evaluated < response.kvs.len();
             let last = evaluated.checked_sub(1).map(|it| &response.kvs[it].key);
@@ -138,7 +138,7 @@ impl Listing<'_> {
         response: &RangeResponse,
         left: Option<usize>,
         listed: &mut Listed,
-        pace: &mut Pace,
+        budget: &mut WorkBudget,
     ) -> usize {
         let predicate = self.request.predicate;
         let everything = predicate.is_everything();
@@ -161,7 +161,8 @@ impl Listing<'_> {
             };
             let unread = !remember && !stored.is_sound();
             let looks = unread || !everything;
-            pace.spend(OBJECT + if looks { kv.value.len() } else { 0 })
+            budget
+                .spend(OBJECT + if looks { kv.value.len() } else { 0 })
                 .await;
             if let Some(status) = self.codec.failure(&stored, &mut cx) {
                 listed.unreadable.push(Unreadable {

@@ -4,35 +4,31 @@
 //! what every cluster has. It serves no requests itself.
 
 mod caches;
+mod engine;
 mod operating;
+mod shared;
 
 use self::caches::Caches;
 pub(crate) use self::caches::RunningCache;
 pub use self::operating::{CacheState, ObjectCount};
+pub(crate) use self::shared::Shared;
 use crate::cacher::Cacher;
 use crate::capability::RestStorage;
 use crate::catalog::{self, ServedGroup};
-use crate::clock::WallClock;
 use crate::convert::storage_version;
 use crate::custom::Definitions;
-use crate::hooks::Hooks;
-use crate::random::Random;
 use crate::registry_config::RegistryConfig;
 use crate::rest::Rest;
 use crate::runtime_config::RuntimeConfig;
-use crate::service_claims::{Ranges, ServiceClaims};
-use crate::storage::{DryRunnable, ListRequest, MadeStorage, Scope, StorageFactory};
-use crate::storage_error::Operation;
-use crate::storage_key::NoPlace;
+use crate::storage::{DryRunnable, StorageFactory};
 use crate::store::Store;
-use crate::strategy::{BoxFuture, Lookup};
+use crate::strategy::Lookup;
 use crate::subresource::Subresource;
 use crate::transformer::LiveEncryption;
-use crate::{Predicate, RawStorage, RequestContext, Stored, User};
+use crate::{RequestContext, User, WallClock};
 use hashbrown::HashMap;
-use kubist_api::{GROUPS, Kind, ResourceFacts, find_kind};
-use kubist_apimachinery::{AnyObject, GroupResource, ListOptions, Status};
-use kubist_storage::Kv;
+use kubist_api::{GROUPS, ResourceFacts, find_kind};
+use kubist_apimachinery::{GroupResource, Status};
 use std::fmt;
 use std::sync::Arc;
 
@@ -52,18 +48,6 @@ pub struct Registry {
 
 /// Group, version and plural.
 type Path = (&'static str, &'static str, &'static str);
-
-/// What all resources share.
-pub(crate) struct Shared {
-    by_name: HashMap<(&'static str, &'static str), Arc<Store>>,
-    pub(crate) engine: Engine,
-    pub(crate) random: Arc<Random>,
-    /// None if services are not built in.
-    pub(crate) services: Option<ServiceClaims>,
-    pub(crate) delete_collection_workers: usize,
-    pub(crate) clock: Arc<dyn WallClock>,
-    pub(crate) server_port: u16,
-}
 
 impl Registry {
     /// Makes a registry of all built-in resources that can be stored. [`start`](Self::start) has
@@ -176,6 +160,11 @@ impl Registry {
         RequestContext::new(user, self.shared.clock.now())
     }
 
+    /// The clock that dates objects and requests.
+    pub fn clock(&self) -> &Arc<dyn WallClock> {
+        &self.shared.clock
+    }
+
     /// Reads objects of all resources by group and plural, in their storage versions.
     pub fn lookup(&self) -> &dyn Lookup {
         &*self.shared
@@ -210,46 +199,6 @@ fn storage_name(facts: &ResourceFacts) -> (&'static str, &'static str) {
     }
 }
 
-/// What stores are made over.
-#[derive(Debug)]
-pub(crate) struct Engine {
-    kv: Arc<dyn Kv>,
-    factory: StorageFactory,
-}
-
-impl Engine {
-    /// Where servers say that they are there.
-    pub(crate) fn leases(&self, resource: &GroupResource, kind: &'static Kind) -> RawStorage {
-        self.factory.raw(resource, false, kind)
-    }
-
-    /// The objects of a custom resource.
-    pub(crate) fn custom(
-        &self,
-        kind: &'static Kind,
-        facts: &ResourceFacts,
-        renames_versions: bool,
-    ) -> Result<MadeStorage, NoPlace> {
-        let (plural, namespaced) = (facts.plural, facts.namespaced);
-        self.factory
-            .custom(kind, plural, namespaced, renames_versions)
-    }
-}
-
-fn storage_factory(config: &RegistryConfig) -> StorageFactory {
-    let (kv, root) = (Arc::clone(&config.kv), config.key_root.as_str());
-    let factory = StorageFactory::new(kv, root, config.cache_bytes_max)
-        .with_watch_cache(config.watch_cache.clone());
-    let factory = match &config.encryption {
-        Some(live) => factory.with_encryption(live.clone()),
-        None => factory,
-    };
-    let transformers = config.transformers.iter().cloned();
-    transformers.fold(factory, |factory, (resource, transformer)| {
-        factory.with_transformer(resource, transformer)
-    })
-}
-
 fn new_store(
     factory: &StorageFactory,
     cachers: &mut Vec<(GroupResource, Cacher)>,
@@ -273,133 +222,6 @@ fn new_store(
         definition: None,
         ends: None,
     })
-}
-
-impl Shared {
-    fn empty(config: &RegistryConfig) -> Self {
-        let now = config.clock.now().as_nanos();
-        // The low bits are those that differ.
-        let low = u64::try_from(now & u128::from(u64::MAX)).expect("64 bits");
-        let seed = config.seed.unwrap_or(low);
-        let (network, prefix) = config.service_network;
-        let random = Arc::new(Random::new(seed));
-        let ranges = Ranges {
-            network,
-            prefix,
-            node_ports: config.node_ports.clone(),
-        };
-        let factory = storage_factory(config);
-        let services = ServiceClaims::new(ranges, &factory, &random, &config.clock);
-        Self {
-            by_name: HashMap::new(),
-            engine: Engine {
-                kv: Arc::clone(&config.kv),
-                factory,
-            },
-            services,
-            random,
-            delete_collection_workers: config.delete_collection_workers.max(1),
-            clock: Arc::clone(&config.clock),
-            server_port: config.server_port,
-        }
-    }
-
-    fn add(&mut self, store: Store) -> Arc<Store> {
-        let (name, store) = ((store.group, store.plural), Arc::new(store));
-        self.by_name.insert(name, Arc::clone(&store));
-        store
-    }
-
-    /// The hooks of a resource: the server's own before those of the configuration.
-    fn hooks(&self, config: &RegistryConfig, group: &str, plural: &str) -> Vec<Arc<dyn Hooks>> {
-        let mut hooks: Vec<Arc<dyn Hooks>> = Vec::new();
-        if (group, plural) == ("", "services") {
-            let own = self.services.clone();
-            hooks.extend(own.map(|it| Arc::new(it) as Arc<dyn Hooks>));
-        }
-        let named = config.hooks.iter();
-        let named = named.filter(|it| (it.0.as_str(), it.1.as_str()) == (group, plural));
-        hooks.extend(named.map(|(_, _, hooks)| Arc::clone(hooks)));
-        hooks
-    }
-
-    /// The store of a resource, by the group that it is stored under.
-    pub(crate) fn find<'a>(&'a self, group: &'a str, plural: &'a str) -> Option<&'a Store> {
-        self.by_name.get(&(group, plural)).map(|store| &**store)
-    }
-
-    /// One object of a store; None if it does not exist.
-    pub(crate) async fn one(
-        &self,
-        store: &Store,
-        namespace: &str,
-        name: &str,
-    ) -> Result<Option<Stored>, Status> {
-        let Ok(key) = store.storage.keys().key(namespace, name) else {
-            return Ok(None);
-        };
-        let found = store.storage.get(&key, None).await;
-        found.map_err(|error| error.to_status(Operation::Get, &store.resource(), name))
-    }
-
-    /// All objects of a store, in a namespace or in all.
-    pub(crate) async fn all(&self, store: &Store, namespace: &str) -> Result<Vec<Stored>, Status> {
-        let request = ListRequest {
-            resource: &store.resource(),
-            scope: Scope {
-                namespace,
-                name: None,
-            },
-            predicate: &Predicate::everything(Arc::clone(&store.strategy)),
-            options: &ListOptions::default(),
-        };
-        Ok(store.storage.list(request).await?.items)
-    }
-}
-
-impl Lookup for Shared {
-    fn get<'a>(
-        &'a self,
-        group: &'a str,
-        plural: &'a str,
-        namespace: &'a str,
-        name: &'a str,
-    ) -> BoxFuture<'a, Result<Option<Arc<dyn AnyObject>>, Status>> {
-        Box::pin(async move {
-            let Some(store) = self.find(group, plural) else {
-                return Ok(None);
-            };
-            match self.one(store, namespace, name).await? {
-                Some(stored) => Ok(Some(Arc::clone(stored.object()?))),
-                None => Ok(None),
-            }
-        })
-    }
-
-    fn list<'a>(
-        &'a self,
-        group: &'a str,
-        plural: &'a str,
-        namespace: &'a str,
-    ) -> BoxFuture<'a, Result<Vec<Arc<dyn AnyObject>>, Status>> {
-        Box::pin(async move {
-            let Some(store) = self.find(group, plural) else {
-                return Ok(Vec::new());
-            };
-            let all = self.all(store, namespace).await?;
-            // One object that cannot be read does not hide the others.
-            let readable = all.iter().filter_map(|stored| stored.object().ok());
-            Ok(readable.map(Arc::clone).collect())
-        })
-    }
-}
-
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared")
-            .field("stores", &self.by_name.len())
-            .finish_non_exhaustive()
-    }
 }
 
 impl fmt::Debug for Registry {

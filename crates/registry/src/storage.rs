@@ -38,6 +38,11 @@ pub trait Storage: fmt::Debug + Send + Sync + 'static {
     /// Where the objects are.
     fn keys(&self) -> &KeyLayout;
 
+    /// Whether reads may be answered from memory.
+    fn is_cached(&self) -> bool {
+        false
+    }
+
     /// Stores a new object under a key that nothing is under.
     ///
     /// # Errors

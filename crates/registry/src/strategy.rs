@@ -2,14 +2,15 @@
 //!
 //! The store knows the road (defaults, admission, preparation, checks, write); a strategy fills
 //! in the steps. It is told an object at a time and does no input or output, except for
-//! [`admit`](Strategy::admit), which may look up other objects. Metadata is the store's business:
+//! [`admit`](Strategy::admit) and [`admit_update`](Strategy::admit_update), which may look up other
+//! objects. Metadata is the store's business:
 //! strategies neither check nor set it, except where a kind has rules of its own.
 //!
 //! Objects are of the kind's storage version. [`KindStrategy`](crate::KindStrategy) is the same
 //! trait for one Rust type.
 
 use crate::{NameRule, RequestContext};
-use kubist_apimachinery::{AnyObject, FieldError, Status, Time};
+use kubist_apimachinery::{AnyObject, DeleteOptions, FieldError, Status, Time};
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
@@ -36,6 +37,18 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         cx: &'a Admission<'a>,
         new: &'a mut dyn AnyObject,
         old: Option<&'a dyn AnyObject>,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        let _ = (cx, new, old);
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    /// Whether a change that is valid may be made, as other objects are. Upstream's validating
+    /// admission of updates, where that says what the checks must have said first.
+    fn admit_update<'a>(
+        &'a self,
+        cx: &'a Admission<'a>,
+        new: &'a dyn AnyObject,
+        old: &'a dyn AnyObject,
     ) -> BoxFuture<'a, Result<(), Status>> {
         let _ = (cx, new, old);
         Box::pin(std::future::ready(Ok(())))
@@ -138,6 +151,13 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         NameRule::DnsSubdomain
     }
 
+    /// What is wrong with the name of a new object, or with the prefix that one is made of. Default:
+    /// what [`name_rule`](Self::name_rule) says.
+    fn name_problems(&self, object: &dyn AnyObject, name: &str, prefix: bool) -> Vec<String> {
+        let _ = object;
+        self.name_rule().check(name, prefix)
+    }
+
     /// What moves `metadata.generation`. Default: nothing, and it stays 0.
     fn generation(&self) -> Generation {
         Generation::None
@@ -183,6 +203,12 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
     /// deletes them.
     fn default_dependents(&self) -> Dependents {
         Dependents::Delete
+    }
+
+    /// What a client is warned of that deletes with these options. Default: nothing.
+    fn delete_warning(&self, options: &DeleteOptions) -> Option<&'static str> {
+        let _ = options;
+        None
     }
 
     /// Whether DELETE answers with the object even when it is gone at once. Default: no.
@@ -335,6 +361,8 @@ pub struct PlainStrategy {
     pub name_rule: NameRule,
     /// Field selectors: name of the field, and where it is.
     pub fields: &'static [&'static str],
+    /// Whether DELETE answers with the object even when it is gone at once.
+    pub returns_deleted: bool,
 }
 
 impl Default for PlainStrategy {
@@ -343,6 +371,7 @@ impl Default for PlainStrategy {
             generation: Generation::None,
             name_rule: NameRule::DnsSubdomain,
             fields: &[],
+            returns_deleted: false,
         }
     }
 }
@@ -353,6 +382,9 @@ impl Strategy for PlainStrategy {
     }
     fn generation(&self) -> Generation {
         self.generation
+    }
+    fn returns_deleted(&self) -> bool {
+        self.returns_deleted
     }
     fn selectable_fields(&self) -> &'static [&'static str] {
         self.fields

@@ -17,20 +17,35 @@ pub(crate) fn validate_metadata(
     rule: NameRule,
     rules: MetadataRules,
 ) -> Vec<FieldError> {
-    let mut errors = validate_whole(meta, namespaced, rule);
+    let names = |name: &str, prefix: bool| rule.check(name, prefix);
+    validate_named(meta, namespaced, &names, rules)
+}
+
+/// The same, with any rule for names: `names` is told one, and whether it is only a prefix.
+pub(crate) fn validate_named(
+    meta: &ObjectMeta,
+    namespaced: bool,
+    names: &dyn Fn(&str, bool) -> Vec<String>,
+    rules: MetadataRules,
+) -> Vec<FieldError> {
+    let mut errors = validate_whole(meta, namespaced, names);
     if rules == MetadataRules::Strict {
         errors.extend(own_finalizers(meta));
     }
     errors
 }
 
-/// What is checked of every object, new or changed; names are checked by `rule`.
-fn validate_whole(meta: &ObjectMeta, namespaced: bool, rule: NameRule) -> Vec<FieldError> {
+/// What is checked of every object, new or changed; names are checked by `names`.
+fn validate_whole(
+    meta: &ObjectMeta,
+    namespaced: bool,
+    names: &dyn Fn(&str, bool) -> Vec<String>,
+) -> Vec<FieldError> {
     let path = FieldPath::new("metadata");
     let mut errors = Vec::new();
     if !meta.generate_name.is_empty() {
         let path = path.child("generateName");
-        for problem in rule.check(&meta.generate_name, true) {
+        for problem in names(&meta.generate_name, true) {
             errors.push(FieldError::invalid(&path, &meta.generate_name, problem));
         }
     }
@@ -38,7 +53,7 @@ fn validate_whole(meta: &ObjectMeta, namespaced: bool, rule: NameRule) -> Vec<Fi
         let detail = "name or generateName is required";
         errors.push(FieldError::required(&path.child("name"), detail));
     } else {
-        for problem in rule.check(&meta.name, false) {
+        for problem in names(&meta.name, false) {
             errors.push(FieldError::invalid(
                 &path.child("name"),
                 &meta.name,
@@ -78,7 +93,8 @@ pub(crate) fn validate_metadata_update(
     old: &ObjectMeta,
     namespaced: bool,
 ) -> Vec<FieldError> {
-    let mut errors = validate_whole(new, namespaced, NameRule::PathSegment);
+    let names = |name: &str, prefix: bool| NameRule::PathSegment.check(name, prefix);
+    let mut errors = validate_whole(new, namespaced, &names);
     errors.extend(validate_change(new, old));
     errors
 }

@@ -14,11 +14,11 @@ mod start;
 
 use self::held::{HeldBack, Known};
 use crate::list::{narrow, no_keys};
-use crate::pace::{OBJECT, Pace};
 use crate::reader::{Interest, Snapshot, WatchSource};
 use crate::storage::WatchRequest;
 use crate::stored_codec::StoredCodec;
 use crate::watch_event::INITIAL_EVENTS_END;
+use crate::work_budget::{OBJECT, WorkBudget};
 use crate::{Stored, WatchEvent};
 use bytes::Bytes;
 use kubist_api::Kind;
@@ -43,7 +43,7 @@ pub struct EventStream {
     held: HeldBack,
     state: State,
     bookmarks: Option<Bookmarks>,
-    pace: Pace,
+    budget: WorkBudget,
     /// When it ends, beside its own reasons.
     ends: Option<watch::Receiver<()>>,
 }
@@ -127,7 +127,7 @@ impl EventStream {
             held: HeldBack::default(),
             state: begin.state,
             bookmarks,
-            pace: Pace::new(),
+            budget: WorkBudget::new(),
             ends: None,
         })
     }
@@ -160,7 +160,7 @@ impl EventStream {
     async fn next_event(&mut self) -> Option<Vec<WatchEvent>> {
         loop {
             // Before anything is taken that dropping this future would lose.
-            self.pace.rest().await;
+            self.budget.rest().await;
             let events = match &mut self.state {
                 State::Over => return None,
                 State::Failed(status) => {
@@ -198,7 +198,7 @@ impl EventStream {
         }
         let mut events = Vec::with_capacity(page.kvs.len() + 1);
         for kv in &page.kvs {
-            self.pace.spend(OBJECT + kv.value.len()).await;
+            self.budget.spend(OBJECT + kv.value.len()).await;
             let stored = self.codec.stored(kv);
             if let Err(failure) = self.check(&stored) {
                 // A client takes what it gets here for all there is.
@@ -268,7 +268,7 @@ impl EventStream {
         let mut events = Vec::with_capacity(batch.events.len());
         for event in &batch.events {
             let written = event.current().map_or(0, |kv| kv.value.len());
-            self.pace.note(OBJECT + written);
+            self.budget.note(OBJECT + written);
             events.extend(self.rewrite(event)?);
         }
         let owed = self

@@ -5,7 +5,8 @@
 //! with previous values, leases and compaction. [`memory::MemoryKv`] implements it in memory;
 //! [`journal::JournaledKv`] is the same with every write made durable first, by a [`Journal`] that
 //! another crate brings (`kubist-storage-redb`). The module `conformance` (behind the feature
-//! of that name) holds the checks that every engine has to pass.
+//! of that name) holds the checks that every engine has to pass, and `Wrap` (behind `testing`) is
+//! what tests put between a server and its engine.
 //!
 //! It is not a database for its own sake: no transactions over several keys, no secondary
 //! indexes, no authentication. It knows neither Kubernetes nor any encoding of values.
@@ -53,6 +54,8 @@ mod kv;
 mod lease;
 mod revision;
 mod watch;
+#[cfg(feature = "testing")]
+mod wrap;
 
 pub mod memory;
 
@@ -77,3 +80,5 @@ pub use kv::{WatchRequest, WriteOutcome};
 pub use lease::LeaseId;
 pub use revision::Revision;
 pub use watch::{ProgressRequester, Watch, WatchBatch};
+#[cfg(feature = "testing")]
+pub use wrap::Wrap;

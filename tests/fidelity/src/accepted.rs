@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::area::Area;
 use crate::compare::{Difference, What};
-use crate::step::Step;
+use crate::step::{Body, Step};
 
 /// Why the list cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +39,9 @@ struct Entry {
     verbs: BTreeSet<String>,
     /// The path of the request as the generator writes it, with its references.
     path: String,
+    /// What the request says, as the generator writes it: one of these.
+    #[serde(default)]
+    bodies: Vec<String>,
     what: What,
     /// The place of the difference.
     #[serde(default)]
@@ -80,16 +83,27 @@ impl Entry {
             && (self.areas.is_empty() || self.areas.contains(&step.area))
             && (self.verbs.is_empty() || self.verbs.contains(step.method))
             && matches(&self.path, &step.path)
+            && (self.bodies.is_empty() || self.is_said_by(&step.body))
             && matches(&self.at, &difference.at)
             && matches(&self.theirs, &difference.theirs)
             && matches(&self.ours, &difference.ours)
+    }
+
+    fn is_said_by(&self, body: &Body) -> bool {
+        let text = match body {
+            Body::Json(value) => value.to_string(),
+            Body::Text(text) => text.clone(),
+            Body::None | Body::Answer { .. } => return false,
+        };
+        self.bodies.iter().any(|pattern| matches(pattern, &text))
     }
 
     /// Whether it would hide what nobody has looked at.
     fn is_blanket(&self) -> bool {
         let says = |pattern: &str| pattern.chars().any(char::is_alphanumeric);
         let is_vague = !says(&self.path) && !says(&self.at);
-        let has_no_place = self.at == "*" && !says(&self.theirs) && !says(&self.ours);
+        let is_any = self.bodies.is_empty() || !self.bodies.iter().all(|it| says(it));
+        let has_no_place = self.at == "*" && !says(&self.theirs) && !says(&self.ours) && is_any;
         self.why.is_empty() || self.path.is_empty() || is_vague || has_no_place
     }
 }
@@ -153,6 +167,18 @@ mod tests {
         assert!(!list.has(&step("POST", pods), &difference("message", "another")));
         let elsewhere = Step::new(0, Area::Lists, "POST", pods);
         assert!(!list.has(&elsewhere, &known));
+    }
+
+    #[test]
+    fn an_entry_may_be_for_what_a_request_says_only() {
+        let bodies = "bodies = [\"*big*\", \"*huge*\"]\nwhy";
+        let list = Accepted::parse(&LIST.replace("why", bodies)).unwrap();
+        let known = difference("message", "a strict error");
+        let put = || step("PUT", "/api/v1/namespaces/{{ns}}/pods");
+        let says = |body: &str| put().body("application/json", Body::Text(body.to_owned()));
+        assert!(list.has(&says("{\"a\":\"huge\"}"), &known));
+        assert!(!list.has(&says("{\"a\":\"small\"}"), &known));
+        assert!(!list.has(&put(), &known));
     }
 
     #[test]

@@ -97,7 +97,13 @@ impl Raw {
             return ("text", self.text());
         }
         if is_watch && self.status == 200 {
-            return ("events", self.events());
+            let events = self.events();
+            // Bookmarks may be all that came.
+            return if events.is_empty() {
+                ("empty", Value::Null)
+            } else {
+                ("events", Value::Array(events))
+            };
         }
         match self.json() {
             Some(value) => (self.json_form(), value),
@@ -120,7 +126,7 @@ impl Raw {
     }
 
     /// The events of a watch. Bookmarks come when the server likes, except for one.
-    fn events(&self) -> Value {
+    fn events(&self) -> Vec<Value> {
         let text = String::from_utf8_lossy(&self.body);
         let lines = text.split('\n').filter(|line| !line.trim().is_empty());
         let events = lines.map(|line| {
@@ -131,7 +137,7 @@ impl Raw {
             let annotations = &event["object"]["metadata"]["annotations"];
             event["type"] != "BOOKMARK" || !annotations[INITIAL_END].is_null()
         };
-        Value::Array(events.filter(is_told).collect())
+        events.filter(is_told).collect()
     }
 }
 
@@ -184,5 +190,8 @@ mod tests {
             .filter_map(|event| event["type"].as_str())
             .collect();
         assert_eq!(types, ["ADDED", "BOOKMARK"]);
+        let bookmark = "{\"type\":\"BOOKMARK\",\"object\":{\"metadata\":{}}}\n";
+        let quiet = answered("application/json", bookmark, true);
+        assert_eq!((quiet.form, quiet.content), ("empty", Value::Null));
     }
 }

@@ -53,6 +53,10 @@ impl Normaliser {
         *count
     }
 
+    fn knows(&self, sort: Sort, value: &str) -> bool {
+        self.numbers.contains_key(&(sort, value.to_owned()))
+    }
+
     /// Replaces in a whole body.
     pub(crate) fn value(&mut self, value: &mut Value, request: &Request) {
         // All versions are known before any text is looked at.
@@ -138,6 +142,7 @@ impl Normaliser {
             }
             "cells" if scan::is_age(text) => return "<age>".to_owned(),
             "cells" => return scan::without_ports(&self.text(text, request)),
+            "message" => return self.words(text, request, false),
             // Of protobuf: the versions of an object and of a list.
             "2" | "6" if text.bytes().all(|it| it.is_ascii_digit()) && !text.is_empty() => {
                 return "<version>".to_owned();
@@ -148,6 +153,11 @@ impl Normaliser {
     }
 
     fn text(&mut self, text: &str, request: &Request) -> String {
+        self.words(text, request, true)
+    }
+
+    /// What `allots` no addresses numbers those that are known, and not what it tells of others.
+    fn words(&mut self, text: &str, request: &Request, allots: bool) -> String {
         let text = scan::without_owners(text);
         let text = scan::without_scheme(&text);
         let text: &str = &text;
@@ -162,7 +172,10 @@ impl Normaliser {
             let word = &rest[..length];
             let shown = match found {
                 Found::Uid => format!("<uid {}>", self.number(Sort::Uid, word)),
-                Found::Address => format!("<address {}>", self.number(Sort::Address, word)),
+                Found::Address if allots || self.knows(Sort::Address, word) => {
+                    format!("<address {}>", self.number(Sort::Address, word))
+                }
+                Found::Address => "<address>".to_owned(),
                 Found::Time => "<time>".to_owned(),
                 Found::ExactTime => "<exact time>".to_owned(),
                 Found::Generated => {
@@ -261,6 +274,18 @@ mod tests {
         let cells = json!({"cells": ["a", "3m4s", "80:30100/TCP", "10.96.3.4", 30_100]});
         let expected = json!({"cells": ["a", "<age>", "80:<port>/TCP", "<address 1>", 30_100]});
         assert_eq!(normal(&mut normaliser, cells), expected);
+    }
+
+    #[test]
+    fn an_address_that_a_message_tells_of_takes_no_number() {
+        let mut normaliser = Normaliser::new(NOW);
+        let told = json!({"message": "IPAddress \"10.96.3.4\" is invalid"});
+        let told = normal(&mut normaliser, told);
+        assert_eq!(told["message"], "IPAddress \"<address>\" is invalid");
+        let made = normal(&mut normaliser, json!({"clusterIP": "10.96.3.5"}));
+        assert_eq!(made["clusterIP"], "<address 1>");
+        let told = normal(&mut normaliser, json!({"message": "10.96.3.5 is taken"}));
+        assert_eq!(told["message"], "<address 1> is taken");
     }
 
     #[test]

@@ -81,7 +81,7 @@ pub(super) fn watch(options: &ListOptions) -> Result<WatchPosition, OptionsError
     OptionsError::check(KIND, watch_errors(options))?;
     let version = options.resource_version.clone();
     let end_bookmark = options.allow_watch_bookmarks;
-    let live = version.is_unset() || version.is_any();
+    let live = is_live(options);
     Ok(match options.send_initial_events {
         Some(true) => WatchPosition::Initial {
             not_older_than: version,
@@ -96,6 +96,11 @@ pub(super) fn watch(options: &ListOptions) -> Result<WatchPosition, OptionsError
         _ if version.is_any() => WatchPosition::Any,
         _ => WatchPosition::After(version),
     })
+}
+
+/// Whether no version is asked for.
+fn is_live(options: &ListOptions) -> bool {
+    options.resource_version.is_unset() || options.resource_version.is_any()
 }
 
 fn list_errors(options: &ListOptions) -> Vec<FieldError> {
@@ -135,6 +140,10 @@ fn watch_errors(options: &ListOptions) -> Vec<FieldError> {
     let matching = options.resource_version_match.as_str();
     let initial = options.send_initial_events.is_some();
     let mut errors = Vec::new();
+    // The server adds what older clients imply before it looks.
+    if !initial && matching.is_empty() && is_live(options) && !options.continue_.is_empty() {
+        errors.push(FieldError::forbidden(&path, WITH_CONTINUE));
+    }
     if initial && matching != NOT_OLDER_THAN {
         let detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
         errors.push(FieldError::forbidden(&path, detail));

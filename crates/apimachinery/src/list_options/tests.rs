@@ -184,6 +184,10 @@ fn a_watch_begins_where_upstream_begins() {
         (format!("{silent}&resourceVersion=0"), Ok(Any)),
         (format!("{silent}&resourceVersion=9"), Ok(After("9".into()))),
         ("resourceVersion=9".to_owned(), Ok(After("9".into()))),
+        (
+            "resourceVersion=9&continue=x".to_owned(),
+            Ok(After("9".into())),
+        ),
     ] {
         assert_eq!(watch(&query), expected, "{query}");
     }
@@ -210,6 +214,11 @@ fn a_watch_refuses_what_upstream_refuses() {
         ),
         (
             "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&continue=x",
+            "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is \
+             provided",
+        ),
+        (
+            "resourceVersion=0&continue=x",
             "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is \
              provided",
         ),

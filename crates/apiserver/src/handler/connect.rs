@@ -10,6 +10,7 @@ use super::{Call, log_options};
 use crate::answer::Answer;
 use crate::route::ResourcePath;
 use crate::service::{method_not_allowed, not_found};
+use http::StatusCode;
 use kubist_api::core::v1::Pod;
 use kubist_api::{ResourceFacts, SubresourceFacts};
 use kubist_apimachinery::{AnyObject, GroupResource, Status};
@@ -80,7 +81,7 @@ pub(super) async fn answer(
     let node = pod.spec.node_name.as_str();
     match (node, subresource.name) {
         // Nothing has been said yet.
-        ("", "log") => return Ok(Answer::no_content()),
+        ("", "log") => return Ok(Answer::bare(StatusCode::NO_CONTENT)),
         ("", _) => {
             let message = format!("pod {name} does not have a host assigned");
             return Err(Status::bad_request(message));

@@ -7,21 +7,23 @@ mod quoted;
 
 use super::{Call, Target, update};
 use crate::answer::Answer;
-use crate::decode::{decode_text, foreign};
+use crate::decode::{decode_text, foreign, json_type_meta};
 use crate::go_decode::conversion_mistake;
 use bytes::Bytes;
 use hyper::body::Incoming;
 use kubist_api::Kind;
+use kubist_apimachinery::go_text::{escape_html, quote};
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
 use kubist_apimachinery::{
-    AnyObject, BadValue, FieldError, FieldPath, FieldValidation, GenericResponse, GroupKind,
-    GroupResource, PatchOptions, Status, StatusReason, WriteVerb,
+    AnyObject, FieldError, FieldPath, FieldValidation, GenericResponse, GroupKind, GroupResource,
+    PatchOptions, Status, StatusReason, WriteVerb,
 };
 use kubist_codec::negotiate::{Offer, PatchType};
-use kubist_codec::patch::{self, PatchClass, PatchError};
-use kubist_registry::{RequestContext, UpdatedObject};
+use kubist_codec::patch::{self, PatchClass, PatchError, Reading};
+use kubist_registry::{
+    RequestContext, UpdatedObject, add_template_kinds, remove_patched_duplicate_owners,
+};
 use serde_json::Value;
-use std::fmt::Write;
 
 /// The patches that are served.
 const SERVED: &[PatchType] = &[PatchType::Json, PatchType::Merge, PatchType::Strategic];
@@ -101,41 +103,62 @@ impl UpdatedObject for Patched<'_> {
     fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
         let old = old.ok_or_else(|| Status::not_found(&self.resource, &self.target.name))?;
         let schema = Some(self.kind.schema());
-        let patched = patch::apply(self.patch_type, to_json_value(old), &self.bytes, schema)
+        let reading = match self.validation {
+            FieldValidation::Ignore => Reading::Loose,
+            _ => Reading::Checked,
+        };
+        let tree = self.tree(old);
+        let patched = patch::apply(self.patch_type, reading, tree, &self.bytes, schema)
             .map_err(|error| refusal(&error))?;
         let mut object = self.decode(&patched, old)?;
-        self.target.check_name(&*object)?;
         self.target.place(&mut *object)?;
+        self.target.check_name(&*object)?;
+        remove_patched_duplicate_owners(self.cx, &mut *object);
         Ok(object)
     }
 }
 
 impl Patched<'_> {
+    /// What clients see of an object.
+    fn tree(&self, object: &dyn AnyObject) -> Value {
+        let mut tree = to_json_value(object);
+        add_template_kinds(&mut tree, self.kind);
+        tree
+    }
+
     /// The patched tree as an object of the kind.
     fn decode(&self, patched: &Value, old: &dyn AnyObject) -> Result<Box<dyn AnyObject>, Status> {
-        self.check_kind(patched, old)?;
+        let json = serde_json::to_vec(patched).map_err(Status::internal_error)?;
+        let found = self.check_kind(patched, &json, old)?;
         let kind = self.kind.facts().kind;
+        let mut object = self
+            .kind
+            .new_object()
+            .ok_or_else(|| Status::internal_error(format_args!("{kind} is no object")))?;
         let mut cx = DecodeContext::new();
         let mut problems = Vec::new();
         if self.validation != FieldValidation::Ignore {
             cx = cx.strict();
             problems = patch::strict_problems(self.patch_type, &self.bytes);
         }
-        let json = serde_json::to_vec(patched).map_err(Status::internal_error)?;
-        let mut object = self
-            .kind
-            .new_object()
-            .ok_or_else(|| Status::internal_error(format_args!("{kind} is no object")))?;
-        merge_json(&mut *object, &json, &mut cx).map_err(|error| {
-            let schema = self.kind.schema();
-            let converted = match self.patch_type {
-                PatchType::Strategic => conversion_mistake(patched, schema),
-                _ => None,
-            };
-            let why = converted.unwrap_or_else(|| decode_text(&error, &json, schema));
-            self.unfit(patched, old, &why)
-        })?;
-        problems.extend(cx.take_problems().iter().map(ToString::to_string));
+        match found {
+            Found::Kind => {
+                merge_json(&mut *object, &json, &mut cx).map_err(|error| {
+                    let schema = self.kind.schema();
+                    let converted = match self.patch_type {
+                        PatchType::Strategic => conversion_mistake(patched, schema),
+                        _ => None,
+                    };
+                    let why = converted.unwrap_or_else(|| decode_text(&error, &json, schema));
+                    self.unfit(patched, old, &why)
+                })?;
+                problems.extend(cx.take_problems().iter().map(ToString::to_string));
+            }
+            Found::Unversioned if self.validation != FieldValidation::Ignore => {
+                problems.extend(unversioned_problems(patched));
+            }
+            Found::Unversioned => {}
+        }
         if self.validation == FieldValidation::Strict && !problems.is_empty() {
             let why = format!("strict decoding error: {}", problems.join(", "));
             return Err(self.unfit(patched, old, &why));
@@ -146,37 +169,61 @@ impl Patched<'_> {
         Ok(object)
     }
 
+    /// What the outcome says it is.
+    fn check_kind(
+        &self,
+        patched: &Value,
+        json: &[u8],
+        old: &dyn AnyObject,
+    ) -> Result<Found, Status> {
+        if self.patch_type == PatchType::Strategic {
+            return self.check_strategic(patched, old);
+        }
+        if self.kind.is_custom() {
+            return self.check_custom(patched, old);
+        }
+        let facts = self.kind.facts();
+        let meta = json_type_meta(json).map_err(|why| self.unfit(patched, old, &why))?;
+        let api_version = meta.0.unwrap_or_default();
+        let kind = meta.1.filter(|it| !it.is_empty());
+        let kind = kind.as_deref().unwrap_or(facts.kind);
+        let why = if (&*api_version, kind) == (facts.api_version, facts.kind) {
+            return Ok(Found::Kind);
+        } else if api_version.matches('/').count() > 1 {
+            format!("unexpected GroupVersion string: {api_version}")
+        } else if api_version.is_empty() && kind == facts.kind {
+            return Ok(Found::Unversioned);
+        } else {
+            foreign(self.kind, &api_version, kind, json)
+        };
+        Err(self.unfit(patched, old, &why))
+    }
+
     /// A strategic patch cannot change what the object is: upstream converts its outcome into the
     /// type that it knows, whatever text stands there.
-    fn check_kind(&self, patched: &Value, old: &dyn AnyObject) -> Result<(), Status> {
+    fn check_strategic(&self, patched: &Value, old: &dyn AnyObject) -> Result<Found, Status> {
+        let texts = patched["apiVersion"].is_string() && patched["kind"].is_string();
+        if !texts && let Some(why) = conversion_mistake(patched, self.kind.schema()) {
+            return Err(self.unfit(patched, old, &why));
+        }
+        Ok(Found::Kind)
+    }
+
+    fn check_custom(&self, patched: &Value, old: &dyn AnyObject) -> Result<Found, Status> {
         let facts = self.kind.facts();
         let text = |key: &str| patched.get(key).and_then(Value::as_str);
         let (api_version, kind) = (text("apiVersion"), text("kind"));
-        if self.patch_type == PatchType::Strategic {
-            let texts = api_version.is_some() && kind.is_some();
-            if !texts && let Some(why) = conversion_mistake(patched, self.kind.schema()) {
-                return Err(self.unfit(patched, old, &why));
-            }
-            return Ok(());
-        }
         if (api_version, kind) == (Some(facts.api_version), Some(facts.kind)) {
-            return Ok(());
+            return Ok(Found::Kind);
         }
-        if self.kind.is_custom()
-            && let (Some(api_version), Some(kind)) = (api_version, kind)
+        if let (Some(api_version), Some(kind)) = (api_version, kind)
             && !api_version.is_empty()
             && !kind.is_empty()
         {
-            return self.check_custom_kind(api_version, kind);
+            self.check_custom_kind(api_version, kind)?;
+            return Ok(Found::Kind);
         }
-        let why = match (api_version, kind) {
-            (Some(api_version), Some(kind)) if kind != facts.kind && !self.kind.is_custom() => {
-                let json = serde_json::to_vec(patched).map_err(Status::internal_error)?;
-                foreign(self.kind, api_version, kind, &json)
-            }
-            _ => "the patch changes apiVersion or kind".to_owned(),
-        };
-        Err(self.unfit(patched, old, &why))
+        Err(self.unfit(patched, old, "the patch changes apiVersion or kind"))
     }
 
     /// Refuses a patch that changes what a custom object is, except that nobody asks it of its
@@ -203,18 +250,47 @@ impl Patched<'_> {
     fn unfit(&self, patched: &Value, old: &dyn AnyObject, why: &str) -> Status {
         let shown = match (self.patch_type, patch::strategic::parse(&self.bytes)) {
             (PatchType::Strategic, Ok(patch)) => {
-                let before = to_json_value(old);
+                let before = self.tree(old);
                 let spent = patch::strategic::spent(&before, patch, self.kind.schema());
-                let mut text = String::new();
-                go_print(&spent, &mut text);
-                text
+                patch::go_print(&spent)
             }
-            _ if self.kind.is_custom() => patched.to_string(),
-            _ => quoted::text(patched, self.patch_type, &self.bytes, self.kind.schema()),
+            _ if self.kind.is_custom() => escape_html(&patched.to_string()),
+            _ => escape_html(&quoted::text(
+                patched,
+                self.patch_type,
+                &self.bytes,
+                self.kind.schema(),
+            )),
         };
-        let error = FieldError::invalid(&FieldPath::new("patch"), BadValue::json(&shown), why);
+        let error = FieldError::invalid(&FieldPath::new("patch"), &shown, why);
         Status::invalid(&GroupKind::new("", ""), "", &[error])
     }
+}
+
+/// What a patched object is.
+#[derive(Clone, Copy)]
+enum Found {
+    /// What it was before.
+    Kind,
+    /// That kind of no version, of which nothing can be read: upstream takes it for its internal
+    /// type, whose fields have no names.
+    Unversioned,
+}
+
+/// The fields that cannot be read of an object that has no version.
+fn unversioned_problems(patched: &Value) -> Vec<String> {
+    let mut names: Vec<&String> = patched
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name)
+        .filter(|name| !matches!(name.as_str(), "apiVersion" | "kind"))
+        .collect();
+    names.sort_unstable();
+    names
+        .into_iter()
+        .map(|name| format!("unknown field {}", quote(name)))
+        .collect()
 }
 
 /// The answer to a patch that cannot be applied.
@@ -227,39 +303,5 @@ fn refusal(error: &PatchError) -> Status {
             code: 422,
             ..GenericResponse::default()
         }),
-    }
-}
-
-/// A tree as Go prints maps and slices: `map[a:[1 2] b:x]`.
-fn go_print(value: &Value, out: &mut String) {
-    match value {
-        Value::Null => out.push_str("<nil>"),
-        Value::String(text) => out.push_str(text),
-        Value::Array(items) => {
-            out.push('[');
-            for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    out.push(' ');
-                }
-                go_print(item, out);
-            }
-            out.push(']');
-        }
-        Value::Object(map) => {
-            out.push_str("map[");
-            let mut keys: Vec<&String> = map.keys().collect();
-            keys.sort();
-            for (index, key) in keys.into_iter().enumerate() {
-                if index > 0 {
-                    out.push(' ');
-                }
-                out.push_str(key);
-                out.push(':');
-                go_print(&map[key], out);
-            }
-            out.push(']');
-        }
-        // Writing to a string cannot fail.
-        other => drop(write!(out, "{other}")),
     }
 }

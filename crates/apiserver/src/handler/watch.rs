@@ -12,18 +12,19 @@ use crate::metrics::WatchMetrics;
 use crate::random;
 use crate::represent::{Form, partial_json};
 use crate::seldom::Seldom;
-use crate::table::metadata_of;
+use crate::table::{TableStyle, metadata_of};
 use bytes::Bytes;
 use http::StatusCode;
 use kubist_api::meta::v1::PartialObjectMetadata;
 use kubist_apimachinery::wire::to_protobuf;
-use kubist_apimachinery::{ListOptions, Status};
+use kubist_apimachinery::{ListOptions, OptionsError, Status, Str, Time};
 use kubist_codec::Format;
-use kubist_codec::negotiate::{Offer, Transform, negotiate_watch};
+use kubist_codec::negotiate::{Offer, Transform, negotiate};
 use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
-use kubist_registry::{EventStream, Stored, WatchEvent};
+use kubist_registry::{EventStream, Stored, WallClock, WatchEvent};
 use prometheus::Histogram;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
@@ -40,10 +41,9 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
     } else {
         Offer::BUILT_IN.with_watch()
     };
-    let chosen = negotiate_watch(call.request.accept(), &offer);
-    let chosen = chosen.map_err(|refusal| crate::represent::not_acceptable(&refusal))?;
-    let form = Form::chosen(call.request, chosen, target.rest.facts(), call.cx.now())?;
-    let options = list::options(call)?;
+    let refused = |refusal| crate::represent::not_acceptable(&refusal);
+    let chosen = negotiate(call.request.accept(), &offer).map_err(refused)?;
+    let options = options(call)?;
     let timeout = match options
         .timeout_seconds
         .and_then(|it| u64::try_from(it).ok())
@@ -57,6 +57,9 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
         .watch(call.cx, &target.namespace, name, &options, Some(timeout))
         .await?;
     let facts = target.rest.facts();
+    chosen.check_stream().map_err(refused)?;
+    let form = Form::chosen(call.request, chosen, facts, call.cx.now())?;
+    form.check()?;
     let listing = options.send_initial_events.unwrap_or_default().then(|| {
         let scope = scope(call, &target, &options);
         let took = call.service.metrics.watch_list(call.labels, scope);
@@ -75,6 +78,7 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
         waiting: Vec::new().into_iter(),
         goes_on: true,
         listing,
+        clock: Arc::clone(call.service.registry.clock()),
         metrics: call
             .service
             .metrics
@@ -83,6 +87,20 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
     let mut answer = Answer::new(StatusCode::OK, content_type, Body::Chunks(body.chunks()));
     answer.live = true;
     Ok(answer)
+}
+
+/// The options of a watch. By the older paths for watches, which need no option to be one, they are
+/// looked at as those of a list, as upstream.
+fn options(call: Call<'_>) -> Result<ListOptions, Status> {
+    let mut options = list::options(call)?;
+    if !options.watch {
+        if let Err(error @ OptionsError::Invalid { .. }) = options.list_position() {
+            return Err(error.to_status());
+        }
+        options.resource_version_match = Str::default();
+        options.continue_ = Str::default();
+    }
+    Ok(options)
 }
 
 /// What a list is of, as upstream counts it: fields that name one object, or a namespace, count.
@@ -122,6 +140,8 @@ struct Watching {
     goes_on: bool,
     /// Until everything that was there is sent: when that began, and where it is counted.
     listing: Option<(Instant, Histogram)>,
+    /// Ages in tables are those at the time of the event.
+    clock: Arc<dyn WallClock>,
     metrics: WatchMetrics,
 }
 
@@ -250,6 +270,11 @@ impl Watching {
     fn frame(&mut self, kind: EventKind, stored: &Stored, out: &mut Vec<u8>) -> Result<(), Status> {
         if let Some(table) = self.form.table {
             let columns = std::mem::take(&mut self.first_table);
+            let seconds = i64::try_from(self.clock.now().as_secs()).unwrap_or(i64::MAX);
+            let table = TableStyle {
+                now: Time::from_unix(seconds),
+                ..table
+            };
             let objects = std::slice::from_ref(stored);
             let tree = table.table(&metadata_of(stored), objects, columns)?;
             encode_frame(kind, FrameObject::Json(tree.to_string().as_bytes()), out);
@@ -263,7 +288,7 @@ impl Watching {
                 _,
             ) => {
                 let partial = PartialObjectMetadata {
-                    metadata: stored.object()?.meta().clone(),
+                    metadata: stored.metadata()?.into_owned(),
                 };
                 if format == Format::Protobuf {
                     let object = FrameObject::Protobuf {

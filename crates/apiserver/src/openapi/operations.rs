@@ -17,6 +17,15 @@ struct Gvk<'a> {
 }
 
 impl Gvk<'_> {
+    /// The kind of the objects of a resource.
+    fn of(facts: &'static ResourceFacts) -> Self {
+        Self {
+            group: facts.group,
+            version: facts.version,
+            kind: facts.kind,
+        }
+    }
+
     fn json(self) -> Value {
         json!({"group": self.group, "version": self.version, "kind": self.kind})
     }
@@ -26,48 +35,79 @@ impl Gvk<'_> {
     }
 }
 
+/// What the operations of a resource send and take.
+#[derive(Clone, Debug)]
+pub(super) struct Forms {
+    /// References to the schemas of an object and of a list.
+    pub(super) object: Value,
+    pub(super) list: Value,
+    pub(super) formats: &'static [Format],
+    /// Server-side apply is refused, so it is not offered.
+    pub(super) patches: &'static [PatchType],
+}
+
+/// Patches of objects of which the server knows the type.
+const PATCHES: &[PatchType] = &[PatchType::Json, PatchType::Merge, PatchType::Strategic];
+
+impl Forms {
+    fn built_in(object: &'static Schema, list: &'static Schema) -> Self {
+        Self {
+            object: reference(object),
+            list: reference(list),
+            formats: Format::ALL,
+            patches: PATCHES,
+        }
+    }
+}
+
 /// The paths below `prefix`, and the schemas that they mention.
 pub(super) fn paths(prefix: &str, version: &'static VersionFacts) -> (Value, Vec<&'static Schema>) {
     let mut paths = Map::new();
-    let mut roots = vec![
-        of::<meta::v1::APIResourceList>(),
-        of::<Status>(),
-        of::<meta::v1::DeleteOptions>(),
-        of::<meta::v1::Patch>(),
-        of::<meta::v1::WatchEvent>(),
-    ];
-    let list = answer(of::<meta::v1::APIResourceList>());
+    let mut roots = vec![of::<meta::v1::APIResourceList>()];
+    let list = reference(of::<meta::v1::APIResourceList>());
     paths.insert(
         format!("/{prefix}/"),
-        json!({"get": {"operationId": format!("get {prefix}"), "responses": list}}),
+        json!({"get": {
+            "operationId": format!("get {prefix}"),
+            "responses": answer(Format::ALL, &list),
+        }}),
     );
-    for resource in version.resources {
-        add_resource(&mut paths, &mut roots, prefix, resource);
+    for facts in version.resources {
+        let gvk = Gvk::of(facts);
+        let Some(object) = gvk.schema() else {
+            continue;
+        };
+        let kind = format!("{}List", facts.kind);
+        let list = Gvk { kind: &kind, ..gvk }.schema();
+        let list = list.filter(|_| facts.verbs.contains(&"list"));
+        roots.extend([Some(object), list].into_iter().flatten());
+        let forms = Forms::built_in(object, list.unwrap_or(object));
+        add_resource(&mut paths, &mut roots, prefix, facts, &forms);
     }
     (Value::Object(paths), roots)
 }
 
-fn add_resource(
+/// Adds the paths of a resource, and what its verbs need beside its objects.
+pub(super) fn add_resource(
     paths: &mut Map<String, Value>,
     roots: &mut Vec<&'static Schema>,
     prefix: &str,
     facts: &'static ResourceFacts,
+    forms: &Forms,
 ) {
-    let gvk = Gvk {
-        group: facts.group,
-        version: facts.version,
-        kind: facts.kind,
-    };
-    let Some(object) = gvk.schema() else {
-        return;
-    };
-    let list_kind = format!("{}List", facts.kind);
-    let list = Gvk {
-        kind: &list_kind,
-        ..gvk
+    let gvk = Gvk::of(facts);
+    for (verb, needed) in [
+        ("delete", of::<Status>()),
+        ("delete", of::<meta::v1::DeleteOptions>()),
+        ("patch", of::<meta::v1::Patch>()),
+        ("watch", of::<meta::v1::WatchEvent>()),
+    ] {
+        // Upstream has no paths for the watches of custom resources.
+        let is_said = verb != "watch" || gvk.schema().is_some();
+        if facts.verbs.contains(&verb) && is_said {
+            roots.push(needed);
+        }
     }
-    .schema();
-    roots.extend([Some(object), list].into_iter().flatten());
     let scope = if facts.namespaced {
         "namespaces/{namespace}/"
     } else {
@@ -78,7 +118,7 @@ fn add_resource(
         let mut item = Map::new();
         for (verb, action) in operations {
             if facts.verbs.contains(verb) {
-                let (method, operation) = operation(action, gvk, object, list.unwrap_or(object));
+                let (method, operation) = operation(action, gvk, forms);
                 let id = operation_id(path, method);
                 item.insert(method.to_owned(), with_id(operation, &id));
             }
@@ -112,7 +152,7 @@ fn add_resource(
         insert(
             paths,
             &path,
-            subresource_operations(&path, subresource, roots),
+            subresource_operations(&path, subresource, forms, roots),
         );
     }
 }
@@ -120,6 +160,7 @@ fn add_resource(
 fn subresource_operations(
     path: &str,
     facts: &'static SubresourceFacts,
+    whole: &Forms,
     roots: &mut Vec<&'static Schema>,
 ) -> Map<String, Value> {
     let gvk = Gvk {
@@ -127,9 +168,26 @@ fn subresource_operations(
         version: facts.version,
         kind: facts.kind,
     };
-    let schema = gvk.schema().unwrap_or_else(of::<Status>);
-    roots.push(schema);
     let mut item = Map::new();
+    // Options in place of objects: the connection is passed on.
+    if facts.kind.ends_with("Options") {
+        for (verb, method) in [("get", "get"), ("create", "post")] {
+            if facts.verbs.contains(&verb) {
+                item.insert(method.to_owned(), connection(path, method, gvk));
+            }
+        }
+        return item;
+    }
+    let forms = match gvk.schema() {
+        Some(schema) => {
+            roots.push(schema);
+            Forms {
+                object: reference(schema),
+                ..whole.clone()
+            }
+        }
+        None => whole.clone(),
+    };
     for (verb, action) in [
         ("get", "get"),
         ("create", "post"),
@@ -137,7 +195,7 @@ fn subresource_operations(
         ("patch", "patch"),
     ] {
         if facts.verbs.contains(&verb) {
-            let (method, operation) = operation(action, gvk, schema, schema);
+            let (method, operation) = operation(action, gvk, &forms);
             item.insert(
                 method.to_owned(),
                 with_id(operation, &operation_id(path, method)),
@@ -163,13 +221,28 @@ fn insert(paths: &mut Map<String, Value>, path: &str, mut item: Map<String, Valu
     paths.insert(path.to_owned(), Value::Object(item));
 }
 
+/// What begins a connection, whose other end answers as it likes.
+fn connection(path: &str, method: &str, gvk: Gvk<'_>) -> Value {
+    json!({
+        "operationId": operation_id(path, method),
+        "responses": {"200": {
+            "description": "OK",
+            "content": {"*/*": {"schema": {"type": "string"}}},
+        }},
+        "x-kubernetes-action": "connect",
+        "x-kubernetes-group-version-kind": gvk.json(),
+    })
+}
+
 /// The HTTP method of an action, and its operation.
-fn operation(
-    action: &str,
-    gvk: Gvk<'_>,
-    object: &'static Schema,
-    list: &'static Schema,
-) -> (&'static str, Value) {
+fn operation(action: &str, gvk: Gvk<'_>, forms: &Forms) -> (&'static str, Value) {
+    let Forms {
+        object,
+        list,
+        formats,
+        patches,
+    } = forms;
+    let status = reference(of::<Status>());
     let write = [
         ("dryRun", "string"),
         ("fieldManager", "string"),
@@ -183,22 +256,17 @@ fn operation(
         "patch" => {
             let mut parameters = query(&write);
             parameters.push(parameter("query", "force", "boolean", false));
-            ("patch", object, parameters, Some(patch_body()))
+            ("patch", object, parameters, Some(patch_body(patches)))
         }
         "deletecollection" => {
             let mut parameters = delete_parameters();
             parameters.extend(list_parameters(false));
-            ("delete", of::<Status>(), parameters, Some(delete_body()))
+            ("delete", &status, parameters, Some(delete_body()))
         }
-        _ => (
-            "delete",
-            of::<Status>(),
-            delete_parameters(),
-            Some(delete_body()),
-        ),
+        _ => ("delete", &status, delete_parameters(), Some(delete_body())),
     };
     let mut operation = json!({
-        "responses": answer(answer_schema),
+        "responses": answer(formats, answer_schema),
         "x-kubernetes-action": action,
         "x-kubernetes-group-version-kind": gvk.json(),
     });
@@ -277,14 +345,14 @@ fn content<'a>(media_types: impl Iterator<Item = &'a str>, schema: &Value) -> Va
     Value::Object(media_types.collect())
 }
 
-fn answer(schema: &'static Schema) -> Value {
-    let formats = Format::ALL.iter().map(|format| format.media_type());
-    let content = content(formats, &reference(schema));
-    json!({"200": {"description": "OK", "content": content}})
+/// 200 with what `schema` refers to.
+pub(super) fn answer(formats: &[Format], schema: &Value) -> Value {
+    let formats = formats.iter().map(|format| format.media_type());
+    json!({"200": {"description": "OK", "content": content(formats, schema)}})
 }
 
-fn body(schema: &'static Schema) -> Value {
-    let content = content(std::iter::once("*/*"), &reference(schema));
+fn body(schema: &Value) -> Value {
+    let content = content(std::iter::once("*/*"), schema);
     json!({"content": content, "required": true})
 }
 
@@ -294,10 +362,8 @@ fn delete_body() -> Value {
     json!({"content": content})
 }
 
-fn patch_body() -> Value {
-    // Server-side apply is refused, so it is not offered.
-    let types = [PatchType::Json, PatchType::Merge, PatchType::Strategic];
-    let types = types.iter().map(|patch| patch.media_type());
+fn patch_body(patches: &[PatchType]) -> Value {
+    let types = patches.iter().map(|patch| patch.media_type());
     let schema = reference(of::<meta::v1::Patch>());
     json!({"content": content(types, &schema), "required": true})
 }

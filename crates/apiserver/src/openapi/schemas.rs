@@ -1,5 +1,6 @@
 //! Schemas of messages, from the static facts that also encode them.
 
+use super::words::Words;
 use kubist_apimachinery::wire::{
     Field, FieldFlags, FieldType, JsonForm, ListType, Message, Schema, Wire,
 };
@@ -8,7 +9,15 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Where schemas stand in a document.
-const PREFIX: &str = "#/components/schemas/";
+pub(super) const PREFIX: &str = "#/components/schemas/";
+/// Events have a kind where they are decoded, and no field for it.
+const WATCH_EVENT: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent";
+/// Types that are registered in each group, and say so.
+const IN_EVERY_GROUP: [&str; 2] = [
+    "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions",
+    WATCH_EVENT,
+];
+const NAMES: &str = "x-kubernetes-group-version-kind";
 
 /// A reference to a schema, or the schema itself where it has no name in documents.
 pub(super) fn reference(schema: &'static Schema) -> Value {
@@ -28,7 +37,7 @@ fn full_name(schema: &'static Schema) -> Cow<'static, str> {
 }
 
 /// The schemas of `roots` and of everything that they refer to, by full name.
-pub(super) fn reachable(roots: Vec<&'static Schema>) -> Value {
+pub(super) fn reachable(roots: Vec<&'static Schema>, words: &Words) -> Map<String, Value> {
     let mut schemas: BTreeMap<Cow<'static, str>, Value> = BTreeMap::new();
     let mut pending = roots;
     while let Some(schema) = pending.pop() {
@@ -37,14 +46,41 @@ pub(super) fn reachable(roots: Vec<&'static Schema>) -> Value {
             continue;
         }
         if schema.form != JsonForm::Transparent {
-            schemas.insert(name, describe(schema));
+            let mut described = describe(schema);
+            words.add(&name, &mut described);
+            unwrap_references(&mut described);
+            schemas.insert(name, described);
         }
         pending.extend(schema.fields.iter().filter_map(|field| field.ty.schema()));
     }
     let schemas = schemas
         .into_iter()
         .map(|(name, it)| (name.into_owned(), it));
-    Value::Object(schemas.collect())
+    schemas.collect()
+}
+
+/// Says of the types that are registered in each group that they are in this one.
+pub(super) fn register(schemas: &mut Map<String, Value>, group: &str, version: &str) {
+    for name in IN_EVERY_GROUP {
+        let schema = schemas.get_mut(name);
+        let names = schema.and_then(|schema| schema.get_mut(NAMES)?.as_array_mut());
+        if let Some(names) = names {
+            let kind = name.rsplit('.').next().unwrap_or_default();
+            names.push(json!({"group": group, "version": version, "kind": kind}));
+        }
+    }
+}
+
+/// A reference of which nothing else is said stands alone.
+fn unwrap_references(schema: &mut Value) {
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for property in properties.into_iter().flat_map(Map::values_mut) {
+        let only = property.as_object_mut().filter(|it| it.len() == 1);
+        let all = only.and_then(|only| only.get_mut("allOf")?.as_array_mut());
+        if let Some(reference) = all.and_then(Vec::pop) {
+            *property = reference;
+        }
+    }
 }
 
 fn describe(schema: &'static Schema) -> Value {
@@ -79,7 +115,7 @@ fn scalar(schema: &Schema) -> Option<Value> {
 
 fn object(schema: &'static Schema) -> Value {
     let mut properties = Map::new();
-    if schema.kind.is_some() {
+    if schema.kind.is_some() && schema.full_name != WATCH_EVENT {
         properties.insert("apiVersion".to_owned(), json!({"type": "string"}));
         properties.insert("kind".to_owned(), json!({"type": "string"}));
     }
@@ -99,7 +135,7 @@ fn object(schema: &'static Schema) -> Value {
     }
     if let Some(kind) = schema.kind {
         let names = json!({"group": kind.group, "version": kind.version, "kind": kind.kind});
-        object.insert("x-kubernetes-group-version-kind".to_owned(), json!([names]));
+        object.insert(NAMES.to_owned(), json!([names]));
     }
     Value::Object(object)
 }
@@ -109,7 +145,7 @@ fn property(field: &Field) -> Value {
         FieldType::Message(schema) if schema.form != JsonForm::Transparent => {
             let mut value = json!({"allOf": [reference(schema)]});
             let pointer = field.flags.has(FieldFlags::POINTER);
-            if !pointer && schema.form == JsonForm::Object && scalar(schema).is_none() {
+            if !pointer && is_struct(schema) {
                 value["default"] = json!({});
             }
             value
@@ -120,9 +156,35 @@ fn property(field: &Field) -> Value {
     property
 }
 
+/// Whether a type has fields in JSON.
+fn is_struct(schema: &'static Schema) -> bool {
+    schema.form == JsonForm::Object && scalar(schema).is_none()
+}
+
+/// An item of a list, or a value of a map. What is nothing is the zero of its type.
+fn element(mut schema: Value) -> Value {
+    let zero = match (schema["type"].as_str(), schema.get("format")) {
+        (Some("string"), None) => json!(""),
+        (Some("integer"), _) => json!(0),
+        (Some("boolean"), _) => json!(false),
+        _ => return schema,
+    };
+    schema["default"] = zero;
+    schema
+}
+
+/// The same of an item that is a message.
+fn message_element(schema: &'static Schema) -> Value {
+    if is_struct(schema) {
+        json!({"allOf": [reference(schema)], "default": {}})
+    } else {
+        element(reference(schema))
+    }
+}
+
 fn typed(ty: &FieldType) -> Value {
-    let list = |items: Value| json!({"type": "array", "items": items});
-    let map = |values: Value| json!({"type": "object", "additionalProperties": values});
+    let list = |items: Value| json!({"type": "array", "items": element(items)});
+    let map = |values: Value| json!({"type": "object", "additionalProperties": element(values)});
     let string = || json!({"type": "string"});
     let bytes = || json!({"type": "string", "format": "byte"});
     let integer = |format: &str| json!({"type": "integer", "format": format});
@@ -139,10 +201,10 @@ fn typed(ty: &FieldType) -> Value {
         FieldType::I32List => list(integer("int32")),
         FieldType::I64List => list(integer("int64")),
         FieldType::BytesList => list(bytes()),
-        FieldType::MessageList(schema) => list(reference(schema)),
+        FieldType::MessageList(schema) => list(message_element(schema)),
         FieldType::StrMap => map(string()),
         FieldType::BytesMap => map(bytes()),
-        FieldType::MessageMap(schema) => map(reference(schema)),
+        FieldType::MessageMap(schema) => map(message_element(schema)),
     }
 }
 

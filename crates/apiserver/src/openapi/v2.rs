@@ -2,7 +2,10 @@
 //!
 //! kubectl reads it where v3 gives no answer: to validate lists of one kind (`RoleList`), and
 //! before 1.29 to validate anything. It has the schemas of v3 in v2's words, and no operations.
+//! Defaults are not among those.
 
+use super::accepted;
+use crate::version::API_MINOR;
 use serde_json::{Map, Value, json};
 
 /// The media type of the protobuf form, as clients ask for it and as upstream answers.
@@ -17,20 +20,13 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// The one that an Accept header prefers; JSON unless it names the other before that.
-    pub(super) fn of(accept: Option<&str>) -> Self {
-        let types = accept.unwrap_or_default().split(',').map(|it| {
-            let (media_type, _) = it.split_once(';').unwrap_or((it, ""));
-            media_type.trim()
-        });
-        for media_type in types {
-            match media_type {
-                ASKED | ANSWERED => return Self::Protobuf,
-                "application/json" | "application/*" | "*/*" => return Self::Json,
-                _ => {}
-            }
-        }
-        Self::Json
+    /// The one that an Accept header prefers, if any.
+    pub(super) fn of(accept: Option<&str>) -> Option<Self> {
+        accepted(accept, |media_type| match media_type {
+            ASKED | ANSWERED => Some(Self::Protobuf),
+            "application/json" => Some(Self::Json),
+            _ => None,
+        })
     }
 
     pub(super) fn media_type(self) -> &'static str {
@@ -42,17 +38,15 @@ impl Form {
 }
 
 /// The document, from the schemas of v3.
-pub(super) fn document(schemas: &Value, form: Form) -> Vec<u8> {
+pub(super) fn document(schemas: &Map<String, Value>, form: Form) -> Vec<u8> {
     let definitions: Map<String, Value> = schemas
-        .as_object()
-        .into_iter()
-        .flatten()
+        .iter()
         .map(|(name, schema)| (name.clone(), translated(schema)))
         .collect();
     match form {
         Form::Json => json!({
             "swagger": "2.0",
-            "info": {"title": "Kubernetes", "version": "unversioned"},
+            "info": {"title": "Kubernetes", "version": format!("1.{API_MINOR}")},
             "paths": {},
             "definitions": definitions,
         })
@@ -84,6 +78,7 @@ fn translated(schema: &Value) -> Value {
             "oneOf" => {
                 translation.insert("type".to_owned(), json!("string"));
             }
+            "default" => {}
             "items" | "additionalProperties" => {
                 translation.insert(key.clone(), translated(value));
             }
@@ -118,8 +113,9 @@ mod number {
     pub(super) const ANY_YAML: u8 = 2;
     pub(super) const REFERENCE: u8 = 1;
     pub(super) const FORMAT: u8 = 2;
-    pub(super) const DEFAULT: u8 = 5;
+    pub(super) const DESCRIPTION: u8 = 4;
     pub(super) const REQUIRED: u8 = 19;
+    pub(super) const ENUM: u8 = 20;
     pub(super) const ADDITIONAL_PROPERTIES: u8 = 21;
     pub(super) const TYPE: u8 = 22;
     pub(super) const ITEMS: u8 = 23;
@@ -130,7 +126,8 @@ mod number {
 fn encode(definitions: &Map<String, Value>) -> Vec<u8> {
     let mut info = Vec::new();
     push(number::INFO_TITLE, b"Kubernetes", &mut info);
-    push(number::INFO_VERSION, b"unversioned", &mut info);
+    let version = format!("1.{API_MINOR}");
+    push(number::INFO_VERSION, version.as_bytes(), &mut info);
     let mut document = Vec::new();
     push(number::DOCUMENT_SWAGGER, b"2.0", &mut document);
     push(number::DOCUMENT_INFO, &info, &mut document);
@@ -176,7 +173,12 @@ fn encode_schema(schema: &Value) -> Vec<u8> {
         match key.as_str() {
             "$ref" => push(number::REFERENCE, text, &mut out),
             "format" => push(number::FORMAT, text, &mut out),
-            "default" => push(number::DEFAULT, &any(value), &mut out),
+            "description" => push(number::DESCRIPTION, text, &mut out),
+            "enum" => {
+                for value in value.as_array().into_iter().flatten() {
+                    push(number::ENUM, &any(value), &mut out);
+                }
+            }
             "required" => {
                 for name in value.as_array().into_iter().flatten() {
                     let name = name.as_str().unwrap_or_default();
@@ -235,7 +237,7 @@ mod tests {
         let expected = json!({
             "type": "object",
             "properties": {
-                "a": {"$ref": "#/definitions/io.A", "default": {}},
+                "a": {"$ref": "#/definitions/io.A"},
                 "b": {"format": "int-or-string", "type": "string"},
                 "c": {"type": "array", "items": {"$ref": "#/definitions/io.C"}},
             },
@@ -245,10 +247,17 @@ mod tests {
 
     #[test]
     fn a_schema_has_the_field_numbers_of_gnostic() {
-        let schema = json!({"type": "array", "items": {"format": "x"}, "x-k": 1});
-        // In the order of the keys: items (23), type (22), extension (31).
+        let schema = json!({
+            "description": "d", "enum": ["e"], "items": {"format": "x"}, "type": "array", "x-k": 1,
+        });
+        // In the order of the keys: description (4), enum (20), items (23), type (22), extension
+        // (31).
         let expected = [
-            &[0xba, 0x01, 5, 0x0a, 3, 0x12, 1][..],
+            &[0x22, 1][..],
+            b"d",
+            &[0xa2, 0x01, 5, 0x12, 3],
+            b"\"e\"",
+            &[0xba, 0x01, 5, 0x0a, 3, 0x12, 1],
             b"x",
             &[0xb2, 0x01, 7, 0x0a, 5],
             b"array",
@@ -266,13 +275,20 @@ mod tests {
     }
 
     #[test]
-    fn json_is_the_form_unless_the_other_is_named_first() {
-        assert_eq!(Form::of(None), Form::Json);
-        assert_eq!(Form::of(Some(ASKED)), Form::Protobuf);
-        assert_eq!(Form::of(Some(&format!("{ANSWERED}, */*"))), Form::Protobuf);
-        assert_eq!(
-            Form::of(Some(&format!("application/json;q=1, {ASKED}"))),
-            Form::Json
-        );
+    fn the_form_is_the_first_that_is_wanted_most() {
+        let of = |accept: &str| Form::of(Some(accept));
+        assert_eq!(Form::of(None), Some(Form::Json));
+        assert_eq!(of(""), Some(Form::Json));
+        assert_eq!(of("*"), Some(Form::Json));
+        assert_eq!(of(ASKED), Some(Form::Protobuf));
+        assert_eq!(of(&format!("{ANSWERED}, */*")), Some(Form::Protobuf));
+        let first = format!("application/json;q=1, {ASKED}");
+        assert_eq!(of(&first), Some(Form::Json));
+        let most = format!("application/json;q=0.5, {ASKED};q=0.9");
+        assert_eq!(of(&most), Some(Form::Protobuf));
+        assert_eq!(of("text/html, application/*;q=0.1"), Some(Form::Json));
+        for none in ["application/yaml", "nonsense", "text/*"] {
+            assert_eq!(of(none), None, "{none}");
+        }
     }
 }

@@ -3,7 +3,8 @@
 //! What a process connects to its own server takes none of the places that others connect with: a
 //! server whose own controllers kept its clients out would be of no use to them.
 
-use super::{Handover, ServerEnded};
+use super::ServerEnded;
+use super::acceptor::Handover;
 use kubist_registry::User;
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;

@@ -5,13 +5,15 @@ use crate::answer::Answer;
 use crate::authorization;
 use crate::backup;
 use crate::health::{Findings, Health};
+use crate::openapi::{Asked, OpenApi};
 use crate::openid;
 use crate::represent::not_acceptable;
 use crate::request::Request;
 use crate::version;
-use kubist_apimachinery::Status;
+use http::StatusCode;
+use kubist_apimachinery::{ListOptions, Status};
 use kubist_codec::negotiate::check_named;
-use kubist_registry::{RequestContext, ServedGroup};
+use kubist_registry::{RequestContext, ServedGroup, Stored};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -46,21 +48,24 @@ impl Service {
         match path {
             "/" => indented(&json!({"paths": root_paths(&self.registry.groups())})),
             METRICS if request.method == "DELETE" => Ok(Answer::page_not_found()),
-            "/openapi/v2" => Ok(self.old_document(request)),
-            "/openapi/v3" => Ok(self.open_api.index(&self.registry.groups())),
+            "/openapi/v2" => {
+                cx.begin_work(OpenApi::BYTES).await;
+                Ok(self.old_document(request))
+            }
+            "/openapi/v3" => {
+                let served = self.registry.groups();
+                let stored = self.definitions(cx, &served).await?;
+                cx.begin_work(OpenApi::BYTES).await;
+                Ok(self.open_api.index(&served, &stored))
+            }
             METRICS => self.scraped(cx).await,
             backup::PATH if request.method == "GET" => {
                 backup::answer(&self.registry, &cx.user, &self.backups).await
             }
-            path => Ok(path
-                .strip_prefix("/openapi/v3/")
-                .and_then(|path| {
-                    // An empty one is none, as upstream.
-                    let hash = request.query.first("hash").filter(|it| !it.is_empty());
-                    let (served, seen) = (self.registry.groups(), request.if_none_match());
-                    self.open_api.document(&served, path, hash, seen)
-                })
-                .unwrap_or_else(Answer::page_not_found)),
+            path => match path.strip_prefix("/openapi/v3/") {
+                Some(path) => self.document(cx, request, path).await,
+                None => Ok(Answer::page_not_found()),
+            },
         }
     }
 
@@ -81,6 +86,47 @@ impl Service {
             openid::KEYS => openid::keys(self.authenticator.issuer()),
             _ => indented(&version::version()),
         }
+    }
+
+    /// A document of `/openapi/v3`.
+    async fn document(
+        &self,
+        cx: &RequestContext,
+        request: &Request,
+        path: &str,
+    ) -> Result<Answer, Status> {
+        let served = self.registry.groups();
+        let stored = self.definitions(cx, &served).await?;
+        cx.begin_work(OpenApi::BYTES).await;
+        let asked = Asked {
+            path,
+            // An empty one is none, as upstream.
+            hash: request.query.first("hash").filter(|it| !it.is_empty()),
+            if_none_match: request.if_none_match(),
+            accept: request.accept(),
+        };
+        let found = self.open_api.document(&served, &stored, asked);
+        // Upstream says nothing of what is not there.
+        Ok(found.unwrap_or_else(|| Answer::bare(StatusCode::NOT_FOUND)))
+    }
+
+    /// The definitions that are stored, if any is served.
+    async fn definitions(
+        &self,
+        cx: &RequestContext,
+        served: &[ServedGroup],
+    ) -> Result<Vec<Stored>, Status> {
+        if !served.iter().any(|group| self.is_defined(group)) {
+            return Ok(Vec::new());
+        }
+        let storage =
+            self.registry
+                .storage("apiextensions.k8s.io", "v1", "customresourcedefinitions");
+        let Some(lister) = storage.as_ref().and_then(|it| it.lister()) else {
+            return Ok(Vec::new());
+        };
+        let page = lister.list(cx, "", &ListOptions::default()).await?;
+        Ok(page.items)
     }
 
     fn old_document(&self, request: &Request) -> Answer {

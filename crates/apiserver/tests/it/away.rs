@@ -4,15 +4,10 @@ use crate::client::{Client, server_with};
 use http::Version;
 use kubist_apiserver::{Config, RunningServer};
 use kubist_storage::memory::MemoryKv;
-use kubist_storage::{
-    Answer, CompactError, DeleteRequest, Fault, FaultKind, GetResponse, Kv, LeaseError, LeaseId,
-    PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError, WatchRequest,
-    WriteError, WriteOutcome,
-};
+use kubist_storage::{Answer, Fault, FaultKind, GetResponse, Kv, ReadError, Revision, Wrap};
 use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::Duration;
 use tokio::time::Instant;
 
 const ACCOUNTS: &str = "/api/v1/namespaces/default/serviceaccounts";
@@ -29,7 +24,11 @@ const HERE: u8 = 0;
 const FAILING: u8 = 1;
 const SILENT: u8 = 2;
 
-impl Kv for Away {
+impl Wrap for Away {
+    fn below(&self) -> &dyn Kv {
+        &self.kv
+    }
+
     fn get<'a>(
         &'a self,
         key: &'a [u8],
@@ -43,42 +42,6 @@ impl Kv for Away {
             }
             _ => Answer::later(std::future::pending()),
         }
-    }
-
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
-        self.kv.range(request)
-    }
-
-    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        self.kv.put(request)
-    }
-
-    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        self.kv.delete(request)
-    }
-
-    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
-        self.kv.watch(request)
-    }
-
-    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
-        self.kv.revision()
-    }
-
-    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
-        self.kv.grant(ttl)
-    }
-
-    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
-        self.kv.revoke(lease)
-    }
-
-    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
-        self.kv.compact(revision)
-    }
-
-    fn compacted(&self) -> Revision {
-        self.kv.compacted()
     }
 }
 

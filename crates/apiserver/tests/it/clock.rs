@@ -104,6 +104,32 @@ async fn a_watch_has_its_bookmarks_and_its_end_whatever_the_date_is() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_ages_in_a_watched_table_are_those_at_the_time_of_each_event() {
+    let world = world().await;
+    let mut writer = Client::in_memory(&world.server, Version::HTTP_2).await;
+    let table = "application/json;as=Table;g=meta.k8s.io;v=v1";
+    let client = Client::in_memory(&world.server, Version::HTTP_2).await;
+    let mut client = client.header("accept", table);
+    let path = format!("{PATH}?watch=true");
+    let response = client.send("GET", &path, "", "").await.expect("it answers");
+    let mut body = response.into_body();
+    world.clock.set(START + 8);
+    writer.post(PATH, &json!({"metadata": {"name": "c"}})).await;
+    let age = |event: &Value| event["object"]["rows"][0]["cells"][2].clone();
+    let added = event(&mut body).await.expect("there is one");
+    assert_eq!(
+        (&added["type"], age(&added)),
+        (&json!("ADDED"), json!("0s"))
+    );
+    world.clock.set(START + 8 + 90);
+    assert_eq!(writer.delete(&format!("{PATH}/c")).await.code, 200);
+    let deleted = event(&mut body).await.expect("there is one");
+    let expected = (&json!("DELETED"), json!("90s"));
+    assert_eq!((&deleted["type"], age(&deleted)), expected);
+    world.server.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_event_lives_for_an_hour_whatever_the_date_is() {
     let world = world().await;
     let mut client = Client::in_memory(&world.server, Version::HTTP_2).await;

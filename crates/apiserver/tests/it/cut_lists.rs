@@ -13,9 +13,7 @@ use kubist_apiserver::{ApiServer, Config, RunningServer};
 use kubist_registry::{Registry, RegistryConfig, Stored, User};
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{
-    Answer, CompactError, DeleteRequest, Expected, GetResponse, KeyValue, Kv, LeaseError, LeaseId,
-    PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError, WatchRequest,
-    WriteError, WriteOutcome,
+    Answer, Expected, KeyValue, Kv, PutRequest, RangeRequest, RangeResponse, ReadError, Wrap,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -65,13 +63,9 @@ impl AsRef<[u8]> for Held {
     }
 }
 
-impl Kv for Counting {
-    fn get<'a>(
-        &'a self,
-        key: &'a [u8],
-        at: Option<Revision>,
-    ) -> Answer<'a, Result<GetResponse, ReadError>> {
-        self.kv.get(key, at)
+impl Wrap for Counting {
+    fn below(&self) -> &dyn Kv {
+        &self.kv
     }
 
     fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
@@ -90,38 +84,6 @@ impl Kv for Counting {
             }
             Ok(found)
         })
-    }
-
-    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        self.kv.put(request)
-    }
-
-    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        self.kv.delete(request)
-    }
-
-    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
-        self.kv.watch(request)
-    }
-
-    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
-        self.kv.revision()
-    }
-
-    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
-        self.kv.grant(ttl)
-    }
-
-    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
-        self.kv.revoke(lease)
-    }
-
-    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
-        self.kv.compact(revision)
-    }
-
-    fn compacted(&self) -> Revision {
-        self.kv.compacted()
     }
 }
 

@@ -198,3 +198,27 @@ async fn warnings_tell_of_unknown_fields_and_strictness_refuses_them() {
     assert_eq!((answer.code, answer.header("warning")), (201, ""));
     server.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_resource_version_is_refused_where_something_would_be_stored() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let map = |version: &str| {
+        json!({
+            "apiVersion": "v1", "kind": "ConfigMap",
+            "metadata": {"name": "a", "resourceVersion": version},
+        })
+    };
+    let refused = client.post(maps, &map("5")).await;
+    let status = refused.json();
+    assert_eq!((refused.code, &status["code"]), (500, &json!(500)));
+    let expected = "resourceVersion should not be set on objects to be created";
+    assert_eq!(status["message"], expected);
+    assert!(status["reason"].is_null(), "{status}");
+    let rehearsed = client.post(&format!("{maps}?dryRun=All"), &map("5")).await;
+    assert_eq!(rehearsed.code, 201);
+    assert_eq!(rehearsed.json()["metadata"]["resourceVersion"], "5");
+    assert_eq!(client.post(maps, &map("0")).await.code, 201);
+    server.shutdown().await;
+}

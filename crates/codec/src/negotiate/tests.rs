@@ -192,20 +192,29 @@ fn an_endpoint_of_one_type_must_be_named() {
 
 #[test]
 fn watches_have_no_yaml() {
-    let error = negotiate_watch(Some("application/yaml"), &Offer::BUILT_IN).unwrap_err();
+    let yaml = negotiate(Some("application/yaml"), &Offer::BUILT_IN).unwrap();
+    let error = yaml.check_stream().unwrap_err();
     assert_eq!(
         error.available,
         "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
     );
     let accept = "application/vnd.kubernetes.protobuf;stream=watch,\
                   application/vnd.kubernetes.protobuf";
-    let chosen = negotiate_watch(Some(accept), &Offer::BUILT_IN).unwrap();
+    let chosen = negotiate(Some(accept), &Offer::BUILT_IN).unwrap();
+    assert_eq!(chosen.check_stream(), Ok(()));
     assert_eq!(
         chosen.watch_content_type(),
         "application/vnd.kubernetes.protobuf;stream=watch"
     );
-    let json = negotiate_watch(Some("*/*"), &Offer::CUSTOM).unwrap();
+    let json = negotiate(Some("*/*"), &Offer::CUSTOM).unwrap();
     assert_eq!(json.watch_content_type(), "application/json");
+    // What asks for a stream of YAML asks for nothing that there is.
+    let error = negotiate(Some("application/yaml;stream=watch"), &Offer::BUILT_IN).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "only the following media types are accepted: application/json, application/yaml, \
+         application/vnd.kubernetes.protobuf"
+    );
 }
 
 #[test]

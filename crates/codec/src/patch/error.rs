@@ -93,17 +93,14 @@ pub enum PatchError {
     #[error("lists of lists are not supported")]
     ListOfLists,
     /// A list whose items are of several types.
-    #[error("list element types are not identical")]
-    MixedList,
+    #[error("list element types are not identical: {lists}")]
+    MixedList {
+        /// The list and what was to be merged into it, as Go prints them.
+        lists: String,
+    },
     /// `$retainKeys` that is no list, or does not name a field that the patch sets.
     #[error("invalid patch format of retainKeys")]
     RetainKeys,
-    /// `$deleteFromPrimitiveList/` without a list.
-    #[error("invalid patch format of primitive list")]
-    PrimitiveList,
-    /// `$setElementOrder/` for something that is no list.
-    #[error("invalid patch format of setElementOrder list")]
-    SetElementOrder,
     /// A list or map was needed.
     #[error("expected a {expected}, but received a {found}")]
     WrongType {
@@ -140,22 +137,19 @@ impl PatchError {
     /// Which answer it gets.
     pub fn class(&self) -> PatchClass {
         match self {
-            Self::Malformed { .. } => PatchClass::Malformed,
+            Self::Malformed { .. } | Self::RetainKeys => PatchClass::Malformed,
             Self::TooManyOperations { .. } | Self::TooManyMoves { .. } => PatchClass::TooLarge,
             Self::Unsupported { .. } => PatchClass::Unsupported,
-            Self::Operation { .. }
-            | Self::CopyTooLarge { .. }
-            | Self::ListOfLists
-            | Self::PrimitiveList
-            | Self::RetainKeys
-            | Self::SetElementOrder => PatchClass::Unprocessable,
+            Self::Operation { .. } | Self::CopyTooLarge { .. } | Self::ListOfLists => {
+                PatchClass::Unprocessable
+            }
             Self::UnknownDirective { .. }
             | Self::MergeDirective
             | Self::MissingMergeKey { .. }
             | Self::ElementOrder { .. }
             | Self::NoMergeKey { .. }
             | Self::UnknownField { .. }
-            | Self::MixedList
+            | Self::MixedList { .. }
             | Self::WrongType { .. } => PatchClass::Internal,
         }
     }

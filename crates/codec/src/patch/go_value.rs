@@ -1,14 +1,37 @@
-//! JSON values as Go's `%v` and `%T` show them: error texts contain them.
-
-use std::fmt::Write as _;
+//! JSON values as Go's `%v`, `%s` and `%T` show them: error texts contain them.
 
 use serde_json::Value;
 
-/// `%v`: `map[a:1 b:[x y]]`, keys sorted.
-pub(super) fn print(value: &Value) -> String {
+use crate::go_float::go_float;
+
+/// A tree as Go prints maps and slices (`%v`): `map[a:1 b:[x y]]`, keys sorted.
+pub fn print(value: &Value) -> String {
     let mut out = String::new();
     push(value, &mut out);
     out
+}
+
+/// `%s`, which tells of what is no text that it is none.
+pub(super) fn print_as_text(value: &Value) -> String {
+    match value {
+        Value::Null => "%!s(<nil>)".to_owned(),
+        Value::Bool(_) | Value::Number(_) => {
+            format!("%!s({}={})", type_name(value), print(value))
+        }
+        Value::String(text) => text.clone(),
+        Value::Array(list) => {
+            let items: Vec<String> = list.iter().map(print_as_text).collect();
+            format!("[{}]", items.join(" "))
+        }
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_unstable_by_key(|(key, _)| *key);
+            let members = entries
+                .into_iter()
+                .map(|(key, value)| format!("{key}:{}", print_as_text(value)));
+            format!("map[{}]", members.collect::<Vec<_>>().join(" "))
+        }
+    }
 }
 
 /// `%v` of a list.
@@ -29,8 +52,8 @@ pub(super) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "%!s(<nil>)",
         Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float64",
-        Value::Number(_) => "int64",
+        Value::Number(number) if number.is_i64() => "int64",
+        Value::Number(_) => "float64",
         Value::String(_) => "string",
         Value::Array(_) => LIST,
         Value::Object(_) => MAP,
@@ -61,8 +84,34 @@ fn push(value: &Value, out: &mut String) {
             }
             out.push(']');
         }
-        Value::Bool(_) | Value::Number(_) => {
-            let _ = write!(out, "{value}");
-        }
+        Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
+        Value::Number(number) => match number.as_f64().filter(|_| !number.is_i64()) {
+            Some(float) => out.push_str(&go_float(float)),
+            None => out.push_str(&number.to_string()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn trees_are_printed_as_go_does() {
+        let tree = json!({"b": [1, "x", null], "a": {"c": 1e30, "d": true, "e": 2.0}});
+        assert_eq!(print(&tree), "map[a:map[c:1e+30 d:true e:2] b:[1 x <nil>]]");
+        let large = json!(12_345_678_901_234_567_890_u64);
+        assert_eq!(print(&large), "1.2345678901234567e+19");
+    }
+
+    #[test]
+    fn what_is_no_text_is_told_with_its_type() {
+        let tree = json!({"b": [1, "x", null], "a": 1.5});
+        assert_eq!(
+            print_as_text(&tree),
+            "map[a:%!s(float64=1.5) b:[%!s(int64=1) x %!s(<nil>)]]"
+        );
     }
 }

@@ -7,7 +7,7 @@
 use kubist_apimachinery::json_type;
 use serde_json::Value;
 
-use super::PatchError;
+use super::{PatchError, Reading};
 
 /// Operations in one patch: 10,000, as upstream.
 pub const OPERATIONS_MAX: usize = 10_000;
@@ -39,18 +39,20 @@ struct Operation {
 }
 
 impl JsonPatch {
-    /// Parses a patch. Unknown operations are found when it is applied; null is an empty patch.
+    /// Parses a patch. Unknown operations are found when it is applied, and so are members of a
+    /// wrong type if it is read loosely; null is an empty patch.
     ///
     /// # Errors
     /// Not a list of objects, or more than [`OPERATIONS_MAX`].
-    pub fn parse(patch: &[u8]) -> Result<Self, PatchError> {
-        let operations = match super::read(patch).map_err(super::decoding)? {
+    pub fn parse(patch: &[u8], reading: Reading) -> Result<Self, PatchError> {
+        let words = Words(reading);
+        let operations = match super::read(patch).map_err(|why| words.refuse(why))? {
             Value::Null => Vec::new(),
             Value::Array(items) => {
-                let operations = items.into_iter().map(Operation::read);
+                let operations = items.into_iter().map(|item| Operation::read(item, words));
                 operations.collect::<Result<Vec<Operation>, PatchError>>()?
             }
-            other => return Err(mismatch(&other, "value of type []handlers.jsonPatchOp")),
+            other => return Err(words.mismatch(&other, words.list())),
         };
         let (count, max) = (operations.len(), OPERATIONS_MAX);
         if count > max {
@@ -152,26 +154,55 @@ impl From<&str> for Failure {
     }
 }
 
-/// Upstream's words about JSON of a wrong type.
-fn mismatch(found: &Value, wanted: &str) -> PatchError {
-    let found = json_type(found);
-    super::decoding(format!("json: cannot unmarshal {found} into Go {wanted}"))
+/// Upstream's words about what is no patch: it names the type that it reads into.
+#[derive(Clone, Copy)]
+struct Words(Reading);
+
+impl Words {
+    fn refuse(self, reason: String) -> PatchError {
+        match self.0 {
+            Reading::Checked => super::decoding(reason),
+            Reading::Loose => PatchError::Malformed { reason },
+        }
+    }
+
+    /// JSON of a wrong type.
+    fn mismatch(self, found: &Value, wanted: &str) -> PatchError {
+        let found = json_type(found);
+        self.refuse(format!("json: cannot unmarshal {found} into Go {wanted}"))
+    }
+
+    fn list(self) -> &'static str {
+        match self.0 {
+            Reading::Checked => "value of type []handlers.jsonPatchOp",
+            Reading::Loose => "value of type jsonpatch.Patch",
+        }
+    }
+
+    fn operation(self) -> &'static str {
+        match self.0 {
+            Reading::Checked => "value of type handlers.jsonPatchOp",
+            Reading::Loose => "value of type jsonpatch.Operation",
+        }
+    }
 }
 
 impl Operation {
     /// Null is an operation without a name, which applies to nothing.
-    fn read(item: Value) -> Result<Self, PatchError> {
+    fn read(item: Value, words: Words) -> Result<Self, PatchError> {
         let mut members = match item {
             Value::Null => return Ok(Self::default()),
             Value::Object(members) => members,
-            other => return Err(mismatch(&other, "value of type handlers.jsonPatchOp")),
+            other => return Err(words.mismatch(&other, words.operation())),
         };
         let mut text = |name: &str| match members.remove(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
+            // It is missed where it is needed.
+            Some(_) if words.0 == Reading::Loose => Ok(None),
             Some(other) => {
                 let wanted = format!("struct field jsonPatchOp.{name} of type string");
-                Err(mismatch(&other, &wanted))
+                Err(words.mismatch(&other, &wanted))
             }
         };
         Ok(Self {
@@ -330,7 +361,7 @@ mod tests {
     use super::*;
 
     fn patched(document: &Value, patch: Value) -> Result<Value, PatchError> {
-        JsonPatch::parse(patch.to_string().as_bytes())?.apply(document.clone())
+        JsonPatch::parse(patch.to_string().as_bytes(), Reading::Checked)?.apply(document.clone())
     }
 
     #[test]
@@ -469,7 +500,7 @@ mod tests {
         let after = patched(&json!({"a": []}), Value::from(inserting[..5_000].to_vec()));
         assert_eq!(after.unwrap()["a"].as_array().map(Vec::len), Some(5_000));
         for patch in ["{}", "[1]", "[", "[{\"op\":1}]"] {
-            let error = JsonPatch::parse(patch.as_bytes()).unwrap_err();
+            let error = JsonPatch::parse(patch.as_bytes(), Reading::Checked).unwrap_err();
             assert!(matches!(error, PatchError::Malformed { .. }), "{patch}");
         }
     }
@@ -497,10 +528,38 @@ mod tests {
                 "json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string",
             ),
         ] {
-            let error = JsonPatch::parse(patch.as_bytes()).unwrap_err();
+            let error = JsonPatch::parse(patch.as_bytes(), Reading::Checked).unwrap_err();
             let expected = format!("error decoding patch: {words}");
             assert_eq!(error.to_string(), expected, "{patch}");
         }
+    }
+
+    #[test]
+    fn a_patch_that_is_read_loosely_is_refused_in_other_words_or_when_it_is_applied() {
+        for (patch, words) in [
+            ("", "unexpected end of JSON input"),
+            (
+                "{}",
+                "json: cannot unmarshal object into Go value of type jsonpatch.Patch",
+            ),
+            (
+                "[7]",
+                "json: cannot unmarshal number into Go value of type jsonpatch.Operation",
+            ),
+        ] {
+            let error = JsonPatch::parse(patch.as_bytes(), Reading::Loose).unwrap_err();
+            assert_eq!(error.to_string(), words, "{patch}");
+        }
+        let apply = |patch: &[u8]| {
+            let patch = JsonPatch::parse(patch, Reading::Loose).unwrap();
+            patch.apply(json!({"a": 1}))
+        };
+        for patch in [r#"[{"op":7,"path":"/a"}]"#, r#"[{"op":"add","path":7}]"#] {
+            let error = apply(patch.as_bytes()).unwrap_err();
+            assert!(matches!(error, PatchError::Operation { .. }), "{patch}");
+        }
+        let unused = apply(br#"[{"op":"add","path":"/a","from":7,"value":2}]"#);
+        assert_eq!(unused, Ok(json!({"a": 2})));
     }
 
     #[test]

@@ -2,25 +2,40 @@
 
 use serde_json::{Map, Value};
 
-use super::PatchError;
+use super::{PatchError, Reading};
 
 /// Reads a patch, which must be an object: a patch that replaces the whole object by something
-/// else makes no sense here.
-pub fn parse(patch: &[u8]) -> Result<Value, PatchError> {
-    let value = super::read(patch).map_err(super::decoding)?;
-    match value {
-        Value::Object(_) => Ok(value),
-        Value::Null => Err(PatchError::Malformed {
-            reason: "Invalid JSON Patch".to_owned(),
-        }),
-        other => Err(super::decoding(super::no_map(&other))),
+/// else makes no sense here. Read loosely it may be a list, of which no object can come.
+///
+/// # Errors
+/// It is something else, or no JSON.
+pub fn parse(patch: &[u8], reading: Reading) -> Result<Value, PatchError> {
+    let invalid = || PatchError::Malformed {
+        reason: "Invalid JSON Patch".to_owned(),
+    };
+    match (super::read(patch), reading) {
+        (Ok(value @ Value::Object(_)), _) => Ok(value),
+        (Ok(mut value @ Value::Array(_)), Reading::Loose) => {
+            super::drop_nulls(&mut value);
+            Ok(value)
+        }
+        (Ok(Value::Null), _) | (_, Reading::Loose) => Err(invalid()),
+        (Ok(other), Reading::Checked) => Err(super::decoding(super::no_map(&other))),
+        (Err(why), Reading::Checked) => Err(super::decoding(why)),
     }
 }
 
-/// Applies a patch: objects merge, null deletes, everything else replaces.
+/// Applies a patch: objects merge, null deletes, everything else replaces. The objects in a list
+/// that replaces anything but an object have no nulls, as upstream.
 pub fn merge(target: Value, patch: Value) -> Value {
-    let Value::Object(patch) = patch else {
-        return patch;
+    let patch = match patch {
+        Value::Object(patch) => patch,
+        mut other => {
+            if !target.is_object() {
+                super::drop_nulls(&mut other);
+            }
+            return other;
+        }
     };
     let mut target = match target {
         Value::Object(map) => map,
@@ -103,6 +118,7 @@ mod tests {
 
     #[test]
     fn only_objects_are_patches() {
+        let parse = |patch| parse(patch, Reading::Checked);
         assert!(parse(b"{\"a\":1}").is_ok());
         for patch in ["", "{", "[]", "1", "null", "{}{}"] {
             let error = parse(patch.as_bytes()).unwrap_err();
@@ -124,6 +140,25 @@ mod tests {
             let error = parse(patch.as_bytes()).unwrap_err();
             assert_eq!(error.to_string(), words, "{patch}");
         }
+    }
+
+    #[test]
+    fn a_patch_that_is_read_loosely_may_be_a_list_and_is_refused_in_one_way() {
+        let parse = |patch: &str| parse(patch.as_bytes(), Reading::Loose);
+        assert_eq!(parse("[null,{\"a\":null}]"), Ok(json!([null, {}])));
+        for patch in ["", "null", "7", "{} trailing"] {
+            let error = parse(patch).unwrap_err();
+            assert_eq!(error.to_string(), "Invalid JSON Patch", "{patch}");
+        }
+    }
+
+    #[test]
+    fn lists_replace_without_the_nulls_of_their_objects() {
+        let patch = json!({"a": [{"b": null, "c": [{"d": null}]}]});
+        let expected = json!({"a": [{"c": [{}]}]});
+        assert_eq!(merge(json!({}), patch.clone()), expected);
+        assert_eq!(merge(json!({"a": [1]}), patch.clone()), expected);
+        assert_eq!(merge(json!({"a": {"x": 1}}), patch.clone()), patch);
     }
 
     fn tree() -> impl Strategy<Value = Value> {

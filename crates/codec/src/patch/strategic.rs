@@ -96,11 +96,9 @@ fn merge_member(
     shape: Shape,
 ) -> Result<(), PatchError> {
     if let Some(key) = key.strip_prefix(DELETE_FROM_PREFIX) {
-        let Value::Array(deleted) = change else {
-            return Err(PatchError::PrimitiveList);
-        };
-        if let Some(Value::Array(list)) = original.get_mut(key) {
-            list::delete_scalars(list, &deleted);
+        // What is no list deletes nothing, as upstream.
+        if let (Value::Array(deleted), Some(Value::Array(list))) = (change, original.get_mut(key)) {
+            list::delete_scalars(list, &deleted)?;
         }
         return Ok(());
     }
@@ -122,7 +120,7 @@ fn merge_member(
         }
         (_, new) => {
             change = new;
-            drop_nulls(&mut change);
+            super::drop_nulls(&mut change);
             let Some(value) = without_directives(change) else {
                 original.remove(key);
                 return Ok(());
@@ -136,7 +134,7 @@ fn merge_member(
 
 fn unknown_directive(map: &Map<String, Value>) -> PatchError {
     PatchError::UnknownDirective {
-        directive: go_value::print(map.get(DIRECTIVE).unwrap_or(&Value::Null)),
+        directive: go_value::print_as_text(map.get(DIRECTIVE).unwrap_or(&Value::Null)),
         map: go_value::print(&Value::Object(map.clone())),
     }
 }
@@ -212,30 +210,43 @@ fn spend_map(before: &Map<String, Value>, patch: &mut Map<String, Value>, shape:
                     list::spend(before, change, child);
                 }
             }
-            (_, change) => drop_nulls(change),
+            (_, change) => {
+                super::drop_nulls(change);
+                spend_new(change);
+            }
         }
     }
 }
 
-/// Removes members that are null: they would delete, and there is nothing to delete.
-fn drop_nulls(value: &mut Value) {
+/// Spends what is set where nothing was: upstream takes its directives out of the maps themselves,
+/// but out of copies of the lists.
+fn spend_new(value: &mut Value) {
     match value {
-        Value::Object(map) => {
-            map.retain(|_, value| !value.is_null());
-            map.values_mut().for_each(drop_nulls);
+        Value::Object(map) if !map.contains_key(DIRECTIVE) => {
+            map.retain(|_, member| match member {
+                Value::Object(inner) if inner.contains_key(DIRECTIVE) => false,
+                Value::Array(_) => {
+                    *member = without_directives(member.take()).unwrap_or_default();
+                    true
+                }
+                other => {
+                    spend_new(other);
+                    true
+                }
+            });
         }
-        Value::Array(list) => list.iter_mut().for_each(drop_nulls),
+        Value::Array(list) => list.iter_mut().for_each(spend_new),
         _ => {}
     }
 }
 
-/// The value without directives; none if it is a map with `$patch`, which has nothing to work on.
+/// The value without the maps that have `$patch`, as there is nothing that it could work on; none if
+/// it is one itself. Other directives are members like any, as upstream.
 fn without_directives(value: Value) -> Option<Value> {
     match value {
         Value::Object(map) if map.contains_key(DIRECTIVE) => None,
         Value::Object(map) => Some(Value::Object(
             map.into_iter()
-                .filter(|(key, _)| !is_directive(key))
                 .filter_map(|(key, value)| Some((key, without_directives(value)?)))
                 .collect(),
         )),
@@ -244,10 +255,6 @@ fn without_directives(value: Value) -> Option<Value> {
         )),
         other => Some(other),
     }
-}
-
-fn is_directive(key: &str) -> bool {
-    key == RETAIN_KEYS || key.starts_with(ORDER_PREFIX) || key.starts_with(DELETE_FROM_PREFIX)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::natural_order;
 use super::scalar_style::{Style, is_break, is_long_key, is_printable, style};
+use crate::go_float::go_float;
 
 /// Text is folded at the first space beyond this column.
 const WIDTH: usize = 80;
@@ -260,18 +261,4 @@ impl Printer {
             }
         }
     }
-}
-
-/// A number with as few digits as tell it apart, as Go's `%g` writes it.
-fn go_float(value: f64) -> String {
-    let scientific = format!("{value:e}");
-    let Some((mantissa, exponent)) = scientific.split_once('e') else {
-        return scientific;
-    };
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    if (-4..6).contains(&exponent) {
-        return value.to_string();
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{mantissa}e{sign}{:02}", exponent.unsigned_abs())
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use kubist_apimachinery::schema;
 use kubist_apimachinery::wire::{Field, FieldFlags as F, FieldType, JsonForm, Merge};
 use kubist_codec::negotiate::PatchType;
-use kubist_codec::patch::{PatchClass, apply};
+use kubist_codec::patch::{PatchClass, Reading, apply};
 use serde_json::Value;
 
 const fn by(key: &'static str) -> Merge {
@@ -196,7 +196,13 @@ fn replay(scenario: &Value) -> usize {
             continue;
         }
         let patch = serde_json::to_vec(&step["body"]).unwrap();
-        let patched = apply(patch_type, state.clone(), &patch, Some(&DEPLOYMENT));
+        let patched = apply(
+            patch_type,
+            Reading::Checked,
+            state.clone(),
+            &patch,
+            Some(&DEPLOYMENT),
+        );
         match (patched, status) {
             (Ok(patched), 200) => {
                 let found = difference(&patched, &response["body"], "");
@@ -212,6 +218,7 @@ fn replay(scenario: &Value) -> usize {
                 );
                 assert_eq!(error.class(), PatchClass::Internal, "{name}");
             }
+            (Err(error), 400) => assert_eq!(error.class(), PatchClass::Malformed, "{name}"),
             (Err(error), 422) => assert_eq!(error.class(), PatchClass::Unprocessable, "{name}"),
             (patched, status) => panic!("{name}: the server says {status}, we {patched:?}"),
         }

@@ -9,6 +9,7 @@
 mod absent;
 mod collect;
 mod graph;
+mod node;
 mod watched;
 
 use std::sync::Arc;

@@ -12,6 +12,8 @@ const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
 const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
 const CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
 const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
+/// Where v1 says what has fields in v2.
+pub(crate) const ANNOTATIONS: [&str; 4] = [METRICS, BEHAVIOR, CONDITIONS, CURRENT_METRICS];
 
 pub(super) fn to_v2(json: &mut Value) {
     let mut annotation = |key: &str| -> Option<Value> {

@@ -86,6 +86,9 @@ impl KindStrategy for CsiDrivers {
     fn generation(&self) -> Generation {
         Generation::None
     }
+    fn returns_deleted(&self) -> bool {
+        true
+    }
 }
 
 fn check(errors: &mut Errors, spec: &CSIDriverSpec, path: &FieldPath) {

@@ -59,6 +59,9 @@ impl KindStrategy for CsiNodes {
     fn allow_unconditional_update(&self) -> bool {
         false
     }
+    fn returns_deleted(&self) -> bool {
+        true
+    }
 }
 
 fn check_driver(errors: &mut Errors, driver: &CSINodeDriver, path: &FieldPath) {

@@ -61,12 +61,33 @@ impl KindStrategy for CustomResourceDefinitions {
     ) -> Vec<FieldError> {
         definition_rules::check_update(new, old)
     }
+    fn validate_status_update(
+        &self,
+        new: &CustomResourceDefinition,
+        _: &CustomResourceDefinition,
+    ) -> Vec<FieldError> {
+        definition_rules::check_names_of_status(new)
+    }
+    fn name_problems(
+        &self,
+        object: &CustomResourceDefinition,
+        name: &str,
+        prefix: bool,
+    ) -> Vec<String> {
+        let mut problems = self.name_rule().check(name, prefix);
+        let spec = &object.spec;
+        if *name != format!("{}.{}", spec.names.plural, spec.group) {
+            problems.push("must be spec.names.plural+\".\"+spec.group".to_owned());
+        }
+        problems
+    }
     fn begin_deletion(&self, object: &mut CustomResourceDefinition, now: Time) -> bool {
         custom::mark(object, now);
         true
     }
     fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Everything
+        // Upstream means to keep everything, and keeps nothing.
+        StatusKeeps::Nothing
     }
     fn metadata_rules(&self) -> MetadataRules {
         MetadataRules::Lenient
@@ -79,9 +100,10 @@ impl KindStrategy for CustomResourceDefinitions {
     }
 }
 
-/// Notes the versions in which objects may be stored from now on.
+/// Notes the version in which objects may be stored from now on: the first, if there are several,
+/// which the check refuses.
 fn note_storage(definition: &mut CustomResourceDefinition) {
-    for version in definition.spec.versions.iter().filter(|it| it.storage) {
+    if let Some(version) = definition.spec.versions.iter().find(|it| it.storage) {
         let stored = &mut definition.status.stored_versions;
         if !stored.contains(&version.name) {
             stored.push(version.name.clone());

@@ -14,7 +14,7 @@ use super::{fill, go_struct, pod_disabled_fields, pod_warnings};
 pub(super) struct DaemonSets;
 
 /// Counts changes of the template; older than `metadata.generation`.
-const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+pub(crate) const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
 
 impl KindStrategy for DaemonSets {
     type Kind = DaemonSet;

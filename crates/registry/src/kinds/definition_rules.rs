@@ -1,48 +1,37 @@
-//! What a CustomResourceDefinition must satisfy, apart from its schemas.
+//! What a CustomResourceDefinition must satisfy.
 
 use kubist_api::apiextensions::v1::{
     CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionVersion,
     CustomResourceSubresourceScale,
 };
-use kubist_apimachinery::wire::to_json_value;
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
-use serde::Serialize;
+use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
+use std::collections::BTreeSet;
 
+use super::definition_form::Shared;
 use super::rules::{self, Errors};
+use super::{definition_conversion_rules, definition_name_rules, definition_schema_rules};
 use crate::custom::{APPROVAL_ANNOTATION, Approval, is_protected};
 use crate::storage_key::{KeyLayout, NoPlace};
 
 const SCOPES: [&str; 2] = ["Cluster", "Namespaced"];
 const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];
+const COLUMN_FORMATS: [&str; 8] = [
+    "byte",
+    "date",
+    "date-time",
+    "double",
+    "float",
+    "int32",
+    "int64",
+    "password",
+];
 
 /// Checks a definition.
 pub(super) fn check(definition: &CustomResourceDefinition) -> Errors {
-    let mut errors = check_common(definition);
+    let mut errors = check_spec(definition);
+    errors.extend(check_status(definition));
     errors.extend(check_approval(definition, None));
-    errors
-}
-
-fn check_common(definition: &CustomResourceDefinition) -> Errors {
-    let mut errors = Vec::new();
-    let spec = &definition.spec;
-    let (name, path) = (&definition.metadata.name, FieldPath::new("spec"));
-    if *name != format!("{}.{}", spec.names.plural, spec.group) {
-        let path = FieldPath::new("metadata").child("name");
-        let detail = "must be spec.names.plural+\".\"+spec.group";
-        errors.push(FieldError::invalid(&path, name, detail));
-    }
-    check_group(&mut errors, definition, &path);
-    rules::one_of(&mut errors, &spec.scope, &SCOPES, &path.child("scope"));
-    check_versions(&mut errors, definition, &path);
-    check_names(&mut errors, definition, &path.child("names"));
-    if spec.preserve_unknown_fields {
-        let path = path.child("preserveUnknownFields");
-        let detail = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in \
-                      spec.versions[*].schema instead";
-        errors.push(FieldError::invalid(&path, true, detail));
-    }
-    check_contents(&mut errors, &spec.versions, &path);
-    check_stored(&mut errors, definition);
+    errors.extend(check_unknown_fields(definition));
     errors
 }
 
@@ -51,32 +40,80 @@ pub(super) fn check_update(
     new: &CustomResourceDefinition,
     old: &CustomResourceDefinition,
 ) -> Errors {
-    let mut errors = check_common(new);
-    errors.extend(check_approval(new, Some(old)));
+    let mut errors = check_spec(new);
     let path = FieldPath::new("spec");
     let (now, before) = (&new.spec, &old.spec);
     let names = path.child("names");
-    let established = old.status.conditions.iter();
-    let established = established
-        .filter(|it| it.type_ == "Established")
-        .any(|it| it.status == "True");
-    let mut fixed = vec![
-        (path.child("group"), &now.group, &before.group),
-        (
-            names.child("plural"),
-            &now.names.plural,
-            &before.names.plural,
-        ),
-    ];
+    let mut established = old.status.conditions.iter();
+    let established = established.any(|it| it.type_ == "Established" && it.status == "True");
+    let mut fixed = Vec::new();
     if established {
         fixed.push((path.child("scope"), &now.scope, &before.scope));
         fixed.push((names.child("kind"), &now.names.kind, &before.names.kind));
     }
+    fixed.push((path.child("group"), &now.group, &before.group));
+    let plurals = (&now.names.plural, &before.names.plural);
+    fixed.push((names.child("plural"), plurals.0, plurals.1));
     for (path, now, before) in fixed {
         if now != before {
             errors.push(FieldError::invalid(&path, now, "field is immutable"));
         }
     }
+    errors.extend(check_status(new));
+    errors.extend(check_approval(new, Some(old)));
+    if !before.preserve_unknown_fields {
+        errors.extend(check_unknown_fields(new));
+    }
+    errors
+}
+
+fn check_spec(definition: &CustomResourceDefinition) -> Errors {
+    let mut errors = Vec::new();
+    let (spec, path) = (&definition.spec, FieldPath::new("spec"));
+    check_group(&mut errors, definition, &path);
+    rules::word(&mut errors, &spec.scope, &SCOPES, &path.child("scope"));
+    check_versions(&mut errors, definition, &path);
+    let names = path.child("names");
+    definition_name_rules::required(&mut errors, &spec.names, &names);
+    definition_name_rules::check(&mut errors, &spec.names, &names);
+    let shared = Shared::of(&spec.versions);
+    if let Some(version) = spec.versions.first() {
+        if shared.schema {
+            let mut subresources = spec.versions.iter().map(|it| it.subresources.as_deref());
+            let has_status = subresources.any(|it| it.is_some_and(|it| it.status.is_some()));
+            let (schema, at) = (version.schema.as_deref(), path.child("validation"));
+            definition_schema_rules::check(&mut errors, schema, has_status, &at);
+        }
+        check_contents(&mut errors, version, shared, &path);
+    }
+    if let Some(conversion) = spec.conversion.as_deref() {
+        let may_convert = !spec.preserve_unknown_fields;
+        let at = path.child("conversion");
+        definition_conversion_rules::check(&mut errors, conversion, may_convert, &at);
+    }
+    errors
+}
+
+fn check_unknown_fields(definition: &CustomResourceDefinition) -> Option<FieldError> {
+    let path = FieldPath::new("spec").child("preserveUnknownFields");
+    let detail = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in \
+                  spec.versions[*].schema instead";
+    let preserves = definition.spec.preserve_unknown_fields;
+    preserves.then(|| FieldError::invalid(&path, true, detail))
+}
+
+/// Checks the status, as it is seen from a path that cannot change it: what was stored.
+fn check_status(definition: &CustomResourceDefinition) -> Errors {
+    let mut errors = check_names_of_status(definition);
+    check_stored(&mut errors, definition);
+    errors
+}
+
+/// Checks the names that were accepted.
+pub(super) fn check_names_of_status(definition: &CustomResourceDefinition) -> Errors {
+    let mut errors = Vec::new();
+    let path = FieldPath::new("status").child("acceptedNames");
+    definition_name_rules::check(&mut errors, &definition.status.accepted_names, &path);
     errors
 }
 
@@ -123,34 +160,58 @@ fn check_approval(
     }
 }
 
-fn check_versions(errors: &mut Errors, definition: &CustomResourceDefinition, path: &FieldPath) {
+fn check_versions(errors: &mut Errors, definition: &CustomResourceDefinition, spec: &FieldPath) {
     let versions = &definition.spec.versions;
-    let path = path.child("versions");
+    let (shared, path) = (Shared::of(versions), spec.child("versions"));
     for (index, version) in versions.iter().enumerate() {
-        let path = path.index(index);
-        rules::text(
-            errors,
-            &version.name,
-            &path.child("name"),
-            validate_name::dns1035_label,
-        );
-        check_warning(errors, version, &path.child("deprecationWarning"));
         let schema = version.schema.as_deref();
         if schema.is_none_or(|it| it.open_api_v3_schema.is_none()) {
-            let path = path.child("schema").child("openAPIV3Schema");
+            let path = path.index(index).child("schema").child("openAPIV3Schema");
             errors.push(FieldError::required(&path, ""));
         }
     }
+    for (index, version) in versions.iter().enumerate() {
+        let path = path.index(index);
+        joined(errors, &version.name, &path.child("name"));
+        check_warning(errors, version, &path.child("deprecationWarning"));
+        if !shared.schema {
+            let subresources = version.subresources.as_deref();
+            let has_status = subresources.is_some_and(|it| it.status.is_some());
+            let (schema, at) = (version.schema.as_deref(), path.child("schema"));
+            definition_schema_rules::check(errors, schema, has_status, &at);
+        }
+        let own = Shared {
+            subresources: !shared.subresources,
+            columns: !shared.columns,
+            fields: !shared.fields,
+            ..shared
+        };
+        check_contents(errors, version, own, &path);
+    }
     if rules::repeats(versions.iter().map(|it| &it.name)).contains(&true) {
         let detail = "must contain unique version names";
-        errors.push(FieldError::invalid(&path, shown(versions), detail));
+        errors.push(FieldError::invalid(&path, shared.shown(versions), detail));
     }
     if versions.iter().filter(|it| it.storage).count() != 1 {
         let detail = "must have exactly one version marked as storage version";
-        errors.push(FieldError::invalid(&path, shown(versions), detail));
+        errors.push(FieldError::invalid(&path, shared.shown(versions), detail));
+    }
+    // Upstream names the first version in the spec as well, and checks it there again.
+    if let Some(first) = versions.first().filter(|it| !it.name.is_empty()) {
+        joined(errors, &first.name, &spec.child("version"));
     }
 }
 
+/// Checks a label of a name in the domain system; all that is wrong with it is one error.
+fn joined(errors: &mut Errors, name: &Str, path: &FieldPath) {
+    let problems = validate_name::dns1035_label(name);
+    if !problems.is_empty() {
+        errors.push(FieldError::invalid(path, name, problems.join(",")));
+    }
+}
+
+/// What is wrong with a path that does not begin at the root.
+const NOT_SIMPLE: &str = "must be a simple json path starting with .";
 /// How long the warning of a deprecated version may be, in bytes, as upstream.
 const WARNING_BYTES_MAX: usize = 256;
 
@@ -177,111 +238,31 @@ fn check_warning(errors: &mut Errors, version: &CustomResourceDefinitionVersion,
     }
 }
 
-/// A version as Go writes one whose contents stand for all of them.
-#[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
-struct Shown<'a> {
-    name: &'a str,
-    served: bool,
-    storage: bool,
-    deprecated: bool,
-    deprecation_warning: Option<&'a str>,
-    schema: (),
-    subresources: (),
-    additional_printer_columns: (),
-    selectable_fields: (),
-}
-
-fn shown(versions: &[CustomResourceDefinitionVersion]) -> BadValue {
-    let shown: Vec<Shown<'_>> = versions
-        .iter()
-        .map(|it| Shown {
-            name: &it.name,
-            served: it.served,
-            storage: it.storage,
-            deprecated: it.deprecated,
-            deprecation_warning: it.deprecation_warning.as_deref(),
-            schema: (),
-            subresources: (),
-            additional_printer_columns: (),
-            selectable_fields: (),
-        })
-        .collect();
-    BadValue::json(&shown)
-}
-
-fn check_names(errors: &mut Errors, definition: &CustomResourceDefinition, path: &FieldPath) {
-    let names = &definition.spec.names;
-    for (field, name) in [
-        ("plural", &names.plural),
-        ("singular", &names.singular),
-        ("kind", &names.kind),
-        ("listKind", &names.list_kind),
-    ] {
-        let path = path.child(field);
-        if rules::required(errors, name, &path) {
-            // Kinds are letters of both sizes, and everything else is in small ones.
-            let lower: Str = if field.ends_with("ind") {
-                name.to_lowercase().into()
-            } else {
-                name.clone()
-            };
-            for problem in validate_name::dns1035_label(&lower) {
-                errors.push(FieldError::invalid(&path, name, problem));
-            }
-        }
-    }
-    for (field, list) in [
-        ("shortNames", &names.short_names),
-        ("categories", &names.categories),
-    ] {
-        for (index, name) in list.iter().enumerate() {
-            let path = path.child(field).index(index);
-            rules::text(errors, name, &path, validate_name::dns1035_label);
-        }
-    }
-    if !names.kind.is_empty() && names.kind == names.list_kind {
-        let detail = "kind and listKind may not be the same";
-        errors.push(FieldError::invalid(
-            &path.child("listKind"),
-            &names.list_kind,
-            detail,
-        ));
-    }
-}
-
-/// Checks subresources and columns. Those that all versions share stand in the spec itself.
+/// Checks subresources, columns and selectable fields of a version: those that `at` this place are
+/// to be told of.
 fn check_contents(
     errors: &mut Errors,
-    versions: &[CustomResourceDefinitionVersion],
+    version: &CustomResourceDefinitionVersion,
+    at: Shared,
     path: &FieldPath,
 ) {
-    let same = |of: fn(&CustomResourceDefinitionVersion) -> serde_json::Value| {
-        versions.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]))
-    };
-    let subresources = same(|it| {
-        let part = it.subresources.as_deref();
-        part.map_or(serde_json::Value::Null, |part| to_json_value(part))
-    });
-    let columns = same(|it| {
-        let columns = it.additional_printer_columns.iter();
-        columns.map(|it| to_json_value(it)).collect()
-    });
-    for (index, version) in versions.iter().enumerate() {
-        let own = path.child("versions").index(index);
-        if !subresources || index == 0 {
-            let path = if subresources { path } else { &own };
-            let scale = version.subresources.as_deref();
-            if let Some(scale) = scale.and_then(|it| it.scale.as_deref()) {
-                check_scale(errors, scale, &path.child("subresources").child("scale"));
-            }
+    let scale = version.subresources.as_deref();
+    if let Some(scale) = scale.and_then(|it| it.scale.as_deref())
+        && at.subresources
+    {
+        check_scale(errors, scale, &path.child("subresources"));
+    }
+    if at.columns {
+        let path = path.child("additionalPrinterColumns");
+        for (index, column) in version.additional_printer_columns.iter().enumerate() {
+            check_column(errors, column, &path.index(index));
         }
-        if !columns || index == 0 {
-            let path = if columns { path } else { &own };
-            let path = path.child("additionalPrinterColumns");
-            for (index, column) in version.additional_printer_columns.iter().enumerate() {
-                check_column(errors, column, &path.index(index));
-            }
+    }
+    if at.fields {
+        let path = path.child("selectableFields");
+        for (index, field) in version.selectable_fields.iter().enumerate() {
+            let path = path.index(index).child("jsonPath");
+            rules::required(errors, &field.json_path, &path);
         }
     }
 }
@@ -289,51 +270,56 @@ fn check_contents(
 fn check_scale(errors: &mut Errors, scale: &CustomResourceSubresourceScale, path: &FieldPath) {
     let none = Str::default();
     let selector = scale.label_selector_path.as_ref().unwrap_or(&none);
-    for (field, text, below) in [
+    for (field, text, below, detail) in [
         (
-            "specReplicasPath",
+            "scale.specReplicasPath",
             &scale.spec_replicas_path,
-            &[".spec"][..],
+            &[".spec."][..],
+            "should be a json path under .spec",
         ),
         (
-            "statusReplicasPath",
+            "scale.statusReplicasPath",
             &scale.status_replicas_path,
-            &[".status"],
+            &[".status."],
+            "should be a json path under .status",
         ),
-        ("labelSelectorPath", selector, &[".spec", ".status"]),
+        (
+            "scale.labelSelectorPath",
+            selector,
+            &[".spec.", ".status."],
+            "should be a json path under either .spec or .status",
+        ),
     ] {
         let path = path.child(field);
         if text.is_empty() {
-            if field != "labelSelectorPath" {
+            if field != "scale.labelSelectorPath" {
                 errors.push(FieldError::required(&path, ""));
             }
-        } else if !is_simple(text) {
-            let detail = "must be a simple json path starting with .";
-            errors.push(FieldError::invalid(&path, text, detail));
-        } else if !below.iter().any(|it| text.starts_with(&format!("{it}."))) {
-            let below = below.join(" or ");
-            let detail = format!("should be a json path under {below}");
+        } else if !text.starts_with('.') {
+            errors.push(FieldError::invalid(&path, text, NOT_SIMPLE));
+        } else if !below.iter().any(|it| text.starts_with(it)) {
             errors.push(FieldError::invalid(&path, text, detail));
         }
     }
 }
 
-fn is_simple(path: &str) -> bool {
-    path.starts_with('.') && path.len() > 1
-}
-
 fn check_column(errors: &mut Errors, column: &CustomResourceColumnDefinition, path: &FieldPath) {
     rules::required(errors, &column.name, &path.child("name"));
-    let kind = column.type_.as_str();
-    if rules::required(errors, kind, &path.child("type")) && !COLUMN_TYPES.contains(&kind) {
-        let detail = format!("must be one of {}", COLUMN_TYPES.join(","));
-        errors.push(FieldError::invalid(&path.child("type"), kind, detail));
+    let (kind, at) = (column.type_.as_str(), path.child("type"));
+    let types = format!("must be one of {}", COLUMN_TYPES.join(","));
+    if kind.is_empty() {
+        errors.push(FieldError::required(&at, types));
+    } else if !COLUMN_TYPES.contains(&kind) {
+        errors.push(FieldError::invalid(&at, kind, types));
     }
-    let text = &column.json_path;
-    let path = path.child("JSONPath");
-    if rules::required(errors, text, &path) && !is_simple(text) {
-        let detail = "must be a simple json path starting with .";
-        errors.push(FieldError::invalid(&path, text, detail));
+    let format = column.format.as_str();
+    if !format.is_empty() && !COLUMN_FORMATS.contains(&format) {
+        let detail = format!("must be one of {}", COLUMN_FORMATS.join(","));
+        errors.push(FieldError::invalid(&path.child("format"), format, detail));
+    }
+    let (text, path) = (&column.json_path, path.child("JSONPath"));
+    if rules::required(errors, text, &path) && !text.starts_with('.') {
+        errors.push(FieldError::invalid(&path, text, NOT_SIMPLE));
     }
 }
 
@@ -342,19 +328,20 @@ fn check_stored(errors: &mut Errors, definition: &CustomResourceDefinition) {
     let path = FieldPath::new("status").child("storedVersions");
     if stored.is_empty() {
         let detail = "must have at least one stored version";
-        errors.push(FieldError::invalid(&path, BadValue::null(), detail));
+        errors.push(FieldError::invalid(&path, rules::list(stored), detail));
         return;
     }
-    let mut storage = definition.spec.versions.iter().filter(|it| it.storage);
-    // Of two, the second is the one that nobody has noted.
-    if let (Some(version), false) = (storage.next(), storage.next().is_none()) {
-        let detail = format!("must have the storage version {}", version.name);
-        let shown = BadValue::json(stored);
-        errors.push(FieldError::invalid(&path, shown, detail));
+    let versions = &definition.spec.versions;
+    let noted: BTreeSet<&Str> = stored.iter().collect();
+    for version in versions.iter().filter(|it| it.storage) {
+        if !noted.contains(&version.name) {
+            let detail = format!("must have the storage version {}", version.name);
+            errors.push(FieldError::invalid(&path, rules::list(stored), detail));
+        }
     }
+    let known: BTreeSet<&Str> = versions.iter().map(|it| &it.name).collect();
     for (index, version) in stored.iter().enumerate() {
-        let mut versions = definition.spec.versions.iter();
-        if !versions.any(|it| it.name == *version) {
+        if !known.contains(version) {
             let detail = format!(
                 "missing from spec.versions; {version} was previously a storage version, and must \
                  remain in spec.versions until a storage migration ensures no data remains \

@@ -42,6 +42,9 @@ impl KindStrategy for DeviceClasses {
     fn generation(&self) -> Generation {
         Generation::Spec
     }
+    fn returns_deleted(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

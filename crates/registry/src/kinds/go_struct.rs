@@ -72,7 +72,7 @@ const SECURITY_FIELDS: [&str; 13] = [
     "seLinuxChangePolicy",
 ];
 /// Names that begin with an abbreviation, or are others in Go.
-const ABBREVIATIONS: [(&str, &str); 37] = [
+const ABBREVIATIONS: [(&str, &str); 38] = [
     ("apiGroup", "APIGroup"),
     ("apiVersion", "APIVersion"),
     ("awsElasticBlockStore", "AWSElasticBlockStore"),
@@ -98,6 +98,7 @@ const ABBREVIATIONS: [(&str, &str); 37] = [
     ("iqn", "IQN"),
     ("iscsi", "ISCSI"),
     ("iscsiInterface", "ISCSIInterface"),
+    ("jsonPath", "JSONPath"),
     ("nfs", "NFS"),
     ("os", "OS"),
     ("pdName", "PDName"),
@@ -146,9 +147,14 @@ pub(super) fn pod_template(template: &PodTemplateSpec) -> BadValue {
 
 /// Messages, for an error.
 pub(super) fn shown_list<M: Message>(messages: &[M]) -> BadValue {
+    as_bad_value(list_text(messages))
+}
+
+/// Messages as JSON.
+pub(super) fn list_text<M: Message>(messages: &[M]) -> String {
     let mut out = String::new();
     push_list(&mut out, messages.iter(), |out, it| push_message(out, it));
-    as_bad_value(out)
+    out
 }
 
 /// A Pod's spec, for an error.

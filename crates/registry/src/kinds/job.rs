@@ -2,7 +2,7 @@
 
 use crate::{Dependents, Generation, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::batch::v1::Job;
-use kubist_apimachinery::{FieldError, Str};
+use kubist_apimachinery::{DeleteOptions, FieldError, Str};
 use std::borrow::Cow;
 
 use super::pod_defaults::{default_pod_template, labels_from_template};
@@ -19,6 +19,10 @@ const CONTROLLER_UID: &str = "batch.kubernetes.io/controller-uid";
 const JOB_NAME: &str = "batch.kubernetes.io/job-name";
 const OLD_CONTROLLER_UID: &str = "controller-uid";
 const OLD_JOB_NAME: &str = "job-name";
+/// What becomes of Pods if nobody says it.
+const PODS_STAY: &str = "child pods are preserved by default when jobs are deleted; set \
+     propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this \
+     warning";
 
 impl KindStrategy for Jobs {
     type Kind = Job;
@@ -111,6 +115,10 @@ impl KindStrategy for Jobs {
     }
     fn default_dependents(&self) -> Dependents {
         Dependents::Orphan
+    }
+    fn delete_warning(&self, options: &DeleteOptions) -> Option<&'static str> {
+        let is_said = options.propagation_policy.is_some() || options.orphan_dependents.is_some();
+        (!is_said).then_some(PODS_STAY)
     }
     fn selectable_fields(&self) -> &'static [&'static str] {
         &["status.successful"]

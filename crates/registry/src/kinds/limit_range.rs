@@ -1,6 +1,6 @@
 //! LimitRanges.
 
-use crate::{KindStrategy, RequestContext};
+use crate::{KindStrategy, RequestContext, uuid_v4};
 use kubist_api::core::v1::{LimitRange, LimitRangeItem};
 use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,9 +34,9 @@ impl KindStrategy for LimitRanges {
         }
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut LimitRange) {
-        // Upstream makes a name up.
+        // Upstream makes a name up, which is another uuid.
         if new.metadata.name.is_empty() {
-            new.metadata.name = new.metadata.uid.clone();
+            new.metadata.name = another_uuid(&new.metadata.uid).into();
         }
     }
     fn validate(&self, new: &LimitRange) -> Vec<FieldError> {
@@ -63,6 +63,17 @@ impl KindStrategy for LimitRanges {
     fn checks_metadata(&self) -> bool {
         true
     }
+}
+
+/// A uuid made of the digits of one, from the last to the first.
+fn another_uuid(uuid: &str) -> String {
+    let mut digits = uuid.chars().rev().filter_map(|it| it.to_digit(16));
+    let mut half = || {
+        let digits = digits.by_ref().take(16);
+        digits.fold(0_u64, |bits, digit| (bits << 4) | u64::from(digit))
+    };
+    let (high, low) = (half(), half());
+    uuid_v4(high, low)
 }
 
 type Amounts = BTreeMap<Str, Quantity>;

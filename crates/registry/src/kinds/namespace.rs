@@ -88,6 +88,9 @@ impl KindStrategy for Namespaces {
     fn selectable_fields(&self) -> &'static [&'static str] {
         &["status.phase"]
     }
+    fn returns_deleted(&self) -> bool {
+        true
+    }
 }
 
 fn check_finalizers(namespace: &Namespace) -> Errors {

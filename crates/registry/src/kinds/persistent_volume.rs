@@ -43,10 +43,11 @@ impl KindStrategy for PersistentVolumes {
         new: &mut PersistentVolume,
         old: &PersistentVolume,
     ) {
+        let before = old.status.last_phase_transition_time;
         let told = &mut new.status.last_phase_transition_time;
-        if new.status.phase != old.status.phase
-            && (told.is_none() || *told == old.status.last_phase_transition_time)
-        {
+        if new.status.phase == old.status.phase {
+            *told = told.or(before);
+        } else if told.is_none() || *told == before {
             *told = Some(cx.now());
         }
     }

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 
 use super::pod_defaults::default_pod;
 use super::{
-    pod_admission, pod_disabled_fields, pod_part_rules, pod_preparation, pod_rules,
-    pod_status_rules, pod_update_rules, pod_warnings, profile_rules,
+    pod_admission, pod_disabled_fields, pod_part_rules, pod_preparation, pod_resize_admission,
+    pod_rules, pod_status_rules, pod_update_rules, pod_warnings, profile_rules,
 };
 
 #[derive(Debug)]
@@ -28,6 +28,14 @@ impl KindStrategy for Pods {
         old: Option<&'a Pod>,
     ) -> BoxFuture<'a, Result<(), Status>> {
         Box::pin(pod_admission::admit(cx, new, old))
+    }
+    fn admit_update<'a>(
+        &'a self,
+        cx: &'a Admission<'a>,
+        new: &'a Pod,
+        old: &'a Pod,
+    ) -> BoxFuture<'a, Result<(), Status>> {
+        Box::pin(pod_resize_admission::admit(cx, new, old))
     }
     fn keeps_status_on_create(&self) -> bool {
         // Preparation makes a new one, and looks at the old one for that.
@@ -109,6 +117,8 @@ impl KindStrategy for Pods {
             "spec.hostNetwork",
             "status.phase",
             "status.podIP",
+            // Upstream takes it, but no Pod has it: as a field to select by it is empty.
+            "status.podIPs",
             "status.nominatedNodeName",
         ]
     }

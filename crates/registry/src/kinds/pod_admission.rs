@@ -204,10 +204,10 @@ async fn set_runtime_class(cx: &Admission<'_>, pod: &mut Pod) -> Result<(), Stat
     Ok(())
 }
 
-fn typed<K: KubeObject>(object: &dyn kubist_apimachinery::AnyObject) -> Option<&K> {
+pub(super) fn typed<K: KubeObject>(object: &dyn kubist_apimachinery::AnyObject) -> Option<&K> {
     (object as &dyn Any).downcast_ref()
 }
 
-fn forbidden(pod: &Pod, why: &str) -> Status {
+pub(super) fn forbidden(pod: &Pod, why: &str) -> Status {
     Status::forbidden(&GroupResource::new("", "pods"), &pod.metadata.name, why)
 }

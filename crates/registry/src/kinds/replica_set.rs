@@ -59,9 +59,6 @@ impl KindStrategy for ReplicaSets {
     fn generation(&self) -> Generation {
         Generation::Spec
     }
-    fn selectable_fields(&self) -> &'static [&'static str] {
-        &["status.replicas"]
-    }
 }
 
 fn validate(new: &ReplicaSet, old: Option<&ReplicaSet>) -> Vec<FieldError> {

@@ -43,6 +43,9 @@ impl KindStrategy for ResourceClaims {
     fn checks_metadata(&self) -> bool {
         true
     }
+    fn returns_deleted(&self) -> bool {
+        true
+    }
 }
 
 impl KindStrategy for ResourceClaimTemplates {
@@ -76,6 +79,9 @@ impl KindStrategy for ResourceClaimTemplates {
             go_struct::shown(it)
         });
         errors
+    }
+    fn returns_deleted(&self) -> bool {
+        true
     }
 }
 

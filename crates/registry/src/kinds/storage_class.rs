@@ -94,6 +94,10 @@ impl KindStrategy for StorageClasses {
         );
         errors
     }
+    fn returns_deleted(&self) -> bool {
+        true
+    }
+
     fn checks_metadata(&self) -> bool {
         true
     }

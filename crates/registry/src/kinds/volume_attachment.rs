@@ -63,6 +63,9 @@ impl KindStrategy for VolumeAttachments {
     fn allow_unconditional_update(&self) -> bool {
         false
     }
+    fn returns_deleted(&self) -> bool {
+        true
+    }
 }
 
 fn check_status(errors: &mut Errors, status: &VolumeAttachmentStatus, path: &FieldPath) {

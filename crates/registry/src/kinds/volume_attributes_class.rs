@@ -38,4 +38,7 @@ impl KindStrategy for VolumeAttributesClasses {
         errors.extend(self.validate(new));
         errors
     }
+    fn returns_deleted(&self) -> bool {
+        true
+    }
 }

@@ -1,7 +1,7 @@
 //! What webhooks must satisfy. Expressions are kept, and not compiled.
 
 use kubist_api::admissionregistration::v1::{
-    MatchCondition, RuleWithOperations, ServiceReference, WebhookClientConfig,
+    MatchCondition, RuleWithOperations, WebhookClientConfig,
 };
 use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, LabelSelector, Str, validate_label_selector, validate_name,
@@ -254,20 +254,37 @@ fn check_client(errors: &mut Errors, client: &WebhookClientConfig, path: &FieldP
             errors.push(FieldError::required(path, detail));
         }
         (Some(url), None) => check_url(errors, url, &path.child("url")),
-        (None, Some(service)) => check_service(errors, service, &path.child("service")),
+        (None, Some(service)) => {
+            // Upstream takes one for the other.
+            let service = Service {
+                name: &service.namespace,
+                namespace: &service.name,
+                path: service.path.as_deref(),
+                port: service.port,
+            };
+            check_service(errors, &service, &path.child("service"));
+        }
     }
 }
 
-fn check_service(errors: &mut Errors, service: &ServiceReference, path: &FieldPath) {
-    // Upstream takes one for the other.
-    rules::required(errors, &service.namespace, &path.child("name"));
-    rules::required(errors, &service.name, &path.child("namespace"));
+/// The service of a webhook, of whatever kind that is.
+pub(super) struct Service<'a> {
+    pub(super) name: &'a str,
+    pub(super) namespace: &'a str,
+    pub(super) path: Option<&'a str>,
+    pub(super) port: Option<i32>,
+}
+
+/// Checks the service of a webhook.
+pub(super) fn check_service(errors: &mut Errors, service: &Service<'_>, path: &FieldPath) {
+    rules::required(errors, service.name, &path.child("name"));
+    rules::required(errors, service.namespace, &path.child("namespace"));
     let port = service.port.unwrap_or(443);
     for problem in validate_name::port_number(port.into()) {
         let detail = format!("port is not valid: {problem}");
         errors.push(FieldError::invalid(&path.child("port"), port, detail));
     }
-    let (whole, path) = (service.path.as_deref().unwrap_or("/"), path.child("path"));
+    let (whole, path) = (service.path.unwrap_or("/"), path.child("path"));
     let mut wrong = |detail: String| errors.push(FieldError::invalid(&path, whole, detail));
     let steps = match whole {
         "" | "/" => return,
@@ -278,6 +295,7 @@ fn check_service(errors: &mut Errors, service: &ServiceReference, path: &FieldPa
         _ if whole.starts_with('/') => whole.get(1..).unwrap_or_default(),
         _ => {
             wrong("must start with a '/'".to_owned());
+            // Upstream leaves out the first letter, whatever it is.
             let mut rest = whole.chars();
             rest.next();
             rest.as_str()
@@ -328,7 +346,8 @@ fn scheme(url: &str) -> (&str, &str) {
     }
 }
 
-fn check_url(errors: &mut Errors, url: &str, path: &FieldPath) {
+/// Checks the URL of a webhook.
+pub(super) fn check_url(errors: &mut Errors, url: &str, path: &FieldPath) {
     if let Some(why) = broken(url) {
         let detail = format!("url must be a valid URL: parse {url:?}: {why}{URL_FORM}");
         errors.push(FieldError::required(path, detail));

@@ -23,12 +23,14 @@ impl Rest {
         let store = self.store();
         let deletion = options.checked().map_err(|error| error.to_status())?;
         if deletion.ignore_read_error {
-            let status = store.delete_unreadable(namespace, name).await?;
+            let status = store.delete_unreadable(namespace, name).await;
+            let status = status.map_err(|status| self.told(status))?;
             return Ok(Deleted {
                 answer: Created::Status(Box::new(status)),
                 gone: true,
             });
         }
+        self.warn_of_delete(cx, options);
         let call = DeleteCall {
             cx,
             namespace,
@@ -36,13 +38,15 @@ impl Rest {
             options,
             only: None,
         };
-        let outcome = store.delete(call).await?;
+        let outcome = store.delete(call).await;
+        let outcome = outcome.map_err(|status| self.told(status))?;
         let stored = &outcome.stored;
         let answer = if !outcome.gone || store.strategy.returns_deleted() {
             Created::Object(self.serve(stored)?)
         } else {
             let object = self.serve(stored)?;
-            Created::Status(Box::new(store.success(&**object.object()?)))
+            let status = store.success(&**object.object()?);
+            Created::Status(Box::new(self.told(status)))
         };
         Ok(Deleted {
             answer,
@@ -67,6 +71,7 @@ impl Rest {
         options: &DeleteOptions,
     ) -> Result<ListPage, Status> {
         self.check_verb(Verb::DeleteCollection)?;
+        let predicate = self.selected(list)?;
         let deletion = options.checked().map_err(|error| error.to_status())?;
         if deletion.ignore_read_error {
             let path = FieldPath::new(IGNORE_READ_ERROR);
@@ -75,12 +80,12 @@ impl Rest {
             let kind = GroupKind::new("meta.k8s.io", "DeleteOptions");
             return Err(Status::invalid(&kind, "", &[error]));
         }
+        self.warn_of_delete(cx, options);
         let mut list = list.clone();
         let paged = list.limit == 0;
         if paged {
             list.limit = COLLECTION_PAGE;
         }
-        let predicate = self.predicate(&list.label_selector, &list.field_selector)?;
         let mut all = ListPage::default();
         loop {
             let page = self.list_unchecked(namespace, None, &list).await?;
@@ -95,6 +100,14 @@ impl Rest {
             list.continue_ = next;
             list.resource_version = kubist_apimachinery::ResourceVersion::default();
             list.resource_version_match = kubist_apimachinery::Str::default();
+        }
+    }
+
+    /// Warns of what is left if these options say nothing about it, whether or not there is
+    /// anything to delete.
+    fn warn_of_delete(&self, cx: &RequestContext, options: &DeleteOptions) {
+        if let Some(warning) = self.strategy().delete_warning(options) {
+            cx.warn(warning);
         }
     }
 

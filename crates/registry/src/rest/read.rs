@@ -1,7 +1,7 @@
 //! Get, list and watch.
 
 use super::{ListPage, Rest, Verb};
-use crate::list::parse_version;
+use crate::list::{list_version, parse_version};
 use crate::predicate::Predicate;
 use crate::scale;
 use crate::storage::{ListRequest, Listed, Scope, Unreadable, WatchRequest};
@@ -9,7 +9,9 @@ use crate::storage_error::Operation;
 use crate::subresource::Subresource;
 use crate::watch::EventStream;
 use crate::{RequestContext, Stored};
-use kubist_apimachinery::{FieldSelector, ListOptions, ResourceVersion, Selector, Status};
+use kubist_apimachinery::{
+    FieldSelector, ListOptions, OptionsError, ResourceVersion, Selector, Status,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,7 +32,12 @@ impl Rest {
         self.check_verb(Verb::Get)?;
         let store = self.store();
         let key = store.storage.keys().key(namespace, name)?;
-        let parsed = parse_version(version)?;
+        // Upstream's storage says it in other words than its cache.
+        let parsed = if store.storage.is_cached() {
+            parse_version(version)?
+        } else {
+            list_version(version)?
+        };
         let not_older_than = (!version.is_unset()).then_some(parsed);
         let found = store.storage.get(&key, not_older_than).await;
         let resource = self.group_resource();
@@ -117,7 +124,7 @@ impl Rest {
         name: Option<&str>,
         options: &ListOptions,
     ) -> Result<Listed, Status> {
-        let predicate = self.predicate(&options.label_selector, &options.field_selector)?;
+        let predicate = self.selected(options)?;
         let store = self.store();
         let scope = Scope { namespace, name };
         let resource = self.group_resource();
@@ -158,7 +165,12 @@ impl Rest {
         timeout: Option<Duration>,
     ) -> Result<EventStream, Status> {
         self.check_verb(Verb::Watch)?;
+        let position = options.watch_position();
+        position.map_err(|error| error.to_status())?;
         let predicate = self.predicate(&options.label_selector, &options.field_selector)?;
+        if let Some(name) = name {
+            check_name(&options.field_selector, name)?;
+        }
         let request = WatchRequest {
             kind: self.kind,
             scope: Scope { namespace, name },
@@ -173,6 +185,15 @@ impl Rest {
             Some(ends) => events.ending_with(ends.clone()),
             None => events,
         })
+    }
+
+    /// What the options of a list select, if they are those of a list, which is said first. What is
+    /// wrong with a token comes later, as upstream finds it where it reads.
+    pub(super) fn selected(&self, options: &ListOptions) -> Result<Predicate, Status> {
+        if let Err(error @ OptionsError::Invalid { .. }) = options.list_position() {
+            return Err(error.to_status());
+        }
+        self.predicate(&options.label_selector, &options.field_selector)
     }
 
     pub(super) fn predicate(
@@ -201,6 +222,10 @@ impl Rest {
             ("", "namespaces" | "nodes") | ("certificates.k8s.io", _) if is_namespace => {
                 format!("field label not supported: {field}")
             }
+            ("resource.k8s.io", "resourceslices") if !(is_known || is_name) => {
+                let (version, kind) = (self.kind.facts().api_version, self.facts.kind);
+                format!("field label not supported for {version}, Kind={kind}: {field}")
+            }
             ("batch", "jobs") if !(is_known || is_name || is_namespace) => {
                 format!("field label {field:?} not supported for Job")
             }
@@ -211,4 +236,14 @@ impl Rest {
         };
         Err(Status::bad_request(message))
     }
+}
+
+/// Refuses field selectors of a watch of one object that do not ask for just this one.
+fn check_name(fields: &FieldSelector, name: &str) -> Result<(), Status> {
+    if fields.is_everything() || fields.exact("metadata.name") == Some(name) {
+        return Ok(());
+    }
+    Err(Status::bad_request(
+        "fieldSelector metadata.name doesn't match requested name",
+    ))
 }

@@ -69,7 +69,7 @@ impl Rest {
 
     /// A refusal of the store, which knows one resource, in the words of the one that was asked
     /// for: events have two groups.
-    fn told(&self, mut status: Status) -> Status {
+    pub(super) fn told(&self, mut status: Status) -> Status {
         let store = self.store();
         let Some(details) = &mut status.details else {
             return status;

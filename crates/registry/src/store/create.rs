@@ -8,7 +8,7 @@ use crate::rest::warn;
 use crate::storage::CreateRequest;
 use crate::storage_error::{Operation, StorageError};
 use crate::strategy::{Admission, Generation, MetadataRules};
-use crate::validate_metadata::validate_metadata;
+use crate::validate_metadata::{validate_metadata, validate_named};
 use crate::{NameRule, RequestContext, Stored};
 use kubist_apimachinery::{AnyObject, Status, Str};
 use kubist_storage::Guard;
@@ -160,8 +160,9 @@ impl Store {
         let mut errors = Vec::new();
         let rules = self.strategy.metadata_rules();
         if rules != MetadataRules::Common {
-            let names = self.strategy.name_rule();
-            errors = validate_metadata(meta, self.namespaced, names, rules);
+            let names =
+                |name: &str, prefix: bool| self.strategy.name_problems(&*object, name, prefix);
+            errors = validate_named(meta, self.namespaced, &names, rules);
         }
         errors.extend(match own_rules {
             Some(own) => (own.create)(&*object),
@@ -191,13 +192,13 @@ impl Store {
     }
 }
 
-/// Leaves one of several references to the same owner in what a client sent, with a warning.
+/// Leaves one of several references to the same owner, with a warning, as upstream.
 pub fn remove_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
     remove_duplicates(cx, object, "");
 }
 
-/// The same in what became of it, such as a patched object.
-pub(super) fn remove_late_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
+/// The same for the outcome of a patch, which upstream looks at later, and says so.
+pub fn remove_patched_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
     remove_duplicates(cx, object, " after mutating admission happens");
 }
 

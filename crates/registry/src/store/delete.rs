@@ -60,7 +60,6 @@ impl Store {
             call: &call,
             options: &options,
             decided: Decided::Now,
-            touched: false,
         };
         let dry_run = options.dry_run;
         let none = Preconditions::default();
@@ -198,8 +197,6 @@ struct Marking<'a> {
     call: &'a DeleteCall<'a>,
     options: &'a Deletion,
     decided: Decided,
-    /// Whether the marks are written.
-    touched: bool,
 }
 
 impl Change for Marking<'_> {
@@ -220,24 +217,30 @@ impl Marking<'_> {
         let mut object = current.to_object()?;
         let (kind, now) = (store.kind_name(), self.call.cx.now());
         self.check_selected(current, object.meta())?;
-        deletion::check_preconditions(
-            store.group,
-            kind,
-            object.meta(),
-            &self.options.preconditions,
-        )?;
+        let preconditions = &self.options.preconditions;
+        if store.is_namespaces() {
+            namespaces::check_preconditions(object.meta(), preconditions)?;
+        } else {
+            deletion::check_preconditions(store.group, kind, object.meta(), preconditions)?;
+        }
         store.strategy.admit_delete(&*object)?;
         let begins = !object.meta().is_terminating();
+        if store.is_namespaces() && (begins || namespaces::has_finalizers(&*object)) {
+            self.decided = Decided::Wait;
+            if !begins {
+                return Ok(Changed::Keep);
+            }
+            namespaces::begin_deletion(&mut *object, self.call.options, now);
+            return Ok(Changed::Write(object, None));
+        }
         if begins && store.strategy.begin_deletion(&mut *object, now) {
             self.decided = Decided::Wait;
-            self.touched = true;
             return Ok(Changed::Write(object, None));
         }
         let requested = self.options.grace_period_seconds;
         let stage = deletion::begin(&*store.strategy, &mut *object, requested, now);
         if stage == Stage::Pending {
             self.decided = Decided::Wait;
-            self.touched = false;
             return Ok(Changed::Keep);
         }
         let policy = self.options.propagation;
@@ -245,25 +248,18 @@ impl Marking<'_> {
             object.meta_mut().finalizers = finalizers;
         }
         let waits = !object.meta().finalizers.is_empty();
-        if store.is_namespaces() {
-            return Ok(self.mark_namespace(object, waits));
-        }
         self.decided = match stage {
             Stage::Graceful(1..) => Decided::Wait,
             _ if waits => Decided::Wait,
             _ => Decided::Now,
         };
-        self.touched = true;
         match stage {
             Stage::Graceful(_) => Ok(Changed::Write(object, None)),
             _ if waits => {
                 deletion::mark(object.meta_mut(), now);
                 Ok(Changed::Write(object, None))
             }
-            _ => {
-                self.touched = false;
-                Ok(Changed::Remove)
-            }
+            _ => Ok(Changed::Remove),
         }
     }
 
@@ -280,22 +276,6 @@ impl Marking<'_> {
             }
             _ => Ok(()),
         }
-    }
-
-    /// A namespace waits for its contents, which its own finalizers stand for. Unlike other
-    /// objects it gets no grace period.
-    fn mark_namespace(&mut self, mut object: Box<dyn AnyObject>, waits: bool) -> Changed {
-        let waits = waits || namespaces::has_finalizers(&*object);
-        self.decided = if waits { Decided::Wait } else { Decided::Now };
-        self.touched = waits;
-        if !waits {
-            return Changed::Remove;
-        }
-        let meta = object.meta_mut();
-        let now = self.call.cx.now();
-        meta.deletion_timestamp.get_or_insert(now);
-        namespaces::terminate(&mut *object);
-        Changed::Write(object, None)
     }
 }
 

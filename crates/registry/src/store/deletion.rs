@@ -115,6 +115,16 @@ pub(super) fn finalizers(
         (_, None) if has(FOREGROUND) => (false, true),
         (by_default, None) => (by_default == Dependents::Orphan, false),
     };
+    with_dependents(meta, orphan, foreground)
+}
+
+/// The finalizers of an object whose dependents are left alone, or go before it; None if they stay
+/// as they are.
+pub(super) fn with_dependents(
+    meta: &ObjectMeta,
+    orphan: bool,
+    foreground: bool,
+) -> Option<Vec<Str>> {
     let mut finalizers: Vec<Str> = meta
         .finalizers
         .iter()

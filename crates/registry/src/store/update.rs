@@ -1,6 +1,6 @@
 //! Update: a new object in place of an old one, as often as another write comes in between.
 
-use super::create::remove_late_duplicate_owners;
+use super::create::remove_duplicate_owners;
 use super::{GroupRules, Store};
 use crate::hooks::{AllBegun, Begin};
 use crate::object_fields::{equal_in, number_of, splice};
@@ -130,7 +130,11 @@ impl Store {
         let cx = request.cx;
         let mut new = self.restore(request.part, new, old)?;
         restore_metadata(new.meta_mut(), old.meta());
-        remove_late_duplicate_owners(cx, &mut *new);
+        // Upstream leaves it out of what it stores, and a rehearsal stores nothing.
+        if !request.dry_run {
+            new.meta_mut().self_link = Str::default();
+        }
+        remove_duplicate_owners(cx, &mut *new);
         match request.part {
             Part::Whole => self.strategy.prepare_for_update(cx, &mut *new, old),
             Part::Status if request.subresource == STATUS => {
@@ -234,7 +238,6 @@ impl Store {
 /// What users can never change, whatever they send.
 fn restore_metadata(new: &mut ObjectMeta, old: &ObjectMeta) {
     new.generation = old.generation;
-    new.self_link = Str::default();
     new.managed_fields.clone_from(&old.managed_fields);
     if new.uid.is_empty() {
         new.uid = old.uid.clone();
@@ -313,6 +316,7 @@ impl TryUpdate<'_> {
         };
         store.check_version(&*new, current.revision(), request.name)?;
         let new = store.begin_update(request, new, old)?;
+        store.strategy.admit_update(&admission, &*new, old).await?;
         if store.is_finished(&*new, old) {
             return Ok(Changed::Delete(new));
         }

@@ -2,19 +2,49 @@
 //! else by decoding it.
 
 use super::Stored;
+use crate::convert::AUTOSCALER_ANNOTATIONS;
+use crate::kinds::TEMPLATE_GENERATION;
 use crate::object_version::{VersionPlace, first_field};
 use kubist_api::meta::v1::PartialObjectMetadata;
-use kubist_apimachinery::Status;
 use kubist_apimachinery::wire::to_protobuf;
+use kubist_apimachinery::{ObjectMeta, Status};
+use std::borrow::Cow;
 
 impl Stored {
+    /// The metadata alone. Annotations that stand for fields of upstream's own form of the kind
+    /// are no part of it.
+    pub fn metadata(&self) -> Result<Cow<'_, ObjectMeta>, Status> {
+        let metadata = self.object()?.meta();
+        let of_fields = self.annotations_of_fields();
+        if !of_fields
+            .iter()
+            .any(|it| metadata.annotations.contains_key(*it))
+        {
+            return Ok(Cow::Borrowed(metadata));
+        }
+        let mut metadata = metadata.clone();
+        metadata
+            .annotations
+            .retain(|name, _| !of_fields.contains(&&**name));
+        Ok(Cow::Owned(metadata))
+    }
+
+    fn annotations_of_fields(&self) -> &'static [&'static str] {
+        let facts = self.0.kind.facts();
+        match (facts.api_version, facts.kind) {
+            ("apps/v1", "DaemonSet") => &[TEMPLATE_GENERATION],
+            ("autoscaling/v1", "HorizontalPodAutoscaler") => &AUTOSCALER_ANNOTATIONS,
+            _ => &[],
+        }
+    }
+
     /// Appends the bare protobuf message of a `PartialObjectMetadata` of it.
     pub fn push_metadata_protobuf(&self, out: &mut Vec<u8>) -> Result<(), Status> {
         if let Some((metadata, place)) = self.metadata_as_stored() {
             place.fill(metadata, self.0.revision, out);
             return Ok(());
         }
-        let metadata = self.object()?.meta().clone();
+        let metadata = self.metadata()?.into_owned();
         out.extend_from_slice(&to_protobuf(&PartialObjectMetadata { metadata }));
         Ok(())
     }
@@ -31,6 +61,9 @@ impl Stored {
 
     /// The metadata as a message that has only that, and where its version goes.
     fn metadata_as_stored(&self) -> Option<(&[u8], VersionPlace)> {
+        if !self.annotations_of_fields().is_empty() {
+            return None;
+        }
         let raw = self.0.raw.get()?;
         let place = self.0.place.or_else(|| VersionPlace::of(raw))?;
         Some((first_field(raw)?, place))

@@ -2,6 +2,7 @@
 
 mod apart;
 mod changes;
+mod checks;
 mod objects;
 mod scales;
 mod versions;

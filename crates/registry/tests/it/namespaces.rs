@@ -1,10 +1,10 @@
 //! The life of namespaces, and what every cluster has from the start.
 
-use crate::fixture::{Fixture, config_map};
+use crate::fixture::{Fixture, config_map, typed};
 use kubist_api::core::v1::{ConfigMap, Namespace, Service};
 use kubist_api::rbac::v1::ClusterRoleBinding;
 use kubist_api::scheduling::v1::PriorityClass;
-use kubist_apimachinery::{DeleteOptions, ListOptions};
+use kubist_apimachinery::{DeleteOptions, ListOptions, PropagationPolicy};
 use kubist_registry::{Created, Registry, RegistryConfig, Replacement};
 use std::sync::Arc;
 
@@ -113,6 +113,39 @@ async fn a_namespace_ends_when_its_finalizers_are_gone() {
             .await
             .is_err_and(|it| it.is_not_found())
     );
+}
+
+#[tokio::test]
+async fn a_namespace_is_marked_first_and_then_only_waits() {
+    let fixture = Fixture::new().await;
+    let mut namespace = Namespace::default();
+    namespace.metadata.name = "n".into();
+    let created = fixture.create_in("", namespace, false).await;
+    let uid = typed::<Namespace>(&created.expect("fine")).metadata.uid;
+    let delete = async |options| fixture.delete::<Namespace>("n", options).await;
+    let other = DeleteOptions::default().with_uid("other");
+    let status = delete(other).await.expect_err("it is another");
+    assert_eq!(
+        status.message,
+        format!(
+            "Operation cannot be fulfilled on namespaces \"n\": Precondition failed: UID in \
+             precondition: other, UID in object meta: {uid}"
+        )
+        .as_str()
+    );
+    // Upstream reads the older option so for namespaces only.
+    let before = DeleteOptions {
+        orphan_dependents: Some(false),
+        ..DeleteOptions::default()
+    };
+    delete(before).await.expect("it begins");
+    let marked: Namespace = fixture.get("n").await.expect("it waits");
+    assert_eq!(marked.metadata.finalizers, ["foregroundDeletion"]);
+    assert_eq!(marked.metadata.deletion_grace_period_seconds, None);
+    let orphan = DeleteOptions::default().with_propagation(PropagationPolicy::Orphan);
+    delete(orphan).await.expect("it waits on");
+    let waiting: Namespace = fixture.get("n").await.expect("it waits");
+    assert_eq!(waiting, marked);
 }
 
 #[tokio::test]

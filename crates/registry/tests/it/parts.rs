@@ -3,8 +3,8 @@
 use crate::fixture::{Fixture, typed};
 use crate::subresources::pod;
 use kubist_api::certificates::v1::{CertificateSigningRequest, CertificateSigningRequestCondition};
-use kubist_api::core::v1::{Container, EphemeralContainer, Pod};
-use kubist_apimachinery::Status;
+use kubist_api::core::v1::{Container, EphemeralContainer, Node, Pod};
+use kubist_apimachinery::{Quantity, Status};
 
 fn request() -> CertificateSigningRequest {
     let mut request = CertificateSigningRequest::default();
@@ -205,4 +205,41 @@ async fn a_resize_changes_cpu_and_memory_within_a_class() {
         message.contains("spec: Invalid value: \"Burstable\": Pod QOS Class may not change"),
         "{message}"
     );
+}
+
+#[tokio::test]
+async fn a_pod_on_a_node_grows_as_far_as_the_node_can_give() {
+    let fixture = Fixture::new().await;
+    let amount = |text: &str| -> Quantity { text.parse().expect("an amount") };
+    let mut small = pod("p");
+    small.spec.node_name = "n".into();
+    let requests = &mut small.spec.containers[0].resources.requests;
+    requests.insert("cpu".into(), amount("1"));
+    let created: Pod = fixture.create(small).await;
+    let sized = |cpu: &str| {
+        let mut pod = created.clone();
+        let requests = &mut pod.spec.containers[0].resources.requests;
+        requests.insert("cpu".into(), amount(cpu));
+        pod
+    };
+    let resize = async |cpu: &str| fixture.put_part("resize", sized(cpu)).await.err();
+    assert!(resize("1").await.is_none(), "nothing changes");
+    let status = resize("2").await.expect("there is no such node");
+    assert_eq!(
+        status.message,
+        "pods \"p\" is forbidden: node \"n\" not found"
+    );
+    let mut node = Node::default();
+    node.metadata.name = "n".into();
+    node.status.allocatable.insert("cpu".into(), amount("3"));
+    let stored = fixture.create_in("", node, false).await;
+    stored.expect("it is valid");
+    let status = resize("4").await.expect("that is too much");
+    assert_eq!(
+        status.message,
+        "pods \"p\" is forbidden: node didn't have enough allocatable resources: cpu, requested: \
+         4000, allocatable: 3000"
+    );
+    assert_eq!(status.causes()[0].reason, "NodeCapacity");
+    assert!(resize("2").await.is_none());
 }

@@ -5,6 +5,7 @@ use crate::fixture::Fixture;
 use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
 use kubist_apimachinery::{AnyObject, PostOptions, ResourceVersion, Status};
 use kubist_codec::negotiate::PatchType;
+use kubist_codec::patch::{Reading, apply};
 use kubist_registry::{Created, Replacement, Rest, UpdatedObject};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -163,8 +164,14 @@ impl UpdatedObject for Patch {
     fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
         let old = old.ok_or_else(|| Status::bad_request("there is nothing to patch"))?;
         let schema = Some(self.rest.kind().schema());
-        let patched = kubist_codec::patch::apply(self.kind, to_json_value(old), &self.body, schema)
-            .map_err(|error| Status::bad_request(error.to_string()))?;
+        let patched = apply(
+            self.kind,
+            Reading::Checked,
+            to_json_value(old),
+            &self.body,
+            schema,
+        )
+        .map_err(|error| Status::bad_request(error.to_string()))?;
         decode(&self.rest, patched.to_string().as_bytes())
             .ok_or_else(|| Status::bad_request("it does not decode"))
     }

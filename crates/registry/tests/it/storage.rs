@@ -14,6 +14,7 @@ mod cache_counts;
 mod deletes;
 mod differential;
 mod encryption;
+mod engine;
 mod etcd_row;
 mod events;
 mod faulty;

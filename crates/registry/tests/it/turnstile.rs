@@ -8,15 +8,13 @@ use crate::fixture::Fixture;
 use kubist_registry::RegistryConfig;
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{
-    Answer, CompactError, DeleteRequest, GetResponse, Kv, LeaseError, LeaseId, PutRequest,
-    RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError, WatchRequest, WriteError,
-    WriteOutcome,
+    Answer, DeleteRequest, GetResponse, Kv, PutRequest, RangeRequest, RangeResponse, ReadError,
+    Revision, Wrap, WriteError, WriteOutcome,
 };
 use parking_lot::Mutex;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Calls of one request after which it is taken to run in circles.
 const CALLS_MAX: usize = 200;
@@ -80,7 +78,11 @@ impl fmt::Debug for Turnstile {
     }
 }
 
-impl Kv for Turnstile {
+impl Wrap for Turnstile {
+    fn below(&self) -> &dyn Kv {
+        &self.kv
+    }
+
     fn get<'a>(
         &'a self,
         key: &'a [u8],
@@ -111,30 +113,6 @@ impl Kv for Turnstile {
             self.turn().await;
             self.kv.delete(request).await
         })
-    }
-
-    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
-        self.kv.watch(request)
-    }
-
-    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
-        self.kv.revision()
-    }
-
-    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
-        self.kv.grant(ttl)
-    }
-
-    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
-        self.kv.revoke(lease)
-    }
-
-    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
-        self.kv.compact(revision)
-    }
-
-    fn compacted(&self) -> Revision {
-        self.kv.compacted()
     }
 }
 

@@ -7,3 +7,4 @@ mod journaled;
 mod memory;
 mod model;
 mod watchers;
+mod wrapped;

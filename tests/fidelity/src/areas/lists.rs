@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::plan::Plan;
-use crate::step::Edit;
+use crate::plan::{Made, Plan};
+use crate::step::{Edit, Step};
 
 const LABELS: [&str; 26] = [
     "app=web",
@@ -90,6 +90,10 @@ pub(super) fn advance(plan: &mut Plan<'_>) {
         return;
     }
     let made = plan.some();
+    if !made.kind.is_namespaced {
+        by_name(plan, &made);
+        return;
+    }
     let collection = made.kind.collection();
     match plan.random.below(100) {
         0..30 => pieces(plan, &collection),
@@ -105,12 +109,7 @@ pub(super) fn advance(plan: &mut Plan<'_>) {
         }
         70..80 => {
             let step = plan.step("GET", made.kind.everywhere());
-            let step = if made.kind.is_namespaced {
-                step.query("fieldSelector", "metadata.namespace={{ns}}")
-            } else {
-                step.query("fieldSelector", format!("metadata.name={}", made.name))
-            };
-            plan.push(step);
+            plan.push(step.query("fieldSelector", "metadata.namespace={{ns}}"));
         }
         80..86 => {
             let at = *plan.random.pick(&["NotOlderThan", "Exact"]);
@@ -119,16 +118,35 @@ pub(super) fn advance(plan: &mut Plan<'_>) {
             plan.push(step.query("resourceVersionMatch", at));
         }
         _ => {
-            let mut step = plan.step("GET", collection);
-            for share in [100, 35] {
-                if plan.random.percent(share) {
-                    let (name, value) = *plan.random.pick(&OTHERS);
-                    step = step.query(name, value);
-                }
-            }
+            let step = plan.step("GET", collection);
+            let step = with_others(plan, step, [100, 35]);
             plan.push(step);
         }
     }
+}
+
+/// A list of one object of the cluster: what else there is differs, and others change it.
+fn by_name(plan: &mut Plan<'_>, made: &Made<'_>) {
+    let step = plan.step("GET", made.kind.collection());
+    let own = format!("metadata.name={}", made.name);
+    let mut step = step.query("fieldSelector", own);
+    if plan.random.percent(40) {
+        let selector = *plan.random.pick(&LABELS);
+        step = step.query("labelSelector", selector);
+    }
+    let step = with_others(plan, step, [50, 20]);
+    plan.push(step);
+}
+
+/// Adds up to two other options, each with a chance in percent.
+fn with_others(plan: &mut Plan<'_>, mut step: Step, shares: [usize; 2]) -> Step {
+    for share in shares {
+        if plan.random.percent(share) {
+            let (name, value) = *plan.random.pick(&OTHERS);
+            step = step.query(name, value);
+        }
+    }
+    step
 }
 
 /// Objects of one kind that labels tell apart.

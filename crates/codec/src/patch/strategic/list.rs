@@ -103,27 +103,37 @@ pub(super) fn spend(original: &[Value], patch: &mut [Value], child: Child) {
     }
 }
 
-/// Removes scalars from a list.
-pub(super) fn delete_scalars(list: &mut Vec<Value>, deleted: &[Value]) {
+/// Removes scalars from a list of such.
+pub(super) fn delete_scalars(list: &mut Vec<Value>, deleted: &[Value]) -> Result<(), PatchError> {
+    if deleted.is_empty() {
+        return Ok(());
+    }
+    items_are_maps(list, deleted)?;
     let deleted: BTreeSet<String> = deleted.iter().map(Value::to_string).collect();
     list.retain(|item| !deleted.contains(&item.to_string()));
+    Ok(())
 }
 
 /// Whether all items are maps. Lists of lists and of several types cannot be merged.
 fn items_are_maps(original: &[Value], patch: &[Value]) -> Result<bool, PatchError> {
-    let mut types = original.iter().chain(patch).map(std::mem::discriminant);
-    if original.iter().chain(patch).any(Value::is_array) {
+    let mut items = original.iter().chain(patch);
+    let Some(first) = items.next() else {
+        return Ok(false);
+    };
+    if first.is_array() {
         return Err(PatchError::ListOfLists);
     }
-    let first = types.next();
-    if types.any(|ty| Some(ty) != first) {
-        return Err(PatchError::MixedList);
+    let ty = go_value::type_name(first);
+    if items.any(|item| go_value::type_name(item) != ty) {
+        return Err(mixed(original, patch));
     }
-    Ok(original
-        .iter()
-        .chain(patch)
-        .next()
-        .is_some_and(Value::is_object))
+    Ok(first.is_object())
+}
+
+fn mixed(original: &[Value], patch: &[Value]) -> PatchError {
+    let (original, patch) = (go_value::print_list(original), go_value::print_list(patch));
+    let lists = format!("[{original} {patch}]");
+    PatchError::MixedList { lists }
 }
 
 /// Takes the items with `$patch` out of the patch and does what they say.
@@ -147,7 +157,7 @@ fn obey_directives(
             Some(_) => {
                 return Err(item
                     .as_object()
-                    .map_or(PatchError::MixedList, unknown_directive));
+                    .map_or_else(|| mixed(&original, &rest), unknown_directive));
             }
         }
     }
@@ -186,10 +196,8 @@ fn merge_maps(
                 original[place] = Value::Object(merge_map(before, change, child.shape)?);
             }
             (_, item) => {
-                if let Some(item) = without_directives(item) {
-                    places.insert(id, original.len());
-                    original.push(item);
-                }
+                places.insert(id, original.len());
+                original.push(item);
             }
         }
     }

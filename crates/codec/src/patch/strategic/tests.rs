@@ -194,6 +194,20 @@ fn directives_delete_and_replace_maps() {
 }
 
 #[test]
+fn only_maps_with_a_patch_directive_are_left_out_of_what_is_new() {
+    let strategy = json!({"$retainKeys": ["name"], "name": "a", "whole": {"$patch": "delete"}});
+    let patch = json!({"strategy": strategy, "$deleteFromPrimitiveList/texts": "no list"});
+    assert_eq!(
+        spec(json!({"texts": ["x"]}), patch).unwrap(),
+        json!({"strategy": {"$retainKeys": ["name"], "name": "a"}, "texts": ["x"]})
+    );
+    let item = json!({"name": "b", "ports": [{"$patch": "delete", "containerPort": 1}]});
+    let before = json!({"containers": [{"name": "a"}]});
+    let after = spec(before, json!({"containers": [item]})).unwrap();
+    assert_eq!(after["containers"][0], item, "a new item is taken as it is");
+}
+
+#[test]
 fn null_deletes_and_is_dropped_where_there_is_nothing() {
     let before = json!({"labels": {"a": "1", "b": "2"}, "finalizers": ["x"]});
     let patch = json!({"labels": {"a": null, "none": null}, "finalizers": null});
@@ -288,7 +302,7 @@ fn maps_of_messages_and_replaced_fields_follow_their_facts() {
 #[test]
 fn errors_have_upstreams_texts() {
     let before = json!({"containers": [{"name": "z"}], "broken": [{"name": "z"}],
-        "unknown": {"a": 1}});
+        "unknown": {"a": 1}, "texts": ["x"]});
     let cases = [
         (
             json!({"containers": [{"name": "z", "$patch": "foo"}]}),
@@ -318,19 +332,23 @@ fn errors_have_upstreams_texts() {
         ),
         (
             json!({"containers": ["x"]}),
-            "list element types are not identical",
+            "list element types are not identical: [[map[name:z]] [x]]",
         ),
         (
             json!({"containers": [[]]}),
-            "lists of lists are not supported",
+            "list element types are not identical: [[map[name:z]] [[]]]",
+        ),
+        (
+            json!({"containers": [{"name": "z", "$patch": 7}]}),
+            "unknown patch type: %!s(int64=7) in map: map[$patch:7 name:z]",
         ),
         (
             json!({"$setElementOrder/containers": {}}),
             "expected a []interface {}, but received a map[string]interface {}",
         ),
         (
-            json!({"$deleteFromPrimitiveList/x": 1}),
-            "invalid patch format of primitive list",
+            json!({"$deleteFromPrimitiveList/texts": [1]}),
+            "list element types are not identical: [[x] [1]]",
         ),
     ];
     for (patch, message) in cases {
@@ -340,6 +358,8 @@ fn errors_have_upstreams_texts() {
         );
     }
     assert!(merge(json!({}), json!([])).is_err());
+    let lists = spec(json!({"containers": [[1]]}), json!({"containers": ["x"]}));
+    assert_eq!(lists, Err(PatchError::ListOfLists));
 }
 
 #[test]
@@ -384,6 +404,14 @@ fn a_spent_patch_has_no_nulls_where_nothing_was() {
             json!({"spec": {"$retainKeys": ["nodeSelector"], "$setElementOrder/containers": [],
                 "containers": [], "nodeSelector": {"$patch": "replace", "c": 1}}}),
             json!({"spec": {"nodeSelector": {"c": 1}}}),
+        ),
+        (
+            json!({"new": {"b": {"$patch": "delete"}, "c": [{"$patch": "x"}], "$retainKeys": []}}),
+            json!({"new": {"c": [], "$retainKeys": []}}),
+        ),
+        (
+            json!({"new": [{"$patch": "replace"}, {"b": {"$patch": "delete"}}]}),
+            json!({"new": [{"$patch": "replace"}, {}]}),
         ),
     ] {
         assert_eq!(super::spent(&before, patch, &KIND), left);

@@ -17,7 +17,8 @@ use serde_json::{Value, json};
 
 use super::Stats;
 use super::absent::AbsentOwners;
-use super::graph::{FOREGROUND, ORPHAN, OwnerGraph, OwnerState, Plan};
+use super::graph::{OwnerGraph, OwnerState, Plan};
+use super::node::{FOREGROUND, ORPHAN};
 use super::watched::Watched;
 
 pub(super) struct Collector {

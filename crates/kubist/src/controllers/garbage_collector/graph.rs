@@ -5,61 +5,10 @@
 //! look at the server.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use kubist_apimachinery::{ApiResource, ObjectMeta, ObjectName, OwnerReference, Str};
+use kubist_apimachinery::{OwnerReference, Str};
 
-/// The finalizer of an object that goes after its dependents.
-pub(super) const FOREGROUND: &str = "foregroundDeletion";
-/// The finalizer of an object that leaves its dependents behind.
-pub(super) const ORPHAN: &str = "orphan";
-
-/// What is known of one object.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Node {
-    pub(super) resource: Arc<ApiResource>,
-    pub(super) name: ObjectName,
-    pub(super) owners: Vec<OwnerReference>,
-    pub(super) phase: Phase,
-}
-
-/// How far the deletion of an object has come, as far as others are concerned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
-    Alive,
-    /// Being deleted, waiting for others than the garbage collector.
-    Terminating,
-    /// Being deleted, after its dependents.
-    Foreground,
-    /// Being deleted, without its dependents.
-    Orphaning,
-}
-
-impl Phase {
-    pub(super) fn of(metadata: &ObjectMeta) -> Self {
-        let has = |finalizer: &str| metadata.finalizers.iter().any(|it| *it == *finalizer);
-        if !metadata.is_terminating() {
-            Self::Alive
-        } else if has(ORPHAN) {
-            Self::Orphaning
-        } else if has(FOREGROUND) {
-            Self::Foreground
-        } else {
-            Self::Terminating
-        }
-    }
-}
-
-impl Node {
-    pub(super) fn new(resource: &Arc<ApiResource>, metadata: &ObjectMeta) -> Self {
-        Self {
-            resource: Arc::clone(resource),
-            name: ObjectName::new(metadata.namespace.clone(), metadata.name.clone()),
-            owners: metadata.owner_references.clone(),
-            phase: Phase::of(metadata),
-        }
-    }
-}
+use super::node::{Node, Phase};
 
 /// What is to be done about an object.
 #[derive(Debug, PartialEq)]
@@ -240,6 +189,10 @@ impl OwnerGraph {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use kubist_apimachinery::ObjectName;
+
     use super::*;
 
     #[derive(Default)]
@@ -391,20 +344,5 @@ mod tests {
         let mut graph = Graph::default();
         assert_eq!(graph.put("a", &["gone"], Phase::Alive), ["a"]);
         assert_eq!(graph.put("a", &["gone"], Phase::Alive), none());
-    }
-
-    #[test]
-    fn the_phase_follows_from_the_metadata() {
-        let mut metadata = ObjectMeta {
-            finalizers: vec![FOREGROUND.into(), "example.com/x".into()],
-            ..ObjectMeta::default()
-        };
-        assert_eq!(Phase::of(&metadata), Phase::Alive);
-        metadata.deletion_timestamp = Some(kubist_apimachinery::Time::from_unix(1));
-        assert_eq!(Phase::of(&metadata), Phase::Foreground);
-        metadata.finalizers.push(ORPHAN.into());
-        assert_eq!(Phase::of(&metadata), Phase::Orphaning);
-        metadata.finalizers.clear();
-        assert_eq!(Phase::of(&metadata), Phase::Terminating);
     }
 }

@@ -15,7 +15,8 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::graph::{Node, OwnerGraph};
+use super::graph::OwnerGraph;
+use super::node::Node;
 use crate::controllers::resources::with_verbs;
 
 /// Events come in numbers, own nothing and end by themselves; upstream ignores them too.

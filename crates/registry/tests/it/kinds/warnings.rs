@@ -2,7 +2,7 @@
 
 use crate::fixture::Fixture;
 use kubist_api::apps::v1::Deployment;
-use kubist_api::core::v1::{ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod, Service};
+use kubist_api::core::v1::{PersistentVolume, PersistentVolumeClaim, Pod, Service};
 use kubist_api::networking::v1::Ingress;
 use kubist_api::node::v1::RuntimeClass;
 use kubist_api::storage::v1::{CSIDriver, StorageClass};
@@ -297,28 +297,5 @@ async fn what_serves_and_what_runs_is_warned_of() {
              canonical format (\"2001:db8::1\")"
                 .to_owned(),
         ]
-    );
-}
-
-#[tokio::test]
-async fn an_owner_that_a_patch_names_twice_is_warned_of_as_late_as_upstream() {
-    let fixture = Fixture::new().await;
-    let owner = json!({"apiVersion": "v1", "kind": "Pod", "name": "o", "uid": "u"});
-    let metadata = json!({"name": "c", "ownerReferences": [owner, owner]});
-    let tree = json!({"metadata": metadata});
-    let when = |warning: &str| {
-        let (_, rest) = warning.split_once("duplicate entries").expect("it is that");
-        rest.split_once(';').map(|(when, _)| when.to_owned())
-    };
-    let (_, warnings) = create::<ConfigMap>(&fixture, &tree).await;
-    assert_eq!(when(&warnings[0]).as_deref(), Some(""));
-    let (cx, options) = (fixture.cx(), PostOptions::default());
-    let update = Replacement(Box::new(object::<ConfigMap>(&tree)));
-    let rest = fixture.of::<ConfigMap>();
-    let updated = rest.update(&cx, "default", "c", &update, &options).await;
-    assert!(updated.is_ok());
-    assert_eq!(
-        when(&cx.take_warnings()[0]).as_deref(),
-        Some(" after mutating admission happens")
     );
 }

@@ -10,8 +10,8 @@ use crate::etcd::{Etcd, Release};
 use futures_util::StreamExt as _;
 use kubist_storage::{
     Answer, CompactError, DeleteRequest, GetResponse, Kv, LeaseError, LeaseId, PutRequest,
-    RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError, WatchRequest, WriteError,
-    WriteOutcome,
+    RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError, WatchRequest, Wrap,
+    WriteError, WriteOutcome,
 };
 use kubist_storage_etcd::{Config, EtcdKv};
 use parking_lot::Mutex;
@@ -76,7 +76,7 @@ pub(crate) fn on_etcd(release: Release, cached: bool, runner: impl AsyncFnOnce(&
         let kv = EtcdKv::new(config).expect("a URL");
         let kv = Arc::new(Observed { kv, activity });
         kv.call(kv.kv.learn_versions()).await;
-        assert_eq!(kv.answers_progress(), release == Release::Current);
+        assert_eq!(kv.kv.answers_progress(), release == Release::Current);
         let root = format!("/root-{}", ROOTS.fetch_add(1, Ordering::Relaxed));
         let stack = Stack::on_etcd(kv, etcd.url(), &root, cached, tasks).await;
         runner(&stack).await;
@@ -225,7 +225,11 @@ impl Observed {
     }
 }
 
-impl Kv for Observed {
+impl Wrap for Observed {
+    fn below(&self) -> &dyn Kv {
+        &self.kv
+    }
+
     fn get<'a>(
         &'a self,
         key: &'a [u8],
@@ -275,11 +279,7 @@ impl Kv for Observed {
         self.call(self.kv.compact(revision))
     }
 
-    fn compacted(&self) -> Revision {
-        self.kv.compacted()
-    }
-
-    fn answers_progress(&self) -> bool {
-        self.kv.answers_progress()
+    fn size_bytes(&self) -> Answer<'_, Result<Option<u64>, ReadError>> {
+        self.call(self.kv.size_bytes())
     }
 }

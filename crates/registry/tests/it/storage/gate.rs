@@ -2,13 +2,11 @@
 
 use futures_util::stream::unfold;
 use kubist_storage::{
-    Answer, CompactError, DeleteRequest, Fault, FaultKind, GetResponse, Kv, LeaseError, LeaseId,
-    PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError, WatchRequest,
-    WriteError, WriteOutcome,
+    Answer, Fault, FaultKind, GetResponse, Kv, RangeRequest, RangeResponse, ReadError, Revision,
+    Watch, WatchError, WatchRequest, Wrap,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 use tokio::sync::watch;
 
 /// An engine in somebody's hand.
@@ -82,7 +80,11 @@ fn fault() -> Fault {
     Fault::new(FaultKind::Unavailable, "it was cut")
 }
 
-impl Kv for Gate {
+impl Wrap for Gate {
+    fn below(&self) -> &dyn Kv {
+        self.kv.as_ref()
+    }
+
     fn get<'a>(
         &'a self,
         key: &'a [u8],
@@ -98,14 +100,6 @@ impl Kv for Gate {
             return Answer::ready(Err(fault().into()));
         }
         self.kv.range(request)
-    }
-
-    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        self.kv.put(request)
-    }
-
-    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        self.kv.delete(request)
     }
 
     fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
@@ -141,26 +135,6 @@ impl Kv for Gate {
             });
             Ok(Watch::new(stream, move || requester.request()))
         })
-    }
-
-    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
-        self.kv.revision()
-    }
-
-    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
-        self.kv.grant(ttl)
-    }
-
-    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
-        self.kv.revoke(lease)
-    }
-
-    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
-        self.kv.compact(revision)
-    }
-
-    fn compacted(&self) -> Revision {
-        self.kv.compacted()
     }
 
     fn answers_progress(&self) -> bool {

@@ -1,5 +1,7 @@
 //! One storage stack: pods over an engine, with or without a watch cache.
 
+pub(crate) use super::engine::Engine;
+use super::engine::Made;
 pub(crate) use super::events::{describe, drain, take};
 use super::faulty::Marked;
 use crate::fixture::options;
@@ -14,55 +16,11 @@ use kubist_registry::{
     BoxFuture, EventStream, KeyLayout, PlainStrategy, Predicate, RawStorage, StorageError, Stored,
     StoredCodec, Strategy,
 };
-use kubist_storage::memory::{Config, MemoryKv, TokioClock};
 use kubist_storage::{Expected, Kv, PutRequest, Revision};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::task::JoinSet;
-
-/// The engines of the matrix that live in this process. `etcd_row.rs` has the other.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Engine {
-    Memory,
-    Redb,
-}
-
-/// An engine, and what has to live as long as it.
-struct Made {
-    kv: Arc<dyn Kv>,
-    keep: Box<dyn Any + Send + Sync>,
-}
-
-impl Engine {
-    /// The one place that knows how an engine is made.
-    fn make(self, tasks: &mut JoinSet<()>) -> Made {
-        let clock = Arc::new(TokioClock::start());
-        match self {
-            Self::Memory => {
-                let kv = MemoryKv::new(Config::default(), clock);
-                let running = kv.clone();
-                tasks.spawn(async move { running.run().await });
-                Made {
-                    kv: Arc::new(kv),
-                    keep: Box::new(()),
-                }
-            }
-            Self::Redb => {
-                let folder = tempfile::tempdir().expect("a folder can be made");
-                let store = kubist_storage_redb::Store::open(&folder.path().join("data"));
-                let kv = store.and_then(|it| it.into_kv(Config::default(), clock));
-                let kv = kv.expect("the folder is empty");
-                let running = kv.clone();
-                tasks.spawn(async move { running.run().await });
-                Made {
-                    kv: Arc::new(kv),
-                    keep: Box::new(folder),
-                }
-            }
-        }
-    }
-}
 
 /// Pods over an engine.
 pub(crate) struct Stack {

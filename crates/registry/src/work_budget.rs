@@ -1,7 +1,8 @@
-//! `Pace`: long work in steps, between which others have their turn.
+//! `WorkBudget`: long work in steps of so many bytes, between which others have their turn.
 //!
 //! How long work takes is often up to a client: how much it stores, what it selects. A task that
-//! did all of it at once would keep the requests of everybody else waiting.
+//! did all of it at once would keep the requests of everybody else waiting. It reads no clock: what
+//! the work costs is known in bytes.
 
 /// What may be done at a time, in bytes that are looked at: about a millisecond's work.
 const STEP: usize = 256 << 10;
@@ -10,11 +11,11 @@ pub(crate) const OBJECT: usize = 128;
 
 /// How much may be done before others have their turn.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct WorkBudget {
     left: usize,
 }
 
-impl Pace {
+impl WorkBudget {
     /// A full step.
     pub(crate) fn new() -> Self {
         Self { left: STEP }
@@ -51,10 +52,10 @@ mod tests {
 
     #[test]
     fn others_have_their_turn_after_each_step() {
-        let mut pace = Pace::new();
+        let mut budget = WorkBudget::new();
         let mut turns = 0;
         for _ in 0..10 {
-            if pace.spend(STEP / 2).now_or_never().is_none() {
+            if budget.spend(STEP / 2).now_or_never().is_none() {
                 turns += 1;
             }
         }

@@ -1,0 +1,199 @@
+//! Documents of custom resources, made of what their definitions say.
+//!
+//! They are made when they are asked for, and not kept: definitions come and go.
+
+use super::operations::{Forms, add_resource};
+use super::schemas::{self, PREFIX, of, reachable};
+use super::words::Words;
+use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionVersion};
+use kubist_apimachinery::wire::{Message, Wire, to_json_value};
+use kubist_apimachinery::{ListMeta, ObjectMeta};
+use kubist_codec::Format;
+use kubist_codec::negotiate::PatchType;
+use kubist_registry::{ServedGroup, Stored};
+use serde_json::{Map, Value, json};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Patches of objects of which the server does not know the type.
+const PATCHES: &[PatchType] = &[PatchType::Json, PatchType::Merge];
+/// A type whose fields of all objects are described.
+const DESCRIBED: &str = "io.k8s.api.core.v1.Pod";
+const CONVENTIONS: &str = "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+
+/// A version of a group of custom resources that is served, and the definitions of it.
+#[derive(Debug)]
+pub(super) struct Defined<'a> {
+    group: &'a ServedGroup,
+    version: &'a str,
+    definitions: Vec<&'a CustomResourceDefinition>,
+}
+
+/// All of them, from what is stored.
+pub(super) fn defined<'a>(served: &'a [ServedGroup], stored: &'a [Stored]) -> Vec<Defined<'a>> {
+    let definitions: BTreeMap<(&str, &str), &CustomResourceDefinition> = stored
+        .iter()
+        .filter_map(definition)
+        .map(|it| ((&*it.spec.group, &*it.spec.names.plural), it))
+        .collect();
+    let mut all = Vec::new();
+    for group in served {
+        for version in &group.versions {
+            let resources = version.resources.iter();
+            let defining: Vec<&CustomResourceDefinition> = resources
+                .filter_map(|it| definitions.get(&(&*group.name, it.facts.plural)).copied())
+                .collect();
+            if !defining.is_empty() {
+                all.push(Defined {
+                    group,
+                    version: &version.version,
+                    definitions: defining,
+                });
+            }
+        }
+    }
+    all
+}
+
+fn definition(stored: &Stored) -> Option<&CustomResourceDefinition> {
+    let object: &dyn Any = &**stored.object().ok()?;
+    object.downcast_ref()
+}
+
+impl Defined<'_> {
+    /// `apis/example.com/v1`.
+    pub(super) fn path(&self) -> String {
+        format!("apis/{}/{}", self.group.name, self.version)
+    }
+
+    /// Changes with the document.
+    pub(super) fn tag(&self) -> String {
+        let mut text = self.path();
+        for it in &self.definitions {
+            let metadata = &it.metadata;
+            let (name, uid) = (&metadata.name, &metadata.uid);
+            // Writing to a string cannot fail.
+            let _ = write!(text, " {name} {uid} {}", metadata.generation);
+        }
+        super::tag(text.as_bytes())
+    }
+
+    /// The document, as JSON.
+    pub(super) fn document(&self, words: &Words) -> Vec<u8> {
+        let mut paths = Map::new();
+        let mut roots = vec![of::<ObjectMeta>(), of::<ListMeta>()];
+        let mut schemas = Map::new();
+        for definition in &self.definitions {
+            let names = &definition.spec.names;
+            let (object, list) = (self.name(&names.kind), self.name(&names.list_kind));
+            let forms = Forms {
+                object: reference(&object),
+                list: reference(&list),
+                formats: Format::TEXT,
+                patches: PATCHES,
+            };
+            let served = self.group.version(self.version);
+            if let Some(resource) = served.and_then(|it| it.resource(&names.plural)) {
+                add_resource(&mut paths, &mut roots, &self.path(), resource.facts, &forms);
+            }
+            let mut versions = definition.spec.versions.iter();
+            let version = versions.find(|it| it.name == *self.version);
+            let schema = object_schema(version, words);
+            schemas.insert(object.clone(), self.named(schema, &names.kind));
+            let schema = list_schema(&names.kind, &names.plural, &object, words);
+            schemas.insert(list, self.named(schema, &names.list_kind));
+        }
+        schemas.append(&mut reachable(roots, words));
+        json!({
+            "openapi": "3.0.0",
+            "info": {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"},
+            "paths": paths,
+            "components": {"schemas": schemas},
+        })
+        .to_string()
+        .into_bytes()
+    }
+
+    /// The name of a type in documents: `com.example.v1.Widget`.
+    fn name(&self, kind: &str) -> String {
+        let mut words: Vec<&str> = self.group.name.rsplit('.').collect();
+        words.extend([self.version, kind]);
+        words.join(".")
+    }
+
+    fn named(&self, mut schema: Value, kind: &str) -> Value {
+        let (group, version) = (self.group.name.as_str(), self.version);
+        let names = json!({"group": group, "version": version, "kind": kind});
+        schema["x-kubernetes-group-version-kind"] = json!([names]);
+        schema
+    }
+}
+
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("{PREFIX}{name}")})
+}
+
+/// What the definition says of objects, with what all objects have.
+fn object_schema(version: Option<&CustomResourceDefinitionVersion>, words: &Words) -> Value {
+    let said = version
+        .and_then(|version| version.schema.as_ref())
+        .and_then(|schema| schema.open_api_v3_schema.as_deref());
+    let mut schema = match said.map(|said| to_json_value(said)) {
+        Some(Value::Object(schema)) => schema,
+        _ => Map::new(),
+    };
+    let mut properties = match schema.remove("properties") {
+        Some(Value::Object(properties)) => properties,
+        _ => Map::new(),
+    };
+    add_type(&mut properties, words);
+    properties.insert(
+        "metadata".to_owned(),
+        json!({
+            "description": format!("Standard object's metadata. {CONVENTIONS}#metadata"),
+            "allOf": [reference_of::<ObjectMeta>()],
+        }),
+    );
+    schema.insert("type".to_owned(), json!("object"));
+    schema.insert("properties".to_owned(), Value::Object(properties));
+    Value::Object(schema)
+}
+
+fn list_schema(kind: &str, plural: &str, object: &str, words: &Words) -> Value {
+    let mut properties = Map::new();
+    add_type(&mut properties, words);
+    properties.insert(
+        "items".to_owned(),
+        json!({
+            "description": format!("List of {plural}. {CONVENTIONS}"),
+            "type": "array",
+            "items": reference(object),
+        }),
+    );
+    properties.insert(
+        "metadata".to_owned(),
+        json!({
+            "description": format!("Standard list metadata. {CONVENTIONS}#types-kinds"),
+            "allOf": [reference_of::<ListMeta>()],
+        }),
+    );
+    json!({
+        "description": format!("{kind}List is a list of {kind}"),
+        "type": "object",
+        "required": ["items"],
+        "properties": properties,
+    })
+}
+
+fn reference_of<M: Message + Wire>() -> Value {
+    schemas::reference(of::<M>())
+}
+
+fn add_type(properties: &mut Map<String, Value>, words: &Words) {
+    for field in ["apiVersion", "kind"] {
+        let said = words.of(DESCRIBED, field);
+        let property = json!({"type": "string", "description": said});
+        properties.insert(field.to_owned(), property);
+    }
+}

@@ -1,0 +1,264 @@
+//! Documents of what stands before the versions of groups: the lists of groups and versions, and
+//! what is no part of the API proper.
+
+use super::operations::answer;
+use super::schemas::{PREFIX, of, reachable, reference};
+use super::whole;
+use super::words::Words;
+use crate::openid;
+use kubist_api::{GroupFacts, meta};
+use kubist_apimachinery::wire::Schema;
+use kubist_codec::Format;
+use serde_json::{Map, Value, json};
+
+/// What a document is about.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Entrance {
+    /// The versions of the core group.
+    Core,
+    /// The groups.
+    Groups,
+    /// The versions of a group.
+    Group(&'static GroupFacts),
+    /// The version of the server.
+    Version,
+    /// Who issues tokens, and with what keys.
+    Issuer,
+    Keys,
+}
+
+impl Entrance {
+    /// All but those of groups.
+    pub(super) const ALWAYS: [Self; 5] = [
+        Self::Core,
+        Self::Groups,
+        Self::Version,
+        Self::Issuer,
+        Self::Keys,
+    ];
+
+    /// Its path, without the slash before it.
+    pub(super) fn path(self) -> String {
+        match self {
+            Self::Core => "api".to_owned(),
+            Self::Groups => "apis".to_owned(),
+            Self::Group(group) => format!("apis/{}", group.name),
+            Self::Version => "version".to_owned(),
+            Self::Issuer => openid::CONFIGURATION.trim_start_matches('/').to_owned(),
+            Self::Keys => openid::KEYS.trim_start_matches('/').to_owned(),
+        }
+    }
+
+    /// The document, as JSON.
+    pub(super) fn document(self, words: &Words) -> Vec<u8> {
+        let (responses, schemas) = self.answer(words);
+        let (tag, description, id) = self.operation();
+        let operation = json!({
+            "tags": [tag],
+            "description": description,
+            "operationId": id,
+            "responses": responses,
+        });
+        let paths = json!({format!("/{}/", self.path()): {"get": operation}});
+        whole(paths, schemas)
+    }
+
+    /// The responses, and the schemas that they refer to.
+    fn answer(self, words: &Words) -> (Value, Map<String, Value>) {
+        let of_schema = |schema: &'static Schema| {
+            let responses = answer(Format::ALL, &reference(schema));
+            (responses, reachable(vec![schema], words))
+        };
+        let of_type = |media_type: &str, schema: Value| {
+            let content = json!({media_type: {"schema": schema}});
+            json!({"200": {"description": "OK", "content": content}})
+        };
+        let (mut responses, schemas) = match self {
+            Self::Core => of_schema(of::<meta::v1::APIVersions>()),
+            Self::Groups => of_schema(of::<meta::v1::APIGroupList>()),
+            Self::Group(_) => of_schema(of::<meta::v1::APIGroup>()),
+            Self::Version => {
+                let schema = json!({"$ref": format!("{PREFIX}{INFO}")});
+                let schemas = Map::from_iter([(INFO.to_owned(), info())]);
+                (of_type("application/json", schema), schemas)
+            }
+            Self::Issuer => {
+                let responses = of_type("application/json", json!({"type": "string"}));
+                (responses, Map::new())
+            }
+            Self::Keys => {
+                let responses = of_type(openid::KEYS_FORM, json!({"type": "string"}));
+                (responses, Map::new())
+            }
+        };
+        responses["401"] = json!({"description": "Unauthorized"});
+        (responses, schemas)
+    }
+
+    /// The tag of the operation, its description and its name.
+    fn operation(self) -> (String, &'static str, String) {
+        let (tag, description, id) = match self {
+            Self::Core => ("core", "get available API versions", "getCoreAPIVersions"),
+            Self::Groups => ("apis", "get available API versions", "getAPIVersions"),
+            Self::Group(group) => {
+                let words = words_of(group.name);
+                let id = format!("get{words}APIGroup");
+                return (lower_first(&words), "get information of a group", id);
+            }
+            Self::Version => (
+                "version",
+                "get the version information for this server",
+                "getCodeVersion",
+            ),
+            Self::Issuer => (
+                "WellKnown",
+                "get service account issuer OpenID configuration, also known as the 'OIDC \
+                 discovery doc'",
+                "getServiceAccountIssuerOpenIDConfiguration",
+            ),
+            Self::Keys => (
+                "openid",
+                "get service account issuer OpenID JSON Web Key Set (contains public token \
+                 verification keys)",
+                "getServiceAccountIssuerOpenIDKeyset",
+            ),
+        };
+        (tag.to_owned(), description, id.to_owned())
+    }
+}
+
+/// The schemas of `roots` and of all entrances.
+pub(super) fn add_schemas(mut roots: Vec<&'static Schema>, words: &Words) -> Map<String, Value> {
+    roots.extend([
+        of::<meta::v1::APIVersions>(),
+        of::<meta::v1::APIGroupList>(),
+    ]);
+    let mut schemas = reachable(roots, words);
+    schemas.insert(INFO.to_owned(), info());
+    schemas
+}
+
+/// The name of a group as one word: `RbacAuthorization`.
+fn words_of(group: &str) -> String {
+    let group = group.strip_suffix(".k8s.io").unwrap_or(group);
+    group.split('.').fold(String::new(), |mut all, word| {
+        let mut letters = word.chars();
+        all.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+        all.push_str(letters.as_str());
+        all
+    })
+}
+
+fn lower_first(word: &str) -> String {
+    let mut letters = word.chars();
+    let mut lower: String = letters
+        .next()
+        .map(|first| first.to_ascii_lowercase())
+        .into_iter()
+        .collect();
+    lower.push_str(letters.as_str());
+    lower
+}
+
+/// The type of the version, which is no type of the API.
+const INFO: &str = "io.k8s.apimachinery.pkg.version.Info";
+
+fn info() -> Value {
+    let described = |text: &str| json!({"type": "string", "description": text});
+    let required = [
+        "major",
+        "minor",
+        "gitVersion",
+        "gitCommit",
+        "gitTreeState",
+        "buildDate",
+        "goVersion",
+        "compiler",
+        "platform",
+    ];
+    let mut properties = Map::from_iter([
+        (
+            "emulationMajor".to_owned(),
+            described("EmulationMajor is the major version of the emulation version"),
+        ),
+        (
+            "emulationMinor".to_owned(),
+            described("EmulationMinor is the minor version of the emulation version"),
+        ),
+        (
+            "minCompatibilityMajor".to_owned(),
+            described(
+                "MinCompatibilityMajor is the major version of the minimum compatibility version",
+            ),
+        ),
+        (
+            "minCompatibilityMinor".to_owned(),
+            described(
+                "MinCompatibilityMinor is the minor version of the minimum compatibility version",
+            ),
+        ),
+    ]);
+    for name in required {
+        let mut property = match name {
+            "major" => described("Major is the major version of the binary version"),
+            "minor" => described("Minor is the minor version of the binary version"),
+            _ => json!({"type": "string"}),
+        };
+        property["default"] = json!("");
+        properties.insert(name.to_owned(), property);
+    }
+    json!({
+        "description": "Info contains versioning information. how we'll want to distribute that \
+                        information.",
+        "type": "object",
+        "required": required,
+        "properties": properties,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kubist_api::GROUPS;
+
+    #[test]
+    fn documents_of_groups_are_named_as_upstreams() {
+        let words = Words::read();
+        for (name, tag, id) in [
+            ("apps", "apps", "getAppsAPIGroup"),
+            (
+                "rbac.authorization.k8s.io",
+                "rbacAuthorization",
+                "getRbacAuthorizationAPIGroup",
+            ),
+        ] {
+            let group = GROUPS.iter().find(|it| it.name == name);
+            let document = Entrance::Group(group.expect("it is there")).document(&words);
+            let document: Value = serde_json::from_slice(&document).expect("it is JSON");
+            let operation = &document["paths"][format!("/apis/{name}/")]["get"];
+            assert_eq!(operation["tags"], json!([tag]));
+            assert_eq!(operation["operationId"], id);
+            let schemas = document["components"]["schemas"].as_object();
+            let names: Vec<_> = schemas.expect("there are some").keys().collect();
+            assert_eq!(
+                names,
+                [
+                    "io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup",
+                    "io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionForDiscovery",
+                    "io.k8s.apimachinery.pkg.apis.meta.v1.ServerAddressByClientCIDR",
+                ]
+            );
+        }
+    }
+
+    #[test]
+    fn the_document_of_the_version_has_the_fields_of_the_version() {
+        let document = Entrance::Version.document(&Words::read());
+        let document: Value = serde_json::from_slice(&document).expect("it is JSON");
+        let schema = &document["components"]["schemas"][INFO]["properties"];
+        let described = schema.as_object().expect("there are some").keys();
+        let version = crate::version::version();
+        let said = version.as_object().expect("there are some").keys();
+        assert!(described.eq(said));
+    }
+}

@@ -1,0 +1,129 @@
+//! `Acceptor`: takes connections from the listener and from this process, while there is room.
+
+use super::connection::Connections;
+use super::in_process;
+use crate::authn::{Chain, Peer};
+use crate::ending::Ending;
+use kubist_registry::User;
+use socket2::{SockRef, TcpKeepalive};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+
+/// How long to wait after the system refused to accept, as when it has no more file descriptors.
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
+
+/// A connection without TLS.
+pub(super) trait PlainStream: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> PlainStream for S {}
+
+/// A connection of this process, and whose it is.
+pub(super) struct Handover {
+    pub(super) stream: Box<dyn PlainStream>,
+    pub(super) user: User,
+}
+
+/// Takes connections, and serves each in a task of its own.
+pub(super) struct Acceptor {
+    pub(super) listener: Option<TcpListener>,
+    pub(super) tls: TlsAcceptor,
+    pub(super) connections_max: usize,
+    pub(super) connections: Arc<Connections>,
+    pub(super) keep_alive: TcpKeepalive,
+    pub(super) write_timeout: Duration,
+    pub(super) waiting: mpsc::Receiver<Handover>,
+    /// From this process: they take no places of others.
+    pub(super) own_waiting: mpsc::Receiver<Handover>,
+    pub(super) tasks: JoinSet<()>,
+    pub(super) own_tasks: JoinSet<()>,
+}
+
+impl Acceptor {
+    /// Accepts until the end, and lets what goes on then end for the drain timeout.
+    pub(super) async fn run(mut self, ending: Ending, drain_timeout: Duration) {
+        loop {
+            let room = self.tasks.len() < self.connections_max;
+            let own_room = self.own_tasks.len() < in_process::STREAMS_MAX;
+            tokio::select! {
+                // In this order, so that a simulation is the same each time.
+                biased;
+                () = ending.closing() => break,
+                Some(_) = self.tasks.join_next() => {}
+                Some(_) = self.own_tasks.join_next() => {}
+                Some(handover) = self.own_waiting.recv(), if own_room => {
+                    self.own_tasks.spawn(served(&self.connections, handover));
+                }
+                Some(handover) = self.waiting.recv(), if room => {
+                    self.tasks.spawn(served(&self.connections, handover));
+                }
+                accepted = accept(self.listener.as_ref()), if room => self.serve_tls(accepted),
+            }
+        }
+        drop(self.listener);
+        let (tasks, own_tasks) = (&mut self.tasks, &mut self.own_tasks);
+        let drained = async {
+            while tasks.join_next().await.is_some() {}
+            while own_tasks.join_next().await.is_some() {}
+        };
+        // What has not ended by then is dropped with the set.
+        drop(tokio::time::timeout(drain_timeout, drained).await);
+    }
+
+    fn serve_tls(&mut self, stream: TcpStream) {
+        let (connections, tls) = (Arc::clone(&self.connections), self.tls.clone());
+        let activity = connections.open();
+        // A delayed segment is a delayed event; a socket that refuses any of this works anyway.
+        drop(stream.set_nodelay(true));
+        self.notice_end(&stream);
+        self.tasks.spawn(async move {
+            let handshake = tokio::time::timeout(connections.header_timeout(), tls.accept(stream));
+            // A client that speaks no TLS, or hangs, is nobody's error but its own.
+            let Ok(Ok(stream)) = handshake.await else {
+                connections.handshake_failed();
+                return;
+            };
+            let peer = match stream.get_ref().1.peer_certificates() {
+                Some(chain) if !chain.is_empty() => {
+                    let owned = chain.iter().map(|it| it.clone().into_owned());
+                    Peer::Certificates(Arc::new(Chain::new(owned.collect())))
+                }
+                _ => Peer::Unknown,
+            };
+            connections.serve(stream, peer, activity).await;
+        });
+    }
+
+    /// Has the operating system tell of a client that vanished without a word, where nothing is
+    /// sent and where what was sent is not acknowledged.
+    fn notice_end(&self, stream: &TcpStream) {
+        let socket = SockRef::from(stream);
+        drop(socket.set_tcp_keepalive(&self.keep_alive));
+        #[cfg(target_os = "linux")]
+        drop(socket.set_tcp_user_timeout(Some(self.write_timeout)));
+    }
+}
+
+/// Serves a stream that was handed over.
+fn served(connections: &Arc<Connections>, handover: Handover) -> impl Future<Output = ()> + use<> {
+    let connections = Arc::clone(connections);
+    let peer = Peer::Trusted(Arc::new(handover.user));
+    let activity = connections.open();
+    async move { connections.serve(handover.stream, peer, activity).await }
+}
+
+/// The next connection; never, if nothing is listened on.
+async fn accept(listener: Option<&TcpListener>) -> TcpStream {
+    let Some(listener) = listener else {
+        return std::future::pending().await;
+    };
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return stream,
+            Err(_) => tokio::time::sleep(ACCEPT_RETRY).await,
+        }
+    }
+}
