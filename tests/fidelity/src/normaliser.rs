@@ -160,6 +160,7 @@ impl Normaliser {
     fn words(&mut self, text: &str, request: &Request, allots: bool) -> String {
         let text = scan::without_owners(text);
         let text = scan::without_scheme(&text);
+        let text = scan::without_empty(&text);
         let text: &str = &text;
         let mut replaced = String::with_capacity(text.len());
         let mut rest = text;
