@@ -148,7 +148,11 @@ impl Store {
             new.meta_mut().generation = old.meta().generation + 1;
         }
         let mut errors = validate_metadata_update(new.meta(), old.meta(), self.namespaced);
-        if !(request.part == Part::Whole && self.strategy.checks_metadata()) {
+        let is_checked = match request.part {
+            Part::Whole => self.strategy.checks_metadata(),
+            _ => self.strategy.checks_metadata_of_parts(),
+        };
+        if !is_checked {
             let rules = self.strategy.metadata_rules();
             errors.extend(validate_metadata_change(new.meta(), old.meta(), rules));
         }
@@ -234,7 +238,6 @@ impl Store {
 /// What users can never change, whatever they send.
 fn restore_metadata(new: &mut ObjectMeta, old: &ObjectMeta) {
     new.generation = old.generation;
-    new.self_link = Str::default();
     new.managed_fields.clone_from(&old.managed_fields);
     if new.uid.is_empty() {
         new.uid = old.uid.clone();
