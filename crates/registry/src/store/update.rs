@@ -124,13 +124,14 @@ impl Store {
     pub(crate) fn begin_update(
         &self,
         request: &UpdateRequest<'_>,
-        new: Box<dyn AnyObject>,
+        mut new: Box<dyn AnyObject>,
         old: &dyn AnyObject,
     ) -> Result<Box<dyn AnyObject>, Status> {
         let cx = request.cx;
+        // It warns of them also where this path cannot change the owners.
+        remove_duplicate_owners(cx, &mut *new);
         let mut new = self.restore(request.part, new, old)?;
         restore_metadata(new.meta_mut(), old.meta());
-        remove_duplicate_owners(cx, &mut *new);
         match request.part {
             Part::Whole => self.strategy.prepare_for_update(cx, &mut *new, old),
             Part::Status if request.subresource == STATUS => {
