@@ -159,6 +159,9 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     fn checks_metadata(&self) -> bool {
         false
     }
+    fn checks_metadata_of_parts(&self) -> bool {
+        false
+    }
 }
 
 /// A [`KindStrategy`] as a [`Strategy`]. Objects of another type pass untouched and unchecked:
@@ -339,5 +342,8 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
     }
     fn checks_metadata(&self) -> bool {
         self.0.checks_metadata()
+    }
+    fn checks_metadata_of_parts(&self) -> bool {
+        self.0.checks_metadata_of_parts()
     }
 }

@@ -250,6 +250,12 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
     fn checks_metadata(&self) -> bool {
         false
     }
+
+    /// The same of [`validate_status_update`](Self::validate_status_update) and
+    /// [`validate_part_update`](Self::validate_part_update). Default: no.
+    fn checks_metadata_of_parts(&self) -> bool {
+        false
+    }
 }
 
 /// What moves `metadata.generation`.
