@@ -1,7 +1,7 @@
 //! ResourceClaims and the templates of them. What they ask for never changes.
 
-use crate::KindStrategy;
 use crate::validate_metadata::validate_metadata;
+use crate::{KindStrategy, StatusKeeps};
 use kubist_api::resource::v1::{ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate};
 use kubist_apimachinery::{FieldError, FieldPath, Str};
 
@@ -34,6 +34,9 @@ impl KindStrategy for ResourceClaims {
             go_struct::shown(it)
         });
         errors
+    }
+    fn status_keeps(&self) -> StatusKeeps {
+        StatusKeeps::Most
     }
     fn returns_deleted(&self) -> bool {
         true
