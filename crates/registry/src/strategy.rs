@@ -280,6 +280,9 @@ pub enum Generation {
 pub enum StatusKeeps {
     /// All but managed fields.
     Everything,
+    /// All but managed fields, the prefix of a generated name and the grace period of a deletion
+    /// (upstream: volumes' attachments, claims of devices).
+    Most,
     /// Labels.
     Labels,
     /// Owner references (upstream: Pods).

@@ -265,10 +265,22 @@ fn keep_metadata(keeps: StatusKeeps, new: &mut ObjectMeta, old: &ObjectMeta) {
             new.resource_version = version;
             new.uid = uid;
         }
+        StatusKeeps::Most => keep_most(new, old),
         StatusKeeps::Labels => new.labels.clone_from(&old.labels),
         StatusKeeps::Owners => new.owner_references.clone_from(&old.owner_references),
         StatusKeeps::Nothing => {}
     }
+}
+
+/// Takes over what upstream resets where only a part of an object may change.
+pub(crate) fn keep_most(new: &mut ObjectMeta, old: &ObjectMeta) {
+    *new = ObjectMeta {
+        resource_version: std::mem::take(&mut new.resource_version),
+        uid: std::mem::take(&mut new.uid),
+        generate_name: std::mem::take(&mut new.generate_name),
+        deletion_grace_period_seconds: new.deletion_grace_period_seconds,
+        ..old.clone()
+    };
 }
 
 /// One update through all its attempts.
