@@ -8,7 +8,7 @@ use kubist_api::flowcontrol::v1::{
 use kubist_apimachinery::{FieldError, FieldPath};
 
 use super::rules::Errors;
-use super::{fill, rules};
+use super::{fill, metadata_checks, rules};
 
 #[derive(Debug)]
 pub(super) struct FlowSchemas;
@@ -21,6 +21,12 @@ impl KindStrategy for FlowSchemas {
 
     fn apply_defaults(&self, object: &mut FlowSchema) {
         fill::number(&mut object.spec.matching_precedence, 1000);
+    }
+    fn validate_update(&self, new: &FlowSchema, _: &FlowSchema) -> Vec<FieldError> {
+        metadata_checks::whole(self, new)
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Everything
@@ -83,6 +89,18 @@ impl KindStrategy for PriorityLevelConfigurations {
             _ => {}
         }
         errors
+    }
+    fn validate_update(
+        &self,
+        new: &PriorityLevelConfiguration,
+        _: &PriorityLevelConfiguration,
+    ) -> Vec<FieldError> {
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Everything
