@@ -214,7 +214,7 @@ pub(crate) fn without_scheme(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text whose numbers are replaced where they are to be.
+/// A text whose numbers are replaced where they are to be. Digits in a word are no number.
 pub(crate) fn with_numbers(text: &str, is_replaced: impl Fn(&str) -> bool) -> String {
     let mut replaced = String::with_capacity(text.len());
     let mut rest = text;
@@ -222,7 +222,17 @@ pub(crate) fn with_numbers(text: &str, is_replaced: impl Fn(&str) -> bool) -> St
         let length = rest[start..].bytes().take_while(u8::is_ascii_digit).count();
         let number = &rest[start..start + length];
         replaced.push_str(&rest[..start]);
-        replaced.push_str(if is_replaced(number) { "<n>" } else { number });
+        let around = [
+            replaced.chars().next_back(),
+            rest[start + length..].chars().next(),
+        ];
+        let in_word = around.into_iter().flatten().any(char::is_alphabetic);
+        let shown = if !in_word && is_replaced(number) {
+            "<n>"
+        } else {
+            number
+        };
+        replaced.push_str(shown);
         rest = &rest[start + length..];
     }
     replaced.push_str(rest);
@@ -289,5 +299,7 @@ mod tests {
     fn numbers_are_replaced_where_they_are_to_be() {
         let replaced = with_numbers("1 is not 22 (3)", |number| number == "22");
         assert_eq!(replaced, "1 is not <n> (3)");
+        let hexadecimal = with_numbers("(613a22b6) v22 22", |number| number == "22");
+        assert_eq!(hexadecimal, "(613a22b6) v22 <n>");
     }
 }

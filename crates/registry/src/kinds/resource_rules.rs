@@ -182,9 +182,7 @@ fn is_broken_page(name: &str, amount: &Quantity) -> bool {
         return false;
     };
     match size.parse::<Quantity>() {
-        Ok(size) if size.signum() > 0 && size.is_whole() => {
-            amount.value() % size.value() != 0
-        }
+        Ok(size) if size.signum() > 0 && size.is_whole() => amount.value() % size.value() != 0,
         _ => true,
     }
 }
