@@ -2,8 +2,8 @@
 //!
 //! Uids, addresses and ports that a server allots become numbers in the order of their appearance;
 //! the versions of an object become the number of the version (see `versions`), so that a write
-//! that changes nothing is told from one that does. Times of today, generated names, tokens and ages
-//! become words.
+//! that changes nothing is told from one that does. Times of today, generated names, tokens and
+//! ages become words.
 
 use std::collections::BTreeMap;
 
