@@ -5,6 +5,7 @@
 
 use crate::go_decode::{self, go_type};
 use kubist_api::{Kind, find_kind_by_api_version};
+use kubist_apimachinery::go_text::quote;
 use kubist_apimachinery::wire::{
     DecodeContext, Field, FieldType, Message, Schema, WireError, WireErrorKind, merge_json,
     merge_protobuf,
@@ -371,9 +372,9 @@ fn check_kind(
         )));
     }
     let text = foreign(expected, api_version, kind, json);
-    let expected = facts.kind;
+    let (expected, version) = (facts.kind, quote(version));
     Err(Status::bad_request(format!(
-        "{kind} in version \"{version}\" cannot be handled as a {expected}: {text}"
+        "{kind} in version {version} cannot be handled as a {expected}: {text}"
     )))
 }
 
@@ -437,7 +438,8 @@ fn name_of(value: &Value) -> String {
 
 /// That a scheme does not know a kind.
 pub(crate) fn not_registered(api_version: &str, kind: &str, scheme: &str) -> String {
-    format!("no kind \"{kind}\" is registered for version \"{api_version}\" in scheme \"{scheme}\"")
+    let (kind, version) = (quote(kind), quote(api_version));
+    format!("no kind {kind} is registered for version {version} in scheme \"{scheme}\"")
 }
 
 /// The Go package of upstream's internal types of a group.

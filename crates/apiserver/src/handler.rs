@@ -29,7 +29,7 @@ use hyper::body::Incoming;
 use kubist_api::ResourceFacts;
 use kubist_apimachinery::{AnyObject, Status};
 use kubist_codec::Format;
-use kubist_codec::negotiate::{Offer, body_format};
+use kubist_codec::negotiate::{Offer, body_format, check_named};
 use kubist_registry::{RequestContext, RestStorage, Verb, deprecation_of};
 use std::sync::Arc;
 
@@ -97,8 +97,19 @@ pub(crate) async fn answer(
 /// Whether nobody has looked at a request: upstream's router refuses methods, forms of answers and
 /// types of patches.
 fn is_unrouted(request: &Request, answered: &Result<Answer, Status>) -> bool {
+    // What the router says is about nothing in particular, and says that.
+    let names_nothing = |refusal: &Status| {
+        let details = refusal.details.as_ref();
+        details.is_some_and(|details| details.name.is_empty())
+    };
     answered.as_ref().is_err_and(|refusal| match refusal.code {
-        405 | 406 => true,
+        405 => true,
+        // The options of a table are the handler's.
+        406 => {
+            let types = Format::ALL.iter().map(|format| format.media_type());
+            check_named(request.accept(), &types.collect::<Vec<_>>()).is_err()
+        }
+        404 => names_nothing(refusal),
         415 => request.method == "PATCH",
         _ => false,
     })

@@ -147,12 +147,23 @@ pub(crate) async fn evict(
         let pod = pod(Some(&**stored.object()?))?;
         let leave = disruption::take(rest, cx, &pod, dry_run).await?;
         // Another that becomes ready meanwhile is another case.
-        let retries = asks_no_version(&options) && attempt < EVICTION_TRIES;
-        let pinned = leave == Leave::Unguarded && asks_no_version(&options);
-        let version = pinned.then(|| pod.metadata.resource_version.clone());
-        match remove(rest, cx, &pod, version, &options, dry_run).await {
-            Err(status) if retries && status.is_conflict() && asks_for(&options, &pod) => {}
-            removed => return removed.map(|()| success()),
+        let (any_version, mut asked) = (asks_no_version(&options), options.clone());
+        let pins = match &leave {
+            Leave::Granted => false,
+            Leave::Unguarded => any_version,
+            // Upstream forgets the version that was asked for.
+            Leave::Spared(_) => true,
+        };
+        if pins {
+            let preconditions = asked.preconditions.get_or_insert_default();
+            preconditions.resource_version = Some(pod.metadata.resource_version.clone());
+        }
+        let removed = remove(rest, cx, &pod, &asked, dry_run).await;
+        let lost = any_version && removed.as_ref().is_err_and(Status::is_conflict);
+        match (removed, leave) {
+            (Err(_), _) if lost && attempt < EVICTION_TRIES && asks_for(&options, &pod) => {}
+            (Err(_), Leave::Spared(budget)) if lost => return Err(disruption::undecided(&budget)),
+            (removed, _) => return removed.map(|()| success()),
         }
     }
     unreachable!("the last attempt returns")
@@ -173,13 +184,12 @@ fn asks_for(options: &DeleteOptions, pod: &Pod) -> bool {
     uid.is_none_or(|uid| *uid == pod.metadata.uid)
 }
 
-/// Marks a pod as evicted and deletes it: this one, whoever has its name by now, and only at
-/// `version`, if there is one.
+/// Marks a pod as evicted and deletes it: this one, whoever has its name by now, and only under
+/// the preconditions of the options.
 async fn remove(
     rest: &Rest,
     cx: &RequestContext,
     pod: &Pod,
-    version: Option<Str>,
     options: &DeleteOptions,
     dry_run: bool,
 ) -> Result<(), Status> {
@@ -190,7 +200,6 @@ async fn remove(
         let evicted = Evicted {
             now: cx.now(),
             uid: pod.metadata.uid.clone(),
-            version: version.clone(),
             asked: asked.cloned().unwrap_or_default(),
         };
         let marked = change(rest, cx, namespace, name, &evicted, false).await?;
@@ -198,9 +207,6 @@ async fn remove(
     }
     let mut options = options.clone();
     let preconditions = options.preconditions.get_or_insert_default();
-    if version.is_some() {
-        preconditions.resource_version = version;
-    }
     // The version that was wanted was there when the pod was marked, and is the marked one now.
     if let Some(wanted) = &mut preconditions.resource_version
         && let Some(marked) = marked_version
@@ -223,8 +229,6 @@ async fn remove(
 struct Evicted {
     now: Time,
     uid: Str,
-    /// The version that it must have.
-    version: Option<Str>,
     /// What whoever evicts it wants it to be.
     asked: Preconditions,
 }
@@ -233,7 +237,7 @@ impl UpdatedObject for Evicted {
     fn preconditions(&self) -> Preconditions {
         Preconditions {
             uid: Some(self.uid.clone()),
-            resource_version: self.version.clone(),
+            resource_version: None,
         }
     }
 

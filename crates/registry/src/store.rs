@@ -14,7 +14,7 @@ mod update;
 pub use create::{remove_duplicate_owners, remove_patched_duplicate_owners};
 pub(crate) use delete::{DeleteCall, IGNORE_READ_ERROR, Only};
 pub(crate) use deletion::check_preconditions;
-pub(crate) use update::{Part, UpdateRequest};
+pub(crate) use update::{Part, UpdateRequest, keep_most};
 
 use crate::hooks::Hooks;
 use crate::object_fields::number_of;

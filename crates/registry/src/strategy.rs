@@ -227,6 +227,12 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         Cow::Borrowed("")
     }
 
+    /// Adds to the object of a bookmark what upstream's has beside its metadata: numbers that its
+    /// internal form always has. Default: nothing.
+    fn complete_bookmark(&self, object: &mut dyn AnyObject) {
+        let _ = object;
+    }
+
     /// How long an object lives after its last write. Default: until deleted. (Events: an hour.)
     fn time_to_live(&self, object: &dyn AnyObject) -> Option<Duration> {
         let _ = object;
@@ -242,6 +248,12 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
     /// at something else first, or at more than the change. Default: no; the store checks the
     /// change before it, by the [`metadata_rules`](Self::metadata_rules).
     fn checks_metadata(&self) -> bool {
+        false
+    }
+
+    /// The same of [`validate_status_update`](Self::validate_status_update) and
+    /// [`validate_part_update`](Self::validate_part_update). Default: no.
+    fn checks_metadata_of_parts(&self) -> bool {
         false
     }
 }
@@ -268,6 +280,9 @@ pub enum Generation {
 pub enum StatusKeeps {
     /// All but managed fields.
     Everything,
+    /// All but managed fields, the prefix of a generated name and the grace period of a deletion
+    /// (upstream: volumes' attachments, claims of devices).
+    Most,
     /// Labels.
     Labels,
     /// Owner references (upstream: Pods).

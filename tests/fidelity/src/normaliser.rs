@@ -160,6 +160,7 @@ impl Normaliser {
     fn words(&mut self, text: &str, request: &Request, allots: bool) -> String {
         let text = scan::without_owners(text);
         let text = scan::without_scheme(&text);
+        let text = scan::without_empty(&text);
         let text: &str = &text;
         let mut replaced = String::with_capacity(text.len());
         let mut rest = text;
@@ -194,7 +195,12 @@ impl Normaliser {
 
     /// A message about versions: those of objects, and any number that the request did not say.
     fn without_versions(&self, text: &str, request: &Request) -> String {
-        let is_about_versions = text.contains("esource version");
+        let words = [
+            "esource version",
+            "ResourceVersion in record",
+            "ResourceVersion in object meta",
+        ];
+        let is_about_versions = words.iter().any(|it| text.contains(it));
         scan::with_numbers(text, |number| {
             let is_known = self.versions.has(number);
             let is_said = request.target.contains(number) || request.body.contains(number);
@@ -308,5 +314,9 @@ mod tests {
         let mut value = json!("Too large resource version: 99, current: 17");
         normaliser.value(&mut value, &request("/?resourceVersion=99"));
         assert_eq!(value, json!("Too large resource version: 99, current: <n>"));
+        let mut value = json!("(99) does not match the ResourceVersion in record (17)");
+        normaliser.value(&mut value, &request("/?resourceVersion=99"));
+        let expected = "(99) does not match the ResourceVersion in record (<n>)";
+        assert_eq!(value, json!(expected));
     }
 }

@@ -67,6 +67,11 @@ fn other_kinds_are_refused_by_name() {
          \"x/v9\" in scheme \"k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30\""
     );
     refused_with(&body("x/v9", "ConfigMap"), Format::Json, &other);
+    let odd = format!(
+        "ConfigMap in version \"\u{e4}<&>\\u2028\" {tail} no kind \"ConfigMap\" is registered for \
+         version \"\u{e4}<&>\\u2028\" in scheme \"{SCHEME}\""
+    );
+    refused_with(&body("\u{e4}<&>\u{2028}", "ConfigMap"), Format::Json, &odd);
     for fine in [
         r#"{"metadata":{}}"#,
         r#"{"kind":"ConfigMap"}"#,

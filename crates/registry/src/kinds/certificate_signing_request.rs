@@ -4,7 +4,7 @@ use crate::{KindStrategy, NameRule, RequestContext, StatusKeeps};
 use kubist_api::certificates::v1::{
     CertificateSigningRequest, CertificateSigningRequestSpec, ExtraValue,
 };
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
 
 use super::rules::{self, Errors};
 use super::{metadata_checks, signing_conditions};
@@ -86,6 +86,9 @@ impl KindStrategy for CertificateSigningRequests {
     fn checks_metadata(&self) -> bool {
         true
     }
+    fn checks_metadata_of_parts(&self) -> bool {
+        true
+    }
     fn name_rule(&self) -> NameRule {
         NameRule::Any
     }
@@ -103,7 +106,7 @@ impl KindStrategy for CertificateSigningRequests {
         new: &CertificateSigningRequest,
         old: &CertificateSigningRequest,
     ) -> Vec<FieldError> {
-        signing_conditions::check(new, old, true)
+        self.check_part(new, old, true)
     }
     fn prepare_for_part_update(
         &self,
@@ -121,13 +124,28 @@ impl KindStrategy for CertificateSigningRequests {
         new: &CertificateSigningRequest,
         old: &CertificateSigningRequest,
     ) -> Vec<FieldError> {
-        signing_conditions::check(new, old, false)
+        self.check_part(new, old, false)
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Nothing
     }
     fn selectable_fields(&self) -> &'static [&'static str] {
         &["spec.signerName"]
+    }
+}
+
+impl CertificateSigningRequests {
+    /// Checks a change of the status, or of the verdict alone.
+    fn check_part(
+        &self,
+        new: &CertificateSigningRequest,
+        old: &CertificateSigningRequest,
+        is_status: bool,
+    ) -> Vec<FieldError> {
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(signing_conditions::check(new, old, is_status));
+        errors.extend(metadata_checks::change(self, new, old));
+        errors
     }
 }
 
@@ -138,8 +156,12 @@ fn check(errors: &mut Errors, spec: &CertificateSigningRequestSpec, path: &Field
         .any(|part| part == BEGIN.as_bytes())
     {
         let detail = "PEM block type must be CERTIFICATE REQUEST";
-        let shown = spec.request.to_base64();
-        errors.push(FieldError::invalid(&path.child("request"), &shown, detail));
+        let shown = if spec.request.is_empty() {
+            BadValue::null()
+        } else {
+            BadValue::from(&spec.request.to_base64())
+        };
+        errors.push(FieldError::invalid(&path.child("request"), shown, detail));
     }
     let usages = path.child("usages");
     if spec.usages.is_empty() {

@@ -67,6 +67,10 @@ impl KindStrategy for CronJobs {
     fn name_rule(&self) -> NameRule {
         NameRule::ShortSubdomain(NAME_LENGTH_MAX)
     }
+    fn checks_metadata_of_parts(&self) -> bool {
+        // Upstream checks nothing of a status, and so nothing once more.
+        true
+    }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Nothing
     }

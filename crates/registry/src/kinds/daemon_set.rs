@@ -53,6 +53,10 @@ impl KindStrategy for DaemonSets {
         let changed = new.spec.template != old.spec.template;
         set_template_generation(new, template_generation(old) + i64::from(changed));
     }
+    fn prepare_for_status_update(&self, _: &RequestContext, new: &mut DaemonSet, old: &DaemonSet) {
+        // Upstream has it in the spec, which stays.
+        set_template_generation(new, template_generation(old));
+    }
     fn warnings(&self, new: &DaemonSet, old: Option<&DaemonSet>) -> Vec<String> {
         let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));
         let path = pod_warnings::template_path();
@@ -105,6 +109,9 @@ impl KindStrategy for DaemonSets {
     }
     fn generation(&self) -> Generation {
         Generation::Spec
+    }
+    fn complete_bookmark(&self, object: &mut DaemonSet) {
+        set_template_generation(object, 0);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The parts of a Pod that have paths of their own: ephemeral containers, and the resources of
 //! its containers.
 
+use crate::store::keep_most;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{FieldError, FieldPath};
 
@@ -11,8 +12,8 @@ use super::{pod_resize_rules, pod_rules};
 /// Keeps what the path `part` does not change as it was.
 pub(super) fn restrict(part: &str, new: &mut Pod, old: &Pod) {
     let mut kept = old.clone();
-    kept.metadata.resource_version = new.metadata.resource_version.clone();
-    kept.metadata.uid = new.metadata.uid.clone();
+    keep_most(&mut new.metadata, &old.metadata);
+    kept.metadata = std::mem::take(&mut new.metadata);
     match part {
         "ephemeralcontainers" => {
             kept.spec.ephemeral_containers = std::mem::take(&mut new.spec.ephemeral_containers);

@@ -12,6 +12,7 @@ use super::{
 /// Keeps what clients leave out, and drops what is behind gates that are off by default, unless
 /// what is stored uses it already.
 pub(super) fn prepare(new: &mut Pod, old: &Pod) {
+    new.metadata.deletion_timestamp = old.metadata.deletion_timestamp;
     let (status, before) = (&mut new.status, &old.status);
     // Old nodes forget the class.
     if status.qos_class.is_empty() {

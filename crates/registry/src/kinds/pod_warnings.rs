@@ -326,7 +326,7 @@ pub(super) fn fraction(
     path: &FieldPath,
 ) {
     if let Some(amount) = amounts.get(name)
-        && amount.milli_value() % 1000 != 0
+        && !amount.is_whole()
     {
         found.push(format!(
             "{}: fractional byte value {:?} is invalid, must be an integer",

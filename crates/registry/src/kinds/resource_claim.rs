@@ -1,6 +1,6 @@
 //! ResourceClaims and the templates of them. What they ask for never changes.
 
-use crate::KindStrategy;
+use crate::{KindStrategy, StatusKeeps};
 use kubist_api::resource::v1::{
     DeviceToleration, ResourceClaim, ResourceClaimSpec, ResourceClaimTemplate,
 };
@@ -42,6 +42,9 @@ impl KindStrategy for ResourceClaims {
     }
     fn checks_metadata(&self) -> bool {
         true
+    }
+    fn status_keeps(&self) -> StatusKeeps {
+        StatusKeeps::Most
     }
     fn returns_deleted(&self) -> bool {
         true

@@ -52,7 +52,7 @@ impl KindStrategy for ServiceCidrs {
         errors
     }
     fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Everything
+        StatusKeeps::Most
     }
 }
 

@@ -149,6 +149,9 @@ impl KindStrategy for StatefulSets {
     fn generation(&self) -> Generation {
         Generation::Spec
     }
+    fn complete_bookmark(&self, object: &mut StatefulSet) {
+        object.spec.replicas = Some(0);
+    }
 }
 
 const ONLY_THESE_CHANGE: &str = "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', \

@@ -57,8 +57,12 @@ impl KindStrategy for VolumeAttachments {
         }
         errors
     }
+    fn checks_metadata_of_parts(&self) -> bool {
+        // Upstream checks it once, like nobody else's.
+        true
+    }
     fn status_keeps(&self) -> StatusKeeps {
-        StatusKeeps::Everything
+        StatusKeeps::Most
     }
     fn allow_unconditional_update(&self) -> bool {
         false

@@ -7,7 +7,7 @@ use kubist_api::core::v1::Pod;
 use kubist_api::policy::v1::{PodDisruptionBudget, PodDisruptionBudgetStatus};
 use kubist_apimachinery::{
     AnyObject, Condition, GroupResource, Selector, Status, StatusCause, StatusDetails,
-    StatusReason, Time, set_condition,
+    StatusReason, Str, Time, set_condition,
 };
 use std::any::Any;
 
@@ -24,12 +24,14 @@ fn is_protected(pod: &Pod) -> bool {
 }
 
 /// How a pod may go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Leave {
     /// Its budget has given it a disruption.
     Granted,
     /// No budget counts it as it is now; it may go if it is still like that.
     Unguarded,
+    /// The budget of this name counts it, but not as one that is healthy; the same.
+    Spared(Str),
 }
 
 /// Asks the budget of a pod whether it may go, and takes one disruption off it. 429 if there is
@@ -66,7 +68,7 @@ pub(super) async fn take(
         }
     };
     if !is_ready(pod) && spares_unhealthy(budget) {
-        return Ok(Leave::Unguarded);
+        return Ok(Leave::Spared(budget.metadata.name.clone()));
     }
     let object = Disrupted {
         pod: &pod.metadata.name,
@@ -99,7 +101,8 @@ fn covers(budget: &PodDisruptionBudget, pod: &Pod) -> bool {
 
 fn is_ready(pod: &Pod) -> bool {
     let mut conditions = pod.status.conditions.iter();
-    conditions.any(|it| it.type_ == "Ready" && it.status == "True")
+    let first = conditions.find(|it| it.type_ == "Ready");
+    first.is_some_and(|it| it.status == "True")
 }
 
 /// Whether pods that are not ready go without being counted: always, or while enough others are
@@ -124,11 +127,7 @@ impl UpdatedObject for Disrupted<'_> {
             .ok_or_else(|| Status::internal_error("expected a PodDisruptionBudget"))?;
         let status = &mut budget.status;
         if status.observed_generation < budget.metadata.generation {
-            let message = format!(
-                "The disruption budget {} is still being processed by the server.",
-                budget.metadata.name
-            );
-            return Err(refusal(&message, RETRY_SECONDS));
+            return Err(undecided(&budget.metadata.name));
         }
         let implausible = |why: &str| {
             let resource = GroupResource::new("policy", "poddisruptionbudget");
@@ -160,6 +159,12 @@ impl UpdatedObject for Disrupted<'_> {
         }
         Ok(Box::new(budget))
     }
+}
+
+/// 429: nobody knows yet whether the budget has room.
+pub(super) fn undecided(name: &str) -> Status {
+    let message = format!("The disruption budget {name} is still being processed by the server.");
+    refusal(&message, RETRY_SECONDS)
 }
 
 /// Why a budget has no disruption left.

@@ -124,17 +124,18 @@ impl Store {
     pub(crate) fn begin_update(
         &self,
         request: &UpdateRequest<'_>,
-        new: Box<dyn AnyObject>,
+        mut new: Box<dyn AnyObject>,
         old: &dyn AnyObject,
     ) -> Result<Box<dyn AnyObject>, Status> {
         let cx = request.cx;
+        // It warns of them also where this path cannot change the owners.
+        remove_duplicate_owners(cx, &mut *new);
         let mut new = self.restore(request.part, new, old)?;
         restore_metadata(new.meta_mut(), old.meta());
         // Upstream leaves it out of what it stores, and a rehearsal stores nothing.
         if !request.dry_run {
             new.meta_mut().self_link = Str::default();
         }
-        remove_duplicate_owners(cx, &mut *new);
         match request.part {
             Part::Whole => self.strategy.prepare_for_update(cx, &mut *new, old),
             Part::Status if request.subresource == STATUS => {
@@ -152,7 +153,11 @@ impl Store {
             new.meta_mut().generation = old.meta().generation + 1;
         }
         let mut errors = validate_metadata_update(new.meta(), old.meta(), self.namespaced);
-        if !(request.part == Part::Whole && self.strategy.checks_metadata()) {
+        let is_checked = match request.part {
+            Part::Whole => self.strategy.checks_metadata(),
+            _ => self.strategy.checks_metadata_of_parts(),
+        };
+        if !is_checked {
             let rules = self.strategy.metadata_rules();
             errors.extend(validate_metadata_change(new.meta(), old.meta(), rules));
         }
@@ -260,10 +265,22 @@ fn keep_metadata(keeps: StatusKeeps, new: &mut ObjectMeta, old: &ObjectMeta) {
             new.resource_version = version;
             new.uid = uid;
         }
+        StatusKeeps::Most => keep_most(new, old),
         StatusKeeps::Labels => new.labels.clone_from(&old.labels),
         StatusKeeps::Owners => new.owner_references.clone_from(&old.owner_references),
         StatusKeeps::Nothing => {}
     }
+}
+
+/// Takes over what upstream resets where only a part of an object may change.
+pub(crate) fn keep_most(new: &mut ObjectMeta, old: &ObjectMeta) {
+    *new = ObjectMeta {
+        resource_version: std::mem::take(&mut new.resource_version),
+        uid: std::mem::take(&mut new.uid),
+        generate_name: std::mem::take(&mut new.generate_name),
+        deletion_grace_period_seconds: new.deletion_grace_period_seconds,
+        ..old.clone()
+    };
 }
 
 /// One update through all its attempts.

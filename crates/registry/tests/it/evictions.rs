@@ -263,3 +263,44 @@ async fn a_budget_without_disruptions_says_why() {
         assert_eq!(status.causes()[0].message, expected);
     }
 }
+
+#[tokio::test]
+async fn a_pod_that_a_budget_spares_goes_at_the_version_that_it_has() {
+    let fixture = Fixture::new().await;
+    let mut pdb = budget(&fixture, "pdb", 0).await;
+    pdb.status.current_healthy = 1;
+    fixture.put_part("status", pdb).await.expect("fine");
+    running(&fixture, "p1", "Maybe").await;
+    let under = |preconditions: meta::v1::Preconditions| {
+        let mut eviction = eviction("p1");
+        let options = meta::v1::DeleteOptions {
+            preconditions: Some(Box::new(preconditions)),
+            ..meta::v1::DeleteOptions::default()
+        };
+        eviction.delete_options = Some(Box::new(options));
+        eviction
+    };
+    let another = under(meta::v1::Preconditions {
+        uid: Some("x".into()),
+        resource_version: None,
+    });
+    let status = post(&fixture, "eviction", "p1", another)
+        .await
+        .expect_err("it is not that pod");
+    assert_eq!(
+        (status.code, &*status.causes()[0].message),
+        (
+            429,
+            "The disruption budget pdb is still being processed by the server."
+        )
+    );
+    // What is asked about the version is forgotten, as upstream.
+    let older = under(meta::v1::Preconditions {
+        uid: None,
+        resource_version: Some("1".into()),
+    });
+    post(&fixture, "eviction", "p1", older)
+        .await
+        .expect("it is spared");
+    assert!(fixture.get::<Pod>("p1").await.is_err());
+}

@@ -23,6 +23,7 @@ mod recorded_defaulting;
 mod rest_tester;
 mod service_claims;
 mod services;
+mod statuses;
 mod storage;
 mod subresources;
 mod system_objects;
