@@ -201,6 +201,8 @@ fn start_apiserver(binary: &Path, scratch: &Path, etcd: &str) -> Outcome<(Runnin
         .arg("--token-auth-file")
         .arg(&tokens)
         .args(["--authorization-mode", "AlwaysAllow"])
+        // As clusters run it, and as ours is.
+        .arg("--allow-privileged")
         .args(["--service-cluster-ip-range", "10.96.0.0/16"])
         .args([
             "--service-account-issuer",

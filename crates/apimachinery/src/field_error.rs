@@ -138,7 +138,8 @@ impl FieldError {
         Self::new(FieldErrorKind::TypeInvalid, path, value, detail)
     }
 
-    /// A value is none of `supported`.
+    /// A value is none of `supported`. Upstream has types for such values, so it shows them as JSON
+    /// and not as quoted texts.
     pub fn not_supported(
         path: &FieldPath,
         value: impl Into<BadValue>,
@@ -153,6 +154,8 @@ impl FieldError {
         } else {
             format!("supported values: {}", quoted.join(", "))
         };
+        let mut value: BadValue = value.into();
+        value.text = value.text.map(|it| escape_html(&it).into());
         Self::new(FieldErrorKind::NotSupported, path, value, detail)
     }
 

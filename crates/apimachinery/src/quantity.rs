@@ -97,6 +97,11 @@ impl Quantity {
         }
     }
 
+    /// Whether the amount is a whole number, however large.
+    pub fn is_whole(&self) -> bool {
+        self.decimal().exponent() >= 0
+    }
+
     /// The amount rounded away from zero to a whole number; saturates at the limits of `i64`.
     pub fn value(&self) -> i64 {
         self.scaled_value(0)

@@ -113,7 +113,9 @@ fn encode(chosen: &Negotiated, document: &Value) -> Result<Vec<u8>, Status> {
 fn protobuf(document: &Value) -> Result<Vec<u8>, Status> {
     let text = |key: &str| document.get(key).and_then(Value::as_str);
     let kind = text("kind").unwrap_or_default();
-    let api_version = text("apiVersion").unwrap_or("v1");
+    // The documents of the core group do not say of what version they are.
+    let said = text("apiVersion");
+    let api_version = said.unwrap_or("v1");
     let found = kubist_api::find_kind_by_api_version(api_version, kind)
         .or_else(|| kubist_api::find_kind_by_api_version("meta.k8s.io/v1", kind))
         .ok_or_else(|| Status::internal_error(format_args!("{kind} has no protobuf form")))?;
@@ -121,7 +123,7 @@ fn protobuf(document: &Value) -> Result<Vec<u8>, Status> {
     let mut message = found.new_message();
     merge_json(&mut *message, &json, &mut DecodeContext::new()).map_err(Status::internal_error)?;
     let raw = wire::to_protobuf(&*message);
-    Ok(envelope::wrap(api_version, kind, &raw))
+    Ok(envelope::wrap(said.unwrap_or_default(), kind, &raw))
 }
 
 #[cfg(test)]

@@ -80,23 +80,59 @@ pub(crate) async fn answer(
         return Ok(Answer::page_not_found());
     }
     check_scope(facts, &path)?;
+    // A definition's version is told to be old whatever comes of the request.
     if custom {
         warn_of_deprecation(call, facts);
     }
-    let Some(storage) = storage else {
-        return made_up(call, facts, &path, body).await;
+    let answered = match storage {
+        Some(storage) => about_stored(call, storage, &path, body).await,
+        None => made_up(call, facts, &path, body).await,
     };
-    if is_token_request(facts, &path) {
-        return token_request::answer(call, facts, &path, body).await;
+    if !custom && !is_unrouted(call.request, &answered) {
+        warn_of_deprecation(call, facts);
     }
-    if let Some(subresource) = connect::subresource(facts, &path) {
-        return connect::answer(call, facts, subresource, &path).await;
+    answered
+}
+
+/// Whether nobody has looked at a request: upstream's router refuses methods, forms of answers and
+/// types of patches.
+fn is_unrouted(request: &Request, answered: &Result<Answer, Status>) -> bool {
+    // What the router says is about nothing in particular, and says that.
+    let names_nothing = |refusal: &Status| {
+        let details = refusal.details.as_ref();
+        details.is_some_and(|details| details.name.is_empty())
+    };
+    answered.as_ref().is_err_and(|refusal| match refusal.code {
+        405 => true,
+        // The options of a table are the handler's.
+        406 => {
+            let types = Format::ALL.iter().map(|format| format.media_type());
+            check_named(request.accept(), &types.collect::<Vec<_>>()).is_err()
+        }
+        404 => names_nothing(refusal),
+        415 => request.method == "PATCH",
+        _ => false,
+    })
+}
+
+async fn about_stored(
+    call: Call<'_>,
+    storage: Arc<dyn RestStorage>,
+    path: &ResourcePath,
+    body: &mut Incoming,
+) -> Result<Answer, Status> {
+    let facts = storage.facts();
+    if is_token_request(facts, path) {
+        return token_request::answer(call, facts, path, body).await;
+    }
+    if let Some(subresource) = connect::subresource(facts, path) {
+        return connect::answer(call, facts, subresource, path).await;
     }
     let rest = match &path.subresource {
         None => storage,
         Some(name) if !path.more => {
             let rest = storage.subresource(name);
-            rest.ok_or_else(|| no_subresource(&*storage, &path))?
+            rest.ok_or_else(|| no_subresource(&*storage, path))?
         }
         Some(_) => return Err(not_found()),
     };
@@ -105,7 +141,7 @@ pub(crate) async fn answer(
         namespace: path.namespace.clone().unwrap_or_default(),
         name: path.name.clone().unwrap_or_default(),
     };
-    dispatch(call, target, &path, body).await
+    dispatch(call, target, path, body).await
 }
 
 /// The option with which a list, or a watch, leaves out what cannot be read. Upstream has it for
@@ -196,15 +232,9 @@ fn warn_of_deprecation(call: Call<'_>, facts: &'static ResourceFacts) {
     let found = DEPRECATED
         .iter()
         .find(|(group, version, kind, _)| (*group, *version, *kind) == names);
-    let is_routed = || {
-        let types = Format::ALL.iter().map(|format| format.media_type());
-        check_named(call.request.accept(), &types.collect::<Vec<_>>()).is_ok()
-    };
-    let built_in = found
-        .filter(|_| is_routed())
-        .map(|(_, _, _, warning)| *warning);
+    let built_in = found.map(|(_, _, _, warning)| *warning);
     if let Some(warning) = built_in.or_else(|| deprecation_of(facts)) {
-        call.cx.warn(warning);
+        call.cx.warn_first(warning);
         call.service.metrics.deprecated(call.labels);
     }
 }
@@ -222,7 +252,6 @@ async fn made_up(
     let method = call.request.method.as_str();
     match (method, facts.plural) {
         ("GET", "componentstatuses") => {
-            warn_of_deprecation(call, facts);
             componentstatuses::answer(call, facts, path.name.as_deref()).await
         }
         ("POST", "bindings") if path.name.is_none() => create::binding(call, path, body).await,
@@ -256,10 +285,6 @@ async fn dispatch(
     };
     if !target.rest.has(verb) || (path.watch && method != "GET") {
         return Err(no_such_method(&*target.rest, path, method));
-    }
-    let facts = target.rest.facts();
-    if !target.rest.kind().is_custom() {
-        warn_of_deprecation(call, facts);
     }
     if path.name.as_deref() == Some("") {
         return Err(Status::bad_request("name must be provided"));

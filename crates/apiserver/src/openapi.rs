@@ -20,13 +20,15 @@ use crate::version::API_MINOR;
 use bytes::Bytes;
 use definitions::defined;
 use entrances::Entrance;
-use http::header::{CACHE_CONTROL, ETAG, LOCATION, VARY};
+use http::header::{CACHE_CONTROL, ETAG, EXPIRES, LOCATION, VARY};
 use http::{HeaderValue, StatusCode};
 use kubist_api::{GROUPS, GroupFacts, VersionFacts};
 use kubist_codec::negotiate::parse_accept;
 use kubist_registry::{ServedGroup, Stored};
 use serde_json::{Map, Value, json};
 use std::sync::OnceLock;
+use std::time::Duration;
+use time::OffsetDateTime;
 use words::Words;
 
 const JSON: &str = "application/json";
@@ -65,6 +67,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) hash: Option<&'a str>,
     pub(crate) if_none_match: Option<&'a str>,
     pub(crate) accept: Option<&'a str>,
+    /// Since the Unix epoch.
+    pub(crate) now: Duration,
 }
 
 impl OpenApi {
@@ -175,11 +179,28 @@ fn answer(asked: Asked<'_>, current: &str, make: impl FnOnce() -> Bytes) -> Opti
     };
     if asked.hash == Some(current) {
         answer = answer.with_header(CACHE_CONTROL, "public, immutable");
+        answer
+            .headers
+            .extend(in_a_year(asked.now).map(|it| (EXPIRES, it)));
     }
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         answer.headers.insert(ETAG, tag);
     }
     Some(vary(answer, ["Accept"]))
+}
+
+/// How long a document may be kept, for caches that want it said in a number.
+fn in_a_year(now: Duration) -> Option<HeaderValue> {
+    let now = OffsetDateTime::from_unix_timestamp(i64::try_from(now.as_secs()).ok()?).ok()?;
+    // Of the last day in a leap February there is none a year later.
+    let then = now.replace_year(now.year() + 1);
+    let then = then.unwrap_or(now.checked_add(time::Duration::days(366))?);
+    let (weekday, month) = (then.weekday().to_string(), then.month().to_string());
+    let (day, year) = (then.day(), then.year());
+    let (hour, minute, second) = then.time().as_hms();
+    let text =
+        format!("{weekday:.3}, {day:02} {month:.3} {year} {hour:02}:{minute:02}:{second:02} UTC");
+    HeaderValue::from_str(&text).ok()
 }
 
 /// Upstream says nothing in it.

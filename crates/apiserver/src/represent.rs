@@ -24,7 +24,7 @@ use kubist_codec::negotiate::{
     MetaVersion, Negotiated, NotAcceptable, Offer, Transform, negotiate,
 };
 use kubist_codec::{Format, envelope, yaml};
-use kubist_registry::Stored;
+use kubist_registry::{Stored, has_own_columns};
 use list_pieces::{ListPieces, Part};
 use serde_json::{Map, Value, json};
 use tree_pieces::{Costed, TreePieces};
@@ -161,7 +161,12 @@ impl Form {
     pub(crate) fn list(&self, list: ListParts) -> Result<Answer, Status> {
         self.check()?;
         if let Some(table) = self.table {
-            let head = table.head(&list.metadata);
+            let mut head = table.head(&list.metadata);
+            if list.items.is_empty() && !has_own_columns(table.facts) {
+                // As upstream, whose common way to make tables makes no rows of nothing.
+                head.insert("rows".to_owned(), Value::Null);
+                return self.tree(StatusCode::OK, &Value::Object(head));
+            }
             return self.trees(head, "rows", list.items, move |stored| table.row(stored));
         }
         match self.chosen.transform {

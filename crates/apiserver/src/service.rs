@@ -226,7 +226,7 @@ impl Service {
         }
         let offer = Offer {
             discovery: matches!(route, Route::CoreVersions | Route::Groups),
-            routed: !defined && !matches!(route, Route::Group(_)),
+            routed: !defined && !any_method,
             ..Offer::DISCOVERY
         };
         let chosen = negotiate(request.accept(), &offer);

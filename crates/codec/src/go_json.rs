@@ -293,6 +293,10 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn bytes_are_shown_and_what_is_fine_is_no_mistake() {
         for (byte, shown) in [
             (0x9a, r"\u009a"),
             (0xa0, r"\u00a0"),

@@ -179,6 +179,10 @@ pub trait Deleter: Send + Sync {
 
 /// Deletes many objects: DELETE of a collection.
 pub trait CollectionDeleter: Send + Sync {
+    /// Whether these options are those of a list, and of fields that objects can be selected by:
+    /// what is said before the options of the deletion are read.
+    fn check_list(&self, list: &ListOptions) -> Result<(), Status>;
+
     /// See [`Rest::delete_collection`](crate::Rest::delete_collection).
     fn delete_collection<'a>(
         &'a self,

@@ -146,6 +146,9 @@ pub trait KindStrategy: fmt::Debug + Send + Sync + 'static {
     fn field<'a>(&self, object: &'a Self::Kind, field: &str) -> Cow<'a, str> {
         crate::object_fields::text_at(object, field)
     }
+    fn complete_bookmark(&self, object: &mut Self::Kind) {
+        let _ = object;
+    }
     fn time_to_live(&self, object: &Self::Kind) -> Option<Duration> {
         let _ = object;
         None
@@ -325,6 +328,11 @@ impl<S: KindStrategy> Strategy for ForKind<S> {
     }
     fn field<'a>(&self, object: &'a dyn AnyObject, field: &str) -> Cow<'a, str> {
         typed(object).map_or(Cow::Borrowed(""), |object| self.0.field(object, field))
+    }
+    fn complete_bookmark(&self, object: &mut dyn AnyObject) {
+        if let Some(object) = typed_mut(object) {
+            self.0.complete_bookmark(object);
+        }
     }
     fn time_to_live(&self, object: &dyn AnyObject) -> Option<Duration> {
         self.0.time_to_live(typed(object)?)

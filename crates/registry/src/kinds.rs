@@ -4,6 +4,7 @@
 //! fill in what they left out. Kinds without a module are `plain`.
 
 mod address_rules;
+mod address_warnings;
 mod admission_policy;
 mod affinity_rules;
 mod annotation_rules;
@@ -34,6 +35,7 @@ mod definition_rules;
 mod definition_schema_rules;
 mod deployment;
 mod device_class;
+mod device_rules;
 mod dns_rules;
 mod endpoint_slice;
 mod endpoints;
@@ -113,6 +115,7 @@ mod service_address_rules;
 mod service_change_rules;
 mod service_cidr;
 pub(crate) mod service_rules;
+mod service_warnings;
 mod signer_rules;
 mod signing_conditions;
 mod spread_rules;
@@ -126,11 +129,14 @@ mod volume_attachment;
 mod volume_attributes_class;
 mod volume_defaults;
 mod volume_mount_rules;
+mod volume_path_warnings;
 mod volume_provider_rules;
 mod volume_rules;
 mod volume_source_rules;
 mod volume_sources;
+mod volume_warnings;
 mod webhook_configuration;
+mod webhook_rules;
 mod windows_rules;
 
 pub(crate) use daemon_set::TEMPLATE_GENERATION;

@@ -119,7 +119,7 @@ pub use rest::{
 pub use runtime_config::{RuntimeConfig, RuntimeConfigError};
 pub use storage_error::{Operation, StorageError};
 pub use storage_key::{KeyLayout, NoPlace};
-pub use store::remove_duplicate_owners;
+pub use store::{remove_duplicate_owners, remove_patched_duplicate_owners};
 pub use stored::Stored;
 pub use stored_codec::{StorageEncoding, StoredCodec};
 pub use strategy::{
@@ -128,7 +128,8 @@ pub use strategy::{
 };
 pub use system_objects::Announcement;
 pub use table::{
-    column_descriptions, scale_cells, scale_columns, scale_descriptions, table_cells, table_columns,
+    column_descriptions, has_own_columns, scale_cells, scale_columns, scale_descriptions,
+    table_cells, table_columns,
 };
 pub use watch::EventStream;
 pub use watch_event::{INITIAL_EVENTS_END, WatchEvent};

@@ -86,6 +86,11 @@ impl Predicate {
         self.fields.exact(field)
     }
 
+    /// What is special about the kind that they are for.
+    pub(crate) fn strategy(&self) -> &dyn Strategy {
+        &*self.strategy
+    }
+
     /// Whether everything is selected.
     pub fn is_everything(&self) -> bool {
         self.labels.is_everything() && self.fields.is_everything()

@@ -77,6 +77,16 @@ impl RequestContext {
         }
     }
 
+    /// Adds a warning before all others, once.
+    pub fn warn_first(&self, text: impl Into<String>) {
+        let text = text.into();
+        let mut warnings = self.warnings.lock();
+        if !warnings.contains(&text) {
+            warnings.truncate(Self::WARNINGS_MAX - 1);
+            warnings.insert(0, text);
+        }
+    }
+
     /// Notes that an object or a body of so many bytes is worked on next. If that takes long,
     /// whoever runs the request has the choice to run it elsewhere from here on.
     ///

@@ -11,7 +11,7 @@ mod namespaces;
 mod place;
 mod update;
 
-pub use create::remove_duplicate_owners;
+pub use create::{remove_duplicate_owners, remove_patched_duplicate_owners};
 pub(crate) use delete::{DeleteCall, IGNORE_READ_ERROR, Only};
 pub(crate) use deletion::check_preconditions;
 pub(crate) use update::{Part, UpdateRequest, keep_most};

@@ -227,6 +227,12 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         Cow::Borrowed("")
     }
 
+    /// Adds to the object of a bookmark what upstream's has beside its metadata: numbers that its
+    /// internal form always has. Default: nothing.
+    fn complete_bookmark(&self, object: &mut dyn AnyObject) {
+        let _ = object;
+    }
+
     /// How long an object lives after its last write. Default: until deleted. (Events: an hour.)
     fn time_to_live(&self, object: &dyn AnyObject) -> Option<Duration> {
         let _ = object;

@@ -100,6 +100,11 @@ pub fn table_columns(facts: &ResourceFacts) -> &'static [Column] {
     other.map_or(&DEFAULT_COLUMNS, |it| it.columns)
 }
 
+/// Whether a resource has columns of its own, beyond what every object has.
+pub fn has_own_columns(facts: &ResourceFacts) -> bool {
+    !std::ptr::eq(table_columns(facts), DEFAULT_COLUMNS.as_slice())
+}
+
 /// The cells of `object`, one for each of [`table_columns`]. `object` is of the resource and
 /// version that `facts` is about; of any other kind it shows its name and age.
 pub fn table_cells(facts: &'static ResourceFacts, object: &dyn AnyObject, now: Time) -> Vec<Value> {

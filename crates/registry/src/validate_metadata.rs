@@ -4,6 +4,7 @@ use crate::{MetadataRules, NameRule};
 use kubist_apimachinery::{
     FieldError, FieldPath, ObjectMeta, OwnerReference, Str, Time, validate_labels, validate_name,
 };
+use std::collections::BTreeSet;
 
 /// All annotations together may have so many bytes.
 const ANNOTATIONS_BYTES_MAX: usize = 256 << 10;
@@ -119,12 +120,13 @@ fn validate_change(new: &ObjectMeta, old: &ObjectMeta) -> Vec<FieldError> {
     let path = FieldPath::new("metadata");
     let mut errors = Vec::new();
     if old.is_terminating() {
-        let added: Vec<String> = new
+        // Upstream looks at them as a set, and tells them in order.
+        let added: BTreeSet<&Str> = new
             .finalizers
             .iter()
             .filter(|it| !old.finalizers.contains(it))
-            .map(|it| format!("{it:?}"))
             .collect();
+        let added: Vec<String> = added.iter().map(|it| format!("{it:?}")).collect();
         if !added.is_empty() {
             let detail = format!(
                 "no new finalizers can be added if the object is being deleted, found new \

@@ -286,6 +286,8 @@ impl EventStream {
             .kind
             .new_object()
             .expect("only kinds with metadata are watched");
+        let strategy = self.interest.predicate.strategy();
+        strategy.complete_bookmark(&mut *object);
         if ends_initial {
             let annotations = &mut object.meta_mut().annotations;
             annotations.insert(INITIAL_EVENTS_END.into(), "true".into());

@@ -39,6 +39,9 @@ struct Entry {
     verbs: BTreeSet<String>,
     /// The path of the request as the generator writes it, with its references.
     path: String,
+    /// What its query has, as the generator writes it: one of these, as in `limit=*`.
+    #[serde(default)]
+    queries: Vec<String>,
     /// What the request says, as the generator writes it: one of these.
     #[serde(default)]
     bodies: Vec<String>,
@@ -83,10 +86,17 @@ impl Entry {
             && (self.areas.is_empty() || self.areas.contains(&step.area))
             && (self.verbs.is_empty() || self.verbs.contains(step.method))
             && matches(&self.path, &step.path)
+            && (self.queries.is_empty() || self.is_in_query(step))
             && (self.bodies.is_empty() || self.is_said_by(&step.body))
             && matches(&self.at, &difference.at)
             && matches(&self.theirs, &difference.theirs)
             && matches(&self.ours, &difference.ours)
+    }
+
+    fn is_in_query(&self, step: &Step) -> bool {
+        let pairs = step.query.iter();
+        let mut pairs = pairs.map(|(name, value)| format!("{name}={value}"));
+        pairs.any(|pair| self.queries.iter().any(|it| matches(it, &pair)))
     }
 
     fn is_said_by(&self, body: &Body) -> bool {
@@ -178,6 +188,17 @@ mod tests {
         let says = |body: &str| put().body("application/json", Body::Text(body.to_owned()));
         assert!(list.has(&says("{\"a\":\"huge\"}"), &known));
         assert!(!list.has(&says("{\"a\":\"small\"}"), &known));
+        assert!(!list.has(&put(), &known));
+    }
+
+    #[test]
+    fn an_entry_may_be_for_requests_with_an_option_only() {
+        let queries = "queries = [\"limit=*\", \"watch=1\"]\nwhy";
+        let list = Accepted::parse(&LIST.replace("why", queries)).unwrap();
+        let known = difference("message", "a strict error");
+        let put = || step("PUT", "/api/v1/namespaces/{{ns}}/pods");
+        assert!(list.has(&put().query("a", "b").query("limit", "2"), &known));
+        assert!(!list.has(&put().query("watch", "0"), &known));
         assert!(!list.has(&put(), &known));
     }
 

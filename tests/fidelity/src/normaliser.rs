@@ -53,6 +53,10 @@ impl Normaliser {
         *count
     }
 
+    fn knows(&self, sort: Sort, value: &str) -> bool {
+        self.numbers.contains_key(&(sort, value.to_owned()))
+    }
+
     /// Replaces in a whole body.
     pub(crate) fn value(&mut self, value: &mut Value, request: &Request) {
         // All versions are known before any text is looked at.
@@ -138,6 +142,7 @@ impl Normaliser {
             }
             "cells" if scan::is_age(text) => return "<age>".to_owned(),
             "cells" => return scan::without_ports(&self.text(text, request)),
+            "message" => return self.words(text, request, false),
             // Of protobuf: the versions of an object and of a list.
             "2" | "6" if text.bytes().all(|it| it.is_ascii_digit()) && !text.is_empty() => {
                 return "<version>".to_owned();
@@ -148,8 +153,14 @@ impl Normaliser {
     }
 
     fn text(&mut self, text: &str, request: &Request) -> String {
+        self.words(text, request, true)
+    }
+
+    /// What `allots` no addresses numbers those that are known, and not what it tells of others.
+    fn words(&mut self, text: &str, request: &Request, allots: bool) -> String {
         let text = scan::without_owners(text);
         let text = scan::without_scheme(&text);
+        let text = scan::without_empty(&text);
         let text: &str = &text;
         let mut replaced = String::with_capacity(text.len());
         let mut rest = text;
@@ -162,7 +173,10 @@ impl Normaliser {
             let word = &rest[..length];
             let shown = match found {
                 Found::Uid => format!("<uid {}>", self.number(Sort::Uid, word)),
-                Found::Address => format!("<address {}>", self.number(Sort::Address, word)),
+                Found::Address if allots || self.knows(Sort::Address, word) => {
+                    format!("<address {}>", self.number(Sort::Address, word))
+                }
+                Found::Address => "<address>".to_owned(),
                 Found::Time => "<time>".to_owned(),
                 Found::ExactTime => "<exact time>".to_owned(),
                 Found::Generated => {
@@ -181,7 +195,12 @@ impl Normaliser {
 
     /// A message about versions: those of objects, and any number that the request did not say.
     fn without_versions(&self, text: &str, request: &Request) -> String {
-        let is_about_versions = text.contains("esource version");
+        let words = [
+            "esource version",
+            "ResourceVersion in record",
+            "ResourceVersion in object meta",
+        ];
+        let is_about_versions = words.iter().any(|it| text.contains(it));
         scan::with_numbers(text, |number| {
             let is_known = self.versions.has(number);
             let is_said = request.target.contains(number) || request.body.contains(number);
@@ -264,6 +283,18 @@ mod tests {
     }
 
     #[test]
+    fn an_address_that_a_message_tells_of_takes_no_number() {
+        let mut normaliser = Normaliser::new(NOW);
+        let told = json!({"message": "IPAddress \"10.96.3.4\" is invalid"});
+        let told = normal(&mut normaliser, told);
+        assert_eq!(told["message"], "IPAddress \"<address>\" is invalid");
+        let made = normal(&mut normaliser, json!({"clusterIP": "10.96.3.5"}));
+        assert_eq!(made["clusterIP"], "<address 1>");
+        let told = normal(&mut normaliser, json!({"message": "10.96.3.5 is taken"}));
+        assert_eq!(told["message"], "<address 1> is taken");
+    }
+
+    #[test]
     fn objects_in_messages_have_no_owners_of_fields() {
         let mut normaliser = Normaliser::new(NOW);
         let value =
@@ -283,5 +314,9 @@ mod tests {
         let mut value = json!("Too large resource version: 99, current: 17");
         normaliser.value(&mut value, &request("/?resourceVersion=99"));
         assert_eq!(value, json!("Too large resource version: 99, current: <n>"));
+        let mut value = json!("(99) does not match the ResourceVersion in record (17)");
+        normaliser.value(&mut value, &request("/?resourceVersion=99"));
+        let expected = "(99) does not match the ResourceVersion in record (<n>)";
+        assert_eq!(value, json!(expected));
     }
 }

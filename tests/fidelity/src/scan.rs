@@ -161,6 +161,42 @@ fn owners(text: &str) -> Option<(usize, usize)> {
     Some((start - usize::from(is_last), end))
 }
 
+/// A text, in which values are quoted as Go has them, with nothing in place of lists and maps that
+/// are there and empty. Only Go tells the two apart; no client sees it elsewhere. The fields of
+/// such values begin with capital letters.
+pub(crate) fn without_empty(text: &str) -> Cow<'_, str> {
+    const VALUE: &str = "Invalid value: ";
+    if !text.contains("[]") && !text.contains("{}") {
+        return Cow::Borrowed(text);
+    }
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(place) = rest.find(['[', '{']) {
+        let (before, at) = rest.split_at(place);
+        replaced.push_str(before);
+        let is_empty = at.starts_with("[]") || at.starts_with("{}");
+        if is_empty && (is_field(&replaced) || replaced.ends_with(VALUE)) {
+            replaced.push_str("null");
+            rest = &at[2..];
+        } else {
+            replaced.push_str(&at[..1]);
+            rest = &at[1..];
+        }
+    }
+    replaced.push_str(rest);
+    Cow::Owned(replaced)
+}
+
+/// Whether a text ends with the name of a field of Go, in quotes, and a colon.
+fn is_field(text: &str) -> bool {
+    let name = text.strip_suffix(": ").or_else(|| text.strip_suffix(':'));
+    let name = name.and_then(|it| it.strip_suffix('"')?.rsplit('"').next());
+    name.is_some_and(|it| {
+        it.starts_with(|it: char| it.is_ascii_uppercase())
+            && it.bytes().all(|it| it.is_ascii_alphanumeric())
+    })
+}
+
 /// A text without the name of a table of types, which says how a server was built.
 pub(crate) fn without_scheme(text: &str) -> Cow<'_, str> {
     const SCHEME: &str = " in scheme \"";
@@ -178,7 +214,7 @@ pub(crate) fn without_scheme(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text whose numbers are replaced where they are to be.
+/// A text whose numbers are replaced where they are to be. Digits in a word are no number.
 pub(crate) fn with_numbers(text: &str, is_replaced: impl Fn(&str) -> bool) -> String {
     let mut replaced = String::with_capacity(text.len());
     let mut rest = text;
@@ -186,7 +222,17 @@ pub(crate) fn with_numbers(text: &str, is_replaced: impl Fn(&str) -> bool) -> St
         let length = rest[start..].bytes().take_while(u8::is_ascii_digit).count();
         let number = &rest[start..start + length];
         replaced.push_str(&rest[..start]);
-        replaced.push_str(if is_replaced(number) { "<n>" } else { number });
+        let around = [
+            replaced.chars().next_back(),
+            rest[start + length..].chars().next(),
+        ];
+        let in_word = around.into_iter().flatten().any(char::is_alphabetic);
+        let shown = if !in_word && is_replaced(number) {
+            "<n>"
+        } else {
+            number
+        };
+        replaced.push_str(shown);
         rest = &rest[start + length..];
     }
     replaced.push_str(rest);
@@ -232,8 +278,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_empty_is_nothing_where_go_shows_it() {
+        for (text, expected) in [
+            (
+                r#"Invalid value: {"Requests":[],"a":[],"Limits":{}}: x"#,
+                r#"Invalid value: {"Requests":null,"a":[],"Limits":null}: x"#,
+            ),
+            ("Invalid value: {}: x", "Invalid value: null: x"),
+            (
+                "+ \"Modes\": [],\n- \"Modes\": [",
+                "+ \"Modes\": null,\n- \"Modes\": [",
+            ),
+            (r#"{"data":{},"x":"[]"}"#, r#"{"data":{},"x":"[]"}"#),
+        ] {
+            assert_eq!(without_empty(text), expected);
+        }
+    }
+
+    #[test]
     fn numbers_are_replaced_where_they_are_to_be() {
         let replaced = with_numbers("1 is not 22 (3)", |number| number == "22");
         assert_eq!(replaced, "1 is not <n> (3)");
+        let hexadecimal = with_numbers("(613a22b6) v22 22", |number| number == "22");
+        assert_eq!(hexadecimal, "(613a22b6) v22 <n>");
     }
 }

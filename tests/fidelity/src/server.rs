@@ -148,10 +148,12 @@ impl Server {
                 raw.body.extend_from_slice(data);
                 patience = QUIET;
             }
-            let has_ended = raw
-                .body
-                .windows(INITIAL_END.len())
-                .any(|it| it == INITIAL_END.as_bytes());
+            // The rest of an event may come later.
+            let has_ended = raw.body.ends_with(b"\n")
+                && raw
+                    .body
+                    .windows(INITIAL_END.len())
+                    .any(|it| it == INITIAL_END.as_bytes());
             if raw.body.len() > BODY_MAX || has_ended {
                 break;
             }

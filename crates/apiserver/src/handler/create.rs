@@ -11,7 +11,7 @@ use http::StatusCode;
 use hyper::body::Incoming;
 use kubist_apimachinery::{PostOptions, Status, Str, WriteVerb};
 use kubist_codec::negotiate::Offer;
-use kubist_registry::Created;
+use kubist_registry::{Created, remove_duplicate_owners};
 
 pub(super) async fn answer(
     call: Call<'_>,
@@ -25,6 +25,7 @@ pub(super) async fn answer(
     let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
     let mut object = call.told(decoded);
     target.place(&mut *object)?;
+    remove_duplicate_owners(call.cx, &mut *object);
     let creater = target.rest.creater().ok_or_else(|| call.no_such_verb())?;
     let created = creater
         .create(call.cx, &target.namespace, &target.name, object, &options)
@@ -53,6 +54,7 @@ pub(super) async fn binding(
     let mut object = call.told(decoded);
     target.place(&mut *object)?;
     target.name = object.meta().name.to_string();
+    remove_duplicate_owners(call.cx, &mut *object);
     // Which of its name the pod is says only the binding of a pod, as upstream.
     object.meta_mut().uid = Str::default();
     let creater = target.rest.creater().ok_or_else(|| call.no_such_verb())?;

@@ -12,10 +12,11 @@ pub(super) async fn answer(
     body: &mut Incoming,
 ) -> Result<Answer, Status> {
     let form = call.form(&target, &Offer::BUILT_IN)?;
-    let selected = list::options(call)?;
-    let options = delete::options(call, body).await?;
     let deleter = target.rest.collection_deleter();
     let deleter = deleter.ok_or_else(|| call.no_such_verb())?;
+    let selected = list::options(call)?;
+    deleter.check_list(&selected)?;
+    let options = delete::options(call, body).await?;
     let page = deleter
         .delete_collection(call.cx, &target.namespace, &selected, &options)
         .await?;

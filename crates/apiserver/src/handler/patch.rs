@@ -20,7 +20,9 @@ use kubist_apimachinery::{
 };
 use kubist_codec::negotiate::{Offer, PatchType};
 use kubist_codec::patch::{self, PatchClass, PatchError, Reading};
-use kubist_registry::{RequestContext, UpdatedObject, add_template_kinds};
+use kubist_registry::{
+    RequestContext, UpdatedObject, add_template_kinds, remove_patched_duplicate_owners,
+};
 use serde_json::Value;
 
 /// The patches that are served.
@@ -111,6 +113,7 @@ impl UpdatedObject for Patched<'_> {
         let mut object = self.decode(&patched, old)?;
         self.target.place(&mut *object)?;
         self.target.check_name(&*object)?;
+        remove_patched_duplicate_owners(self.cx, &mut *object);
         Ok(object)
     }
 }

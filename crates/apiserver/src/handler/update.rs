@@ -9,7 +9,7 @@ use http::StatusCode;
 use hyper::body::Incoming;
 use kubist_apimachinery::{PostOptions, Status, WriteVerb};
 use kubist_codec::negotiate::Offer;
-use kubist_registry::{Replacement, Updated};
+use kubist_registry::{Replacement, Updated, remove_duplicate_owners};
 
 pub(super) async fn answer(
     call: Call<'_>,
@@ -26,6 +26,7 @@ pub(super) async fn answer(
     let mut object = call.told(decoded);
     target.place(&mut *object)?;
     target.check_name(&*object)?;
+    remove_duplicate_owners(call.cx, &mut *object);
     let replacement = Replacement(object);
     let (namespace, name) = (&target.namespace, &target.name);
     let updater = target.rest.updater().ok_or_else(|| call.no_such_verb())?;

@@ -118,6 +118,8 @@ fn a_wrong_hash_leads_to_the_right_one_and_only_that_is_kept_for_ever() {
     let ask = |hash| {
         let asked = Asked {
             hash,
+            // 2028-02-29T23:59:58Z.
+            now: Duration::from_secs(1_835_481_598),
             ..asked("apis/apps/v1")
         };
         let answer = open_api.document(&served(), &[], asked);
@@ -136,6 +138,10 @@ fn a_wrong_hash_leads_to_the_right_one_and_only_that_is_kept_for_ever() {
     let right = ask(Some(hash));
     assert_eq!(right.code, StatusCode::OK);
     assert_eq!(right.headers[CACHE_CONTROL], "public, immutable");
+    assert_eq!(right.headers[EXPIRES], "Thu, 01 Mar 2029 23:59:58 UTC");
+    assert_eq!(plain.headers.get(EXPIRES), None);
+    let expires = |seconds| in_a_year(Duration::from_secs(seconds)).expect("it is soon");
+    assert_eq!(expires(1_795_437_889), "Tue, 23 Nov 2027 12:44:49 UTC");
 }
 
 #[test]

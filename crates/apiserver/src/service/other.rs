@@ -104,6 +104,7 @@ impl Service {
             hash: request.query.first("hash").filter(|it| !it.is_empty()),
             if_none_match: request.if_none_match(),
             accept: request.accept(),
+            now: cx.received,
         };
         let found = self.open_api.document(&served, &stored, asked);
         // Upstream says nothing of what is not there.

@@ -57,6 +57,25 @@ async fn a_list_of_no_metadata_is_null() {
 }
 
 #[tokio::test]
+async fn an_empty_table_has_rows_if_its_resource_has_columns() {
+    let server = silent_server().await;
+    let mut client = accepting(&server, TABLE).await;
+    for (path, rows) in [
+        (CONFIG_MAPS, json!([])),
+        ("/api/v1/namespaces/default/limitranges", Value::Null),
+        (
+            "/apis/storage.k8s.io/v1/namespaces/default/csistoragecapacities",
+            Value::Null,
+        ),
+    ] {
+        let table = client.get(path).await.json();
+        assert_eq!(table["kind"], "Table");
+        assert_eq!(table.get("rows"), Some(&rows), "{path}");
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
 async fn annotations_that_stand_for_fields_are_no_metadata() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;

@@ -12,6 +12,7 @@ mod credentials;
 mod crowds;
 mod custom;
 mod cut_lists;
+mod deletions;
 mod documents;
 mod endings;
 mod forms;

@@ -168,6 +168,26 @@ async fn json_is_indented_where_the_query_the_type_or_the_reader_asks_for_it() {
 }
 
 #[tokio::test]
+async fn an_object_without_a_namespace_misses_one() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let body = json!({"metadata": {"name": "a", "namespace": "default"}});
+    for (plural, missing) in [
+        ("configmaps", &["metadata.namespace"][..]),
+        ("pods", &["metadata.namespace", "spec.containers"][..]),
+    ] {
+        let path = format!("/api/v1/namespaces//{plural}");
+        let answer = client.post(&path, &body).await;
+        assert_eq!(answer.code, 422, "{plural}");
+        let status = answer.json();
+        let causes = status["details"]["causes"].as_array().expect("a list");
+        let fields: Vec<_> = causes.iter().map(|it| &it["field"]).collect();
+        assert_eq!(fields, missing, "{plural}");
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_review_stays_in_the_namespace_of_its_path() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;
@@ -216,6 +236,8 @@ async fn media_types_are_refused_in_upstreams_two_ways() {
             all,
         ),
         (table, "/apis/apps", refused, all),
+        ("text/plain", "/apis", refused, all),
+        ("text/plain", "/api", unrouted, all),
         ("text/plain", "/apis/apps", refused, all),
         ("application/yaml", "/version", unrouted, "application/json"),
     ] {

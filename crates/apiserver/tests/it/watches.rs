@@ -160,3 +160,84 @@ async fn many_watches_share_a_connection_and_requests_go_between() {
     }
     server.shutdown().await;
 }
+
+#[tokio::test]
+async fn what_is_wrong_with_a_watch_is_said_in_upstreams_order() {
+    let server = silent_server().await;
+    let json = "application/json";
+    let (yaml, stream) = ("application/yaml", "application/yaml;stream=watch");
+    let no_stream = "only the following media types are accepted: application/json;stream=watch, \
+                     application/vnd.kubernetes.protobuf;stream=watch";
+    let no_type = "only the following media types are accepted: application/json, \
+                   application/yaml, application/vnd.kubernetes.protobuf";
+    let no_match = "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: \
+                    sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+    let no_token = "ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: \
+                    resourceVersionMatch is forbidden when continue is provided";
+    let no_field =
+        "\"a.b\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"";
+    let no_name = "fieldSelector metadata.name doesn't match requested name";
+    let one = "/api/v1/watch/namespaces/default/configmaps/c";
+    for (accept, path, query, code, message) in [
+        (stream, PATH, "watch=1&sendInitialEvents=1", 406, no_type),
+        (yaml, PATH, "watch=1&sendInitialEvents=1", 422, no_match),
+        (yaml, PATH, "watch=1&fieldSelector=a.b%3Dc", 400, no_field),
+        (yaml, PATH, "watch=1", 406, no_stream),
+        (json, PATH, "watch=1&continue=x", 422, no_token),
+        (
+            json,
+            PATH,
+            "watch=1&sendInitialEvents=1&fieldSelector=a.b%3Dc",
+            422,
+            no_match,
+        ),
+        (json, one, "fieldSelector=metadata.name%3Dx", 400, no_name),
+        (json, one, "fieldSelector=a.b%3Dx", 400, no_field),
+    ] {
+        let client = Client::in_memory(&server, Version::HTTP_2).await;
+        let mut client = client.header("accept", accept);
+        let answer = client.get(&format!("{path}?{query}")).await;
+        let text = String::from_utf8_lossy(&answer.bytes).into_owned();
+        assert_eq!(answer.code, code, "{accept} {query}: {text}");
+        if accept != yaml {
+            assert_eq!(answer.json()["message"], message, "{query}");
+        }
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn fields_to_select_by_are_those_of_upstream() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let slices = "/apis/resource.k8s.io/v1/resourceslices";
+    let sets = "/apis/apps/v1/namespaces/default/replicasets";
+    for (path, field, message) in [
+        (slices, "spec.driver", None),
+        (slices, "spec.nodeName", None),
+        (
+            slices,
+            "metadata.namespace",
+            Some(
+                "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: \
+                 metadata.namespace",
+            ),
+        ),
+        (
+            sets,
+            "status.replicas",
+            Some(
+                "\"status.replicas\" is not a known field selector: only \"metadata.name\", \
+                 \"metadata.namespace\"",
+            ),
+        ),
+        ("/api/v1/pods", "status.podIPs", None),
+    ] {
+        let answer = client
+            .get(&format!("{path}?fieldSelector={field}%3Da"))
+            .await;
+        let said = answer.json()["message"].as_str().map(str::to_owned);
+        assert_eq!(said.as_deref(), message, "{field}");
+    }
+    server.shutdown().await;
+}

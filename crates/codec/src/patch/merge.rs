@@ -15,12 +15,11 @@ pub fn parse(patch: &[u8], reading: Reading) -> Result<Value, PatchError> {
     };
     match (super::read(patch), reading) {
         (Ok(value @ Value::Object(_)), _) => Ok(value),
-        (Ok(Value::Null), _) => Err(invalid()),
         (Ok(mut value @ Value::Array(_)), Reading::Loose) => {
             super::drop_nulls(&mut value);
             Ok(value)
         }
-        (_, Reading::Loose) => Err(invalid()),
+        (Ok(Value::Null), _) | (_, Reading::Loose) => Err(invalid()),
         (Ok(other), Reading::Checked) => Err(super::decoding(super::no_map(&other))),
         (Err(why), Reading::Checked) => Err(super::decoding(why)),
     }

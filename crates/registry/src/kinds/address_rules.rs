@@ -146,7 +146,7 @@ pub(super) fn parse_cidr(text: &str) -> Option<(IpAddr, u8)> {
 }
 
 /// The first address of a range.
-fn first((address, bits): (IpAddr, u8)) -> IpAddr {
+pub(super) fn first((address, bits): (IpAddr, u8)) -> IpAddr {
     match address {
         IpAddr::V4(it) => {
             let mask = u32::MAX.checked_shl(32 - u32::from(bits.min(32)));

@@ -4,7 +4,7 @@ use crate::{KindStrategy, NameRule, RequestContext, StatusKeeps};
 use kubist_api::certificates::v1::{
     CertificateSigningRequest, CertificateSigningRequestSpec, ExtraValue,
 };
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
 
 use super::rules::{self, Errors};
 use super::{metadata_checks, signing_conditions};
@@ -156,8 +156,12 @@ fn check(errors: &mut Errors, spec: &CertificateSigningRequestSpec, path: &Field
         .any(|part| part == BEGIN.as_bytes())
     {
         let detail = "PEM block type must be CERTIFICATE REQUEST";
-        let shown = spec.request.to_base64();
-        errors.push(FieldError::invalid(&path.child("request"), &shown, detail));
+        let shown = if spec.request.is_empty() {
+            BadValue::null()
+        } else {
+            BadValue::from(&spec.request.to_base64())
+        };
+        errors.push(FieldError::invalid(&path.child("request"), shown, detail));
     }
     let usages = path.child("usages");
     if spec.usages.is_empty() {

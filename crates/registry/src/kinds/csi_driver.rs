@@ -46,6 +46,18 @@ impl KindStrategy for CsiDrivers {
             new.metadata.generation = old.metadata.generation + 1;
         }
     }
+    fn warnings(&self, new: &CSIDriver, old: Option<&CSIDriver>) -> Vec<String> {
+        let spec = &new.spec;
+        let is_unset = spec.service_account_token_in_secrets.is_none();
+        if old.is_some() || spec.token_requests.is_empty() || !is_unset {
+            return Vec::new();
+        }
+        vec![
+            "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to \
+             true to prevent possible logging of tokens in volume attributes"
+                .to_owned(),
+        ]
+    }
     fn validate(&self, new: &CSIDriver) -> Vec<FieldError> {
         let mut errors = Vec::new();
         check(&mut errors, &new.spec, &FieldPath::new("spec"));

@@ -6,7 +6,7 @@ use kubist_apimachinery::{
     BadValue, FieldError, FieldPath, validate_label_selector, validate_name,
 };
 
-use super::{metadata_checks, resource_rules, rules};
+use super::{metadata_checks, pod_warnings, resource_rules, rules};
 
 #[derive(Debug)]
 pub(super) struct CsiStorageCapacities;
@@ -14,6 +14,28 @@ pub(super) struct CsiStorageCapacities;
 impl KindStrategy for CsiStorageCapacities {
     type Kind = CSIStorageCapacity;
 
+    fn warnings(&self, new: &CSIStorageCapacity, _: Option<&CSIStorageCapacity>) -> Vec<String> {
+        let Some(topology) = new.node_topology.as_deref() else {
+            return Vec::new();
+        };
+        let path = FieldPath::new("nodeTopology");
+        let mut found = Vec::new();
+        for (index, it) in topology.match_expressions.iter().enumerate() {
+            if let Some(message) = pod_warnings::deprecated(&it.key) {
+                let path = path.child("matchExpressions").index(index).child("key");
+                found.push(format!("{path}: {} is {message}", it.key));
+            }
+        }
+        for key in topology.match_labels.keys() {
+            if let Some(message) = pod_warnings::deprecated(key) {
+                found.push(format!(
+                    "{}: {message}",
+                    path.child("matchLabels").child(key)
+                ));
+            }
+        }
+        found
+    }
     fn validate(&self, new: &CSIStorageCapacity) -> Vec<FieldError> {
         let mut errors = Vec::new();
         if let Some(selector) = &new.node_topology {

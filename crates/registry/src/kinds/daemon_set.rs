@@ -110,6 +110,9 @@ impl KindStrategy for DaemonSets {
     fn generation(&self) -> Generation {
         Generation::Spec
     }
+    fn complete_bookmark(&self, object: &mut DaemonSet) {
+        set_template_generation(object, 0);
+    }
 }
 
 /// Upstream reads the annotation as a field, and takes no object in which it is no number.

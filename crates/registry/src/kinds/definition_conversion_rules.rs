@@ -5,7 +5,7 @@ use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use std::collections::BTreeSet;
 
 use super::rules::{self, Errors};
-use super::webhook_configuration::{Service, check_service, check_url};
+use super::webhook_rules::{Service, check_service, check_url};
 
 const STRATEGIES: [&str; 2] = ["None", "Webhook"];
 /// The versions of reviews that upstream speaks.

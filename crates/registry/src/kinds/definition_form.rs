@@ -103,19 +103,21 @@ struct ShownSubresources<'a> {
 struct ShownStatus {}
 
 #[derive(Serialize)]
-#[serde(rename_all = "PascalCase")]
 struct ShownScale<'a> {
-    spec_replicas_path: &'a str,
-    status_replicas_path: &'a str,
-    label_selector_path: Option<&'a str>,
+    #[serde(rename = "SpecReplicasPath")]
+    spec_replicas: &'a str,
+    #[serde(rename = "StatusReplicasPath")]
+    status_replicas: &'a str,
+    #[serde(rename = "LabelSelectorPath")]
+    label_selector: Option<&'a str>,
 }
 
 impl<'a> ShownSubresources<'a> {
     fn of(subresources: &'a CustomResourceSubresources) -> Self {
         let scale = subresources.scale.as_deref().map(|it| ShownScale {
-            spec_replicas_path: &it.spec_replicas_path,
-            status_replicas_path: &it.status_replicas_path,
-            label_selector_path: it.label_selector_path.as_deref(),
+            spec_replicas: &it.spec_replicas_path,
+            status_replicas: &it.status_replicas_path,
+            label_selector: it.label_selector_path.as_deref(),
         });
         Self {
             status: subresources.status.as_ref().map(|_| ShownStatus {}),

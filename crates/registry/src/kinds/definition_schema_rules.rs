@@ -36,7 +36,7 @@ enum Level {
 enum At<'a> {
     Root(&'a FieldPath),
     /// In a field of what is above, maybe under a key of that.
-    Below(&'a At<'a>, &'static str, Option<&'a str>),
+    Below(&'a Self, &'static str, Option<&'a str>),
 }
 
 impl At<'_> {

@@ -120,6 +120,9 @@ impl KindStrategy for Deployments {
     fn generation(&self) -> Generation {
         Generation::SpecAndAnnotations
     }
+    fn complete_bookmark(&self, object: &mut Deployment) {
+        object.spec.replicas = Some(0);
+    }
 }
 
 const OVER_REPLICAS: &str = "cannot be greater than status.replicas";

@@ -1,8 +1,10 @@
 //! DeviceClasses.
 
-use crate::{Generation, KindStrategy};
+use crate::{Generation, KindStrategy, NameRule};
 use kubist_api::resource::v1::DeviceClass;
 use kubist_apimachinery::{FieldError, FieldPath};
+
+use super::{device_rules, metadata_checks, resource_rules, rules};
 
 #[derive(Debug)]
 pub(super) struct DeviceClasses;
@@ -11,12 +13,31 @@ impl KindStrategy for DeviceClasses {
     type Kind = DeviceClass;
 
     fn validate(&self, new: &DeviceClass) -> Vec<FieldError> {
-        let path = FieldPath::new("spec").child("selectors");
-        let selectors = new.spec.selectors.iter().enumerate();
-        selectors
-            .filter(|(_, it)| it.cel.is_none())
-            .map(|(index, _)| FieldError::required(&path.index(index).child("cel"), ""))
-            .collect()
+        let (spec, path) = (&new.spec, FieldPath::new("spec"));
+        let mut errors = Vec::new();
+        device_rules::check_selectors(&mut errors, &spec.selectors, &path.child("selectors"));
+        let configs = spec.config.iter().map(|it| it.opaque.as_deref());
+        device_rules::check_configs(&mut errors, configs, &path.child("config"));
+        if let Some(name) = spec.extended_resource_name.as_deref()
+            && !resource_rules::is_extended(name)
+        {
+            let path = path.child("extendedResourceName");
+            let detail = "must be a valid extended resource name";
+            errors.push(FieldError::invalid(&path, name, detail));
+        }
+        errors
+    }
+    fn validate_update(&self, new: &DeviceClass, old: &DeviceClass) -> Vec<FieldError> {
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors.extend(metadata_checks::change(self, new, old));
+        errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
+    }
+    fn name_rule(&self) -> NameRule {
+        NameRule::Custom(rules::whole_name)
     }
     fn generation(&self) -> Generation {
         Generation::Spec

@@ -5,7 +5,7 @@ use kubist_api::core::v1::{EndpointAddress, EndpointPort, EndpointSubset, Endpoi
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 use super::rules::{self, Errors};
-use super::{address_rules, fill, metadata_checks};
+use super::{address_rules, address_warnings, fill, metadata_checks};
 
 #[derive(Debug)]
 pub(super) struct EndpointsOfServices;
@@ -21,6 +21,23 @@ impl KindStrategy for EndpointsOfServices {
         {
             fill::text(&mut port.protocol, "TCP");
         }
+    }
+    fn warnings(&self, new: &Endpoints, _: Option<&Endpoints>) -> Vec<String> {
+        let path = FieldPath::new("subsets");
+        let mut found = Vec::new();
+        for (index, subset) in new.subsets.iter().enumerate() {
+            let path = path.index(index);
+            for (name, addresses) in [
+                ("addresses", &subset.addresses),
+                ("notReadyAddresses", &subset.not_ready_addresses),
+            ] {
+                for (index, it) in addresses.iter().enumerate() {
+                    let path = path.child(name).index(index).child("ip");
+                    address_warnings::ip(&mut found, &it.ip, &path);
+                }
+            }
+        }
+        found
     }
     fn validate(&self, new: &Endpoints) -> Vec<FieldError> {
         let mut errors = Vec::new();

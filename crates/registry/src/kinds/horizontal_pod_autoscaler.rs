@@ -1,5 +1,6 @@
 //! HorizontalPodAutoscalers, which are stored as of version 2.
 
+use crate::convert::AUTOSCALER_ANNOTATIONS;
 use crate::{Generation, KindStrategy, StatusKeeps};
 use kubist_api::autoscaling::v2::{
     HPAScalingPolicy, HPAScalingRules, HorizontalPodAutoscaler, HorizontalPodAutoscalerSpec,
@@ -24,6 +25,10 @@ impl KindStrategy for HorizontalPodAutoscalers {
     type Kind = HorizontalPodAutoscaler;
 
     fn apply_defaults(&self, object: &mut HorizontalPodAutoscaler) {
+        // Where there are fields for them, nobody reads the annotations.
+        for annotation in AUTOSCALER_ANNOTATIONS {
+            object.metadata.annotations.remove(annotation);
+        }
         let spec = &mut object.spec;
         spec.min_replicas.get_or_insert(1);
         if spec.metrics.is_empty() {

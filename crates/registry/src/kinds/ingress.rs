@@ -33,6 +33,14 @@ impl KindStrategy for Ingresses {
             Ok(())
         })
     }
+    fn warnings(&self, new: &Ingress, old: Option<&Ingress>) -> Vec<String> {
+        if old.is_some() || !new.metadata.annotations.contains_key(CLASS) {
+            return Vec::new();
+        }
+        vec![format!(
+            "annotation {CLASS:?} is deprecated, please use 'spec.ingressClassName' instead"
+        )]
+    }
     fn validate(&self, new: &Ingress) -> Vec<FieldError> {
         let mut errors = ingress_rules::check(new, None);
         let annotation = new.metadata.annotations.get(CLASS);

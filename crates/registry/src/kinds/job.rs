@@ -76,7 +76,20 @@ impl KindStrategy for Jobs {
     fn warnings(&self, new: &Job, old: Option<&Job>) -> Vec<String> {
         let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));
         let path = pod_warnings::template_path();
-        pod_warnings::of_named(meta, before, &new.spec.template, &path)
+        let mut found = pod_warnings::of_named(meta, before, &new.spec.template, &path);
+        let spec = &new.spec;
+        let is_indexed = spec.completion_mode.as_deref() == Some("Indexed");
+        let (completions, parallelism) = (spec.completions, spec.parallelism);
+        if old.is_none() && is_indexed && completions > Some(100_000) && parallelism > Some(10_000)
+        {
+            found.push(
+                "spec: In Indexed Jobs with a number of completions higher than 10^5 and a \
+                 parallelism higher than 10^4, Kubernetes might not be able to track \
+                 completedIndexes when a big number of indexes fail"
+                    .to_owned(),
+            );
+        }
+        found
     }
     fn validate(&self, new: &Job) -> Vec<FieldError> {
         job_rules::check(new, None)

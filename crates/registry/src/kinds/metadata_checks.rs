@@ -2,7 +2,7 @@
 //! or after it looks at the change.
 
 use crate::KindStrategy;
-use crate::validate_metadata::{validate_metadata, validate_metadata_change};
+use crate::validate_metadata::{validate_metadata_change, validate_named};
 use kubist_apimachinery::{KubeObject, Resource, Scope};
 
 use super::rules::Errors;
@@ -10,8 +10,13 @@ use super::rules::Errors;
 /// What is wrong with the metadata as if the object were new.
 pub(super) fn whole<S: KindStrategy>(strategy: &S, new: &S::Kind) -> Errors {
     let namespaced = <<S::Kind as Resource>::Scope as Scope>::NAMESPACED;
-    let (names, rules) = (strategy.name_rule(), strategy.metadata_rules());
-    validate_metadata(new.metadata(), namespaced, names, rules)
+    let names = |name: &str, prefix: bool| strategy.name_problems(new, name, prefix);
+    validate_named(
+        new.metadata(),
+        namespaced,
+        &names,
+        strategy.metadata_rules(),
+    )
 }
 
 /// What is wrong with the change of the metadata. The store finds that, and tells it first, for

@@ -4,7 +4,7 @@ use kubist_api::autoscaling::v2::{
     ContainerResourceMetricSource, CrossVersionObjectReference, ExternalMetricSource,
     MetricIdentifier, MetricSpec, MetricTarget, ObjectMetricSource, PodsMetricSource,
 };
-use kubist_apimachinery::{FieldError, FieldPath, Quantity, validate_name};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, validate_name};
 
 use super::resource_rules;
 use super::rules::{self, Errors};
@@ -217,7 +217,7 @@ fn check_target(errors: &mut Errors, target: &MetricTarget, path: &FieldPath) {
     }
     if !matches!(kind, "Utilization" | "Value" | "AverageValue") {
         let detail = "must be either Utilization, Value, or AverageValue";
-        errors.push(FieldError::invalid(&at, kind, detail));
+        errors.push(FieldError::invalid(&at, BadValue::json(kind), detail));
     }
     for (name, value) in [
         ("value", &target.value),

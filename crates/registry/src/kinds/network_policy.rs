@@ -8,7 +8,7 @@ use kubist_apimachinery::{FieldError, FieldPath, IntOrString, validate_label_sel
 
 use super::address_rules::Kept;
 use super::rules::{self, Errors};
-use super::{address_rules, fill};
+use super::{address_rules, address_warnings, fill};
 
 #[derive(Debug)]
 pub(super) struct NetworkPolicies;
@@ -29,6 +29,16 @@ impl KindStrategy for NetworkPolicies {
                 spec.policy_types.push("Egress".into());
             }
         }
+    }
+    fn warnings(&self, new: &NetworkPolicy, _: Option<&NetworkPolicy>) -> Vec<String> {
+        let mut found = Vec::new();
+        for (block, path) in blocks(&new.spec, &FieldPath::new("spec")) {
+            address_warnings::cidr(&mut found, &block.cidr, &path.child("cidr"));
+            for (index, it) in block.except.iter().enumerate() {
+                address_warnings::cidr(&mut found, it, &path.child("except").index(index));
+            }
+        }
+        found
     }
     fn validate(&self, new: &NetworkPolicy) -> Vec<FieldError> {
         let mut errors = Vec::new();
@@ -91,6 +101,27 @@ fn check(errors: &mut Errors, spec: &NetworkPolicySpec, kept: &Kept<'_>, path: &
     for (index, kind) in spec.policy_types.iter().enumerate() {
         rules::one_of(errors, kind, &["Ingress", "Egress"], &path.index(index));
     }
+}
+
+/// All ranges of addresses, and where they are.
+fn blocks<'a>(spec: &'a NetworkPolicySpec, path: &FieldPath) -> Vec<(&'a IPBlock, FieldPath)> {
+    let mut found = Vec::new();
+    let mut add = |peers: &'a [NetworkPolicyPeer], path: &FieldPath| {
+        for (index, peer) in peers.iter().enumerate() {
+            let block = peer.ip_block.as_deref();
+            found.extend(block.map(|it| (it, path.index(index).child("ipBlock"))));
+        }
+    };
+    for (index, rule) in spec.ingress.iter().enumerate() {
+        add(
+            &rule.from,
+            &path.child("ingress").index(index).child("from"),
+        );
+    }
+    for (index, rule) in spec.egress.iter().enumerate() {
+        add(&rule.to, &path.child("egress").index(index).child("to"));
+    }
+    found
 }
 
 fn check_rule(

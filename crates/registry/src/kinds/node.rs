@@ -7,7 +7,10 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::rules::{self, Errors};
-use super::{address_rules, fill, go_struct, metadata_checks, node_config_rules, resource_rules};
+use super::{
+    address_rules, address_warnings, fill, go_struct, metadata_checks, node_config_rules,
+    resource_rules,
+};
 
 #[derive(Debug)]
 pub(super) struct Nodes;
@@ -44,6 +47,20 @@ impl KindStrategy for Nodes {
         // Kubelets are not configured by way of their nodes any more.
         new.spec.config_source = None;
         new.status.config = None;
+    }
+    fn warnings(&self, new: &Node, _: Option<&Node>) -> Vec<String> {
+        let path = FieldPath::new("spec");
+        let mut found = Vec::new();
+        if !new.spec.external_id.is_empty() {
+            let path = path.child("externalID");
+            found.push(format!(
+                "{path}: this field is deprecated, and is unused by Kubernetes"
+            ));
+        }
+        for (index, range) in new.spec.pod_cidrs.iter().enumerate() {
+            address_warnings::cidr(&mut found, range, &path.child("podCIDRs").index(index));
+        }
+        found
     }
     fn validate(&self, new: &Node) -> Vec<FieldError> {
         let mut errors = Vec::new();

@@ -10,7 +10,7 @@ use super::persistent_volume_claim::add_finalizer;
 use super::rules::{self, Errors};
 use super::volume_defaults::default_persistent_volume;
 use super::volume_sources::OF_PERSISTENT_VOLUMES;
-use super::{go_struct, metadata_checks, persistent_volume_rules, text_diff};
+use super::{go_struct, metadata_checks, persistent_volume_rules, text_diff, volume_warnings};
 
 #[derive(Debug)]
 pub(super) struct PersistentVolumes;
@@ -50,6 +50,9 @@ impl KindStrategy for PersistentVolumes {
         } else if told.is_none() || *told == before {
             *told = Some(cx.now());
         }
+    }
+    fn warnings(&self, new: &PersistentVolume, _: Option<&PersistentVolume>) -> Vec<String> {
+        volume_warnings::of_volume(new)
     }
     fn validate(&self, new: &PersistentVolume) -> Vec<FieldError> {
         let mut errors = Vec::new();

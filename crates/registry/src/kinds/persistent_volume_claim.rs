@@ -12,7 +12,7 @@ use std::any::Any;
 
 use super::claim_rules::{self, Tolerated};
 use super::volume_defaults::default_claim;
-use super::{claim_status_rules, claim_update_rules};
+use super::{claim_status_rules, claim_update_rules, volume_warnings};
 
 #[derive(Debug)]
 pub(super) struct PersistentVolumeClaims;
@@ -55,6 +55,15 @@ impl KindStrategy for PersistentVolumeClaims {
     ) {
         drop_sources(&mut new.spec, Some(&old.spec));
         level_sources(&mut new.spec);
+    }
+    fn warnings(
+        &self,
+        new: &PersistentVolumeClaim,
+        _: Option<&PersistentVolumeClaim>,
+    ) -> Vec<String> {
+        let mut found = volume_warnings::of_claim_metadata(&new.metadata);
+        volume_warnings::of_claim(&mut found, &new.spec, &FieldPath::new("spec"));
+        found
     }
     fn validate(&self, new: &PersistentVolumeClaim) -> Vec<FieldError> {
         let mut errors = Vec::new();

@@ -36,7 +36,7 @@ pub(super) fn prepare(cx: &RequestContext, pod: &mut Pod) {
         });
     }
     select_by_own_labels(&mut pod.spec, &pod.metadata.labels);
-    take_profiles(&mut pod.spec, &pod.metadata.annotations);
+    take_profiles(cx, &mut pod.spec, &pod.metadata.annotations);
 }
 
 /// Keys of the Pod's labels that others must or must not share become requirements of selectors.
@@ -82,7 +82,7 @@ fn require(selector: &mut LabelSelector, keys: &[Str], operator: &str, labels: &
 
 /// AppArmor profiles that annotations name become fields of the containers, where these say
 /// nothing and the Pod something else.
-fn take_profiles(spec: &mut PodSpec, annotations: &BTreeMap<Str, Str>) {
+fn take_profiles(cx: &RequestContext, spec: &mut PodSpec, annotations: &BTreeMap<Str, Str>) {
     if spec.os.as_ref().is_some_and(|it| it.name == "windows") {
         return;
     }
@@ -95,8 +95,17 @@ fn take_profiles(spec: &mut PodSpec, annotations: &BTreeMap<Str, Str>) {
         {
             return;
         }
-        let said = annotations.get(&*format!("{APP_ARMOR}{name}"));
-        let profile: Option<AppArmorProfile> = said.and_then(|it| app_armor_of(it));
+        let key = format!("{APP_ARMOR}{name}");
+        let Some(said) = annotations.get(key.as_str()) else {
+            return;
+        };
+        let profile: Option<AppArmorProfile> = app_armor_of(said);
+        if profile.is_none() || profile.as_ref() != of_pod.as_deref() {
+            cx.warn(format!(
+                "metadata.annotations[{key}]: deprecated since v1.30; use the \"appArmorProfile\" \
+                 field instead"
+            ));
+        }
         if profile.is_some() && profile.as_ref() != of_pod.as_deref() {
             context.get_or_insert_default().app_armor_profile = profile.map(Box::new);
         }

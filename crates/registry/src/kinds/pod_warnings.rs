@@ -1,10 +1,7 @@
 //! Warnings about Pods and templates of Pods: what is deprecated, does nothing, or is probably a
 //! mistake, in upstream's words.
-//!
-//! Not warned of: overlapping paths in volumes, claims in ephemeral volumes, and forms of IP
-//! addresses.
 
-use super::any_container;
+use super::{address_warnings, any_container, volume_path_warnings, volume_warnings};
 use kubist_api::core::v1::{
     Container, ContainerPort, NodeSelectorTerm, Pod, PodAffinityTerm, PodSpec, PodTemplateSpec,
     Volume,
@@ -161,6 +158,7 @@ fn all(above: Option<&FieldPath>, spec: &PodSpec, meta: &ObjectMeta) -> Vec<Stri
         ));
     }
     affinities(&mut found, spec, &path.child("affinity"));
+    addresses(&mut found, spec, &path);
     found.truncate(WARNINGS_MAX);
     found
 }
@@ -219,7 +217,12 @@ fn labels(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
     }
 }
 
-fn term(found: &mut Vec<String>, term: &NodeSelectorTerm, values: bool, path: &FieldPath) {
+pub(super) fn term(
+    found: &mut Vec<String>,
+    term: &NodeSelectorTerm,
+    values: bool,
+    path: &FieldPath,
+) {
     for (index, it) in term.match_expressions.iter().enumerate() {
         let path = path.child("matchExpressions").index(index);
         if let Some(message) = deprecated(&it.key) {
@@ -249,9 +252,7 @@ fn no_selector(found: &mut Vec<String>, selector: Option<&LabelSelector>, path: 
 fn volumes(found: &mut Vec<String>, volumes: &[Volume], path: &FieldPath) {
     for (index, it) in volumes.iter().enumerate() {
         let path = path.index(index);
-        let since = |deprecated: &str, gone: &str| {
-            format!("deprecated in v{deprecated}, non-functional in v{gone}+")
-        };
+        let since = volume_warnings::gone;
         for (name, is_used, message) in [
             (
                 "photonPersistentDisk",
@@ -275,6 +276,14 @@ fn volumes(found: &mut Vec<String>, volumes: &[Volume], path: &FieldPath) {
                 found.push(format!("{}: {message}", path.child(name)));
             }
         }
+        let template = it.ephemeral.iter();
+        for claim in template.filter_map(|it| it.volume_claim_template.as_deref()) {
+            let path = path.child("ephemeral").child("volumeClaimTemplate");
+            volume_warnings::of_claim(found, &claim.spec, &path.child("spec"));
+        }
+    }
+    for it in volumes {
+        volume_path_warnings::check(found, it);
     }
 }
 
@@ -305,15 +314,38 @@ fn repeated(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
 /// Amounts of bytes that are no whole number.
 fn fractions(found: &mut Vec<String>, amounts: &BTreeMap<Str, Quantity>, path: &FieldPath) {
     for name in ["memory", "ephemeral-storage"] {
-        if let Some(amount) = amounts.get(name)
-            && amount.milli_value() % 1000 != 0
-        {
-            found.push(format!(
-                "{}: fractional byte value {:?} is invalid, must be an integer",
-                path.key(name),
-                amount.as_str()
-            ));
-        }
+        fraction(found, amounts, name, path);
+    }
+}
+
+/// An amount of bytes that is no whole number.
+pub(super) fn fraction(
+    found: &mut Vec<String>,
+    amounts: &BTreeMap<Str, Quantity>,
+    name: &str,
+    path: &FieldPath,
+) {
+    if let Some(amount) = amounts.get(name)
+        && !amount.is_whole()
+    {
+        found.push(format!(
+            "{}: fractional byte value {:?} is invalid, must be an integer",
+            path.key(name),
+            amount.as_str()
+        ));
+    }
+}
+
+/// Addresses that are not written in the usual form.
+fn addresses(found: &mut Vec<String>, spec: &PodSpec, path: &FieldPath) {
+    let servers = spec.dns_config.iter().flat_map(|it| &it.nameservers);
+    let at = path.child("dnsConfig").child("nameservers");
+    for (index, server) in servers.enumerate() {
+        address_warnings::ip(found, server, &at.index(index));
+    }
+    let at = path.child("hostAliases");
+    for (index, alias) in spec.host_aliases.iter().enumerate() {
+        address_warnings::ip(found, &alias.ip, &at.index(index).child("ip"));
     }
 }
 

@@ -52,7 +52,7 @@ impl KindStrategy for PriorityClasses {
             rules::one_of(
                 &mut errors,
                 policy,
-                &["Never", "PreemptLowerPriority"],
+                &["PreemptLowerPriority", "Never"],
                 &path,
             );
         }

@@ -59,6 +59,9 @@ impl KindStrategy for ReplicaSets {
     fn generation(&self) -> Generation {
         Generation::Spec
     }
+    fn complete_bookmark(&self, object: &mut ReplicaSet) {
+        object.spec.replicas = Some(0);
+    }
 }
 
 fn validate(new: &ReplicaSet, old: Option<&ReplicaSet>) -> Vec<FieldError> {

@@ -182,9 +182,7 @@ fn is_broken_page(name: &str, amount: &Quantity) -> bool {
         return false;
     };
     match size.parse::<Quantity>() {
-        Ok(size) if size.signum() > 0 && size.milli_value() % 1000 == 0 => {
-            amount.value() % size.value() != 0
-        }
+        Ok(size) if size.signum() > 0 && size.is_whole() => amount.value() % size.value() != 0,
         _ => true,
     }
 }
@@ -260,7 +258,7 @@ pub(super) fn check_any_name(errors: &mut Errors, name: &str, path: &FieldPath) 
 pub(super) fn check_amount(errors: &mut Errors, name: &str, amount: &Quantity, path: &FieldPath) {
     non_negative(errors, amount, path);
     let counts = is_extended(name) || COUNTED.contains(&name);
-    if counts && amount.milli_value() % 1000 != 0 {
+    if counts && !amount.is_whole() {
         errors.push(FieldError::invalid(
             path,
             amount.text(),

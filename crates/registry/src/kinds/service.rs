@@ -6,7 +6,7 @@ use kubist_apimachinery::{FieldError, FieldPath, GroupKind, IntOrString, Status}
 
 use super::fill;
 use super::rules::{self, Errors};
-use super::{address_rules, service_change_rules, service_rules};
+use super::{address_rules, service_change_rules, service_rules, service_warnings};
 
 #[derive(Debug)]
 pub(super) struct Services;
@@ -64,6 +64,9 @@ impl KindStrategy for Services {
         _: Option<&'a Service>,
     ) -> BoxFuture<'a, Result<(), Status>> {
         Box::pin(std::future::ready(refuse_second_family(new)))
+    }
+    fn warnings(&self, new: &Service, _: Option<&Service>) -> Vec<String> {
+        service_warnings::of(new)
     }
     fn validate(&self, new: &Service) -> Vec<FieldError> {
         service_rules::check(new, None)

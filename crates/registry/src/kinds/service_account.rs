@@ -17,6 +17,17 @@ impl KindStrategy for ServiceAccounts {
     fn prepare_for_update(&self, _: &RequestContext, new: &mut ServiceAccount, _: &ServiceAccount) {
         name_secrets(new);
     }
+    fn warnings(&self, new: &ServiceAccount, old: Option<&ServiceAccount>) -> Vec<String> {
+        const ENFORCE: &str = "kubernetes.io/enforce-mountable-secrets";
+        let has = |account: &ServiceAccount| account.metadata.annotations.contains_key(ENFORCE);
+        if !has(new) || old.is_some_and(has) {
+            return Vec::new();
+        }
+        vec![format!(
+            "metadata.annotations[{ENFORCE}]: deprecated in v1.32+; prefer separate namespaces to \
+             isolate access to mounted secrets"
+        )]
+    }
     fn validate_update(&self, new: &ServiceAccount, _: &ServiceAccount) -> Vec<FieldError> {
         // Upstream checks the metadata once more.
         validate_metadata(&new.metadata, true, self.name_rule(), self.metadata_rules())

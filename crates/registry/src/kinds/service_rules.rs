@@ -17,7 +17,7 @@ const AFFINITY_SECONDS_MAX: i32 = 86_400;
 const SOURCE_RANGES: &str = "service.beta.kubernetes.io/load-balancer-source-ranges";
 /// How traffic is to be kept near; and the older name of that.
 const TOPOLOGY_MODE: &str = "service.kubernetes.io/topology-mode";
-const TOPOLOGY_HINTS: &str = "service.kubernetes.io/topology-aware-hints";
+pub(super) const TOPOLOGY_HINTS: &str = "service.kubernetes.io/topology-aware-hints";
 const ONLY_LOAD_BALANCERS: &str = "may only be used when `type` is 'LoadBalancer'";
 
 /// Whether a Service can be reached from outside of the cluster.

@@ -13,7 +13,7 @@ use super::pod_subject::PodSubject;
 use super::pod_template_rules::{self, Template};
 use super::rules::{self, Errors};
 use super::volume_defaults::default_claim;
-use super::{deployment, fill, pod_disabled_fields, pod_warnings};
+use super::{deployment, fill, pod_disabled_fields, pod_warnings, volume_warnings};
 
 #[derive(Debug)]
 pub(super) struct StatefulSets;
@@ -58,6 +58,17 @@ impl KindStrategy for StatefulSets {
         let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));
         let path = pod_warnings::template_path();
         let mut found = pod_warnings::of_changed(meta, before, &new.spec.template, &path);
+        let claims = FieldPath::new("spec").child("volumeClaimTemplates");
+        for (index, claim) in new.spec.volume_claim_templates.iter().enumerate() {
+            let path = claims.index(index);
+            // Upstream's paths.
+            let path = if old.is_some() {
+                path.child("Spec")
+            } else {
+                path
+            };
+            volume_warnings::of_claim(&mut found, &claim.spec, &path);
+        }
         if new.spec.revision_history_limit.is_some_and(|it| it < 0) {
             found.push(
                 "spec.revisionHistoryLimit: a negative value retains all historical revisions; a \
@@ -137,6 +148,9 @@ impl KindStrategy for StatefulSets {
     }
     fn generation(&self) -> Generation {
         Generation::Spec
+    }
+    fn complete_bookmark(&self, object: &mut StatefulSet) {
+        object.spec.replicas = Some(0);
     }
 }
 

@@ -7,7 +7,7 @@ use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::Errors;
-use super::{fill, metadata_checks, rules};
+use super::{fill, metadata_checks, pod_warnings, rules};
 
 /// How many parameters there may be.
 const PARAMETERS_MAX: usize = 512;
@@ -23,6 +23,19 @@ impl KindStrategy for StorageClasses {
     fn apply_defaults(&self, object: &mut StorageClass) {
         fill::option(&mut object.reclaim_policy, "Delete");
         fill::option(&mut object.volume_binding_mode, "Immediate");
+    }
+    fn warnings(&self, new: &StorageClass, _: Option<&StorageClass>) -> Vec<String> {
+        let path = FieldPath::new("allowedTopologies");
+        let mut found = Vec::new();
+        for (index, term) in new.allowed_topologies.iter().enumerate() {
+            let path = path.index(index).child("matchLabelExpressions");
+            for (index, it) in term.match_label_expressions.iter().enumerate() {
+                if let Some(message) = pod_warnings::deprecated(&it.key) {
+                    found.push(format!("{}: {message}", path.index(index).child("key")));
+                }
+            }
+        }
+        found
     }
     fn validate(&self, new: &StorageClass) -> Vec<FieldError> {
         let mut errors = Vec::new();

@@ -134,6 +134,10 @@ impl Deleter for Rest {
 }
 
 impl CollectionDeleter for Rest {
+    fn check_list(&self, list: &ListOptions) -> Result<(), Status> {
+        self.selected(list).map(drop)
+    }
+
     fn delete_collection<'a>(
         &'a self,
         cx: &'a RequestContext,

@@ -194,6 +194,15 @@ impl Store {
 
 /// Leaves one of several references to the same owner, with a warning, as upstream.
 pub fn remove_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
+    remove_duplicates(cx, object, "");
+}
+
+/// The same for the outcome of a patch, which upstream looks at later, and says so.
+pub fn remove_patched_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
+    remove_duplicates(cx, object, " after mutating admission happens");
+}
+
+fn remove_duplicates(cx: &RequestContext, object: &mut dyn AnyObject, when: &str) {
     let owners = &mut object.meta_mut().owner_references;
     if owners.len() < 2 {
         return;
@@ -209,7 +218,7 @@ pub fn remove_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) 
     });
     if !twice.is_empty() {
         cx.warn(format!(
-            ".metadata.ownerReferences contains duplicate entries; API server dedups owner \
+            ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner \
              references in 1.20+, and may reject such requests as early as 1.24; please fix your \
              requests; duplicate UID(s) observed: {}",
             twice.join(", ")

@@ -37,6 +37,10 @@ impl Store {
         namespace: &str,
         name: &str,
     ) -> Result<Option<Guard>, Status> {
+        if namespace.is_empty() {
+            // The check of the object says that it is missing, with all else that is.
+            return Ok(None);
+        }
         let Some(namespaces) = shared.find("", "namespaces") else {
             return Ok(None);
         };

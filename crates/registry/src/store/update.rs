@@ -132,6 +132,10 @@ impl Store {
         remove_duplicate_owners(cx, &mut *new);
         let mut new = self.restore(request.part, new, old)?;
         restore_metadata(new.meta_mut(), old.meta());
+        // Upstream leaves it out of what it stores, and a rehearsal stores nothing.
+        if !request.dry_run {
+            new.meta_mut().self_link = Str::default();
+        }
         match request.part {
             Part::Whole => self.strategy.prepare_for_update(cx, &mut *new, old),
             Part::Status if request.subresource == STATUS => {

@@ -10,6 +10,9 @@ use kubist_apimachinery::wire::to_protobuf;
 use kubist_apimachinery::{ObjectMeta, Status};
 use std::borrow::Cow;
 
+/// What a Deployment was to be rolled back to, which no version says any more.
+const ROLLBACK_TO: &str = "deprecated.deployment.rollback.to";
+
 impl Stored {
     /// The metadata alone. Annotations that stand for fields of upstream's own form of the kind
     /// are no part of it.
@@ -33,6 +36,7 @@ impl Stored {
         let facts = self.0.kind.facts();
         match (facts.api_version, facts.kind) {
             ("apps/v1", "DaemonSet") => &[TEMPLATE_GENERATION],
+            ("apps/v1", "Deployment") => &[ROLLBACK_TO],
             ("autoscaling/v1", "HorizontalPodAutoscaler") => &AUTOSCALER_ANNOTATIONS,
             _ => &[],
         }
@@ -61,11 +65,13 @@ impl Stored {
 
     /// The metadata as a message that has only that, and where its version goes.
     fn metadata_as_stored(&self) -> Option<(&[u8], VersionPlace)> {
-        if !self.annotations_of_fields().is_empty() {
-            return None;
-        }
         let raw = self.0.raw.get()?;
         let place = self.0.place.or_else(|| VersionPlace::of(raw))?;
-        Some((first_field(raw)?, place))
+        let metadata = first_field(raw)?;
+        let has = |name: &&str| metadata.windows(name.len()).any(|it| it == name.as_bytes());
+        if self.annotations_of_fields().iter().any(has) {
+            return None;
+        }
+        Some((metadata, place))
     }
 }

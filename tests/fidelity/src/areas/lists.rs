@@ -57,7 +57,7 @@ const FIELDS: [&str; 22] = [
     "metadata.name=a\\,b",
     "metadata.name=a\\x",
 ];
-const OTHERS: [(&str, &str); 24] = [
+const OTHERS: [(&str, &str); 28] = [
     ("limit", "0"),
     ("limit", "-1"),
     ("limit", "x"),
@@ -66,6 +66,13 @@ const OTHERS: [(&str, &str); 24] = [
     ("limit", ""),
     ("continue", "nonsense"),
     ("continue", "eyJ2IjoibWV0YS5rOHMuaW8vdjEifQ"),
+    ("continue", "e30x"),
+    ("continue", "mg"),
+    ("continue", "eyJydiI6MS41fQ"),
+    (
+        "continue",
+        "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhLy4uL2IifQ",
+    ),
     ("resourceVersion", "x"),
     ("resourceVersion", "-1"),
     ("resourceVersion", "999999999"),
@@ -167,7 +174,8 @@ fn pieces(plan: &mut Plan<'_>, collection: &str) {
     let mut before = plan.push(step);
     for _ in 0..=plan.random.below(2) {
         let token = match plan.random.below(10) {
-            0 => format!("{{{{{before}.continue}}}}x"),
+            // At its begin: how long it is depends on the number of the version in it.
+            0 => format!("!{{{{{before}.continue}}}}"),
             _ => format!("{{{{{before}.continue}}}}"),
         };
         let mut step = plan.step("GET", collection);

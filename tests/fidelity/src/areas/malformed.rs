@@ -20,7 +20,7 @@ pub(super) fn advance(plan: &mut Plan<'_>) {
             let name = plan.next_name(made.kind);
             Edit::Set("/metadata/name".to_owned(), json!(name)).apply(&mut object);
         }
-        let text = broken(plan, &object);
+        let text = broken(plan, &object, made.kind.is_namespaced);
         step.body("application/json", Body::Text(text))
     } else {
         misplaced(plan, step, &made)
@@ -29,8 +29,17 @@ pub(super) fn advance(plan: &mut Plan<'_>) {
     plan.push(step);
 }
 
+/// A name that no other sequence gives an object of the same kind.
+fn own_name(word: &str, is_namespaced: bool) -> String {
+    if is_namespaced {
+        word.to_owned()
+    } else {
+        format!("{{{{tag}}}}-{word}")
+    }
+}
+
 /// A text that is nearly that of the object.
-fn broken(plan: &mut Plan<'_>, object: &Value) -> String {
+fn broken(plan: &mut Plan<'_>, object: &Value, is_namespaced: bool) -> String {
     let text = object.to_string();
     let head = text.strip_suffix('}').unwrap_or(&text);
     match plan.random.below(24) {
@@ -52,7 +61,10 @@ fn broken(plan: &mut Plan<'_>, object: &Value) -> String {
         9 => format!("{text} trailing"),
         10 => format!("{text}{text}"),
         11 => format!("{text},"),
-        12 => format!("{head},\"metadata\":{{\"name\":\"second\"}}}}"),
+        12 => {
+            let name = own_name("second", is_namespaced);
+            format!("{head},\"metadata\":{{\"name\":\"{name}\"}}}}")
+        }
         13 => format!("{head},\"kind\":\"Second\"}}"),
         14 => format!("{head},\"unknownField\":{{\"a\":1e400}}}}"),
         15 => format!("{head},\"spec\":{{\"replicas\":12345678901234567890}}}}"),
@@ -85,7 +97,10 @@ fn misplaced(plan: &mut Plan<'_>, step: Step, made: &Made<'_>) -> Step {
         8 => Edit::Set("/apiVersion".to_owned(), json!("a/b/c")),
         9 => Edit::Set("/apiVersion".to_owned(), json!("")),
         10 => Edit::Set("/apiVersion".to_owned(), json!({"a": 1})),
-        11 => Edit::Set("/metadata/name".to_owned(), json!("another")),
+        11 => {
+            let name = own_name("another", made.kind.is_namespaced);
+            Edit::Set("/metadata/name".to_owned(), json!(name))
+        }
         12 => Edit::Set("/metadata/namespace".to_owned(), json!("another")),
         13 => Edit::Remove("/metadata/name".to_owned()),
         14 => Edit::Remove("/metadata".to_owned()),
@@ -97,4 +112,15 @@ fn misplaced(plan: &mut Plan<'_>, step: Step, made: &Made<'_>) -> Step {
     };
     edit.apply(&mut object);
     step.json(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_what_is_in_no_namespace_are_those_of_the_run() {
+        assert_eq!(own_name("another", true), "another");
+        assert_eq!(own_name("another", false), "{{tag}}-another");
+    }
 }

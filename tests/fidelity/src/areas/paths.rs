@@ -15,7 +15,8 @@ const PATHS: [&str; 66] = [
     "/api/v1//pods",
     "/api/v1/namespaces/{{ns}}/pods/",
     "/api/v1/namespaces/{{ns}}//pods",
-    "/api/v1/namespaces//pods",
+    // All namespaces: those of others too.
+    "/api/v1/namespaces//pods?labelSelector=nobody-has-this",
     "/api/v1/namespaces/{{ns}}/",
     "/api/v1/namespaces/{{ns}}/unknown",
     "/api/v1/namespaces/{{ns}}/unknown/a",

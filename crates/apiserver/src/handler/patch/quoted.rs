@@ -5,6 +5,7 @@
 use kubist_apimachinery::wire::{FieldType, JsonForm, Schema};
 use kubist_codec::negotiate::PatchType;
 use serde_json::Value;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// What a patch went into.
@@ -12,6 +13,45 @@ enum Touched {
     No,
     All,
     Members(BTreeMap<String, Self>),
+}
+
+/// Where an operation works.
+struct Place {
+    way: Vec<String>,
+    key: String,
+    /// How many items the list has in the end, if it is a list.
+    length: Option<usize>,
+}
+
+impl Place {
+    fn new(pointer: &str, patched: &Value) -> Option<Self> {
+        let (parent, _) = pointer.rsplit_once('/')?;
+        let mut way: Vec<String> = pointer
+            .split('/')
+            .skip(1)
+            .map(|part| part.replace("~1", "/").replace("~0", "~"))
+            .collect();
+        let key = way.pop()?;
+        let length = patched
+            .pointer(parent)
+            .and_then(Value::as_array)
+            .map(Vec::len);
+        Some(Self { way, key, length })
+    }
+}
+
+/// Moves what was touched in a list to other indexes.
+fn shift(members: &mut BTreeMap<String, Touched>, to: impl Fn(usize) -> Option<usize>) {
+    let before = std::mem::take(members);
+    for (key, touched) in before {
+        let place = match key.parse::<usize>() {
+            Ok(index) => to(index).map(|index| index.to_string()),
+            Err(_) => Some(key),
+        };
+        if let Some(place) = place {
+            members.insert(place, touched);
+        }
+    }
 }
 
 static NO: Touched = Touched::No;
@@ -26,7 +66,7 @@ pub(super) fn text(
 ) -> String {
     let patch: Value = serde_json::from_slice(patch).unwrap_or_default();
     let touched = match patch_type {
-        PatchType::Json => Touched::by_operations(&patch),
+        PatchType::Json => Touched::by_operations(&patch, patched),
         _ => Touched::by_merge(&patch),
     };
     let mut out = String::new();
@@ -52,40 +92,84 @@ impl Touched {
         }
     }
 
-    /// Operations go into all objects on their ways; what they add is written anew.
-    fn by_operations(patch: &Value) -> Self {
+    /// Operations go into all objects on their ways; what they add, or compare, is written anew.
+    /// `patched` is what comes of them.
+    fn by_operations(patch: &Value, patched: &Value) -> Self {
         let mut touched = Self::Members(BTreeMap::new());
         for operation in patch.as_array().map_or(&[][..], Vec::as_slice) {
-            let adds = operation["op"] != "test" && operation["op"] != "remove";
-            for (member, adds) in [("path", adds), ("from", false)] {
-                if let Some(pointer) = operation[member].as_str() {
-                    touched.go(pointer, adds);
-                }
+            let op = operation["op"].as_str().unwrap_or_default();
+            let place = |member| {
+                let pointer = operation[member].as_str()?;
+                Place::new(pointer, patched)
+            };
+            match (op, place("from")) {
+                ("move", Some(from)) => touched.take_out(&from),
+                ("copy", Some(from)) => drop(touched.container(&from)),
+                _ => {}
+            }
+            match (op, place("path")) {
+                ("remove", Some(path)) => touched.take_out(&path),
+                ("add" | "copy" | "move", Some(path)) => touched.put_in(&path),
+                ("replace" | "test", Some(path)) => touched.mark(&path.way, &path.key),
+                _ => {}
             }
         }
         touched
     }
 
-    fn go(&mut self, pointer: &str, adds: bool) {
-        let mut parts: Vec<String> = pointer
-            .split('/')
-            .skip(1)
-            .map(|part| part.replace("~1", "/").replace("~0", "~"))
-            .collect();
-        if !adds {
-            parts.pop();
+    /// What was touched in the object or list of a place, if not all of it was.
+    fn container(&mut self, place: &Place) -> Option<&mut BTreeMap<String, Self>> {
+        self.within(&place.way)
+    }
+
+    fn within(&mut self, way: &[String]) -> Option<&mut BTreeMap<String, Self>> {
+        let Self::Members(members) = self else {
+            return None;
+        };
+        match way.split_first() {
+            None => Some(members),
+            Some((first, rest)) => members
+                .entry(first.clone())
+                .or_insert_with(|| Self::Members(BTreeMap::new()))
+                .within(rest),
         }
-        let mut place = self;
-        for part in parts {
-            place = match place {
-                Self::Members(members) => members
-                    .entry(part)
-                    .or_insert_with(|| Self::Members(BTreeMap::new())),
-                Self::No | Self::All => return,
-            };
+    }
+
+    fn mark(&mut self, way: &[String], key: &str) {
+        if let Some(members) = self.within(way) {
+            members.insert(key.to_owned(), Self::All);
         }
-        if adds {
-            *place = Self::All;
+    }
+
+    /// Items behind one that is put in have other indexes.
+    fn put_in(&mut self, place: &Place) {
+        let key = match (place.length, place.key.parse::<usize>()) {
+            (Some(_), Ok(index)) => {
+                if let Some(members) = self.container(place) {
+                    shift(members, |it| {
+                        Some(it.saturating_add(usize::from(it >= index)))
+                    });
+                }
+                place.key.clone()
+            }
+            (Some(length), Err(_)) => length.saturating_sub(1).to_string(),
+            (None, _) => place.key.clone(),
+        };
+        self.mark(&place.way, &key);
+    }
+
+    /// Items behind one that is taken out have other indexes.
+    fn take_out(&mut self, place: &Place) {
+        let Some(members) = self.container(place) else {
+            return;
+        };
+        match (place.length, place.key.parse::<usize>()) {
+            (Some(_), Ok(index)) => shift(members, |it| match it.cmp(&index) {
+                Ordering::Less => Some(it),
+                Ordering::Equal => None,
+                Ordering::Greater => it.checked_sub(1),
+            }),
+            _ => drop(members.remove(&place.key)),
         }
     }
 
@@ -202,6 +286,30 @@ mod tests {
         ] {
             let expected = format!("{{{kind},{metadata},{spec}}}");
             assert_eq!(quoted(patch_type, patch), expected, "{patch}");
+        }
+    }
+
+    const PORT: &str = r#"{"name":"a","protocol":"TCP","port":1}"#;
+    const SORTED_PORT: &str = r#"{"name":"b","port":2,"protocol":"UDP"}"#;
+
+    #[test]
+    fn what_was_touched_in_a_list_is_found_where_it_is_in_the_end() {
+        let service = find_kind("", "v1", "Service").expect("it is built in");
+        let patched = json!({"spec": {"ports": [null, {"name": "a", "port": 1, "protocol": "TCP"},
+            {"name": "b", "port": 2, "protocol": "UDP"}]}});
+        let text = |patch: &str| {
+            let schema = service.schema();
+            text(&patched, PatchType::Json, patch.as_bytes(), schema)
+        };
+        let expected = format!(r#"{{"spec":{{"ports":[null,{PORT},{SORTED_PORT}]}}}}"#);
+        for patch in [
+            r#"[{"op":"add","path":"/spec/ports/1/name","value":"b"},
+                {"op":"add","path":"/spec/ports/0","value":null}]"#,
+            r#"[{"op":"test","path":"/spec/ports/3","value":{"name":"b"}},
+                {"op":"remove","path":"/spec/ports/0"}]"#,
+            r#"[{"op":"add","path":"/spec/ports/-","value":{"name":"b"}}]"#,
+        ] {
+            assert_eq!(text(patch), expected, "{patch}");
         }
     }
 }
