@@ -139,6 +139,11 @@ impl OpenApi {
         Answer::whole(TEXT, text)
     }
 
+    /// Whether a document below `/openapi/v3/` is about what is built in.
+    pub(crate) fn is_built_in(&self, path: &str) -> bool {
+        self.documents.iter().any(|it| it.path == path)
+    }
+
     /// A document. With a hash, that of the document as it is now may be kept for ever, and any
     /// other leads there.
     pub(crate) fn document(
