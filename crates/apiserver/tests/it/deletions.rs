@@ -67,8 +67,9 @@ async fn whoever_deletes_jobs_and_does_not_say_what_becomes_of_pods_is_warned() 
         let answer = delete_with(&mut client, path, &options).await;
         assert_eq!(answer.header("warning"), warning, "{path} {options}");
     }
-    let by_query = client.delete(&format!("{none}?orphanDependents=true"));
-    assert_eq!(by_query.await.header("warning"), "");
+    let by_query = format!("{none}?orphanDependents=true");
+    let answer = client.delete(&by_query).await;
+    assert_eq!(answer.header("warning"), "");
     server.shutdown().await;
 }
 
