@@ -68,8 +68,7 @@ async fn whoever_deletes_jobs_and_does_not_say_what_becomes_of_pods_is_warned() 
         assert_eq!(answer.header("warning"), warning, "{path} {options}");
     }
     let by_query = format!("{none}?orphanDependents=true");
-    let answer = client.delete(&by_query).await;
-    assert_eq!(answer.header("warning"), "");
+    assert_eq!(client.delete(&by_query).await.header("warning"), "");
     server.shutdown().await;
 }
 
