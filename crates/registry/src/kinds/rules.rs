@@ -92,6 +92,13 @@ pub(super) fn one_of(errors: &mut Errors, value: &str, supported: &[&str], path:
     }
 }
 
+/// The same for what upstream has as a text, and not with a type of its own.
+pub(super) fn one_of_texts(errors: &mut Errors, value: &str, supported: &[&str], path: &FieldPath) {
+    if !supported.contains(&value) {
+        errors.push(FieldError::not_supported_text(path, value, supported));
+    }
+}
+
 /// A text must be there, and be one of `supported`.
 pub(super) fn word(errors: &mut Errors, value: &str, supported: &[&str], path: &FieldPath) {
     if required(errors, value, path) {
