@@ -6,18 +6,23 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, UdpSocket};
 /// An address that is nobody's, to ask the way to; nothing is sent there (RFC 5737).
 const ELSEWHERE: (Ipv4Addr, u16) = (Ipv4Addr::new(192, 0, 2, 1), 9);
 
+/// Whether others can reach a server by an address at all: it is of one host elsewhere.
+pub fn is_advertisable(ip: Ipv4Addr) -> bool {
+    let is_own = ip.is_loopback() || ip.is_unspecified() || ip.is_link_local();
+    !(is_own || ip.is_multicast() || ip.is_broadcast())
+}
+
 /// The address of a server that listens there; None if this machine has none but its own.
 pub(crate) fn address(listen: SocketAddr) -> Option<Ipv4Addr> {
-    let usable = |ip: Ipv4Addr| !(ip.is_loopback() || ip.is_unspecified() || ip.is_link_local());
     let listened = match listen.ip() {
         IpAddr::V4(ip) => Some(ip),
         IpAddr::V6(ip) => ip.to_ipv4_mapped(),
     };
-    listened.filter(|ip| usable(*ip)).or_else(|| {
+    listened.filter(|ip| is_advertisable(*ip)).or_else(|| {
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
         socket.connect(ELSEWHERE).ok()?;
         match socket.local_addr().ok()?.ip() {
-            IpAddr::V4(ip) => usable(ip).then_some(ip),
+            IpAddr::V4(ip) => is_advertisable(ip).then_some(ip),
             IpAddr::V6(_) => None,
         }
     })
@@ -31,7 +36,9 @@ mod tests {
     fn an_address_of_its_own_is_advertised_and_this_machines_own_never_is() {
         let own = Ipv4Addr::new(10, 1, 2, 3);
         assert_eq!(address((own, 6443).into()), Some(own));
+        assert!(is_advertisable(own));
         for listen in [Ipv4Addr::LOCALHOST, Ipv4Addr::UNSPECIFIED] {
+            assert!(!is_advertisable(listen));
             let found = address((listen, 6443).into());
             assert!(found.is_none_or(|ip| !ip.is_loopback() && !ip.is_unspecified()));
         }

@@ -106,6 +106,8 @@ pub use kubist_workqueue as workqueue;
 pub use {kubist_apiserver as apiserver, kubist_registry as registry, kubist_storage as storage};
 
 #[cfg(feature = "server")]
+pub use advertise::is_advertisable;
+#[cfg(feature = "server")]
 pub use encryption_file::EncryptionFile;
 #[cfg(feature = "server")]
 pub use engine::{EtcdError, EtcdServers};

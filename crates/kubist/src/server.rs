@@ -116,6 +116,11 @@ impl Server {
         }
         let mut http = kubist_apiserver::Config {
             listen: Some(config.listen),
+            serving_names: config
+                .advertise_address
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
             tokens: config.tokens.iter().map(|it| admin_token(it)).collect(),
             anonymous_health: config.anonymous_health,
             requests_max: config.requests_max,
@@ -132,7 +137,9 @@ impl Server {
             .fill(&mut http, config.data_dir.as_deref(), now)?;
         let api = ApiServer::bind(http, registry.clone()).await?;
         let announcement = Announcement {
-            address: api.address().and_then(advertise::address),
+            address: config
+                .advertise_address
+                .or_else(|| api.address().and_then(advertise::address)),
             port: api.address().map_or(0, |it| it.port()),
             client_ca: api.ca_pem(),
         };

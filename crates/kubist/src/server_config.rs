@@ -37,6 +37,10 @@ pub struct ServerConfig {
     /// answered with 507. None: no limit. It is not for etcd, which has its own. Default: 2 GiB,
     /// as etcd's.
     pub storage_bytes_max: Option<usize>,
+    /// The address by which others reach the server, which is among the endpoints of the service
+    /// `kubernetes` and in its certificate. Default: the one that it listens on or, if that is
+    /// every address or one of this machine alone, that of the way out.
+    pub advertise_address: Option<Ipv4Addr>,
     /// The folder in which everything is kept, durable before it is answered; made if it is not
     /// there. Default: none, everything is gone with the process.
     pub data_dir: Option<PathBuf>,
@@ -88,6 +92,7 @@ impl Default for ServerConfig {
             seed: None,
             history_events_max: memory::Config::default().history_events_max,
             storage_bytes_max: Some(2 << 30),
+            advertise_address: None,
             data_dir: None,
             keys: ServerKeys::default(),
             watch_cache: None,

@@ -104,15 +104,16 @@ pub(crate) fn built_in(registry: &Registry, config: &RuntimeConfig) -> Vec<Serve
         None => ServedResource::made_up(facts),
     };
     let groups = GROUPS.iter().filter_map(|group| {
-        let versions = group.versions.iter();
-        let versions = versions.filter(|it| config.serves(group.name, it.version));
-        let versions: Vec<ServedVersion> = versions
-            .map(|version| ServedVersion {
+        let versions = group.versions.iter().map(|version| {
+            let resources = version.resources.iter();
+            let resources = resources.filter(|it| config.serves_resource(it));
+            ServedVersion {
                 version: version.version.into(),
                 api_version: version.api_version.into(),
-                resources: version.resources.iter().map(resource).collect(),
-            })
-            .collect();
+                resources: resources.map(resource).collect(),
+            }
+        });
+        let versions: Vec<ServedVersion> = versions.filter(|it| !it.resources.is_empty()).collect();
         let preferred = versions.iter().find(|it| it.version == *group.preferred);
         let preferred = preferred.or_else(|| versions.first())?.version.clone();
         Some(ServedGroup {

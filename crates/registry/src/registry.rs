@@ -183,7 +183,7 @@ impl Registry {
 fn served(config: &RuntimeConfig) -> impl Iterator<Item = &'static ResourceFacts> {
     let versions = GROUPS.iter().flat_map(|group| group.versions);
     let resources = versions.flat_map(|version| version.resources);
-    resources.filter(|it| config.serves(it.group, it.version))
+    resources.filter(|it| config.serves_resource(it))
 }
 
 /// Resources that are made up when asked for.

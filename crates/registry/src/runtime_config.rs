@@ -1,11 +1,12 @@
-//! `RuntimeConfig`: which versions of built-in groups are served, as upstream's `--runtime-config`
-//! says it. Without a word stable ones are, and alpha and beta ones are not.
+//! `RuntimeConfig`: which versions of built-in groups are served, and which of their resources, as
+//! upstream's `--runtime-config` says it. Without a word stable versions are, and alpha and beta
+//! ones are not.
 
-use kubist_api::GROUPS;
+use kubist_api::{GROUPS, ResourceFacts};
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-/// Which versions of built-in groups are served.
+/// Which versions of built-in groups are served, and which of their resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuntimeConfig {
     /// What is said of all, of stable, beta and alpha ones.
@@ -13,6 +14,8 @@ pub struct RuntimeConfig {
     stages: BTreeMap<Stage, bool>,
     /// What is said of one version of a group.
     versions: BTreeMap<(String, String), bool>,
+    /// What is said of one resource of a version, by its plural.
+    resources: BTreeMap<(String, String, String), bool>,
 }
 
 /// How settled a version is, in the order in which what is said of them counts.
@@ -50,8 +53,8 @@ pub enum RuntimeConfigError {
     /// A version of a group that there is not.
     #[error("unknown group and version {0:?}")]
     Unknown(String),
-    /// One resource of a version.
-    #[error("{0:?}: single resources cannot be turned on or off")]
+    /// A resource that the version has not.
+    #[error("unknown group, version and resource {0:?}")]
     Resource(String),
     /// Everything is turned off, and nothing on.
     #[error("only api/all=false: nothing would be served")]
@@ -75,6 +78,19 @@ impl RuntimeConfig {
         said.copied().or(self.all).unwrap_or(stage == Stage::Stable)
     }
 
+    /// Whether a resource of a built-in group is served: what is said of it alone counts before what
+    /// is said of its version.
+    pub fn serves_resource(&self, facts: &ResourceFacts) -> bool {
+        let (group, version) = (facts.group, facts.version);
+        let own = (
+            group.to_owned(),
+            version.to_owned(),
+            facts.plural.to_owned(),
+        );
+        let said = self.resources.get(&own).copied();
+        said.unwrap_or_else(|| self.serves(group, version))
+    }
+
     fn say(&mut self, key: &str, value: &str) -> Result<(), RuntimeConfigError> {
         let on = match value {
             "" | "true" => true,
@@ -91,24 +107,35 @@ impl RuntimeConfig {
             "api/ga" => drop(self.stages.insert(Stage::Stable, on)),
             "api/beta" => drop(self.stages.insert(Stage::Beta, on)),
             "api/alpha" => drop(self.stages.insert(Stage::Alpha, on)),
-            key => {
-                let parts: Vec<&str> = key.split('/').collect();
-                let (group, version) = match parts[..] {
-                    // The core group has no name; upstream takes both.
-                    ["v1"] | ["api", "v1"] => ("", "v1"),
-                    [group, version] => (group, version),
-                    [_, _, _] => return Err(RuntimeConfigError::Resource(key.to_owned())),
-                    _ => return Err(RuntimeConfigError::Unknown(key.to_owned())),
-                };
-                let mut groups = GROUPS.iter().filter(|it| it.name == group);
-                let known = groups.any(|it| it.versions.iter().any(|it| it.version == version));
-                if !known {
-                    return Err(RuntimeConfigError::Unknown(key.to_owned()));
-                }
-                let key = (group.to_owned(), version.to_owned());
-                self.versions.insert(key, on);
-            }
+            key => return self.say_of_one(key, on),
         }
+        Ok(())
+    }
+
+    /// Notes what is said of one version, or of one resource of it.
+    fn say_of_one(&mut self, key: &str, on: bool) -> Result<(), RuntimeConfigError> {
+        let parts: Vec<&str> = key.split('/').collect();
+        let (group, version, plural) = match parts[..] {
+            // The core group has no name; upstream takes both.
+            ["v1"] | ["api", "v1"] => ("", "v1", None),
+            ["api", "v1", plural] => ("", "v1", Some(plural)),
+            [group, version] => (group, version, None),
+            [group, version, plural] => (group, version, Some(plural)),
+            _ => return Err(RuntimeConfigError::Unknown(key.to_owned())),
+        };
+        let mut groups = GROUPS.iter().filter(|it| it.name == group);
+        let found = groups.find_map(|it| it.versions.iter().find(|it| it.version == version));
+        let found = found.ok_or_else(|| RuntimeConfigError::Unknown(key.to_owned()))?;
+        let (group, version) = (group.to_owned(), version.to_owned());
+        let Some(plural) = plural else {
+            self.versions.insert((group, version), on);
+            return Ok(());
+        };
+        if !found.resources.iter().any(|it| it.plural == plural) {
+            return Err(RuntimeConfigError::Resource(key.to_owned()));
+        }
+        self.resources
+            .insert((group, version, plural.to_owned()), on);
         Ok(())
     }
 }
@@ -116,7 +143,7 @@ impl RuntimeConfig {
 impl FromStr for RuntimeConfig {
     type Err = RuntimeConfigError;
 
-    /// Reads pairs such as `api/beta=true,resource.k8s.io/v1beta1=false`.
+    /// Reads pairs such as `api/beta=true,resource.k8s.io/v1beta1=false,batch/v1/cronjobs=false`.
     fn from_str(text: &str) -> Result<Self, RuntimeConfigError> {
         let mut config = Self::default();
         let pairs = text.split(',').map(str::trim).filter(|it| !it.is_empty());
@@ -165,6 +192,28 @@ mod tests {
     }
 
     #[test]
+    fn what_is_said_of_one_resource_counts_before_what_is_said_of_its_version() {
+        let facts = |plural: &str| {
+            let groups = GROUPS.iter().filter(|it| it.name == "batch");
+            let mut resources = groups
+                .flat_map(|it| it.versions)
+                .flat_map(|it| it.resources);
+            resources.find(|it| it.plural == plural && it.version == "v1")
+        };
+        let (jobs, cron_jobs) = (facts("jobs"), facts("cronjobs"));
+        for (text, expected) in [
+            ("", [true, true]),
+            ("batch/v1/jobs=false", [false, true]),
+            ("batch/v1=false,batch/v1/jobs=true", [true, false]),
+            ("api/all=false,batch/v1/cronjobs", [false, true]),
+        ] {
+            let config: RuntimeConfig = text.parse().expect("it is valid");
+            let serves = [jobs, cron_jobs].map(|it| it.map(|it| config.serves_resource(it)));
+            assert_eq!(serves, expected.map(Some), "{text}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_done_is_refused_by_name() {
         for (text, expected) in [
             (
@@ -173,8 +222,8 @@ mod tests {
             ),
             ("apps/v7=true", "unknown group and version \"apps/v7\""),
             (
-                "apps/v1/deployments=false",
-                "\"apps/v1/deployments\": single resources cannot be turned on or off",
+                "apps/v1/Deployments=false",
+                "unknown group, version and resource \"apps/v1/Deployments\"",
             ),
             (
                 "api/all=false",

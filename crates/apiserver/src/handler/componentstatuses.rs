@@ -1,7 +1,8 @@
 //! `componentstatuses`: deprecated, made up when asked for, with upstream's three components.
 //!
-//! Storage is asked; the other two are looked for where upstream's listen on this machine. What
-//! listens there is not asked how it is.
+//! Storage is asked, and the other two where upstream's listen on this machine.
+
+mod probe;
 
 use super::Call;
 use crate::answer::Answer;
@@ -12,10 +13,7 @@ use kubist_api::{ResourceFacts, find_kind};
 use kubist_apimachinery::{GroupResource, ListMeta, ListOptions, ObjectMeta, Status};
 use kubist_codec::negotiate::Offer;
 use kubist_registry::Stored;
-use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// Upstream's name for storage.
@@ -85,7 +83,9 @@ async fn component(call: Call<'_>, name: &str) -> Option<ComponentStatus> {
         }
     } else {
         let (_, port) = OTHERS.iter().find(|(known, _)| *known == name)?;
-        condition("Unknown", "", look_for(*port).await)
+        let health = probe::ask(*port, WITHIN).await;
+        let status = if health.is_fine { "True" } else { "False" };
+        condition(status, &health.message, String::new())
     };
     Some(ComponentStatus {
         metadata: ObjectMeta {
@@ -102,19 +102,5 @@ fn condition(status: &str, message: &str, error: String) -> ComponentCondition {
         status: status.into(),
         message: message.into(),
         error: error.into(),
-    }
-}
-
-/// Why nothing is known of what listens on a port of this machine.
-async fn look_for(port: u16) -> String {
-    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let asked = format!("Get \"https://{address}/healthz\": dial tcp {address}:");
-    match timeout(WITHIN, TcpStream::connect(address)).await {
-        Ok(Ok(_)) => format!("{address} is not asked how it is"),
-        Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            format!("{asked} connect: connection refused")
-        }
-        Ok(Err(error)) => format!("{asked} {error}"),
-        Err(_) => format!("{asked} i/o timeout"),
     }
 }

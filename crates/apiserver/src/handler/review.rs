@@ -16,21 +16,20 @@ use http::StatusCode;
 use hyper::body::Incoming;
 use kubist_api::authentication::v1 as authentication;
 use kubist_api::authorization::v1 as authorization;
-use kubist_api::{ResourceFacts, find_kind};
+use kubist_api::{Kind, ResourceFacts, find_kind};
 use kubist_apimachinery::{
     AnyObject, FieldError, GroupKind, ObjectMeta, PostOptions, Status, Str, WriteVerb,
 };
 use kubist_codec::Format;
 use kubist_codec::negotiate::Offer;
-use kubist_registry::{User, remove_duplicate_owners};
+use kubist_registry::{Stored, User, remove_duplicate_owners};
 use std::any::Any;
 
 /// Why the answer is yes.
 const REASON: &str = "everybody who is authenticated may do everything on this server";
-/// Reviews have one form.
-const OFFER: Offer = Offer {
+/// Reviews have no tables.
+pub(super) const OFFER: Offer = Offer {
     table: false,
-    metadata: false,
     ..Offer::BUILT_IN
 };
 
@@ -54,7 +53,19 @@ pub(super) async fn answer(
     if !fill(call, &mut *review, namespace).await? {
         return Err(not_found());
     }
-    Ok(form.message(StatusCode::CREATED, &*review))
+    created(&form, kind, review)
+}
+
+/// What was posted and is stored nowhere, or its metadata.
+pub(super) fn created(
+    form: &Form,
+    kind: &'static Kind,
+    object: Box<dyn AnyObject>,
+) -> Result<Answer, Status> {
+    if form.is_plain() {
+        return Ok(form.message(StatusCode::CREATED, &*object));
+    }
+    form.object(StatusCode::CREATED, &Stored::from_object(kind, 0, object))
 }
 
 /// Gives a review the namespace of the path, or refuses another.

@@ -10,7 +10,6 @@ use crate::route::ResourcePath;
 use crate::service::{method_not_allowed, not_found};
 use crate::service_accounts::user_name;
 use crate::token_issuer::{Account, Claims, ISSUER, Reference};
-use http::StatusCode;
 use hyper::body::Incoming;
 use kubist_api::authentication::v1::{BoundObjectReference, TokenRequest};
 use kubist_api::core::v1::Pod;
@@ -20,7 +19,6 @@ use kubist_apimachinery::{
     WriteVerb,
 };
 use kubist_codec::Format;
-use kubist_codec::negotiate::Offer;
 use kubist_registry::remove_duplicate_owners;
 use std::any::Any;
 use std::sync::Arc;
@@ -31,12 +29,6 @@ const LIFETIME_DEFAULT: i64 = 3_600;
 const LIFETIME_MIN: i64 = 600;
 /// And at most this long.
 const LIFETIME_MAX: i64 = 1 << 32;
-/// It has one form.
-const OFFER: Offer = Offer {
-    table: false,
-    metadata: false,
-    ..Offer::BUILT_IN
-};
 
 pub(super) async fn answer(
     call: Call<'_>,
@@ -47,7 +39,7 @@ pub(super) async fn answer(
     if call.request.method != "POST" {
         return Err(method_not_allowed(call.request.method.as_str()));
     }
-    let form = Form::of(call.request, &OFFER, facts, call.cx.now())?;
+    let form = Form::of(call.request, &review::OFFER, facts, call.cx.now())?;
     let (format, bytes) = call.body(Format::ALL, body).await?;
     let options = PostOptions::from_query(WriteVerb::Create, call.request.query.pairs());
     let options = options.map_err(|error| error.to_status())?;
@@ -61,7 +53,7 @@ pub(super) async fn answer(
     let (namespace, name) = (path.namespace.as_deref(), path.name.as_deref());
     let of = (namespace.unwrap_or_default(), name.unwrap_or_default());
     fill(call, request, of).await?;
-    Ok(form.message(StatusCode::CREATED, &*request))
+    review::created(&form, kind, object)
 }
 
 /// Writes a token into its request.

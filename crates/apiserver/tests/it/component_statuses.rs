@@ -25,7 +25,13 @@ async fn component_statuses_are_upstreams_three() {
     let healthy = json!([{"type": "Healthy", "status": "True", "message": "ok"}]);
     assert_eq!(storage["conditions"], healthy);
     let scheduler = client.get(&format!("{all}/scheduler")).await.json();
-    assert_eq!(scheduler["conditions"][0]["status"], "Unknown");
+    let condition = &scheduler["conditions"][0];
+    assert_eq!(condition["status"], "False");
+    let message = condition["message"].to_string();
+    assert!(
+        message.contains("https://127.0.0.1:10259/healthz"),
+        "{message}"
+    );
     let one = client
         .get(&format!("{all}?fieldSelector=metadata.name%3Detcd-0"))
         .await;

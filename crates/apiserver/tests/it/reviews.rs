@@ -71,3 +71,24 @@ async fn a_question_who_one_is_is_answered_with_nothing_of_what_was_sent() {
     assert_eq!(fields, ["creationTimestamp"]);
     server.shutdown().await;
 }
+
+#[tokio::test]
+async fn a_review_may_be_answered_with_its_metadata_alone_and_never_as_a_table() {
+    let server = silent_server().await;
+    let review = json!({"kind": "TokenReview", "metadata": {"name": "a"}, "spec": {"token": "x"}});
+    for (form, code, kind) in [
+        ("PartialObjectMetadata", 201, "PartialObjectMetadata"),
+        ("PartialObjectMetadataList", 406, "Status"),
+        ("Table", 406, "Status"),
+    ] {
+        let accept = format!("application/json;as={form};v=v1;g=meta.k8s.io");
+        let client = Client::in_memory(&server, Version::HTTP_2).await;
+        let answer = client.header("accept", &accept).post(TOKENS, &review).await;
+        assert_eq!(answer.code, code, "{form}");
+        assert_eq!(answer.json()["kind"], kind);
+        if code == 201 {
+            assert_eq!(answer.json()["metadata"], json!({"name": "a"}));
+        }
+    }
+    server.shutdown().await;
+}

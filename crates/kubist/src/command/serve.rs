@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::io::Write as _;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use kubist::{Controller, EncryptionFile, Server, ServerConfig, ServerError, read_regular_file};
+use kubist::{
+    Controller, EncryptionFile, Server, ServerConfig, ServerError, is_advertisable,
+    read_regular_file,
+};
 use kubist_apimachinery::with_causes;
 use kubist_registry::RuntimeConfig;
 use kubist_registry::storage::WatchCacheSizes;
@@ -53,6 +56,10 @@ pub(crate) struct Options {
     /// The address and port to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:6443")]
     listen: SocketAddr,
+    /// The IPv4 address by which others reach it, for the endpoints of the service kubernetes; by
+    /// default the one that it listens on, or that of the way out
+    #[arg(long, value_name = "IP", value_parser = advertise_address)]
+    advertise_address: Option<Ipv4Addr>,
     /// The file to write for kubectl and other clients
     #[arg(long, value_name = "FILE", default_value = "kubist.kubeconfig")]
     kubeconfig: PathBuf,
@@ -95,9 +102,9 @@ pub(crate) struct Options {
     /// Resources and the sizes of their caches; size 0 is none, any other adapts itself
     #[arg(long, value_name = "RESOURCE[.GROUP]#SIZE,...", default_value = "")]
     watch_cache_sizes: WatchCacheSizes,
-    /// Versions of groups to turn on or off, such as api/beta=true; without a word the stable ones
-    /// are on
-    #[arg(long, value_name = "VERSION=BOOL,...", default_value = "")]
+    /// Versions of groups and resources of them to turn on or off, such as api/beta=true or
+    /// batch/v1/cronjobs=false; without a word the stable versions are on
+    #[arg(long, value_name = "VERSION[/RESOURCE]=BOOL,...", default_value = "")]
     runtime_config: RuntimeConfig,
     /// Which resources are encrypted at rest, and with which keys, as upstream's file of that name
     #[arg(long, value_name = "FILE")]
@@ -131,6 +138,16 @@ struct EndingOptions {
     /// The share of HTTP/2 requests after which a connection is told to go: 0 to 0.02
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = goaway_chance)]
     goaway_chance: f64,
+}
+
+fn advertise_address(text: &str) -> Result<Ipv4Addr, String> {
+    let address: Ipv4Addr = text
+        .parse()
+        .map_err(|_| "it is no IPv4 address".to_owned())?;
+    let is_fine = is_advertisable(address);
+    is_fine
+        .then_some(address)
+        .ok_or_else(|| "nobody else reaches it there".to_owned())
 }
 
 fn goaway_chance(text: &str) -> Result<f64, String> {
@@ -173,6 +190,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
         seed: None,
         history_events_max: options.history,
         storage_bytes_max: options.limits.storage_bytes(),
+        advertise_address: options.advertise_address,
         data_dir: options.data_dir,
         keys: options.keys.keys(),
         watch_cache: options.watch_cache,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kubist::api::core::v1::{ConfigMap, Namespace};
+use kubist::api::core::v1::{ConfigMap, Endpoints, Namespace};
 use kubist::apimachinery::wire::Wire as _;
 use kubist::client::Api;
 use kubist::{Controller, Server, ServerConfig};
@@ -93,5 +93,33 @@ async fn a_server_keeps_no_more_events_than_its_config_says() {
         stats.compacted > kubist::storage::Revision::ZERO,
         "{stats:?}"
     );
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_is_told_of_under_the_address_that_it_is_to_advertise() {
+    let address: std::net::Ipv4Addr = "10.1.2.3".parse().unwrap();
+    let config = ServerConfig {
+        advertise_address: Some(address),
+        controllers: [].into(),
+        ..Default::default()
+    };
+    let server = Server::start(config).await.unwrap();
+    let endpoints: Api<Endpoints> = Api::namespaced(server.client(), "default");
+    let found = async {
+        loop {
+            let found = endpoints.get_opt("kubernetes").await.unwrap();
+            let mut subsets = found.into_iter().flat_map(|it| it.subsets);
+            if let Some(subset) = subsets.next() {
+                return subset.addresses;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let found = tokio::time::timeout(Duration::from_secs(30), found)
+        .await
+        .expect("it is told of");
+    let found: Vec<&str> = found.iter().map(|it| it.ip.as_str()).collect();
+    assert_eq!(found, ["10.1.2.3"]);
     server.shutdown().await;
 }
