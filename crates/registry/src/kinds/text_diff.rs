@@ -1,5 +1,6 @@
 //! What changed between two JSON texts, as upstream shows it: a unified diff of their lines.
 
+use kubist_apimachinery::go_text::escape_html;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -16,7 +17,7 @@ const LONG_LINES: usize = 200;
 
 /// The hunks of the difference, without a header; empty if there is none.
 pub(super) fn json_diff(old: &str, new: &str) -> String {
-    let (old, new) = (indented(old), indented(new));
+    let (old, new) = (indented(&escape_html(old)), indented(&escape_html(new)));
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     if old.len() > LINES_MAX || new.len() > LINES_MAX {
         return String::new();
