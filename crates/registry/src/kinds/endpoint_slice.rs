@@ -2,7 +2,7 @@
 
 use crate::{Generation, KindStrategy};
 use kubist_api::discovery::v1::{Endpoint, EndpointPort, EndpointSlice};
-use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
 
 use super::rules::{self, Errors};
 use super::{address_rules, fill, metadata_checks};
@@ -54,7 +54,7 @@ impl KindStrategy for EndpointSlices {
         errors.extend(self.validate(new));
         let path = FieldPath::new("addressType");
         let types = (&new.address_type, &old.address_type);
-        rules::immutable_value(&mut errors, types.0, types.1, &path, Into::into);
+        rules::immutable_value(&mut errors, types.0, types.1, &path, BadValue::json);
         errors
     }
     fn checks_metadata(&self) -> bool {
