@@ -60,6 +60,7 @@ mod job_status_rules;
 mod job_update_rules;
 mod lease;
 mod limit_range;
+mod line_matches;
 mod metadata_checks;
 mod metric_rules;
 mod namespace;

@@ -49,7 +49,8 @@ impl KindStrategy for CsiDrivers {
     fn warnings(&self, new: &CSIDriver, old: Option<&CSIDriver>) -> Vec<String> {
         let spec = &new.spec;
         let is_unset = spec.service_account_token_in_secrets.is_none();
-        if old.is_some() || spec.token_requests.is_empty() || !is_unset {
+        let is_old = old.is_some_and(|it| it.spec.token_requests == spec.token_requests);
+        if is_old || spec.token_requests.is_empty() || !is_unset {
             return Vec::new();
         }
         vec![

@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
+use super::line_matches::{self, Block};
+
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
 /// Texts with more lines than this are not compared.
 const LINES_MAX: usize = 4000;
-/// Pairs of lines that are compared, between what both begin and end with: that is quadratic.
-/// Beyond it all of one is shown as replaced by all of the other.
-const PAIRS_MAX: usize = 1 << 18;
 
 /// The hunks of the difference, without a header; empty if there is none.
 pub(super) fn json_diff(old: &str, new: &str) -> String {
@@ -74,54 +73,25 @@ enum Edit<'a> {
     Added(&'a str),
 }
 
-/// The shortest way from one list of lines to the other.
+/// What makes the new lines of the old ones.
 fn edits<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Edit<'a>> {
-    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let (old_rest, new_rest) = (&old[head..], &new[head..]);
-    let pairs = old_rest.iter().rev().zip(new_rest.iter().rev());
-    let tail = pairs.take_while(|(a, b)| a == b).count();
-    let (a, b) = (
-        &old_rest[..old_rest.len() - tail],
-        &new_rest[..new_rest.len() - tail],
-    );
-    if a.len() * b.len() > PAIRS_MAX {
-        let same = |lines: &[&'a str]| lines.iter().map(|line| Edit::Same(line)).collect();
-        let mut edits: Vec<Edit<'a>> = same(&old[..head]);
-        edits.extend(a.iter().map(|line| Edit::Removed(line)));
-        edits.extend(b.iter().map(|line| Edit::Added(line)));
-        let after: Vec<Edit<'a>> = same(&old[old.len() - tail..]);
-        edits.extend(after);
-        return edits;
-    }
-    let width = b.len() + 1;
-    // The length of the longest common part of what follows each pair of lines.
-    let mut common = vec![0_u32; (a.len() + 1) * width];
-    for i in (0..a.len()).rev() {
-        for j in (0..b.len()).rev() {
-            common[i * width + j] = if a[i] == b[j] {
-                common[(i + 1) * width + j + 1] + 1
-            } else {
-                common[(i + 1) * width + j].max(common[i * width + j + 1])
-            };
-        }
-    }
-    let mut edits: Vec<Edit<'a>> = old[..head].iter().map(|line| Edit::Same(line)).collect();
+    let mut edits = Vec::with_capacity(old.len().max(new.len()));
     let (mut i, mut j) = (0, 0);
-    while i < a.len() || j < b.len() {
-        if i < a.len() && j < b.len() && a[i] == b[j] {
-            edits.push(Edit::Same(a[i]));
-            (i, j) = (i + 1, j + 1);
-        } else if j == b.len()
-            || i < a.len() && common[(i + 1) * width + j] >= common[i * width + j + 1]
-        {
-            edits.push(Edit::Removed(a[i]));
-            i += 1;
-        } else {
-            edits.push(Edit::Added(b[j]));
-            j += 1;
-        }
+    let end = Block {
+        old: old.len(),
+        new: new.len(),
+        lines: 0,
+    };
+    for block in line_matches::blocks(old, new).into_iter().chain([end]) {
+        let part = |lines: &[&'a str], from: usize, to: usize| -> Vec<&'a str> {
+            lines.get(from..to).unwrap_or_default().to_vec()
+        };
+        let (removed, added) = (part(old, i, block.old), part(new, j, block.new));
+        edits.extend(removed.into_iter().map(Edit::Removed));
+        edits.extend(added.into_iter().map(Edit::Added));
+        (i, j) = (block.old + block.lines, block.new + block.lines);
+        edits.extend(part(old, block.old, i).into_iter().map(Edit::Same));
     }
-    edits.extend(old[old.len() - tail..].iter().map(|line| Edit::Same(line)));
     edits
 }
 
@@ -159,8 +129,9 @@ fn push_hunk(out: &mut String, edits: &[Edit<'_>], start: usize, end: usize) {
     let (before, hunk) = (&edits[..start], &edits[start..end]);
     let (old, new) = (olds(before) + 1, news(before) + 1);
     let (old_count, new_count) = (olds(hunk), news(hunk));
+    let (old, new) = (range(old, old_count), range(new, new_count));
     // Writing to a String cannot fail.
-    let _ = writeln!(out, "@@ -{old},{old_count} +{new},{new_count} @@");
+    let _ = writeln!(out, "@@ -{old} +{new} @@");
     for edit in hunk {
         let (mark, line) = match edit {
             Edit::Same(line) => (' ', line),
@@ -170,6 +141,15 @@ fn push_hunk(out: &mut String, edits: &[Edit<'_>], start: usize, end: usize) {
         out.push(mark);
         out.push_str(line);
         out.push('\n');
+    }
+}
+
+/// The lines of a hunk, as `diff` writes them.
+fn range(first: usize, count: usize) -> String {
+    match count {
+        0 => format!("{},0", first.saturating_sub(1)),
+        1 => first.to_string(),
+        _ => format!("{first},{count}"),
     }
 }
 
@@ -196,6 +176,18 @@ mod tests {
         let diff = json_diff(&list(0), &list(5_000));
         assert_eq!(diff.lines().filter(|it| it.starts_with('-')).count(), 1_000);
         assert_eq!(diff.lines().filter(|it| it.starts_with('+')).count(), 1_000);
+    }
+
+    #[test]
+    fn an_item_that_is_added_is_shown_where_its_neighbours_fit_longest() {
+        let volume = |name: &str| format!(r#"{{"Name":"{name}","A":null,"B":null}}"#);
+        let old = format!(r#"{{"Volumes":[{}],"C":1}}"#, volume("a"));
+        let new = format!(r#"{{"Volumes":[{},{}],"C":1}}"#, volume("a"), volume("b"));
+        assert_eq!(
+            json_diff(&old, &new),
+            "@@ -4,6 +4,11 @@\n    \"Name\": \"a\",\n    \"A\": null,\n    \"B\": null\n+  },\n+  \
+             {\n+   \"Name\": \"b\",\n+   \"A\": null,\n+   \"B\": null\n   }\n  ],\n  \"C\": 1\n"
+        );
     }
 
     #[test]
