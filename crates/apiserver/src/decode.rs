@@ -378,6 +378,15 @@ fn check_kind(
     )))
 }
 
+/// Kinds that upstream knows in whichever version they say they are of.
+const UNVERSIONED: [&str; 5] = [
+    "Status",
+    "APIVersions",
+    "APIGroupList",
+    "APIGroup",
+    "APIResourceList",
+];
+
 /// Why an object of another kind cannot be one of a built-in kind. Upstream decodes it as what it
 /// says it is before it finds that out.
 pub(crate) fn foreign(
@@ -387,11 +396,16 @@ pub(crate) fn foreign(
     json: &[u8],
 ) -> String {
     let facts = expected.facts();
-    let Some(found) = find_kind_by_api_version(api_version, kind) else {
+    let known_as = if UNVERSIONED.contains(&kind) {
+        "v1"
+    } else {
+        api_version
+    };
+    let Some(found) = find_kind_by_api_version(known_as, kind) else {
         return not_registered(api_version, kind, SCHEME);
     };
     go_decode::mistake(json, found.schema()).unwrap_or_else(|| {
-        let version = api_version.rsplit('/').next().unwrap_or_default();
+        let version = known_as.rsplit('/').next().unwrap_or_default();
         let (package, internal) = (internal_package(facts.group), facts.kind);
         format!("converting ({version}.{kind}) to ({package}.{internal}): unknown conversion")
     })

@@ -5,12 +5,14 @@
 
 use crate::custom::{ScalePaths, custom, custom_mut};
 use crate::rest::UpdatedObject;
+use crate::validate_metadata::validate_metadata;
+use crate::{MetadataRules, NameRule};
 use kubist_api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
 use kubist_api::autoscaling::v1::Scale;
 use kubist_api::core::v1::ReplicationController;
 use kubist_apimachinery::{
-    AnyObject, FieldError, FieldPath, GroupKind, LabelSelector, ObjectMeta, Preconditions,
-    Selector, Status, Str, format_label_selector,
+    AnyObject, FieldError, FieldPath, GroupKind, GroupResource, LabelSelector, ObjectMeta,
+    Preconditions, Selector, Status, Str, format_label_selector,
 };
 use std::any::Any;
 
@@ -114,6 +116,8 @@ fn set(object: &mut dyn AnyObject, replicas: i32, paths: Option<&ScalePaths>) {
 pub(crate) struct Scaled<'a> {
     /// What makes the new scale.
     pub(crate) scale: &'a dyn UpdatedObject,
+    /// What the workload is one of.
+    pub(crate) resource: GroupResource,
     /// The name of the workload.
     pub(crate) name: &'a str,
     /// The answer if the workload has no scale.
@@ -140,16 +144,9 @@ impl UpdatedObject for Scaled<'_> {
         {
             return Err(paths.still_missing());
         }
-        let mut errors = Vec::new();
         // The rules of a custom object have words of their own for it.
-        if new.spec.replicas < 0 && self.paths.is_none() {
-            let path = FieldPath::new("spec").child("replicas");
-            let detail = "must be greater than or equal to 0";
-            errors.push(FieldError::invalid(&path, new.spec.replicas, detail));
-        }
-        if !errors.is_empty() {
-            let kind = GroupKind::new("autoscaling", "Scale");
-            return Err(Status::invalid(&kind, self.name, &errors));
+        if self.paths.is_none() {
+            self.check(new, old)?;
         }
         let mut object = old.boxed_clone();
         set(&mut *object, new.spec.replicas, self.paths);
@@ -162,6 +159,33 @@ impl UpdatedObject for Scaled<'_> {
     }
 }
 
+impl Scaled<'_> {
+    /// The metadata of a scale is checked although nothing of it is kept.
+    fn check(&self, new: &Scale, old: &dyn AnyObject) -> Result<(), Status> {
+        let (names, rules) = (NameRule::DnsSubdomain, MetadataRules::Strict);
+        let mut errors = validate_metadata(&new.metadata, true, names, rules);
+        if new.spec.replicas < 0 {
+            let path = FieldPath::new("spec").child("replicas");
+            let detail = "must be greater than or equal to 0";
+            errors.push(FieldError::invalid(&path, new.spec.replicas, detail));
+        }
+        if !errors.is_empty() {
+            let kind = GroupKind::new("autoscaling", "Scale");
+            return Err(Status::invalid(&kind, self.name, &errors));
+        }
+        let (wanted, found) = (&new.metadata.uid, &old.meta().uid);
+        if !wanted.is_empty() && wanted != found {
+            let why = format!(
+                "Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
+            );
+            let resource = format!("{}/scale", self.resource.resource);
+            let resource = GroupResource::new(self.resource.group.clone(), resource);
+            return Err(Status::conflict(&resource, self.name, why));
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,6 +195,8 @@ mod tests {
         let mut object = Deployment::default();
         object.metadata.name = "web".into();
         object.metadata.resource_version = "7".into();
+        object.metadata.namespace = "default".into();
+        object.metadata.uid = "u".into();
         object.metadata.labels.insert("x".into(), "y".into());
         object.spec.replicas = Some(2);
         let selector = object.spec.selector.get_or_insert_default();
@@ -180,11 +206,16 @@ mod tests {
     }
 
     fn scaled(replicas: i32) -> Result<Box<dyn AnyObject>, Status> {
+        changed(|scale| scale.spec.replicas = replicas)
+    }
+
+    fn changed(change: impl FnOnce(&mut Scale)) -> Result<Box<dyn AnyObject>, Status> {
         let scale = of(&deployment(), None).expect("nothing is custom");
         let mut scale = scale.expect("deployments scale");
-        scale.spec.replicas = replicas;
+        change(&mut scale);
         let scaled = Scaled {
             scale: &Replacement(Box::new(scale)),
+            resource: GroupResource::new("apps", "deployments"),
             name: "web",
             missing: Status::internal_error("no scale"),
             paths: None,
@@ -211,5 +242,19 @@ mod tests {
         assert!(scaled(5).expect("it is valid").equals(&expected));
         let status = scaled(-1).expect_err("there is no such number of pods");
         assert!(status.is_invalid());
+    }
+
+    #[test]
+    fn the_metadata_of_a_scale_is_checked_before_it_is_forgotten() {
+        let status = changed(|scale| scale.metadata.finalizers.push("a/b/c".into()));
+        let status = status.expect_err("it is no name");
+        let start = "Scale.autoscaling \"web\" is invalid: metadata.finalizers: Invalid value";
+        assert!(status.message.starts_with(start), "{}", status.message);
+        let status = changed(|scale| scale.metadata.uid = "x".into());
+        assert_eq!(
+            status.expect_err("it is another").message,
+            "Operation cannot be fulfilled on deployments/scale.apps \"web\": Precondition \
+             failed: UID in precondition: x, UID in object meta: u"
+        );
     }
 }

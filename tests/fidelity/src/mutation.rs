@@ -106,6 +106,8 @@ pub(crate) fn edit(object: &Value, catalogue: &Catalogue, random: &mut Random) -
     if !random.percent(6) {
         places.retain(|place| !is_head(place));
     }
+    // Our server keeps expressions, and does not compile them.
+    places.retain(|place| !matches!(place.field.as_str(), "cel" | "expression"));
     if places.is_empty() {
         return metadata_edit(random);
     }

@@ -2,8 +2,8 @@
 //!
 //! Uids, addresses and ports that a server allots become numbers in the order of their appearance;
 //! the versions of an object become the number of the version (see `versions`), so that a write
-//! that changes nothing is told from one that does. Times of today, generated names, tokens and ages
-//! become words.
+//! that changes nothing is told from one that does. Times of today, generated names, tokens and
+//! ages become words.
 
 use std::collections::BTreeMap;
 
@@ -136,6 +136,8 @@ impl Normaliser {
     fn field(&mut self, key: &str, text: &str, request: &Request) -> String {
         match key {
             "serverAddress" => return "<server>".to_owned(),
+            // It has its number already.
+            "resourceVersion" if text.starts_with("<version") => return text.to_owned(),
             "continue" if !text.is_empty() => return "<continue>".to_owned(),
             "token" if text.starts_with("ey") && text.matches('.').count() == 2 => {
                 return "<token>".to_owned();
@@ -250,6 +252,18 @@ mod tests {
         let message = json!({"message": "the version 131 is not 7"});
         let message = normal(&mut normaliser, message);
         assert_eq!(message["message"], "the version <n> is not 7");
+    }
+
+    #[test]
+    fn a_version_that_an_object_came_with_is_no_part_of_others() {
+        let mut normaliser = Normaliser::new(NOW);
+        let uid = "11111111-2222-3333-4444-555555555555";
+        let dry = json!({"metadata": {"uid": "22222222-2222-3333-4444-555555555555",
+            "resourceVersion": "0"}});
+        normal(&mut normaliser, dry);
+        let object = json!({"metadata": {"uid": uid, "resourceVersion": "120"}});
+        let object = normal(&mut normaliser, object);
+        assert_eq!(object["metadata"]["resourceVersion"], "<version 0>");
     }
 
     #[test]

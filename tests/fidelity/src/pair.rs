@@ -182,6 +182,7 @@ impl<'a> Side<'a> {
     async fn end(&mut self) {
         let mut made = std::mem::take(&mut self.made);
         made.reverse();
+        let groups: Vec<String> = made.iter().filter_map(|path| group_of(path)).collect();
         let namespace = self.memory.namespace().to_owned();
         made.push(format!("/api/v1/namespaces/{namespace}"));
         for path in made {
@@ -196,6 +197,26 @@ impl<'a> Side<'a> {
                 .is_some_and(|answer| !answer["metadata"]["deletionTimestamp"].is_null());
             if is_kept {
                 self.release(&path).await;
+            }
+        }
+        if !groups.is_empty() {
+            self.await_forgotten(&groups).await;
+        }
+    }
+
+    /// Waits until no document names these groups: they follow definitions some time later, and
+    /// whoever reads them next would find them there.
+    async fn await_forgotten(&mut self, groups: &[String]) {
+        for path in ["/openapi/v3", "/openapi/v2"] {
+            for _ in 0..ROUNDS_MAX {
+                let asked = request("GET", path.to_owned(), String::new());
+                let body = self.server.send(&asked).await.map(|raw| raw.body);
+                let body = body.unwrap_or_default();
+                let text = String::from_utf8_lossy(&body);
+                if !groups.iter().any(|group| text.contains(group.as_str())) {
+                    break;
+                }
+                tokio::time::sleep(PAUSE).await;
             }
         }
     }
@@ -216,6 +237,13 @@ impl<'a> Side<'a> {
             self.server.send(&finalize).await.ok();
         }
     }
+}
+
+/// The group that a definition at this path defines.
+fn group_of(path: &str) -> Option<String> {
+    let (_, name) = path.split_once("/customresourcedefinitions/")?;
+    let (_, group) = name.split_once('.')?;
+    Some(group.to_owned())
 }
 
 fn request(method: &'static str, target: String, body: String) -> Request {
@@ -256,6 +284,13 @@ mod tests {
             headers: Vec::new(),
             body: body.to_string().into_bytes(),
         }
+    }
+
+    #[test]
+    fn a_group_is_known_by_the_path_of_its_definition() {
+        let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.a.example.com";
+        assert_eq!(group_of(path).as_deref(), Some("a.example.com"));
+        assert_eq!(group_of("/api/v1/namespaces/a.b"), None);
     }
 
     #[test]

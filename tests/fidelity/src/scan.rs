@@ -214,26 +214,23 @@ pub(crate) fn without_scheme(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text whose numbers are replaced where they are to be. Digits in a word are no number.
+/// A text whose numbers are replaced where they are to be, but not the digits of other words.
 pub(crate) fn with_numbers(text: &str, is_replaced: impl Fn(&str) -> bool) -> String {
     let mut replaced = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find(|it: char| it.is_ascii_digit()) {
         let length = rest[start..].bytes().take_while(u8::is_ascii_digit).count();
+        let (before, after) = (&rest[..start], &rest[start + length..]);
         let number = &rest[start..start + length];
-        replaced.push_str(&rest[..start]);
-        let around = [
-            replaced.chars().next_back(),
-            rest[start + length..].chars().next(),
-        ];
-        let in_word = around.into_iter().flatten().any(char::is_alphabetic);
-        let shown = if !in_word && is_replaced(number) {
+        replaced.push_str(before);
+        let is_part = replaced.ends_with(|it: char| it.is_ascii_alphabetic())
+            || after.starts_with(|it: char| it.is_ascii_alphabetic());
+        replaced.push_str(if !is_part && is_replaced(number) {
             "<n>"
         } else {
             number
-        };
-        replaced.push_str(shown);
-        rest = &rest[start + length..];
+        });
+        rest = after;
     }
     replaced.push_str(rest);
     replaced
@@ -299,6 +296,8 @@ mod tests {
     fn numbers_are_replaced_where_they_are_to_be() {
         let replaced = with_numbers("1 is not 22 (3)", |number| number == "22");
         assert_eq!(replaced, "1 is not <n> (3)");
+        let words = with_numbers("a1 1b c1d 1.2-1", |number| number == "1");
+        assert_eq!(words, "a1 1b c1d <n>.2-<n>");
         let hexadecimal = with_numbers("(613a22b6) v22 22", |number| number == "22");
         assert_eq!(hexadecimal, "(613a22b6) v22 <n>");
     }

@@ -109,6 +109,20 @@ fn the_last_kind_counts_in_any_case_of_letters() {
 }
 
 #[test]
+fn a_status_is_one_in_whichever_version() {
+    for version in ["v1", "*.example.com", "v2"] {
+        refused_with(
+            &format!(r#"{{"apiVersion":"apps/{version}","kind":"Status"}}"#),
+            Format::Json,
+            &format!(
+                "Status in version {version:?} cannot be handled as a ConfigMap: converting \
+                 (v1.Status) to (core.ConfigMap): unknown conversion"
+            ),
+        );
+    }
+}
+
+#[test]
 fn versions_and_kinds_that_are_none_are_told_before_the_fields() {
     let head = "the object provided is unrecognized (must be of type ConfigMap): ";
     refused_with(

@@ -1,7 +1,7 @@
 //! Discovery in one document: `APIGroupDiscoveryList` of `apidiscovery.k8s.io/v2`.
 
 use super::add_names;
-use kubist_api::{ResourceFacts, SubresourceFacts};
+use kubist_api::{ResourceFacts, SubresourceFacts, find_kind};
 use kubist_registry::{ServedGroup, ServedResource, ServedVersion};
 use serde_json::{Value, json};
 
@@ -51,10 +51,10 @@ fn resource(served: &ServedResource) -> Value {
     entry
 }
 
-/// Names of the own group and version are left empty.
+/// Names of the own group and version are left empty, but of custom resources.
 fn subresource(resource: &ResourceFacts, facts: &SubresourceFacts, verbs: &[&str]) -> Value {
     let own = (facts.group, facts.version) == (resource.group, resource.version);
-    let (group, version) = if own {
+    let (group, version) = if own && is_built_in(resource) {
         ("", "")
     } else {
         (facts.group, facts.version)
@@ -66,7 +66,16 @@ fn subresource(resource: &ResourceFacts, facts: &SubresourceFacts, verbs: &[&str
     })
 }
 
-/// Names of the own group and version are left empty.
+/// Names of the own group and version are left empty, but of custom resources.
 fn response_kind(facts: &ResourceFacts) -> Value {
-    json!({"group": "", "version": "", "kind": facts.kind})
+    let (group, version) = if is_built_in(facts) {
+        ("", "")
+    } else {
+        (facts.group, facts.version)
+    };
+    json!({"group": group, "version": version, "kind": facts.kind})
+}
+
+fn is_built_in(facts: &ResourceFacts) -> bool {
+    find_kind(facts.group, facts.version, facts.kind).is_some()
 }

@@ -67,8 +67,8 @@ async fn whoever_deletes_jobs_and_does_not_say_what_becomes_of_pods_is_warned() 
         let answer = delete_with(&mut client, path, &options).await;
         assert_eq!(answer.header("warning"), warning, "{path} {options}");
     }
-    let by_query = client.delete(&format!("{none}?orphanDependents=true"));
-    assert_eq!(by_query.await.header("warning"), "");
+    let by_query = format!("{none}?orphanDependents=true");
+    assert_eq!(client.delete(&by_query).await.header("warning"), "");
     server.shutdown().await;
 }
 

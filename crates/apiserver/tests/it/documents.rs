@@ -91,6 +91,19 @@ async fn a_custom_resource_has_a_document_that_follows_its_definition() {
     assert_eq!(forms, expected);
     assert!(document["paths"][format!("{path}/status")]["put"].is_object());
 
+    let discovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    let reader = Client::in_memory(&server, Version::HTTP_2).await;
+    let groups = reader.header("accept", discovery).get("/apis").await.json();
+    let mut groups = groups["items"].as_array().expect("a list").iter();
+    let group = groups.find(|it| it["metadata"]["name"] == "shop.example.com");
+    let resource = &group.expect("it is there")["versions"][0]["resources"][0];
+    let kind = json!({"group": "shop.example.com", "version": "v1", "kind": "Gadget"});
+    assert_eq!(
+        resource["responseKind"], kind,
+        "of custom resources all is said"
+    );
+    assert_eq!(resource["subresources"][0]["responseKind"], kind);
+
     let mut changed = definition();
     let version = &mut changed["spec"]["versions"][0];
     version["schema"]["openAPIV3Schema"]["description"] = json!("Another gadget.");

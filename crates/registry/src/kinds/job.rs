@@ -59,7 +59,8 @@ impl KindStrategy for Jobs {
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut Job) {
         pod_disabled_fields::drop_from(&mut new.spec.template.spec, None);
-        // Labels that were taken from the template follow what becomes of those.
+        // Labels that were taken from the template follow what becomes of those. If there were
+        // none, it is stored without, and they are filled in when it is read.
         let follows = !new.metadata.labels.is_empty()
             && new.metadata.labels == new.spec.template.metadata.labels;
         if new.spec.manual_selector != Some(true) {
@@ -69,9 +70,6 @@ impl KindStrategy for Jobs {
             new.metadata.labels.clear();
             labels_from_template(&mut new.metadata.labels, &new.spec.template);
         }
-    }
-    fn canonicalize(&self, object: &mut Job) {
-        labels_from_template(&mut object.metadata.labels, &object.spec.template);
     }
     fn warnings(&self, new: &Job, old: Option<&Job>) -> Vec<String> {
         let (meta, before) = (&new.metadata, old.map(|it| &it.metadata));

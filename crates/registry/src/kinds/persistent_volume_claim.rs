@@ -42,8 +42,8 @@ impl KindStrategy for PersistentVolumeClaims {
         })
     }
     fn prepare_for_create(&self, _: &RequestContext, new: &mut PersistentVolumeClaim) {
+        // The phase is filled in when it is read.
         new.status = PersistentVolumeClaimStatus::default();
-        new.status.phase = "Pending".into();
         drop_sources(&mut new.spec, None);
         level_sources(&mut new.spec);
     }

@@ -1,13 +1,13 @@
 //! The rules of a kind without its storage: what a create or an update would store.
 
 use super::{Replacement, Rest};
-use crate::RequestContext;
 use crate::store::UpdateRequest;
+use crate::{RequestContext, Stored, stored_defaults};
 use kubist_apimachinery::{AnyObject, Status};
 
 impl Rest {
-    /// What a create of `object` would store, in the served version: with defaults, prepared,
-    /// checked and in canonical form. Nothing is admitted, looked up, allotted or written.
+    /// What a create of `object` would store, as it is read in the served version: with defaults,
+    /// prepared, checked and in canonical form. Nothing is admitted, looked up, allotted or written.
     pub fn prepare_create(
         &self,
         cx: &RequestContext,
@@ -17,7 +17,8 @@ impl Rest {
         let mut object = self.to_storage(object)?;
         store.strategy.apply_defaults(&mut *object);
         let prepared = store.begin_create(&self.shared, cx, object, self.group_rules())?;
-        self.to_served(prepared)
+        let read = Stored::from_object(store.kind(), 0, prepared);
+        self.to_served(stored_defaults::complete(read).to_object()?)
     }
 
     /// What an update of `old`, as it is stored, by `new` would store; of the part of it that this

@@ -97,6 +97,7 @@ impl Rest {
     ) -> Result<Stored, Status> {
         let scaled = scale::Scaled {
             scale: object,
+            resource: self.group_resource(),
             name,
             missing: self.has_no_scale(),
             paths: self.scale_paths(),

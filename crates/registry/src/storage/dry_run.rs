@@ -4,7 +4,7 @@
 
 use super::{Change, Changed, CreateRequest, Outcome, Storage, UpdateRequest, check};
 use crate::raw::given_version;
-use crate::{StorageError, Stored};
+use crate::{StorageError, Stored, stored_defaults};
 use kubist_apimachinery::{AnyObject, Preconditions};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -39,7 +39,8 @@ impl DryRunnable {
         }
         // The answer keeps a resource version that would have been refused, as upstream.
         let given = given_version(&*object);
-        Ok(Stored::from_object(self.kind(), given, object))
+        let stored = Stored::from_object(self.kind(), given, object);
+        Ok(stored_defaults::complete(stored))
     }
 
     /// As [`Storage::update`]. A dry run keeps the resource version.
@@ -79,7 +80,8 @@ impl DryRunnable {
                 (Stored::from_object(self.kind(), revision, last), true)
             }
             (Changed::Write(object, _) | Changed::Create(object, _), _) => {
-                (Stored::from_object(self.kind(), revision, object), false)
+                let stored = Stored::from_object(self.kind(), revision, object);
+                (stored_defaults::complete(stored), false)
             }
         };
         Ok(Outcome {

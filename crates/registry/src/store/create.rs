@@ -72,11 +72,11 @@ impl Store {
             let meta = object.meta();
             let (namespace, name) = (meta.namespace.clone(), meta.name.clone());
             match self.create_once(call, object, guards.clone()).await {
-                Err(StorageError::Exists { .. }) if generated => {
+                // Upstream speaks of a generated name also where one was given beside the prefix.
+                Err(StorageError::Exists { terminating, .. }) if !base.is_empty() => {
                     tries -= 1;
-                    if tries == 0 {
-                        let resource = self.resource();
-                        return Err(Status::generate_name_conflict(&resource, &name, 1));
+                    if tries == 0 || !generated {
+                        return Err(self.name_is_taken(&name, terminating));
                     }
                 }
                 // Somebody has changed the namespace or the definition, perhaps ended it.
@@ -86,6 +86,15 @@ impl Store {
                 result => return result.map_err(self.failed(Operation::Create, &name)),
             }
         }
+    }
+
+    /// There is an object of a name that was to be generated.
+    fn name_is_taken(&self, name: &str, terminating: bool) -> Status {
+        let mut status = Status::generate_name_conflict(&self.resource(), name, 1);
+        if terminating {
+            status.message = format!("object is being deleted: {}", status.message).into();
+        }
+        status
     }
 
     async fn create_once(

@@ -72,7 +72,13 @@ async fn names_are_generated_on_demand() {
     let two = fixture.create(object.clone()).await.metadata.name;
     assert!(one.starts_with("gen-") && one.len() == 9 && one != two);
     object.metadata.name = "named".into();
-    assert_eq!(fixture.create(object).await.metadata.name, "named");
+    assert_eq!(fixture.create(object.clone()).await.metadata.name, "named");
+    let status = fixture.try_create(object).await.expect_err("it is taken");
+    assert_eq!(
+        status.message,
+        "configmaps \"named\" already exists, the server was not able to generate a unique name \
+         for the object"
+    );
 }
 
 #[tokio::test]

@@ -286,12 +286,25 @@ async fn a_job_marks_its_pods_with_its_uid() {
     template["metadata"] = json!({});
     template["spec"]["restartPolicy"] = json!("Never");
     let object = json!({"metadata": {"name": "j"}, "spec": {"template": template}});
-    let mut job = kinds.create("batch/jobs", object).await;
+    let job = kinds.create("batch/jobs", object).await;
     let uid = job["metadata"]["uid"].clone();
     let key = "batch.kubernetes.io/controller-uid";
     assert_eq!(job["spec"]["selector"]["matchLabels"][key], uid);
     assert_eq!(job["spec"]["template"]["metadata"]["labels"][key], uid);
     assert_eq!(job["metadata"]["labels"]["job-name"], "j");
+    // It was stored without; the first change of whatever kind stores them.
+    let version = job["metadata"]["resourceVersion"].clone();
+    let mut job = kinds
+        .try_update("batch/jobs", &job)
+        .await
+        .expect("nothing changed");
+    assert_ne!(job["metadata"]["resourceVersion"], version);
+    let version = job["metadata"]["resourceVersion"].clone();
+    let same = kinds.try_update("batch/jobs", &job).await;
+    assert_eq!(
+        same.expect("nothing changed")["metadata"]["resourceVersion"],
+        version
+    );
     job["spec"]["parallelism"] = json!(3);
     let mut job = kinds
         .try_update("batch/jobs", &job)

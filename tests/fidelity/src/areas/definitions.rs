@@ -66,6 +66,12 @@ fn define(plan: &mut Plan<'_>) {
     let mut step = plan.step("GET", OBJECTS);
     step.until = Some(Until::Found);
     plan.push(step);
+    if plan.random.percent(30) {
+        // Later, documents would be behind of what happens to their definition.
+        let mut step = plan.step("GET", "/openapi/v3/apis/{{tag}}.example.com/v1");
+        step.until = Some(Until::Found);
+        plan.push(step);
+    }
     plan.touch(OBJECTS);
 }
 
@@ -143,7 +149,6 @@ fn read(plan: &mut Plan<'_>) {
         "/apis/{{tag}}.example.com/v2",
         "/apis/{{tag}}.example.com/v1/unknown",
         "/apis/{{tag}}.example.com/v1/things/a",
-        "/openapi/v3/apis/{{tag}}.example.com/v1",
         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.{{tag}}.example.com",
     ]);
     let mut step = plan.step("GET", path);

@@ -6,7 +6,12 @@ use super::*;
 async fn update_changes_what_changed_and_keeps_the_rest() {
     over_all(async |tester| {
         let who = tester.who();
-        let created = tester.create("a").await;
+        let mut created = tester.create("a").await;
+        if tester.rest.facts().plural == "persistentvolumeclaims" {
+            // The phase of a claim is stored with its first change, whatever that is.
+            let first = tester.put(created).await;
+            created = object_of(&first.unwrap_or_else(|status| panic!("{who}: {status:?}")));
+        }
         let same = tester.put(created.boxed_clone()).await;
         let same = same.unwrap_or_else(|status| panic!("{who}: {status:?}"));
         assert!(object_of(&same).equals(&*created), "{who}: nothing changed");
