@@ -14,6 +14,7 @@ mod watch_cache;
 pub(crate) use dry_run::DryRunnable;
 pub use factory::{MadeStorage, StorageFactory, StorageOptions};
 pub use stats::StorageStats;
+pub(crate) use watch_cache::has_none_upstream;
 pub use watch_cache::{WatchCache, WatchCacheSizes, WatchCacheSizesError};
 
 use crate::storage_key::KeyLayout;
@@ -37,11 +38,6 @@ pub trait Storage: fmt::Debug + Send + Sync + 'static {
 
     /// Where the objects are.
     fn keys(&self) -> &KeyLayout;
-
-    /// Whether reads may be answered from memory.
-    fn is_cached(&self) -> bool {
-        false
-    }
 
     /// Stores a new object under a key that nothing is under.
     ///

@@ -102,7 +102,8 @@ pub fn table_columns(facts: &ResourceFacts) -> &'static [Column] {
 
 /// Whether a resource has columns of its own, beyond what every object has.
 pub fn has_own_columns(facts: &ResourceFacts) -> bool {
-    !std::ptr::eq(table_columns(facts), DEFAULT_COLUMNS.as_slice())
+    let names = |columns: &'static [Column]| columns.iter().map(|it| it.name);
+    !names(table_columns(facts)).eq(names(&DEFAULT_COLUMNS))
 }
 
 /// The cells of `object`, one for each of [`table_columns`]. `object` is of the resource and

@@ -103,7 +103,7 @@ impl EventStream {
             range: range.unwrap_or_else(|| no_keys(codec.keys())),
             predicate: request.predicate.clone(),
         };
-        let begin = start::begin(&*source, &interest, request.options).await?;
+        let begin = start::begin(&*source, &interest, request.options, request.kind).await?;
         let now = Instant::now();
         let wanted = request.options.allow_watch_bookmarks;
         let bookmarks = wanted.then(|| Bookmarks {

@@ -1,10 +1,12 @@
 //! How custom objects are created and changed: as any others, by what their definition says.
 
 use super::{FieldPath, ScalePaths, Shape, custom, custom_mut};
+use crate::validate_metadata::is_domain_qualified;
 use crate::{
     Admission, BoxFuture, Generation, MetadataRules, RequestContext, StatusKeeps, Strategy,
 };
-use kubist_apimachinery::{AnyObject, CustomObject, FieldError, Status, StatusReason};
+use kubist_apimachinery::go_text::quote;
+use kubist_apimachinery::{AnyObject, CustomObject, FieldError, Status, StatusReason, Str};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -144,5 +146,20 @@ impl Strategy for CustomStrategy {
 
     fn metadata_rules(&self) -> MetadataRules {
         MetadataRules::Lenient
+    }
+
+    fn warnings(&self, new: &dyn AnyObject, old: Option<&dyn AnyObject>) -> Vec<String> {
+        let before = old.map_or(&[][..], |old| old.meta().finalizers.as_slice());
+        let is_told =
+            |finalizer: &&Str| !is_domain_qualified(finalizer) && !before.contains(*finalizer);
+        let told = new.meta().finalizers.iter().filter(is_told);
+        told.map(|finalizer| {
+            format!(
+                "metadata.finalizers: {}: prefer a domain-qualified finalizer name to avoid \
+                 accidental conflicts with other finalizer writers",
+                quote(finalizer)
+            )
+        })
+        .collect()
     }
 }

@@ -71,7 +71,10 @@ fn check_spec(definition: &CustomResourceDefinition) -> Errors {
     let mut errors = Vec::new();
     let (spec, path) = (&definition.spec, FieldPath::new("spec"));
     check_group(&mut errors, definition, &path);
-    rules::word(&mut errors, &spec.scope, &SCOPES, &path.child("scope"));
+    let scope = path.child("scope");
+    if rules::required(&mut errors, &spec.scope, &scope) {
+        rules::one_of_texts(&mut errors, &spec.scope, &SCOPES, &scope);
+    }
     check_versions(&mut errors, definition, &path);
     let names = path.child("names");
     definition_name_rules::required(&mut errors, &spec.names, &names);

@@ -92,7 +92,7 @@ fn check_parameters(
             let detail = "`parameters.scope` is set to 'Cluster'";
             errors.push(FieldError::forbidden(&at, detail));
         }
-        _ => rules::one_of(
+        _ => rules::one_of_texts(
             errors,
             scope,
             &["Cluster", "Namespace"],

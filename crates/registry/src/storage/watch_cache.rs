@@ -31,6 +31,12 @@ impl WatchCache {
     }
 }
 
+/// Whether upstream keeps no cache of a resource by default. Its storage says some things otherwise
+/// than its cache, and clients see which of them answers, whatever we have.
+pub(crate) fn has_none_upstream(resource: &GroupResource) -> bool {
+    resource.resource == "events" && matches!(&*resource.group, "" | "events.k8s.io")
+}
+
 /// Sizes of watch caches by resource, as upstream's option has them: a cache adapts its size, so
 /// only zero means something, which is no cache.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

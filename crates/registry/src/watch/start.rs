@@ -4,6 +4,7 @@ use super::{INITIAL_PAGE, Initial, State};
 use crate::list::parse_version;
 use crate::reader::{Interest, Snapshot, Wanted, WatchSource};
 use crate::storage_error::StorageError;
+use kubist_api::Kind;
 use kubist_apimachinery::{ListOptions, ResourceVersion, Status, WatchPosition};
 use kubist_storage::{KeyRange, RangeRequest, RangeResponse, ReadError, Revision};
 
@@ -20,6 +21,7 @@ pub(super) async fn begin(
     source: &dyn WatchSource,
     interest: &Interest,
     options: &ListOptions,
+    kind: &Kind,
 ) -> Result<Begin, Status> {
     let position = options
         .watch_position()
@@ -49,7 +51,9 @@ pub(super) async fn begin(
             }),
         },
         Err(StorageError::TooLarge { requested, current }) => {
-            let status = Status::too_large_resource_version(requested, current, 1);
+            // As upstream's storage, and as its cache.
+            let seconds = if kind.facts().kind == "Event" { 2 } else { 1 };
+            let status = Status::too_large_resource_version(requested, current, seconds);
             Begin {
                 revision: current,
                 state: State::Failed(Box::new(status)),

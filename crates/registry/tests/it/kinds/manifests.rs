@@ -193,3 +193,22 @@ async fn the_address_of_a_pod_is_the_first_of_its_addresses() {
     let updated: Value = serde_json::from_slice(&updated).expect("it is JSON");
     assert_eq!(updated["status"]["podIPs"], json!([{"ip": "10.0.0.9"}]));
 }
+
+#[tokio::test]
+async fn values_that_have_a_type_upstream_are_shown_as_json() {
+    let kinds = Kinds::new().await;
+    let object = json!({"metadata": {"name": "l"}, "spec": {"limits": [{"type": "<>"}]}});
+    let found = kinds.causes("/limitranges", object).await;
+    let expected = "spec.limits[0].type: Invalid value: \"\\u003c\\u003e\": name part must";
+    assert!(found[0].starts_with(expected), "{found:?}");
+    let object = json!({
+        "metadata": {"name": "b"}, "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io", "kind": "<>", "name": "r",
+        },
+    });
+    let resource = "rbac.authorization.k8s.io/rolebindings";
+    assert_eq!(
+        kinds.causes(resource, object).await,
+        ["roleRef.kind: Unsupported value: \"<>\": supported values: \"Role\", \"ClusterRole\""]
+    );
+}
