@@ -4,7 +4,7 @@
 //! `status`; neither takes back what was said.
 
 use kubist_api::certificates::v1::{CertificateSigningRequest, CertificateSigningRequestCondition};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Time};
+use kubist_apimachinery::{FieldError, FieldPath, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::{self, Errors};
@@ -118,9 +118,9 @@ fn check_conditions(errors: &mut Errors, new: &CertificateSigningRequest, list: 
         match kind {
             _ if !rules::required(errors, status, &status_path) => {}
             "Approved" | "Denied" | "Failed" => {
-                one_of(errors, status, &["True"], &status_path);
+                rules::one_of(errors, status, &["True"], &status_path);
             }
-            _ => one_of(errors, status, &["False", "True", "Unknown"], &status_path),
+            _ => rules::one_of(errors, status, &["False", "True", "Unknown"], &status_path),
         }
         if is_verdict(condition) {
             verdicts.insert(kind);
@@ -131,13 +131,5 @@ fn check_conditions(errors: &mut Errors, new: &CertificateSigningRequest, list: 
         if repeated[index] {
             errors.push(FieldError::duplicate(&path.child("type"), kind));
         }
-    }
-}
-
-/// The same as [`rules::one_of`], of a type whose values upstream shows as JSON.
-fn one_of(errors: &mut Errors, value: &str, supported: &[&str], path: &FieldPath) {
-    if !supported.contains(&value) {
-        let shown = BadValue::json(value);
-        errors.push(FieldError::not_supported(path, shown, supported));
     }
 }
