@@ -207,7 +207,7 @@ impl Installed {
     }
 }
 
-fn new_store(kept: &Kept, said: &Said, ends: &watch::Sender<()>) -> Store {
+fn new_store(shared: &Shared, kept: &Kept, said: &Said, ends: &watch::Sender<()>) -> Store {
     let shape = Arc::clone(&said.stored);
     let (facts, has_status) = (shape.facts, shape.has_status);
     let strategy = CustomStrategy {
@@ -223,6 +223,7 @@ fn new_store(kept: &Kept, said: &Said, ends: &watch::Sender<()>) -> Store {
         strategy: Arc::new(strategy),
         has_status,
         hooks: Vec::new(),
+        finishing: shared.finishing.clone(),
         definition: Some(kept.definition.clone()),
         ends: Some(ends.subscribe()),
     }
@@ -289,7 +290,7 @@ impl Registry {
             Some(same) => Arc::clone(&same.ends),
             None => Arc::new(watch::Sender::new(())),
         };
-        let store = Arc::new(new_store(&kept, &said, &ends));
+        let store = Arc::new(new_store(&self.shared, &kept, &said, &ends));
         let rest = |shape: &Shape| Rest {
             shared: Arc::clone(&self.shared),
             facts: shape.facts,
@@ -336,7 +337,7 @@ impl Registry {
             renames_versions: said.renames_versions,
             cache: None,
         };
-        let store = new_store(&kept, &said, &watch::Sender::new(()));
+        let store = new_store(&self.shared, &kept, &said, &watch::Sender::new(()));
         Some(Arc::new(Rest {
             shared: Arc::clone(&self.shared),
             facts: shape.facts,
