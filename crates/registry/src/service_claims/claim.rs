@@ -128,7 +128,7 @@ impl Claim {
     }
 
     /// Gives something back, whether or not the future is polled, and waits for that.
-    fn release(&mut self, things: Things) -> impl Future<Output = ()> + Send + 'static {
+    fn release(&mut self, things: Things) -> impl Future<Output = ()> + Send + use<> {
         let place = self.place.take();
         let (done, released) = oneshot::channel();
         if place.is_some() && !things.is_nothing() {
@@ -167,7 +167,9 @@ impl Claim {
         };
         let has = self.taken.address.or_else(|| old.and_then(address_of));
         if has != Some(address) {
-            let taken = addresses.take(address, &self.owner, self.place.is_none()).await;
+            let taken = addresses
+                .take(address, &self.owner, self.place.is_none())
+                .await;
             taken.map_err(|error| no_address(new, Some(address), error))?;
             self.taken.address = Some(address);
         }
