@@ -90,19 +90,19 @@ struct Seen {
 }
 
 /// Moments at which a request is given up, until one is answered.
-async fn at_each_moment(mut request: impl AsyncFnMut(Duration, &mut Seen) -> bool) {
+async fn at_each_moment(mut request: impl AsyncFnMut(Duration, &mut Seen) -> bool) -> Seen {
     let mut seen = Seen::default();
     let mut wait = Duration::from_micros(500);
     while !request(wait, &mut seen).await {
         wait += LATENCY / 2;
         assert!(wait < AT_LAST, "it comes to an end");
     }
-    assert!(seen.undone && seen.done, "it was given up before and after");
+    seen
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_create_that_is_given_up_keeps_nothing_that_it_does_not_use() {
-    at_each_moment(async |wait, seen| {
+    let seen = at_each_moment(async |wait, seen| {
         let fixture = slow().await;
         let created = timeout(wait, fixture.try_create(service("a", 50, 30_100))).await;
         sleep(AT_LAST).await;
@@ -121,11 +121,12 @@ async fn a_create_that_is_given_up_keeps_nothing_that_it_does_not_use() {
         false
     })
     .await;
+    assert!(seen.undone && seen.done, "before it wrote, and after");
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_update_that_is_given_up_has_the_old_ports_or_the_new() {
-    at_each_moment(async |wait, seen| {
+    let seen = at_each_moment(async |wait, seen| {
         let fixture = slow().await;
         fixture.create(service("a", 50, 30_100)).await;
         let updated = timeout(wait, fixture.put(service("a", 50, 30_200))).await;
@@ -149,11 +150,12 @@ async fn an_update_that_is_given_up_has_the_old_ports_or_the_new() {
         false
     })
     .await;
+    assert!(seen.undone && seen.done, "before it wrote, and after");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_delete_that_is_given_up_gives_back_all_if_it_deletes() {
-    at_each_moment(async |wait, seen| {
+    let seen = at_each_moment(async |wait, seen| {
         let fixture = slow().await;
         fixture.create(service("a", 50, 30_100)).await;
         let options = DeleteOptions::default();
@@ -174,4 +176,5 @@ async fn a_delete_that_is_given_up_gives_back_all_if_it_deletes() {
         false
     })
     .await;
+    assert!(seen.done && !seen.undone, "once begun, it goes on");
 }
