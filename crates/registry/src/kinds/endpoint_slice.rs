@@ -40,13 +40,13 @@ impl KindStrategy for EndpointSlices {
             "" => errors.push(FieldError::required(&path, "")),
             kind => rules::one_of(&mut errors, kind, &["FQDN", "IPv4", "IPv6"], &path),
         }
+        check_ports(&mut errors, &new.ports, &FieldPath::new("ports"));
         let path = FieldPath::new("endpoints");
         if at_most(&mut errors, new.endpoints.len(), ENDPOINTS_MAX, &path) {
             for (index, endpoint) in new.endpoints.iter().enumerate() {
                 check_endpoint(&mut errors, new, endpoint, &path.index(index));
             }
         }
-        check_ports(&mut errors, &new.ports, &FieldPath::new("ports"));
         errors
     }
     fn validate_update(&self, new: &EndpointSlice, old: &EndpointSlice) -> Vec<FieldError> {
