@@ -9,6 +9,7 @@ use kubist_registry::{
     table_columns,
 };
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 /// Where a table describes its columns.
 const COLUMNS: &str = "columnDefinitions";
@@ -119,7 +120,7 @@ impl TableStyle {
 }
 
 /// A column, and what is said of it.
-type Described = (&'static Column, &'static str);
+type Described = (&'static Column, Cow<'static, str>);
 
 fn column((column, description): &Described) -> Value {
     json!({

@@ -63,15 +63,25 @@ pub struct Begin<'a> {
     pub dry_run: bool,
 }
 
-/// What a begin hook holds until it is known what becomes of the write. It is dropped without
-/// being told where nobody knows: storage did not answer, or the request was given up. The
-/// write may have happened then.
+/// What a begin hook holds until it is known what becomes of the write.
+///
+/// # Cancel safety
+///
+/// It is dropped without being told if the request is given up before anything was written: what it
+/// holds has to go back then. So it has to if the future of the begin hook is dropped. Once a write
+/// has begun, it goes on to its end, and this is told, though the request is given up.
 pub trait Begun: Send {
     /// The write succeeded.
     fn commit(self: Box<Self>) -> BoxFuture<'static, ()>;
 
     /// Nothing was written.
     fn rollback(self: Box<Self>) -> BoxFuture<'static, ()>;
+
+    /// Nobody knows what became of the write: storage did not answer. It may have happened.
+    /// Default: this is dropped.
+    fn abandon(self: Box<Self>) {
+        drop(self);
+    }
 }
 
 /// What all hooks of a resource have begun.
@@ -118,7 +128,10 @@ impl AllBegun {
     /// The write failed; perhaps nobody knows if nothing was written.
     pub(crate) async fn failed(self, error: &StorageError) {
         if !error.may_have_happened() {
-            self.rollback().await;
+            return self.rollback().await;
+        }
+        for begun in self.0 {
+            begun.abandon();
         }
     }
 }

@@ -55,6 +55,7 @@ mod clock;
 mod continue_token;
 mod convert;
 mod custom;
+mod finishing;
 mod hooks;
 mod kind_strategy;
 mod kinds;

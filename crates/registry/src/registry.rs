@@ -17,6 +17,7 @@ use crate::capability::RestStorage;
 use crate::catalog::{self, ServedGroup};
 use crate::convert::storage_version;
 use crate::custom::Definitions;
+use crate::finishing::Finishing;
 use crate::registry_config::RegistryConfig;
 use crate::rest::Rest;
 use crate::runtime_config::RuntimeConfig;
@@ -67,6 +68,7 @@ impl Registry {
                 None => match new_store(&shared.engine.factory, &mut cachers, group, facts) {
                     Some(mut store) => {
                         store.hooks = shared.hooks(&config, group, plural);
+                        store.finishing = shared.finishing.clone();
                         shared.add(store)
                     }
                     None => continue,
@@ -219,6 +221,7 @@ fn new_store(
         strategy,
         has_status: facts.subresources.iter().any(|it| it.name == "status"),
         hooks: Vec::new(),
+        finishing: Finishing::default(),
         definition: None,
         ends: None,
     })

@@ -227,9 +227,9 @@ impl Rest {
     }
 
     /// Where the scale of a custom resource is.
-    pub(crate) fn scale_paths(&self) -> Option<&'static ScalePaths> {
+    pub(crate) fn scale_paths(&self) -> Option<ScalePaths> {
         let shape = self.kind.is_custom().then(|| shape_of(self.facts))??;
-        shape.scale.as_ref()
+        shape.scale.clone()
     }
 
     pub(crate) fn check_verb(&self, verb: Verb) -> Result<(), Status> {

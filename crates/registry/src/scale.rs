@@ -123,7 +123,7 @@ pub(crate) struct Scaled<'a> {
     /// The answer if the workload has no scale.
     pub(crate) missing: Status,
     /// Where a custom object has it.
-    pub(crate) paths: Option<&'static ScalePaths>,
+    pub(crate) paths: Option<&'a ScalePaths>,
 }
 
 impl UpdatedObject for Scaled<'_> {

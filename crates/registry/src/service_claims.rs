@@ -21,6 +21,7 @@ use self::addresses::Addresses;
 use self::claim::Claim;
 use self::ports::Ports;
 use crate::clock::WallClock;
+use crate::finishing::Finishing;
 use crate::hooks::{Begin, Begun, Hooks};
 use crate::random::Random;
 use crate::storage::StorageFactory;
@@ -51,6 +52,8 @@ struct Shared {
     services: RawStorage,
     /// Ports that nobody seems to use, and how often they may still be found so.
     leaks: Mutex<BTreeMap<u16, u32>>,
+    /// What brings back what requests have taken that were given up.
+    finishing: Finishing,
     /// What repairs from time to time.
     keeper: Mutex<JoinSet<()>>,
 }
@@ -88,6 +91,7 @@ impl ServiceClaims {
             clock: Arc::clone(clock),
             ranges,
             leaks: Mutex::default(),
+            finishing: Finishing::default(),
             keeper: Mutex::default(),
         };
         Some(Self {
@@ -116,7 +120,21 @@ impl ServiceClaims {
             return Ok(None);
         };
         let old = old.and_then(|old| (old as &dyn Any).downcast_ref::<Service>());
-        let claim = Claim::make(&self.shared, new, old, begin.dry_run).await?;
+        if begin.dry_run {
+            let claim = Claim::make(&self.shared, new, old, None).await?;
+            return Ok(Some(Box::new(claim)));
+        }
+        // What is taken here is known, whoever still waits for it: else nobody could give it back.
+        let finishing = &self.shared.finishing;
+        let place = finishing.place().await?;
+        let (shared, mut service, old) = (Arc::clone(&self.shared), new.clone(), old.cloned());
+        let work = async move {
+            let claim = Claim::make(&shared, &mut service, old.as_ref(), Some(place)).await;
+            (claim, service)
+        };
+        let (claim, service) = finishing.run(work).await?;
+        let claim = claim?;
+        *new = service;
         Ok(Some(Box::new(claim)))
     }
 
@@ -127,7 +145,7 @@ impl ServiceClaims {
         };
         let object: &dyn AnyObject = &**object;
         if let Some(service) = (object as &dyn Any).downcast_ref::<Service>() {
-            Claim::everything(&self.shared, service).give_back().await;
+            Claim::give_back(&self.shared, service).await;
         }
     }
 }

@@ -7,6 +7,7 @@
 mod create;
 mod delete;
 mod deletion;
+mod hooked;
 mod namespaces;
 mod place;
 mod update;
@@ -16,6 +17,7 @@ pub(crate) use delete::{DeleteCall, IGNORE_READ_ERROR, Only};
 pub(crate) use deletion::check_preconditions;
 pub(crate) use update::{Part, UpdateRequest, keep_most};
 
+use crate::finishing::Finishing;
 use crate::hooks::Hooks;
 use crate::object_fields::number_of;
 use crate::storage::DryRunnable;
@@ -47,6 +49,8 @@ pub(crate) struct Store {
     /// Whether the status is a subresource, so that the main path leaves it alone.
     pub(crate) has_status: bool,
     pub(crate) hooks: Vec<Arc<dyn Hooks>>,
+    /// What brings writes with hooks to their end.
+    pub(crate) finishing: Finishing,
     /// What defines the resource; none for built-in ones.
     pub(crate) definition: Option<DefinedBy>,
     /// When watches end, which the definition decides; none for built-in ones.

@@ -32,6 +32,7 @@ use kubist_api::{Column, GROUPS, ResourceFacts, find_kind};
 use kubist_apimachinery::{AnyObject, Time};
 use serde_json::Value;
 use std::any::Any;
+use std::borrow::Cow;
 
 /// The columns of resources without columns of their own.
 static DEFAULT_COLUMNS: [Column; 2] = [
@@ -122,11 +123,11 @@ pub fn table_cells(facts: &'static ResourceFacts, object: &dyn AnyObject, now: T
 }
 
 /// What is said of each of [`table_columns`]; empty where nothing is.
-pub fn column_descriptions(facts: &'static ResourceFacts) -> Vec<&'static str> {
+pub fn column_descriptions(facts: &'static ResourceFacts) -> Vec<Cow<'static, str>> {
     custom::descriptions(facts).unwrap_or_else(|| {
         let columns = table_columns(facts).iter();
         columns
-            .map(|column| descriptions::of(facts, column))
+            .map(|column| descriptions::of(facts, column).into())
             .collect()
     })
 }
@@ -137,8 +138,9 @@ pub fn scale_columns() -> &'static [Column] {
 }
 
 /// What is said of each of [`scale_columns`].
-pub fn scale_descriptions() -> Vec<&'static str> {
-    SCALE_COLUMNS.iter().map(descriptions::of_scale).collect()
+pub fn scale_descriptions() -> Vec<Cow<'static, str>> {
+    let said = SCALE_COLUMNS.iter().map(descriptions::of_scale);
+    said.map(Cow::Borrowed).collect()
 }
 
 /// The cells of a scale, one for each of [`scale_columns`].

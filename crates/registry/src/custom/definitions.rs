@@ -4,13 +4,14 @@
 //! second changes nothing.
 
 use super::CLEANUP;
-use super::names::{self, ESTABLISHED, TERMINATING, Taken};
+use super::names::{self, TERMINATING, Taken};
 use crate::rest::Rest;
+use crate::storage_error::Operation;
 use crate::store::{Part, UpdateRequest};
 use crate::{Registry, Replacement, RequestContext, Stored, User, WatchEvent};
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionStatus};
 use kubist_apimachinery::{
-    AnyObject, DeleteOptions, ListOptions, PostOptions, ResourceVersion, Status, Str,
+    AnyObject, DeleteOptions, GroupResource, ListOptions, PostOptions, ResourceVersion, Status, Str,
 };
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,6 +23,9 @@ use std::time::Duration;
 const CLEANUP_RETRY: Duration = Duration::from_secs(1);
 /// How soon to begin again after storage failed.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// Why objects of a definition that is not served stay.
+const NOT_READABLE: &str = "there is no room for the definition until the server is started again";
 
 /// Definitions by name, as they were last seen.
 type Known = BTreeMap<Str, CustomResourceDefinition>;
@@ -56,7 +60,7 @@ impl Registry {
         };
         let (known, _) = list(&rest).await?;
         let changed = known.keys().cloned().collect();
-        self.settle_definitions(&rest, known, &changed).await?;
+        self.settle_definitions(&rest, known, &changed, true).await?;
         // Until it begins, and the first time that it breaks off, nothing is missing.
         self.definitions.followed.store(true, Ordering::Release);
         Ok(())
@@ -90,7 +94,8 @@ impl Registry {
         let mut changed: BTreeSet<Str> = gone.chain(known.keys()).cloned().collect();
         let mut known = known;
         loop {
-            known = self.settle_definitions(&rest, known, &changed).await?;
+            let settled = self.settle_definitions(&rest, known, &changed, false);
+            known = settled.await?;
             self.definitions.followed.store(true, Ordering::Release);
             let ending = known.iter().filter(|(_, it)| is_ending(it));
             changed = ending.map(|(name, _)| name.clone()).collect();
@@ -109,12 +114,13 @@ impl Registry {
     }
 
     /// Does what has to be done about definitions that changed: names, what is served, and the
-    /// end of those that are deleted.
+    /// end of those that are deleted. `begins`: whether the server does.
     async fn settle_definitions(
         &self,
         rest: &Rest,
         mut known: Known,
         changed: &BTreeSet<Str>,
+        begins: bool,
     ) -> Result<Known, Status> {
         let groups: BTreeSet<Str> = changed.iter().map(|name| group_of(name)).collect();
         // A change can free names for all of its group.
@@ -134,16 +140,14 @@ impl Registry {
                 settled.status = accepted(&known, definition, self.own_request().now());
             }
             // Served first, so that whoever sees the condition finds the resource.
-            let installed = self.install(&settled).await;
-            if !installed {
-                let why = ("TooManyDefinitions", "this server has seen too many kinds");
-                let now = self.own_request().now();
-                names::set(&mut settled.status, ESTABLISHED, false, why, now);
-            }
+            let serving = self.install(&settled).await;
+            serving.tell(definition, &mut settled, self.own_request().now(), begins);
+            let cleaned = is_ending(&settled) && self.clean(&mut settled).await;
             if settled.status != definition.status {
+                serving.log(&settled);
                 self.write_status(rest, &settled).await?;
             }
-            if is_ending(&settled) && self.is_cleaned(&settled).await? {
+            if cleaned {
                 self.finish(rest, &settled).await?;
             }
             known.insert(name, settled);
@@ -191,18 +195,52 @@ impl Registry {
         tolerate(written.map(drop))
     }
 
-    /// Deletes the objects of a definition. Whether none is left.
+    /// Deletes the objects of a definition. Whether none is left. What prevents it is said in a
+    /// condition, and is in the way of no other definition.
+    async fn clean(&self, definition: &mut CustomResourceDefinition) -> bool {
+        match self.is_cleaned(definition).await {
+            Ok(cleaned) => cleaned,
+            Err(status) => {
+                let message = format!("could not delete all instances: {}", status.message);
+                let why = ("InstanceDeletionFailed", message.as_str());
+                let (now, before) = (self.own_request().now(), definition.status.clone());
+                names::set(&mut definition.status, TERMINATING, true, why, now);
+                if definition.status != before {
+                    let definition = &definition.metadata.name;
+                    tracing::warn!(%definition, "{message}");
+                }
+                false
+            }
+        }
+    }
+
     async fn is_cleaned(&self, definition: &CustomResourceDefinition) -> Result<bool, Status> {
         let served = self.definitions.served();
         let installed = served.by_definition.get(&definition.metadata.name);
-        // Whether a version is served or not, the objects are there.
-        let Some(rest) = installed.map(|it| &it.objects) else {
-            return Ok(true);
+        // Whether it is served or not, and in which versions, the objects are there.
+        let rest = match installed.map(|it| Arc::clone(&it.objects)) {
+            Some(rest) => rest,
+            None if !self.has_objects(definition).await? => return Ok(true),
+            None => self
+                .unserved_objects(definition)
+                .ok_or_else(|| Status::internal_error(NOT_READABLE))?,
         };
         let (cx, list) = (self.own_request(), ListOptions::default());
         let options = DeleteOptions::default();
         rest.delete_collection(&cx, "", &list, &options).await?;
         Ok(rest.list(&cx, "", &list).await?.items.is_empty())
+    }
+
+    /// Whether there are objects of a definition that is not served. None are where it can have no
+    /// place: what is stored there is something else's.
+    async fn has_objects(&self, definition: &CustomResourceDefinition) -> Result<bool, Status> {
+        if names::place(definition).is_err() {
+            return Ok(false);
+        }
+        let (group, plural) = (&definition.spec.group, &definition.spec.names.plural);
+        let found = self.shared.engine.holds_custom(group, plural).await;
+        let resource = GroupResource::new(group.clone(), plural.clone());
+        found.map_err(|error| error.to_status(Operation::List, &resource, ""))
     }
 }
 

@@ -131,7 +131,7 @@ pub(crate) fn settle(
 
 /// Whether a definition can have a place in storage that nothing else has. Definitions are checked
 /// when they are created; but those in storage may be older than the checks, or another's work.
-fn place(definition: &CustomResourceDefinition) -> Result<(), String> {
+pub(super) fn place(definition: &CustomResourceDefinition) -> Result<(), String> {
     let spec = &definition.spec;
     let (group, plural) = (&spec.group, &spec.names.plural);
     if definition.metadata.name != *format!("{plural}.{group}") {

@@ -4,6 +4,9 @@
 
 use super::definitions::is_ending;
 use super::names::{self, ESTABLISHED};
+use super::room::Shortage;
+use super::said::{Said, defined_by};
+use super::serving::Serving;
 use super::{CustomStrategy, Shape};
 use crate::Registry;
 use crate::cacher::CacherStats;
@@ -49,7 +52,8 @@ pub(crate) struct Served {
 
 #[derive(Clone, Debug)]
 pub(super) struct Installed {
-    shapes: Vec<&'static Shape>,
+    shapes: Vec<Arc<Shape>>,
+    stored: Arc<Shape>,
     /// All objects, in the version of their storage, whether that is served or not.
     pub(super) objects: Arc<Rest>,
     is_ending: bool,
@@ -67,6 +71,16 @@ struct Versions {
     stored: &'static str,
 }
 
+impl Versions {
+    fn of(said: &Said) -> Self {
+        Self {
+            by: said.by.clone(),
+            served: said.shapes.iter().map(|it| it.facts.version).collect(),
+            stored: said.stored.facts.version,
+        }
+    }
+}
+
 /// Where the objects of a definition are. Stays the same while the definition changes in other
 /// ways than in the version of its storage, so that its watch cache does.
 #[derive(Clone, Debug)]
@@ -81,7 +95,7 @@ struct Kept {
 impl Kept {
     async fn make(
         shared: &Shared,
-        shape: &'static Shape,
+        shape: &Shape,
         definition: DefinedBy,
         renames_versions: bool,
     ) -> Result<Self, NoPlace> {
@@ -152,9 +166,16 @@ impl Served {
         })
     }
 
+    /// Whether there is room for all versions that a definition is served in from now on.
+    fn has_room(&self, before: Option<&Installed>, said: &Said) -> bool {
+        let before = before.map_or(0, |it| it.shapes.len());
+        let others = self.resources.len().saturating_sub(before);
+        said.shapes.len() <= before || others + said.shapes.len() <= SERVED_VERSIONS_MAX
+    }
+
     fn remove(&mut self, name: &str) {
         if let Some(installed) = self.by_definition.remove(name) {
-            for shape in installed.shapes {
+            for shape in &installed.shapes {
                 let facts = shape.facts;
                 self.resources
                     .remove(&(facts.group, facts.version, facts.plural));
@@ -169,121 +190,107 @@ impl Installed {
         let mut pairs = self.shapes.iter().zip(&said.shapes);
         self.is_ending == said.is_ending
             && self.kept.fits(said)
-            && std::ptr::eq(self.objects.facts, said.stored.facts)
+            && Arc::ptr_eq(&self.stored, &said.stored)
             && self.shapes.len() == said.shapes.len()
-            && pairs.all(|(one, other)| std::ptr::eq(*one, *other))
+            && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
     }
-}
 
-/// What a definition says that is to be served.
-struct Said {
-    by: DefinedBy,
-    /// The versions that are served.
-    shapes: Vec<&'static Shape>,
-    stored: &'static Shape,
-    renames_versions: bool,
-    is_ending: bool,
-}
-
-/// A definition has more versions, or they have changed more often, than there is room for.
-struct TooMany;
-
-impl Said {
-    /// What a definition says; None if it serves nothing.
-    fn of(definition: &CustomResourceDefinition) -> Result<Option<Self>, TooMany> {
-        // What a webhook would have to convert is left out.
-        let renames_versions = !names::has_webhook(definition);
-        let versions = definition.spec.versions.iter();
-        let versions = versions.filter(|it| it.storage || (it.served && renames_versions));
-        let versions = versions.map(|version| {
-            let shape = Shape::of(definition, version).ok_or(TooMany)?;
-            Ok((version, shape))
-        });
-        let versions = versions.collect::<Result<Vec<_>, TooMany>>()?;
-        let Some((_, stored)) = versions.iter().find(|(version, _)| version.storage) else {
-            return Ok(None);
-        };
-        let of_served = versions.iter().filter(|(version, _)| version.served);
-        Ok(Some(Self {
-            by: DefinedBy {
-                name: definition.metadata.name.clone(),
-                uid: definition.metadata.uid.clone(),
-            },
-            stored,
-            shapes: of_served.map(|(_, shape)| *shape).collect(),
-            renames_versions,
+    /// What is said if the definition's change is passed over, and only its end is not.
+    fn again(&self, definition: &CustomResourceDefinition) -> Said {
+        Said {
+            by: self.kept.definition.clone(),
+            shapes: self.shapes.clone(),
+            stored: Arc::clone(&self.stored),
+            renames_versions: self.kept.renames_versions,
             is_ending: is_ending(definition),
-        }))
-    }
-
-    fn versions(&self) -> Versions {
-        Versions {
-            by: self.by.clone(),
-            served: self.shapes.iter().map(|it| it.facts.version).collect(),
-            stored: self.stored.facts.version,
         }
     }
 }
 
-fn new_store(kept: &Kept, said: &Said, ends: &watch::Sender<()>) -> Store {
-    let (shape, is_ending) = (said.stored, said.is_ending);
-    let facts = shape.facts;
+fn new_store(shared: &Shared, kept: &Kept, said: &Said, ends: &watch::Sender<()>) -> Store {
+    let shape = Arc::clone(&said.stored);
+    let (facts, has_status) = (shape.facts, shape.has_status);
+    let strategy = CustomStrategy {
+        shape,
+        versions: said.shapes.clone(),
+        is_ending: said.is_ending,
+    };
     Store {
         group: facts.group,
         plural: facts.plural,
         namespaced: facts.namespaced,
         storage: kept.storage.clone(),
-        strategy: Arc::new(CustomStrategy { shape, is_ending }),
-        has_status: shape.has_status,
+        strategy: Arc::new(strategy),
+        has_status,
         hooks: Vec::new(),
+        finishing: shared.finishing.clone(),
         definition: Some(kept.definition.clone()),
         ends: Some(ends.subscribe()),
     }
 }
 
 impl Registry {
-    /// Serves a definition as it is now, or no longer. False if there are too many.
-    pub(super) async fn install(&self, definition: &CustomResourceDefinition) -> bool {
+    /// Serves a definition as it is now, or no longer. What is served of it stays so while there is
+    /// no room for its change.
+    pub(super) async fn install(&self, definition: &CustomResourceDefinition) -> Serving {
         let name = &definition.metadata.name;
         if !names::is_true(&definition.status, ESTABLISHED) {
             self.uninstall(name);
-            return true;
+            return Serving::AsSaid;
         }
-        let said = match Said::of(definition) {
-            Ok(Some(said)) => said,
-            nothing => {
-                self.uninstall(name);
-                return nothing.is_ok();
-            }
-        };
         let served = self.definitions.served();
         let before = served.by_definition.get(name);
-        if before.is_some_and(|it| it.is(&said)) {
-            return true;
+        let said = Said::of(definition).and_then(|said| match said {
+            Some(said) if !served.has_room(before, &said) => Err(Shortage::Process),
+            said => Ok(said),
+        });
+        match said {
+            Ok(Some(said)) => {
+                self.install_said(name, before, said).await;
+                Serving::AsSaid
+            }
+            Ok(None) => {
+                self.uninstall(name);
+                Serving::AsSaid
+            }
+            Err(shortage) => match before {
+                Some(before) if before.kept.definition == defined_by(definition) => {
+                    let said = before.again(definition);
+                    self.install_said(name, Some(before), said).await;
+                    Serving::AsBefore(shortage)
+                }
+                _ => {
+                    self.uninstall(name);
+                    Serving::Nothing(shortage)
+                }
+            },
         }
-        if served.resources.len() + said.shapes.len() > SERVED_VERSIONS_MAX {
-            return false;
+    }
+
+    async fn install_said(&self, name: &Str, before: Option<&Installed>, said: Said) {
+        if before.is_some_and(|it| it.is(&said)) {
+            return;
         }
         let kept = match before {
             Some(before) if before.kept.fits(&said) => before.kept.clone(),
             _ => {
                 let (by, renames) = (said.by.clone(), said.renames_versions);
-                let made = Kept::make(&self.shared, said.stored, by, renames).await;
+                let made = Kept::make(&self.shared, &said.stored, by, renames).await;
                 let Ok(kept) = made else {
                     // A condition has said so.
                     self.uninstall(name);
-                    return true;
+                    return;
                 };
                 kept
             }
         };
-        let versions = said.versions();
+        let versions = Versions::of(&said);
         let same = before.filter(|it| it.versions == versions);
         let ends = match same {
             Some(same) => Arc::clone(&same.ends),
             None => Arc::new(watch::Sender::new(())),
         };
-        let store = Arc::new(new_store(&kept, &said, &ends));
+        let store = Arc::new(new_store(&self.shared, &kept, &said, &ends));
         let rest = |shape: &Shape| Rest {
             shared: Arc::clone(&self.shared),
             facts: shape.facts,
@@ -292,8 +299,9 @@ impl Registry {
             subresource: Subresource::None,
         };
         let installed = Installed {
-            objects: Arc::new(rest(said.stored)),
+            objects: Arc::new(rest(&said.stored)),
             shapes: said.shapes,
+            stored: said.stored,
             is_ending: said.is_ending,
             kept,
             versions,
@@ -311,7 +319,32 @@ impl Registry {
         if let (Some(before), None) = (before, same) {
             before.ends.send_replace(());
         }
-        true
+    }
+
+    /// The objects of a definition that is not served, to be deleted; None if there is no room for
+    /// even that.
+    pub(super) fn unserved_objects(
+        &self,
+        definition: &CustomResourceDefinition,
+    ) -> Option<Arc<Rest>> {
+        let said = Said::bare(definition)?;
+        let shape = &said.stored;
+        let made = self.shared.engine.custom_raw(shape.kind, shape.facts).ok()?;
+        let kept = Kept {
+            definition: said.by.clone(),
+            storage: DryRunnable(Arc::new(made)),
+            namespaced: shape.facts.namespaced,
+            renames_versions: said.renames_versions,
+            cache: None,
+        };
+        let store = new_store(&self.shared, &kept, &said, &watch::Sender::new(()));
+        Some(Arc::new(Rest {
+            shared: Arc::clone(&self.shared),
+            facts: shape.facts,
+            kind: shape.kind,
+            store: Arc::new(store),
+            subresource: Subresource::None,
+        }))
     }
 
     pub(super) fn uninstall(&self, name: &str) {

@@ -1,16 +1,18 @@
 //! `Shape`: what a version of a definition says, with names that live as long as the process.
 //!
 //! Built-in resources have static names, and all code counts on that. A definition's names are
-//! made static once for each distinct content, whoever defines it and how often; the number of
-//! distinct contents is bounded.
+//! made static once for each distinct content, whoever defines it and how often, as long as there
+//! is [`Room`]. What is large and nobody needs for ever (descriptions, paths) goes with the shape.
 
+use super::room::{ITEM_BYTES, Room, Shortage, leak_list};
 use super::{FieldPath, ScalePaths};
 use crate::catalog::rank;
 use crate::table::descriptions::of_any;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubist_api::apiextensions::v1::{
-    CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionVersion,
+    CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionNames,
+    CustomResourceDefinitionVersion,
 };
 use kubist_api::{Column, Kind, ResourceFacts, SubresourceFacts};
 use kubist_apimachinery::CustomObject;
@@ -20,15 +22,15 @@ use ring::digest;
 use serde_json::json;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
 
-/// Distinct contents that a process serves at most in its life.
-pub(crate) const SHAPES_MAX: usize = 65_536;
-/// How much memory they may take at most, as far as that can be told.
-const SHAPES_BYTES_MAX: usize = 256 << 20;
-/// What a shape takes beside its content.
-const SHAPE_BYTES: usize = 2 << 10;
-/// How often the content is held, at most.
-const CONTENT_FACTOR: usize = 3;
+/// Bytes that the static part of a shape takes beside its texts and lists.
+const SHAPE_BYTES: usize = 768;
+/// Bytes that a kind takes.
+const KIND_BYTES: usize = 2 << 10;
+/// Items of a list that a column takes, and a subresource.
+const COLUMN_ITEMS: usize = 4;
+const SUBRESOURCE_ITEMS: usize = 6;
 
 /// The verbs of custom resources, in the order in which upstream lists them.
 const VERBS: &[&str] = &[
@@ -56,51 +58,42 @@ pub(crate) struct Shape {
     pub(crate) fields: &'static [&'static str],
     pub(crate) list_kind: &'static str,
     /// What is said of the columns after the name.
-    pub(crate) descriptions: &'static [&'static str],
+    pub(crate) descriptions: Vec<String>,
     /// The warning of whoever uses a deprecated version.
     pub(crate) warning: Option<&'static str>,
 }
 
-/// What was made static so far.
+/// The part of a shape that is static.
+#[derive(Clone, Copy)]
+struct Fixed {
+    kind: &'static Kind,
+    facts: &'static ResourceFacts,
+    fields: &'static [&'static str],
+    list_kind: &'static str,
+    warning: Option<&'static str>,
+}
+
+/// What was made static so far, and the shapes that are in use.
 static SHAPES: Mutex<Shapes> = Mutex::new(Shapes {
     kinds: BTreeMap::new(),
-    by_content: BTreeMap::new(),
+    fixed: BTreeMap::new(),
     by_facts: BTreeMap::new(),
-    room: Room { count: 0, bytes: 0 },
+    room: Room::new(),
 });
 
 struct Shapes {
     kinds: BTreeMap<(String, String), &'static Kind>,
-    by_content: BTreeMap<String, &'static Shape>,
-    by_facts: BTreeMap<usize, &'static Shape>,
+    /// By the digest of all that the version says: facts are of one shape.
+    fixed: BTreeMap<[u8; digest::SHA256_OUTPUT_LEN], Fixed>,
+    by_facts: BTreeMap<usize, Weak<Shape>>,
     room: Room,
 }
 
-/// What shapes have taken so far, and never give back.
-#[derive(Debug)]
-struct Room {
-    count: usize,
-    bytes: usize,
-}
-
-impl Room {
-    /// Takes room for a shape of that content; false if there is none left.
-    fn take(&mut self, content_bytes: usize) -> bool {
-        // The content is kept as a key, and its names and texts once more, each with a header.
-        let bytes = SHAPE_BYTES + CONTENT_FACTOR * content_bytes;
-        let fits = self.count < SHAPES_MAX && self.bytes + bytes <= SHAPES_BYTES_MAX;
-        if fits {
-            self.count += 1;
-            self.bytes += bytes;
-        }
-        fits
-    }
-}
-
-/// The shape that these facts belong to; none for built-in resources.
-pub(crate) fn shape_of(facts: &'static ResourceFacts) -> Option<&'static Shape> {
+/// The shape that these facts belong to; none for built-in resources. It is there as long as the
+/// strategy of its resource is.
+pub(crate) fn shape_of(facts: &'static ResourceFacts) -> Option<Arc<Shape>> {
     let shapes = SHAPES.lock();
-    shapes.by_facts.get(&address(facts)).copied()
+    shapes.by_facts.get(&address(facts))?.upgrade()
 }
 
 fn address(facts: &'static ResourceFacts) -> usize {
@@ -108,123 +101,183 @@ fn address(facts: &'static ResourceFacts) -> usize {
 }
 
 impl Shape {
-    /// The shape of a version. None if the process has seen too many.
+    /// The shape of a version: the same as long as somebody holds it and the version stays so.
+    ///
+    /// # Errors
+    /// There is no room for what is to be static of it.
     pub(crate) fn of(
         definition: &CustomResourceDefinition,
         version: &CustomResourceDefinitionVersion,
-    ) -> Option<&'static Self> {
-        let spec = &definition.spec;
-        // What was accepted, not what is asked for.
-        let names = &definition.status.accepted_names;
-        let subresources = version.subresources.as_deref();
-        let columns = version.additional_printer_columns.iter();
-        let fields = version.selectable_fields.iter();
-        let content = json!([
-            spec.group,
-            spec.scope,
-            to_json_value(names),
-            version.name,
-            storage_version(definition),
-            subresources.map(|it| to_json_value(it)),
-            columns.map(|it| to_json_value(it)).collect::<Vec<_>>(),
-            fields.map(|it| &it.json_path).collect::<Vec<_>>(),
-            warning(definition, version),
-        ])
-        .to_string();
+    ) -> Result<Arc<Self>, Shortage> {
+        let digest = digest_of(definition, version);
         let mut shapes = SHAPES.lock();
-        if let Some(shape) = shapes.by_content.get(&content) {
-            return Some(shape);
+        let fixed = match shapes.fixed.get(&digest) {
+            Some(fixed) => *fixed,
+            None => {
+                let fixed = shapes.fix(definition, version)?;
+                shapes.fixed.insert(digest, fixed);
+                fixed
+            }
+        };
+        let at = address(fixed.facts);
+        if let Some(shape) = shapes.by_facts.get(&at).and_then(Weak::upgrade) {
+            return Ok(shape);
         }
-        if !shapes.room.take(content.len()) {
-            return None;
-        }
-        let kind = shapes.kind(&spec.group, &version.name, &names.kind);
-        let shape: &'static Self = Box::leak(Box::new(Self::new(definition, version, kind)));
-        shapes.by_content.insert(content, shape);
-        shapes.by_facts.insert(address(shape.facts), shape);
-        Some(shape)
+        let shape = Arc::new(Self::new(version, fixed));
+        shapes.by_facts.insert(at, Arc::downgrade(&shape));
+        Ok(shape)
     }
 
-    fn new(
+    fn new(version: &CustomResourceDefinitionVersion, fixed: Fixed) -> Self {
+        let Fixed {
+            kind,
+            facts,
+            fields,
+            list_kind,
+            warning,
+        } = fixed;
+        let shown = shown_columns(version);
+        let paths = shown.iter().map(|it| FieldPath::parse(&it.json_path));
+        Self {
+            kind,
+            facts,
+            columns: paths.collect(),
+            scale: scale_of(version),
+            has_status: has_status(version),
+            fields,
+            list_kind,
+            descriptions: shown.iter().map(|it| description(it).into_owned()).collect(),
+            warning,
+        }
+    }
+}
+
+/// A digest of all that a version says of its resource.
+fn digest_of(
+    definition: &CustomResourceDefinition,
+    version: &CustomResourceDefinitionVersion,
+) -> [u8; digest::SHA256_OUTPUT_LEN] {
+    let spec = &definition.spec;
+    let subresources = version.subresources.as_deref();
+    let columns = version.additional_printer_columns.iter();
+    let fields = version.selectable_fields.iter();
+    let content = json!([
+        definition.metadata.name,
+        spec.group,
+        spec.scope,
+        to_json_value(accepted_names(definition)),
+        version.name,
+        storage_version(definition),
+        subresources.map(|it| to_json_value(it)),
+        columns.map(|it| to_json_value(it)).collect::<Vec<_>>(),
+        fields.map(|it| &it.json_path).collect::<Vec<_>>(),
+        warning(definition, version),
+    ])
+    .to_string();
+    let made = digest::digest(&digest::SHA256, content.as_bytes());
+    let mut bytes = [0; digest::SHA256_OUTPUT_LEN];
+    bytes.copy_from_slice(made.as_ref());
+    bytes
+}
+
+/// What was accepted; what is asked for, where nothing has been.
+fn accepted_names(definition: &CustomResourceDefinition) -> &CustomResourceDefinitionNames {
+    let accepted = &definition.status.accepted_names;
+    if accepted.plural.is_empty() || accepted.kind.is_empty() {
+        return &definition.spec.names;
+    }
+    accepted
+}
+
+fn has_status(version: &CustomResourceDefinitionVersion) -> bool {
+    let subresources = version.subresources.as_deref();
+    subresources.is_some_and(|it| it.status.is_some())
+}
+
+fn scale_of(version: &CustomResourceDefinitionVersion) -> Option<ScalePaths> {
+    let scale = version.subresources.as_deref()?.scale.as_deref()?;
+    ScalePaths::parse(
+        &scale.spec_replicas_path,
+        &scale.status_replicas_path,
+        scale.label_selector_path.as_deref(),
+    )
+}
+
+impl Shapes {
+    /// Makes static what has to be of a version.
+    fn fix(
+        &mut self,
         definition: &CustomResourceDefinition,
         version: &CustomResourceDefinitionVersion,
-        kind: &'static Kind,
-    ) -> Self {
-        let names = &definition.status.accepted_names;
-        let of_kind = kind.facts();
-        let subresources = version.subresources.as_deref();
-        let scale = subresources
-            .and_then(|it| it.scale.as_deref())
-            .and_then(|it| {
-                ScalePaths::parse(
-                    &it.spec_replicas_path,
-                    &it.status_replicas_path,
-                    it.label_selector_path.as_deref(),
-                )
-            });
-        let storage = storage_version(definition);
-        let has_status = subresources.is_some_and(|it| it.status.is_some());
+    ) -> Result<Fixed, Shortage> {
+        let (spec, names) = (&definition.spec, accepted_names(definition));
         let shown = shown_columns(version);
+        let warning = warning(definition, version);
+        let api_version = format!("{}/{}", spec.group, version.name);
+        let kind_key = (api_version, names.kind.to_string());
+        let hash = storage_hash(&spec.group, storage_version(definition), &names.kind);
         let fields = version.selectable_fields.iter();
-        let fields = fields.map(|it| leak(it.json_path.trim_start_matches('.')));
+        let fields = fields.map(|it| it.json_path.trim_start_matches('.'));
+        let mut texts: Vec<&str> = vec![&spec.group, &version.name, &kind_key.0, &hash];
+        texts.extend([&names.kind, &names.plural, &names.singular, &names.list_kind].map(|it| &**it));
+        texts.extend(names.short_names.iter().map(|it| &**it));
+        texts.extend(names.categories.iter().map(|it| &**it));
+        texts.extend(fields.clone());
+        texts.extend(warning.as_deref());
+        for column in &shown {
+            texts.extend([&column.name, &column.type_, &column.format].map(|it| &**it));
+        }
+        let (has_status, has_scale) = (has_status(version), scale_of(version).is_some());
+        let parts = usize::from(has_status) + usize::from(has_scale);
+        let items = texts.len() + COLUMN_ITEMS * (shown.len() + 1) + SUBRESOURCE_ITEMS * parts;
+        let of_kind = if self.kinds.contains_key(&kind_key) {
+            0
+        } else {
+            KIND_BYTES
+        };
+        let more = SHAPE_BYTES + of_kind + items * ITEM_BYTES;
+        self.room.take(&definition.metadata.name, &texts, more)?;
+        let kind = self.kind(&spec.group, &version.name, kind_key);
+        let (of_kind, room) = (kind.facts(), &mut self.room);
         let facts = ResourceFacts {
             group: of_kind.group,
             version: of_kind.version,
             kind: of_kind.kind,
-            plural: leak(&names.plural),
-            singular: leak(&names.singular),
-            namespaced: definition.spec.scope == "Namespaced",
-            short_names: leak_all(names.short_names.iter().map(|it| leak(it))),
-            categories: leak_all(names.categories.iter().map(|it| leak(it))),
+            plural: room.text(&names.plural),
+            singular: room.text(&names.singular),
+            namespaced: spec.scope == "Namespaced",
+            short_names: room.all(names.short_names.iter().map(|it| &**it)),
+            categories: room.all(names.categories.iter().map(|it| &**it)),
             verbs: VERBS,
-            storage_version_hash: leak(&storage_hash(of_kind, storage)),
-            subresources: leak_all(parts(of_kind, has_status, scale.is_some())),
-            columns: leak_all(std::iter::once(NAME).chain(shown.iter().map(column))),
+            storage_version_hash: room.text(&hash),
+            subresources: leak_list(parts_of(of_kind, has_status, has_scale)),
+            columns: leak_list(
+                std::iter::once(NAME).chain(shown.iter().map(|it| column(room, it))),
+            ),
         };
-        Self {
+        Ok(Fixed {
             kind,
             facts: Box::leak(Box::new(facts)),
-            columns: shown
-                .iter()
-                .map(|it| FieldPath::parse(&it.json_path))
-                .collect(),
-            scale,
-            has_status,
-            fields: leak_all(fields),
-            list_kind: leak(&names.list_kind),
-            descriptions: leak_all(shown.iter().map(|it| leak(&description(it)))),
-            warning: warning(definition, version).map(|it| leak(&it)),
-        }
+            fields: room.all(fields),
+            list_kind: room.text(&names.list_kind),
+            warning: warning.map(|it| room.text(&it)),
+        })
     }
-}
 
-impl Shapes {
     /// One kind for all shapes of that name: kinds are compared by where they are.
-    fn kind(&mut self, group: &str, version: &str, kind: &str) -> &'static Kind {
-        let api_version = format!("{group}/{version}");
-        let key = (api_version.clone(), kind.to_owned());
+    fn kind(&mut self, group: &str, version: &str, key: (String, String)) -> &'static Kind {
+        let room = &mut self.room;
+        let facts = KindFacts {
+            group: room.text(group),
+            version: room.text(version),
+            kind: room.text(&key.1),
+            api_version: room.text(&key.0),
+        };
         self.kinds.entry(key).or_insert_with(|| {
-            let facts = KindFacts {
-                group: leak(group),
-                version: leak(version),
-                kind: leak(kind),
-                api_version: leak(&api_version),
-            };
             let schema = Box::leak(Box::new(CustomObject::schema_of(facts)));
             Box::leak(Box::new(Kind::custom(schema)))
         })
     }
-}
-
-fn leak(text: &str) -> &'static str {
-    match text {
-        "" => "",
-        text => Box::leak(text.to_owned().into_boxed_str()),
-    }
-}
-
-fn leak_all<T>(items: impl Iterator<Item = T>) -> &'static [T] {
-    Box::leak(items.collect::<Vec<T>>().into_boxed_slice())
 }
 
 /// Bytes of a digest that make a hash of a stored version.
@@ -260,16 +313,16 @@ fn description(column: &CustomResourceColumnDefinition) -> Cow<'_, str> {
     Cow::Borrowed(&column.description)
 }
 
-fn column(column: &CustomResourceColumnDefinition) -> Column {
+fn column(room: &mut Room, column: &CustomResourceColumnDefinition) -> Column {
     Column {
-        name: leak(&column.name),
-        type_: leak(&column.type_),
-        format: leak(&column.format),
+        name: room.text(&column.name),
+        type_: room.text(&column.type_),
+        format: room.text(&column.format),
         priority: column.priority,
     }
 }
 
-fn parts(
+fn parts_of(
     kind: &'static KindFacts,
     has_status: bool,
     has_scale: bool,
@@ -323,26 +376,8 @@ fn storage_version(definition: &CustomResourceDefinition) -> &str {
 }
 
 /// What stands for the kind in the version in which it is stored; upstream's.
-fn storage_hash(kind: &KindFacts, storage: &str) -> String {
-    let text = format!("{}/{storage}/{}", kind.group, kind.kind);
+fn storage_hash(group: &str, storage: &str, kind: &str) -> String {
+    let text = format!("{group}/{storage}/{kind}");
     let hash = digest::digest(&digest::SHA256, text.as_bytes());
     STANDARD.encode(&hash.as_ref()[..HASH_BYTES])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shapes_are_bounded_by_number_and_by_size() {
-        let mut room = Room { count: 0, bytes: 0 };
-        let small = (0..=SHAPES_MAX).take_while(|_| room.take(500)).count();
-        assert_eq!(small, SHAPES_MAX);
-        let mut room = Room { count: 0, bytes: 0 };
-        let megabyte = 1 << 20;
-        let large = (0..SHAPES_MAX).take_while(|_| room.take(megabyte)).count();
-        assert_eq!(large, 85, "a third of what there is room for");
-        assert!(room.bytes <= SHAPES_BYTES_MAX);
-        assert!(room.take(500), "a small one still fits");
-    }
 }

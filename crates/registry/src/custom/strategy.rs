@@ -10,11 +10,15 @@ use kubist_apimachinery::{AnyObject, CustomObject, FieldError, Status, StatusRea
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The strategy of the resources of one definition.
 #[derive(Debug)]
 pub(crate) struct CustomStrategy {
-    pub(crate) shape: &'static Shape,
+    pub(crate) shape: Arc<Shape>,
+    /// Those of all versions. Whoever has the facts of one (a list, a watch) finds its shape as long
+    /// as the strategy is there.
+    pub(crate) versions: Vec<Arc<Shape>>,
     /// Whether the definition is being deleted, so that nothing new may come.
     pub(crate) is_ending: bool,
 }

@@ -1,12 +1,12 @@
 //! `Engine`: what stores are made over, and how what they store is encoded and encrypted.
 
-use crate::RawStorage;
 use crate::registry_config::RegistryConfig;
 use crate::storage::{MadeStorage, StorageFactory};
 use crate::storage_key::NoPlace;
+use crate::{RawStorage, StorageError};
 use kubist_api::{Kind, ResourceFacts};
 use kubist_apimachinery::GroupResource;
-use kubist_storage::Kv;
+use kubist_storage::{Kv, RangeRequest};
 use std::sync::Arc;
 
 /// What stores are made over.
@@ -40,6 +40,31 @@ impl Engine {
         let (plural, namespaced) = (facts.plural, facts.namespaced);
         self.factory
             .custom(kind, plural, namespaced, renames_versions)
+    }
+}
+
+impl Engine {
+    /// The objects of a custom resource that is not served.
+    pub(crate) fn custom_raw(
+        &self,
+        kind: &'static Kind,
+        facts: &ResourceFacts,
+    ) -> Result<RawStorage, NoPlace> {
+        self.factory.custom_raw(kind, facts.plural, facts.namespaced)
+    }
+
+    /// Whether anything is stored where the objects of a custom resource are. Nothing is where it
+    /// can have no place.
+    pub(crate) async fn holds_custom(
+        &self,
+        group: &str,
+        plural: &str,
+    ) -> Result<bool, StorageError> {
+        let Ok(keys) = self.factory.custom_keys(group, plural) else {
+            return Ok(false);
+        };
+        let found = self.kv.range(RangeRequest::new(keys.range("")).limit(1));
+        Ok(!found.await?.kvs.is_empty())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::engine::Engine;
 use crate::clock::WallClock;
+use crate::finishing::Finishing;
 use crate::hooks::Hooks;
 use crate::random::Random;
 use crate::registry_config::RegistryConfig;
@@ -27,6 +28,7 @@ pub(crate) struct Shared {
     pub(crate) delete_collection_workers: usize,
     pub(crate) clock: Arc<dyn WallClock>,
     pub(crate) server_port: u16,
+    pub(crate) finishing: Finishing,
 }
 
 impl Shared {
@@ -53,6 +55,7 @@ impl Shared {
             delete_collection_workers: config.delete_collection_workers.max(1),
             clock: Arc::clone(&config.clock),
             server_port: config.server_port,
+            finishing: Finishing::default(),
         }
     }
 

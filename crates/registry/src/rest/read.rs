@@ -43,7 +43,7 @@ impl Rest {
         let found = found.map_err(|error| error.to_status(Operation::Get, &resource, name))?;
         let stored = found.ok_or_else(|| Status::not_found(&resource, name))?;
         if self.subresource == Subresource::Scale {
-            let scale = scale::of(&**stored.object()?, self.scale_paths())?
+            let scale = scale::of(&**stored.object()?, self.scale_paths().as_ref())?
                 .ok_or_else(|| self.has_no_scale())?;
             let kind = self.body_kind();
             return Ok(Stored::from_object(

@@ -95,16 +95,17 @@ impl Rest {
         object: &dyn UpdatedObject,
         dry_run: bool,
     ) -> Result<Stored, Status> {
+        let paths = self.scale_paths();
         let scaled = scale::Scaled {
             scale: object,
             resource: self.group_resource(),
             name,
             missing: self.has_no_scale(),
-            paths: self.scale_paths(),
+            paths: paths.as_ref(),
         };
         let request = self.request(cx, namespace, name, &scaled, dry_run);
         let stored = self.store().update(request).await?.stored;
-        let scale = scale::of(&**stored.object()?, self.scale_paths())?
+        let scale = scale::of(&**stored.object()?, paths.as_ref())?
             .ok_or_else(|| self.has_no_scale())?;
         let kind = self.body_kind();
         Ok(Stored::from_object(

@@ -5,6 +5,7 @@ use super::ports::{NoPort, Why};
 use super::slots::slots;
 use super::{Owner, Shared, address_of, needs, ports_of};
 use crate::StorageError;
+use crate::finishing::Place;
 use crate::hooks::Begun;
 use crate::storage_error::Operation;
 use crate::strategy::BoxFuture;
@@ -12,13 +13,16 @@ use kubist_api::core::v1::Service;
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, GroupKind, GroupResource, Status};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+use tokio::sync::oneshot;
 
-/// What one write was given, and what it gives up if it succeeds.
+/// What one write was given, and what it gives up if it succeeds. What it was given goes back when
+/// it is dropped.
 #[derive(Debug)]
 pub(super) struct Claim {
     shared: Arc<Shared>,
     owner: Owner,
-    dry_run: bool,
+    /// For what has to be done in the end; none in a dry run, which takes nothing.
+    place: Option<Place>,
     taken: Things,
     given_up: Things,
 }
@@ -30,17 +34,49 @@ struct Things {
 }
 
 impl Begun for Claim {
-    fn commit(self: Box<Self>) -> BoxFuture<'static, ()> {
-        Box::pin(async move { self.release(&self.given_up).await })
+    fn commit(mut self: Box<Self>) -> BoxFuture<'static, ()> {
+        self.taken = Things::default();
+        let given_up = std::mem::take(&mut self.given_up);
+        Box::pin(self.release(given_up))
     }
 
-    fn rollback(self: Box<Self>) -> BoxFuture<'static, ()> {
-        Box::pin(async move { self.release(&self.taken).await })
+    fn rollback(mut self: Box<Self>) -> BoxFuture<'static, ()> {
+        let taken = std::mem::take(&mut self.taken);
+        Box::pin(self.release(taken))
+    }
+
+    fn abandon(mut self: Box<Self>) {
+        self.taken = Things::default();
     }
 }
 
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let taken = std::mem::take(&mut self.taken);
+        if !taken.is_nothing() {
+            // It goes on without anybody who waits.
+            drop(self.release(taken));
+        }
+    }
+}
+
+impl Things {
+    fn is_nothing(&self) -> bool {
+        self.address.is_none() && self.ports.is_empty()
+    }
+}
+
+/// What storage does not take back now, the next repair does.
+async fn release(shared: &Shared, owner: &Owner, things: Things) {
+    if let Some(address) = things.address {
+        drop(shared.addresses.give_back(address, owner, 0).await);
+    }
+    drop(shared.ports.give_back(&things.ports).await);
+}
+
 impl Claim {
-    /// Fills in what a service needs and does not say, and takes what it says.
+    /// Fills in what a service needs and does not say, and takes what it says; without a place it
+    /// only looks. Not to be dropped: who drops it does not know what it has taken.
     ///
     /// # Errors
     /// 422 if something is taken or outside of the range; 500 if there are no node ports left.
@@ -48,20 +84,18 @@ impl Claim {
         shared: &Arc<Shared>,
         new: &mut Service,
         old: Option<&Service>,
-        dry_run: bool,
+        place: Option<Place>,
     ) -> Result<Self, Status> {
         needs::take_over(new, old);
         needs::check_families(new).map_err(|error| invalid(new, *error))?;
-        let mut claim = Self {
-            dry_run,
-            ..Self::none(shared, Owner::of(new))
-        };
+        let mut claim = Self::none(shared, Owner::of(new), place);
         let filled = match claim.address(new, old).await {
             Ok(()) => claim.ports(new, old).await,
             Err(status) => Err(status),
         };
         if let Err(status) = filled {
-            claim.release(&claim.taken).await;
+            let taken = std::mem::take(&mut claim.taken);
+            claim.release(taken).await;
             return Err(status);
         }
         needs::fill_families(new);
@@ -74,40 +108,43 @@ impl Claim {
         Ok(claim)
     }
 
-    /// All that a service has, to be given back.
-    pub(super) fn everything(shared: &Arc<Shared>, service: &Service) -> Self {
-        let mut claim = Self::none(shared, Owner::of(service));
-        claim.given_up = Things {
+    /// Gives back all that a service has. Not to be dropped.
+    pub(super) async fn give_back(shared: &Shared, service: &Service) {
+        let things = Things {
             address: address_of(service),
             ports: ports_of(service),
         };
-        claim
+        release(shared, &Owner::of(service), things).await;
     }
 
-    pub(super) async fn give_back(self) {
-        self.release(&self.given_up).await;
-    }
-
-    fn none(shared: &Arc<Shared>, owner: Owner) -> Self {
+    fn none(shared: &Arc<Shared>, owner: Owner, place: Option<Place>) -> Self {
         Self {
             shared: Arc::clone(shared),
             owner,
-            dry_run: false,
+            place,
             taken: Things::default(),
             given_up: Things::default(),
         }
     }
 
-    /// What storage does not take back now, the next repair does.
-    async fn release(&self, things: &Things) {
-        if self.dry_run {
-            return;
+    /// Gives something back, whether or not the future is polled, and waits for that.
+    fn release(&mut self, things: Things) -> impl Future<Output = ()> + Send + 'static {
+        let place = self.place.take();
+        let (done, released) = oneshot::channel();
+        if place.is_some() && !things.is_nothing() {
+            let (shared, owner) = (Arc::clone(&self.shared), self.owner.clone());
+            self.shared.finishing.finish(async move {
+                release(&shared, &owner, things).await;
+                drop((place, done));
+            });
+        } else {
+            drop(done);
         }
-        if let Some(address) = things.address {
-            let addresses = &self.shared.addresses;
-            drop(addresses.give_back(address, &self.owner, 0).await);
+        async move {
+            // Dropped is done.
+            let waited: Result<(), _> = released.await;
+            drop(waited);
         }
-        drop(self.shared.ports.give_back(&things.ports).await);
     }
 
     async fn address(&mut self, new: &mut Service, old: Option<&Service>) -> Result<(), Status> {
@@ -116,7 +153,7 @@ impl Claim {
         }
         let addresses = &self.shared.addresses;
         if new.spec.cluster_ip.is_empty() {
-            let found = addresses.take_any(&self.owner, self.dry_run).await;
+            let found = addresses.take_any(&self.owner, self.place.is_none()).await;
             let address = found.map_err(|error| no_address(new, None, error))?;
             self.taken.address = Some(address);
             new.spec.cluster_ip = address.to_string().into();
@@ -130,7 +167,7 @@ impl Claim {
         };
         let has = self.taken.address.or_else(|| old.and_then(address_of));
         if has != Some(address) {
-            let taken = addresses.take(address, &self.owner, self.dry_run).await;
+            let taken = addresses.take(address, &self.owner, self.place.is_none()).await;
             taken.map_err(|error| no_address(new, Some(address), error))?;
             self.taken.address = Some(address);
         }
@@ -140,7 +177,7 @@ impl Claim {
     async fn ports(&mut self, new: &mut Service, old: Option<&Service>) -> Result<(), Status> {
         let slots = slots(new, old);
         let wishes: Vec<_> = slots.iter().map(|slot| slot.wish).collect();
-        let granted = self.shared.ports.take(&wishes, self.dry_run).await;
+        let granted = self.shared.ports.take(&wishes, self.place.is_none()).await;
         let granted = granted.map_err(|error| match error {
             NoPort::Storage(error) => failed(new, &error),
             NoPort::Refused(at, why) => self.no_port(new, &slots[at].path(), slots[at].wish, why),

@@ -225,18 +225,48 @@ impl StorageFactory {
         namespaced: bool,
         renames_versions: bool,
     ) -> Result<MadeStorage, NoPlace> {
-        let group = kind.facts().group;
-        let resource = GroupResource::new(group, plural);
+        let resource = GroupResource::new(kind.facts().group, plural);
         let options = StorageOptions {
-            keys: KeyLayout::custom(&self.key_root, group, plural, namespaced)?,
-            encoding: StorageEncoding::Json,
-            version: None,
             renames_versions,
-            ..self.options(&resource, namespaced)
+            ..self.custom_options(&resource, namespaced)?
         };
         // It has no indexed field that a strategy would have to know.
         let strategy: Arc<dyn Strategy> = Arc::new(PlainStrategy::default());
         Ok(self.make(&resource, options, kind, &strategy))
+    }
+
+    /// The same without a watch cache.
+    pub(crate) fn custom_raw(
+        &self,
+        kind: &'static Kind,
+        plural: &str,
+        namespaced: bool,
+    ) -> Result<RawStorage, NoPlace> {
+        let resource = GroupResource::new(kind.facts().group, plural);
+        let options = self.custom_options(&resource, namespaced)?;
+        Ok(self.raw_with(&resource, &options, kind))
+    }
+
+    fn custom_options(
+        &self,
+        resource: &GroupResource,
+        namespaced: bool,
+    ) -> Result<StorageOptions, NoPlace> {
+        let (group, plural) = (&resource.group, &resource.resource);
+        Ok(StorageOptions {
+            keys: KeyLayout::custom(&self.key_root, group, plural, namespaced)?,
+            encoding: StorageEncoding::Json,
+            version: None,
+            ..self.options(resource, namespaced)
+        })
+    }
+
+    /// Where the objects of a custom resource are.
+    ///
+    /// # Errors
+    /// As [`custom`](Self::custom).
+    pub(crate) fn custom_keys(&self, group: &str, plural: &str) -> Result<KeyLayout, NoPlace> {
+        KeyLayout::custom(&self.key_root, group, plural, false)
     }
 
     /// The storage of a resource with objects of `kind`, without a watch cache.

@@ -105,41 +105,40 @@ impl Store {
     ) -> Result<Stored, StorageError> {
         let CreateCall { cx, dry_run, .. } = call;
         let begin = Begin { cx, dry_run };
+        // Before anything is taken, so that nobody holds what others need and waits for a place.
+        let place = match self.writes_with_hooks(dry_run) {
+            true => Some(self.finishing.place().await?),
+            false => None,
+        };
         let begun = AllBegun::begin(&self.hooks, begin, &mut *object, None).await?;
-        let stored = match self.create_begun(call, object, guards).await {
-            Ok(stored) => stored,
-            Err(error) => {
-                begun.failed(&error).await;
-                return Err(error);
+        let prepared = self.prepare_create(call, object, guards);
+        let (key, object, request) = match prepared {
+            Ok(prepared) => prepared,
+            Err(status) => {
+                begun.rollback().await;
+                return Err(status.into());
             }
         };
-        if dry_run {
-            begun.rollback().await;
-        } else {
-            begun.commit().await;
-            for hooks in &self.hooks {
-                hooks.after_create(&stored);
-            }
+        if let Some(place) = place {
+            return self.create_hooked(place, begun, key, object, request).await;
         }
-        Ok(stored)
+        let created = self.storage.create(key, object, request, dry_run).await;
+        begun.rollback().await;
+        created
     }
 
-    async fn create_begun(
+    /// Everything between the hooks and storage.
+    fn prepare_create(
         &self,
         call: CreateCall<'_>,
         object: Box<dyn AnyObject>,
         guards: Vec<Guard>,
-    ) -> Result<Stored, StorageError> {
+    ) -> Result<(String, Box<dyn AnyObject>, CreateRequest), Status> {
         let object = self.begin_create(call.shared, call.cx, object, call.rules)?;
-        let key = self
-            .storage
-            .keys()
-            .key(&object.meta().namespace, &object.meta().name)?;
+        let meta = object.meta();
+        let key = self.storage.keys().key(&meta.namespace, &meta.name)?;
         let ttl = self.strategy.time_to_live(&*object);
-        let request = CreateRequest { ttl, guards };
-        self.storage
-            .create(key, object, request, call.dry_run)
-            .await
+        Ok((key, object, CreateRequest { ttl, guards }))
     }
 
     /// Everything between admission and storage: preparation, checks, canonical form. Also what

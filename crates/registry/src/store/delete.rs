@@ -45,6 +45,18 @@ impl Store {
     /// Deletes an object, or begins to. What is removed is the version that was judged; whenever
     /// another write comes in between, it is judged again.
     pub(crate) async fn delete(&self, call: DeleteCall<'_>) -> Result<DeleteOutcome, Status> {
+        let dry_run = !call.options.dry_run.is_empty();
+        if self.writes_with_hooks(dry_run) {
+            return self.delete_hooked(call).await;
+        }
+        self.delete_here(call).await
+    }
+
+    /// The same in this future, which is not to be dropped between the write and the hooks.
+    pub(super) async fn delete_here(
+        &self,
+        call: DeleteCall<'_>,
+    ) -> Result<DeleteOutcome, Status> {
         let DeleteCall {
             namespace, name, ..
         } = call;

@@ -61,37 +61,20 @@ impl Store {
             request: &request,
             begun: AllBegun::default(),
         };
-        let outcome = self
-            .storage
-            .update(
-                key,
-                &preconditions,
-                creates,
-                request.dry_run,
-                &mut try_update,
-            )
-            .await;
-        let begun = try_update.begun;
-        let outcome = match outcome {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                begun.failed(&error).await;
-                return Err(self.failed(Operation::Update, request.name)(error));
-            }
+        let dry_run = request.dry_run;
+        let outcome = if self.writes_with_hooks(dry_run) {
+            self.update_hooked(key, preconditions, creates, &mut try_update)
+                .await
+        } else {
+            let change = &mut try_update;
+            let updated = self
+                .storage
+                .update(key, &preconditions, creates, dry_run, change)
+                .await;
+            try_update.begun.rollback().await;
+            updated
         };
-        if request.dry_run {
-            begun.rollback().await;
-            return Ok(outcome);
-        }
-        begun.commit().await;
-        for hooks in &self.hooks {
-            match &outcome {
-                it if it.deleted => hooks.after_delete(&it.stored).await,
-                it if it.created => hooks.after_create(&it.stored),
-                it => hooks.after_update(&it.stored),
-            }
-        }
-        Ok(outcome)
+        outcome.map_err(self.failed(Operation::Update, request.name))
     }
 
     fn creates_on_update(&self, request: &UpdateRequest<'_>) -> bool {
@@ -284,11 +267,11 @@ pub(crate) fn keep_most(new: &mut ObjectMeta, old: &ObjectMeta) {
 }
 
 /// One update through all its attempts.
-struct TryUpdate<'a> {
+pub(super) struct TryUpdate<'a> {
     store: &'a Store,
     request: &'a UpdateRequest<'a>,
     /// What the hooks began in the last attempt.
-    begun: AllBegun,
+    pub(super) begun: AllBegun,
 }
 
 impl Change for TryUpdate<'_> {
@@ -301,7 +284,10 @@ impl Change for TryUpdate<'_> {
 }
 
 impl TryUpdate<'_> {
-    async fn try_once(&mut self, current: Option<&Stored>) -> Result<Changed, Status> {
+    pub(super) async fn try_once(
+        &mut self,
+        current: Option<&Stored>,
+    ) -> Result<Changed, Status> {
         let (store, request) = (self.store, self.request);
         let bytes = current.map_or(0, Stored::stored_bytes);
         request.cx.begin_work(bytes).await;

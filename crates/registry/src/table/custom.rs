@@ -6,6 +6,7 @@ use crate::custom::{custom, shape_of};
 use kubist_api::{Column, ResourceFacts};
 use kubist_apimachinery::{AnyObject, Time};
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// The cells of a custom object; None for others.
 pub(super) fn cells(
@@ -25,14 +26,11 @@ pub(super) fn cells(
 }
 
 /// What is said of the columns of a custom resource; None for others.
-pub(super) fn descriptions(facts: &'static ResourceFacts) -> Option<Vec<&'static str>> {
+pub(super) fn descriptions(facts: &'static ResourceFacts) -> Option<Vec<Cow<'static, str>>> {
     let shape = shape_of(facts)?;
-    let name = descriptions::of_any("Name");
-    Some(
-        std::iter::once(name)
-            .chain(shape.descriptions.iter().copied())
-            .collect(),
-    )
+    let name = Cow::Borrowed(descriptions::of_any("Name"));
+    let others = shape.descriptions.iter().cloned().map(Cow::Owned);
+    Some(std::iter::once(name).chain(others).collect())
 }
 
 /// A value in a column; null if it is of another type.

@@ -4,6 +4,7 @@ mod apart;
 mod changes;
 mod checks;
 mod objects;
+mod room;
 mod scales;
 mod versions;
 

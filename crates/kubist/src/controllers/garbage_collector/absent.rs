@@ -1,30 +1,54 @@
 //! `AbsentOwners`: owners that the server was found not to have.
 //!
 //! A uid never comes back, so the answer holds for ever; but only for dependents in the same
-//! namespace, as that is where an owner is looked for. It is a cache: what falls out is asked
-//! again.
+//! namespace, as that is where an owner is looked for, and only for references of the same kind and
+//! name: another may mean an owner that is there. It is a cache: what falls out is asked again.
 
 use std::collections::{BTreeSet, VecDeque};
 
-use kubist_apimachinery::Str;
+use kubist_apimachinery::{OwnerReference, Str};
+
+use super::graph::group_of;
 
 /// Owners that are remembered; upstream's number.
 const OWNERS_MAX: usize = 500;
 
-/// The namespaces and uids found absent last.
+/// An owner as a reference in a namespace means it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Owner {
+    namespace: Str,
+    uid: Str,
+    group: Str,
+    kind: Str,
+    name: Str,
+}
+
+impl Owner {
+    fn of(namespace: &str, owner: &OwnerReference) -> Self {
+        Self {
+            namespace: namespace.into(),
+            uid: owner.uid.clone(),
+            group: group_of(owner).into(),
+            kind: owner.kind.clone(),
+            name: owner.name.clone(),
+        }
+    }
+}
+
+/// The owners found absent last.
 #[derive(Debug, Default)]
 pub(super) struct AbsentOwners {
-    known: BTreeSet<(Str, Str)>,
-    order: VecDeque<(Str, Str)>,
+    known: BTreeSet<Owner>,
+    order: VecDeque<Owner>,
 }
 
 impl AbsentOwners {
-    pub(super) fn contains(&self, namespace: &str, uid: &Str) -> bool {
-        self.known.contains(&(namespace.into(), uid.clone()))
+    pub(super) fn contains(&self, namespace: &str, owner: &OwnerReference) -> bool {
+        self.known.contains(&Owner::of(namespace, owner))
     }
 
-    pub(super) fn insert(&mut self, namespace: &str, uid: Str) {
-        let owner = (Str::from(namespace), uid);
+    pub(super) fn insert(&mut self, namespace: &str, owner: &OwnerReference) {
+        let owner = Owner::of(namespace, owner);
         if !self.known.insert(owner.clone()) {
             return;
         }
@@ -40,15 +64,33 @@ impl AbsentOwners {
 mod tests {
     use super::*;
 
+    fn owner(kind: &str, uid: &str) -> OwnerReference {
+        OwnerReference {
+            api_version: "v1".into(),
+            kind: kind.into(),
+            uid: uid.into(),
+            ..OwnerReference::default()
+        }
+    }
+
     #[test]
     fn the_oldest_is_forgotten_first() {
         let mut absent = AbsentOwners::default();
         for number in 0..=OWNERS_MAX {
-            absent.insert("a", number.to_string().into());
-            absent.insert("a", number.to_string().into());
+            let owner = owner("Secret", &number.to_string());
+            absent.insert("a", &owner);
+            absent.insert("a", &owner);
         }
-        assert!(!absent.contains("a", &"0".into()) && absent.contains("a", &"1".into()));
-        assert!(!absent.contains("b", &"1".into()), "it may be there");
+        let [first, second] = ["0", "1"].map(|uid| owner("Secret", uid));
+        assert!(!absent.contains("a", &first) && absent.contains("a", &second));
+        assert!(!absent.contains("b", &second), "it may be there");
         assert_eq!(absent.known.len(), OWNERS_MAX);
+    }
+
+    #[test]
+    fn a_mistaken_reference_says_nothing_of_the_right_one() {
+        let mut absent = AbsentOwners::default();
+        absent.insert("a", &owner("ConfigMap", "1"));
+        assert!(!absent.contains("a", &owner("Secret", "1")));
     }
 }

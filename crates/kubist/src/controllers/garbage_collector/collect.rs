@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::Stats;
 use super::absent::AbsentOwners;
-use super::graph::{OwnerGraph, OwnerState, Plan};
+use super::graph::{OwnerGraph, OwnerState, Plan, group_of};
 use super::node::{FOREGROUND, ORPHAN};
 use super::watched::Watched;
 
@@ -167,7 +167,7 @@ impl Collector {
         owner: &OwnerReference,
         namespace: &str,
     ) -> Result<bool, CollectError> {
-        if self.absent.lock().contains(namespace, &owner.uid) {
+        if self.absent.lock().contains(namespace, owner) {
             return Ok(true);
         }
         let resource = self.resource_of(owner)?;
@@ -181,14 +181,13 @@ impl Collector {
         let found = api.get_opt(&owner.name).await?;
         let absent = found.is_none_or(|it| it.metadata.uid != owner.uid);
         if absent {
-            self.absent.lock().insert(namespace, owner.uid.clone());
+            self.absent.lock().insert(namespace, owner);
         }
         Ok(absent)
     }
 
     fn resource_of(&self, owner: &OwnerReference) -> Result<Arc<ApiResource>, CollectError> {
-        let group = owner.api_version.rsplit_once('/').map_or("", |it| it.0);
-        let kind = GroupKind::new(group, owner.kind.clone());
+        let kind = GroupKind::new(group_of(owner), owner.kind.clone());
         self.watched
             .resource_of(&kind)
             .ok_or(CollectError::UnknownKind {

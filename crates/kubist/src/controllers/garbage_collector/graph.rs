@@ -118,13 +118,15 @@ impl OwnerGraph {
     }
 
     /// What an owner is to a dependent in a namespace. One that is in another, or has another name
-    /// than the reference says, is not the owner that is meant: whether that one is there, the
-    /// server has to say.
+    /// or kind than the reference says, is not the owner that is meant: whether that one is there,
+    /// the server has to say. The version does not matter: an object is one in all of them.
     pub(super) fn owner_state(&self, owner: &OwnerReference, namespace: &str) -> OwnerState {
         let is_meant = |node: &Node| {
             let elsewhere = !node.name.namespace.is_empty() && node.name.namespace != *namespace;
             let renamed = !owner.name.is_empty() && owner.name != node.name.name;
-            !renamed && (namespace.is_empty() || !elsewhere)
+            let is_other = !owner.kind.is_empty()
+                && (owner.kind != node.resource.kind || group_of(owner) != &*node.resource.group);
+            !renamed && !is_other && (namespace.is_empty() || !elsewhere)
         };
         match self.nodes.get(&owner.uid) {
             Some(node) if is_meant(node) => self.state(&owner.uid),
@@ -187,11 +189,16 @@ impl OwnerGraph {
     }
 }
 
+/// The group that a reference says.
+pub(super) fn group_of(owner: &OwnerReference) -> &str {
+    owner.api_version.rsplit_once('/').map_or("", |it| it.0)
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use kubist_apimachinery::ObjectName;
+    use kubist_apimachinery::{ApiResource, ObjectName};
 
     use super::*;
 
@@ -272,6 +279,39 @@ mod tests {
         };
         assert_eq!(graph.0.observe(&"a".into(), node), ["a"]);
         assert_eq!(graph.0.plan("a"), Plan::Judge);
+    }
+
+    #[test]
+    fn an_owner_of_another_kind_or_group_is_none() {
+        let mut graph = Graph::default();
+        let secrets = ApiResource {
+            version: "v1".into(),
+            kind: "Secret".into(),
+            plural: "secrets".into(),
+            namespaced: true,
+            ..ApiResource::default()
+        };
+        let node = Node {
+            resource: Arc::new(secrets),
+            name: ObjectName::new("shop", "victim"),
+            owners: Vec::new(),
+            phase: Phase::Alive,
+        };
+        graph.0.observe(&"victim".into(), node);
+        let state = |api_version: &str, kind: &str| {
+            let owner = OwnerReference {
+                api_version: api_version.into(),
+                kind: kind.into(),
+                uid: "victim".into(),
+                name: "victim".into(),
+                ..OwnerReference::default()
+            };
+            graph.0.owner_state(&owner, "shop")
+        };
+        assert_eq!(state("v1", "Secret"), OwnerState::Present);
+        assert_eq!(state("v2", "Secret"), OwnerState::Present);
+        assert_eq!(state("v1", "ConfigMap"), OwnerState::Unseen);
+        assert_eq!(state("example.com/v1", "Secret"), OwnerState::Unseen);
     }
 
     #[test]

@@ -1,0 +1,80 @@
+//! `Said`: what a definition says that is to be served.
+
+use super::definitions::is_ending;
+use super::room::Shortage;
+use super::{Shape, names};
+use crate::store::DefinedBy;
+use kubist_api::apiextensions::v1::{
+    CustomResourceDefinition, CustomResourceDefinitionNames, CustomResourceDefinitionVersion,
+};
+use std::sync::Arc;
+
+/// What a definition says that is to be served.
+pub(super) struct Said {
+    pub(super) by: DefinedBy,
+    /// The versions that are served.
+    pub(super) shapes: Vec<Arc<Shape>>,
+    pub(super) stored: Arc<Shape>,
+    pub(super) renames_versions: bool,
+    pub(super) is_ending: bool,
+}
+
+impl Said {
+    /// What a definition says; None if it serves nothing.
+    pub(super) fn of(definition: &CustomResourceDefinition) -> Result<Option<Self>, Shortage> {
+        // What a webhook would have to convert is left out.
+        let renames_versions = !names::has_webhook(definition);
+        let versions = definition.spec.versions.iter();
+        let versions = versions.filter(|it| it.storage || (it.served && renames_versions));
+        let versions = versions.map(|version| {
+            let shape = Shape::of(definition, version)?;
+            Ok((version, shape))
+        });
+        let versions = versions.collect::<Result<Vec<_>, Shortage>>()?;
+        let Some((_, stored)) = versions.iter().find(|(version, _)| version.storage) else {
+            return Ok(None);
+        };
+        let of_served = versions.iter().filter(|(version, _)| version.served);
+        Ok(Some(Self {
+            by: defined_by(definition),
+            stored: Arc::clone(stored),
+            shapes: of_served.map(|(_, shape)| Arc::clone(shape)).collect(),
+            renames_versions,
+            is_ending: is_ending(definition),
+        }))
+    }
+
+    /// A definition without all that its objects can be deleted without.
+    pub(super) fn bare(definition: &CustomResourceDefinition) -> Option<Self> {
+        let mut bare = definition.clone();
+        let accepted = std::mem::take(&mut bare.status.accepted_names);
+        let named = [accepted, std::mem::take(&mut bare.spec.names)];
+        let named = named.into_iter().find(|it| !it.kind.is_empty())?;
+        bare.spec.names = CustomResourceDefinitionNames {
+            plural: definition.spec.names.plural.clone(),
+            kind: named.kind,
+            ..CustomResourceDefinitionNames::default()
+        };
+        let stored = bare.spec.versions.iter().position(|it| it.storage);
+        let version = CustomResourceDefinitionVersion {
+            name: bare.spec.versions.get(stored.unwrap_or(0))?.name.clone(),
+            storage: true,
+            ..CustomResourceDefinitionVersion::default()
+        };
+        let stored = Shape::of(&bare, &version).ok()?;
+        Some(Self {
+            by: defined_by(definition),
+            shapes: Vec::new(),
+            stored,
+            renames_versions: true,
+            is_ending: true,
+        })
+    }
+}
+
+pub(super) fn defined_by(definition: &CustomResourceDefinition) -> DefinedBy {
+    DefinedBy {
+        name: definition.metadata.name.clone(),
+        uid: definition.metadata.uid.clone(),
+    }
+}

@@ -1,0 +1,133 @@
+//! `Serving`: how much of a definition is served, and the conditions that say so. Pure.
+//!
+//! Several servers write the conditions of one definition, and one may have room where another has
+//! none. So what says that a generation is not served stays until there is another generation, or
+//! until a server has begun anew; else they would write against each other.
+
+use super::names::{self, ESTABLISHED};
+use super::room::Shortage;
+use kubist_api::apiextensions::v1::{
+    CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionStatus,
+};
+use kubist_apimachinery::Time;
+
+/// The condition of a definition that is not served as it is now.
+const SERVED_AS_DEFINED: &str = "ServedAsDefined";
+
+/// How much of a definition is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Serving {
+    /// All that is to be.
+    AsSaid,
+    /// What it said before: there is no room for its change.
+    AsBefore(Shortage),
+    /// Nothing: there is no room for it.
+    Nothing(Shortage),
+}
+
+impl Serving {
+    /// Sets the conditions of `settled`, which is `stored` with what else has changed of its
+    /// status. `begins`: whether the server does.
+    pub(super) fn tell(
+        self,
+        stored: &CustomResourceDefinition,
+        settled: &mut CustomResourceDefinition,
+        now: Time,
+        begins: bool,
+    ) {
+        let generation = stored.metadata.generation;
+        let status = &mut settled.status;
+        match self {
+            Self::AsSaid => status.conditions.retain(|it| {
+                it.type_ != *SERVED_AS_DEFINED || (it.observed_generation == generation && !begins)
+            }),
+            Self::AsBefore(shortage) => {
+                let message = format!(
+                    "{}; what it said before is served until the server is started again",
+                    shortage.message()
+                );
+                let why = ("NoRoom", message.as_str());
+                names::set(status, SERVED_AS_DEFINED, false, why, now);
+                let found = find(status, SERVED_AS_DEFINED);
+                if let Some(found) = found {
+                    found.observed_generation = generation;
+                }
+            }
+            Self::Nothing(shortage) => {
+                let message = format!(
+                    "{}; it is not served until the server is started again",
+                    shortage.message()
+                );
+                // It has only seemed to be true since.
+                let mut before = stored.status.conditions.iter();
+                let before = before.find(|it| it.type_ == *ESTABLISHED && it.status == "False");
+                let since = before.and_then(|it| it.last_transition_time).unwrap_or(now);
+                let why = ("NoRoom", message.as_str());
+                names::set(status, ESTABLISHED, false, why, since);
+            }
+        }
+    }
+
+    /// Says it where the operator looks.
+    pub(super) fn log(self, definition: &CustomResourceDefinition) {
+        let (Self::AsBefore(shortage) | Self::Nothing(shortage)) = self else {
+            return;
+        };
+        tracing::warn!(
+            definition = %definition.metadata.name,
+            generation = definition.metadata.generation,
+            why = shortage.message(),
+            still_served = matches!(self, Self::AsBefore(_)),
+            "a definition is not served as it is now until this server is started again"
+        );
+    }
+}
+
+fn find<'a>(
+    status: &'a mut CustomResourceDefinitionStatus,
+    kind: &str,
+) -> Option<&'a mut CustomResourceDefinitionCondition> {
+    status.conditions.iter_mut().find(|it| it.type_ == *kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(serving: Serving, stored: &CustomResourceDefinition, begins: bool) -> Vec<String> {
+        let mut settled = stored.clone();
+        serving.tell(stored, &mut settled, Time::from_unix(9), begins);
+        let conditions = settled.status.conditions.iter();
+        conditions
+            .map(|it| format!("{}={} {}", it.type_, it.status, it.observed_generation))
+            .collect()
+    }
+
+    #[test]
+    fn a_generation_that_is_not_served_is_told_of_until_there_is_another() {
+        let mut stored = CustomResourceDefinition::default();
+        stored.metadata.generation = 3;
+        let short = Serving::AsBefore(Shortage::Definition);
+        assert_eq!(told(short, &stored, false), ["ServedAsDefined=False 3"]);
+        let before = stored.clone();
+        short.tell(&before, &mut stored, Time::from_unix(1), false);
+        let again = told(Serving::AsSaid, &stored, false);
+        assert_eq!(again, ["ServedAsDefined=False 3"], "another server says so");
+        assert!(told(Serving::AsSaid, &stored, true).is_empty());
+        stored.metadata.generation = 4;
+        assert!(told(Serving::AsSaid, &stored, false).is_empty());
+    }
+
+    #[test]
+    fn what_is_not_served_has_not_been_established_since_the_first_time() {
+        let mut stored = CustomResourceDefinition::default();
+        let nothing = Serving::Nothing(Shortage::Process);
+        let before = stored.clone();
+        nothing.tell(&before, &mut stored, Time::from_unix(1), false);
+        let mut settled = stored.clone();
+        let why = ("InitialNamesAccepted", "");
+        names::set(&mut settled.status, ESTABLISHED, true, why, Time::from_unix(2));
+        nothing.tell(&stored, &mut settled, Time::from_unix(2), false);
+        assert_eq!(settled.status, stored.status, "there is nothing to write");
+    }
+}

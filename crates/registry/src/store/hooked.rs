@@ -1,0 +1,182 @@
+//! Writes with hooks, which go on to their end though the request is given up.
+//!
+//! What a request has taken by its hooks goes back, or is the object's, only when it is known what
+//! became of the write. So from the write on everything runs in a task ([`Finishing`]); what the
+//! request itself knows how to do (its checks, the new object of an update) stays in its future.
+//!
+//! [`Finishing`]: crate::finishing::Finishing
+
+use super::delete::{DeleteCall, DeleteOutcome, Only};
+use super::update::TryUpdate;
+use super::Store;
+use crate::finishing::Place;
+use crate::hooks::AllBegun;
+use crate::storage::{Change, Changed, CreateRequest, Outcome};
+use crate::storage_error::StorageError;
+use crate::strategy::BoxFuture;
+use crate::Stored;
+use kubist_apimachinery::{AnyObject, Preconditions, Status};
+use std::pin::pin;
+use tokio::sync::{mpsc, oneshot};
+
+/// One attempt of an update, which the request is asked for.
+struct Asked {
+    current: Option<Stored>,
+    /// What the hooks began in the attempt before.
+    begun: AllBegun,
+    answer: oneshot::Sender<(Result<Changed, Status>, AllBegun)>,
+}
+
+/// An update that asks the request for each of its attempts.
+struct Asking {
+    ask: mpsc::Sender<Asked>,
+    begun: AllBegun,
+}
+
+impl Change for Asking {
+    fn attempt<'a>(
+        &'a mut self,
+        current: Option<&'a Stored>,
+    ) -> BoxFuture<'a, Result<Changed, Status>> {
+        Box::pin(async move {
+            let (answer, answered) = oneshot::channel();
+            let asked = Asked {
+                current: current.cloned(),
+                begun: std::mem::take(&mut self.begun),
+                answer,
+            };
+            // What was begun goes back as it is dropped.
+            self.ask.send(asked).await.map_err(|_| given_up())?;
+            let (changed, begun) = answered.await.map_err(|_| given_up())?;
+            self.begun = begun;
+            changed
+        })
+    }
+}
+
+/// Nobody reads this.
+fn given_up() -> Status {
+    Status::internal_error("the request was given up")
+}
+
+impl Store {
+    /// Whether hooks are to be told what becomes of a write.
+    pub(super) fn writes_with_hooks(&self, dry_run: bool) -> bool {
+        !dry_run && !self.hooks.is_empty()
+    }
+
+    /// Stores a new object, and tells the hooks.
+    pub(super) async fn create_hooked(
+        &self,
+        place: Place,
+        begun: AllBegun,
+        key: String,
+        object: Box<dyn AnyObject>,
+        request: CreateRequest,
+    ) -> Result<Stored, StorageError> {
+        let store = self.clone();
+        let work = async move {
+            let _place = place;
+            let created = store.storage.create(key, object, request, false).await;
+            match created {
+                Ok(stored) => {
+                    begun.commit().await;
+                    for hooks in &store.hooks {
+                        hooks.after_create(&stored);
+                    }
+                    Ok(stored)
+                }
+                Err(error) => {
+                    begun.failed(&error).await;
+                    Err(error)
+                }
+            }
+        };
+        self.finishing.run(work).await?
+    }
+
+    /// Changes an object, and tells the hooks. Given up between two attempts, it writes nothing.
+    pub(super) async fn update_hooked(
+        &self,
+        key: String,
+        preconditions: Preconditions,
+        creates: bool,
+        tries: &mut TryUpdate<'_>,
+    ) -> Result<Outcome, StorageError> {
+        let place = self.finishing.place().await?;
+        let (ask, mut asked) = mpsc::channel(1);
+        let store = self.clone();
+        let work = async move {
+            let _place = place;
+            let mut asking = Asking {
+                ask,
+                begun: AllBegun::default(),
+            };
+            let change = &mut asking;
+            let updated = store
+                .storage
+                .update(key, &preconditions, creates, false, change)
+                .await;
+            store.end_update(updated, asking.begun).await
+        };
+        let mut work = pin!(self.finishing.run(work));
+        loop {
+            tokio::select! {
+                biased;
+                Some(Asked { current, begun, answer }) = asked.recv() => {
+                    tries.begun = begun;
+                    let changed = tries.try_once(current.as_ref()).await;
+                    drop(answer.send((changed, std::mem::take(&mut tries.begun))));
+                }
+                done = &mut work => return done?,
+            }
+        }
+    }
+
+    async fn end_update(
+        &self,
+        updated: Result<Outcome, StorageError>,
+        begun: AllBegun,
+    ) -> Result<Outcome, StorageError> {
+        let outcome = match updated {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                begun.failed(&error).await;
+                return Err(error);
+            }
+        };
+        begun.commit().await;
+        for hooks in &self.hooks {
+            match &outcome {
+                it if it.deleted => hooks.after_delete(&it.stored).await,
+                it if it.created => hooks.after_create(&it.stored),
+                it => hooks.after_update(&it.stored),
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Deletes an object, and tells the hooks.
+    pub(super) async fn delete_hooked(
+        &self,
+        call: DeleteCall<'_>,
+    ) -> Result<DeleteOutcome, Status> {
+        let place = self.finishing.place().await?;
+        let (store, cx, options) = (self.clone(), call.cx.clone(), call.options.clone());
+        let (namespace, name) = (call.namespace.to_owned(), call.name.to_owned());
+        let only = call.only.map(|it| (it.uid.to_owned(), it.predicate.clone()));
+        let work = async move {
+            let _place = place;
+            let only = only.as_ref().map(|(uid, predicate)| Only { uid, predicate });
+            let call = DeleteCall {
+                cx: &cx,
+                namespace: &namespace,
+                name: &name,
+                options: &options,
+                only,
+            };
+            store.delete_here(call).await
+        };
+        self.finishing.run(work).await?
+    }
+}
