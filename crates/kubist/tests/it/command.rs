@@ -147,8 +147,8 @@ impl Running {
                 break;
             }
             let sent = Command::new("kill").args(["-INT", &pid]).status();
-            drop(sent.expect("there is a kill"));
-            std::thread::sleep(std::time::Duration::from_millis(250));
+            sent.expect("there is a kill");
+            std::thread::sleep(Duration::from_millis(250));
         }
         let ended = self.child.try_wait().expect("it is a child");
         let mut errors = String::new();
