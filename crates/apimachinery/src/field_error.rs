@@ -145,6 +145,21 @@ impl FieldError {
         value: impl Into<BadValue>,
         supported: &[impl AsRef<str>],
     ) -> Self {
+        let mut value: BadValue = value.into();
+        value.text = value.text.map(|it| escape_html(&it).into());
+        Self::no_support(path, value, supported)
+    }
+
+    /// The same for a value that upstream has as a text.
+    pub fn not_supported_text(
+        path: &FieldPath,
+        value: &str,
+        supported: &[impl AsRef<str>],
+    ) -> Self {
+        Self::no_support(path, BadValue::from(value), supported)
+    }
+
+    fn no_support(path: &FieldPath, value: BadValue, supported: &[impl AsRef<str>]) -> Self {
         let quoted: Vec<String> = supported
             .iter()
             .map(|value| quote(value.as_ref()))
@@ -154,8 +169,6 @@ impl FieldError {
         } else {
             format!("supported values: {}", quoted.join(", "))
         };
-        let mut value: BadValue = value.into();
-        value.text = value.text.map(|it| escape_html(&it).into());
         Self::new(FieldErrorKind::NotSupported, path, value, detail)
     }
 

@@ -324,10 +324,14 @@ fn check_named(expected: &'static Kind, kind: Option<&str>, body: &[u8]) -> Resu
     if !expected.is_custom() || kind.is_some_and(|it| !it.is_empty()) {
         return Ok(());
     }
-    let quoted = body.get(..QUOTED_BYTES_MAX).unwrap_or(body);
+    Err(unrecognized(expected, &missing_kind(body), body))
+}
+
+/// What is wrong with a custom object that does not say what it is.
+pub(crate) fn missing_kind(json: &[u8]) -> String {
+    let quoted = json.get(..QUOTED_BYTES_MAX).unwrap_or(json);
     let quoted = String::from_utf8_lossy(quoted);
-    let why = format!("Object 'Kind' is missing in '{quoted}'");
-    Err(unrecognized(expected, &why, body))
+    format!("Object 'Kind' is missing in '{quoted}'")
 }
 
 /// Whether a kind of an older version is read as it is now: it has the same fields.
@@ -364,7 +368,8 @@ fn check_kind(
     }
     let version = api_version.rsplit('/').next().unwrap_or_default();
     let found = find_kind_by_api_version(api_version, kind);
-    if found.is_some_and(|it| kind == facts.kind && it.facts().group == facts.group) {
+    // Kinds of one name are one to upstream, in whatever group: it can convert them.
+    if found.is_some() && kind == facts.kind {
         return Err(Status::bad_request(format!(
             "the API version in the data ({api_version}) does not match the expected API version \
              ({})",

@@ -3,12 +3,12 @@
 //!
 //! Documents say what clients ask them: schemas with upstream's words, list keys and patch
 //! strategies (`kubectl explain`, strategic merge), and operations with their media types and
-//! parameters (`kubectl apply` looks for `fieldValidation`), without words. Those of built-in
-//! groups are made when they are first asked for, and kept; the index makes all of them once, to
-//! know their hashes.
+//! parameters (`kubectl apply` looks for `fieldValidation`). Those of built-in groups are made when
+//! they are first asked for, and kept; the index makes all of them once, to know their hashes.
 
 mod definitions;
 mod entrances;
+mod operation;
 mod operations;
 mod schemas;
 mod v2;
@@ -23,6 +23,7 @@ use entrances::Entrance;
 use http::header::{CACHE_CONTROL, ETAG, EXPIRES, LOCATION, VARY};
 use http::{HeaderValue, StatusCode};
 use kubist_api::{GROUPS, GroupFacts, VersionFacts};
+use kubist_apimachinery::wire::Schema;
 use kubist_codec::negotiate::parse_accept;
 use kubist_registry::{ServedGroup, Stored};
 use serde_json::{Map, Value, json};
@@ -104,10 +105,11 @@ impl OpenApi {
             v2::Form::Protobuf => protobuf,
         };
         let bytes = made.get_or_init(|| {
+            let words = Words::read();
             let roots = group_versions()
                 .filter(|it| is_served(served, *it))
-                .flat_map(|(group, version)| operations::paths(&path(group, version), version).1);
-            let schemas = entrances::add_schemas(roots.collect(), &Words::read());
+                .flat_map(|(group, version)| paths(group, version, &words).1);
+            let schemas = entrances::add_schemas(roots.collect(), &words);
             v2::document(&schemas, form).into()
         });
         let answer = Answer::whole(form.media_type(), bytes.clone());
@@ -135,6 +137,11 @@ impl OpenApi {
         let text = json!({"paths": paths}).to_string();
         // Upstream's index says that it is text.
         Answer::whole(TEXT, text)
+    }
+
+    /// Whether a document below `/openapi/v3/` is about what is built in.
+    pub(crate) fn is_built_in(&self, path: &str) -> bool {
+        self.documents.iter().any(|it| it.path == path)
     }
 
     /// A document. With a hash, that of the document as it is now may be kept for ever, and any
@@ -286,9 +293,18 @@ fn tag(bytes: &[u8]) -> String {
     format!("{:016X}", crate::hash::of_bytes(bytes))
 }
 
+/// The paths of a version of a group, and the schemas that they mention.
+fn paths(
+    group: &'static GroupFacts,
+    version: &'static VersionFacts,
+    words: &Words,
+) -> (Value, Vec<&'static Schema>) {
+    operations::paths(path(group, version), group.name, version, words)
+}
+
 /// The document of a version of a group, as JSON.
 fn document(group: &'static GroupFacts, version: &'static VersionFacts, words: &Words) -> Vec<u8> {
-    let (paths, roots) = operations::paths(&path(group, version), version);
+    let (paths, roots) = paths(group, version, words);
     let mut schemas = schemas::reachable(roots, words);
     if !group.name.is_empty() {
         schemas::register(&mut schemas, group.name, version.version);

@@ -249,10 +249,6 @@ impl Storage for Cacher {
         self.shared.raw.keys()
     }
 
-    fn is_cached(&self) -> bool {
-        true
-    }
-
     fn create(
         &self,
         key: String,

@@ -118,18 +118,7 @@ impl Listing<'_> {
     }
 
     fn failed(&self, error: &StorageError) -> Status {
-        let mut status = error.to_status(Operation::List, self.request.resource, "");
-        // Upstream's storage, which answers these, does not say when to ask again.
-        let options = self.request.options;
-        let exact = matches!(position(options), Ok(ListPosition::Exact { .. }));
-        if exact
-            && options.limit > 0
-            && matches!(error, StorageError::TooLarge { .. })
-            && let Some(details) = &mut status.details
-        {
-            details.retry_after_seconds = 0;
-        }
-        status
+        error.to_status(Operation::List, self.request.resource, "")
     }
 
     /// Appends the selected ones, at most `left`. How many were looked at.

@@ -15,6 +15,7 @@ pub(crate) use dry_run::DryRunnable;
 pub use factory::{MadeStorage, StorageFactory, StorageOptions};
 pub use stats::StorageStats;
 pub use watch_cache::{WatchCache, WatchCacheSizes, WatchCacheSizesError};
+pub(crate) use watch_cache::{has_none_upstream, kind_has_none_upstream};
 
 use crate::storage_key::KeyLayout;
 use crate::strategy::BoxFuture;
@@ -37,11 +38,6 @@ pub trait Storage: fmt::Debug + Send + Sync + 'static {
 
     /// Where the objects are.
     fn keys(&self) -> &KeyLayout;
-
-    /// Whether reads may be answered from memory.
-    fn is_cached(&self) -> bool {
-        false
-    }
 
     /// Stores a new object under a key that nothing is under.
     ///

@@ -1,6 +1,7 @@
 //! Why storage refused, and the status that each verb makes of it.
 
 use crate::Stored;
+use crate::storage::has_none_upstream;
 use kubist_apimachinery::{GroupResource, Status, StatusReason, with_causes};
 use kubist_storage::{Fault, FaultKind, LeaseError, ReadError, WatchError, WriteError};
 
@@ -166,8 +167,10 @@ impl StorageError {
                 Status::conflict(resource, name, self)
             }
             Self::TooLarge { requested, current } => {
-                // A second, as upstream's cache: the writer may be ahead of us by a moment.
-                Status::too_large_resource_version(*requested, *current, 1)
+                // A second, as upstream's cache: the writer may be ahead of us by a moment. Its
+                // storage does not say when to ask again.
+                let retry_after = i32::from(!has_none_upstream(resource));
+                Status::too_large_resource_version(*requested, *current, retry_after)
             }
             Self::Compacted { .. } => {
                 Status::expired("The resourceVersion for the provided list is too old.")

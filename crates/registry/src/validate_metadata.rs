@@ -272,13 +272,18 @@ fn owners(owners: &[OwnerReference], path: &FieldPath) -> Vec<FieldError> {
     errors
 }
 
+/// Whether a finalizer has a domain, or is one of Kubernetes' own.
+pub(crate) fn is_domain_qualified(finalizer: &str) -> bool {
+    finalizer.contains('/') || STANDARD_FINALIZERS.contains(&finalizer)
+}
+
 /// What is wrong with one finalizer.
 pub(crate) fn finalizer(finalizer: &str, path: &FieldPath) -> Vec<FieldError> {
     let problems = validate_name::qualified_name(finalizer).into_iter();
     let mut errors: Vec<FieldError> = problems
         .map(|problem| FieldError::invalid(path, finalizer, problem))
         .collect();
-    if !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer) {
+    if !is_domain_qualified(finalizer) {
         let detail = "name is neither a standard finalizer name nor is it fully qualified";
         errors.push(FieldError::invalid(path, finalizer, detail));
     }

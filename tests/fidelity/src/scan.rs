@@ -165,7 +165,7 @@ fn owners(text: &str) -> Option<(usize, usize)> {
 /// are there and empty. Only Go tells the two apart; no client sees it elsewhere. The fields of
 /// such values begin with capital letters.
 pub(crate) fn without_empty(text: &str) -> Cow<'_, str> {
-    const VALUE: &str = "Invalid value: ";
+    const VALUE: [&str; 2] = ["Invalid value: ", "Unsupported value: "];
     if !text.contains("[]") && !text.contains("{}") {
         return Cow::Borrowed(text);
     }
@@ -175,7 +175,7 @@ pub(crate) fn without_empty(text: &str) -> Cow<'_, str> {
         let (before, at) = rest.split_at(place);
         replaced.push_str(before);
         let is_empty = at.starts_with("[]") || at.starts_with("{}");
-        if is_empty && (is_field(&replaced) || replaced.ends_with(VALUE)) {
+        if is_empty && (is_field(&replaced) || VALUE.iter().any(|it| replaced.ends_with(it))) {
             replaced.push_str("null");
             rest = &at[2..];
         } else {

@@ -49,6 +49,14 @@ fn errors_print_as_upstreams() {
             r#"Unsupported value: "x": supported values: "A", "B""#,
         ),
         (
+            FieldError::not_supported(&path, "<\u{2028}", &["A"]),
+            r#"Unsupported value: "\u003c\u2028": supported values: "A""#,
+        ),
+        (
+            FieldError::not_supported_text(&path, "<", &["A"]),
+            r#"Unsupported value: "<": supported values: "A""#,
+        ),
+        (
             FieldError::not_supported(&path, "x", &[""; 0]),
             r#"Unsupported value: "x""#,
         ),

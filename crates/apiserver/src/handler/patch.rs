@@ -7,7 +7,7 @@ mod quoted;
 
 use super::{Call, Target, update};
 use crate::answer::Answer;
-use crate::decode::{decode_text, foreign, json_type_meta};
+use crate::decode::{decode_text, foreign, json_type_meta, missing_kind};
 use crate::go_decode::conversion_mistake;
 use bytes::Bytes;
 use hyper::body::Incoming;
@@ -44,8 +44,7 @@ pub(super) async fn answer(
     part: Option<&str>,
     body: &mut Incoming,
 ) -> Result<Answer, Status> {
-    let served = served(target.rest.kind());
-    let patch_type = patch_type(call.request.content_type(), served)?;
+    let patch_type = patch_type(call.request.content_type(), target.rest.kind())?;
     let form = call.form(&target, &Offer::BUILT_IN)?;
     let bytes = call.bytes(body).await?;
     let pairs = call.request.query.pairs();
@@ -69,21 +68,28 @@ pub(super) async fn answer(
     update::represent(&form, &updated)
 }
 
-fn patch_type(
-    content_type: Option<&str>,
-    served: &'static [PatchType],
-) -> Result<PatchType, Status> {
+fn patch_type(content_type: Option<&str>, kind: &'static Kind) -> Result<PatchType, Status> {
+    let served = served(kind);
     let known = [PatchType::Apply, PatchType::Strategic];
     let found = PatchType::parse(content_type, &known);
-    if found.is_ok_and(|found| !served.contains(&found)) {
-        let accepted: Vec<&str> = served.iter().map(|it| it.media_type()).collect();
-        return Err(Status::unsupported_media_type(&accepted));
+    if !kind.is_custom() && found.is_ok_and(|found| !served.contains(&found)) {
+        return Err(Status::unsupported_media_type(&media_types(served)));
     }
     PatchType::parse(content_type, served).map_err(|_| {
+        if kind.is_custom() {
+            // Upstream's words, although nobody applies here.
+            let mut accepted = media_types(served);
+            accepted.push(PatchType::Apply.media_type());
+            return Status::unsupported_media_type(&accepted);
+        }
         let message = "415: Unsupported Media Type";
         Status::failure(415, StatusReason::UnsupportedMediaType, message)
             .with_details(Default::default())
     })
+}
+
+fn media_types(types: &[PatchType]) -> Vec<&'static str> {
+    types.iter().map(|it| it.media_type()).collect()
 }
 
 /// The update that a patch is.
@@ -180,7 +186,7 @@ impl Patched<'_> {
             return self.check_strategic(patched, old);
         }
         if self.kind.is_custom() {
-            return self.check_custom(patched, old);
+            return self.check_custom(patched, json, old);
         }
         let facts = self.kind.facts();
         let meta = json_type_meta(json).map_err(|why| self.unfit(patched, old, &why))?;
@@ -209,21 +215,26 @@ impl Patched<'_> {
         Ok(Found::Kind)
     }
 
-    fn check_custom(&self, patched: &Value, old: &dyn AnyObject) -> Result<Found, Status> {
-        let facts = self.kind.facts();
-        let text = |key: &str| patched.get(key).and_then(Value::as_str);
-        let (api_version, kind) = (text("apiVersion"), text("kind"));
-        if (api_version, kind) == (Some(facts.api_version), Some(facts.kind)) {
+    fn check_custom(
+        &self,
+        patched: &Value,
+        json: &[u8],
+        old: &dyn AnyObject,
+    ) -> Result<Found, Status> {
+        let meta = json_type_meta(json).map_err(|why| self.unfit(patched, old, &why))?;
+        let (api_version, kind) = (meta.0.unwrap_or_default(), meta.1.unwrap_or_default());
+        let why = if kind.is_empty() {
+            missing_kind(json)
+        } else if api_version.is_empty() {
+            let why = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
+            return Err(Status::bad_request(why));
+        } else if api_version.matches('/').count() > 1 {
+            format!("unexpected GroupVersion string: {api_version}")
+        } else {
+            self.check_custom_kind(&api_version, &kind)?;
             return Ok(Found::Kind);
-        }
-        if let (Some(api_version), Some(kind)) = (api_version, kind)
-            && !api_version.is_empty()
-            && !kind.is_empty()
-        {
-            self.check_custom_kind(api_version, kind)?;
-            return Ok(Found::Kind);
-        }
-        Err(self.unfit(patched, old, "the patch changes apiVersion or kind"))
+        };
+        Err(self.unfit(patched, old, &why))
     }
 
     /// Refuses a patch that changes what a custom object is, except that nobody asks it of its
@@ -233,16 +244,23 @@ impl Patched<'_> {
         if self.part == Some("status") {
             return Ok(());
         }
-        let (field, found, expected) = if api_version == facts.api_version {
-            ("kind", kind, facts.kind)
-        } else {
-            ("apiVersion", api_version, facts.api_version)
-        };
-        let detail = format!("must be {expected}");
-        let error = FieldError::invalid(&FieldPath::new(field), found, detail);
+        let mut errors = Vec::new();
+        for (field, found, expected) in [
+            ("kind", kind, facts.kind),
+            ("apiVersion", api_version, facts.api_version),
+        ] {
+            if found != expected {
+                let detail = format!("must be {expected}");
+                let path = FieldPath::new(field);
+                errors.push(FieldError::invalid(&path, found, detail));
+            }
+        }
+        if errors.is_empty() {
+            return Ok(());
+        }
         let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
         let kind = GroupKind::new(group, kind);
-        Err(Status::invalid(&kind, &self.target.name, &[error]))
+        Err(Status::invalid(&kind, &self.target.name, &errors))
     }
 
     /// 422: what comes out is no object of the kind. A strategic patch is shown as Go prints it,

@@ -2,7 +2,8 @@
 //!
 //! They are made when they are asked for, and not kept: definitions come and go.
 
-use super::operations::{Forms, add_resource};
+use super::operation::Forms;
+use super::operations::Paths;
 use super::schemas::{self, PREFIX, of, reachable};
 use super::words::Words;
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionVersion};
@@ -81,8 +82,7 @@ impl Defined<'_> {
 
     /// The document, as JSON.
     pub(super) fn document(&self, words: &Words) -> Vec<u8> {
-        let mut paths = Map::new();
-        let mut roots = vec![of::<ObjectMeta>(), of::<ListMeta>()];
+        let mut paths = Paths::new(self.path(), &self.group.name, self.version, words);
         let mut schemas = Map::new();
         for definition in &self.definitions {
             let names = &definition.spec.names;
@@ -92,10 +92,12 @@ impl Defined<'_> {
                 list: reference(&list),
                 formats: Format::TEXT,
                 patches: PATCHES,
+                is_custom: true,
+                is_text: false,
             };
             let served = self.group.version(self.version);
             if let Some(resource) = served.and_then(|it| it.resource(&names.plural)) {
-                add_resource(&mut paths, &mut roots, &self.path(), resource.facts, &forms);
+                paths.add(resource.facts, &forms);
             }
             let mut versions = definition.spec.versions.iter();
             let version = versions.find(|it| it.name == *self.version);
@@ -104,6 +106,8 @@ impl Defined<'_> {
             let schema = list_schema(&names.kind, &names.plural, &object, words);
             schemas.insert(list, self.named(schema, &names.list_kind));
         }
+        let (paths, mut roots) = paths.finish();
+        roots.extend([of::<ObjectMeta>(), of::<ListMeta>()]);
         schemas.append(&mut reachable(roots, words));
         json!({
             "openapi": "3.0.0",

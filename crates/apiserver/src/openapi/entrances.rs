@@ -1,14 +1,14 @@
 //! Documents of what stands before the versions of groups: the lists of groups and versions, and
 //! what is no part of the API proper.
 
-use super::operations::answer;
+use super::operation::answer;
+use super::operations::{with_first, words_of};
 use super::schemas::{PREFIX, of, reachable, reference};
 use super::whole;
 use super::words::Words;
 use crate::openid;
 use kubist_api::{GroupFacts, meta};
 use kubist_apimachinery::wire::Schema;
-use kubist_codec::Format;
 use serde_json::{Map, Value, json};
 
 /// What a document is about.
@@ -66,7 +66,7 @@ impl Entrance {
     /// The responses, and the schemas that they refer to.
     fn answer(self, words: &Words) -> (Value, Map<String, Value>) {
         let of_schema = |schema: &'static Schema| {
-            let responses = answer(Format::ALL, &reference(schema));
+            let responses = answer(&reference(schema));
             (responses, reachable(vec![schema], words))
         };
         let of_type = |media_type: &str, schema: Value| {
@@ -103,7 +103,8 @@ impl Entrance {
             Self::Group(group) => {
                 let words = words_of(group.name);
                 let id = format!("get{words}APIGroup");
-                return (lower_first(&words), "get information of a group", id);
+                let tag = with_first(&words, |it| it.to_ascii_lowercase());
+                return (tag, "get information of a group", id);
             }
             Self::Version => (
                 "version",
@@ -136,28 +137,6 @@ pub(super) fn add_schemas(mut roots: Vec<&'static Schema>, words: &Words) -> Map
     let mut schemas = reachable(roots, words);
     schemas.insert(INFO.to_owned(), info());
     schemas
-}
-
-/// The name of a group as one word: `RbacAuthorization`.
-fn words_of(group: &str) -> String {
-    let group = group.strip_suffix(".k8s.io").unwrap_or(group);
-    group.split('.').fold(String::new(), |mut all, word| {
-        let mut letters = word.chars();
-        all.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-        all.push_str(letters.as_str());
-        all
-    })
-}
-
-fn lower_first(word: &str) -> String {
-    let mut letters = word.chars();
-    let mut lower: String = letters
-        .next()
-        .map(|first| first.to_ascii_lowercase())
-        .into_iter()
-        .collect();
-    lower.push_str(letters.as_str());
-    lower
 }
 
 /// The type of the version, which is no type of the API.

@@ -1,369 +1,383 @@
-//! Paths and operations of a version of a group.
+//! Paths of a version of a group, and the operations there, in upstream's words.
 
+use super::operation::{Forms, Gvk, Operation, answer};
 use super::schemas::{of, reference};
-use kubist_api::{ResourceFacts, SubresourceFacts, VersionFacts, find_kind, meta};
+use super::words::Words;
+use kubist_api::{ResourceFacts, SubresourceFacts, VersionFacts, meta};
 use kubist_apimachinery::Status;
 use kubist_apimachinery::wire::Schema;
-use kubist_codec::Format;
-use kubist_codec::negotiate::PatchType;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
-/// The kind that an operation is about.
-#[derive(Clone, Copy)]
-struct Gvk<'a> {
-    group: &'a str,
-    version: &'a str,
-    kind: &'a str,
-}
-
-impl Gvk<'_> {
-    /// The kind of the objects of a resource.
-    fn of(facts: &'static ResourceFacts) -> Self {
-        Self {
-            group: facts.group,
-            version: facts.version,
-            kind: facts.kind,
-        }
-    }
-
-    fn json(self) -> Value {
-        json!({"group": self.group, "version": self.version, "kind": self.kind})
-    }
-
-    fn schema(self) -> Option<&'static Schema> {
-        find_kind(self.group, self.version, self.kind).map(kubist_api::Kind::schema)
-    }
-}
-
-/// What the operations of a resource send and take.
-#[derive(Clone, Debug)]
-pub(super) struct Forms {
-    /// References to the schemas of an object and of a list.
-    pub(super) object: Value,
-    pub(super) list: Value,
-    pub(super) formats: &'static [Format],
-    /// Server-side apply is refused, so it is not offered.
-    pub(super) patches: &'static [PatchType],
-}
-
-/// Patches of objects of which the server knows the type.
-const PATCHES: &[PatchType] = &[PatchType::Json, PatchType::Merge, PatchType::Strategic];
-
-impl Forms {
-    fn built_in(object: &'static Schema, list: &'static Schema) -> Self {
-        Self {
-            object: reference(object),
-            list: reference(list),
-            formats: Format::ALL,
-            patches: PATCHES,
-        }
-    }
+/// The paths of a version of a group, while they are gathered.
+pub(super) struct Paths<'a> {
+    /// `api/v1`.
+    prefix: String,
+    /// What the names of operations have for the version of the group: `CoreV1`.
+    version: String,
+    /// `core_v1`.
+    tag: String,
+    words: &'a Words,
+    /// By path: operations by method, each with its parameters.
+    items: BTreeMap<String, BTreeMap<&'static str, (Value, Vec<Value>)>>,
+    roots: Vec<&'static Schema>,
 }
 
 /// The paths below `prefix`, and the schemas that they mention.
-pub(super) fn paths(prefix: &str, version: &'static VersionFacts) -> (Value, Vec<&'static Schema>) {
-    let mut paths = Map::new();
-    let mut roots = vec![of::<meta::v1::APIResourceList>()];
-    let list = reference(of::<meta::v1::APIResourceList>());
-    paths.insert(
-        format!("/{prefix}/"),
-        json!({"get": {
-            "operationId": format!("get {prefix}"),
-            "responses": answer(Format::ALL, &list),
-        }}),
-    );
+pub(super) fn paths(
+    prefix: String,
+    group: &str,
+    version: &'static VersionFacts,
+    words: &Words,
+) -> (Value, Vec<&'static Schema>) {
+    let mut paths = Paths::new(prefix, group, version.version, words);
     for facts in version.resources {
         let gvk = Gvk::of(facts);
         let Some(object) = gvk.schema() else {
             continue;
         };
         let kind = format!("{}List", facts.kind);
-        let list = Gvk { kind: &kind, ..gvk }.schema();
+        let list = kubist_api::find_kind(gvk.group, gvk.version, &kind);
         let list = list.filter(|_| facts.verbs.contains(&"list"));
-        roots.extend([Some(object), list].into_iter().flatten());
+        let list = list.map(kubist_api::Kind::schema);
+        paths.roots.push(object);
+        paths.roots.extend(list);
         let forms = Forms::built_in(object, list.unwrap_or(object));
-        add_resource(&mut paths, &mut roots, prefix, facts, &forms);
+        paths.add(facts, &forms);
     }
+    let resources = reference(of::<meta::v1::APIResourceList>());
+    let root = json!({
+        "tags": [paths.tag],
+        "description": "get available resources",
+        "operationId": format!("get{}APIResources", paths.version),
+        "responses": answer(&resources),
+    });
+    let own = format!("/{}/", paths.prefix);
+    paths.roots.push(of::<meta::v1::APIResourceList>());
+    let (mut paths, roots) = paths.finish();
+    paths.insert(own, json!({"get": root}));
     (Value::Object(paths), roots)
 }
 
-/// Adds the paths of a resource, and what its verbs need beside its objects.
-pub(super) fn add_resource(
-    paths: &mut Map<String, Value>,
-    roots: &mut Vec<&'static Schema>,
-    prefix: &str,
-    facts: &'static ResourceFacts,
-    forms: &Forms,
-) {
-    let gvk = Gvk::of(facts);
-    for (verb, needed) in [
-        ("delete", of::<Status>()),
-        ("delete", of::<meta::v1::DeleteOptions>()),
-        ("patch", of::<meta::v1::Patch>()),
-        ("watch", of::<meta::v1::WatchEvent>()),
-    ] {
-        // Upstream has no paths for the watches of custom resources.
-        let is_said = verb != "watch" || gvk.schema().is_some();
-        if facts.verbs.contains(&verb) && is_said {
-            roots.push(needed);
+impl<'a> Paths<'a> {
+    pub(super) fn new(prefix: String, group: &str, version: &str, words: &'a Words) -> Self {
+        let group = words_of(group);
+        Self {
+            prefix,
+            tag: format!(
+                "{}_{version}",
+                with_first(&group, |it| it.to_ascii_lowercase())
+            ),
+            version: format!(
+                "{group}{}",
+                with_first(version, |it| it.to_ascii_uppercase())
+            ),
+            words,
+            items: BTreeMap::new(),
+            roots: Vec::new(),
         }
     }
-    let scope = if facts.namespaced {
-        "namespaces/{namespace}/"
-    } else {
-        ""
-    };
-    let collection = format!("/{prefix}/{scope}{}", facts.plural);
-    let of_path = |path: &str, operations: &[(&str, &str)]| {
-        let mut item = Map::new();
-        for (verb, action) in operations {
-            if facts.verbs.contains(verb) {
-                let (method, operation) = operation(action, gvk, forms);
-                let id = operation_id(path, method);
-                item.insert(method.to_owned(), with_id(operation, &id));
+
+    /// Adds the paths of a resource, and notes what its verbs need beside its objects.
+    pub(super) fn add(&mut self, facts: &'static ResourceFacts, forms: &Forms) {
+        let has = |verb: &str| facts.verbs.contains(&verb);
+        let needs = [
+            (has("delete"), of::<Status>()),
+            (has("delete"), of::<meta::v1::DeleteOptions>()),
+            (has("patch"), of::<meta::v1::Patch>()),
+            // Upstream has no paths for the watches of custom resources.
+            (
+                has("watch") && !forms.is_custom,
+                of::<meta::v1::WatchEvent>(),
+            ),
+        ];
+        let needed = needs
+            .into_iter()
+            .filter_map(|(is, what)| is.then_some(what));
+        self.roots.extend(needed);
+        self.add_collection(facts, forms);
+        self.add_object(facts, forms);
+        if has("watch") && !forms.is_custom {
+            self.add_watches(facts, forms);
+        }
+        for part in facts.subresources {
+            // What is passed on to a node is not served.
+            if !part.kind.ends_with("Options") {
+                self.add_part(facts, part, forms);
             }
         }
-        item
-    };
-    let on_collection = [
-        ("list", "list"),
-        ("create", "post"),
-        ("deletecollection", "deletecollection"),
-    ];
-    insert(paths, &collection, of_path(&collection, &on_collection));
-    if facts.namespaced {
-        let everywhere = format!("/{prefix}/{}", facts.plural);
-        insert(
-            paths,
-            &everywhere,
-            of_path(&everywhere, &[("list", "list")]),
-        );
     }
-    let on_object = [
-        ("get", "get"),
-        ("update", "put"),
-        ("patch", "patch"),
-        ("delete", "delete"),
-    ];
-    let one = format!("{collection}/{{name}}");
-    insert(paths, &one, of_path(&one, &on_object));
-    for subresource in facts.subresources {
-        let path = format!("{one}/{}", subresource.name);
-        insert(
-            paths,
-            &path,
-            subresource_operations(&path, subresource, forms, roots),
-        );
-    }
-}
 
-fn subresource_operations(
-    path: &str,
-    facts: &'static SubresourceFacts,
-    whole: &Forms,
-    roots: &mut Vec<&'static Schema>,
-) -> Map<String, Value> {
-    let gvk = Gvk {
-        group: facts.group,
-        version: facts.version,
-        kind: facts.kind,
-    };
-    let mut item = Map::new();
-    // Options in place of objects: the connection is passed on.
-    if facts.kind.ends_with("Options") {
-        for (verb, method) in [("get", "get"), ("create", "post")] {
+    fn add_collection(&mut self, facts: &'static ResourceFacts, forms: &Forms) {
+        let (kind, scope) = (facts.kind, scope(facts));
+        let version = self.version.clone();
+        let path = self.collection(facts, "");
+        let lists = if facts.verbs.contains(&"watch") && !forms.is_custom {
+            format!("list or watch objects of kind {kind}")
+        } else {
+            format!("list objects of kind {kind}")
+        };
+        for (verb, action, id, said) in [
+            (
+                "list",
+                "list",
+                format!("list{version}{scope}{kind}"),
+                lists.clone(),
+            ),
+            (
+                "create",
+                "post",
+                format!("create{version}{scope}{kind}"),
+                format!("create {}", with_article(kind)),
+            ),
+            (
+                "deletecollection",
+                "deletecollection",
+                format!("delete{version}Collection{scope}{kind}"),
+                format!("delete collection of {kind}"),
+            ),
+        ] {
             if facts.verbs.contains(&verb) {
-                item.insert(method.to_owned(), connection(path, method, gvk));
+                self.push(&path, Gvk::of(facts), (action, id, said), forms);
             }
         }
-        return item;
+        if facts.namespaced && facts.verbs.contains(&"list") {
+            let path = format!("/{}/{}", self.prefix, facts.plural);
+            let id = format!("list{version}{kind}ForAllNamespaces");
+            self.push(&path, Gvk::of(facts), ("list", id, lists), forms);
+        }
     }
-    let forms = match gvk.schema() {
-        Some(schema) => {
-            roots.push(schema);
-            Forms {
-                object: reference(schema),
-                ..whole.clone()
+
+    fn add_object(&mut self, facts: &'static ResourceFacts, forms: &Forms) {
+        let (kind, scope) = (facts.kind, scope(facts));
+        let version = self.version.clone();
+        let path = format!("{}/{{name}}", self.collection(facts, ""));
+        for (verb, action, does, said) in [
+            ("get", "get", "read", format!("read the specified {kind}")),
+            (
+                "update",
+                "put",
+                "replace",
+                format!("replace the specified {kind}"),
+            ),
+            (
+                "patch",
+                "patch",
+                "patch",
+                format!("partially update the specified {kind}"),
+            ),
+            (
+                "delete",
+                "delete",
+                "delete",
+                format!("delete {}", with_article(kind)),
+            ),
+        ] {
+            if facts.verbs.contains(&verb) {
+                let id = format!("{does}{version}{scope}{kind}");
+                self.push(&path, Gvk::of(facts), (action, id, said), forms);
             }
         }
-        None => whole.clone(),
-    };
-    for (verb, action) in [
-        ("get", "get"),
-        ("create", "post"),
-        ("update", "put"),
-        ("patch", "patch"),
-    ] {
-        if facts.verbs.contains(&verb) {
-            let (method, operation) = operation(action, gvk, &forms);
-            item.insert(
-                method.to_owned(),
-                with_id(operation, &operation_id(path, method)),
+    }
+
+    /// The older paths for watches.
+    fn add_watches(&mut self, facts: &'static ResourceFacts, forms: &Forms) {
+        let (kind, scope) = (facts.kind, scope(facts));
+        let version = self.version.clone();
+        let collection = self.collection(facts, "watch/");
+        let all = format!(
+            "watch individual changes to a list of {kind}. deprecated: use the 'watch' parameter \
+             with a list operation instead."
+        );
+        let id = format!("watch{version}{scope}{kind}List");
+        let said = ("watchlist", id, all.clone());
+        self.push(&collection, Gvk::of(facts), said, forms);
+        if facts.verbs.contains(&"get") {
+            let one = format!(
+                "watch changes to an object of kind {kind}. deprecated: use the 'watch' parameter \
+                 with a list operation instead, filtered to a single item with the \
+                 'fieldSelector' parameter."
             );
+            let path = format!("{collection}/{{name}}");
+            let said = ("watch", format!("watch{version}{scope}{kind}"), one);
+            self.push(&path, Gvk::of(facts), said, forms);
+        }
+        if facts.namespaced {
+            let path = format!("/{}/watch/{}", self.prefix, facts.plural);
+            let id = format!("watch{version}{kind}ListForAllNamespaces");
+            self.push(&path, Gvk::of(facts), ("watchlist", id, all), forms);
         }
     }
-    item
-}
 
-fn insert(paths: &mut Map<String, Value>, path: &str, mut item: Map<String, Value>) {
-    if item.is_empty() {
-        return;
-    }
-    let in_path = |name: &str| parameter("path", name, "string", true);
-    let mut parameters = Vec::new();
-    for name in ["name", "namespace"] {
-        if path.contains(&format!("{{{name}}}")) {
-            parameters.push(in_path(name));
+    fn add_part(
+        &mut self,
+        facts: &'static ResourceFacts,
+        part: &'static SubresourceFacts,
+        whole: &Forms,
+    ) {
+        let shown = Gvk::shown_by(part);
+        let mut forms = whole.clone();
+        // What custom resources show in parts is said to be of their own kind.
+        let gvk = if whole.is_custom {
+            Gvk::of(facts)
+        } else {
+            shown
+        };
+        if let Some(schema) = shown.schema() {
+            self.roots.push(schema);
+            forms.object = reference(schema);
+        }
+        if part.name == "log" {
+            forms.object = json!({"type": "string"});
+            forms.is_text = true;
+        }
+        let (kind, scope, name) = (facts.kind, scope(facts), part.name);
+        let version = self.version.clone();
+        let suffix = with_first(name, |it| it.to_ascii_uppercase());
+        let path = format!("{}/{{name}}/{name}", self.collection(facts, ""));
+        for (verb, action, does, said) in [
+            (
+                "get",
+                "get",
+                "read",
+                format!("read {name} of the specified {kind}"),
+            ),
+            (
+                "update",
+                "put",
+                "replace",
+                format!("replace {name} of the specified {kind}"),
+            ),
+            (
+                "patch",
+                "patch",
+                "patch",
+                format!("partially update {name} of the specified {kind}"),
+            ),
+            (
+                "create",
+                "post",
+                "create",
+                format!("create {name} of {}", with_article(kind)),
+            ),
+        ] {
+            if part.verbs.contains(&verb) {
+                let id = format!("{does}{version}{scope}{kind}{suffix}");
+                self.push(&path, gvk, (action, id, said), &forms);
+            }
         }
     }
-    parameters.push(parameter("query", "pretty", "string", false));
-    item.insert("parameters".to_owned(), Value::Array(parameters));
-    paths.insert(path.to_owned(), Value::Object(item));
-}
 
-/// What begins a connection, whose other end answers as it likes.
-fn connection(path: &str, method: &str, gvk: Gvk<'_>) -> Value {
-    json!({
-        "operationId": operation_id(path, method),
-        "responses": {"200": {
-            "description": "OK",
-            "content": {"*/*": {"schema": {"type": "string"}}},
-        }},
-        "x-kubernetes-action": "connect",
-        "x-kubernetes-group-version-kind": gvk.json(),
-    })
-}
-
-/// The HTTP method of an action, and its operation.
-fn operation(action: &str, gvk: Gvk<'_>, forms: &Forms) -> (&'static str, Value) {
-    let Forms {
-        object,
-        list,
-        formats,
-        patches,
-    } = forms;
-    let status = reference(of::<Status>());
-    let write = [
-        ("dryRun", "string"),
-        ("fieldManager", "string"),
-        ("fieldValidation", "string"),
-    ];
-    let (method, answer_schema, parameters, body) = match action {
-        "list" => ("get", list, list_parameters(true), None),
-        "get" => ("get", object, Vec::new(), None),
-        "post" => ("post", object, query(&write), Some(body(object))),
-        "put" => ("put", object, query(&write), Some(body(object))),
-        "patch" => {
-            let mut parameters = query(&write);
-            parameters.push(parameter("query", "force", "boolean", false));
-            ("patch", object, parameters, Some(patch_body(patches)))
-        }
-        "deletecollection" => {
-            let mut parameters = delete_parameters();
-            parameters.extend(list_parameters(false));
-            ("delete", &status, parameters, Some(delete_body()))
-        }
-        _ => ("delete", &status, delete_parameters(), Some(delete_body())),
-    };
-    let mut operation = json!({
-        "responses": answer(formats, answer_schema),
-        "x-kubernetes-action": action,
-        "x-kubernetes-group-version-kind": gvk.json(),
-    });
-    if !parameters.is_empty() {
-        operation["parameters"] = Value::Array(parameters);
+    /// The path of a collection, in a namespace if its objects are.
+    fn collection(&self, facts: &ResourceFacts, way: &str) -> String {
+        let within = if facts.namespaced {
+            "namespaces/{namespace}/"
+        } else {
+            ""
+        };
+        format!("/{}/{way}{within}{}", self.prefix, facts.plural)
     }
-    if let Some(body) = body {
-        operation["requestBody"] = body;
+
+    fn push(
+        &mut self,
+        path: &str,
+        gvk: Gvk,
+        (action, id, description): (&'static str, String, String),
+        forms: &Forms,
+    ) {
+        let operation = Operation {
+            action,
+            id,
+            description,
+            gvk,
+            forms,
+        };
+        let (method, parameters) = (operation.method(), operation.parameters(path, self.words));
+        let said = (operation.document(&self.tag), parameters);
+        let item = self.items.entry(path.to_owned()).or_default();
+        item.insert(method, said);
     }
-    (method, operation)
-}
 
-fn with_id(mut operation: Value, id: &str) -> Value {
-    operation["operationId"] = json!(id);
-    operation
-}
-
-/// One of its own for each operation; clients do not interpret it.
-fn operation_id(path: &str, method: &str) -> String {
-    let words = path.split(|letter: char| !letter.is_ascii_alphanumeric());
-    words.fold(method.to_owned(), |mut id, word| {
-        let mut letters = word.chars();
-        id.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-        id.push_str(letters.as_str());
-        id
-    })
-}
-
-fn parameter(place: &str, name: &str, ty: &str, required: bool) -> Value {
-    let schema = json!({"type": ty, "uniqueItems": true});
-    let mut parameter = json!({"in": place, "name": name, "schema": schema});
-    if required {
-        parameter["required"] = json!(true);
+    /// The paths, and the schemas that are needed. What all operations of a path take is told of
+    /// the path.
+    pub(super) fn finish(self) -> (Map<String, Value>, Vec<&'static Schema>) {
+        let items = self.items.into_iter().map(|(path, operations)| {
+            let first = operations.values().next();
+            let shared: Vec<Value> = first
+                .into_iter()
+                .flat_map(|(_, parameters)| parameters)
+                .filter(|it| operations.values().all(|(_, all)| all.contains(it)))
+                .cloned()
+                .collect();
+            let mut item = Map::new();
+            for (method, (mut operation, mut own)) in operations {
+                own.retain(|it| !shared.contains(it));
+                if !own.is_empty() {
+                    operation["parameters"] = Value::Array(own);
+                }
+                item.insert(method.to_owned(), operation);
+            }
+            if !shared.is_empty() {
+                item.insert("parameters".to_owned(), Value::Array(shared));
+            }
+            (path, Value::Object(item))
+        });
+        (items.collect(), self.roots)
     }
-    parameter
 }
 
-fn query(parameters: &[(&str, &str)]) -> Vec<Value> {
-    let parameters = parameters.iter();
-    parameters
-        .map(|(name, ty)| parameter("query", name, ty, false))
+fn scope(facts: &ResourceFacts) -> &'static str {
+    if facts.namespaced { "Namespaced" } else { "" }
+}
+
+/// A kind with its article. What is many has none.
+fn with_article(kind: &str) -> String {
+    let first = kind.chars().next();
+    if kind.ends_with('s') && !kind.ends_with("ss") {
+        kind.to_owned()
+    } else if first.is_some_and(|it| "aeiou".contains(it.to_ascii_lowercase())) {
+        format!("an {kind}")
+    } else {
+        format!("a {kind}")
+    }
+}
+
+/// The name of a group as one word: `RbacAuthorization`.
+pub(super) fn words_of(group: &str) -> String {
+    if group.is_empty() {
+        return "Core".to_owned();
+    }
+    let group = group.strip_suffix(".k8s.io").unwrap_or(group);
+    let words = group.split(|letter: char| !letter.is_ascii_alphanumeric());
+    words
+        .map(|word| with_first(word, |it| it.to_ascii_uppercase()))
         .collect()
 }
 
-fn list_parameters(watch: bool) -> Vec<Value> {
-    let mut parameters = query(&[
-        ("continue", "string"),
-        ("fieldSelector", "string"),
-        ("labelSelector", "string"),
-        ("limit", "integer"),
-        ("resourceVersion", "string"),
-        ("resourceVersionMatch", "string"),
-        ("sendInitialEvents", "boolean"),
-        ("timeoutSeconds", "integer"),
-    ]);
-    if watch {
-        parameters.extend(query(&[
-            ("allowWatchBookmarks", "boolean"),
-            ("watch", "boolean"),
-        ]));
+/// A word with another first letter.
+pub(super) fn with_first(word: &str, change: impl FnOnce(char) -> char) -> String {
+    let mut letters = word.chars();
+    let mut changed: String = letters.next().map(change).into_iter().collect();
+    changed.push_str(letters.as_str());
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_and_kinds_are_told_in_words() {
+        assert_eq!(words_of(""), "Core");
+        assert_eq!(words_of("rbac.authorization.k8s.io"), "RbacAuthorization");
+        assert_eq!(words_of("my-shop.example.com"), "MyShopExampleCom");
+        for (kind, told) in [
+            ("Pod", "a Pod"),
+            ("Ingress", "an Ingress"),
+            ("APIService", "an APIService"),
+            ("Endpoints", "Endpoints"),
+        ] {
+            assert_eq!(with_article(kind), told);
+        }
     }
-    parameters
-}
-
-fn delete_parameters() -> Vec<Value> {
-    query(&[
-        ("dryRun", "string"),
-        ("gracePeriodSeconds", "integer"),
-        ("orphanDependents", "boolean"),
-        ("propagationPolicy", "string"),
-    ])
-}
-
-fn content<'a>(media_types: impl Iterator<Item = &'a str>, schema: &Value) -> Value {
-    let media_types = media_types.map(|it| (it.to_owned(), json!({"schema": schema})));
-    Value::Object(media_types.collect())
-}
-
-/// 200 with what `schema` refers to.
-pub(super) fn answer(formats: &[Format], schema: &Value) -> Value {
-    let formats = formats.iter().map(|format| format.media_type());
-    json!({"200": {"description": "OK", "content": content(formats, schema)}})
-}
-
-fn body(schema: &Value) -> Value {
-    let content = content(std::iter::once("*/*"), schema);
-    json!({"content": content, "required": true})
-}
-
-fn delete_body() -> Value {
-    let schema = of::<meta::v1::DeleteOptions>();
-    let content = content(std::iter::once("*/*"), &reference(schema));
-    json!({"content": content})
-}
-
-fn patch_body(patches: &[PatchType]) -> Value {
-    let types = patches.iter().map(|patch| patch.media_type());
-    let schema = reference(of::<meta::v1::Patch>());
-    json!({"content": content(types, &schema), "required": true})
 }

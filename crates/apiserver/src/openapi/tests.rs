@@ -236,3 +236,46 @@ fn schemas_equal_those_of_a_real_server() {
     assert!(compared > 1_000, "{compared}");
     assert_eq!(differing, BTreeSet::new(), "of {compared} schemas");
 }
+
+#[test]
+fn paths_and_operations_are_named_and_told_as_upstreams() {
+    let document = core();
+    let pods = &document["paths"]["/api/v1/namespaces/{namespace}/pods"];
+    assert_eq!(pods["get"]["operationId"], "listCoreV1NamespacedPod");
+    assert_eq!(pods["get"]["tags"], json!(["core_v1"]));
+    let said = &pods["get"]["description"];
+    assert_eq!(said, "list or watch objects of kind Pod");
+    let codes = |operation: &Value| -> Vec<String> {
+        let codes = operation["responses"].as_object().expect("there are some");
+        codes.keys().cloned().collect()
+    };
+    assert_eq!(codes(&pods["post"]), ["200", "201", "202", "401"]);
+    let names = |holder: &Value| -> Vec<String> {
+        let all = holder["parameters"].as_array().into_iter().flatten();
+        let names = all.map(|it| it["name"].as_str().expect("it is text").to_owned());
+        names.collect()
+    };
+    assert_eq!(names(pods), ["namespace", "pretty"], "what all take");
+    assert_eq!(
+        names(&pods["post"]),
+        ["dryRun", "fieldManager", "fieldValidation"]
+    );
+    let everywhere = &document["paths"]["/api/v1/pods"];
+    let id = &everywhere["get"]["operationId"];
+    assert_eq!(id, "listCoreV1PodForAllNamespaces");
+    assert_eq!(
+        names(everywhere).len(),
+        12,
+        "of one operation all is told of the path"
+    );
+    let one = "/api/v1/watch/namespaces/{namespace}/pods/{name}";
+    let watch = &document["paths"][one]["get"];
+    assert_eq!(watch["operationId"], "watchCoreV1NamespacedPod");
+    let log = "/api/v1/namespaces/{namespace}/pods/{name}/log";
+    let log = &document["paths"][log]["get"]["responses"]["200"]["content"];
+    assert_eq!(log["text/plain"]["schema"]["type"], "string");
+    let pod = "#/components/schemas/io.k8s.api.core.v1.Pod";
+    let one = &document["paths"]["/api/v1/namespaces/{namespace}/pods/{name}"];
+    let gone = &one["delete"]["responses"]["202"]["content"]["application/json"];
+    assert_eq!(gone["schema"]["$ref"], pod);
+}

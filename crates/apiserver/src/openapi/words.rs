@@ -13,6 +13,8 @@ const DESCRIPTION: &str = "description";
 /// and the empty name to what is said of the type: a number is that of a description, and an
 /// object is added to the schema.
 pub(super) struct Words {
+    /// Parameters of operations, by name.
+    parameters: Map<String, Value>,
     types: Map<String, Value>,
     texts: Vec<Value>,
 }
@@ -23,16 +25,20 @@ impl Words {
 
     pub(super) fn read() -> Self {
         let mut all: Value = serde_json::from_str(TEXT).unwrap_or_default();
-        let mut take = |key: &str| all.get_mut(key).map(Value::take);
-        let types = match take("schemas") {
-            Some(Value::Object(types)) => types,
+        let mut take = |key: &str| match all.get_mut(key).map(Value::take) {
+            Some(Value::Object(found)) => found,
             _ => Map::new(),
         };
-        let texts = match take("texts") {
+        let (parameters, types) = (take("parameters"), take("schemas"));
+        let texts = match all.get_mut("texts").map(Value::take) {
             Some(Value::Array(texts)) => texts,
             _ => Vec::new(),
         };
-        Self { types, texts }
+        Self {
+            parameters,
+            types,
+            texts,
+        }
     }
 
     /// Adds to the schema of a type what is said of it and of its fields.
@@ -51,6 +57,11 @@ impl Words {
                 self.merge(said, place);
             }
         }
+    }
+
+    /// A parameter of operations.
+    pub(super) fn parameter(&self, name: &str) -> Value {
+        self.parameters.get(name).cloned().unwrap_or_default()
     }
 
     /// What is said of a field, as text.
@@ -114,6 +125,17 @@ mod tests {
         let before = schema.clone();
         words.add("io.k8s.none", &mut schema);
         assert_eq!(schema, before);
+    }
+
+    #[test]
+    fn every_parameter_is_described() {
+        let words = Words::read();
+        for (name, parameter) in &words.parameters {
+            let (own, _) = name.split_once('/').unwrap_or((name, ""));
+            assert_eq!(parameter["name"], own);
+            assert!(parameter["description"].is_string(), "{name}");
+        }
+        assert_eq!(words.parameters.len(), 31);
     }
 
     #[test]

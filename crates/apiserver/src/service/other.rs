@@ -96,7 +96,11 @@ impl Service {
         path: &str,
     ) -> Result<Answer, Status> {
         let served = self.registry.groups();
-        let stored = self.definitions(cx, &served).await?;
+        let stored = if self.open_api.is_built_in(path) {
+            Vec::new()
+        } else {
+            self.definitions(cx, &served).await?
+        };
         cx.begin_work(OpenApi::BYTES).await;
         let asked = Asked {
             path,

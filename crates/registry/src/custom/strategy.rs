@@ -1,12 +1,15 @@
 //! How custom objects are created and changed: as any others, by what their definition says.
 
 use super::{FieldPath, ScalePaths, Shape, custom, custom_mut};
+use crate::validate_metadata::is_domain_qualified;
 use crate::{
     Admission, BoxFuture, Generation, MetadataRules, RequestContext, StatusKeeps, Strategy,
 };
-use kubist_apimachinery::{AnyObject, CustomObject, FieldError, Status, StatusReason};
+use kubist_apimachinery::go_text::quote;
+use kubist_apimachinery::{AnyObject, CustomObject, FieldError, Status, StatusReason, Str};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// The strategy of the resources of one definition.
 #[derive(Debug)]
@@ -144,5 +147,28 @@ impl Strategy for CustomStrategy {
 
     fn metadata_rules(&self) -> MetadataRules {
         MetadataRules::Lenient
+    }
+
+    fn warnings(&self, new: &dyn AnyObject, old: Option<&dyn AnyObject>) -> Vec<String> {
+        let before = old.map_or(&[][..], |old| old.meta().finalizers.as_slice());
+        let before: BTreeSet<&Str> = before.iter().collect();
+        // Each once, and in their order.
+        let now: BTreeSet<&Str> = new.meta().finalizers.iter().collect();
+        let told = now
+            .difference(&before)
+            .filter(|it| !is_domain_qualified(it));
+        told.map(|finalizer| {
+            let with_path = if finalizer.contains('.') {
+                " including a path (/)"
+            } else {
+                ""
+            };
+            format!(
+                "metadata.finalizers: {}: prefer a domain-qualified finalizer name{with_path} to \
+                 avoid accidental conflicts with other finalizer writers",
+                quote(finalizer)
+            )
+        })
+        .collect()
     }
 }

@@ -5,7 +5,7 @@ use kubist_api::core::v1::{
     WeightedPodAffinityTerm,
 };
 use kubist_apimachinery::{
-    FieldError, FieldPath, LabelSelector, Str, validate_label_selector, validate_name,
+    BadValue, FieldError, FieldPath, LabelSelector, Str, validate_label_selector, validate_name,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -248,7 +248,8 @@ fn check_field(errors: &mut Errors, requirement: &NodeSelectorRequirement, path:
     if !matches!(requirement.operator.as_str(), "In" | "NotIn") {
         let path = path.child("operator");
         let detail = "not a valid selector operator";
-        errors.push(FieldError::invalid(&path, &requirement.operator, detail));
+        let shown = BadValue::json(&requirement.operator);
+        errors.push(FieldError::invalid(&path, shown, detail));
     } else if values.len() != 1 {
         let detail = "must be only one value when `operator` is 'In' or 'NotIn' for node field \
                       selector";
@@ -293,7 +294,8 @@ fn check_requirement(
         }
         other => {
             let detail = "not a valid selector operator";
-            errors.push(FieldError::invalid(&path.child("operator"), other, detail));
+            let shown = BadValue::json(other);
+            errors.push(FieldError::invalid(&path.child("operator"), shown, detail));
         }
     }
     let path = path.child("key");

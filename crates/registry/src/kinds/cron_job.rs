@@ -2,7 +2,7 @@
 
 use crate::{Generation, KindStrategy, NameRule, RequestContext, StatusKeeps};
 use kubist_api::batch::v1::{CronJob, CronJobSpec, JobSpec};
-use kubist_apimachinery::{FieldError, FieldPath};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 
 use super::cron_schedule;
 use super::job_rules;
@@ -161,7 +161,10 @@ fn check_time_zone(errors: &mut Errors, spec: &CronJobSpec, path: &FieldPath) {
     let Some(zone) = &spec.time_zone else {
         return;
     };
-    let unknown = || FieldError::invalid(path, zone, format!("unknown time zone {zone}"));
+    let unknown = || {
+        let shown = BadValue::json(zone);
+        FieldError::invalid(path, shown, format!("unknown time zone {zone}"))
+    };
     if zone.is_empty() {
         let detail = "timeZone must be nil or non-empty string";
         errors.push(FieldError::invalid(path, zone, detail));

@@ -92,7 +92,7 @@ impl Found {
     fn one_of(&mut self, at: At<'_>, field: &str, value: &str, supported: &[&str]) {
         if !supported.contains(&value) {
             self.push(at, field, |path| {
-                FieldError::not_supported(path, value, supported)
+                FieldError::not_supported_text(path, value, supported)
             });
         }
     }

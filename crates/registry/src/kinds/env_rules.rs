@@ -227,7 +227,7 @@ pub(super) fn check_field(
             } else {
                 name
             };
-            rules::one_of(errors, name, allowed, &at);
+            rules::one_of_texts(errors, name, allowed, &at);
         }
     }
 }
@@ -242,7 +242,7 @@ fn subscript(path: &str) -> Option<(&str, &str)> {
 pub(super) fn check_resource(errors: &mut Errors, field: &ResourceFieldSelector, path: &FieldPath) {
     let (name, at) = (&field.resource, path.child("resource"));
     if rules::required(errors, name, &at) && !is_huge_pages(name) {
-        rules::one_of(errors, name, &RESOURCES, &at);
+        rules::one_of_texts(errors, name, &RESOURCES, &at);
     }
     check_divisor(errors, field, path);
 }

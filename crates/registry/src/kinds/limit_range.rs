@@ -2,7 +2,7 @@
 
 use crate::{KindStrategy, RequestContext, uuid_v4};
 use kubist_api::core::v1::{LimitRange, LimitRangeItem};
-use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str, validate_name};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::Errors;
@@ -88,11 +88,11 @@ fn add_missing(amounts: &mut Amounts, from: &Amounts) {
 
 fn check_type(errors: &mut Errors, name: &str, path: &FieldPath) {
     let before = errors.len();
-    rules::text(errors, name, path, validate_name::qualified_name);
+    rules::typed(errors, name, path, validate_name::qualified_name);
     let is_standard = matches!(name, "Pod" | "Container" | "PersistentVolumeClaim");
     if errors.len() == before && !name.contains('/') && !is_standard {
         let detail = "must be a standard limit type or fully qualified";
-        errors.push(FieldError::invalid(path, name, detail));
+        errors.push(FieldError::invalid(path, BadValue::json(name), detail));
     }
 }
 

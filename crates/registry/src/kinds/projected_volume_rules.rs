@@ -217,7 +217,7 @@ fn check_certificate<'a>(
     let annotations = path.child("userAnnotations");
     annotation_rules::check_prefixed(errors, &certificate.user_annotations, &annotations);
     let key_type = path.child("keyType");
-    rules::one_of(errors, &certificate.key_type, &KEY_TYPES, &key_type);
+    rules::one_of_texts(errors, &certificate.key_type, &KEY_TYPES, &key_type);
     if let Some(seconds) = certificate.max_expiration_seconds {
         let at = path.child("maxExpirationSeconds");
         let max = signer_rules::certificate_seconds_max(&certificate.signer_name);

@@ -112,7 +112,7 @@ fn check_amounts(errors: &mut Errors, amounts: &BTreeMap<Str, Quantity>, path: &
         resource_rules::check_any_name(errors, name, &path);
         if !name.contains('/') && !is_standard(name) {
             let detail = "must be a standard resource for quota";
-            errors.push(FieldError::invalid(&path, name, detail));
+            errors.push(FieldError::invalid(&path, BadValue::json(name), detail));
         }
         resource_rules::check_amount(errors, name, amount, &path);
     }
@@ -178,7 +178,8 @@ fn check_selector(
         let scope = &requirement.scope_name;
         if !SCOPES.contains(&scope.as_str()) {
             let path = path.child("scopeName");
-            errors.push(FieldError::invalid(&path, scope, "unsupported scope"));
+            let shown = BadValue::json(scope);
+            errors.push(FieldError::invalid(&path, shown, "unsupported scope"));
         }
         for problem in scope_problems(spec, scope) {
             errors.push(FieldError::invalid(
@@ -195,7 +196,7 @@ fn check_selector(
                           ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, \
                           ResourceQuotaScopeNotBestEffort or \
                           ResourceQuotaScopeCrossNamespacePodAffinity";
-            errors.push(FieldError::invalid(&at, operator, detail));
+            errors.push(FieldError::invalid(&at, BadValue::json(operator), detail));
         }
         let values = path.child("values");
         match operator.as_str() {
@@ -213,7 +214,7 @@ fn check_selector(
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
             _ => {
                 let detail = "not a valid selector operator";
-                errors.push(FieldError::invalid(&at, operator, detail));
+                errors.push(FieldError::invalid(&at, BadValue::json(operator), detail));
             }
         }
     }

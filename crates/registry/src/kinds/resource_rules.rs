@@ -1,7 +1,7 @@
 //! What requests and limits must satisfy.
 
 use kubist_api::core::v1::{PodSpec, ResourceRequirements};
-use kubist_apimachinery::{FieldError, FieldPath, Quantity, Str, validate_name};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::container_rules::Around;
@@ -230,11 +230,11 @@ pub(super) fn check_container_name(errors: &mut Errors, name: &str, path: &Field
     if !name.contains('/') {
         if !(STANDARD.contains(&name) || is_huge_pages(name)) {
             let detail = "must be a standard resource for containers";
-            errors.push(FieldError::invalid(path, name, detail));
+            errors.push(FieldError::invalid(path, BadValue::json(name), detail));
         }
     } else if !is_native(name) && !is_extended(name) {
         let detail = "doesn't follow extended resource name standard";
-        errors.push(FieldError::invalid(path, name, detail));
+        errors.push(FieldError::invalid(path, BadValue::json(name), detail));
     }
 }
 
@@ -242,7 +242,7 @@ pub(super) fn check_container_name(errors: &mut Errors, name: &str, path: &Field
 pub(super) fn check_any_name(errors: &mut Errors, name: &str, path: &FieldPath) {
     let problems = validate_name::qualified_name(name);
     if !problems.is_empty() {
-        let wrong = |it| FieldError::invalid(path, name, it);
+        let wrong = |it| FieldError::invalid(path, BadValue::json(name), it);
         errors.extend(problems.into_iter().map(wrong));
         return;
     }
@@ -250,7 +250,7 @@ pub(super) fn check_any_name(errors: &mut Errors, name: &str, path: &FieldPath) 
     let is_standard = STANDARD.contains(&name) || STANDARD_ELSEWHERE.contains(&name);
     if !name.contains('/') && !is_standard && !pages {
         let detail = "must be a standard resource type or fully qualified";
-        errors.push(FieldError::invalid(path, name, detail));
+        errors.push(FieldError::invalid(path, BadValue::json(name), detail));
     }
 }
 

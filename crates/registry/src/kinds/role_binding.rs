@@ -90,13 +90,13 @@ fn apply_defaults(role: &mut RoleRef, subjects: &mut [Subject]) {
 fn check(role: &RoleRef, subjects: &[Subject], kinds: &[&str], namespaces: bool) -> Errors {
     let mut errors = Vec::new();
     let path = FieldPath::new("roleRef");
-    rules::one_of(
+    rules::one_of_texts(
         &mut errors,
         &role.api_group,
         &[GROUP],
         &path.child("apiGroup"),
     );
-    rules::one_of(&mut errors, &role.kind, kinds, &path.child("kind"));
+    rules::one_of_texts(&mut errors, &role.kind, kinds, &path.child("kind"));
     let at = path.child("name");
     if rules::required(&mut errors, &role.name, &at) {
         rules::text(&mut errors, &role.name, &at, rules::path_segment);
@@ -118,7 +118,7 @@ fn check(role: &RoleRef, subjects: &[Subject], kinds: &[&str], namespaces: bool)
             "User" | "Group" => GROUP,
             other => {
                 let supported = ["ServiceAccount", "User", "Group"];
-                errors.push(FieldError::not_supported(
+                errors.push(FieldError::not_supported_text(
                     &path.child("kind"),
                     other,
                     &supported,
@@ -126,7 +126,7 @@ fn check(role: &RoleRef, subjects: &[Subject], kinds: &[&str], namespaces: bool)
                 continue;
             }
         };
-        rules::one_of(
+        rules::one_of_texts(
             &mut errors,
             &subject.api_group,
             &[group],

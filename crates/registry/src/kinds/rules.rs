@@ -67,6 +67,17 @@ pub(super) fn text(
     );
 }
 
+/// The same of a value that upstream has a type for, which it shows as JSON.
+pub(super) fn typed(
+    errors: &mut Errors,
+    value: &str,
+    path: &FieldPath,
+    rule: fn(&str) -> Vec<String>,
+) {
+    let wrong = |it| FieldError::invalid(path, BadValue::json(value), it);
+    errors.extend(rule(value).into_iter().map(wrong));
+}
+
 /// A port must be from 1 to 65535.
 pub(super) fn port_number(errors: &mut Errors, value: i32, path: &FieldPath) {
     let problems = validate_name::port_number(value.into());
@@ -89,6 +100,13 @@ pub(super) fn port(errors: &mut Errors, port: &IntOrString, path: &FieldPath) {
 pub(super) fn one_of(errors: &mut Errors, value: &str, supported: &[&str], path: &FieldPath) {
     if !supported.contains(&value) {
         errors.push(FieldError::not_supported(path, value, supported));
+    }
+}
+
+/// The same for what upstream has as a text, and not with a type of its own.
+pub(super) fn one_of_texts(errors: &mut Errors, value: &str, supported: &[&str], path: &FieldPath) {
+    if !supported.contains(&value) {
+        errors.push(FieldError::not_supported_text(path, value, supported));
     }
 }
 
@@ -191,7 +209,7 @@ pub(super) fn list(texts: &[Str]) -> BadValue {
 pub(super) fn count_or_percent(errors: &mut Errors, value: &IntOrString, path: &FieldPath) {
     match value {
         IntOrString::Int(number) => non_negative(errors, (*number).into(), path),
-        IntOrString::String(percent) => text(errors, percent, path, validate_name::percent),
+        IntOrString::String(percent) => typed(errors, percent, path, validate_name::percent),
     }
 }
 

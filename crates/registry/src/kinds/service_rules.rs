@@ -292,7 +292,7 @@ fn check_policies(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
         }
     } else if !policy.is_empty() {
         let detail = "may only be set for externally-accessible services";
-        errors.push(FieldError::invalid(&at, policy, detail));
+        errors.push(FieldError::invalid(&at, BadValue::json(policy), detail));
     }
     let (port, at) = (
         spec.health_check_node_port,
@@ -318,11 +318,7 @@ fn check_policies(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
     }
     if let Some(distribution) = &spec.traffic_distribution {
         let supported = ["PreferClose", "PreferSameZone", "PreferSameNode"];
-        rules::one_of(
-            errors,
-            distribution,
-            &supported,
-            &path.child("trafficDistribution"),
-        );
+        let at = path.child("trafficDistribution");
+        rules::one_of_texts(errors, distribution, &supported, &at);
     }
 }

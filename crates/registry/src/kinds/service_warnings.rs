@@ -27,7 +27,7 @@ pub(super) fn of(service: &Service) -> Vec<String> {
                 found.push(format!("{path} is ignored for headless services"));
             }
         }
-    } else if !spec.external_ips.is_empty() {
+    } else if spec.type_ != "ExternalName" && !spec.external_ips.is_empty() {
         let path = path.child("externalIPs");
         found.push(format!(
             "{path} is deprecated and may no longer be implemented in some clusters"
@@ -46,6 +46,19 @@ pub(super) fn of(service: &Service) -> Vec<String> {
     let at = path.child("loadBalancerSourceRanges");
     for (index, it) in spec.load_balancer_source_ranges.iter().enumerate() {
         address_warnings::cidr(&mut found, it.trim(), &at.index(index));
+    }
+    if spec.type_ == "ExternalName" {
+        if !spec.external_ips.is_empty() {
+            let path = path.child("externalIPs");
+            found.push(format!(
+                "{path} is ignored when spec.type is \"ExternalName\""
+            ));
+        }
+    } else if !spec.external_name.is_empty() {
+        let path = path.child("externalName");
+        found.push(format!(
+            "{path} is ignored when spec.type is not \"ExternalName\""
+        ));
     }
     found
 }

@@ -296,7 +296,7 @@ fn check_pod_management(errors: &mut Errors, spec: &StatefulSetSpec, path: &Fiel
         "OrderedReady" | "Parallel" => {}
         other => {
             let detail = "must be 'OrderedReady' or 'Parallel'";
-            errors.push(FieldError::invalid(path, other, detail));
+            errors.push(FieldError::invalid(path, BadValue::json(other), detail));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which taints of nodes are tolerated.
 
 use kubist_api::core::v1::{PodSpec, Toleration};
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
 
 use super::rules::{self, Errors};
 
@@ -23,12 +23,13 @@ pub(super) fn check(errors: &mut Errors, all: &[Toleration], may_compare: bool, 
         if key.is_empty() && operator != "Exists" {
             let detail = "operator must be Exists when `key` is empty, which means \"match all \
                           values and all keys\"";
-            errors.push(FieldError::invalid(&at, operator, detail));
+            errors.push(FieldError::invalid(&at, BadValue::json(operator), detail));
         }
         let at = path.child("effect");
         if toleration.toleration_seconds.is_some() && toleration.effect != "NoExecute" {
             let detail = "effect must be 'NoExecute' when `tolerationSeconds` is set";
-            errors.push(FieldError::invalid(&at, &toleration.effect, detail));
+            let effect = BadValue::json(&toleration.effect);
+            errors.push(FieldError::invalid(&at, effect, detail));
         }
         check_value(errors, toleration, may_compare, &path);
         if !toleration.effect.is_empty() {

@@ -4,7 +4,7 @@ use super::{ListPage, Rest, Verb};
 use crate::list::{list_version, parse_version};
 use crate::predicate::Predicate;
 use crate::scale;
-use crate::storage::{ListRequest, Listed, Scope, Unreadable, WatchRequest};
+use crate::storage::{ListRequest, Listed, Scope, Unreadable, WatchRequest, has_none_upstream};
 use crate::storage_error::Operation;
 use crate::subresource::Subresource;
 use crate::watch::EventStream;
@@ -32,15 +32,14 @@ impl Rest {
         self.check_verb(Verb::Get)?;
         let store = self.store();
         let key = store.storage.keys().key(namespace, name)?;
-        // Upstream's storage says it in other words than its cache.
-        let parsed = if store.storage.is_cached() {
-            parse_version(version)?
-        } else {
+        let resource = self.group_resource();
+        let parsed = if has_none_upstream(&resource) {
             list_version(version)?
+        } else {
+            parse_version(version)?
         };
         let not_older_than = (!version.is_unset()).then_some(parsed);
         let found = store.storage.get(&key, not_older_than).await;
-        let resource = self.group_resource();
         let found = found.map_err(|error| error.to_status(Operation::Get, &resource, name))?;
         let stored = found.ok_or_else(|| Status::not_found(&resource, name))?;
         if self.subresource == Subresource::Scale {

@@ -2,7 +2,7 @@
 
 use crate::fixture::{Fixture, config_map, names, options};
 use kubist_api::batch::v1::Job;
-use kubist_api::core::v1::{ConfigMap, Namespace, Node};
+use kubist_api::core::v1::{ConfigMap, Event, Namespace, Node};
 use kubist_registry::ListPage;
 use kubist_storage::{Clock, Kv, ManualClock, memory};
 use std::sync::Arc;
@@ -67,18 +67,35 @@ async fn selectors_select() {
 }
 
 #[tokio::test]
-async fn a_page_at_a_version_that_is_not_there_yet_has_no_time_to_ask_again() {
+async fn a_version_that_is_not_there_yet_is_to_be_asked_for_again_but_for_events() {
     let (fixture, _) = five().await;
-    for (query, seconds) in [
-        ("resourceVersion=999999999&limit=1", 0),
-        ("resourceVersion=999999999&resourceVersionMatch=Exact", 1),
-    ] {
-        let status = fixture.list::<ConfigMap>(query).await;
-        let status = status.expect_err("it is ahead");
-        assert!(status.is_too_large_resource_version(), "{query}");
-        let details = status.details.expect("it has a cause");
-        assert_eq!(details.retry_after_seconds, seconds, "{query}");
+    let ahead = "resourceVersion=999999999";
+    for query in ["", "&limit=1", "&resourceVersionMatch=Exact"] {
+        let query = format!("{ahead}{query}");
+        let config_maps = fixture.list::<ConfigMap>(&query).await.map(drop);
+        let events = fixture.list::<Event>(&query).await.map(drop);
+        for (listed, seconds) in [(config_maps, 1), (events, 0)] {
+            let status = listed.expect_err("it is ahead");
+            assert!(status.is_too_large_resource_version(), "{query}");
+            let details = status.details.expect("it has a cause");
+            assert_eq!(details.retry_after_seconds, seconds, "{query}");
+        }
     }
+}
+
+#[tokio::test]
+async fn a_version_that_is_none_is_told_otherwise_of_events() {
+    let fixture = Fixture::new().await;
+    let none = "resourceVersion: Invalid value: \"x\": strconv.ParseUint: parsing \"x\": invalid \
+                syntax";
+    let (cx, version) = (fixture.cx(), "x".into());
+    let config_maps = fixture.of::<ConfigMap>();
+    let status = config_maps.get(&cx, "default", "c", &version).await;
+    assert_eq!(status.expect_err("it is none").message, none);
+    let events = fixture.of::<Event>();
+    let status = events.get(&cx, "default", "e", &version).await;
+    let expected = format!("invalid resource version: {none}");
+    assert_eq!(status.expect_err("it is none").message, expected.as_str());
 }
 
 #[tokio::test]

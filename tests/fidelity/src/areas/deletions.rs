@@ -41,15 +41,13 @@ fn create(plan: &mut Plan<'_>) {
     plan.create_object(kind, object, false);
 }
 
-/// An option that needs a deleter of its own, which upstream's storage of roles and their bindings
-/// lacks: it fails.
+/// An option that needs a deleter of its own, which upstream's storage of roles, of their bindings
+/// and of namespaces lacks: it fails.
 const IGNORE_READ_ERROR: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 fn has_unsafe_deleter(made: &Made<'_>) -> bool {
-    !made
-        .kind
-        .api_version
-        .starts_with("rbac.authorization.k8s.io/")
+    let group = "rbac.authorization.k8s.io/";
+    !made.kind.api_version.starts_with(group) && made.kind.plural != "namespaces"
 }
 
 fn options(plan: &mut Plan<'_>, made: &Made<'_>) -> Value {

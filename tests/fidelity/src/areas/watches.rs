@@ -83,13 +83,17 @@ fn change(plan: &mut Plan<'_>, made: &Made<'_>) {
 
 fn watch(plan: &mut Plan<'_>) {
     let made = plan.made[plan.random.below(plan.made.len())].clone();
-    let path = match plan.random.below(10) {
-        0 if made.kind.is_namespaced => made
-            .kind
-            .collection()
-            .replace("/namespaces/", "/watch/namespaces/"),
-        1 => made.path.clone(),
-        _ => made.kind.collection(),
+    let (path, is_watch) = match plan.random.below(10) {
+        0 if made.kind.is_namespaced => {
+            let collection = made.kind.collection();
+            (
+                collection.replace("/namespaces/", "/watch/namespaces/"),
+                true,
+            )
+        }
+        // One object is read, whatever the query says.
+        1 => (made.path.clone(), false),
+        _ => (made.kind.collection(), true),
     };
     let mut step = plan.step("GET", path).query("watch", "1");
     if !made.kind.is_namespaced {
@@ -121,6 +125,6 @@ fn watch(plan: &mut Plan<'_>) {
     if !step.query.iter().any(|(name, _)| name == "timeoutSeconds") {
         step = step.query("timeoutSeconds", "3");
     }
-    step.is_watch = true;
+    step.is_watch = is_watch;
     plan.push(step);
 }

@@ -122,6 +122,84 @@ async fn a_patch_cannot_change_what_a_custom_object_is() {
 }
 
 #[tokio::test]
+async fn a_patched_custom_object_must_say_what_it_is() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    defined(&mut client).await;
+    assert_eq!(client.post(WIDGETS, &widget("a")).await.code, 201);
+    let one = format!("{WIDGETS}/a");
+    let merge = "application/merge-patch+json";
+    for (patch, code, part) in [
+        (r#"{"kind":null}"#, 422, ": Object 'Kind' is missing in '{"),
+        (
+            r#"{"kind":7}"#,
+            422,
+            ": couldn't get version/kind; json parse error: json: cannot unmarshal number into Go \
+             struct field .kind of type string",
+        ),
+        (
+            r#"{"apiVersion":"a/b/c"}"#,
+            422,
+            ": unexpected GroupVersion string: a/b/c",
+        ),
+        (
+            r#"{"apiVersion":"x/v1","kind":"X"}"#,
+            422,
+            "X.x \"a\" is invalid: [kind: Invalid value: \"X\": must be Widget, apiVersion: Invalid \
+             value: \"x/v1\": must be example.com/v1]",
+        ),
+        (
+            r#"{"apiVersion":null}"#,
+            400,
+            "Object 'apiVersion' is missing in 'object has no apiVersion field'",
+        ),
+    ] {
+        let answer = client.ask("PATCH", &one, merge, patch).await;
+        let message = answer.json()["message"].to_string().replace("\\\"", "\"");
+        assert_eq!(answer.code, code, "{message}");
+        assert!(message.contains(part), "{message}");
+    }
+    let unknown = client.ask("PATCH", &one, "text/plain", "{}").await;
+    assert_eq!(
+        (unknown.code, unknown.json()["message"].as_str()),
+        (
+            415,
+            Some(
+                "the body of the request was in an unknown format - accepted media types include: \
+                 application/json-patch+json, application/merge-patch+json, \
+                 application/apply-patch+yaml"
+            )
+        )
+    );
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn finalizers_without_a_domain_are_warned_of_when_they_come() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    defined(&mut client).await;
+    let mut one = widget("a");
+    one["metadata"]["finalizers"] = json!(["x", "orphan", "example.com/y"]);
+    let made = client.post(WIDGETS, &one).await;
+    assert_eq!(made.code, 201);
+    let warning = "299 - \"metadata.finalizers: \\\"x\\\": prefer a domain-qualified finalizer name to \
+                   avoid accidental conflicts with other finalizer writers\"";
+    assert_eq!(made.header("warning"), warning);
+    let mut dotted = widget("b");
+    dotted["metadata"]["finalizers"] = json!(["example.com"]);
+    let made = client.post(WIDGETS, &dotted).await;
+    let told = "prefer a domain-qualified finalizer name including a path (/) to avoid";
+    assert!(made.header("warning").contains(told));
+    let patch = r#"{"metadata":{"labels":{"a":"b"}}}"#;
+    let merge = "application/merge-patch+json";
+    let path = format!("{WIDGETS}/a");
+    let changed = client.ask("PATCH", &path, merge, patch).await;
+    assert_eq!((changed.code, changed.header("warning")), (200, ""));
+    server.shutdown().await;
+}
+
+#[tokio::test]
 async fn what_a_defined_resource_has_not_is_told_as_upstream_tells_it() {
     let server = silent_server().await;
     let mut client = Client::in_memory(&server, Version::HTTP_2).await;

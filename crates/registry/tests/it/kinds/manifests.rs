@@ -193,3 +193,62 @@ async fn the_address_of_a_pod_is_the_first_of_its_addresses() {
     let updated: Value = serde_json::from_slice(&updated).expect("it is JSON");
     assert_eq!(updated["status"]["podIPs"], json!([{"ip": "10.0.0.9"}]));
 }
+
+#[tokio::test]
+async fn values_that_have_a_type_upstream_are_shown_as_json() {
+    let kinds = Kinds::new().await;
+    let object = json!({"metadata": {"name": "l"}, "spec": {"limits": [{"type": "<>"}]}});
+    let found = kinds.causes("/limitranges", object).await;
+    let expected = "spec.limits[0].type: Invalid value: \"\\u003c\\u003e\": name part must";
+    assert!(found[0].starts_with(expected), "{found:?}");
+    let object = json!({
+        "metadata": {"name": "b"}, "roleRef": {
+            "apiGroup": "rbac.authorization.k8s.io", "kind": "<>", "name": "r",
+        },
+    });
+    let resource = "rbac.authorization.k8s.io/rolebindings";
+    assert_eq!(
+        kinds.causes(resource, object).await,
+        ["roleRef.kind: Unsupported value: \"<>\": supported values: \"Role\", \"ClusterRole\""]
+    );
+}
+
+#[tokio::test]
+async fn signers_and_controllers_are_named_by_a_domain_and_a_path() {
+    let kinds = Kinds::new().await;
+    let pem = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K";
+    let signed = |name: &str| {
+        json!({"metadata": {"name": "A_b"}, "spec": {
+            "request": pem, "usages": ["client auth"], "signerName": name,
+        }})
+    };
+    let resource = "certificates.k8s.io/certificatesigningrequests";
+    for (name, problem) in [
+        (
+            "a/b",
+            "Invalid value: \"a\": should be a domain with at least two segments separated by dots",
+        ),
+        (
+            "kubernetes.io/legacy-unknown",
+            "Invalid value: \"kubernetes.io/legacy-unknown\": the legacy signerName is not allowed \
+             via this API version",
+        ),
+    ] {
+        assert_eq!(
+            kinds.causes(resource, signed(name)).await,
+            [format!("spec.signerName: {problem}")]
+        );
+    }
+    // Their own names are whatever a path can hold.
+    kinds.create(resource, signed("example.com/signer")).await;
+    let class = json!({"metadata": {"name": "c"}, "spec": {"controller": "/absolute/path"}});
+    assert_eq!(
+        kinds
+            .causes("networking.k8s.io/ingressclasses", class)
+            .await,
+        [
+            "spec.controller: Invalid value: \"/absolute/path\": must be a domain-prefixed path \
+             (such as \"acme.io/foo\")"
+        ]
+    );
+}

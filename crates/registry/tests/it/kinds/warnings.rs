@@ -251,6 +251,20 @@ async fn what_serves_and_what_runs_is_warned_of() {
         ]
     );
     assert_eq!(
+        of::<Service>(
+            fixture,
+            json!({
+                "metadata": {"name": "e"},
+                "spec": {
+                    "type": "ExternalName", "externalName": "a.example.com",
+                    "externalIPs": ["1.2.3.4"],
+                },
+            })
+        )
+        .await,
+        ["spec.externalIPs is ignored when spec.type is \"ExternalName\""]
+    );
+    assert_eq!(
         of::<Ingress>(
             fixture,
             json!({
