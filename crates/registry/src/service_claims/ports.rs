@@ -223,13 +223,12 @@ impl Taking<'_> {
         let any = self.wishes.iter().enumerate();
         let any = any.filter(|(_, wish)| **wish == Wish::Any);
         // The first that does not fit is refused before any is looked for.
-        if !self.dry_run
-            && let Some((at, _)) = any.clone().nth(self.ports.count(taken))
-        {
+        let count = self.ports.count(taken);
+        if let Some((at, _)) = any.clone().nth(count).filter(|_| !self.dry_run) {
             return Err(NoPort::Refused(at, Why::Full));
         }
         let mut bands = self.ports.ranges.port_bands();
-        // In a rehearsal numbers beyond the range stand in; the first is left out, as upstream.
+        // The first number beyond the range is left out, as upstream.
         let mut beyond = self.ports.range().end().saturating_add(1);
         for (at, _) in any {
             let port = if self.dry_run {
