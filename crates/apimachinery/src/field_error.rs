@@ -147,7 +147,6 @@ impl FieldError {
     ) -> Self {
         let mut value: BadValue = value.into();
         value.text = value.text.map(|it| escape_html(&it).into());
-<<<<<<< HEAD
         Self::no_support(path, value, supported)
     }
 
@@ -161,17 +160,6 @@ impl FieldError {
     }
 
     fn no_support(path: &FieldPath, value: BadValue, supported: &[impl AsRef<str>]) -> Self {
-=======
-        Self::not_supported_text(path, value, supported)
-    }
-
-    /// The same of a value that is any text to upstream.
-    pub fn not_supported_text(
-        path: &FieldPath,
-        value: impl Into<BadValue>,
-        supported: &[impl AsRef<str>],
-    ) -> Self {
->>>>>>> h4
         let quoted: Vec<String> = supported
             .iter()
             .map(|value| quote(value.as_ref()))

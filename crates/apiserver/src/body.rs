@@ -27,6 +27,8 @@ pub(crate) enum Body {
     Pieces(VecDeque<Bytes>),
     /// Made while it is sent: large lists and watches. Nothing is held but the present chunk.
     Chunks(Chunks),
+    /// As that, and what of it is made already.
+    Begun(Bytes, Chunks),
 }
 
 impl Body {
@@ -46,13 +48,22 @@ impl Body {
         match self {
             Self::Whole(bytes) => bytes.len() <= PIECE_BYTES_MAX,
             Self::Pieces(pieces) => pieces.iter().map(Bytes::len).sum::<usize>() <= PIECE_BYTES_MAX,
-            Self::Chunks(_) => false,
+            Self::Chunks(_) | Self::Begun(..) => false,
+        }
+    }
+
+    /// Bytes that are made and not handed to HTTP.
+    pub(crate) fn ready_bytes(&self) -> usize {
+        match self {
+            Self::Whole(bytes) | Self::Begun(bytes, _) => bytes.len(),
+            Self::Pieces(pieces) => pieces.iter().map(Bytes::len).sum(),
+            Self::Chunks(_) => 0,
         }
     }
 }
 
 /// Bytes that are handed to HTTP at once: it keeps what it was given until the client takes it.
-const PIECE_BYTES_MAX: usize = 256 << 10;
+const PIECE_BYTES_MAX: usize = 64 << 10;
 
 impl HttpBody for Body {
     type Data = Bytes;
@@ -62,7 +73,16 @@ impl HttpBody for Body {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
-        match self.get_mut() {
+        let this = self.get_mut();
+        if matches!(this, Self::Begun(..))
+            && let Self::Begun(first, rest) = std::mem::replace(this, Self::empty())
+        {
+            *this = Self::Chunks(rest);
+            return Poll::Ready(Some(Ok(Frame::data(first))));
+        }
+        match this {
+            // What is begun is more than what is ready, and was dealt with.
+            Self::Begun(..) => Poll::Ready(None),
             Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Self::Whole(bytes) => {
                 let piece = bytes.split_to(bytes.len().min(PIECE_BYTES_MAX));
@@ -89,7 +109,7 @@ impl HttpBody for Body {
         match self {
             Self::Whole(bytes) => bytes.is_empty(),
             Self::Pieces(pieces) => pieces.is_empty(),
-            Self::Chunks(_) => false,
+            Self::Chunks(_) | Self::Begun(..) => false,
         }
     }
 
@@ -99,7 +119,7 @@ impl HttpBody for Body {
             Self::Pieces(pieces) => {
                 SizeHint::with_exact(pieces.iter().map(|it| it.len() as u64).sum())
             }
-            Self::Chunks(_) => SizeHint::default(),
+            Self::Chunks(_) | Self::Begun(..) => SizeHint::default(),
         }
     }
 }
@@ -109,7 +129,7 @@ impl fmt::Debug for Body {
         match self {
             Self::Whole(bytes) => write!(f, "Body of {} bytes", bytes.len()),
             Self::Pieces(pieces) => write!(f, "Body in {} pieces", pieces.len()),
-            Self::Chunks(_) => f.write_str("Body made while it is sent"),
+            Self::Chunks(_) | Self::Begun(..) => f.write_str("Body made while it is sent"),
         }
     }
 }

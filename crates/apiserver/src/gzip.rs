@@ -38,6 +38,14 @@ pub(crate) fn compress(body: Body) -> Result<Body, Body> {
             Ok(Body::Chunks(stream(Box::pin(chunks))))
         }
         Body::Chunks(chunks) => Ok(Body::Chunks(stream(chunks))),
+        Body::Begun(first, chunks) => {
+            // Compressed, it is less that waits for the client.
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+            if encoder.write_all(&first).is_err() {
+                return Err(Body::Begun(first, chunks));
+            }
+            Ok(Body::Chunks(chunked(encoder, chunks)))
+        }
     }
 }
 
@@ -48,7 +56,11 @@ fn whole(bytes: &[u8]) -> Option<Bytes> {
 }
 
 fn stream(chunks: Chunks) -> Chunks {
-    let encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    chunked(GzEncoder::new(Vec::new(), Compression::fast()), chunks)
+}
+
+/// What was written so far, and the rest.
+fn chunked(encoder: GzEncoder<Vec<u8>>, chunks: Chunks) -> Chunks {
     Box::pin(futures_util::stream::unfold(
         (chunks, Some(encoder)),
         |(mut chunks, mut encoder)| async move {

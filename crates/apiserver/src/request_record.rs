@@ -175,6 +175,11 @@ impl RecordedBody {
         Self { body, record }
     }
 
+    /// Bytes that are made and not handed to HTTP.
+    pub(crate) fn ready_bytes(&self) -> usize {
+        self.body.ready_bytes()
+    }
+
     /// Whether all of it is at hand.
     pub(crate) fn is_one_piece(&self) -> bool {
         self.body.is_one_piece()

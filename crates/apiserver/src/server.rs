@@ -15,6 +15,7 @@ mod running;
 mod serving;
 mod timed_stream;
 mod tls;
+mod undelivered;
 
 use crate::authn::{Authenticator, MASTERS_GROUP, chain_verifier};
 use crate::certificates::{CertificateAuthority, CertificateError, PemError, SERVING_NAMES};

@@ -63,6 +63,7 @@ mod name_rule;
 mod object_fields;
 mod object_version;
 mod pod_subresources;
+mod pod_topology;
 mod predicate;
 mod random;
 mod raw;

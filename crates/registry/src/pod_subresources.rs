@@ -5,15 +5,16 @@ mod disruption;
 use disruption::Leave;
 
 use crate::rest::{Created, Rest, UpdatedObject};
-use crate::store::{DeleteCall, Part, UpdateRequest, check_preconditions};
-use crate::{RequestContext, Stored};
+use crate::store::{DeleteCall, IGNORE_READ_ERROR, Part, UpdateRequest, check_preconditions};
+use crate::{RequestContext, Stored, pod_topology};
 use kubist_api::core::v1::{Binding, Pod, PodCondition};
 use kubist_api::policy::v1::Eviction;
 use kubist_apimachinery::{
-    AnyObject, DeleteOptions, FieldError, FieldPath, GroupResource, Preconditions, Status, Str,
-    Time,
+    AnyObject, DeleteOptions, FieldError, FieldPath, GroupKind, GroupResource, Preconditions,
+    Status, Str, Time,
 };
 use std::any::Any;
+use std::collections::BTreeMap;
 
 /// Gives a pod to the node that a binding names.
 pub(crate) async fn bind(
@@ -34,11 +35,16 @@ pub(crate) async fn bind(
     }
     let errors = check(binding);
     if !errors.is_empty() {
-        let kind = kubist_apimachinery::GroupKind::new("", "Binding");
+        let kind = GroupKind::new("", "Binding");
         return Err(Status::invalid(&kind, name, &errors));
+    }
+    let mut labels = binding.metadata.labels.clone();
+    if binding.target.kind == "Node" {
+        labels.extend(pod_topology::of_node(&*rest.shared, &binding.target.name).await?);
     }
     let bound = Bound {
         binding,
+        labels,
         now: cx.now(),
     };
     change(rest, cx, namespace, name, &bound, dry_run).await?;
@@ -66,15 +72,18 @@ fn check(binding: &Binding) -> Vec<FieldError> {
 /// A pod on the node of a binding.
 struct Bound<'a> {
     binding: &'a Binding,
+    /// What is put on the pod, whatever is there.
+    labels: BTreeMap<Str, Str>,
     now: Time,
 }
 
 impl UpdatedObject for Bound<'_> {
     fn preconditions(&self) -> Preconditions {
-        let uid = &self.binding.metadata.uid;
+        let meta = &self.binding.metadata;
+        let given = |it: &Str| Some(it.clone()).filter(|it| !it.is_empty());
         Preconditions {
-            uid: (!uid.is_empty()).then(|| uid.clone()),
-            resource_version: None,
+            uid: given(&meta.uid),
+            resource_version: given(&meta.resource_version),
         }
     }
 
@@ -104,6 +113,9 @@ impl UpdatedObject for Bound<'_> {
         for (key, value) in &self.binding.metadata.annotations {
             pod.metadata.annotations.insert(key.clone(), value.clone());
         }
+        pod.metadata.labels.extend(self.labels.clone());
+        // It was a hint, and is none any more.
+        pod.status.nominated_node_name = Str::default();
         let condition = PodCondition {
             type_: "PodScheduled".into(),
             status: "True".into(),
@@ -130,6 +142,11 @@ pub(crate) async fn evict(
     if eviction.metadata.name != *name {
         let message = "name in URL does not match name in Eviction object";
         return Err(Status::bad_request(message));
+    }
+    let asked = eviction.delete_options.as_deref();
+    let ignores = asked.and_then(|it| it.ignore_store_read_error_with_cluster_breaking_potential);
+    if ignores == Some(true) {
+        return Err(cannot_ignore(name));
     }
     let mut options = eviction
         .delete_options
@@ -167,6 +184,14 @@ pub(crate) async fn evict(
         }
     }
     unreachable!("the last attempt returns")
+}
+
+/// 422: an eviction reads the pod.
+fn cannot_ignore(name: &str) -> Status {
+    let path = FieldPath::new("deleteOptions").child(IGNORE_READ_ERROR);
+    let detail = "can not be set for pod eviction, try after removing the option";
+    let kind = GroupKind::new("policy", "Eviction");
+    Status::invalid(&kind, name, &[FieldError::invalid(&path, true, detail)])
 }
 
 /// How often an eviction begins anew because the pod changed, as upstream.

@@ -14,8 +14,8 @@ mod watch_cache;
 pub(crate) use dry_run::DryRunnable;
 pub use factory::{MadeStorage, StorageFactory, StorageOptions};
 pub use stats::StorageStats;
-pub(crate) use watch_cache::has_none_upstream;
 pub use watch_cache::{WatchCache, WatchCacheSizes, WatchCacheSizesError};
+pub(crate) use watch_cache::{has_none_upstream, kind_has_none_upstream};
 
 use crate::storage_key::KeyLayout;
 use crate::strategy::BoxFuture;

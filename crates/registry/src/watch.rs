@@ -15,7 +15,7 @@ mod start;
 use self::held::{HeldBack, Known};
 use crate::list::{narrow, no_keys};
 use crate::reader::{Interest, Snapshot, WatchSource};
-use crate::storage::WatchRequest;
+use crate::storage::{WatchRequest, kind_has_none_upstream};
 use crate::stored_codec::StoredCodec;
 use crate::watch_event::INITIAL_EVENTS_END;
 use crate::work_budget::{OBJECT, WorkBudget};
@@ -228,7 +228,7 @@ impl EventStream {
             }
             let (after, generation) = (snapshot.revision, Some(snapshot.generation));
             let watch = self.source.follow(&self.interest, after, generation).await;
-            self.state = State::Live(watch.map_err(|error| failure(&error))?);
+            self.state = State::Live(watch.map_err(|error| failure(&error, self.kind))?);
         }
         Ok(events)
     }
@@ -256,7 +256,7 @@ impl EventStream {
                 self.state = State::Over;
                 Ok(Vec::new())
             }
-            Some(Err(error)) => Err(failure(&error)),
+            Some(Err(error)) => Err(failure(&error, self.kind)),
             Some(Ok(batch)) => self.deliver(&batch),
         }
     }
@@ -323,8 +323,11 @@ impl Bookmarks {
 }
 
 /// The error event for a watch that the engine ended.
-fn failure(error: &WatchError) -> Status {
+fn failure(error: &WatchError, kind: &Kind) -> Status {
     match error {
+        WatchError::Compacted { .. } if kind_has_none_upstream(kind) => {
+            Status::expired("The resourceVersion for the provided watch is too old.")
+        }
         WatchError::Compacted {
             requested,
             compacted,

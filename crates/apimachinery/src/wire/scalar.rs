@@ -172,6 +172,16 @@ scalar_message!(Duration, DURATION, {
     }
 });
 
+/// A number as it was most likely written: a quantity keeps its text, with the exponent if it has
+/// one.
+fn number(value: f64) -> String {
+    const DIGITS_BELOW: f64 = 1e20;
+    match serde_json::Number::from_f64(value) {
+        Some(number) if value.abs() >= DIGITS_BELOW => number.to_string(),
+        _ => value.to_string(),
+    }
+}
+
 scalar_message!(Quantity, QUANTITY, {
     fn scalar(&self) -> JsonScalar<'_> {
         JsonScalar::Str(self.as_str().into())
@@ -180,7 +190,7 @@ scalar_message!(Quantity, QUANTITY, {
         let text = match scalar {
             JsonScalar::Str(text) => text,
             JsonScalar::Int(value) => value.to_string().into(),
-            JsonScalar::Float(value) => value.to_string().into(),
+            JsonScalar::Float(value) => number(value).into(),
             other => return Err(wanted("Quantity", &other)),
         };
         let parsed = text.trim().parse();

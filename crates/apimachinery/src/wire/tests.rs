@@ -97,6 +97,14 @@ fn what_is_encoded_is_decoded_again_in_both_encodings() {
 }
 
 #[test]
+fn a_quantity_may_be_a_number_of_any_size() {
+    let sample = json(r#"{"limits": {"a": 1e+30, "b": 1.5, "c": 2000, "d": 0.25}}"#).unwrap();
+    for (name, text) in [("a", "1e+30"), ("b", "1500m"), ("c", "2k"), ("d", "250m")] {
+        assert_eq!(sample.limits[name].as_str(), text);
+    }
+}
+
+#[test]
 fn null_leaves_every_field_absent() {
     let all_null = r#"{"flag": null, "count": null, "data": null, "names": null, "port": null,
         "limits": null, "raw": null, "children": null, "always": null}"#;

@@ -248,3 +248,14 @@ fn places_are_named_as_go_does() {
          []v1.Container"
     );
 }
+
+#[test]
+fn a_kind_of_another_group_that_has_the_same_name_is_of_another_version() {
+    let kind = find_kind("events.k8s.io", "v1", "Event").expect("it is built in");
+    let body = br#"{"apiVersion":"v1","kind":"Event","metadata":{"name":"x"}}"#;
+    let refused = object(body, Format::Json, kind, FieldValidation::Strict);
+    let message = refused.err().map(|status| status.message.to_string());
+    let expected = "the API version in the data (v1) does not match the expected API version \
+                    (events.k8s.io/v1)";
+    assert_eq!(message.as_deref(), Some(expected));
+}

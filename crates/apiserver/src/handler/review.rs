@@ -109,9 +109,7 @@ async fn fill(
         check(&errors)?;
         it.status = allowed(it.spec.resource_attributes.as_deref());
     } else if let Some(it) = review.downcast_mut::<authorization::LocalSubjectAccessReview>() {
-        let mut errors = rules::in_namespace(&it.spec, namespace);
-        errors.extend(rules::without_metadata(&it.metadata, namespace));
-        check(&errors)?;
+        check(&rules::in_namespace(&it.spec, &it.metadata, namespace))?;
         it.status = allowed(it.spec.resource_attributes.as_deref());
     } else if let Some(it) = review.downcast_mut::<authorization::SelfSubjectRulesReview>() {
         if it.spec.namespace.is_empty() {

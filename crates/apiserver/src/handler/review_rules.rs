@@ -63,8 +63,13 @@ pub(super) fn of_somebody(spec: &SubjectAccessReviewSpec) -> Vec<FieldError> {
 }
 
 /// A review within a namespace is about resources of that.
-pub(super) fn in_namespace(spec: &SubjectAccessReviewSpec, namespace: &str) -> Vec<FieldError> {
+pub(super) fn in_namespace(
+    spec: &SubjectAccessReviewSpec,
+    meta: &ObjectMeta,
+    namespace: &str,
+) -> Vec<FieldError> {
     let mut errors = of_somebody(spec);
+    errors.extend(without_metadata(meta, namespace));
     if let Some(resource) = &spec.resource_attributes
         && resource.namespace != *namespace
     {
@@ -230,10 +235,18 @@ mod tests {
             "user": "b", "resourceAttributes": {"namespace": "o"},
             "nonResourceAttributes": {"path": "/h"},
         }));
+        let named = ObjectMeta {
+            name: "x".into(),
+            namespace: "w".into(),
+            ..ObjectMeta::default()
+        };
         assert_eq!(
-            texts(&in_namespace(&both, "w")),
+            texts(&in_namespace(&both, &named, "w")),
             [
                 format!("{path} cannot be specified in combination with resourceAttributes"),
+                "metadata: Invalid value: {\"name\":\"x\",\"namespace\":\"w\"}: must be empty except \
+                 for namespace"
+                    .to_owned(),
                 "spec.resourceAttributes.namespace: Invalid value: \"o\": must match \
                  metadata.namespace"
                     .to_owned(),

@@ -332,9 +332,10 @@ fn scope(facts: &ResourceFacts) -> &'static str {
 
 /// A kind with its article. What is many has none.
 fn with_article(kind: &str) -> String {
+    let first = kind.chars().next();
     if kind.ends_with('s') && !kind.ends_with("ss") {
         kind.to_owned()
-    } else if kind.starts_with(['A', 'E', 'I', 'O', 'U']) {
+    } else if first.is_some_and(|it| "aeiou".contains(it.to_ascii_lowercase())) {
         format!("an {kind}")
     } else {
         format!("a {kind}")

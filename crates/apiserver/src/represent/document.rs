@@ -53,11 +53,11 @@ pub(super) fn body(mut pieces: impl Pieces, stored: usize) -> Result<Body, Statu
     if chunk(&mut pieces, &mut first, FIRST_BYTES, FIRST_BYTES)? == Step::Ended {
         return Ok(Body::Whole(first.into()));
     }
-    Ok(Body::Chunks(Box::pin(Document {
-        first: Some(first.into()),
+    let rest = Document {
         pieces: Some(pieces),
         rests: false,
-    })))
+    };
+    Ok(Body::Begun(first.into(), Box::pin(rest)))
 }
 
 fn chunk(
@@ -78,8 +78,8 @@ fn chunk(
     }
 }
 
+/// What follows the first chunk.
 struct Document<P> {
-    first: Option<Bytes>,
     /// None after the end.
     pieces: Option<P>,
     /// Whether a chunk was made since others had their turn.
@@ -90,9 +90,6 @@ impl<P: Pieces> Stream for Document<P> {
     type Item = Result<Bytes, BrokenOff>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        if let Some(first) = self.first.take() {
-            return Poll::Ready(Some(Ok(first)));
-        }
         let Some(mut pieces) = self.pieces.take() else {
             return Poll::Ready(None);
         };
@@ -133,10 +130,11 @@ mod tests {
 
     #[tokio::test]
     async fn each_chunk_costs_little_and_is_followed_by_a_rest() {
-        let Ok(Body::Chunks(mut chunks)) = body(Count(10, READ_BYTES / 2), 5 * READ_BYTES) else {
+        let Ok(Body::Begun(first, mut chunks)) = body(Count(10, READ_BYTES / 2), 5 * READ_BYTES)
+        else {
             panic!("it is long");
         };
-        let mut sizes = Vec::new();
+        let mut sizes = vec![first.len()];
         let mut rests = 0;
         loop {
             match chunks.next().now_or_never() {

@@ -2,8 +2,9 @@
 
 use super::activity::{Activity, Load, Totals};
 use super::cork::cork;
-use super::delivery::{Delivery, Streams};
+use super::delivery::{Delivery, Progress, Streams};
 use super::timed_stream::TimedStream;
+use super::undelivered::Undelivered;
 use crate::authn::Peer;
 use crate::config::{Config, GOAWAY_CHANCE_MAX};
 use crate::ending::Ending;
@@ -37,6 +38,7 @@ pub(super) struct Connections {
     service: Arc<Service>,
     http: Builder<Streams>,
     totals: Arc<Totals>,
+    undelivered: Arc<Undelivered>,
     header_timeout: Duration,
     idle_timeout: Duration,
     write_timeout: Duration,
@@ -47,7 +49,9 @@ pub(super) struct Connections {
 
 impl Connections {
     pub(super) fn new(config: &Config, service: Service, ending: Ending) -> Self {
+        let undelivered = Arc::<Undelivered>::default();
         let mut http = Builder::new(Streams {
+            all: Arc::clone(&undelivered),
             timeout: config.write_timeout,
         });
         // Who closes one half is gone, as upstream has it: the request is dropped, and no watch
@@ -69,6 +73,7 @@ impl Connections {
             service: Arc::new(service),
             http,
             totals: Arc::default(),
+            undelivered,
             header_timeout: config.header_timeout,
             idle_timeout: config.idle_timeout,
             write_timeout: config.write_timeout,
@@ -104,26 +109,33 @@ impl Connections {
         let stream = TimedStream::new(stream, self.header_timeout, self.write_timeout);
         let (stream, mut cork) = cork(stream);
         let leaving = CancellationToken::new();
+        let (share, progress) = (self.undelivered.connection(), Arc::<Progress>::default());
         let service = service_fn(|request: Request<Incoming>| {
             if request.version() == Version::HTTP_2 && self.sends_away() {
                 leaving.cancel();
             }
             let (service, peer) = (Arc::clone(&self.service), peer.clone());
             let busy = activity.begin();
+            let (share, progress) = (Arc::clone(&share), Arc::clone(&progress));
             async move {
+                // Who takes nothing makes only its own requests wait.
+                let held = share.room().await;
                 let response = service.answer(peer, request).await;
-                Ok::<_, Infallible>(response.map(|body| Delivery::new(body, busy)))
+                let delivery = |body| Delivery::new(body, busy, held, &progress);
+                Ok::<_, Infallible>(response.map(delivery))
             }
         });
         let mut connection = pin!(self.http.serve_connection(TokioIo::new(stream), service));
         let mut linger = None;
         let (closing, left) = (pin!(self.ending.closing()), pin!(leaving.cancelled()));
         let idle = pin!(activity.idle_for(self.idle_timeout));
+        let stuck = pin!(progress.stuck_for(self.write_timeout, &self.undelivered));
         tokio::select! {
             biased;
             ended = poll_fn(|cx| {
                 cork.poll(cx, activity.is_crowded(), |cx| connection.as_mut().poll(cx))
             }) => return drop(ended),
+            () = Seldom::new(stuck) => return,
             () = Seldom::new(closing) => {}
             () = Seldom::new(left) => {}
             () = Seldom::new(idle) => linger = Some(self.idle_timeout),

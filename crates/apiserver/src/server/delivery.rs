@@ -1,10 +1,12 @@
-//! `Delivery`: ends an answer over HTTP/2 that its client takes no more of.
+//! `Delivery`: ends an answer that its client takes no more of.
 //!
-//! Over HTTP/1.1 such a client stops the whole connection, and `TimedStream` ends it. Over HTTP/2
-//! the connection stays alive, with its pings answered, while one stream gets no room: then the
-//! stream alone is reset. What it holds until then is one piece of the body and HTTP's buffer.
+//! Over HTTP/2 the connection stays alive, with its pings answered, while one stream gets no room:
+//! then the stream alone is reset. Over HTTP/1.1 such a client stops the whole connection, which
+//! `TimedStream` ends, or this if clients leave too much untaken. What an answer holds until then
+//! is one piece of the body and HTTP's buffer.
 
 use super::activity::Busy;
+use super::undelivered::{Held, SMALL_BYTES, STALLED, Undelivered};
 use crate::body::BrokenOff;
 use crate::request_record::RecordedBody;
 use crate::seldom::Seldom;
@@ -26,23 +28,38 @@ tokio::task_local! {
 
 /// How far a body has been taken.
 #[derive(Debug, Default)]
-struct Progress {
+pub(super) struct Progress {
     /// Told once a body is under way that has more than one piece.
     begun: Notify,
     /// How often a piece was asked for.
     asked: AtomicUsize,
     /// Whether a piece was handed out and no other was asked for since.
     held: AtomicBool,
+    /// Bytes that are made and not taken.
+    bytes: AtomicUsize,
 }
 
 impl Progress {
-    /// Returns once a piece was held for `timeout`, and no later than after twice as long.
-    async fn stuck_for(&self, timeout: Duration) {
+    /// Returns once a piece was held for `timeout`, and no later than after twice as long; while
+    /// clients leave too much untaken, once a large one was held for [`STALLED`].
+    pub(super) async fn stuck_for(&self, timeout: Duration, all: &Undelivered) {
         self.begun.notified().await;
         loop {
-            let (asked, held) = self.now();
-            tokio::time::sleep(timeout).await;
-            if held && self.now() == (asked, true) {
+            let before = self.now();
+            let patience = if all.is_crowded() { STALLED } else { timeout };
+            let waited = tokio::time::timeout(patience, async {
+                if patience == timeout {
+                    all.becomes_crowded().await;
+                } else {
+                    std::future::pending::<()>().await;
+                }
+            });
+            if waited.await.is_ok() || before != self.now() {
+                continue;
+            }
+            let is_large = self.bytes.load(Ordering::Relaxed) >= SMALL_BYTES;
+            let (_, is_held) = before;
+            if (is_held && patience == timeout) || (is_large && all.is_crowded()) {
                 return;
             }
         }
@@ -57,6 +74,8 @@ impl Progress {
 /// Runs the streams of an HTTP/2 connection, each until it ends or gets stuck.
 #[derive(Clone, Debug)]
 pub(super) struct Streams {
+    /// What all clients leave untaken.
+    pub(super) all: Arc<Undelivered>,
     /// How long a client may take to accept any more of an answer.
     pub(super) timeout: Duration,
 }
@@ -67,10 +86,11 @@ where
 {
     fn execute(&self, stream: F) {
         let timeout = self.timeout;
+        let all = Arc::clone(&self.all);
         TokioExecutor::new().execute(async move {
             let progress = Arc::<Progress>::default();
             let stream = PROGRESS.scope(Arc::clone(&progress), stream);
-            let stuck = pin!(progress.stuck_for(timeout));
+            let stuck = pin!(progress.stuck_for(timeout, &all));
             // Dropping the stream resets it.
             tokio::select! {
                 biased;
@@ -86,20 +106,32 @@ where
 pub(super) struct Delivery {
     body: RecordedBody,
     progress: Option<Arc<Progress>>,
+    held: Held,
     _busy: Busy,
 }
 
 impl Delivery {
-    /// To be made in the task that sends the body.
-    pub(super) fn new(body: RecordedBody, busy: Busy) -> Self {
-        let progress = PROGRESS.try_with(Arc::clone).ok();
-        let progress = progress.filter(|_| !body.is_one_piece());
+    /// To be made in the task that sends the body; `connection` is told how it goes where streams
+    /// have no task of their own.
+    pub(super) fn new(
+        body: RecordedBody,
+        busy: Busy,
+        mut held: Held,
+        connection: &Arc<Progress>,
+    ) -> Self {
+        let own = PROGRESS.try_with(Arc::clone);
+        let progress = own.unwrap_or_else(|_| Arc::clone(connection));
+        let progress = Some(progress).filter(|_| !body.is_one_piece());
+        let ready = body.ready_bytes();
+        held.set(ready);
         if let Some(progress) = &progress {
+            progress.bytes.store(ready, Ordering::Relaxed);
             progress.begun.notify_one();
         }
         Self {
             body,
             progress,
+            held,
             _busy: busy,
         }
     }
@@ -114,7 +146,14 @@ impl HttpBody for Delivery {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         let poll = Pin::new(&mut self.body).poll_frame(cx);
+        let handed = match &poll {
+            Poll::Ready(Some(Ok(frame))) => frame.data_ref().map_or(0, Bytes::len),
+            _ => 0,
+        };
+        let bytes = handed + self.body.ready_bytes();
+        self.held.set(bytes);
         if let Some(progress) = &self.progress {
+            progress.bytes.store(bytes, Ordering::Relaxed);
             progress.asked.fetch_add(1, Ordering::Relaxed);
             progress.held.store(poll.is_ready(), Ordering::Relaxed);
         }

@@ -9,6 +9,7 @@ use kubist_apimachinery::go_text::quote;
 use kubist_apimachinery::{AnyObject, CustomObject, FieldError, Status, StatusReason, Str};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// The strategy of the resources of one definition.
 #[derive(Debug)]
@@ -150,13 +151,21 @@ impl Strategy for CustomStrategy {
 
     fn warnings(&self, new: &dyn AnyObject, old: Option<&dyn AnyObject>) -> Vec<String> {
         let before = old.map_or(&[][..], |old| old.meta().finalizers.as_slice());
-        let is_told =
-            |finalizer: &&Str| !is_domain_qualified(finalizer) && !before.contains(*finalizer);
-        let told = new.meta().finalizers.iter().filter(is_told);
+        let before: BTreeSet<&Str> = before.iter().collect();
+        // Each once, and in their order.
+        let now: BTreeSet<&Str> = new.meta().finalizers.iter().collect();
+        let told = now
+            .difference(&before)
+            .filter(|it| !is_domain_qualified(it));
         told.map(|finalizer| {
+            let with_path = if finalizer.contains('.') {
+                " including a path (/)"
+            } else {
+                ""
+            };
             format!(
-                "metadata.finalizers: {}: prefer a domain-qualified finalizer name to avoid \
-                 accidental conflicts with other finalizer writers",
+                "metadata.finalizers: {}: prefer a domain-qualified finalizer name{with_path} to \
+                 avoid accidental conflicts with other finalizer writers",
                 quote(finalizer)
             )
         })

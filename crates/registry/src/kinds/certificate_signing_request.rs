@@ -4,16 +4,18 @@ use crate::{KindStrategy, NameRule, RequestContext, StatusKeeps};
 use kubist_api::certificates::v1::{
     CertificateSigningRequest, CertificateSigningRequestSpec, ExtraValue,
 };
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 
 use super::rules::{self, Errors};
-use super::{metadata_checks, signing_conditions};
+use super::{metadata_checks, signer_rules, signing_conditions};
 
 #[derive(Debug)]
 pub(super) struct CertificateSigningRequests;
 
 const BEGIN: &str = "-----BEGIN CERTIFICATE REQUEST-----";
 const EXPIRATION_MIN: i32 = 600;
+/// Who signed what named no signer, in older versions.
+const LEGACY_SIGNER: &str = "kubernetes.io/legacy-unknown";
 const USAGES: [&str; 23] = [
     "any",
     "cert sign",
@@ -174,7 +176,12 @@ fn check(errors: &mut Errors, spec: &CertificateSigningRequestSpec, path: &Field
             errors.push(FieldError::duplicate(&usages.index(index), usage));
         }
     }
-    check_signer(errors, &spec.signer_name, &path.child("signerName"));
+    let at = path.child("signerName");
+    signer_rules::check(errors, &spec.signer_name, &at);
+    if spec.signer_name == LEGACY_SIGNER {
+        let detail = "the legacy signerName is not allowed via this API version";
+        errors.push(FieldError::invalid(&at, &spec.signer_name, detail));
+    }
     if let Some(seconds) = spec.expiration_seconds.filter(|&it| it < EXPIRATION_MIN) {
         let detail = "may not specify a duration less than 600 seconds (10 minutes)";
         errors.push(FieldError::invalid(
@@ -182,24 +189,5 @@ fn check(errors: &mut Errors, spec: &CertificateSigningRequestSpec, path: &Field
             seconds,
             detail,
         ));
-    }
-}
-
-fn check_signer(errors: &mut Errors, name: &str, path: &FieldPath) {
-    if !rules::required(errors, name, path) {
-        return;
-    }
-    match name.split_once('/') {
-        Some((domain, rest)) if domain.contains('.') && !rest.is_empty() => {
-            rules::text(errors, domain, path, validate_name::dns1123_subdomain);
-            for part in rest.split('.') {
-                rules::text(errors, part, path, validate_name::dns1123_label);
-            }
-        }
-        _ => {
-            let detail =
-                "must be a fully qualified domain and path of the form 'example.com/signer-name'";
-            errors.push(FieldError::invalid(path, name, detail));
-        }
     }
 }

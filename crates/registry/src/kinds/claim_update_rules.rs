@@ -51,7 +51,7 @@ pub(super) fn check(errors: &mut Errors, new: &PersistentVolumeClaim, old: &Pers
     let modes = (&new.spec.volume_mode, &old.spec.volume_mode);
     let at = FieldPath::new("volumeMode");
     rules::immutable_value(errors, modes.0, modes.1, &at, |mode| {
-        mode.as_ref().map_or_else(BadValue::null, BadValue::from)
+        mode.as_ref().map_or_else(BadValue::null, BadValue::json)
     });
     attributes_stay(errors, new, old, &path.child("volumeAttributesClassName"));
 }

@@ -49,7 +49,8 @@ impl KindStrategy for CsiDrivers {
     fn warnings(&self, new: &CSIDriver, old: Option<&CSIDriver>) -> Vec<String> {
         let spec = &new.spec;
         let is_unset = spec.service_account_token_in_secrets.is_none();
-        if old.is_some() || spec.token_requests.is_empty() || !is_unset {
+        let is_old = old.is_some_and(|old| old.spec.token_requests == spec.token_requests);
+        if is_old || spec.token_requests.is_empty() || !is_unset {
             return Vec::new();
         }
         vec![
@@ -146,5 +147,30 @@ fn check_tokens(errors: &mut Errors, requests: &[TokenRequest], path: &FieldPath
             let detail = "may not specify a duration larger than 2^32 seconds";
             errors.push(FieldError::invalid(&path, seconds, detail));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_warned_of_when_others_are_asked_for() {
+        let asking = |audience: &str| {
+            let mut driver = CSIDriver::default();
+            driver.spec.token_requests.push(TokenRequest {
+                audience: audience.into(),
+                ..TokenRequest::default()
+            });
+            driver
+        };
+        let warned = |new: &CSIDriver, old: &CSIDriver| CsiDrivers.warnings(new, Some(old)).len();
+        assert_eq!(warned(&asking("a"), &asking("b")), 1);
+        assert_eq!(warned(&asking("a"), &CSIDriver::default()), 1);
+        assert_eq!(warned(&asking("a"), &asking("a")), 0);
+        assert_eq!(warned(&CSIDriver::default(), &asking("a")), 0);
+        let mut kept = asking("a");
+        kept.spec.service_account_token_in_secrets = Some(false);
+        assert_eq!(warned(&kept, &asking("b")), 0);
     }
 }

@@ -5,7 +5,7 @@ use kubist_api::apiextensions::v1::{
     CustomResourceSubresourceScale,
 };
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::definition_form::Shared;
 use super::rules::{self, Errors};
@@ -335,22 +335,24 @@ fn check_stored(errors: &mut Errors, definition: &CustomResourceDefinition) {
         return;
     }
     let versions = &definition.spec.versions;
-    let noted: BTreeSet<&Str> = stored.iter().collect();
-    for version in versions.iter().filter(|it| it.storage) {
-        if !noted.contains(&version.name) {
+    // Of versions of one name, only the first is taken for the one that was noted.
+    let numbered = stored.iter().enumerate();
+    let mut left: BTreeMap<&Str, usize> = numbered.map(|(index, name)| (name, index)).collect();
+    for version in versions {
+        let is_noted = left.remove(&version.name).is_some();
+        if version.storage && !is_noted {
             let detail = format!("must have the storage version {}", version.name);
             errors.push(FieldError::invalid(&path, rules::list(stored), detail));
         }
     }
-    let known: BTreeSet<&Str> = versions.iter().map(|it| &it.name).collect();
-    for (index, version) in stored.iter().enumerate() {
-        if !known.contains(version) {
-            let detail = format!(
-                "missing from spec.versions; {version} was previously a storage version, and must \
-                 remain in spec.versions until a storage migration ensures no data remains \
-                 persisted in {version} and removes {version} from status.storedVersions"
-            );
-            errors.push(FieldError::invalid(&path.index(index), version, detail));
-        }
+    let mut left: Vec<(usize, &Str)> = left.into_iter().map(|(name, it)| (it, name)).collect();
+    left.sort_unstable();
+    for (index, version) in left {
+        let detail = format!(
+            "missing from spec.versions; {version} was previously a storage version, and must \
+             remain in spec.versions until a storage migration ensures no data remains \
+             persisted in {version} and removes {version} from status.storedVersions"
+        );
+        errors.push(FieldError::invalid(&path.index(index), version, detail));
     }
 }

@@ -29,8 +29,8 @@ impl KindStrategy for DeviceClasses {
     }
     fn validate_update(&self, new: &DeviceClass, old: &DeviceClass) -> Vec<FieldError> {
         let mut errors = metadata_checks::whole(self, new);
-        errors.extend(self.validate(new));
         errors.extend(metadata_checks::change(self, new, old));
+        errors.extend(self.validate(new));
         errors
     }
     fn checks_metadata(&self) -> bool {
@@ -50,6 +50,19 @@ impl KindStrategy for DeviceClasses {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn metadata_is_looked_at_before_the_rest_of_a_change() {
+        let mut old = DeviceClass::default();
+        old.metadata.name = "c".into();
+        let mut new = old.clone();
+        new.spec.selectors.push(Default::default());
+        new.metadata.finalizers.push("plain".into());
+        let errors = DeviceClasses.validate_update(&new, &old);
+        let fields: Vec<&str> = errors.iter().map(|it| it.field.as_str()).collect();
+        let finalizer = "metadata.finalizers[0]";
+        assert_eq!(fields, [finalizer, finalizer, "spec.selectors[0].cel"]);
+    }
 
     #[test]
     fn a_selector_selects_by_something() {

@@ -2,7 +2,7 @@
 
 use crate::{Generation, KindStrategy};
 use kubist_api::discovery::v1::{Endpoint, EndpointPort, EndpointSlice};
-use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
 
 use super::rules::{self, Errors};
 use super::{address_rules, fill, metadata_checks};
@@ -40,13 +40,13 @@ impl KindStrategy for EndpointSlices {
             "" => errors.push(FieldError::required(&path, "")),
             kind => rules::one_of(&mut errors, kind, &["FQDN", "IPv4", "IPv6"], &path),
         }
+        check_ports(&mut errors, &new.ports, &FieldPath::new("ports"));
         let path = FieldPath::new("endpoints");
         if at_most(&mut errors, new.endpoints.len(), ENDPOINTS_MAX, &path) {
             for (index, endpoint) in new.endpoints.iter().enumerate() {
                 check_endpoint(&mut errors, new, endpoint, &path.index(index));
             }
         }
-        check_ports(&mut errors, &new.ports, &FieldPath::new("ports"));
         errors
     }
     fn validate_update(&self, new: &EndpointSlice, old: &EndpointSlice) -> Vec<FieldError> {
@@ -54,7 +54,7 @@ impl KindStrategy for EndpointSlices {
         errors.extend(self.validate(new));
         let path = FieldPath::new("addressType");
         let types = (&new.address_type, &old.address_type);
-        rules::immutable_value(&mut errors, types.0, types.1, &path, Into::into);
+        rules::immutable_value(&mut errors, types.0, types.1, &path, BadValue::json);
         errors
     }
     fn checks_metadata(&self) -> bool {

@@ -28,17 +28,7 @@ impl KindStrategy for IngressClasses {
         if controller.len() > CONTROLLER_MAX {
             errors.push(FieldError::too_long(&path, CONTROLLER_MAX));
         }
-        match controller.split_once('/') {
-            _ if controller.is_empty() => errors.push(FieldError::required(&path, "")),
-            Some((domain, rest)) if !rest.is_empty() => {
-                let rule = validate_name::dns1123_subdomain;
-                rules::text(&mut errors, domain, &path, rule);
-            }
-            _ => {
-                let detail = "must be a domain-prefixed path (such as \"acme.io/foo\")";
-                errors.push(FieldError::invalid(&path, controller, detail));
-            }
-        }
+        rules::domain_prefixed_path(&mut errors, controller, &path);
         if let Some(parameters) = &new.spec.parameters {
             let path = FieldPath::new("spec").child("parameters");
             check_parameters(&mut errors, parameters, &path);

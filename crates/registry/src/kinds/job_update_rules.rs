@@ -23,12 +23,13 @@ pub(super) fn check(new: &Job, old: &Job) -> Errors {
     });
     template_stays(&mut errors, new, old, &path.child("template"));
     let text = |it: Option<&str>| it.map_or_else(BadValue::null, BadValue::from);
+    let word = |it: Option<&str>| it.map_or_else(BadValue::null, BadValue::json);
     let modes = (
         now.completion_mode.as_deref(),
         before.completion_mode.as_deref(),
     );
     let at = path.child("completionMode");
-    rules::immutable_value(&mut errors, modes.0, modes.1, &at, text);
+    rules::immutable_value(&mut errors, modes.0, modes.1, &at, word);
     let policies = (&now.pod_failure_policy, &before.pod_failure_policy);
     let at = path.child("podFailurePolicy");
     rules::immutable_value(&mut errors, policies.0, policies.1, &at, |it| {

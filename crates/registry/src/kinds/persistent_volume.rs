@@ -168,7 +168,7 @@ fn check_update(errors: &mut Errors, new: &PersistentVolumeSpec, old: &Persisten
     let modes = (&new.volume_mode, &old.volume_mode);
     let path = FieldPath::new("volumeMode");
     rules::immutable_value(errors, modes.0, modes.1, &path, |mode| {
-        mode.as_ref().map_or_else(BadValue::null, BadValue::from)
+        mode.as_ref().map_or_else(BadValue::null, BadValue::json)
     });
     let places = (&new.node_affinity, &old.node_affinity);
     if old.node_affinity.is_some()

@@ -7,7 +7,10 @@ use kubist_apimachinery::{FieldError, FieldPath};
 
 use super::pod_annotation_rules::MIRROR;
 use super::rules::Errors;
-use super::{pod_resize_rules, pod_rules};
+use super::{go_struct, pod_resize_rules, pod_rules, text_diff};
+
+/// Of how many containers it is told what has changed in them.
+const DIFFS_MAX: usize = 16;
 
 /// Keeps what the path `part` does not change as it was.
 pub(super) fn restrict(part: &str, new: &mut Pod, old: &Pod) {
@@ -43,15 +46,23 @@ fn check_ephemeral(errors: &mut Errors, new: &Pod, old: &Pod) {
         return;
     }
     pod_rules::check(errors, new, Some(old));
+    let mut diffs = 0_usize;
     for before in &old.spec.ephemeral_containers {
         let mut now = new.spec.ephemeral_containers.iter();
         let name = &before.name;
-        let what = match now.find(|it| it.name == *name) {
-            None => "removed",
-            Some(now) if now != before => "changed",
+        let detail = match now.find(|it| it.name == *name) {
+            None => format!("existing ephemeral containers {name:?} may not be removed\n"),
+            Some(now) if now != before => {
+                diffs += 1;
+                let diff = if diffs > DIFFS_MAX {
+                    String::new()
+                } else {
+                    text_diff::json_diff(&go_struct::text(before), &go_struct::text(now))
+                };
+                format!("existing ephemeral containers {name:?} may not be changed\n{diff}")
+            }
             Some(_) => continue,
         };
-        let detail = format!("existing ephemeral containers {name:?} may not be {what}\n");
         errors.push(FieldError::forbidden(&path, detail));
     }
 }

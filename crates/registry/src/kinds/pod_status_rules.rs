@@ -85,7 +85,7 @@ pub(super) fn check(new: &Pod, old: &Pod) -> Errors {
     check_generation(&mut errors, status.observed_generation, &at);
     let (class, before) = (&status.qos_class, &old.status.qos_class);
     let at = path.child("qosClass");
-    rules::immutable_value(&mut errors, class, before, &at, BadValue::from);
+    rules::immutable_value(&mut errors, class, before, &at, BadValue::json);
     container_status_rules::stay_ended(&mut errors, new, old, &path);
     pod_claim_status_rules::check(&mut errors, new, &path);
     check_pod_addresses(&mut errors, status, &old.status, &path.child("podIPs"));

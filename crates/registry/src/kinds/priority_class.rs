@@ -72,7 +72,7 @@ impl KindStrategy for PriorityClasses {
             let shown = new
                 .preemption_policy
                 .as_ref()
-                .map_or_else(BadValue::null, BadValue::from);
+                .map_or_else(BadValue::null, BadValue::json);
             errors.push(FieldError::invalid(&path, shown, "field is immutable"));
         }
         errors

@@ -90,21 +90,13 @@ fn apply_defaults(role: &mut RoleRef, subjects: &mut [Subject]) {
 fn check(role: &RoleRef, subjects: &[Subject], kinds: &[&str], namespaces: bool) -> Errors {
     let mut errors = Vec::new();
     let path = FieldPath::new("roleRef");
-<<<<<<< HEAD
     rules::one_of_texts(
-=======
-    rules::one_text_of(
->>>>>>> h4
         &mut errors,
         &role.api_group,
         &[GROUP],
         &path.child("apiGroup"),
     );
-<<<<<<< HEAD
     rules::one_of_texts(&mut errors, &role.kind, kinds, &path.child("kind"));
-=======
-    rules::one_text_of(&mut errors, &role.kind, kinds, &path.child("kind"));
->>>>>>> h4
     let at = path.child("name");
     if rules::required(&mut errors, &role.name, &at) {
         rules::text(&mut errors, &role.name, &at, rules::path_segment);
@@ -134,11 +126,7 @@ fn check(role: &RoleRef, subjects: &[Subject], kinds: &[&str], namespaces: bool)
                 continue;
             }
         };
-<<<<<<< HEAD
         rules::one_of_texts(
-=======
-        rules::one_text_of(
->>>>>>> h4
             &mut errors,
             &subject.api_group,
             &[group],

@@ -103,13 +103,8 @@ pub(super) fn one_of(errors: &mut Errors, value: &str, supported: &[&str], path:
     }
 }
 
-<<<<<<< HEAD
 /// The same for what upstream has as a text, and not with a type of its own.
 pub(super) fn one_of_texts(errors: &mut Errors, value: &str, supported: &[&str], path: &FieldPath) {
-=======
-/// The same of a value that is any text to upstream, which has no type for it.
-pub(super) fn one_text_of(errors: &mut Errors, value: &str, supported: &[&str], path: &FieldPath) {
->>>>>>> h4
     if !supported.contains(&value) {
         errors.push(FieldError::not_supported_text(path, value, supported));
     }

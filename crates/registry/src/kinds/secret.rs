@@ -3,7 +3,7 @@
 use crate::validate_metadata::validate_metadata;
 use crate::{KindStrategy, RequestContext};
 use kubist_api::core::v1::Secret;
-use kubist_apimachinery::{ByteString, FieldError, FieldPath, validate_name};
+use kubist_apimachinery::{BadValue, ByteString, FieldError, FieldPath, validate_name};
 
 use super::config_map::{FROZEN, SIZE_MAX};
 use super::fill;
@@ -55,7 +55,7 @@ impl KindStrategy for Secrets {
     fn validate_update(&self, new: &Secret, old: &Secret) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let path = FieldPath::new("type");
-        rules::immutable_value(&mut errors, &new.type_, &old.type_, &path, Into::into);
+        rules::immutable_value(&mut errors, &new.type_, &old.type_, &path, BadValue::json);
         if old.immutable == Some(true) {
             if new.immutable != Some(true) {
                 errors.push(FieldError::forbidden(&FieldPath::new("immutable"), FROZEN));

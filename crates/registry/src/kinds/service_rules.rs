@@ -319,6 +319,6 @@ fn check_policies(errors: &mut Errors, spec: &ServiceSpec, path: &FieldPath) {
     if let Some(distribution) = &spec.traffic_distribution {
         let supported = ["PreferClose", "PreferSameZone", "PreferSameNode"];
         let at = path.child("trafficDistribution");
-        rules::one_text_of(errors, distribution, &supported, &at);
+        rules::one_of_texts(errors, distribution, &supported, &at);
     }
 }

@@ -67,7 +67,7 @@ impl KindStrategy for StorageClasses {
                 errors.push(FieldError::invalid(&path, shown, "field is immutable"));
             }
         };
-        let shown = |text: &Option<Str>| text.as_ref().map_or_else(BadValue::null, BadValue::from);
+        let shown = |text: &Option<Str>| text.as_ref().map_or_else(BadValue::null, BadValue::json);
         frozen(
             "parameters",
             new.parameters != old.parameters,

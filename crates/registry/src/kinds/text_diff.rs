@@ -1,18 +1,23 @@
 //! What changed between two JSON texts, as upstream shows it: a unified diff of their lines.
 
+use kubist_apimachinery::go_text::escape_html;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
 /// Texts with more lines than this are not compared.
 const LINES_MAX: usize = 4000;
-/// Pairs of lines that are compared, between what both begin and end with: that is quadratic.
-/// Beyond it all of one is shown as replaced by all of the other.
-const PAIRS_MAX: usize = 1 << 18;
+/// Pairs of equal lines that are looked at. Beyond it what has not been compared is shown as
+/// replaced.
+const PAIRS_MAX: usize = 1 << 20;
+/// From so many lines on, those that more than one in a hundred is equal to begin no run.
+const LONG_LINES: usize = 200;
 
 /// The hunks of the difference, without a header; empty if there is none.
 pub(super) fn json_diff(old: &str, new: &str) -> String {
-    let (old, new) = (indented(old), indented(new));
+    let (old, new) = (indented(&escape_html(old)), indented(&escape_html(new)));
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     if old.len() > LINES_MAX || new.len() > LINES_MAX {
         return String::new();
@@ -74,54 +79,137 @@ enum Edit<'a> {
     Added(&'a str),
 }
 
-/// The shortest way from one list of lines to the other.
-fn edits<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Edit<'a>> {
-    let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let (old_rest, new_rest) = (&old[head..], &new[head..]);
-    let pairs = old_rest.iter().rev().zip(new_rest.iter().rev());
-    let tail = pairs.take_while(|(a, b)| a == b).count();
-    let (a, b) = (
-        &old_rest[..old_rest.len() - tail],
-        &new_rest[..new_rest.len() - tail],
-    );
-    if a.len() * b.len() > PAIRS_MAX {
-        let same = |lines: &[&'a str]| lines.iter().map(|line| Edit::Same(line)).collect();
-        let mut edits: Vec<Edit<'a>> = same(&old[..head]);
-        edits.extend(a.iter().map(|line| Edit::Removed(line)));
-        edits.extend(b.iter().map(|line| Edit::Added(line)));
-        let after: Vec<Edit<'a>> = same(&old[old.len() - tail..]);
-        edits.extend(after);
-        return edits;
-    }
-    let width = b.len() + 1;
-    // The length of the longest common part of what follows each pair of lines.
-    let mut common = vec![0_u32; (a.len() + 1) * width];
-    for i in (0..a.len()).rev() {
-        for j in (0..b.len()).rev() {
-            common[i * width + j] = if a[i] == b[j] {
-                common[(i + 1) * width + j + 1] + 1
-            } else {
-                common[(i + 1) * width + j].max(common[i * width + j + 1])
-            };
+/// Lines that both texts have in a row.
+#[derive(Clone, Copy)]
+struct Match {
+    old: usize,
+    new: usize,
+    length: usize,
+}
+
+/// Finds what two lists of lines have in common as upstream's library does: the longest run first,
+/// then those before and behind it. That is not always the shortest difference.
+struct Matcher<'a> {
+    old: &'a [&'a str],
+    new: &'a [&'a str],
+    /// Where a line stands in the new text, unless it stands in too many places to begin a run.
+    places: BTreeMap<&'a str, Vec<usize>>,
+    /// Pairs of lines that may still be compared.
+    left: usize,
+}
+
+impl<'a> Matcher<'a> {
+    fn new(old: &'a [&'a str], new: &'a [&'a str]) -> Self {
+        let mut places: BTreeMap<&'a str, Vec<usize>> = BTreeMap::new();
+        for (place, line) in new.iter().enumerate() {
+            places.entry(line).or_default().push(place);
+        }
+        if new.len() >= LONG_LINES {
+            let most = new.len() / 100 + 1;
+            places.retain(|_, places| places.len() <= most);
+        }
+        Self {
+            old,
+            new,
+            places,
+            left: PAIRS_MAX,
         }
     }
-    let mut edits: Vec<Edit<'a>> = old[..head].iter().map(|line| Edit::Same(line)).collect();
-    let (mut i, mut j) = (0, 0);
-    while i < a.len() || j < b.len() {
-        if i < a.len() && j < b.len() && a[i] == b[j] {
-            edits.push(Edit::Same(a[i]));
-            (i, j) = (i + 1, j + 1);
-        } else if j == b.len()
-            || i < a.len() && common[(i + 1) * width + j] >= common[i * width + j + 1]
+
+    /// All runs, in their order.
+    fn matches(&mut self) -> Vec<Match> {
+        let mut found = Vec::new();
+        let mut open = vec![(0..self.old.len(), 0..self.new.len())];
+        while let Some((old, new)) = open.pop() {
+            let run = self.longest(&old, &new);
+            if run.length == 0 {
+                continue;
+            }
+            found.push(run);
+            let (old_end, new_end) = (run.old + run.length, run.new + run.length);
+            for (old, new) in [
+                (old.start..run.old, new.start..run.new),
+                (old_end..old.end, new_end..new.end),
+            ] {
+                if !old.is_empty() && !new.is_empty() {
+                    open.push((old, new));
+                }
+            }
+        }
+        found.sort_unstable_by_key(|run| run.old);
+        found
+    }
+
+    /// The longest run within two parts; of several the first.
+    fn longest(&mut self, old: &Range<usize>, new: &Range<usize>) -> Match {
+        let mut best = Match {
+            old: old.start,
+            new: new.start,
+            length: 0,
+        };
+        // The lengths of the runs that end with the line before, by where they end.
+        let mut before: BTreeMap<usize, usize> = BTreeMap::new();
+        for place in old.clone() {
+            let mut ending = BTreeMap::new();
+            let places = self.places.get(self.old[place]);
+            let places = places.map_or(&[][..], Vec::as_slice);
+            let first = places.partition_point(|it| *it < new.start);
+            for &other in places[first..].iter().take_while(|it| **it < new.end) {
+                if self.left == 0 {
+                    return best;
+                }
+                self.left -= 1;
+                let run = other.checked_sub(1).and_then(|it| before.get(&it));
+                let length = run.copied().unwrap_or_default() + 1;
+                ending.insert(other, length);
+                if length > best.length {
+                    best = Match {
+                        old: place + 1 - length,
+                        new: other + 1 - length,
+                        length,
+                    };
+                }
+            }
+            before = ending;
+        }
+        self.widened(best, old, new)
+    }
+
+    /// A run with the lines around it that begin none.
+    fn widened(&self, mut run: Match, old: &Range<usize>, new: &Range<usize>) -> Match {
+        while run.old > old.start
+            && run.new > new.start
+            && self.old[run.old - 1] == self.new[run.new - 1]
         {
-            edits.push(Edit::Removed(a[i]));
-            i += 1;
-        } else {
-            edits.push(Edit::Added(b[j]));
-            j += 1;
+            run.old -= 1;
+            run.new -= 1;
+            run.length += 1;
         }
+        while run.old + run.length < old.end
+            && run.new + run.length < new.end
+            && self.old[run.old + run.length] == self.new[run.new + run.length]
+        {
+            run.length += 1;
+        }
+        run
     }
-    edits.extend(old[old.len() - tail..].iter().map(|line| Edit::Same(line)));
+}
+
+/// The way from one list of lines to the other.
+fn edits<'a>(old: &'a [&'a str], new: &'a [&'a str]) -> Vec<Edit<'a>> {
+    let mut edits: Vec<Edit<'a>> = Vec::with_capacity(old.len().max(new.len()));
+    let end = Match {
+        old: old.len(),
+        new: new.len(),
+        length: 0,
+    };
+    let (mut i, mut j) = (0, 0);
+    for run in Matcher::new(old, new).matches().into_iter().chain([end]) {
+        edits.extend(old[i..run.old].iter().map(|line| Edit::Removed(line)));
+        edits.extend(new[j..run.new].iter().map(|line| Edit::Added(line)));
+        (i, j) = (run.old + run.length, run.new + run.length);
+        edits.extend(old[run.old..i].iter().map(|line| Edit::Same(line)));
+    }
     edits
 }
 
@@ -157,10 +245,10 @@ fn push_hunk(out: &mut String, edits: &[Edit<'_>], start: usize, end: usize) {
             .count()
     };
     let (before, hunk) = (&edits[..start], &edits[start..end]);
-    let (old, new) = (olds(before) + 1, news(before) + 1);
-    let (old_count, new_count) = (olds(hunk), news(hunk));
+    let old = lines(olds(before), olds(hunk));
+    let new = lines(news(before), news(hunk));
     // Writing to a String cannot fail.
-    let _ = writeln!(out, "@@ -{old},{old_count} +{new},{new_count} @@");
+    let _ = writeln!(out, "@@ -{old} +{new} @@");
     for edit in hunk {
         let (mark, line) = match edit {
             Edit::Same(line) => (' ', line),
@@ -173,9 +261,36 @@ fn push_hunk(out: &mut String, edits: &[Edit<'_>], start: usize, end: usize) {
     }
 }
 
+/// Which lines a hunk is about: the first, and how many.
+fn lines(before: usize, count: usize) -> String {
+    match count {
+        0 => format!("{before},0"),
+        1 => format!("{}", before + 1),
+        _ => format!("{},{count}", before + 1),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::json_diff;
+
+    #[test]
+    fn an_item_is_put_before_the_one_that_follows_it() {
+        let old = r#"{"Ports":[{"Name":"a","Port":1}]}"#;
+        let new = r#"{"Ports":[{"Name":"","Port":0},{"Name":"a","Port":1}]}"#;
+        let expected = "@@ -1,5 +1,9 @@\n {\n  \"Ports\": [\n+  {\n+   \"Name\": \"\",\n+   \
+                        \"Port\": 0\n+  },\n   {\n    \"Name\": \"a\",\n    \"Port\": 1\n";
+        assert_eq!(json_diff(old, new), expected);
+    }
+
+    #[test]
+    fn long_texts_that_repeat_themselves_are_compared_in_time() {
+        let list = |of: &str| format!("[{}]", vec![of; 3_900].join(","));
+        let diff = json_diff(&list("1,2"), &list("1"));
+        assert!(diff.is_empty(), "too many lines");
+        let diff = json_diff(&list("1"), &list("1").replace("1,1,1]", "1,2,1]"));
+        assert!(diff.contains("+ 2"), "{diff}");
+    }
 
     #[test]
     fn a_change_is_shown_among_its_neighbours() {

@@ -32,6 +32,10 @@ impl KindStrategy for VolumeAttachments {
         let node = path.child("nodeName");
         let rule = validate_name::dns1123_subdomain;
         rules::text(&mut errors, &new.spec.node_name, &node, rule);
+        if let Some(name) = &new.spec.source.persistent_volume_name {
+            let at = path.child("source").child("persistentVolumeName");
+            rules::text(&mut errors, name, &at, rule);
+        }
         check_status(&mut errors, &new.status, &FieldPath::new("status"));
         errors
     }
@@ -114,9 +118,5 @@ fn check_source(errors: &mut Errors, attachment: &VolumeAttachment, path: &Field
         (Some(spec), None) => {
             persistent_volume_rules::check_inline(errors, spec, &path.child("inlineVolumeSpec"));
         }
-    }
-    if let Some(name) = &source.persistent_volume_name {
-        let path = path.child("persistentVolumeName");
-        rules::text(errors, name, &path, validate_name::dns1123_subdomain);
     }
 }

@@ -109,12 +109,16 @@ impl Addresses {
         Ok(())
     }
 
-    /// Takes any address that is free.
+    /// Takes any address that is free. A dry run does not look for one, as upstream: the network
+    /// stands for it.
     pub(super) async fn take_any(
         &self,
         owner: &Owner,
         dry_run: bool,
     ) -> Result<Ipv4Addr, NoAddress> {
+        if dry_run {
+            return Ok(self.ranges.network);
+        }
         for band in self.ranges.address_bands() {
             if band.is_empty() {
                 continue;
@@ -123,7 +127,7 @@ impl Addresses {
             for _ in 0..RANDOM_PICKS {
                 let picked = u32::try_from(self.random.below(count)).unwrap_or_default();
                 let address = self.ranges.at(band.start + picked);
-                if self.try_take(address, owner, dry_run).await? {
+                if self.try_take(address, owner).await? {
                     return Ok(address);
                 }
             }
@@ -131,7 +135,7 @@ impl Addresses {
             self.held().await?;
             for offset in band {
                 let address = self.ranges.at(offset);
-                if self.try_take(address, owner, dry_run).await? {
+                if self.try_take(address, owner).await? {
                     return Ok(address);
                 }
             }
@@ -139,16 +143,11 @@ impl Addresses {
         Err(NoAddress::Full)
     }
 
-    async fn try_take(
-        &self,
-        address: Ipv4Addr,
-        owner: &Owner,
-        dry_run: bool,
-    ) -> Result<bool, NoAddress> {
+    async fn try_take(&self, address: Ipv4Addr, owner: &Owner) -> Result<bool, NoAddress> {
         if self.hint.lock().contains(&address) {
             return Ok(false);
         }
-        match self.take(address, owner, dry_run).await {
+        match self.take(address, owner, false).await {
             Ok(()) => Ok(true),
             Err(NoAddress::Taken) => Ok(false),
             Err(error) => Err(error),

@@ -69,7 +69,8 @@ impl Ports {
         &self.ranges.node_ports
     }
 
-    /// Takes what is wished for, all or nothing, in one write. A dry run only looks.
+    /// Takes what is wished for, all or nothing, in one write. A dry run only looks, and not for
+    /// ports that can be any: as upstream, numbers beyond the range stand for those.
     pub(super) async fn take(&self, wishes: &[Wish], dry_run: bool) -> Result<Vec<u16>, NoPort> {
         if wishes.is_empty() {
             return Ok(Vec::new());
@@ -77,6 +78,7 @@ impl Ports {
         let mut taking = Taking {
             ports: self,
             wishes,
+            dry_run,
             granted: Ok(Vec::new()),
         };
         if dry_run {
@@ -181,6 +183,7 @@ impl Change for Editing<'_> {
 struct Taking<'a> {
     ports: &'a Ports,
     wishes: &'a [Wish],
+    dry_run: bool,
     /// What the last attempt came to.
     granted: Result<Vec<u16>, NoPort>,
 }
@@ -201,9 +204,16 @@ impl Taking<'_> {
             }
             granted[at] = port;
         }
+        // The first number beyond the range is left out, as upstream.
+        let mut beyond = self.ports.range().end().saturating_add(1);
         for (at, wish) in self.wishes.iter().enumerate() {
             if *wish == Wish::Any {
-                let port = self.ports.free(taken);
+                let port = if self.dry_run {
+                    beyond = beyond.saturating_add(1);
+                    Some(beyond)
+                } else {
+                    self.ports.free(taken)
+                };
                 let port = port.ok_or(NoPort::Refused(at, Why::Full))?;
                 taken.insert(port);
                 granted[at] = port;

@@ -201,7 +201,7 @@ impl Store {
     }
 }
 
-/// Leaves one of several references to the same owner, with a warning, as upstream.
+/// Leaves one of several references that are the same, with a warning, as upstream.
 pub fn remove_duplicate_owners(cx: &RequestContext, object: &mut dyn AnyObject) {
     remove_duplicates(cx, object, "");
 }
@@ -216,11 +216,11 @@ fn remove_duplicates(cx: &RequestContext, object: &mut dyn AnyObject, when: &str
     if owners.len() < 2 {
         return;
     }
-    let mut seen: BTreeSet<Str> = BTreeSet::new();
-    let (mut told, mut twice) = (BTreeSet::new(), Vec::new());
+    let (mut seen, mut twice) = (BTreeSet::new(), Vec::new());
     owners.retain(|owner| {
-        let first = seen.insert(owner.uid.clone());
-        if !first && told.insert(owner.uid.clone()) {
+        let texts = [&owner.uid, &owner.api_version, &owner.kind, &owner.name].map(Str::clone);
+        let first = seen.insert((texts, owner.controller, owner.block_owner_deletion));
+        if !first {
             twice.push(owner.uid.clone());
         }
         first

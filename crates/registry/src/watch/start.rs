@@ -3,6 +3,7 @@
 use super::{INITIAL_PAGE, Initial, State};
 use crate::list::parse_version;
 use crate::reader::{Interest, Snapshot, Wanted, WatchSource};
+use crate::storage::kind_has_none_upstream;
 use crate::storage_error::StorageError;
 use kubist_api::Kind;
 use kubist_apimachinery::{ListOptions, ResourceVersion, Status, WatchPosition};
@@ -31,7 +32,7 @@ pub(super) async fn begin(
         WatchPosition::Initial { not_older_than, .. } => wanted(not_older_than)?,
         WatchPosition::After(version) => {
             let after = parse_version(version)?;
-            return Ok(live(source, interest, after).await);
+            return Ok(live(source, interest, after, kind).await);
         }
         WatchPosition::MostRecent => Wanted::MostRecent,
         WatchPosition::Any => Wanted::Any,
@@ -39,7 +40,7 @@ pub(super) async fn begin(
     let WatchPosition::Initial { end_bookmark, .. } = position else {
         let head = source.head(wanted).await;
         let after = head.map_err(|error| Status::internal_error(&error))?;
-        return Ok(live(source, interest, after).await);
+        return Ok(live(source, interest, after, kind).await);
     };
     Ok(match source.snapshot(wanted).await {
         Ok(snapshot) => Begin {
@@ -52,7 +53,7 @@ pub(super) async fn begin(
         },
         Err(StorageError::TooLarge { requested, current }) => {
             // As upstream's storage, and as its cache.
-            let seconds = if kind.facts().kind == "Event" { 2 } else { 1 };
+            let seconds = if kind_has_none_upstream(kind) { 2 } else { 1 };
             let status = Status::too_large_resource_version(requested, current, seconds);
             Begin {
                 revision: current,
@@ -72,10 +73,10 @@ fn wanted(version: &ResourceVersion) -> Result<Wanted, Status> {
     })
 }
 
-async fn live(source: &dyn WatchSource, interest: &Interest, after: u64) -> Begin {
+async fn live(source: &dyn WatchSource, interest: &Interest, after: u64, kind: &Kind) -> Begin {
     let state = match source.follow(interest, after, None).await {
         Ok(watch) => State::Live(watch),
-        Err(error) => State::Failed(Box::new(super::failure(&error))),
+        Err(error) => State::Failed(Box::new(super::failure(&error, kind))),
     };
     Begin {
         state,

@@ -182,7 +182,11 @@ async fn an_owner_is_named_once() {
         ..OwnerReference::default()
     };
     let mut object = config_map("a", "");
-    object.metadata.owner_references = vec![owner.clone(), owner];
+    let other = OwnerReference {
+        kind: "Secret".into(),
+        ..owner.clone()
+    };
+    object.metadata.owner_references = vec![owner.clone(), owner.clone(), other, owner];
     let cx = fixture.cx();
     let rest = fixture.of::<ConfigMap>();
     let options = kubist_apimachinery::PostOptions::default();
@@ -190,7 +194,9 @@ async fn an_owner_is_named_once() {
         .await
         .expect("it is valid");
     let warnings = cx.take_warnings();
-    assert!(warnings.len() == 1 && warnings[0].ends_with("duplicate UID(s) observed: u"));
+    assert!(warnings.len() == 1 && warnings[0].ends_with("duplicate UID(s) observed: u, u"));
     let stored: ConfigMap = fixture.get("a").await.expect("it exists");
-    assert_eq!(stored.metadata.owner_references.len(), 1);
+    let owners = stored.metadata.owner_references.iter();
+    let owners: Vec<&str> = owners.map(|it| it.kind.as_str()).collect();
+    assert_eq!(owners, ["ConfigMap", "Secret"]);
 }

@@ -304,3 +304,21 @@ async fn a_pod_that_a_budget_spares_goes_at_the_version_that_it_has() {
         .expect("it is spared");
     assert!(fixture.get::<Pod>("p1").await.is_err());
 }
+
+#[tokio::test]
+async fn an_eviction_reads_its_pod() {
+    let fixture = Fixture::new().await;
+    let mut eviction = eviction("p1");
+    let options = meta::v1::DeleteOptions {
+        ignore_store_read_error_with_cluster_breaking_potential: Some(true),
+        ..meta::v1::DeleteOptions::default()
+    };
+    eviction.delete_options = Some(Box::new(options));
+    let status = post(&fixture, "eviction", "p1", eviction)
+        .await
+        .expect_err("it cannot do without");
+    assert_eq!(
+        status.causes()[0].field,
+        "deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential"
+    );
+}

@@ -130,6 +130,14 @@ async fn ephemeral_containers_are_added_and_nothing_else_changes() {
             .contains("existing ephemeral containers \"d\" may not be removed"),
         "{status}"
     );
+    let mut other = updated.clone();
+    other.spec.ephemeral_containers[0].image = "other".into();
+    let status = fixture.put_part("ephemeralcontainers", other).await;
+    let status = status.expect_err("it stays as it is");
+    let told = "existing ephemeral containers \"d\" may not be changed\n@@ -1,6 +1,6 @@\n";
+    assert!(status.message.contains(told), "{status}");
+    let changed = "- \"Image\": \"busybox\",\n+ \"Image\": \"other\",\n";
+    assert!(status.message.contains(changed), "{status}");
     let mut twice = updated.clone();
     twice.spec.ephemeral_containers.push(debugger("c"));
     twice.spec.ephemeral_containers[1].target_container_name = "none".into();

@@ -4,7 +4,7 @@ use crate::fixture::{Fixture, typed};
 use crate::update::deployment;
 use kubist_api::apps::v1::Deployment;
 use kubist_api::autoscaling::v1::Scale;
-use kubist_api::core::v1::{Binding, Container, Pod};
+use kubist_api::core::v1::{Binding, Container, Node, Pod};
 use kubist_apimachinery::{AnyObject, PostOptions, ResourceVersion, Status};
 use kubist_registry::{Created, Replacement};
 
@@ -107,4 +107,45 @@ async fn a_pod_is_bound_once() {
         "Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned to node \
          \"n1\""
     );
+}
+
+#[tokio::test]
+async fn a_binding_puts_its_labels_and_the_place_of_the_node_on_the_pod() {
+    let fixture = Fixture::new().await;
+    let zone = "topology.kubernetes.io/zone";
+    let mut node = Node::default();
+    node.metadata.name = "n1".into();
+    for (key, value) in [(zone, "z"), ("other", "x")] {
+        node.metadata.labels.insert(key.into(), value.into());
+    }
+    let stored = fixture.create_in("", node, false).await;
+    stored.expect("it is valid");
+    let mut created: Pod = fixture.create(pod("p")).await;
+    created.status.nominated_node_name = "n2".into();
+    fixture.put_part("status", created).await.expect("fine");
+    let mut bound = binding("n1");
+    bound.metadata.resource_version = "1".into();
+    let status = post(&fixture, "binding", "p", bound.clone()).await;
+    assert!(status.is_err_and(|it| it.is_conflict()), "it is newer");
+    bound.metadata.resource_version = "".into();
+    for (key, value) in [(zone, "own"), ("app", "bound")] {
+        bound.metadata.labels.insert(key.into(), value.into());
+    }
+    post(&fixture, "binding", "p", bound).await.expect("fine");
+    let labels = |pod: &Pod| {
+        let labels = pod.metadata.labels.iter();
+        let labels = labels.map(|(key, value)| format!("{key}={value}"));
+        labels.collect::<Vec<_>>().join(",")
+    };
+    let stored: Pod = fixture.get("p").await.expect("it is there");
+    assert_eq!(labels(&stored), format!("app=bound,{zone}=z"));
+    assert_eq!(
+        stored.status.nominated_node_name, "",
+        "it is no hint any more"
+    );
+    // One that is made on the node has the same.
+    let mut placed = pod("q");
+    placed.spec.node_name = "n1".into();
+    let placed: Pod = fixture.create(placed).await;
+    assert_eq!(labels(&placed), format!("app=web,{zone}=z"));
 }

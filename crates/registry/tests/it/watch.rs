@@ -1,7 +1,7 @@
 //! Watches: where they begin, what they deliver, when they end.
 
 use crate::fixture::{Fixture, config_map, options};
-use kubist_api::core::v1::ConfigMap;
+use kubist_api::core::v1::{ConfigMap, Event};
 use kubist_apimachinery::DeleteOptions;
 use kubist_registry::{EventStream, INITIAL_EVENTS_END, WatchEvent};
 use kubist_storage::Kv;
@@ -230,6 +230,19 @@ async fn history_that_is_gone_ends_the_watch_with_410() {
     );
     assert!(status.is_gone());
     assert!(watch.next().await.is_none());
+    // Of what it has no cache for, upstream's storage says it.
+    let options = options("resourceVersion=1");
+    let (cx, rest) = (fixture.cx(), fixture.of::<Event>());
+    let watch = rest.watch(&cx, "default", None, &options, None).await;
+    let events = watch.expect("it begins").next().await.expect("one event");
+    let [WatchEvent::Error(status)] = &events[..] else {
+        panic!("it is too late: {events:?}");
+    };
+    assert_eq!(
+        status.message,
+        "The resourceVersion for the provided watch is too old."
+    );
+    assert!(status.is_gone());
 }
 
 #[tokio::test(start_paused = true)]

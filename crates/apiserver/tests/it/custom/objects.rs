@@ -186,6 +186,11 @@ async fn finalizers_without_a_domain_are_warned_of_when_they_come() {
     let warning = "299 - \"metadata.finalizers: \\\"x\\\": prefer a domain-qualified finalizer name to \
                    avoid accidental conflicts with other finalizer writers\"";
     assert_eq!(made.header("warning"), warning);
+    let mut dotted = widget("b");
+    dotted["metadata"]["finalizers"] = json!(["example.com"]);
+    let made = client.post(WIDGETS, &dotted).await;
+    let told = "prefer a domain-qualified finalizer name including a path (/) to avoid";
+    assert!(made.header("warning").contains(told));
     let patch = r#"{"metadata":{"labels":{"a":"b"}}}"#;
     let merge = "application/merge-patch+json";
     let path = format!("{WIDGETS}/a");

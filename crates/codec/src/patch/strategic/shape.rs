@@ -40,7 +40,8 @@ impl Child {
 impl Shape {
     pub(super) fn of(schema: &'static Schema) -> Self {
         match schema.form {
-            JsonForm::Object => Self::Message(schema),
+            // To upstream what is kept as it is written is a struct without fields.
+            JsonForm::Object | JsonForm::Raw => Self::Message(schema),
             _ => Self::Free,
         }
     }

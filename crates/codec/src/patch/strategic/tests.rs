@@ -1,7 +1,9 @@
 //! Behaviours of a real server on a Deployment-like type, and edge cases.
 
 use kubist_apimachinery::schema;
-use kubist_apimachinery::wire::{Field, FieldFlags as F, FieldType, JsonForm, Merge, Schema};
+use kubist_apimachinery::wire::{
+    Field, FieldFlags as F, FieldType, JsonForm, Merge, RAW_EXTENSION, Schema,
+};
 use serde_json::{Value, json};
 
 use super::super::PatchError;
@@ -70,6 +72,7 @@ schema!(
             replace: true,
             key: ""
         }),
+        field("raw", 8, FieldType::Message(&RAW_EXTENSION)),
     ]
 );
 schema!(
@@ -302,8 +305,12 @@ fn maps_of_messages_and_replaced_fields_follow_their_facts() {
 #[test]
 fn errors_have_upstreams_texts() {
     let before = json!({"containers": [{"name": "z"}], "broken": [{"name": "z"}],
-        "unknown": {"a": 1}, "texts": ["x"]});
+        "unknown": {"a": 1}, "texts": ["x"], "raw": {"a": {"b": 1}}});
     let cases = [
+        (
+            json!({"raw": {"a": {"b": 2}}}),
+            "unable to find api field in struct RawExtension for the json field \"a\"",
+        ),
         (
             json!({"containers": [{"name": "z", "$patch": "foo"}]}),
             "unknown patch type: foo in map: map[$patch:foo name:z]",

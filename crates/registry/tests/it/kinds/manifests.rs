@@ -212,3 +212,43 @@ async fn values_that_have_a_type_upstream_are_shown_as_json() {
         ["roleRef.kind: Unsupported value: \"<>\": supported values: \"Role\", \"ClusterRole\""]
     );
 }
+
+#[tokio::test]
+async fn signers_and_controllers_are_named_by_a_domain_and_a_path() {
+    let kinds = Kinds::new().await;
+    let pem = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K";
+    let signed = |name: &str| {
+        json!({"metadata": {"name": "A_b"}, "spec": {
+            "request": pem, "usages": ["client auth"], "signerName": name,
+        }})
+    };
+    let resource = "certificates.k8s.io/certificatesigningrequests";
+    for (name, problem) in [
+        (
+            "a/b",
+            "Invalid value: \"a\": should be a domain with at least two segments separated by dots",
+        ),
+        (
+            "kubernetes.io/legacy-unknown",
+            "Invalid value: \"kubernetes.io/legacy-unknown\": the legacy signerName is not allowed \
+             via this API version",
+        ),
+    ] {
+        assert_eq!(
+            kinds.causes(resource, signed(name)).await,
+            [format!("spec.signerName: {problem}")]
+        );
+    }
+    // Their own names are whatever a path can hold.
+    kinds.create(resource, signed("example.com/signer")).await;
+    let class = json!({"metadata": {"name": "c"}, "spec": {"controller": "/absolute/path"}});
+    assert_eq!(
+        kinds
+            .causes("networking.k8s.io/ingressclasses", class)
+            .await,
+        [
+            "spec.controller: Invalid value: \"/absolute/path\": must be a domain-prefixed path \
+             (such as \"acme.io/foo\")"
+        ]
+    );
+}

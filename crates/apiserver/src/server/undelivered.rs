@@ -1,0 +1,172 @@
+//! `Undelivered`: how much of answers is made and not taken by the clients that asked for it.
+//!
+//! What is made of an answer before its client takes any is a chunk with at least one object, which
+//! may be large; and a client can ask for very many answers and take none. So each connection
+//! begins no more answers once it holds [`CONNECTION_BYTES_MAX`], and while all together hold more
+//! than [`BYTES_MAX`], clients that take nothing lose their answers after [`STALLED`]. Others
+//! notice nothing of either.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// What clients may leave untaken, all together.
+const BYTES_MAX: usize = 64 << 20;
+/// What they may leave untaken on one connection before their other requests wait.
+const CONNECTION_BYTES_MAX: usize = 16 << 20;
+/// What is set aside for an answer that is being made.
+const RESERVED_BYTES: usize = 256 << 10;
+/// Answers that hold less are not given up: there is nothing to be won.
+pub(super) const SMALL_BYTES: usize = 64 << 10;
+/// How long a client may take nothing, while there is too much of that.
+pub(super) const STALLED: Duration = Duration::from_secs(1);
+
+/// What all connections hold.
+#[derive(Debug, Default)]
+pub(super) struct Undelivered {
+    bytes: AtomicUsize,
+    /// Told when it becomes too much.
+    crowded: Notify,
+}
+
+impl Undelivered {
+    /// Whether it is too much.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) > BYTES_MAX
+    }
+
+    /// Returns once it is too much.
+    ///
+    /// # Cancel safety
+    /// Safe: it changes nothing.
+    pub(super) async fn becomes_crowded(&self) {
+        let mut told = pin!(self.crowded.notified());
+        // What becomes too much from here on is heard of.
+        told.as_mut().enable();
+        if !self.is_crowded() {
+            told.await;
+        }
+    }
+
+    /// That of one connection.
+    pub(super) fn connection(self: &Arc<Self>) -> Arc<Share> {
+        Arc::new(Share {
+            all: Arc::clone(self),
+            bytes: AtomicUsize::new(0),
+            freed: Notify::new(),
+        })
+    }
+}
+
+/// What one connection holds.
+#[derive(Debug)]
+pub(super) struct Share {
+    all: Arc<Undelivered>,
+    bytes: AtomicUsize,
+    freed: Notify,
+}
+
+impl Share {
+    /// Waits until another answer may be made, and sets something aside for it.
+    ///
+    /// # Cancel safety
+    /// Safe: nothing was set aside before it returns.
+    pub(super) async fn room(self: &Arc<Self>) -> Held {
+        loop {
+            let mut freed = pin!(self.freed.notified());
+            freed.as_mut().enable();
+            if self.bytes.load(Ordering::Relaxed) < CONNECTION_BYTES_MAX {
+                break;
+            }
+            freed.await;
+        }
+        let mut held = Held {
+            share: Arc::clone(self),
+            bytes: 0,
+        };
+        held.set(RESERVED_BYTES);
+        held
+    }
+}
+
+/// What one answer holds.
+#[derive(Debug)]
+pub(super) struct Held {
+    share: Arc<Share>,
+    bytes: usize,
+}
+
+impl Held {
+    /// It holds so many bytes from now on.
+    pub(super) fn set(&mut self, bytes: usize) {
+        let before = std::mem::replace(&mut self.bytes, bytes);
+        let (share, all) = (&self.share, &self.share.all);
+        if let Some(more) = bytes.checked_sub(before).filter(|more| *more > 0) {
+            share.bytes.fetch_add(more, Ordering::Relaxed);
+            let total = all.bytes.fetch_add(more, Ordering::Relaxed);
+            if total <= BYTES_MAX && total + more > BYTES_MAX {
+                all.crowded.notify_waiters();
+            }
+        } else if before > bytes {
+            let less = before - bytes;
+            all.bytes.fetch_sub(less, Ordering::Relaxed);
+            let own = share.bytes.fetch_sub(less, Ordering::Relaxed);
+            if own >= CONNECTION_BYTES_MAX && own - less < CONNECTION_BYTES_MAX {
+                share.freed.notify_waiters();
+            }
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.set(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    #[tokio::test]
+    async fn a_connection_whose_client_takes_nothing_begins_no_more_answers() {
+        let all = Arc::<Undelivered>::default();
+        let (one, other) = (all.connection(), all.connection());
+        let mut held = one.room().await;
+        held.set(CONNECTION_BYTES_MAX);
+        assert!(one.room().now_or_never().is_none());
+        assert!(other.room().now_or_never().is_some());
+        let waiting = tokio::spawn({
+            let one = Arc::clone(&one);
+            async move { one.room().await }
+        });
+        tokio::task::yield_now().await;
+        held.set(10);
+        drop(waiting.await.expect("there is room again"));
+        drop(held);
+        assert_eq!(all.bytes.load(Ordering::Relaxed), 0);
+        assert_eq!(one.bytes.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test]
+    async fn too_much_is_told_once_it_is() {
+        let all = Arc::<Undelivered>::default();
+        let shares: Vec<_> = (0..5).map(|_| all.connection()).collect();
+        let mut held = Vec::new();
+        let mut told = std::pin::pin!(all.becomes_crowded());
+        for share in &shares {
+            assert!(!all.is_crowded());
+            assert!((&mut told).now_or_never().is_none());
+            let mut answer = share.room().await;
+            answer.set(CONNECTION_BYTES_MAX);
+            held.push(answer);
+        }
+        assert!(all.is_crowded());
+        assert!(told.now_or_never().is_some());
+        held.pop();
+        assert!(!all.is_crowded());
+    }
+}
