@@ -31,9 +31,7 @@ impl From<ApiError> for FetchError {
             ApiError::Answer { source, .. } if source.is_cut() => Self::Connection {
                 source: cause(&error),
             },
-            ApiError::Answer { source, .. } | ApiError::Written { source, .. } => {
-                of_answer(source)
-            }
+            ApiError::Answer { source, .. } | ApiError::Written { source, .. } => of_answer(source),
             ApiError::Request(_) => Self::Other {
                 message: error.to_string().into(),
                 source: None,

@@ -62,7 +62,11 @@ impl Passing {
     /// What kept it waiting last; none if that is over.
     pub(crate) fn last(&self) -> Option<Str> {
         let state = self.state.lock();
-        state.failed.last.clone().or_else(|| state.unread.last.clone())
+        state
+            .failed
+            .last
+            .clone()
+            .or_else(|| state.unread.last.clone())
     }
 
     /// The server answers as it should.

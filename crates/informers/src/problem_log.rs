@@ -108,7 +108,11 @@ mod tests {
         for _ in 0..5 {
             assert_eq!(log.admit(0, none(), Instant::now()), None);
         }
-        assert_eq!(log.admit(1, none(), Instant::now()), Some(0), "another kind");
+        assert_eq!(
+            log.admit(1, none(), Instant::now()),
+            Some(0),
+            "another kind"
+        );
         tokio::time::advance(LOGGED_EVERY).await;
         assert_eq!(log.admit(0, none(), Instant::now()), Some(5));
     }

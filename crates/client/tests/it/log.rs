@@ -59,6 +59,9 @@ impl Log {
     /// The warnings so far.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let lines = self.lines.0.lock().clone();
-        lines.into_iter().filter(|it| it.starts_with("WARN")).collect()
+        lines
+            .into_iter()
+            .filter(|it| it.starts_with("WARN"))
+            .collect()
     }
 }

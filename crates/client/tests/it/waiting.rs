@@ -46,7 +46,10 @@ async fn a_wait_for_a_server_that_is_not_there_is_logged_and_says_so_at_its_end(
     assert_eq!(*limit, MINUTE);
     let problem = problem.as_deref().unwrap();
     let text = error.to_string();
-    assert!(text.contains("Pod shop/web") && text.contains(problem), "{text}");
+    assert!(
+        text.contains("Pod shop/web") && text.contains(problem),
+        "{text}"
+    );
     let warnings = log.warnings();
     for said in [
         "GET /api/v1/namespaces/shop/pods got no answer",
@@ -56,7 +59,10 @@ async fn a_wait_for_a_server_that_is_not_there_is_logged_and_says_so_at_its_end(
         assert!(problem.contains(said), "{problem}");
         assert!(warnings[0].contains(said), "{warnings:?}");
     }
-    assert!(warnings[0].contains("the wait for Pod shop/web goes on"), "{warnings:?}");
+    assert!(
+        warnings[0].contains("the wait for Pod shop/web goes on"),
+        "{warnings:?}"
+    );
     assert!((2..=7).contains(&warnings.len()), "{warnings:?}");
     assert!(warnings[1].contains("left_out"), "{warnings:?}");
 }
@@ -76,7 +82,10 @@ async fn a_watch_that_goes_on_without_a_server_is_logged_and_can_be_asked() {
     let problem = events.last_problem().unwrap();
     assert!(problem.contains("connection refused"), "{problem}");
     let warnings = log.warnings();
-    assert!(warnings[0].contains("the watch of Pod in shop goes on"), "{warnings:?}");
+    assert!(
+        warnings[0].contains("the watch of Pod in shop goes on"),
+        "{warnings:?}"
+    );
     assert!((2..=7).contains(&warnings.len()), "{warnings:?}");
 }
 
@@ -117,7 +126,11 @@ fn deleted_unreadably() -> Reply {
 fn expired() -> Reply {
     let gone = Status::failure(410, StatusReason::Expired, "too old");
     let mut body = Vec::new();
-    encode_frame(EventKind::Error, FrameObject::Json(&gone.to_json()), &mut body);
+    encode_frame(
+        EventKind::Error,
+        FrameObject::Json(&gone.to_json()),
+        &mut body,
+    );
     reply(Encoding::Json, body)
 }
 

@@ -20,7 +20,10 @@ fn is_told(error: &ApiError, verb: &str) {
     assert!(error.is_written(), "{verb}: {error:?}");
     let object = error.written().unwrap();
     let name = object.name.as_ref().unwrap();
-    assert_eq!((name.to_string().as_str(), object.resource_version.as_str()), ("shop/web", "9"));
+    assert_eq!(
+        (name.to_string().as_str(), object.resource_version.as_str()),
+        ("shop/web", "9")
+    );
     assert_eq!(error.retry(), Retry::Never);
     let text = error.to_string();
     for said in [verb, "was done", "spec", "Metadata<K>"] {
@@ -37,8 +40,14 @@ async fn a_write_whose_answer_cannot_be_read_is_told_as_done() {
     is_told(&create.create(&pod).await.unwrap_err(), "POST");
     is_told(&replace.replace(&pod).await.unwrap_err(), "PUT");
     is_told(&change.patch("web", &patch).await.unwrap_err(), "PATCH");
-    is_told(&status.patch_status("web", &patch).await.unwrap_err(), "PATCH");
-    is_told(&apply.apply(&pod, &Default::default()).await.unwrap_err(), "PATCH");
+    is_told(
+        &status.patch_status("web", &patch).await.unwrap_err(),
+        "PATCH",
+    );
+    is_told(
+        &apply.apply(&pod, &Default::default()).await.unwrap_err(),
+        "PATCH",
+    );
     is_told(&pods(UNREADABLE).delete("web").await.unwrap_err(), "DELETE");
 }
 
