@@ -31,6 +31,7 @@ fn is_told(error: &ApiError, verb: &str) {
     }
 }
 
+/// Contract CLIENT-5.
 #[tokio::test]
 async fn a_write_whose_answer_cannot_be_read_is_told_as_done() {
     let mut pod = Pod::default();
