@@ -60,7 +60,8 @@ impl Registry {
         };
         let (known, _) = list(&rest).await?;
         let changed = known.keys().cloned().collect();
-        self.settle_definitions(&rest, known, &changed, true).await?;
+        self.settle_definitions(&rest, known, &changed, true)
+            .await?;
         // Until it begins, and the first time that it breaks off, nothing is missing.
         self.definitions.followed.store(true, Ordering::Release);
         Ok(())

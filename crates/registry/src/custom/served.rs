@@ -329,7 +329,11 @@ impl Registry {
     ) -> Option<Arc<Rest>> {
         let said = Said::bare(definition)?;
         let shape = &said.stored;
-        let made = self.shared.engine.custom_raw(shape.kind, shape.facts).ok()?;
+        let made = self
+            .shared
+            .engine
+            .custom_raw(shape.kind, shape.facts)
+            .ok()?;
         let kept = Kept {
             definition: said.by.clone(),
             storage: DryRunnable(Arc::new(made)),

@@ -126,7 +126,13 @@ mod tests {
         nothing.tell(&before, &mut stored, Time::from_unix(1), false);
         let mut settled = stored.clone();
         let why = ("InitialNamesAccepted", "");
-        names::set(&mut settled.status, ESTABLISHED, true, why, Time::from_unix(2));
+        names::set(
+            &mut settled.status,
+            ESTABLISHED,
+            true,
+            why,
+            Time::from_unix(2),
+        );
         nothing.tell(&stored, &mut settled, Time::from_unix(2), false);
         assert_eq!(settled.status, stored.status, "there is nothing to write");
     }

@@ -146,7 +146,10 @@ impl Shape {
             has_status: has_status(version),
             fields,
             list_kind,
-            descriptions: shown.iter().map(|it| description(it).into_owned()).collect(),
+            descriptions: shown
+                .iter()
+                .map(|it| description(it).into_owned())
+                .collect(),
             warning,
         }
     }
@@ -219,7 +222,15 @@ impl Shapes {
         let fields = version.selectable_fields.iter();
         let fields = fields.map(|it| it.json_path.trim_start_matches('.'));
         let mut texts: Vec<&str> = vec![&spec.group, &version.name, &kind_key.0, &hash];
-        texts.extend([&names.kind, &names.plural, &names.singular, &names.list_kind].map(|it| &**it));
+        texts.extend(
+            [
+                &names.kind,
+                &names.plural,
+                &names.singular,
+                &names.list_kind,
+            ]
+            .map(|it| &**it),
+        );
         texts.extend(names.short_names.iter().map(|it| &**it));
         texts.extend(names.categories.iter().map(|it| &**it));
         texts.extend(fields.clone());
@@ -237,7 +248,7 @@ impl Shapes {
         };
         let more = SHAPE_BYTES + of_kind + items * ITEM_BYTES;
         self.room.take(&definition.metadata.name, &texts, more)?;
-        let kind = self.kind(&spec.group, &version.name, kind_key);
+        let kind = self.kind(&spec.group, &version.name, kind_key.clone());
         let (of_kind, room) = (kind.facts(), &mut self.room);
         let facts = ResourceFacts {
             group: of_kind.group,

@@ -50,7 +50,8 @@ impl Engine {
         kind: &'static Kind,
         facts: &ResourceFacts,
     ) -> Result<RawStorage, NoPlace> {
-        self.factory.custom_raw(kind, facts.plural, facts.namespaced)
+        self.factory
+            .custom_raw(kind, facts.plural, facts.namespaced)
     }
 
     /// Whether anything is stored where the objects of a custom resource are. Nothing is where it

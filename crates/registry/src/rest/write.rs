@@ -105,8 +105,8 @@ impl Rest {
         };
         let request = self.request(cx, namespace, name, &scaled, dry_run);
         let stored = self.store().update(request).await?.stored;
-        let scale = scale::of(&**stored.object()?, paths.as_ref())?
-            .ok_or_else(|| self.has_no_scale())?;
+        let scale =
+            scale::of(&**stored.object()?, paths.as_ref())?.ok_or_else(|| self.has_no_scale())?;
         let kind = self.body_kind();
         Ok(Stored::from_object(
             kind,

@@ -167,7 +167,9 @@ impl Claim {
         };
         let has = self.taken.address.or_else(|| old.and_then(address_of));
         if has != Some(address) {
-            let taken = addresses.take(address, &self.owner, self.place.is_none()).await;
+            let taken = addresses
+                .take(address, &self.owner, self.place.is_none())
+                .await;
             taken.map_err(|error| no_address(new, Some(address), error))?;
             self.taken.address = Some(address);
         }

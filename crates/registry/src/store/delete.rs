@@ -53,10 +53,7 @@ impl Store {
     }
 
     /// The same in this future, which is not to be dropped between the write and the hooks.
-    pub(super) async fn delete_here(
-        &self,
-        call: DeleteCall<'_>,
-    ) -> Result<DeleteOutcome, Status> {
+    pub(super) async fn delete_here(&self, call: DeleteCall<'_>) -> Result<DeleteOutcome, Status> {
         let DeleteCall {
             namespace, name, ..
         } = call;

@@ -6,15 +6,15 @@
 //!
 //! [`Finishing`]: crate::finishing::Finishing
 
+use super::Store;
 use super::delete::{DeleteCall, DeleteOutcome, Only};
 use super::update::TryUpdate;
-use super::Store;
+use crate::Stored;
 use crate::finishing::Place;
 use crate::hooks::AllBegun;
 use crate::storage::{Change, Changed, CreateRequest, Outcome};
 use crate::storage_error::StorageError;
 use crate::strategy::BoxFuture;
-use crate::Stored;
 use kubist_apimachinery::{AnyObject, Preconditions, Status};
 use std::pin::pin;
 use tokio::sync::{mpsc, oneshot};
@@ -164,10 +164,14 @@ impl Store {
         let place = self.finishing.place().await?;
         let (store, cx, options) = (self.clone(), call.cx.clone(), call.options.clone());
         let (namespace, name) = (call.namespace.to_owned(), call.name.to_owned());
-        let only = call.only.map(|it| (it.uid.to_owned(), it.predicate.clone()));
+        let only = call
+            .only
+            .map(|it| (it.uid.to_owned(), it.predicate.clone()));
         let work = async move {
             let _place = place;
-            let only = only.as_ref().map(|(uid, predicate)| Only { uid, predicate });
+            let only = only
+                .as_ref()
+                .map(|(uid, predicate)| Only { uid, predicate });
             let call = DeleteCall {
                 cx: &cx,
                 namespace: &namespace,

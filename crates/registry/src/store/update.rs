@@ -284,10 +284,7 @@ impl Change for TryUpdate<'_> {
 }
 
 impl TryUpdate<'_> {
-    pub(super) async fn try_once(
-        &mut self,
-        current: Option<&Stored>,
-    ) -> Result<Changed, Status> {
+    pub(super) async fn try_once(&mut self, current: Option<&Stored>) -> Result<Changed, Status> {
         let (store, request) = (self.store, self.request);
         let bytes = current.map_or(0, Stored::stored_bytes);
         request.cx.begin_work(bytes).await;
