@@ -29,6 +29,7 @@ mod csi_storage_capacity;
 mod custom_resource_definition;
 mod daemon_set;
 mod definition_conversion_rules;
+mod definition_field_rules;
 mod definition_form;
 mod definition_name_rules;
 mod definition_rules;

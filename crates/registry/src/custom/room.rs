@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn all_definitions_together_have_a_bound() {
         let mut room = Room::new();
-        let take = |it: &usize| room.take(&it.to_string(), &[], DEFINITION_BYTES_MAX);
-        let taken = (0..1000).map_while(|it| take(&it).ok()).count();
+        let mut take = |it: usize| room.take(&it.to_string(), &[], DEFINITION_BYTES_MAX);
+        let taken = (0..1000).map_while(|it| take(it).ok()).count();
         assert_eq!(taken, BYTES_MAX / DEFINITION_BYTES_MAX);
         assert_eq!(room.take("new", &["a"], 1), Err(Shortage::Process));
     }

@@ -192,6 +192,12 @@ fn accepted_names(definition: &CustomResourceDefinition) -> &CustomResourceDefin
     accepted
 }
 
+/// Selectable fields, without the leading dot.
+fn field_names(version: &CustomResourceDefinitionVersion) -> impl Iterator<Item = &str> {
+    let fields = version.selectable_fields.iter();
+    fields.map(|it| it.json_path.trim_start_matches('.'))
+}
+
 fn has_status(version: &CustomResourceDefinitionVersion) -> bool {
     let subresources = version.subresources.as_deref();
     subresources.is_some_and(|it| it.status.is_some())
@@ -219,8 +225,6 @@ impl Shapes {
         let api_version = format!("{}/{}", spec.group, version.name);
         let kind_key = (api_version, names.kind.to_string());
         let hash = storage_hash(&spec.group, storage_version(definition), &names.kind);
-        let fields = version.selectable_fields.iter();
-        let fields = fields.map(|it| it.json_path.trim_start_matches('.'));
         let mut texts: Vec<&str> = vec![&spec.group, &version.name, &kind_key.0, &hash];
         texts.extend(
             [
@@ -233,7 +237,7 @@ impl Shapes {
         );
         texts.extend(names.short_names.iter().map(|it| &**it));
         texts.extend(names.categories.iter().map(|it| &**it));
-        texts.extend(fields.clone());
+        texts.extend(field_names(version));
         texts.extend(warning.as_deref());
         for column in &shown {
             texts.extend([&column.name, &column.type_, &column.format].map(|it| &**it));
@@ -269,7 +273,7 @@ impl Shapes {
         Ok(Fixed {
             kind,
             facts: Box::leak(Box::new(facts)),
-            fields: room.all(fields),
+            fields: room.all(field_names(version)),
             list_kind: room.text(&names.list_kind),
             warning: warning.map(|it| room.text(&it)),
         })

@@ -2,14 +2,17 @@
 
 use kubist_api::apiextensions::v1::{
     CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionVersion,
-    CustomResourceSubresourceScale,
+    CustomResourceSubresourceScale, JSONSchemaProps,
 };
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use std::collections::BTreeMap;
 
 use super::definition_form::Shared;
 use super::rules::{self, Errors};
-use super::{definition_conversion_rules, definition_name_rules, definition_schema_rules};
+use super::{
+    definition_conversion_rules, definition_field_rules, definition_name_rules,
+    definition_schema_rules,
+};
 use crate::custom::{APPROVAL_ANNOTATION, Approval, is_protected};
 use crate::storage_key::{KeyLayout, NoPlace};
 
@@ -88,6 +91,11 @@ fn check_spec(definition: &CustomResourceDefinition) -> Errors {
             definition_schema_rules::check(&mut errors, schema, has_status, &at);
         }
         check_contents(&mut errors, version, shared, &path);
+        if shared.fields {
+            let schema = schema_of(version).filter(|_| shared.schema);
+            let schema = schema.ok_or("may only be set when validations.schema is included");
+            check_fields(&mut errors, version, schema, &path);
+        }
     }
     if let Some(conversion) = spec.conversion.as_deref() {
         let may_convert = !spec.preserve_unknown_fields;
@@ -190,6 +198,12 @@ fn check_versions(errors: &mut Errors, definition: &CustomResourceDefinition, sp
             ..shared
         };
         check_contents(errors, version, own, &path);
+        if own.fields {
+            let schema = schema_of(version).filter(|_| !shared.schema);
+            // Upstream's words for a schema that is not included.
+            let why = "may only be set when `version.schema.openAPIV3Schema` is not included";
+            check_fields(errors, version, schema.ok_or(why), &path);
+        }
     }
     if rules::repeats(versions.iter().map(|it| &it.name)).contains(&true) {
         let detail = "must contain unique version names";
@@ -241,7 +255,7 @@ fn check_warning(errors: &mut Errors, version: &CustomResourceDefinitionVersion,
     }
 }
 
-/// Checks subresources, columns and selectable fields of a version: those that `at` this place are
+/// Checks subresources and columns of a version: those that `at` this place are
 /// to be told of.
 fn check_contents(
     errors: &mut Errors,
@@ -261,13 +275,20 @@ fn check_contents(
             check_column(errors, column, &path.index(index));
         }
     }
-    if at.fields {
-        let path = path.child("selectableFields");
-        for (index, field) in version.selectable_fields.iter().enumerate() {
-            let path = path.index(index).child("jsonPath");
-            rules::required(errors, &field.json_path, &path);
-        }
-    }
+}
+
+fn schema_of(version: &CustomResourceDefinitionVersion) -> Option<&JSONSchemaProps> {
+    version.schema.as_deref()?.open_api_v3_schema.as_deref()
+}
+
+fn check_fields(
+    errors: &mut Errors,
+    version: &CustomResourceDefinitionVersion,
+    schema: Result<&JSONSchemaProps, &'static str>,
+    path: &FieldPath,
+) {
+    let (fields, path) = (&version.selectable_fields, path.child("selectableFields"));
+    definition_field_rules::check(errors, fields, schema, &path);
 }
 
 fn check_scale(errors: &mut Errors, scale: &CustomResourceSubresourceScale, path: &FieldPath) {

@@ -128,7 +128,7 @@ impl Claim {
     }
 
     /// Gives something back, whether or not the future is polled, and waits for that.
-    fn release(&mut self, things: Things) -> impl Future<Output = ()> + Send + 'static {
+    fn release(&mut self, things: Things) -> impl Future<Output = ()> + Send + use<> {
         let place = self.place.take();
         let (done, released) = oneshot::channel();
         if place.is_some() && !things.is_nothing() {

@@ -46,18 +46,22 @@ fn service(name: &str, type_: &str, ports: &[i32]) -> Service {
 }
 
 async fn claim(claims: &ServiceClaims, new: &mut Service) -> Result<Box<Claim>, String> {
-    let made = Claim::make(&claims.shared, new, None, false).await;
+    let place = claims.shared.finishing.place().await;
+    let place = place.expect("there is room");
+    let made = Claim::make(&claims.shared, new, None, Some(place)).await;
     made.map(Box::new)
         .map_err(|status| status.message.to_string())
 }
 
 async fn change(claims: &ServiceClaims, new: &mut Service, old: &Service) {
-    let made = Claim::make(&claims.shared, new, Some(old), false).await;
+    let place = claims.shared.finishing.place().await;
+    let place = place.expect("there is room");
+    let made = Claim::make(&claims.shared, new, Some(old), Some(place)).await;
     Box::new(made.expect("it is its own")).commit().await;
 }
 
 async fn release(claims: &ServiceClaims, service: &Service) {
-    Claim::everything(&claims.shared, service).give_back().await;
+    Claim::give_back(&claims.shared, service).await;
 }
 
 async fn held(claims: &ServiceClaims) -> usize {
@@ -110,7 +114,11 @@ async fn an_address_is_given_to_one_service_only_until_it_is_released() {
     release(&claims, &one).await;
     // What somebody else has is not given back by those who do not have it.
     release(&claims, &three).await;
-    claim(&claims, &mut three).await.expect("it is free again");
+    claim(&claims, &mut three)
+        .await
+        .expect("it is free again")
+        .commit()
+        .await;
     assert_eq!(held(&claims).await, 2);
 }
 
@@ -127,14 +135,22 @@ async fn what_a_failed_write_was_given_goes_back() {
     claim(&claims, &mut wrong).await.expect_err("no such port");
     assert_eq!(held(&claims).await, 0);
     let mut all = service("all", "NodePort", &[0, 0, 0, 0]);
-    claim(&claims, &mut all).await.expect("all four are free");
+    claim(&claims, &mut all)
+        .await
+        .expect("all four are free")
+        .commit()
+        .await;
 }
 
 #[tokio::test]
 async fn node_ports_come_from_their_range() {
     let claims = claims(16);
     let mut web = service("web", "NodePort", &[0, 30_001]);
-    claim(&claims, &mut web).await.expect("there is room");
+    claim(&claims, &mut web)
+        .await
+        .expect("there is room")
+        .commit()
+        .await;
     assert!((30_000..=30_003).contains(&web.spec.ports[0].node_port));
     assert_ne!(web.spec.ports[0].node_port, 30_001);
     let mut other = service("other", "NodePort", &[30_001]);
@@ -159,14 +175,22 @@ async fn protocols_share_the_numbers_and_a_service_may_use_one_for_several() {
         dns.spec.ports[at].protocol = (*protocol).into();
         dns.spec.ports[at].port = if at == 2 { 9153 } else { 53 };
     }
-    claim(&claims, &mut dns).await.expect("two are enough");
+    claim(&claims, &mut dns)
+        .await
+        .expect("two are enough")
+        .commit()
+        .await;
     let ports: Vec<i32> = dns.spec.ports.iter().map(|it| it.node_port).collect();
     assert!(ports[0] == ports[1] && ports[0] != ports[2], "{ports:?}");
     let mut thief = service("thief", "NodePort", &[ports[0]]);
     thief.spec.ports[0].protocol = "SCTP".into();
     claim(&claims, &mut thief).await.expect_err("it is taken");
     let mut two = service("two", "NodePort", &[0, 0]);
-    claim(&claims, &mut two).await.expect("the other two");
+    claim(&claims, &mut two)
+        .await
+        .expect("the other two")
+        .commit()
+        .await;
     let mut more = service("more", "NodePort", &[0]);
     let message = claim(&claims, &mut more).await.expect_err("all are taken");
     assert!(
@@ -174,19 +198,31 @@ async fn protocols_share_the_numbers_and_a_service_may_use_one_for_several() {
         "{message}"
     );
     release(&claims, &dns).await;
-    claim(&claims, &mut more).await.expect("they are back");
+    claim(&claims, &mut more)
+        .await
+        .expect("they are back")
+        .commit()
+        .await;
 }
 
 #[tokio::test]
 async fn a_change_gives_up_what_it_needs_no_more() {
     let claims = claims(16);
     let mut web = service("web", "NodePort", &[30_000, 30_001]);
-    claim(&claims, &mut web).await.expect("there is room");
+    claim(&claims, &mut web)
+        .await
+        .expect("there is room")
+        .commit()
+        .await;
     let mut moved = web.clone();
     moved.spec.ports[0].node_port = 30_002;
     change(&claims, &mut moved, &web).await;
     let mut other = service("other", "NodePort", &[30_000]);
-    claim(&claims, &mut other).await.expect("it was given up");
+    claim(&claims, &mut other)
+        .await
+        .expect("it was given up")
+        .commit()
+        .await;
     let mut thief = service("thief", "NodePort", &[30_001]);
     claim(&claims, &mut thief).await.expect_err("it was kept");
 
@@ -197,7 +233,11 @@ async fn a_change_gives_up_what_it_needs_no_more() {
         (&*external.spec.cluster_ip, external.spec.ip_family_policy),
         ("", None)
     );
-    claim(&claims, &mut thief).await.expect("it was given up");
+    claim(&claims, &mut thief)
+        .await
+        .expect("it was given up")
+        .commit()
+        .await;
     assert_eq!(held(&claims).await, 2, "those of the two others");
 }
 
@@ -206,7 +246,11 @@ async fn ports_that_are_not_wanted_are_not_allotted_unless_they_are_named() {
     let claims = claims(16);
     let mut quiet = service("quiet", "LoadBalancer", &[0, 30_002]);
     quiet.spec.allocate_load_balancer_node_ports = Some(false);
-    claim(&claims, &mut quiet).await.expect("there is room");
+    claim(&claims, &mut quiet)
+        .await
+        .expect("there is room")
+        .commit()
+        .await;
     assert_eq!(quiet.spec.ports[0].node_port, 0);
     let mut thief = service("thief", "NodePort", &[30_002]);
     claim(&claims, &mut thief).await.expect_err("it is taken");
@@ -219,12 +263,16 @@ async fn headless_and_external_services_get_no_address() {
     headless.spec.cluster_ip = "None".into();
     claim(&claims, &mut headless)
         .await
-        .expect("it needs nothing");
+        .expect("it needs nothing")
+        .commit()
+        .await;
     assert_eq!(headless.spec.cluster_ips, ["None"]);
     let mut external = service("e", "ExternalName", &[]);
     claim(&claims, &mut external)
         .await
-        .expect("it needs nothing");
+        .expect("it needs nothing")
+        .commit()
+        .await;
     assert_eq!(
         (&*external.spec.cluster_ip, external.spec.ip_families.len()),
         ("", 0)

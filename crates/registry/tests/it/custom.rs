@@ -41,9 +41,14 @@ pub(crate) fn versions() -> Value {
     let schema = json!({"openAPIV3Schema": {
         "type": "object", "x-kubernetes-preserve-unknown-fields": true,
     }});
+    let mut with_color = schema.clone();
+    with_color["openAPIV3Schema"]["properties"] = json!({"spec": {
+        "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+        "properties": {"color": {"type": "string"}},
+    }});
     json!([
         {
-            "name": "v1", "served": true, "storage": true, "schema": schema,
+            "name": "v1", "served": true, "storage": true, "schema": with_color,
             "subresources": {"status": {}, "scale": {
                 "specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas",
                 "labelSelectorPath": ".status.selector",

@@ -13,6 +13,7 @@ mod deletion;
 mod etcd;
 mod evictions;
 mod fixture;
+mod given_up;
 mod hooks;
 mod kinds;
 mod list;

@@ -149,3 +149,37 @@ async fn a_conversion_is_of_a_strategy_and_has_what_that_needs() {
         format!("[spec.conversion.webhookClientConfig: {detail}, {reviews}: {detail}]")
     );
 }
+
+#[tokio::test]
+async fn fields_to_select_by_are_in_the_schema_that_is_at_the_same_place() {
+    let fields = json!([{"jsonPath": ".spec.color"}]);
+    let set = |it: &mut Value| it["spec"]["versions"][0]["selectableFields"] = fields.clone();
+    assert_eq!(
+        told(set).await,
+        "spec.selectableFields[0].jsonPath: Invalid value: \".spec.color\": is an invalid path: \
+         does not refer to a valid field"
+    );
+    let schema = json!({"openAPIV3Schema": {"type": "object"}});
+    let other = json!({"name": "v2", "served": true, "storage": false, "schema": schema});
+    let only_one = told(|it| {
+        set(it);
+        push(it, other.clone());
+    });
+    assert_eq!(
+        only_one.await,
+        "spec.versions[0].selectableFields: Invalid value: \"\": may only be set when \
+         `version.schema.openAPIV3Schema` is not included"
+    );
+    let other_schema = told(|it| {
+        set(it);
+        let mut other = other.clone();
+        other["schema"]["openAPIV3Schema"]["description"] = json!("another");
+        other["selectableFields"] = fields.clone();
+        push(it, other);
+    });
+    assert_eq!(
+        other_schema.await,
+        "spec.selectableFields: Invalid value: \"\": may only be set when validations.schema is \
+         included"
+    );
+}
