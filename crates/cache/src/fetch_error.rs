@@ -138,7 +138,8 @@ impl FetchError {
         }
     }
 
-    /// What somebody can do about it: a few words in brackets, with a space before them, or nothing.
+    /// What somebody can do about it: a few words in brackets, with a space before them, or
+    /// nothing.
     pub fn advice(&self) -> &'static str {
         match self {
             Self::Unauthorized { .. } => " (check the credentials)",

@@ -1,7 +1,7 @@
 //! `ProblemLog`: problems in the log, where nobody else asked to be told of them.
 //!
-//! Of each kind a few lines in a while, each about something else, with the number of those that were
-//! left out since.
+//! Of each kind a few lines in a while, each about something else, with the number of those that
+//! were left out since.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

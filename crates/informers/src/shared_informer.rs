@@ -53,8 +53,8 @@ impl<K: Object> SharedInformer<K> {
     ///
     /// It hears nothing as long as nobody runs the informer; if nobody does for
     /// [`NOT_STARTED_AFTER`](crate::NOT_STARTED_AFTER), that is a
-    /// [`Problem::NotStarted`](crate::Problem::NotStarted), which is logged unless somebody asked to
-    /// be told. (Nobody looks if this is called outside of a tokio runtime.)
+    /// [`Problem::NotStarted`](crate::Problem::NotStarted), which is logged unless somebody asked
+    /// to be told. (Nobody looks if this is called outside of a tokio runtime.)
     ///
     /// The same handler added twice is two handlers. One that is added after the informer stopped
     /// is [`HandlerState::Stopped`](crate::HandlerState::Stopped) from the beginning.

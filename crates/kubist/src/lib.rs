@@ -74,8 +74,8 @@
 //! # Contracts
 //!
 //! - Features only add: `kube` the types of k8s-openapi 0.29 and what derives the `Resource` of
-//!   kube 5, `anyhow` its errors in reconcilers, `server` the [`Server`], `cli` (on by default, off for
-//!   libraries) the command `kubist`.
+//!   kube 5, `anyhow` its errors in reconcilers, `server` the [`Server`], `cli` (on by default, off
+//!   for libraries) the command `kubist`.
 //! - Dropping a [`Server`] ends all that it started; it leaves nothing on disk but a kubeconfig
 //!   and a folder of data, if they were asked for.
 

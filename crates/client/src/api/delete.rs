@@ -30,8 +30,8 @@ impl<K: Object> Api<K> {
     ///
     /// # Errors
     /// [`is_not_found`](ApiError::is_not_found) if there is none;
-    /// [`is_written`](ApiError::is_written) if it was deleted (or is terminating now) and `K` cannot
-    /// hold the object that the server answered with.
+    /// [`is_written`](ApiError::is_written) if it was deleted (or is terminating now) and `K`
+    /// cannot hold the object that the server answered with.
     pub async fn delete(&self, name: &str) -> Result<DeleteAnswer<K>, ApiError> {
         self.delete_with(name, &DeleteOptions::default()).await
     }

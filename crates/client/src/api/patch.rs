@@ -98,8 +98,8 @@ impl<K: Object> Api<K> {
     /// what else the server writes into an object that was read from it: `creationTimestamp`,
     /// `deletionTimestamp`, `deletionGracePeriodSeconds`, `generation`, `managedFields` and
     /// `selfLink`, and `uid` and `resourceVersion` too, because an apply is about fields and not
-    /// about a state. As preconditions those two want to be said: to apply exactly what you say, use
-    /// [`Patch::Apply`] or an [`Unstructured`](kubist_apimachinery::Unstructured) object.
+    /// about a state. As preconditions those two want to be said: to apply exactly what you say,
+    /// use [`Patch::Apply`] or an [`Unstructured`](kubist_apimachinery::Unstructured) object.
     ///
     /// ```
     /// # use kubist_api::apps::v1::Deployment;
