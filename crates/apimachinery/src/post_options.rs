@@ -113,6 +113,18 @@ impl PostOptions {
 }
 
 impl PatchOptions {
+    /// Those of an apply in the name of a manager: a short name of who applies, always the same.
+    ///
+    /// ```
+    /// use kubist_apimachinery::PatchOptions;
+    /// assert_eq!(PatchOptions::managed_by("scaler").post.field_manager, "scaler");
+    /// ```
+    pub fn managed_by(field_manager: impl Into<Str>) -> Self {
+        let mut options = Self::default();
+        options.post.field_manager = field_manager.into();
+        options
+    }
+
     /// Reads the decoded pairs of the query of a patch.
     pub fn from_query<K: AsRef<str>, V: AsRef<str>>(
         verb: WriteVerb,

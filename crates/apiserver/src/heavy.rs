@@ -1,15 +1,19 @@
 //! `Heavy`: work that a client can make long runs beside the threads that serve everybody.
 //!
-//! A body of megabytes takes long to decode, check and write, and none of that can rest in
+//! A body of megabytes takes long to decode, check and write, and little of that can rest in
 //! between. Such a request is polled where it blocks nobody: on a thread that has handed its other
-//! tasks over. A few run at a time, fewer than there are processors; the others wait for a slot
-//! there. On a runtime with one thread, which simulations have, everything stays where it is.
+//! tasks over. A few run at a time, fewer than there are processors; the others wait for their turn
+//! without a thread, so that their deadlines come, and who hangs up is gone. A turn is one poll: a
+//! request that rests gives its slot to whoever waits. On a runtime with one thread, which
+//! simulations have, everything stays where it is.
 
-use parking_lot::{Condvar, Mutex};
+mod slots;
+
+use slots::{Slots, Turn};
 use std::num::NonZero;
 use std::pin::Pin;
 use std::sync::LazyLock;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::thread::available_parallelism;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
@@ -21,78 +25,93 @@ static SLOTS: LazyLock<Slots> = LazyLock::new(|| {
 });
 
 /// A request that may turn out to be heavy while it goes on.
-pub(crate) struct Heavy<F, W> {
+pub(crate) struct Heavy<'a, F, W> {
     request: F,
-    is_heavy: W,
+    weight: W,
+    turn: Turn<'a>,
 }
 
-impl<F, W> Heavy<F, W> {
-    /// `is_heavy` is asked before each poll.
-    pub(crate) fn new(request: F, is_heavy: W) -> Self {
-        Self { request, is_heavy }
+impl<F, W> Heavy<'static, F, W> {
+    /// `weight` is asked before each poll: how many bytes the request works on, if that is heavy.
+    pub(crate) fn new(request: F, weight: W) -> Self {
+        Self::among(&SLOTS, request, weight)
     }
 }
 
-impl<F, W> Future for Heavy<F, W>
+impl<'a, F, W> Heavy<'a, F, W> {
+    fn among(slots: &'a Slots, request: F, weight: W) -> Self {
+        Self {
+            request,
+            weight,
+            turn: Turn::new(slots),
+        }
+    }
+}
+
+impl<F, W> Future for Heavy<'_, F, W>
 where
     F: Future + Unpin,
-    W: Fn() -> bool + Unpin,
+    W: Fn() -> Option<usize> + Unpin,
 {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let aside = (self.is_heavy)()
-            && Handle::try_current()
-                .is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread);
-        let request = Pin::new(&mut self.request);
-        if !aside {
-            return request.poll(cx);
-        }
-        block_in_place(|| {
-            let _slot = SLOTS.take();
-            request.poll(cx)
-        })
+        let this = &mut *self;
+        let weight = (this.weight)().filter(|_| has_threads());
+        let Some(weight) = weight else {
+            return Pin::new(&mut this.request).poll(cx);
+        };
+        let slot = ready!(this.turn.poll_take(cx, weight));
+        let polled = block_in_place(|| Pin::new(&mut this.request).poll(cx));
+        drop(slot);
+        polled
     }
 }
 
-/// How many may run at a time.
-struct Slots {
-    free: Mutex<usize>,
-    freed: Condvar,
-}
+/// Work of the server itself that can be long, one task of it at a time: it waits for no slot, so
+/// that requests cannot keep it waiting.
+pub(crate) struct Upkeep<F>(pub(crate) F);
 
-struct Slot<'a>(&'a Slots);
+impl<F: Future + Unpin> Future for Upkeep<F> {
+    type Output = F::Output;
 
-impl Slots {
-    fn new(count: usize) -> Self {
-        Self {
-            free: Mutex::new(count),
-            freed: Condvar::new(),
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let work = Pin::new(&mut self.0);
+        if has_threads() {
+            block_in_place(|| work.poll(cx))
+        } else {
+            work.poll(cx)
         }
     }
-
-    /// Waits for a slot; only for threads that may block.
-    fn take(&self) -> Slot<'_> {
-        let mut free = self.free.lock();
-        self.freed.wait_while(&mut free, |free| *free == 0);
-        *free -= 1;
-        Slot(self)
-    }
 }
 
-impl Drop for Slot<'_> {
-    fn drop(&mut self) {
-        *self.0.free.lock() += 1;
-        self.0.freed.notify_one();
-    }
+/// Whether a thread can hand its other tasks over.
+fn has_threads() -> bool {
+    Handle::try_current().is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::future::pending;
     use std::pin::pin;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::time::{Duration, Instant};
+    use tokio::sync::{Notify, oneshot};
+    use tokio::time::timeout;
+
+    /// Work on so many bytes that cannot rest.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "what is tested is what a thread does that is really blocked"
+    )]
+    fn block(millis: u64) {
+        std::thread::sleep(Duration::from_millis(millis));
+    }
+
+    fn one_slot() -> &'static Slots {
+        Box::leak(Box::new(Slots::new(1)))
+    }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     #[expect(
@@ -102,10 +121,10 @@ mod tests {
     async fn others_go_on_beside_heavy_work() {
         let done = AtomicBool::new(false);
         let blocking = pin!(async {
-            std::thread::sleep(Duration::from_millis(300));
+            block(300);
             done.store(true, Ordering::Relaxed);
         });
-        let heavy = Heavy::new(blocking, || true);
+        let heavy = Heavy::new(blocking, || Some(1));
         let mut tasks = tokio::task::JoinSet::new();
         tasks.spawn(async {
             let mut longest = Duration::ZERO;
@@ -123,27 +142,81 @@ mod tests {
         assert!(longest < Duration::from_millis(150), "{longest:?}");
     }
 
-    #[test]
-    fn no_more_run_at_a_time_than_there_are_slots() {
-        let (slots, running, most) = (Slots::new(2), AtomicUsize::new(0), AtomicUsize::new(0));
-        std::thread::scope(|scope| {
-            for _ in 0..8 {
-                scope.spawn(|| {
-                    let _slot = slots.take();
-                    let now = running.fetch_add(1, Ordering::SeqCst) + 1;
-                    most.fetch_max(now, Ordering::SeqCst);
-                    std::thread::yield_now();
-                    running.fetch_sub(1, Ordering::SeqCst);
-                });
-            }
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn who_waits_for_a_slot_has_a_deadline() {
+        let slots = one_slot();
+        let (busy, is_busy) = oneshot::channel();
+        let mut tasks = tokio::task::JoinSet::new();
+        tasks.spawn(async move {
+            let long = pin!(async {
+                busy.send(()).expect("somebody waits for it");
+                block(600);
+            });
+            Heavy::among(slots, long, || Some(1)).await;
         });
-        assert!(most.load(Ordering::SeqCst) <= 2);
-        assert_eq!(*slots.free.lock(), 2);
+        is_busy.await.expect("it begins");
+        let begun = AtomicBool::new(false);
+        let waiting = pin!(async { begun.store(true, Ordering::Relaxed) });
+        let waiting = Heavy::among(slots, waiting, || Some(1));
+        let ended = timeout(Duration::from_millis(50), waiting).await;
+        ended.expect_err("the slot is taken");
+        assert!(!begun.load(Ordering::Relaxed));
+        tasks.join_all().await;
+        // Who gave up holds nothing.
+        Heavy::among(slots, pin!(async {}), || Some(1)).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn who_rests_keeps_nobody_from_the_slot() {
+        let slots = one_slot();
+        let (resting, rests) = (Notify::new(), pending::<()>());
+        let rester = pin!(async {
+            resting.notify_one();
+            rests.await;
+        });
+        let other = pin!(async {
+            resting.notified().await;
+            7
+        });
+        let other = Heavy::among(slots, other, || Some(1));
+        tokio::select! {
+            () = Heavy::among(slots, rester, || Some(1)) => unreachable!("it rests forever"),
+            seven = other => assert_eq!(seven, 7),
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_small_request_waits_for_one_piece_of_work_and_not_for_a_crowd() {
+        let slots = one_slot();
+        let pieces: &AtomicUsize = Box::leak(Box::default());
+        let mut tasks = tokio::task::JoinSet::new();
+        for _ in 0..40 {
+            tasks.spawn(async move {
+                let giant = Box::pin(async {
+                    for _ in 0..5 {
+                        block(5);
+                        pieces.fetch_add(1, Ordering::SeqCst);
+                        tokio::task::yield_now().await;
+                    }
+                });
+                Heavy::among(slots, giant, || Some(3 << 20)).await;
+            });
+        }
+        while pieces.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+        let begun = pieces.load(Ordering::SeqCst);
+        let small = Box::pin(async { tokio::task::yield_now().await });
+        Heavy::among(slots, small, || Some(40 << 10)).await;
+        let beside = pieces.load(Ordering::SeqCst) - begun;
+        assert!(beside <= 10, "{beside} of 200 pieces came first");
+        tasks.shutdown().await;
     }
 
     #[tokio::test]
     async fn on_one_thread_it_stays_where_it_is() {
-        assert_eq!(Heavy::new(pin!(async { 1 }), || true).await, 1);
-        assert_eq!(Heavy::new(pin!(async { 2 }), || false).await, 2);
+        assert_eq!(Heavy::new(pin!(async { 1 }), || Some(1)).await, 1);
+        assert_eq!(Heavy::new(pin!(async { 2 }), || None).await, 2);
+        assert_eq!(Upkeep(pin!(async { 3 })).await, 3);
     }
 }

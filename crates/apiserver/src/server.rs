@@ -21,7 +21,7 @@ use crate::authn::{Authenticator, MASTERS_GROUP, chain_verifier};
 use crate::certificates::{CertificateAuthority, CertificateError, PemError, SERVING_NAMES};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::ending::Ending;
-use crate::heavy::Heavy;
+use crate::heavy::Upkeep;
 use crate::service::Service;
 use crate::token_issuer::TokenIssuer;
 use crate::token_keys::{TokenKeyError, TokenKeys};
@@ -143,6 +143,7 @@ impl ApiServer {
             own_streams,
             ending,
             shutdown_delay: config.shutdown_delay,
+            drain_timeout,
             tasks,
         })
     }
@@ -159,8 +160,8 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
 async fn upkeep(ending: Ending, serving: Arc<Serving>, registry: Registry) {
     // What a definition takes to serve grows with its schema, and what is forgotten with
     // what was asked for.
-    let following = Heavy::new(Box::pin(registry.run_definitions()), || true);
-    let forgetting = Heavy::new(Box::pin(forget_unused(&registry)), || true);
+    let following = Upkeep(Box::pin(registry.run_definitions()));
+    let forgetting = Upkeep(Box::pin(forget_unused(&registry)));
     tokio::select! {
         () = ending.closing() => {}
         () = following => {}

@@ -165,7 +165,7 @@ impl Service {
             }
             let cx = &*cx;
             let routed = pin!(self.route(cx, asked, route, body));
-            Heavy::new(routed, || cx.works_long()).await
+            Heavy::new(routed, || cx.long_work()).await
         };
         tokio::time::timeout(deadline, answer)
             .await

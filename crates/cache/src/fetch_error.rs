@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kubist_apimachinery::wire::WireError;
-use kubist_apimachinery::{Retry, Str};
+use kubist_apimachinery::{Retry, Str, with_causes};
 
 /// The cause of an error, of any type, shared by clones.
 pub type Cause = Arc<dyn Error + Send + Sync + 'static>;
@@ -47,6 +47,13 @@ pub enum FetchError {
     #[error("the connection failed")]
     Connection {
         /// What the transport said.
+        #[source]
+        source: Cause,
+    },
+    /// There are no credentials to send; the connection is not to blame.
+    #[error("cannot get credentials")]
+    NoCredentials {
+        /// What the file or plugin that has them said.
         #[source]
         source: Cause,
     },
@@ -131,6 +138,25 @@ impl FetchError {
         }
     }
 
+    /// What somebody can do about it: a few words in brackets, with a space before them, or
+    /// nothing.
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::Unauthorized { .. } => " (check the credentials)",
+            Self::NoCredentials { .. } => {
+                " (check the user in the kubeconfig: its plugin or its token file)"
+            }
+            Self::Forbidden { .. } => " (allow the caller to list and watch this resource)",
+            Self::NotServed { .. } => " (check group and version, or install the definition)",
+            Self::ConnectionRefused { .. } => " (check the server's address, and that it runs)",
+            Self::Connection { source } => of_connection(&with_causes(source)),
+            Self::Malformed { .. } | Self::UnexpectedKind { .. } => {
+                " (check that the address is an API server's, and the kind)"
+            }
+            _ => "",
+        }
+    }
+
     /// Whether a list without a resource version may succeed where this one failed.
     pub fn is_version_unavailable(&self) -> bool {
         matches!(
@@ -145,5 +171,47 @@ impl FetchError {
             self,
             Self::ConnectionRefused { .. } | Self::Throttled { .. }
         )
+    }
+}
+
+/// Connections fail in the words of whoever made them.
+fn of_connection(cause: &str) -> &'static str {
+    if cause.contains("certificate") {
+        " (check the certificate authority that is configured, and the server's name)"
+    } else if cause.contains("invalid HTTP version") {
+        // A TLS server answers plain HTTP with an alert.
+        " (the server does not speak plain HTTP: check whether its address is https)"
+    } else {
+        " (check the network and the server's address)"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}")]
+    struct Said(&'static str);
+
+    #[test]
+    fn advice_is_about_what_is_wrong() {
+        let source: fn(&'static str) -> Cause = |said| Arc::new(Said(said));
+        let connection = |said| FetchError::Connection {
+            source: source(said),
+        };
+        let plugin = FetchError::NoCredentials {
+            source: source("\"aws\" failed with exit status: 3: please log in first"),
+        };
+        for (error, word) in [
+            (connection("no route to host"), "network"),
+            (connection("invalid peer certificate"), "authority"),
+            (connection("invalid HTTP version parsed"), "https"),
+            (plugin, "plugin"),
+        ] {
+            let advice = error.advice();
+            assert!(advice.contains(word), "{error:?}: {advice}");
+            assert_eq!(advice.contains("network"), word == "network", "{advice}");
+        }
     }
 }

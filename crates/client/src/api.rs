@@ -30,6 +30,8 @@ use crate::subresource::Subresource;
 pub use delete::DeleteAnswer;
 pub use list::PAGE_SIZE;
 pub use patch::Patch;
+pub use wait_until::WaitUntilError;
+pub use watch_on::WatchOn;
 
 /// One resource in one namespace, or in all. Cheap to clone.
 ///
@@ -131,7 +133,7 @@ impl<K> Api<K> {
     /// it shows them yet.
     ///
     /// Dry runs are not recorded, nor is deleting a collection, nor a write whose answer was lost
-    /// on the way.
+    /// on the way or cannot be read.
     ///
     /// ```
     /// # use kubist_api::core::v1::Pod;

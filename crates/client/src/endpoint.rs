@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Response};
-use kubist_apimachinery::wire::{DecodeContext, Encode, EncodeError, Encoding, Ingest, WireError};
+use kubist_apimachinery::wire::{
+    DecodeContext, Encode, EncodeError, Encoding, Ingest, WireError, scan,
+};
 use kubist_apimachinery::{ApiResource, Object, QueryPairs, Str};
 use kubist_cache::{IngestAny, Written};
 use kubist_codec::envelope;
@@ -15,7 +17,7 @@ use kubist_transport::ResponseBody;
 use crate::Client;
 use crate::answer::{self, Answer};
 use crate::decoder::{Decoder, SharedContext};
-use crate::error::{AnswerError, ApiError, RequestError};
+use crate::error::{AnswerError, ApiError, RequestError, WrittenObject};
 use crate::item_stream::ItemStream;
 use crate::request::{self, Content, JSON, PROTOBUF, Target};
 use crate::watch_event_stream::WatchEventStream;
@@ -200,10 +202,27 @@ impl<K: Object> Endpoint<K> {
 
     /// Makes the object of an answer to a write, and records it unless nothing was stored.
     pub(crate) fn written(&self, sent: (Answer, Str), dry_run: bool) -> Result<K, ApiError> {
-        let object = self.object(sent)?;
-        if !dry_run {
-            self.record(|| Written::saved(&object));
+        self.written_as(sent, dry_run, Written::saved)
+    }
+
+    /// As [`Self::written`], recorded as `written` says.
+    pub(crate) fn written_as(
+        &self,
+        sent: (Answer, Str),
+        dry_run: bool,
+        written: impl FnOnce(&K) -> Written,
+    ) -> Result<K, ApiError> {
+        if dry_run {
+            return self.object(sent);
         }
+        // A second handle, because the bytes are gone once they were tried.
+        let (bytes, encoding) = (sent.0.bytes.clone(), sent.0.encoding);
+        let unread = || WrittenObject {
+            name: scan::name_in(&bytes, encoding),
+            resource_version: scan::version_in(&bytes, encoding).unwrap_or_default(),
+        };
+        let object = self.object(sent).map_err(|error| error.of_write(unread))?;
+        self.record(|| written(&object));
         Ok(object)
     }
 

@@ -1,26 +1,30 @@
 //! `ApiError`: why a request did not bring what was asked for.
 //!
 //! Either the server said no, and its Status is here; or nobody answered; or the answer cannot be
-//! read, and place and cause are here; or the request could not even be made.
+//! read, and place and cause are here; or the request could not even be made. The text of an error
+//! has all its causes, in one line: whoever uses an `Api` in a script sees nothing but that.
 
 use std::time::Duration;
 
 use kubist_apimachinery::wire::{EncodeError, WireError, WireErrorKind};
-use kubist_apimachinery::{ObjectName, Retry, Status, Str};
+use kubist_apimachinery::{ObjectName, ResourceVersion, Retry, Status, Str, with_causes};
 use kubist_codec::envelope::EnvelopeError;
 use kubist_codec::list_stream::ListStreamError;
 use kubist_codec::watch_stream::WatchStreamError;
 use kubist_transport::TransportError;
 
 /// Why a request failed. Cheap to clone.
+///
+/// Its text says why, in one line: the causes that `source()` leads to are in it too. Whoever walks
+/// the causes as well wants [`with_causes`], which has each part once.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApiError {
     /// The server answered that it failed, or ended a watch with an error.
     #[error(transparent)]
     Status(Box<Status>),
-    /// No answer, or only a part of it.
-    #[error("{request} got no answer")]
+    /// No answer, or only a part of it. A write may have been done all the same.
+    #[error("{request} got no answer: {}", with_causes(.source))]
     Transport {
         /// Method and path.
         request: Str,
@@ -28,16 +32,42 @@ pub enum ApiError {
         source: TransportError,
     },
     /// The answer is not what was asked for.
-    #[error("the answer to {request} cannot be read")]
+    #[error("the answer to {request} cannot be read: {}", with_causes(.source))]
     Answer {
         /// Method and path.
         request: Str,
         /// What is wrong, and where.
         source: Box<AnswerError>,
     },
+    /// The server did what was asked of it, and answered with an object that `K` cannot hold: one
+    /// with a value that the type does not know, as a rule. To repeat it is of no use. A write that
+    /// needs nothing of the object goes through an `Api<Metadata<K>>`.
+    #[error(
+        "{request} was done, but the answer cannot be read (Api<Metadata<K>> writes what K cannot \
+         hold): {}",
+        with_causes(.source)
+    )]
+    Written {
+        /// Method and path.
+        request: Str,
+        /// The object, as far as it can be made out.
+        object: Box<WrittenObject>,
+        /// What is wrong with the answer, and where.
+        source: Box<AnswerError>,
+    },
     /// The request cannot be made.
     #[error(transparent)]
     Request(#[from] RequestError),
+}
+
+/// What is known of an object that was written and cannot be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WrittenObject {
+    /// Its name, if that much could be read.
+    pub name: Option<ObjectName>,
+    /// Its version after the write, if that much could be read; otherwise unset.
+    pub resource_version: ResourceVersion,
 }
 
 /// Why an answer cannot be read.
@@ -109,10 +139,13 @@ pub enum RequestError {
     },
     /// A watch that is to go on needs a version to go on from, and there is none: neither in the
     /// options (`0` is none) nor in an object.
-    #[error("no resource version to watch from")]
+    #[error(
+        "no resource version to watch from: list first, and go on from the list's \
+         metadata.resource_version"
+    )]
     NoVersion,
     /// The object has no encoded form.
-    #[error("the {kind} cannot be sent")]
+    #[error("the {kind} cannot be sent: {}", with_causes(.source))]
     Encode {
         /// The kind.
         kind: Str,
@@ -138,6 +171,32 @@ impl ApiError {
             Self::Status(status) => Some(status),
             _ => None,
         }
+    }
+
+    /// What was written, if the server did what was asked for and only its answer cannot be read
+    /// ([`Self::Written`]).
+    pub fn written(&self) -> Option<&WrittenObject> {
+        match self {
+            Self::Written { object, .. } => Some(object),
+            _ => None,
+        }
+    }
+
+    /// Whether the server did what was asked for, and only its answer cannot be read. (Where no
+    /// answer came at all, or half of one, nobody knows: that is not told here.)
+    ///
+    /// ```
+    /// # use kubist_api::core::v1::Pod;
+    /// # use kubist_client::{Api, ApiError};
+    /// # async fn example(pods: Api<Pod>) -> Result<(), ApiError> {
+    /// match pods.delete("web-0").await {
+    ///     Err(error) if error.is_written() => println!("deleted, unseen: {error}"),
+    ///     answer => drop(answer?),
+    /// }
+    /// # Ok(()) }
+    /// ```
+    pub fn is_written(&self) -> bool {
+        self.written().is_some()
     }
 
     fn is(&self, test: fn(&Status) -> bool) -> bool {
@@ -214,7 +273,7 @@ impl ApiError {
                 _ => Retry::Never,
             },
             Self::Answer { source, .. } if source.is_cut() => Retry::Backoff,
-            Self::Answer { .. } | Self::Request(_) => Retry::Never,
+            Self::Answer { .. } | Self::Written { .. } | Self::Request(_) => Retry::Never,
         }
     }
 
@@ -223,6 +282,21 @@ impl ApiError {
         Self::Answer {
             request,
             source: Box::new(source),
+        }
+    }
+
+    /// As the error of a write that was done: the object that came back is whole, and not readable.
+    /// Anything else (a page of a proxy, another kind) says nothing about the write.
+    pub(crate) fn of_write(self, object: impl FnOnce() -> WrittenObject) -> Self {
+        match self {
+            Self::Answer { request, source } if matches!(*source, AnswerError::Object(_)) => {
+                Self::Written {
+                    request,
+                    object: Box::new(object()),
+                    source,
+                }
+            }
+            other => other,
         }
     }
 

@@ -22,9 +22,8 @@ impl From<ApiError> for FetchError {
             ApiError::Transport {
                 source: TransportError::Auth(reason),
                 ..
-            } => Self::Other {
-                message: "cannot get credentials".into(),
-                source: Some(Arc::new(reason.clone())),
+            } => Self::NoCredentials {
+                source: Arc::new(reason.clone()),
             },
             ApiError::Transport { .. } => Self::Connection {
                 source: cause(&error),
@@ -32,7 +31,7 @@ impl From<ApiError> for FetchError {
             ApiError::Answer { source, .. } if source.is_cut() => Self::Connection {
                 source: cause(&error),
             },
-            ApiError::Answer { source, .. } => of_answer(source),
+            ApiError::Answer { source, .. } | ApiError::Written { source, .. } => of_answer(source),
             ApiError::Request(_) => Self::Other {
                 message: error.to_string().into(),
                 source: None,

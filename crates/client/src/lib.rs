@@ -42,7 +42,10 @@
 //!   for, at most [`Config::retries_max`] times. Lists and watches made for informers are not
 //!   repeated here: a reflector does that, and must see every error.
 //! - Every error is an [`ApiError`], which names the request, carries the server's Status or the
-//!   place and cause in an answer that cannot be read, and says whether to try again.
+//!   place and cause in an answer that cannot be read, and says whether to try again; its text has
+//!   the causes. A write that was done is told from one that was not, as far as anybody knows.
+//! - Who waits, waits in silence for nothing: what keeps [`Api::wait_until`] and [`Api::watch_on`]
+//!   waiting is logged, in one line with cause and advice, and not too often.
 //! - Dropping a future or a stream cancels the request. Nothing is spawned.
 
 mod answer;
@@ -55,16 +58,17 @@ mod error;
 mod fetch_error;
 mod item_stream;
 mod lister_watcher;
+mod passing;
 mod request;
 mod retry_on;
 mod subresource;
 mod warning;
 mod watch_event_stream;
 
-pub use api::{Api, DeleteAnswer, PAGE_SIZE, Patch};
+pub use api::{Api, DeleteAnswer, PAGE_SIZE, Patch, WaitUntilError, WatchOn};
 pub use client::{Client, Config, ServerVersion};
 pub use discovery::{DiscoveredResource, Discovery, FailedGroup};
-pub use error::{AnswerError, ApiError, RequestError};
+pub use error::{AnswerError, ApiError, RequestError, WrittenObject};
 pub use retry_on::{Retries, retry_on, retry_on_conflict};
 pub use subresource::Subresource;
 pub use warning::{LogWarnings, WarningHandler};

@@ -1,5 +1,6 @@
 //! The loop of one worker: takes a name, reconciles, tells the queue what came of it.
 
+use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +28,8 @@ pub(crate) struct Worker<R> {
 /// How one run ended.
 enum Outcome {
     Answer(Result<Action, Error>),
-    Panicked,
+    /// With what the panic said.
+    Panicked(String),
     TimedOut,
 }
 
@@ -93,7 +95,7 @@ impl<R: Reconciler> Worker<R> {
         };
         let outcome = match outcome {
             Ok(Ok(answer)) => Outcome::Answer(answer),
-            Ok(Err(_)) => Outcome::Panicked,
+            Ok(Err(panic)) => Outcome::Panicked(text_of(&*panic)),
             Err(_) => Outcome::TimedOut,
         };
         running.over = true;
@@ -112,7 +114,7 @@ impl<R: Reconciler> Worker<R> {
                 return;
             }
             Outcome::Answer(Err(error)) => error.retry(),
-            Outcome::Panicked => {
+            Outcome::Panicked(_) => {
                 counts.panics += 1;
                 Retry::Backoff
             }
@@ -145,9 +147,9 @@ impl<R: Reconciler> Worker<R> {
                 let cause = with_causes(&error);
                 tracing::warn!(%controller, %key, attempt, error = %cause, "reconcile failed");
             }
-            Outcome::Panicked => {
+            Outcome::Panicked(panic) => {
                 work.fail();
-                tracing::error!(%controller, %key, attempt, "reconcile panicked");
+                tracing::error!(%controller, %key, attempt, %panic, "reconcile panicked");
             }
             Outcome::TimedOut => {
                 work.fail();
@@ -155,4 +157,11 @@ impl<R: Reconciler> Worker<R> {
             }
         }
     }
+}
+
+/// What a panic says; `panic!` makes text of whatever it is given.
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "a panic that says nothing".to_owned())
 }

@@ -2,7 +2,8 @@
 //!
 //! It writes `impl` blocks and checks paths; the work is done by `kubist-apimachinery`, which a
 //! crate that uses the derive must depend on (or name another path to it, see below). It is not a
-//! generator of custom resources.
+//! generator of custom resources: those are written with kube's derive, or by hand, as
+//! `docs/coming-from-kube-rs.md` shows.
 //!
 //! # Projections
 //!

@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use kubist_apimachinery::{Str, with_causes};
-use kubist_cache::{BudgetError, FetchError, IndexError};
+use kubist_cache::{BudgetError, IndexError};
 use kubist_reflector::Report;
+
+use crate::SyncError;
 
 /// Told of problems, on the informer's task: it must return soon.
 pub type OnProblem = Arc<dyn Fn(&Problem) + Send + Sync>;
@@ -27,6 +29,9 @@ pub enum Problem {
         /// What the panic said.
         message: Str,
     },
+    /// Somebody has waited for changes, and nobody has run the informer for
+    /// [`NOT_STARTED_AFTER`](crate::NOT_STARTED_AFTER). Told once.
+    NotStarted,
     /// A handler fell too far behind, and its registration ended.
     HandlerOverflowed {
         /// Its name.
@@ -47,6 +52,7 @@ impl fmt::Display for Problem {
                     "the handler {handler:?} panicked, and goes on: {message}"
                 )
             }
+            Self::NotStarted => fmt::Display::fmt(&SyncError::NotStarted, f),
             Self::HandlerOverflowed { handler } => write!(
                 f,
                 "the handler {handler:?} fell too far behind and hears nothing more: \
@@ -59,17 +65,17 @@ impl fmt::Display for Problem {
 fn fmt_report(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match report {
         Report::ListFailed(error) => {
-            write!(f, "cannot list: {}{}", with_causes(error), advice(error))
+            write!(f, "cannot list: {}{}", with_causes(error), error.advice())
         }
         Report::WatchFailed(error, _) => {
             write!(
                 f,
                 "the watch failed: {}{}",
                 with_causes(error),
-                advice(error)
+                error.advice()
             )
         }
-        Report::NotServed(error) => write!(f, "{}{}", with_causes(error), advice(error)),
+        Report::NotServed(error) => write!(f, "{}{}", with_causes(error), error.advice()),
         Report::ListSilent | Report::WatchSilent(_) => {
             f.write_str("the server has been silent for too long; asking again")
         }
@@ -87,30 +93,13 @@ fn fmt_report(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             match &item.name {
                 Some(name) => write!(
                     f,
-                    "{name} cannot be read, what is known of it stays: {cause}"
+                    "{name} cannot be read, and stays as it was known, if it was: {cause} (correct \
+                     it, or hold it in a type that allows this)"
                 ),
                 None => write!(f, "an object cannot be read: {cause}"),
             }
         }
         other => write!(f, "{other:?}"),
-    }
-}
-
-/// What somebody can do about it.
-fn advice(error: &FetchError) -> &'static str {
-    match error {
-        FetchError::Unauthorized { .. } => " (check the credentials)",
-        FetchError::Forbidden { .. } => " (allow the caller to list and watch this resource)",
-        FetchError::NotServed { .. } => " (check group and version, or install the definition)",
-        FetchError::ConnectionRefused { .. } => " (check the server's address, and that it runs)",
-        FetchError::Connection { .. } if with_causes(error).contains("certificate") => {
-            " (check the certificate authority that is configured, and the server's name)"
-        }
-        FetchError::Connection { .. } => " (check the network and the server's address)",
-        FetchError::Malformed { .. } | FetchError::UnexpectedKind { .. } => {
-            " (check that the address is an API server's, and the kind)"
-        }
-        _ => "",
     }
 }
 

@@ -1,19 +1,23 @@
 //! `ProblemLog`: problems in the log, where nobody else asked to be told of them.
 //!
-//! Of each kind one line in a while, with the number of those that were left out since.
+//! Of each kind a few lines in a while, each about something else, with the number of those that
+//! were left out since.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use kubist_apimachinery::Str;
+use kubist_apimachinery::{Str, with_causes};
 use kubist_reflector::Report;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::Problem;
 
-/// How often a problem of one kind is logged, for one informer.
+/// How often the same problem is logged, for one informer.
 pub const LOGGED_EVERY: Duration = Duration::from_secs(10);
+
+/// How many problems of one kind are logged in that time: several objects, or causes.
+pub const LOGGED_MAX: usize = 4;
 
 #[derive(Debug, Default)]
 pub(crate) struct ProblemLog {
@@ -21,15 +25,17 @@ pub(crate) struct ProblemLog {
     kinds: Mutex<BTreeMap<u8, Kind>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Kind {
-    logged: Instant,
+    /// What was logged of late, and when; at most [`LOGGED_MAX`].
+    logged: Vec<(String, Instant)>,
     left_out: u64,
 }
 
 impl ProblemLog {
     pub(crate) fn log(&self, informer: &Str, problem: &Problem) {
-        let Some(left_out) = self.admit(kind(problem), Instant::now()) else {
+        let (kind, about) = kind(problem);
+        let Some(left_out) = self.admit(kind, about, Instant::now()) else {
             return;
         };
         if left_out > 0 {
@@ -39,61 +45,105 @@ impl ProblemLog {
         }
     }
 
-    /// How many were left out before this one; none if this one is left out too.
-    fn admit(&self, kind: u8, now: Instant) -> Option<u64> {
+    /// How many of the kind were left out before this one; none if this one is left out too.
+    fn admit(&self, kind: u8, about: String, now: Instant) -> Option<u64> {
         let mut kinds = self.kinds.lock();
-        let Some(known) = kinds.get_mut(&kind) else {
-            let logged = now;
-            kinds.insert(
-                kind,
-                Kind {
-                    logged,
-                    left_out: 0,
-                },
-            );
-            return Some(0);
-        };
-        if now.saturating_duration_since(known.logged) < LOGGED_EVERY {
-            known.left_out += 1;
+        let kind = kinds.entry(kind).or_default();
+        kind.logged
+            .retain(|(_, at)| now.saturating_duration_since(*at) < LOGGED_EVERY);
+        let known = kind.logged.iter().any(|(before, _)| *before == about);
+        if known || kind.logged.len() >= LOGGED_MAX {
+            kind.left_out += 1;
             return None;
         }
-        known.logged = now;
-        Some(std::mem::take(&mut known.left_out))
+        kind.logged.push((about, now));
+        Some(std::mem::take(&mut kind.left_out))
     }
 }
 
-fn kind(problem: &Problem) -> u8 {
+/// The kind, and what tells one of it from another: the object, or the cause.
+fn kind(problem: &Problem) -> (u8, String) {
+    let one = |kind| (kind, String::new());
     match problem {
         Problem::Fetch(report) => match report {
-            Report::ListFailed(_) => 0,
-            Report::WatchFailed(..) => 1,
-            Report::NotServed(_) => 2,
-            Report::ListSilent | Report::WatchSilent(_) => 3,
-            Report::WatchTooShort => 4,
-            Report::Behind { .. } => 5,
-            Report::Invalid(_) => 6,
-            _ => 7,
+            // One cause hinders both, as a rule.
+            Report::ListFailed(error) | Report::WatchFailed(error, _) => (0, with_causes(error)),
+            Report::NotServed(_) => one(2),
+            Report::ListSilent | Report::WatchSilent(_) => one(3),
+            Report::WatchTooShort => one(4),
+            Report::Behind { .. } => one(5),
+            Report::Invalid(item) => {
+                let name = item.name.as_ref();
+                (6, name.map_or_else(String::new, ToString::to_string))
+            }
+            _ => one(7),
         },
-        Problem::Index(_) => 8,
-        Problem::OverBudget(_) => 9,
-        Problem::HandlerPanicked { .. } => 10,
-        Problem::HandlerOverflowed { .. } => 11,
+        Problem::Index(_) => one(8),
+        Problem::OverBudget(_) => one(9),
+        Problem::HandlerPanicked { handler, .. } => (10, handler.to_string()),
+        Problem::HandlerOverflowed { .. } => one(11),
+        Problem::NotStarted => one(12),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kubist_apimachinery::ObjectName;
+    use kubist_apimachinery::wire::WireErrorKind;
+    use kubist_cache::{FetchError, InvalidItem};
+
+    impl ProblemLog {
+        fn told(&self, report: Report) -> Option<u64> {
+            let (kind, about) = kind(&Problem::Fetch(report));
+            self.admit(kind, about, Instant::now())
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn each_kind_is_logged_once_in_a_while_with_what_was_left_out() {
         let log = ProblemLog::default();
-        assert_eq!(log.admit(0, Instant::now()), Some(0));
+        let none = String::new;
+        assert_eq!(log.admit(0, none(), Instant::now()), Some(0));
         for _ in 0..5 {
-            assert_eq!(log.admit(0, Instant::now()), None);
+            assert_eq!(log.admit(0, none(), Instant::now()), None);
         }
-        assert_eq!(log.admit(1, Instant::now()), Some(0), "another kind");
+        assert_eq!(
+            log.admit(1, none(), Instant::now()),
+            Some(0),
+            "another kind"
+        );
         tokio::time::advance(LOGGED_EVERY).await;
-        assert_eq!(log.admit(0, Instant::now()), Some(5));
+        assert_eq!(log.admit(0, none(), Instant::now()), Some(5));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_list_that_fails_for_the_reason_of_the_watch_before_it_is_not_told_again() {
+        let failure = |message: &str| FetchError::Unauthorized {
+            message: message.into(),
+        };
+        let log = ProblemLog::default();
+        assert_eq!(log.told(Report::ListFailed(failure("who"))), Some(0));
+        assert_eq!(log.told(Report::ListFailed(failure("who"))), None);
+        assert_eq!(log.told(Report::ListFailed(failure("what"))), Some(1));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn objects_that_cannot_be_read_are_named_each_up_to_a_bound() {
+        let unreadable = |name: &str| {
+            let reason = "no number".to_owned();
+            Report::Invalid(InvalidItem {
+                name: Some(ObjectName::new("shop", name)),
+                error: WireErrorKind::Invalid { reason }.into(),
+            })
+        };
+        let log = ProblemLog::default();
+        for name in ["a", "b", "c", "d"] {
+            assert_eq!(log.told(unreadable(name)), Some(0), "{name}");
+        }
+        assert_eq!(log.told(unreadable("a")), None, "again");
+        assert_eq!(log.told(unreadable("e")), None, "one too many");
+        tokio::time::advance(LOGGED_EVERY).await;
+        assert_eq!(log.told(unreadable("e")), Some(2));
     }
 }

@@ -11,7 +11,9 @@ use kubist_apimachinery::{Object, Str};
 use kubist_cache::{IndexHandle, Indexer, Lister, ListerWatcher};
 use kubist_reflector::Report;
 use parking_lot::Mutex;
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
@@ -42,6 +44,9 @@ pub(crate) struct Shared<K> {
     log: ProblemLog,
     /// Every handler that may not have ended, in order.
     roster: Mutex<Vec<Weak<Seat<K>>>>,
+    /// Looks, from the first handler on, whether anybody runs the informer. It ends with the start,
+    /// and with the last handle.
+    start_watch: Mutex<Option<JoinSet<()>>>,
 }
 
 pub(crate) enum Command<K> {
@@ -94,6 +99,7 @@ impl<K: Object> Shared<K> {
             last_problem: Mutex::default(),
             log: ProblemLog::default(),
             roster: Mutex::new(Vec::new()),
+            start_watch: Mutex::new(None),
         }
     }
 
@@ -124,7 +130,7 @@ impl<K: Object> Shared<K> {
     }
 
     pub(crate) fn add_seat(
-        &self,
+        self: &Arc<Self>,
         config: HandlerConfig,
         usage: Arc<Usage>,
         attend: Attend<K>,
@@ -135,7 +141,32 @@ impl<K: Object> Shared<K> {
         roster.push(Arc::downgrade(&seat));
         drop(roster);
         self.command(Command::Seat(Arc::clone(&seat), attend));
+        self.watch_start();
         seat
+    }
+
+    /// Who waits for changes is told nothing of a start that was forgotten: so it is a problem.
+    fn watch_start(self: &Arc<Self>) {
+        let mut start_watch = self.start_watch.lock();
+        if start_watch.is_some() || self.standing().state != InformerState::Created {
+            return;
+        }
+        // Outside a runtime nothing can wait.
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        let (shared, mut standings) = (Arc::downgrade(self), self.standing.subscribe());
+        let mut tasks = JoinSet::new();
+        let watch = async move {
+            let started = standings.wait_for(|it| it.state != InformerState::Created);
+            if timeout(NOT_STARTED_AFTER, started).await.is_err()
+                && let Some(shared) = shared.upgrade()
+            {
+                shared.report(&Problem::NotStarted);
+            }
+        };
+        tasks.spawn_on(watch, &runtime);
+        *start_watch = Some(tasks);
     }
 
     pub(crate) fn command(&self, command: Command<K>) {

@@ -51,6 +51,11 @@ impl<K: Object> SharedInformer<K> {
     /// Adds a handler, with merged delivery and no resyncs, before or after the start. It hears
     /// of what is in the store first, as additions.
     ///
+    /// It hears nothing as long as nobody runs the informer; if nobody does for
+    /// [`NOT_STARTED_AFTER`](crate::NOT_STARTED_AFTER), that is a
+    /// [`Problem::NotStarted`](crate::Problem::NotStarted), which is logged unless somebody asked
+    /// to be told. (Nobody looks if this is called outside of a tokio runtime.)
+    ///
     /// The same handler added twice is two handlers. One that is added after the informer stopped
     /// is [`HandlerState::Stopped`](crate::HandlerState::Stopped) from the beginning.
     pub fn add_handler(&self, handler: impl EventHandler<K>) -> Registration<K> {
@@ -92,7 +97,8 @@ impl<K: Object> SharedInformer<K> {
         Registration::new(seat)
     }
 
-    /// Changes to be asked for, instead of a handler that is called.
+    /// Changes to be asked for, instead of a handler that is called. As with
+    /// [handlers](Self::add_handler), a start that was forgotten is logged.
     pub fn subscribe(&self, config: HandlerConfig) -> Subscription<K> {
         Subscription::new(self.seat(config, Attend::Nobody))
     }

@@ -37,13 +37,13 @@ pub enum KubeconfigError {
         source: Arc<dyn std::error::Error + Send + Sync>,
     },
     /// No context was chosen and none is the current one.
-    #[error("no context is chosen: set current-context or name one of {known:?}")]
+    #[error("no context is chosen: set current-context, or name one; {}", there_are(.known))]
     NoContext {
         /// The contexts there are.
         known: Vec<String>,
     },
     /// A name that leads nowhere.
-    #[error("{kind} {name:?} does not exist; there are {known:?}")]
+    #[error("{kind} {name:?} does not exist; {}", there_are(.known))]
     Unknown {
         /// `context`, `cluster` or `user`.
         kind: &'static str,
@@ -84,4 +84,12 @@ pub enum KubeconfigError {
         /// Why.
         source: Arc<io::Error>,
     },
+}
+
+/// The names there are, or that there is none.
+fn there_are(known: &[String]) -> String {
+    if known.is_empty() {
+        return "there is none".to_owned();
+    }
+    format!("there are {known:?}")
 }

@@ -60,11 +60,22 @@
 //! # fn main() {}
 //! ```
 //!
+//! In `Cargo.toml`, whose default features are those of the command:
+//!
+//! ```toml
+//! [dependencies]
+//! kubist = { git = "https://github.com/kubist-rs/kubist", default-features = false }
+//! tokio = { version = "1", features = ["macros", "rt-multi-thread"] }
+//! tokio-util = "0.7"          # CancellationToken
+//! serde_json = "1"            # patches
+//! tracing-subscriber = "0.3"  # to see what is logged
+//! ```
+//!
 //! # Contracts
 //!
-//! - Features only add: `kube` the types of k8s-openapi and what derives kube's `Resource`,
-//!   `anyhow` its errors in reconcilers, `server` the [`Server`], `cli` (on by default, off for
-//!   libraries) the command `kubist`.
+//! - Features only add: `kube` the types of k8s-openapi 0.29 and what derives the `Resource` of
+//!   kube 5, `anyhow` its errors in reconcilers, `server` the [`Server`], `cli` (on by default, off
+//!   for libraries) the command `kubist`.
 //! - Dropping a [`Server`] ends all that it started; it leaves nothing on disk but a kubeconfig
 //!   and a folder of data, if they were asked for.
 

@@ -76,6 +76,8 @@ pub struct Server {
     watch_caches: bool,
     client: Client,
     stopping: CancellationToken,
+    /// Whether namespaces are among what is served.
+    serves_namespaces: bool,
     /// What runs on the client half; ends before the server does.
     controllers: JoinSet<()>,
     /// The store's own time; ends last.
@@ -143,6 +145,7 @@ impl Server {
             port: api.address().map_or(0, |it| it.port()),
             client_ca: api.ca_pem(),
         };
+        let serves_namespaces = registry.storage("", "v1", "namespaces").is_some();
         engine.spawn(async move { registry.run_system_objects(&announcement).await });
         let mut server = Self {
             client: client_of(&api, kubist_client::Config::default())?,
@@ -150,6 +153,7 @@ impl Server {
             store,
             watch_caches,
             stopping: CancellationToken::new(),
+            serves_namespaces,
             controllers: JoinSet::new(),
             engine,
         };
@@ -160,6 +164,10 @@ impl Server {
     /// Each with its own connections: one that is behind holds up nobody else.
     fn start_controllers(&mut self, config: &ServerConfig) -> Result<(), ServerError> {
         for controller in &config.controllers {
+            if *controller == Controller::Namespace && !self.serves_namespaces {
+                tracing::warn!("v1 is not served: the namespace controller is off");
+                continue;
+            }
             let (client, token) = (self.quiet_client()?, self.stopping.clone());
             match controller {
                 Controller::GarbageCollector => {

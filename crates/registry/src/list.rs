@@ -131,6 +131,7 @@ impl Listing<'_> {
     ) -> usize {
         let predicate = self.request.predicate;
         let everything = predicate.is_everything();
+        let judging = OBJECT + predicate.cost();
         let items = &mut listed.items;
         if everything {
             items.reserve(response.kvs.len());
@@ -151,7 +152,7 @@ impl Listing<'_> {
             let unread = !remember && !stored.is_sound();
             let looks = unread || !everything;
             budget
-                .spend(OBJECT + if looks { kv.value.len() } else { 0 })
+                .spend(judging + if looks { kv.value.len() } else { 0 })
                 .await;
             if let Some(status) = self.codec.failure(&stored, &mut cx) {
                 listed.unreadable.push(Unreadable {

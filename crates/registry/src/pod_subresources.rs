@@ -57,7 +57,7 @@ fn check(binding: &Binding) -> Vec<FieldError> {
     let kind = &binding.target.kind;
     if !kind.is_empty() && *kind != "Node" {
         let supported = ["Node", "<empty>"];
-        errors.push(FieldError::not_supported(
+        errors.push(FieldError::not_supported_text(
             &path.child("kind"),
             kind,
             &supported,

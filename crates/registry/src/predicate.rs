@@ -11,33 +11,54 @@ use field_rules::FieldRules;
 use kubist_apimachinery::{FieldSelector, LabelMatcher, Selector, Status};
 use std::sync::Arc;
 
-/// Label and field selectors of one resource.
+/// Label and field selectors of one resource. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Predicate {
-    labels: Selector,
-    fields: FieldSelector,
-    /// The same, ready for many objects.
     ready: Arc<Ready>,
     strategy: Arc<dyn Strategy>,
 }
 
+/// The selectors in the form that takes the least time and room: each watch keeps one.
 #[derive(Debug, Default)]
 struct Ready {
-    /// None for selectors so short that looking up each key costs less than looking at all labels.
-    labels: Option<LabelMatcher>,
+    labels: Labels,
     fields: FieldRules,
+    /// What it takes to judge an object beside looking at it, in bytes that are looked at.
+    cost: usize,
+}
+
+#[derive(Debug, Default)]
+enum Labels {
+    #[default]
+    All,
+    /// So short that looking up each key costs less than looking at all labels.
+    Short(Selector),
+    Long(LabelMatcher),
 }
 
 /// Requirements and values of a short selector.
 const SHORT_MAX: usize = 16;
+/// What it takes to try one requirement, in bytes that are looked at.
+const REQUIREMENT: usize = 32;
 
 impl Ready {
-    fn new(labels: &Selector, fields: &FieldSelector) -> Self {
+    fn new(labels: Selector, fields: &FieldSelector) -> Self {
         let requirements = labels.requirements().iter();
         let length: usize = requirements.map(|it| 1 + it.values().len()).sum();
+        let labels = if labels.is_everything() {
+            Labels::All
+        } else if length > SHORT_MAX {
+            Labels::Long(labels.matcher())
+        } else {
+            Labels::Short(labels)
+        };
+        let fields = FieldRules::new(fields);
+        // However long it is: beyond these, no requirement is tried that is not asked for.
+        let tried = length.min(SHORT_MAX) + fields.iter().count();
         Self {
-            labels: (length > SHORT_MAX).then(|| labels.matcher()),
-            fields: FieldRules::new(fields),
+            labels,
+            fields,
+            cost: tried * REQUIREMENT,
         }
     }
 }
@@ -64,9 +85,7 @@ impl Predicate {
             return Err(Status::bad_request(message));
         }
         Ok(Self {
-            ready: Arc::new(Ready::new(&labels, &fields)),
-            labels,
-            fields,
+            ready: Arc::new(Ready::new(labels, &fields)),
             strategy,
         })
     }
@@ -74,8 +93,6 @@ impl Predicate {
     /// Selects everything.
     pub fn everything(strategy: Arc<dyn Strategy>) -> Self {
         Self {
-            labels: Selector::everything(),
-            fields: FieldSelector::everything(),
             ready: Arc::default(),
             strategy,
         }
@@ -83,7 +100,7 @@ impl Predicate {
 
     /// The value that every selected object has in a field, if the selectors ask for one.
     pub fn exact(&self, field: &str) -> Option<&str> {
-        self.fields.exact(field)
+        self.ready.fields.exact(field)
     }
 
     /// What is special about the kind that they are for.
@@ -93,37 +110,40 @@ impl Predicate {
 
     /// Whether everything is selected.
     pub fn is_everything(&self) -> bool {
-        self.labels.is_everything() && self.fields.is_everything()
+        matches!(self.ready.labels, Labels::All) && self.ready.fields.is_empty()
+    }
+
+    /// What it takes to judge an object beside looking at it, in bytes that are looked at.
+    pub(crate) fn cost(&self) -> usize {
+        self.ready.cost
     }
 
     /// The name that every selected object has, if the selectors ask for one.
     pub fn name(&self) -> Option<&str> {
-        self.fields.exact("metadata.name")
+        self.exact("metadata.name")
     }
 
     /// Whether nothing but one name is asked for: whatever is under a key of that name is selected.
     pub(crate) fn is_a_name(&self) -> bool {
-        match self.fields.terms() {
-            [term] => term.field == "metadata.name" && !term.negated && self.labels.is_everything(),
-            _ => false,
-        }
+        matches!(self.ready.labels, Labels::All) && self.ready.fields.is_one_value("metadata.name")
     }
 
     /// The namespace that every selected object has, if the selectors ask for one.
     pub fn namespace(&self) -> Option<&str> {
-        self.fields.exact("metadata.namespace")
+        self.exact("metadata.namespace")
     }
 
     /// Whether an object is selected. An object that cannot be read is not.
     pub fn matches(&self, stored: &Stored, namespace: &str, name: &str) -> bool {
-        if !self.labels.is_everything() {
-            let matched = stored.with_labels(|_, labels| match &self.ready.labels {
-                None => self.labels.matches(|key| labels.get(key)),
-                Some(matcher) => matcher.matches(labels.iter()),
-            });
-            if !matched.unwrap_or(false) {
-                return false;
+        let matched = match &self.ready.labels {
+            Labels::All => Ok(true),
+            Labels::Short(selector) => {
+                stored.with_labels(|_, labels| selector.matches(|key| labels.get(key)))
             }
+            Labels::Long(matcher) => stored.with_labels(|_, labels| matcher.matches(labels.iter())),
+        };
+        if !matched.unwrap_or(false) {
+            return false;
         }
         self.ready
             .fields

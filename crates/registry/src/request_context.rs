@@ -97,9 +97,10 @@ impl RequestContext {
         }
     }
 
-    /// Whether something is worked on that takes long, by this request or a clone.
-    pub fn works_long(&self) -> bool {
-        self.work.load(Ordering::Relaxed) >= Self::LONG_WORK
+    /// Bytes of the largest thing that this request, or a clone, works on, if that takes long.
+    pub fn long_work(&self) -> Option<usize> {
+        let bytes = self.work.load(Ordering::Relaxed);
+        (bytes >= Self::LONG_WORK).then_some(bytes)
     }
 
     /// The warnings so far, which are forgotten here.

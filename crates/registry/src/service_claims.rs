@@ -188,7 +188,7 @@ fn address_of(service: &Service) -> Option<Ipv4Addr> {
     has.then(|| service.spec.cluster_ip.parse().ok()).flatten()
 }
 
-/// The node ports that a service has: of its ports, and for health checks.
+/// The node ports that a service has: of its ports, and for health checks; sorted.
 fn ports_of(service: &Service) -> Vec<u16> {
     let ports = service.spec.ports.iter().map(|it| it.node_port);
     let all = ports.chain([service.spec.health_check_node_port]);

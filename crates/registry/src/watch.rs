@@ -198,7 +198,8 @@ impl EventStream {
         }
         let mut events = Vec::with_capacity(page.kvs.len() + 1);
         for kv in &page.kvs {
-            self.budget.spend(OBJECT + kv.value.len()).await;
+            let judging = OBJECT + self.interest.predicate.cost();
+            self.budget.spend(judging + kv.value.len()).await;
             let stored = self.codec.stored(kv);
             if let Err(failure) = self.check(&stored) {
                 // A client takes what it gets here for all there is.
@@ -268,7 +269,8 @@ impl EventStream {
         let mut events = Vec::with_capacity(batch.events.len());
         for event in &batch.events {
             let written = event.current().map_or(0, |kv| kv.value.len());
-            self.budget.note(OBJECT + written);
+            let judging = OBJECT + self.interest.predicate.cost();
+            self.budget.note(judging + written);
             events.extend(self.rewrite(event)?);
         }
         let owed = self

@@ -3,11 +3,14 @@
 //! What it costs to judge an object depends on the object's labels, not on how long the selector
 //! is: requirements on one key become one rule, and rules are found by key. It selects exactly what
 //! the selector does; for a handful of requirements the selector itself is as good.
+//!
+//! It takes four times the selector's text or so, in four allocations: a server keeps one for each
+//! watch, and how long it is, is up to a client.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use super::{Operator, Requirement, Selector};
-use crate::Str;
 use crate::go_text::parse_int;
 
 /// A [`Selector`] made ready for many objects.
@@ -22,57 +25,74 @@ use crate::go_text::parse_int;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelMatcher {
+    /// Keys and values, one after the other.
+    text: Box<str>,
     /// Sorted by key, each key once.
-    rules: Vec<(Str, Rule)>,
-    /// How many of them ask for the label to be there.
+    rules: Box<[Rule]>,
+    /// Of all rules, those of one side by side.
+    values: Box<[Span]>,
+    /// Sorted by rule.
+    bounds: Box<[Bounds]>,
+    /// How many rules ask for the label to be there.
     needed: usize,
     /// Nothing can be selected.
     nothing: bool,
 }
 
+/// A piece of the text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Span {
+    start: u32,
+    end: u32,
+}
+
 /// All requirements on one key.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rule {
+    key: Span,
+    /// Values one of which the label must have, sorted; counts if `limited`.
+    allowed: Span,
+    /// Where those end that it must not have, which come next, sorted.
+    refused_end: u32,
     /// The label has to be there.
     present: bool,
     /// The label must not be there.
     absent: bool,
-    /// Sorted; none: any value will do.
-    allowed: Option<Vec<Str>>,
-    /// Sorted.
-    refused: Vec<Str>,
-    /// The value has to be a greater number.
+    /// Not any value will do.
+    limited: bool,
+    /// There are bounds.
+    bounded: bool,
+}
+
+/// Bounds of the number that a label's value has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bounds {
+    rule: usize,
+    /// The value has to be greater.
     above: Option<i64>,
-    /// The value has to be a smaller number.
+    /// The value has to be smaller.
     below: Option<i64>,
 }
 
 impl LabelMatcher {
     /// Of n requirements and values; takes n log n steps.
     pub(super) fn new(selector: &Selector) -> Self {
-        let mut rules: Vec<(Str, Rule)> = Vec::new();
-        let mut nothing = selector.is_nothing();
+        let mut packing = Packing {
+            nothing: selector.is_nothing(),
+            ..Packing::default()
+        };
         // They are sorted by key.
-        for requirement in selector.requirements() {
-            if rules
-                .last()
-                .is_none_or(|(key, _)| **key != *requirement.key())
-            {
-                rules.push((requirement.key().into(), Rule::default()));
-            }
-            if let Some((_, rule)) = rules.last_mut() {
-                nothing |= !rule.add(requirement);
-            }
+        let requirements = selector.requirements();
+        for same in requirements.chunk_by(|left, right| left.key() == right.key()) {
+            packing.add(same);
         }
-        for (_, rule) in &mut rules {
-            rule.refused.sort_unstable();
-            nothing |= rule.present && rule.absent;
-        }
-        let needed = rules.iter().filter(|(_, rule)| rule.present).count();
         Self {
-            rules,
-            needed,
-            nothing,
+            text: packing.text.into(),
+            rules: packing.rules.into(),
+            values: packing.values.into(),
+            bounds: packing.bounds.into(),
+            needed: packing.needed,
+            nothing: packing.nothing,
         }
     }
 
@@ -83,38 +103,162 @@ impl LabelMatcher {
         }
         let mut needed = self.needed;
         for (key, value) in labels {
-            let found = self.rules.binary_search_by(|(it, _)| (**it).cmp(key));
+            let found = self
+                .rules
+                .binary_search_by(|rule| self.at(rule.key).cmp(key));
             let Ok(index) = found else { continue };
-            let (_, rule) = &self.rules[index];
-            if !rule.matches(value) {
+            if !self.allows(index, value) {
                 return false;
             }
-            needed -= usize::from(rule.present);
+            needed -= usize::from(self.rules[index].present);
         }
         needed == 0
     }
+
+    /// Whether the value of a label satisfies all of a rule.
+    fn allows(&self, index: usize, value: &str) -> bool {
+        let rule = &self.rules[index];
+        let refused = Span {
+            start: rule.allowed.end,
+            end: rule.refused_end,
+        };
+        if rule.absent || self.has(refused, value) {
+            return false;
+        }
+        if rule.limited && !self.has(rule.allowed, value) {
+            return false;
+        }
+        if !rule.bounded {
+            return true;
+        }
+        let bounds = self.bounds.binary_search_by_key(&index, |it| it.rule);
+        let bounds = bounds.ok().map(|at| self.bounds[at]);
+        bounds.is_none_or(|Bounds { above, below, .. }| {
+            parse_int(value).is_ok_and(|value| {
+                above.is_none_or(|limit| value > limit) && below.is_none_or(|limit| value < limit)
+            })
+        })
+    }
+
+    /// Whether a value is among these.
+    fn has(&self, values: Span, value: &str) -> bool {
+        let values = self.values.get(values.range()).unwrap_or_default();
+        values
+            .binary_search_by(|it| self.at(*it).cmp(value))
+            .is_ok()
+    }
+
+    fn at(&self, span: Span) -> &str {
+        self.text.get(span.range()).unwrap_or_default()
+    }
 }
 
-impl Rule {
+impl Span {
+    fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// A matcher that is being made.
+#[derive(Default)]
+struct Packing {
+    text: String,
+    rules: Vec<Rule>,
+    values: Vec<Span>,
+    bounds: Vec<Bounds>,
+    needed: usize,
+    nothing: bool,
+}
+
+impl Packing {
+    /// Takes in all requirements on one key.
+    fn add(&mut self, same: &[Requirement]) {
+        let mut draft = Draft::default();
+        for requirement in same {
+            self.nothing |= !draft.add(requirement);
+        }
+        draft.refused.sort_unstable();
+        draft.refused.dedup();
+        self.nothing |= draft.present && draft.absent;
+        self.needed += usize::from(draft.present);
+        let key = self.put(same.first().map_or("", Requirement::key));
+        let start = offset(self.values.len());
+        for value in draft.allowed.iter().flatten() {
+            let value = self.put(value);
+            self.values.push(value);
+        }
+        let end = offset(self.values.len());
+        for value in &draft.refused {
+            let value = self.put(value);
+            self.values.push(value);
+        }
+        let bounded = draft.above.is_some() || draft.below.is_some();
+        if bounded {
+            self.bounds.push(Bounds {
+                rule: self.rules.len(),
+                above: draft.above,
+                below: draft.below,
+            });
+        }
+        self.rules.push(Rule {
+            key,
+            allowed: Span { start, end },
+            refused_end: offset(self.values.len()),
+            present: draft.present,
+            absent: draft.absent,
+            limited: draft.allowed.is_some(),
+            bounded,
+        });
+    }
+
+    fn put(&mut self, text: &str) -> Span {
+        let start = offset(self.text.len());
+        self.text.push_str(text);
+        Span {
+            start,
+            end: offset(self.text.len()),
+        }
+    }
+}
+
+/// Selectors of four gigabytes there are none.
+fn offset(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// What the requirements on one key come to.
+#[derive(Default)]
+struct Draft<'a> {
+    present: bool,
+    absent: bool,
+    /// Sorted; none: any value will do.
+    allowed: Option<Vec<&'a str>>,
+    refused: Vec<&'a str>,
+    above: Option<i64>,
+    below: Option<i64>,
+}
+
+impl<'a> Draft<'a> {
     /// Takes in a requirement. False if nothing can satisfy it.
-    fn add(&mut self, requirement: &Requirement) -> bool {
-        let values = requirement.values();
+    fn add(&mut self, requirement: &'a Requirement) -> bool {
+        let values = requirement.values().iter().map(|it| it.as_str());
         match requirement.operator() {
             Operator::Equals | Operator::DoubleEquals | Operator::In => {
                 self.present = true;
-                let mut sorted = values.to_vec();
+                let mut sorted: Vec<_> = values.collect();
                 sorted.sort_unstable();
                 self.allowed = Some(match self.allowed.take() {
                     None => sorted,
                     Some(before) => common(before, &sorted),
                 });
             }
-            Operator::NotEquals | Operator::NotIn => self.refused.extend_from_slice(values),
+            Operator::NotEquals | Operator::NotIn => self.refused.extend(values),
             Operator::Exists => self.present = true,
             Operator::DoesNotExist => self.absent = true,
             Operator::GreaterThan | Operator::LessThan => {
                 self.present = true;
-                let limit = values.first().and_then(|it| parse_int(it).ok());
+                let limit = requirement.values().first();
+                let limit = limit.and_then(|it| parse_int(it).ok());
                 let Some(limit) = limit else {
                     return false;
                 };
@@ -127,33 +271,15 @@ impl Rule {
         }
         true
     }
-
-    /// Whether the value of a label satisfies all of them.
-    fn matches(&self, value: &str) -> bool {
-        let is_in = |set: &[Str]| set.binary_search_by(|it| (**it).cmp(value)).is_ok();
-        if self.absent || is_in(&self.refused) {
-            return false;
-        }
-        if self.allowed.as_ref().is_some_and(|allowed| !is_in(allowed)) {
-            return false;
-        }
-        if self.above.is_none() && self.below.is_none() {
-            return true;
-        }
-        parse_int(value).is_ok_and(|value| {
-            self.above.is_none_or(|limit| value > limit)
-                && self.below.is_none_or(|limit| value < limit)
-        })
-    }
 }
 
 /// What is in both of two sorted lists.
-fn common(left: Vec<Str>, right: &[Str]) -> Vec<Str> {
+fn common<'a>(left: Vec<&'a str>, right: &[&str]) -> Vec<&'a str> {
     let mut rest = right;
     let mut kept = left;
     kept.retain(|value| {
         while let Some((first, after)) = rest.split_first() {
-            match first.cmp(value) {
+            match (*first).cmp(*value) {
                 Ordering::Less => rest = after,
                 Ordering::Equal => return true,
                 Ordering::Greater => return false,
@@ -162,4 +288,29 @@ fn common(left: Vec<Str>, right: &[Str]) -> Vec<Str> {
         false
     });
     kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write as _;
+
+    #[test]
+    fn a_long_one_is_a_few_times_its_text() {
+        for (term, most) in [("!a", 6), ("a", 6), ("ab=c", 8)] {
+            let mut text = "zz".to_owned();
+            for number in 0..2300 {
+                let (key, value) = term.split_once('=').unwrap_or((term, ""));
+                let equals = if value.is_empty() { "" } else { "!=" };
+                write!(text, ",{key}{number}{equals}{value}").expect("there is memory");
+            }
+            let selector: Selector = text.parse().expect("it is one");
+            let matcher = selector.matcher();
+            let bytes = size_of_val(&*matcher.text)
+                + size_of_val(&*matcher.rules)
+                + size_of_val(&*matcher.values)
+                + size_of_val(&*matcher.bounds);
+            assert!(bytes < most * text.len(), "{bytes} of {}", text.len());
+        }
+    }
 }

@@ -3,7 +3,8 @@
 //! A typed object has every field that its kind requires, and JSON writes those even if they are
 //! empty. To a server that applies it that would say that they are wanted empty. So fields are left
 //! out here that are zero; what is optional and set is kept, though it be empty (`emptyDir: {}`,
-//! `replicas: 0`). `status` is the server's, and so are `managedFields`.
+//! `replicas: 0`). `status` is the server's, and so is most of the metadata of an object that was
+//! read from it.
 
 use serde_json::{Map, Value};
 
@@ -26,6 +27,20 @@ pub fn to_wanted(message: &dyn Message, with_status: bool) -> Result<Value, Enco
     Ok(wanted)
 }
 
+/// What a server writes into metadata. Applied, `deletionTimestamp` would make an object that is
+/// terminating from its birth, or be refused; `uid` and `resourceVersion` would make a condition of
+/// where the object was read.
+const SERVERS_METADATA: [&str; 8] = [
+    "creationTimestamp",
+    "deletionGracePeriodSeconds",
+    "deletionTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+
 /// Takes out what the server writes.
 pub(crate) fn drop_servers_fields(object: &mut Value, with_status: bool) {
     let Value::Object(map) = object else { return };
@@ -33,7 +48,9 @@ pub(crate) fn drop_servers_fields(object: &mut Value, with_status: bool) {
         map.remove("status");
     }
     if let Some(Value::Object(metadata)) = map.get_mut("metadata") {
-        metadata.remove("managedFields");
+        for field in SERVERS_METADATA {
+            metadata.remove(field);
+        }
     }
 }
 

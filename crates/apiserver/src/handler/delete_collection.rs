@@ -14,7 +14,7 @@ pub(super) async fn answer(
     let form = call.form(&target, &Offer::BUILT_IN)?;
     let deleter = target.rest.collection_deleter();
     let deleter = deleter.ok_or_else(|| call.no_such_verb())?;
-    let selected = list::options(call)?;
+    let selected = list::options(call).await?;
     deleter.check_list(&selected)?;
     let options = delete::options(call, body).await?;
     let page = deleter

@@ -43,7 +43,7 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
     };
     let refused = |refusal| crate::represent::not_acceptable(&refusal);
     let chosen = negotiate(call.request.accept(), &offer).map_err(refused)?;
-    let options = options(call)?;
+    let options = options(call).await?;
     let timeout = match options
         .timeout_seconds
         .and_then(|it| u64::try_from(it).ok())
@@ -91,8 +91,8 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
 
 /// The options of a watch. By the older paths for watches, which need no option to be one, they are
 /// looked at as those of a list, as upstream.
-fn options(call: Call<'_>) -> Result<ListOptions, Status> {
-    let mut options = list::options(call)?;
+async fn options(call: Call<'_>) -> Result<ListOptions, Status> {
+    let mut options = list::options(call).await?;
     if !options.watch {
         if let Err(error @ OptionsError::Invalid { .. }) = options.list_position() {
             return Err(error.to_status());

@@ -17,6 +17,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+/// How long it may take to drop what has not ended within the drain timeout.
+const DROP_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// A server that answers. Dropping it ends it at once; [`shutdown`](Self::shutdown) lets requests
 /// end first.
 pub struct RunningServer {
@@ -30,6 +33,8 @@ pub struct RunningServer {
     pub(super) own_streams: mpsc::Sender<Handover>,
     pub(super) ending: Ending,
     pub(super) shutdown_delay: Duration,
+    /// How long what goes on may take to end.
+    pub(super) drain_timeout: Duration,
     pub(super) tasks: JoinSet<()>,
 }
 
@@ -124,13 +129,18 @@ impl RunningServer {
     }
 
     /// Announces the end, stops accepting, tells clients to go elsewhere, ends watches, lets other
-    /// requests end for the drain timeout, and returns when everything has ended.
+    /// requests end for the drain timeout, and returns when everything has ended, or a second
+    /// after that timeout at the latest.
     ///
     /// Cancel safe: dropping the future ends the server at once.
     pub async fn shutdown(mut self) {
         self.announce_shutdown().await;
         self.ending.close();
-        while self.tasks.join_next().await.is_some() {}
+        let tasks = &mut self.tasks;
+        let ended = async { while tasks.join_next().await.is_some() {} };
+        let limit = self.drain_timeout.saturating_add(DROP_TIMEOUT);
+        // A task that works without rest cannot be dropped meanwhile: it is not waited for.
+        drop(tokio::time::timeout(limit, ended).await);
     }
 }
 

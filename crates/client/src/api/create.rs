@@ -11,7 +11,8 @@ impl<K: Object> Api<K> {
     /// Creates an object; the answer is as the server stored it.
     ///
     /// # Errors
-    /// [`is_already_exists`](ApiError::is_already_exists), [`is_invalid`](ApiError::is_invalid), …
+    /// [`is_already_exists`](ApiError::is_already_exists), [`is_invalid`](ApiError::is_invalid), …;
+    /// [`is_written`](ApiError::is_written) if it is there, and `K` cannot hold what it became.
     pub async fn create(&self, object: &K) -> Result<K, ApiError>
     where
         K: Encode,

@@ -25,8 +25,13 @@ pub enum DeleteAnswer<K> {
 impl<K: Object> Api<K> {
     /// Deletes the object, as its kind does it.
     ///
+    /// Objects that `K` cannot hold are best deleted through an `Api<Metadata<K>>`, which reads
+    /// nothing else of them.
+    ///
     /// # Errors
-    /// [`is_not_found`](ApiError::is_not_found) if there is none.
+    /// [`is_not_found`](ApiError::is_not_found) if there is none;
+    /// [`is_written`](ApiError::is_written) if it was deleted (or is terminating now) and `K`
+    /// cannot hold the object that the server answered with.
     pub async fn delete(&self, name: &str) -> Result<DeleteAnswer<K>, ApiError> {
         self.delete_with(name, &DeleteOptions::default()).await
     }
@@ -50,10 +55,7 @@ impl<K: Object> Api<K> {
             }
             return Ok(DeleteAnswer::Status(Box::new(status)));
         }
-        let object = self.endpoint.object(sent)?;
-        if !dry_run {
-            self.endpoint.record(|| deleted(&object));
-        }
+        let object = self.endpoint.written_as(sent, dry_run, deleted)?;
         Ok(DeleteAnswer::Object(Box::new(object)))
     }
 

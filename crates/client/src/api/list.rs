@@ -65,7 +65,7 @@ impl<K: Object> Api<K> {
         .boxed()
     }
 
-    async fn page(&self, options: &ListOptions) -> Result<ItemStream<K>, ApiError> {
+    pub(super) async fn page(&self, options: &ListOptions) -> Result<ItemStream<K>, ApiError> {
         let query = ListOptions {
             watch: false,
             ..options.clone()

@@ -61,6 +61,11 @@ const APPLY: &str = "application/apply-patch+yaml";
 
 impl<K: Object> Api<K> {
     /// Changes the object of this name; the answer is the object after it.
+    ///
+    /// # Errors
+    /// [`is_not_found`](ApiError::is_not_found), [`is_invalid`](ApiError::is_invalid), …;
+    /// [`is_written`](ApiError::is_written) if the change was made and `K` cannot hold the object
+    /// after it. An `Api<Metadata<K>>` patches such objects too.
     pub async fn patch(&self, name: &str, patch: &Patch) -> Result<K, ApiError> {
         self.patch_with(name, patch, &PatchOptions::default()).await
     }
@@ -90,8 +95,30 @@ impl<K: Object> Api<K> {
     /// options need a field manager.
     ///
     /// Fields that are empty are not wanted, though the kind requires them; nor are `status` and
-    /// what else the server writes. To apply exactly what you say, use [`Patch::Apply`] or an
-    /// [`Unstructured`](kubist_apimachinery::Unstructured) object.
+    /// what else the server writes into an object that was read from it: `creationTimestamp`,
+    /// `deletionTimestamp`, `deletionGracePeriodSeconds`, `generation`, `managedFields` and
+    /// `selfLink`, and `uid` and `resourceVersion` too, because an apply is about fields and not
+    /// about a state. As preconditions those two want to be said: to apply exactly what you say,
+    /// use [`Patch::Apply`] or an [`Unstructured`](kubist_apimachinery::Unstructured) object.
+    ///
+    /// ```
+    /// # use kubist_api::apps::v1::Deployment;
+    /// # use kubist_apimachinery::PatchOptions;
+    /// # use kubist_client::{Api, ApiError, Patch};
+    /// # async fn example(deployments: Api<Deployment>) -> Result<(), ApiError> {
+    /// let mut wanted = Deployment::default();
+    /// wanted.metadata.name = "web".into();
+    /// wanted.spec.replicas = Some(3);
+    /// let mine = PatchOptions::managed_by("example.com/scaler");
+    /// let web = deployments.apply(&wanted, &mine).await?;
+    ///
+    /// let if_same = Patch::Apply(serde_json::json!({ // only if it is still that Deployment
+    ///     "apiVersion": "apps/v1", "kind": "Deployment",
+    ///     "metadata": {"name": "web", "uid": web.metadata.uid}, "spec": {"replicas": 5},
+    /// }));
+    /// deployments.patch_with("web", &if_same, &mine).await?;
+    /// # Ok(()) }
+    /// ```
     pub async fn apply(&self, object: &K, options: &PatchOptions) -> Result<K, ApiError>
     where
         K: Encode,

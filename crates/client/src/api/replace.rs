@@ -12,7 +12,8 @@ impl<K: Object> Api<K> {
     /// refuses it unless that is still the newest.
     ///
     /// # Errors
-    /// [`is_conflict`](ApiError::is_conflict): read again, change again, replace again.
+    /// [`is_conflict`](ApiError::is_conflict): read again, change again, replace again;
+    /// [`is_written`](ApiError::is_written): it was replaced, and `K` cannot hold what it became.
     pub async fn replace(&self, object: &K) -> Result<K, ApiError>
     where
         K: Encode,

@@ -4,21 +4,58 @@
 //! longer knows the version to go on from. It is for programs that follow a stream of events and
 //! keep no copy of the objects. Upstream's `RetryWatcher`.
 
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use futures_core::Stream;
 use futures_core::stream::BoxStream;
 use futures_util::StreamExt as _;
-use kubist_apimachinery::{ListOptions, Object, ResourceVersion, Retry};
+use kubist_apimachinery::{ListOptions, Object, ResourceVersion, Retry, Str};
 use kubist_cache::WatchItem;
 use tokio::time::Instant;
 
 use super::Api;
 use crate::error::{ApiError, RequestError};
+use crate::passing::Passing;
 
 /// The shortest time from the beginning of a watch to that of the next; client-go's number.
 const RESTART_MIN: Duration = Duration::from_secs(1);
 
 type Events<K> = BoxStream<'static, Result<WatchItem<K>, ApiError>>;
+
+/// A watch that goes on: a stream of events that can be asked what keeps it from bringing any. See
+/// [`Api::watch_on`].
+pub struct WatchOn<K> {
+    events: Events<K>,
+    passing: Arc<Passing>,
+}
+
+impl<K> WatchOn<K> {
+    /// What keeps it from watching, in one line with the cause and what to do; none if nothing
+    /// does.
+    pub fn last_problem(&self) -> Option<Str> {
+        self.passing.last()
+    }
+}
+
+impl<K> Stream for WatchOn<K> {
+    type Item = Result<WatchItem<K>, ApiError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.get_mut().events.poll_next_unpin(cx)
+    }
+}
+
+impl<K> fmt::Debug for WatchOn<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WatchOn")
+            .field("last_problem", &self.last_problem())
+            .finish_non_exhaustive()
+    }
+}
 
 impl<K: Object> Api<K> {
     /// Watches from the options' resource version on, and goes on after the server's end of the
@@ -29,11 +66,30 @@ impl<K: Object> Api<K> {
     /// 401, 403, and whatever else says [`Retry::Never`]. An object without a version is a
     /// [`RequestError::NoVersion`].
     ///
+    /// While it cannot watch it goes on trying, and the log says why: a warning, once in ten
+    /// seconds at most. [`WatchOn::last_problem`] is the last of them.
+    ///
     /// Cancel safety: dropping the stream ends it.
     ///
     /// # Errors
     /// The options name no version, or `0`: events could be missed or repeated.
-    pub fn watch_on(&self, options: &ListOptions) -> Result<Events<K>, ApiError> {
+    pub fn watch_on(&self, options: &ListOptions) -> Result<WatchOn<K>, ApiError> {
+        let kind = &self.resource().kind;
+        let what = match self.namespace() {
+            Some(namespace) => format!("the watch of {kind} in {namespace}"),
+            None => format!("the watch of {kind}"),
+        };
+        let passing = Arc::new(Passing::new(what));
+        let events = self.follow(options, Arc::clone(&passing))?;
+        Ok(WatchOn { events, passing })
+    }
+
+    /// As [`Self::watch_on`], telling its problems to whoever waits.
+    pub(super) fn follow(
+        &self,
+        options: &ListOptions,
+        passing: Arc<Passing>,
+    ) -> Result<Events<K>, ApiError> {
         let version = &options.resource_version;
         if version.is_unset() || version.is_any() {
             return Err(RequestError::NoVersion.into());
@@ -48,6 +104,7 @@ impl<K: Object> Api<K> {
             events: None,
             next_start: Instant::now(),
             done: false,
+            passing,
         };
         let items = futures_util::stream::unfold(follower, |mut follower| async move {
             let item = follower.next().await?;
@@ -65,6 +122,7 @@ struct Follower<K> {
     /// When the next request may be made.
     next_start: Instant,
     done: bool,
+    passing: Arc<Passing>,
 }
 
 impl<K: Object> Follower<K> {
@@ -98,7 +156,10 @@ impl<K: Object> Follower<K> {
         tokio::time::sleep_until(self.next_start).await;
         self.next_start = Instant::now() + RESTART_MIN;
         match self.api.watch(&self.options).await {
-            Ok(events) => self.events = Some(events),
+            Ok(events) => {
+                self.events = Some(events);
+                self.passing.answered();
+            }
             Err(error) => self.pause(error)?,
         }
         Ok(())
@@ -107,8 +168,12 @@ impl<K: Object> Follower<K> {
     /// Puts the next start off as the error says; one that does not pass is the end.
     fn pause(&mut self, error: ApiError) -> Result<(), ApiError> {
         match error.retry() {
-            Retry::Backoff => Ok(()),
+            Retry::Backoff => {
+                self.passing.failed(&error);
+                Ok(())
+            }
             Retry::After(wait) => {
+                self.passing.failed(&error);
                 self.next_start = self.next_start.max(Instant::now() + wait);
                 Ok(())
             }

@@ -2,7 +2,7 @@
 
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{ListOptions, Unstructured};
-use kubist_client::{Api, ApiError, Client, Config, Discovery, Patch, Subresource};
+use kubist_client::{Api, ApiError, Client, Config, Discovery, Patch, Subresource, WaitUntilError};
 
 fn sendable<T: Send>(_: &T) {}
 fn free<T: Send + Sync + Unpin + 'static>() {}
@@ -15,6 +15,7 @@ fn handles_and_errors_are_free_to_move() {
     free::<Api<Unstructured>>();
     free::<Subresource<Pod>>();
     free::<ApiError>();
+    free::<WaitUntilError>();
     free::<Discovery>();
     free::<Patch>();
 }
@@ -29,5 +30,7 @@ async fn futures_can_be_spawned() {
     sendable(&pods.watch(&options));
     sendable(&pods.list_all(&options));
     sendable(&pods.delete("web"));
+    sendable(&pods.wait_until("web", |_| true));
+    sendable(&pods.wait_until_within("web", std::time::Duration::ZERO, |_| true));
     sendable(&client.discover());
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{Wire, WireError};
-use kubist_apimachinery::{GroupResource, Retry, Status, StatusReason};
+use kubist_apimachinery::{GroupResource, Retry, Status, StatusReason, with_causes};
 use kubist_client::{AnswerError, Api, ApiError};
 use kubist_codec::envelope;
 
@@ -99,10 +99,11 @@ fn cause(error: &ApiError) -> &AnswerError {
 #[tokio::test]
 async fn what_cannot_be_read_is_named_by_place_and_cause() {
     let error = get(Reply::json(r#"{"spec":{"containers":[{"name":1}]}}"#)).await;
-    assert_eq!(
-        error.to_string(),
-        "the answer to GET /api/v1/namespaces/shop/pods/web cannot be read"
-    );
+    let text = error.to_string();
+    let what = "the answer to GET /api/v1/namespaces/shop/pods/web cannot be read: \
+                the object is broken: spec.containers[0].name: ";
+    assert!(text.starts_with(what), "{text}");
+    assert_eq!(text, with_causes(&error), "each part once");
     let AnswerError::Object(wire) = cause(&error) else {
         panic!("{error:?}")
     };
@@ -164,10 +165,9 @@ async fn an_answer_that_is_cut_is_an_error_of_the_transport() {
     let error = get(Reply::json(pod).header("content-length", "5000").then_cut()).await;
     assert!(matches!(error, ApiError::Transport { .. }), "{error:?}");
     assert_eq!(error.retry(), Retry::Backoff);
-    assert_eq!(
-        error.to_string(),
-        "GET /api/v1/namespaces/shop/pods/web got no answer"
-    );
+    let text = error.to_string();
+    let what = "GET /api/v1/namespaces/shop/pods/web got no answer: the connection was closed";
+    assert!(text.starts_with(what), "{text}");
 }
 
 #[tokio::test]

@@ -82,6 +82,11 @@ async fn one_bad_item_makes_a_whole_list_an_error_that_names_it() {
         .list(&ListOptions::default())
         .await
         .unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.contains("item 1 of the list (b) is broken: spec: "),
+        "{text}"
+    );
     let ApiError::Answer { request, source } = error else {
         panic!("{error:?}")
     };

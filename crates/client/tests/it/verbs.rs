@@ -6,7 +6,7 @@ use kubist_api::core::v1::{Namespace, Pod};
 use kubist_apimachinery::wire::{DecodeContext, Wire};
 use kubist_apimachinery::{
     DeleteOptions, FieldValidation, ListOptions, PatchOptions, PostOptions, PropagationPolicy,
-    Resource, ResourceVersion, Status,
+    Resource, ResourceVersion, Status, Time,
 };
 use kubist_client::{Api, DeleteAnswer, Patch, RequestError};
 use kubist_codec::envelope::Envelope;
@@ -189,14 +189,21 @@ async fn apply_wants_nothing_that_is_only_empty_and_nothing_that_is_the_servers(
     web.metadata.name = "web".into();
     web.spec.replicas = Some(0);
     web.status.replicas = 3;
+    // As it was read from a server.
+    web.metadata.uid = "u-1".into();
+    web.metadata.resource_version = "7".into();
+    web.metadata.generation = 2;
+    web.metadata.self_link = "/apis/apps/v1".into();
+    web.metadata.creation_timestamp = Some(Time::from_unix(1));
+    web.metadata.deletion_timestamp = Some(Time::from_unix(1));
+    web.metadata.deletion_grace_period_seconds = Some(30);
     let volumes = &mut web.spec.template.spec.volumes;
     volumes.push(kubist_api::core::v1::Volume {
         name: "scratch".into(),
         empty_dir: Some(Box::default()),
         ..Default::default()
     });
-    let mut options = PatchOptions::default();
-    options.post.field_manager = "me".into();
+    let options = PatchOptions::managed_by("me");
     api.apply(&web, &options).await.unwrap();
     let body: serde_json::Value = serde_json::from_slice(&only(&server).body).unwrap();
     let expected = serde_json::json!({

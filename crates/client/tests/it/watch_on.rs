@@ -136,6 +136,8 @@ async fn a_watch_that_goes_on_needs_versions() {
             matches!(refused, Some(ApiError::Request(RequestError::NoVersion))),
             "{version:?}: {refused:?}"
         );
+        let text = refused.unwrap().to_string();
+        assert!(text.contains("metadata.resource_version"), "{text}");
     }
     let seen = follow(&server).await;
     assert!(

@@ -5,6 +5,7 @@ mod controller;
 mod manager;
 mod own_writes;
 mod pace;
+mod panics;
 mod running;
 mod stop;
 mod wake_ups;

@@ -7,16 +7,18 @@ use std::time::Duration;
 
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::ObjectName;
-use kubist_cache::{FetchError, Selection, Source as _, Written};
+use kubist_cache::{Change, FetchError, Selection, Source as _, Written};
 use kubist_informers::{
-    InformerConfig, InformerState, LOGGED_EVERY, QueueKind, SharedInformer, SyncError,
+    HandlerConfig, InformerConfig, InformerState, LOGGED_EVERY, NOT_STARTED_AFTER, Problem,
+    QueueKind, SharedInformer, SyncError,
 };
 use parking_lot::Mutex;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
+use tracing::subscriber::NoSubscriber;
+use tracing::{Dispatch, Event, Metadata, Subscriber};
 
 use crate::cluster::{Cluster, pod};
 use crate::handlers::{factory, started};
@@ -148,6 +150,60 @@ async fn a_forgotten_start_is_an_error_and_not_a_wait_for_ever() {
         pods.synced().await.err(),
         Some(SyncError::Stopped { problem: None })
     );
+}
+
+/// Contract INF-21.
+#[tokio::test(start_paused = true)]
+async fn a_forgotten_start_is_logged_if_there_are_only_handlers_and_subscriptions() {
+    for subscribes in [true, false] {
+        let (log, _second) = (Log::default(), Dispatch::new(NoSubscriber::default()));
+        let _guard = tracing::subscriber::set_default(log.clone());
+        let factory = factory(&Cluster::with(&["a"]), QueueKind::RealFifo);
+        let pods = factory.informer::<Pod>();
+        if subscribes {
+            let mut changes = pods.subscribe(HandlerConfig::default());
+            let nothing = tokio::time::timeout(Duration::from_mins(1), changes.next());
+            assert!(nothing.await.is_err());
+        } else {
+            pods.add_handler(|_: Change<Pod>| {});
+            pods.add_handler(|_: Change<Pod>| {});
+            tokio::time::sleep(Duration::from_mins(1)).await;
+        }
+        let lines = log.lines.lock().clone();
+        let warnings: Vec<_> = lines.iter().filter(|it| it.starts_with("WARN")).collect();
+        assert_eq!(warnings.len(), 1, "once: {warnings:?}");
+        assert!(
+            warnings[0].contains("SharedInformerFactory::start"),
+            "{warnings:?}"
+        );
+    }
+}
+
+/// Contract INF-21.
+#[tokio::test(start_paused = true)]
+async fn a_start_that_comes_in_time_or_an_informer_that_is_dropped_is_no_problem() {
+    let problems = Arc::new(AtomicU64::new(0));
+    for starts in [true, false] {
+        let cluster = Cluster::with(&["a"]);
+        let count = Arc::clone(&problems);
+        let config = InformerConfig {
+            on_problem: Some(Arc::new(move |_: &Problem| {
+                count.fetch_add(1, Ordering::Relaxed);
+            })),
+            ..InformerConfig::default()
+        };
+        let pods = SharedInformer::new(cluster.lister_watcher::<Pod>(&Selection::all()), config);
+        pods.add_handler(|_: Change<Pod>| {});
+        tokio::time::sleep(NOT_STARTED_AFTER / 2).await;
+        let mut tasks = JoinSet::new();
+        if starts {
+            tasks.spawn(async move { pods.run(CancellationToken::new()).await });
+        } else {
+            drop(pods);
+        }
+        tokio::time::sleep(Duration::from_mins(1)).await;
+    }
+    assert_eq!(problems.load(Ordering::Relaxed), 0);
 }
 
 /// Contract INF-21.

@@ -112,6 +112,11 @@ fn names_that_lead_nowhere_are_told_with_those_that_exist() {
         error.to_string(),
         "context \"typo\" does not exist; there are [\"eks\", \"gke\"]"
     );
+    let error = Kubeconfig::default().select(&selection("typo"), &Environment::default());
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "context \"typo\" does not exist; there is none"
+    );
     for change in [
         |flags: &mut Selection| flags.cluster = Some("typo".into()),
         |flags: &mut Selection| flags.user = Some("typo".into()),

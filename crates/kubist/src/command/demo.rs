@@ -84,15 +84,14 @@ enum Output {
 
 pub(crate) async fn run(options: Options) -> Outcome {
     let started = Instant::now();
-    let ended = signal::listen()?;
-    tokio::pin!(ended);
+    let mut signals = signal::listen()?;
     let progress = Progress::new(options.output == Output::Json);
     let mut report = Report::default();
     let server = Server::start(ServerConfig::default()).await?;
     let mut play = Play::new(&server, &progress, &mut report, &options);
     let played = tokio::select! {
         played = play.run() => played,
-        _ = &mut ended => Err(DemoError::Interrupted),
+        _ = signals.next() => Err(DemoError::Interrupted),
     };
     play.figures();
     let simulation = play.into_simulation();
@@ -102,7 +101,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
     finish(&report, &progress, options.output)?;
     if options.keep && report.ok {
         keep(&server, &options, &progress)?;
-        ended.await;
+        signals.next().await;
     }
     if let Some(simulation) = simulation {
         simulation.stop().await;

@@ -177,7 +177,7 @@ enum Choice {
 
 pub(crate) async fn run(options: Options) -> Outcome {
     let started = Instant::now();
-    let ended = signal::listen()?;
+    let mut signals = signal::listen()?;
     options.logging.install();
     system_limits::survive_file_size()?;
     let followed = options.encryption_provider_config_automatic_reload;
@@ -220,11 +220,14 @@ pub(crate) async fn run(options: Options) -> Outcome {
         started.elapsed().as_millis()
     ))?;
     let ended = tokio::select! {
-        signal = ended => Ok(signal.exit_code()),
+        signal = signals.next() => Ok(signal.exit_code()),
         fault = server.storage_failure() => Err(fault.into()),
     };
-    server.shutdown().await;
-    ended
+    // Who asks twice does not want to wait.
+    tokio::select! {
+        () = server.shutdown() => ended,
+        again = signals.next() => Ok(again.exit_code_at_once()),
+    }
 }
 
 /// Reads how values are encrypted.

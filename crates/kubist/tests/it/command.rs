@@ -135,6 +135,29 @@ impl Running {
         self.end("-INT")
     }
 
+    /// The same with as many as it takes.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the other process has its own clock"
+    )]
+    pub(crate) fn interrupt_until_it_ends(mut self) -> (ExitStatus, String) {
+        let pid = self.child.id().to_string();
+        for _ in 0..40 {
+            if self.child.try_wait().expect("it is a child").is_some() {
+                break;
+            }
+            let sent = Command::new("kill").args(["-INT", &pid]).status();
+            sent.expect("there is a kill");
+            std::thread::sleep(Duration::from_millis(250));
+        }
+        let ended = self.child.try_wait().expect("it is a child");
+        let mut errors = String::new();
+        let mut stderr = self.child.stderr.take().expect("it is piped");
+        let ended = ended.expect("it ends within 10 s");
+        stderr.read_to_string(&mut errors).expect("it is text");
+        (ended, errors)
+    }
+
     fn end(mut self, signal: &str) -> (ExitStatus, String) {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args([signal, &pid]).status();

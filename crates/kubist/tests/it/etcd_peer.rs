@@ -10,10 +10,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use futures_util::{StreamExt as _, stream::BoxStream};
+use futures_util::StreamExt as _;
 use kubist::apimachinery::{ApiResource, ListOptions, Object as _, Unstructured};
 use kubist::cache::WatchItem;
-use kubist::client::{Api, ApiError, Client};
+use kubist::client::{Api, Client, WatchOn};
 use kubist::{EtcdServers, Server, ServerConfig};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
@@ -111,7 +111,7 @@ pub(crate) async fn create(api: &Api<Unstructured>, object: &Unstructured) -> Un
     timeout(PATIENCE, created).await.unwrap()
 }
 
-type Items = BoxStream<'static, Result<WatchItem<Unstructured>, ApiError>>;
+type Items = WatchOn<Unstructured>;
 
 /// The next event of an object of this name that the program has annotated.
 async fn marked(items: &mut Items, name: &str) -> (&'static str, Unstructured) {

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use futures_util::{StreamExt as _, stream::BoxStream};
+use futures_util::StreamExt as _;
 use kubist::api::core::v1::{ConfigMap, Event, Namespace, Service, ServicePort};
 use kubist::apimachinery::ListOptions;
 use kubist::cache::WatchItem;
-use kubist::client::{Api, ApiError, Client};
+use kubist::client::{Api, Client, WatchOn};
 use kubist::kubeconfig::Options;
 use kubist::storage::Kv as _;
 use kubist::transport::Body;
@@ -277,7 +277,7 @@ fn identity(map: &ConfigMap) -> Write {
     (map.metadata.name.to_string(), version)
 }
 
-type Items = BoxStream<'static, Result<WatchItem<ConfigMap>, ApiError>>;
+type Items = WatchOn<ConfigMap>;
 
 /// Every event up to this version, in order.
 async fn events(mut items: Items, last: u64) -> Vec<Write> {

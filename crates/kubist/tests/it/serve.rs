@@ -62,6 +62,43 @@ fn ctrl_c_ends_it_in_order_too_and_its_code_says_so() {
 }
 
 #[test]
+fn a_second_ctrl_c_ends_it_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path(), &["--shutdown-delay-duration", "1h"]);
+    // The first begins to wait for an hour.
+    let (status, errors) = served.running.interrupt_until_it_ends();
+    assert_eq!((status.code(), errors.as_str()), (Some(130), ""));
+}
+
+#[test]
+fn a_token_that_no_header_carries_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for token in [" a", "a b", "a\u{e9}"] {
+        let error = fail(folder.path(), &["serve", "--token", token], b"");
+        assert!(error.contains("can never be used"), "{token}: {error}");
+    }
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the other process has its own clock"
+)]
+fn without_namespaces_there_is_no_controller_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let served = Served::start(folder.path(), &["--runtime-config", "api/v1=false"]);
+    // By then it would have asked for them more than once.
+    std::thread::sleep(Duration::from_millis(1_500));
+    let (status, errors) = served.running.terminate();
+    assert_eq!(status.code(), Some(0));
+    assert_eq!(errors.matches("namespace").count(), 1, "{errors}");
+    assert!(
+        errors.contains("the namespace controller is off"),
+        "{errors}"
+    );
+}
+
+#[test]
 fn a_pipe_where_a_file_is_expected_ends_in_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let made = Command::new("mkfifo")

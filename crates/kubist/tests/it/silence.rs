@@ -192,11 +192,25 @@ async fn a_dead_server_is_named_with_what_to_do() {
 
 /// Contract INF-21.
 #[tokio::test]
+async fn a_server_that_speaks_tls_and_is_called_without_is_told_as_such() {
+    let server = server().await;
+    let config = Config::new(format!("http://{}", server.address()).parse().unwrap());
+    let client = Client::new(Transport::new(config).unwrap(), Default::default());
+    all_are_told(client, &["check whether its address is https"]).await;
+    server.shutdown().await;
+}
+
+/// Contract INF-21.
+#[tokio::test]
 async fn credentials_that_cannot_be_had_are_not_taken_for_a_bad_network() {
     let server = server().await;
     let file = Auth::TokenFile(PathBuf::from("/nowhere/token"));
     let client = client(server.address(), server.api().ca_pem(), file);
-    let said = ["cannot get credentials", "/nowhere/token"];
+    let said = [
+        "cannot get credentials",
+        "/nowhere/token",
+        "(check the user in the kubeconfig: its plugin or its token file)",
+    ];
     let lines = all_are_told(client, &said).await;
     assert!(lines.iter().all(|it| !it.contains("network")), "{lines:?}");
     server.shutdown().await;

@@ -252,7 +252,7 @@ impl Shapes {
         };
         let more = SHAPE_BYTES + of_kind + items * ITEM_BYTES;
         self.room.take(&definition.metadata.name, &texts, more)?;
-        let kind = self.kind(&spec.group, &version.name, kind_key);
+        let kind = self.kind(&spec.group, &version.name, kind_key.clone());
         let (of_kind, room) = (kind.facts(), &mut self.room);
         let facts = ResourceFacts {
             group: of_kind.group,

@@ -25,7 +25,9 @@ pub(super) fn check(
         let detail = "must be None if spec.preserveUnknownFields is true";
         errors.push(FieldError::invalid(&at, strategy, detail));
     }
-    rules::word(errors, strategy, &STRATEGIES, &at);
+    if rules::required(errors, strategy, &at) {
+        rules::one_of_texts(errors, strategy, &STRATEGIES, &at);
+    }
     let webhook = conversion.webhook.as_deref();
     let client = webhook.and_then(|it| it.client_config.as_deref());
     let reviews = webhook.map_or(&[][..], |it| &it.conversion_review_versions);

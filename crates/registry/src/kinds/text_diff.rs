@@ -9,9 +9,9 @@ use std::ops::Range;
 const CONTEXT: usize = 3;
 /// Texts with more lines than this are not compared.
 const LINES_MAX: usize = 4000;
-/// Pairs of equal lines that are looked at. Beyond it what has not been compared is shown as
-/// replaced.
-const PAIRS_MAX: usize = 1 << 20;
+/// Lines, and pairs of equal lines, that are looked at: some milliseconds' work. Beyond it what has
+/// not been compared is shown as replaced.
+const STEPS_MAX: usize = 1 << 17;
 /// From so many lines on, those that more than one in a hundred is equal to begin no run.
 const LONG_LINES: usize = 200;
 
@@ -94,7 +94,7 @@ struct Matcher<'a> {
     new: &'a [&'a str],
     /// Where a line stands in the new text, unless it stands in too many places to begin a run.
     places: BTreeMap<&'a str, Vec<usize>>,
-    /// Pairs of lines that may still be compared.
+    /// Steps that may still be taken.
     left: usize,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Matcher<'a> {
             old,
             new,
             places,
-            left: PAIRS_MAX,
+            left: STEPS_MAX,
         }
     }
 
@@ -154,11 +154,13 @@ impl<'a> Matcher<'a> {
             let places = self.places.get(self.old[place]);
             let places = places.map_or(&[][..], Vec::as_slice);
             let first = places.partition_point(|it| *it < new.start);
-            for &other in places[first..].iter().take_while(|it| **it < new.end) {
-                if self.left == 0 {
-                    return best;
-                }
-                self.left -= 1;
+            let last = places.partition_point(|it| *it < new.end);
+            let Some(left) = self.left.checked_sub(1 + last.saturating_sub(first)) else {
+                self.left = 0;
+                return best;
+            };
+            self.left = left;
+            for &other in &places[first..last.max(first)] {
                 let run = other.checked_sub(1).and_then(|it| before.get(&it));
                 let length = run.copied().unwrap_or_default() + 1;
                 ending.insert(other, length);

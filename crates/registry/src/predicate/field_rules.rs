@@ -38,14 +38,39 @@ impl FieldRules {
             if term.negated {
                 rule.refused.push(term.value.clone());
             } else {
-                let before = rule.equal.replace(term.value.clone());
-                rule.nothing |= before.is_some_and(|before| before != term.value);
+                let equal = rule.equal.get_or_insert_with(|| term.value.clone());
+                rule.nothing |= *equal != term.value;
             }
         }
         for rule in &mut rules {
             rule.refused.sort_unstable();
+            rule.refused.dedup();
+            rule.refused.shrink_to_fit();
         }
         Self(rules)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The value that a field must have, if the selector asks for one.
+    pub(super) fn exact(&self, field: &str) -> Option<&str> {
+        let rule = self.0.iter().find(|rule| rule.field == *field)?;
+        rule.equal.as_deref()
+    }
+
+    /// Whether all that is asked for is that a field has a certain value.
+    pub(super) fn is_one_value(&self, field: &str) -> bool {
+        match &*self.0 {
+            [rule] => {
+                rule.field == *field
+                    && rule.equal.is_some()
+                    && rule.refused.is_empty()
+                    && !rule.nothing
+            }
+            _ => false,
+        }
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &FieldRule> {

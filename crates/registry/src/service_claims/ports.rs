@@ -11,7 +11,7 @@ use kubist_api::core::v1::RangeAllocation;
 use kubist_apimachinery::Status;
 use std::any::Any;
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 
 /// The resource and the name of the object, as upstream.
@@ -100,7 +100,11 @@ impl Ports {
         if ports.is_empty() {
             return Ok(());
         }
-        let mut edit = |set: &mut BTreeSet<u16>| set.retain(|it| !ports.contains(it));
+        let mut edit = |set: &mut BTreeSet<u16>| {
+            for port in ports {
+                set.remove(port);
+            }
+        };
         self.change(&mut Editing {
             range: self.range(),
             edit: &mut edit,
@@ -118,18 +122,30 @@ impl Ports {
         self.storage.keys().key("", NAME)
     }
 
-    fn free(&self, taken: &BTreeSet<u16>) -> Option<u16> {
+    /// How many are free.
+    fn count(&self, taken: &BTreeSet<u16>) -> usize {
+        let range = self.range();
+        // A range that ends before it begins has none, and no part of a set is one like it.
+        if range.is_empty() {
+            return 0;
+        }
+        range.len() - taken.range(range.clone()).count()
+    }
+
+    /// A free one. What was looked at one by one leaves the bands: as long as none is given back,
+    /// it is not free, and is not looked at again.
+    fn free(&self, taken: &BTreeSet<u16>, bands: &mut [Range<u32>; 2]) -> Option<u16> {
         let free = |port: u32| {
             let port = u16::try_from(port).ok()?;
             (!taken.contains(&port)).then_some(port)
         };
-        self.ranges.port_bands().into_iter().find_map(|mut band| {
+        bands.iter_mut().find_map(|band| {
             let count = u64::from(band.end.checked_sub(band.start).filter(|it| *it > 0)?);
             let picked = (0..RANDOM_PICKS).find_map(|_| {
                 let offset = u32::try_from(self.random.below(count)).ok()?;
                 free(band.start + offset)
             });
-            picked.or_else(|| band.find_map(free))
+            picked.or_else(|| band.by_ref().find_map(free))
         })
     }
 }
@@ -204,20 +220,26 @@ impl Taking<'_> {
             }
             granted[at] = port;
         }
+        let any = self.wishes.iter().enumerate();
+        let any = any.filter(|(_, wish)| **wish == Wish::Any);
+        // The first that does not fit is refused before any is looked for.
+        let count = self.ports.count(taken);
+        if let Some((at, _)) = any.clone().nth(count).filter(|_| !self.dry_run) {
+            return Err(NoPort::Refused(at, Why::Full));
+        }
+        let mut bands = self.ports.ranges.port_bands();
         // The first number beyond the range is left out, as upstream.
         let mut beyond = self.ports.range().end().saturating_add(1);
-        for (at, wish) in self.wishes.iter().enumerate() {
-            if *wish == Wish::Any {
-                let port = if self.dry_run {
-                    beyond = beyond.saturating_add(1);
-                    Some(beyond)
-                } else {
-                    self.ports.free(taken)
-                };
-                let port = port.ok_or(NoPort::Refused(at, Why::Full))?;
-                taken.insert(port);
-                granted[at] = port;
-            }
+        for (at, _) in any {
+            let port = if self.dry_run {
+                beyond = beyond.saturating_add(1);
+                Some(beyond)
+            } else {
+                self.ports.free(taken, &mut bands)
+            };
+            let port = port.ok_or(NoPort::Refused(at, Why::Full))?;
+            taken.insert(port);
+            granted[at] = port;
         }
         Ok(granted)
     }

@@ -68,23 +68,23 @@ fn wish(number: i32) -> Wish {
 fn of_new(service: &Service) -> Vec<Slot> {
     let ports = &service.spec.ports;
     let allots = needs::node_ports(service);
+    // There can be as many as fit into a request: each is looked up, none searched for.
+    let mut named: BTreeMap<i32, i32> = BTreeMap::new();
+    for port in ports.iter().filter(|it| it.node_port != 0) {
+        named.entry(port.port).or_insert(port.node_port);
+    }
     let mut slots: Vec<Slot> = Vec::new();
+    let mut begun: BTreeMap<(i32, i32), usize> = BTreeMap::new();
     for (at, port) in ports.iter().enumerate() {
         if port.node_port == 0 && !allots {
             continue;
         }
-        let named = ports
-            .iter()
-            .find(|it| it.port == port.port && it.node_port != 0);
         let wanted = match port.node_port {
-            0 => named.map_or(0, |it| it.node_port),
+            0 => named.get(&port.port).copied().unwrap_or_default(),
             number => number,
         };
-        let shared = slots.iter_mut().find(|slot| {
-            let first = slot.ports.first().map(|first| ports[*first].port);
-            first == Some(port.port) && slot.wish == wish(wanted)
-        });
-        match shared {
+        let slot = *begun.entry((port.port, wanted)).or_insert(slots.len());
+        match slots.get_mut(slot) {
             Some(slot) => slot.ports.push(at),
             None => slots.push(Slot {
                 wish: wish(wanted),

@@ -15,10 +15,14 @@ impl WallClock for Still {
 }
 
 fn claims(prefix: u32) -> ServiceClaims {
+    claims_of(prefix, 30_000..=30_003)
+}
+
+fn claims_of(prefix: u32, node_ports: std::ops::RangeInclusive<u16>) -> ServiceClaims {
     let ranges = Ranges {
         network: Ipv4Addr::new(10, 96, 0, 0),
         prefix,
-        node_ports: 30_000..=30_003,
+        node_ports,
     };
     let factory = StorageFactory::new(Arc::new(MemoryKv::default()), "/registry", 1 << 20);
     let clock: Arc<dyn WallClock> = Arc::new(Still);
@@ -274,6 +278,63 @@ async fn headless_and_external_services_get_no_address() {
         ("", 0)
     );
     assert_eq!(held(&claims).await, 0);
+}
+
+/// Many ports of one service, each with a number of its own.
+fn many(name: &str, count: usize, node_port: impl Fn(usize) -> i32) -> Service {
+    let numbers: Vec<i32> = (0..count).map(node_port).collect();
+    service(name, "NodePort", &numbers)
+}
+
+/// Far more than work takes that grows with the number of ports, and far less than work that grows
+/// with its square: that would be hours.
+const LINEAR: std::time::Duration = std::time::Duration::from_secs(30);
+
+#[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is tested is how long it takes"
+)]
+async fn a_service_of_very_many_ports_is_refused_at_once() {
+    let claims = claims_of(16, 30_000..=32_767);
+    let begun = std::time::Instant::now();
+    let mut any = many("any", 300_000, |_| 0);
+    let message = claim(&claims, &mut any).await.expect_err("too many");
+    assert!(
+        message.contains("failed to allocate a nodePort: range is full"),
+        "{message}"
+    );
+    let mut same = many("same", 300_000, |_| 30_000);
+    claim(&claims, &mut same).await.expect_err("it has it once");
+
+    let mut one = many("one", 1, |_| 30_001);
+    claim(&claims, &mut one).await.expect("there is room");
+    for node_port in [0, 30_001, 40_000] {
+        let mut new = many("one", 300_000, |_| node_port);
+        let shared = &claims.shared;
+        drop(Claim::make(shared, &mut new, Some(&one), false).await);
+    }
+    assert_eq!(held(&claims).await, 1);
+    assert!(begun.elapsed() < LINEAR, "{:?}", begun.elapsed());
+}
+
+#[tokio::test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is tested is how long it takes"
+)]
+async fn a_large_range_is_allotted_to_the_last_port_in_no_time() {
+    let claims = claims_of(16, 1..=u16::MAX);
+    let begun = std::time::Instant::now();
+    let mut all = many("all", usize::from(u16::MAX), |_| 0);
+    claim(&claims, &mut all).await.expect("they are all free");
+    let mut half = all.clone();
+    half.spec.ports.truncate(30_000);
+    change(&claims, &mut half, &all).await;
+    let mut more = many("more", usize::from(u16::MAX) - 30_000, |_| 0);
+    claim(&claims, &mut more).await.expect("they were given up");
+    release(&claims, &more).await;
+    assert!(begun.elapsed() < LINEAR, "{:?}", begun.elapsed());
 }
 
 #[test]

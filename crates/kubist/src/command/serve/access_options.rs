@@ -41,15 +41,17 @@ impl AccessOptions {
     /// The administrator's tokens.
     pub(super) fn tokens(&self) -> Result<Vec<String>, Box<dyn Error>> {
         let mut tokens: Vec<String> = self.token.iter().cloned().collect();
+        if !tokens.iter().all(|it| is_plain(it)) {
+            let why = "a token has no spaces, and no characters beyond ASCII: no header carries it";
+            return Err(format!("--token (or KUBIST_TOKEN) can never be used: {why}").into());
+        }
         if let Some(path) = &self.token_file {
             let shown = path.display();
             let bytes = read_regular_file(path, TOKEN_BYTES_MAX)
                 .map_err(|error| format!("cannot read {shown}: {error}"))?;
             let text = String::from_utf8(bytes).map_err(|_| format!("{shown}: it is not text"))?;
             let token = text.trim();
-            // What a header cannot carry would never be anybody's token.
-            let plain = |it: char| it.is_ascii_graphic();
-            if token.is_empty() || !token.chars().all(plain) {
+            if token.is_empty() || !is_plain(token) {
                 return Err(format!("{shown} does not hold one token and nothing else").into());
             }
             tokens.push(token.to_owned());
@@ -61,4 +63,9 @@ impl AccessOptions {
     pub(super) fn anonymous(&self) -> bool {
         self.anonymous_auth
     }
+}
+
+/// Whether a header carries it as one word: what it does not would never be anybody's token.
+fn is_plain(token: &str) -> bool {
+    token.chars().all(|it| it.is_ascii_graphic())
 }

@@ -42,7 +42,7 @@ pub(super) async fn follow<K: IngestAny>(
     problems: Arc<Problems>,
     until: Until,
 ) -> io::Result<ExitCode> {
-    let ended = signal::listen()?;
+    let mut signals = signal::listen()?;
     let mut summary = Summary::start(&target.resource, &target.client, memory::resident());
     let arrivals = Arrivals::default();
     let informer = informer::<K>(target, &arrivals, problems);
@@ -60,7 +60,7 @@ pub(super) async fn follow<K: IngestAny>(
     running.spawn(async move { runs.run(token).await });
     let shown = tokio::select! {
         biased;
-        signal = ended => Ok(signal.exit_code()),
+        signal = signals.next() => Ok(signal.exit_code()),
         () = passed(until.passed) => Ok(ExitCode::SUCCESS),
         shown = show(changes, &mut view, &mut summary, &arrivals, until) => {
             shown.map(|()| ExitCode::SUCCESS)
