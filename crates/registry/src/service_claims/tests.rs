@@ -308,11 +308,16 @@ async fn a_service_of_very_many_ports_is_refused_at_once() {
     claim(&claims, &mut same).await.expect_err("it has it once");
 
     let mut one = many("one", 1, |_| 30_001);
-    claim(&claims, &mut one).await.expect("there is room");
+    claim(&claims, &mut one)
+        .await
+        .expect("there is room")
+        .commit()
+        .await;
     for node_port in [0, 30_001, 40_000] {
         let mut new = many("one", 300_000, |_| node_port);
         let shared = &claims.shared;
-        drop(Claim::make(shared, &mut new, Some(&one), false).await);
+        let place = shared.finishing.place().await.expect("there is room");
+        drop(Claim::make(shared, &mut new, Some(&one), Some(place)).await);
     }
     assert_eq!(held(&claims).await, 1);
     assert!(begun.elapsed() < LINEAR, "{:?}", begun.elapsed());
@@ -327,12 +332,20 @@ async fn a_large_range_is_allotted_to_the_last_port_in_no_time() {
     let claims = claims_of(16, 1..=u16::MAX);
     let begun = std::time::Instant::now();
     let mut all = many("all", usize::from(u16::MAX), |_| 0);
-    claim(&claims, &mut all).await.expect("they are all free");
+    claim(&claims, &mut all)
+        .await
+        .expect("they are all free")
+        .commit()
+        .await;
     let mut half = all.clone();
     half.spec.ports.truncate(30_000);
     change(&claims, &mut half, &all).await;
     let mut more = many("more", usize::from(u16::MAX) - 30_000, |_| 0);
-    claim(&claims, &mut more).await.expect("they were given up");
+    claim(&claims, &mut more)
+        .await
+        .expect("they were given up")
+        .commit()
+        .await;
     release(&claims, &more).await;
     assert!(begun.elapsed() < LINEAR, "{:?}", begun.elapsed());
 }
