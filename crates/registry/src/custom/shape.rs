@@ -111,13 +111,13 @@ impl Shape {
     ) -> Result<Arc<Self>, Shortage> {
         let digest = digest_of(definition, version);
         let mut shapes = SHAPES.lock();
-        let fixed = match shapes.fixed.get(&digest) {
-            Some(fixed) => *fixed,
-            None => {
-                let fixed = shapes.fix(definition, version)?;
-                shapes.fixed.insert(digest, fixed);
-                fixed
-            }
+        let known = shapes.fixed.get(&digest).copied();
+        let fixed = if let Some(fixed) = known {
+            fixed
+        } else {
+            let fixed = shapes.fix(definition, version)?;
+            shapes.fixed.insert(digest, fixed);
+            fixed
         };
         let at = address(fixed.facts);
         if let Some(shape) = shapes.by_facts.get(&at).and_then(Weak::upgrade) {
@@ -252,7 +252,7 @@ impl Shapes {
         };
         let more = SHAPE_BYTES + of_kind + items * ITEM_BYTES;
         self.room.take(&definition.metadata.name, &texts, more)?;
-        let kind = self.kind(&spec.group, &version.name, kind_key.clone());
+        let kind = self.kind(&spec.group, &version.name, kind_key);
         let (of_kind, room) = (kind.facts(), &mut self.room);
         let facts = ResourceFacts {
             group: of_kind.group,

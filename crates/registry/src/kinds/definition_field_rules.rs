@@ -131,7 +131,6 @@ mod tests {
         merge_json(&mut props, text.as_bytes(), &mut DecodeContext::new()).expect("it is valid");
         let fields = paths.iter().map(|path| SelectableField {
             json_path: (*path).into(),
-            ..SelectableField::default()
         });
         let mut errors = Vec::new();
         let fields: Vec<_> = fields.collect();

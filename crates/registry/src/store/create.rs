@@ -106,9 +106,10 @@ impl Store {
         let CreateCall { cx, dry_run, .. } = call;
         let begin = Begin { cx, dry_run };
         // Before anything is taken, so that nobody holds what others need and waits for a place.
-        let place = match self.writes_with_hooks(dry_run) {
-            true => Some(self.finishing.place().await?),
-            false => None,
+        let place = if self.writes_with_hooks(dry_run) {
+            Some(self.finishing.place().await?)
+        } else {
+            None
         };
         let begun = AllBegun::begin(&self.hooks, begin, &mut *object, None).await?;
         let prepared = self.prepare_create(call, object, guards);
