@@ -116,13 +116,10 @@ impl Server {
             let (file, live, of) = (file.clone(), live.clone(), registry.clone());
             engine.spawn(async move { file.follow(&live, &of).await });
         }
+        let advertised = config.advertise_address.iter();
         let mut http = kubist_apiserver::Config {
             listen: Some(config.listen),
-            serving_names: config
-                .advertise_address
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
+            serving_names: advertised.map(ToString::to_string).collect(),
             tokens: config.tokens.iter().map(|it| admin_token(it)).collect(),
             anonymous_health: config.anonymous_health,
             requests_max: config.requests_max,

@@ -11,6 +11,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::{Operator, Requirement, Selector};
+use crate::Str;
 use crate::go_text::parse_int;
 
 /// A [`Selector`] made ready for many objects.
@@ -241,7 +242,7 @@ struct Draft<'a> {
 impl<'a> Draft<'a> {
     /// Takes in a requirement. False if nothing can satisfy it.
     fn add(&mut self, requirement: &'a Requirement) -> bool {
-        let values = requirement.values().iter().map(|it| it.as_str());
+        let values = requirement.values().iter().map(Str::as_str);
         match requirement.operator() {
             Operator::Equals | Operator::DoubleEquals | Operator::In => {
                 self.present = true;

@@ -78,7 +78,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Waits for a slot for a piece of work of so many bytes.
-    pub(super) fn poll_take(&mut self, cx: &mut Context<'_>, weight: usize) -> Poll<Slot<'a>> {
+    pub(super) fn poll_take(&mut self, cx: &Context<'_>, weight: usize) -> Poll<Slot<'a>> {
         let slots = self.slots;
         let weight = weight as u64;
         let mut state = slots.0.lock();
@@ -124,8 +124,8 @@ mod tests {
     const SMALL: usize = 40 << 10;
 
     fn take<'a>(turn: &mut Turn<'a>, weight: usize) -> Option<Slot<'a>> {
-        let mut cx = Context::from_waker(Waker::noop());
-        match turn.poll_take(&mut cx, weight) {
+        let cx = Context::from_waker(Waker::noop());
+        match turn.poll_take(&cx, weight) {
             Poll::Ready(slot) => Some(slot),
             Poll::Pending => None,
         }
@@ -141,8 +141,8 @@ mod tests {
         }
         for at in 1..4 {
             drop(slot);
-            for later in at + 1..4 {
-                assert!(take(&mut turns[later], LARGE).is_none());
+            for later in &mut turns[at + 1..] {
+                assert!(take(later, LARGE).is_none());
             }
             slot = take(&mut turns[at], LARGE).expect("it is next");
         }
