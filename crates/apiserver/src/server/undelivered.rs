@@ -139,7 +139,7 @@ mod tests {
         held.set(CONNECTION_BYTES_MAX);
         assert!(one.room().now_or_never().is_none());
         assert!(other.room().now_or_never().is_some());
-        let waiting = tokio::spawn({
+        let waiting = tokio::task::spawn({
             let one = Arc::clone(&one);
             async move { one.room().await }
         });
