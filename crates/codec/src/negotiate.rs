@@ -240,8 +240,8 @@ pub fn negotiate(accept: Option<&str>, offer: &Offer) -> Result<Negotiated, NotA
 }
 
 impl Negotiated {
-    /// What was chosen for a watch, if its format has streams. Upstream looks at that once the watch
-    /// has begun, after all that can be wrong with the request.
+    /// What was chosen for a watch, if its format has streams. Upstream looks at that once the
+    /// watch has begun, after all that can be wrong with the request.
     ///
     /// # Errors
     /// The format has no streams.

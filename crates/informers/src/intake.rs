@@ -1,5 +1,5 @@
-//! `Intake`: what brings news into a store: a reflector, a queue, and the steps from the queue to the
-//! indexer.
+//! `Intake`: what brings news into a store: a reflector, a queue, and the steps from the queue to
+//! the indexer.
 
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
 //! Custom resources: kinds that CustomResourceDefinitions make known at run time.
 //!
-//! A definition is accepted (`names`), becomes a [`Shape`] with static names (for which it has so much
+//! A definition is accepted (`names`), becomes a [`Shape`] with static names (for which it has so
+//! much
 //! `room` and no more), and then a store and
 //! resources like any other, with a strategy of its own. `definitions` follows the stored
 //! definitions and keeps what is served in step. Schemas are kept and not enforced.

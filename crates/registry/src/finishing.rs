@@ -52,8 +52,8 @@ impl Finishing {
         Ok(Place { _permit: permit })
     }
 
-    /// Runs work, and waits for it. It holds a [place](Self::place) as long as it needs one. An error
-    /// if it did not come to its end: it has panicked, or the server ends.
+    /// Runs work, and waits for it. It holds a [place](Self::place) as long as it needs one. An
+    /// error if it did not come to its end: it has panicked, or the server ends.
     ///
     /// # Cancel safety
     ///

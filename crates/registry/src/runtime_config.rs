@@ -78,8 +78,8 @@ impl RuntimeConfig {
         said.copied().or(self.all).unwrap_or(stage == Stage::Stable)
     }
 
-    /// Whether a resource of a built-in group is served: what is said of it alone counts before what
-    /// is said of its version.
+    /// Whether a resource of a built-in group is served: what is said of it alone counts before
+    /// what is said of its version.
     pub fn serves_resource(&self, facts: &ResourceFacts) -> bool {
         let (group, version) = (facts.group, facts.version);
         let own = (

@@ -151,8 +151,8 @@ pub trait Strategy: fmt::Debug + Send + Sync + 'static {
         NameRule::DnsSubdomain
     }
 
-    /// What is wrong with the name of a new object, or with the prefix that one is made of. Default:
-    /// what [`name_rule`](Self::name_rule) says.
+    /// What is wrong with the name of a new object, or with the prefix that one is made of.
+    /// Default: what [`name_rule`](Self::name_rule) says.
     fn name_problems(&self, object: &dyn AnyObject, name: &str, prefix: bool) -> Vec<String> {
         let _ = object;
         self.name_rule().check(name, prefix)

@@ -7,8 +7,8 @@ use kubist_apimachinery::{ListOptions, Status};
 use kubist_codec::negotiate::Offer;
 use kubist_registry::ListPage;
 
-/// How many bytes of a body are as much work as one of a selector: each requirement is checked, kept
-/// and made ready by itself.
+/// How many bytes of a body are as much work as one of a selector: each requirement is checked,
+/// kept and made ready by itself.
 const SELECTOR_WORK: usize = 4;
 
 pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {

@@ -6,7 +6,8 @@
 //! those who wait would have had, had all been served at once, says by when a piece of work would
 //! have been done; the earliest comes first, and of equals the first to come.
 //!
-//! How many wait is bounded by the requests in flight, and for watches by the streams of connections.
+//! How many wait is bounded by the requests in flight, and for watches by the streams of
+//! connections.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

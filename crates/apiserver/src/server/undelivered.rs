@@ -139,13 +139,10 @@ mod tests {
         held.set(CONNECTION_BYTES_MAX);
         assert!(one.room().now_or_never().is_none());
         assert!(other.room().now_or_never().is_some());
-        let waiting = tokio::task::spawn({
-            let one = Arc::clone(&one);
-            async move { one.room().await }
-        });
-        tokio::task::yield_now().await;
+        let mut waiting = pin!(one.room());
+        assert!((&mut waiting).now_or_never().is_none());
         held.set(10);
-        drop(waiting.await.expect("there is room again"));
+        drop(waiting.now_or_never().expect("there is room again"));
         drop(held);
         assert_eq!(all.bytes.load(Ordering::Relaxed), 0);
         assert_eq!(one.bytes.load(Ordering::Relaxed), 0);

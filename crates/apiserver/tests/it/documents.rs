@@ -47,6 +47,19 @@ async fn url(client: &mut Client) -> String {
     entry.as_str().expect("it is in the index").to_owned()
 }
 
+fn check_operations(document: &Value) {
+    let path = "/apis/shop.example.com/v1/namespaces/{namespace}/gadgets/{name}";
+    let patch = &document["paths"][path]["patch"];
+    let forms = patch["requestBody"]["content"].as_object();
+    let forms: Vec<_> = forms.expect("there are some").keys().collect();
+    let expected = [
+        "application/json-patch+json",
+        "application/merge-patch+json",
+    ];
+    assert_eq!(forms, expected);
+    assert!(document["paths"][format!("{path}/status")]["put"].is_object());
+}
+
 #[tokio::test]
 async fn a_custom_resource_has_a_document_that_follows_its_definition() {
     let server = silent_server().await;
@@ -80,16 +93,7 @@ async fn a_custom_resource_has_a_document_that_follows_its_definition() {
             "{name}"
         );
     }
-    let path = "/apis/shop.example.com/v1/namespaces/{namespace}/gadgets/{name}";
-    let patch = &document["paths"][path]["patch"];
-    let forms = patch["requestBody"]["content"].as_object();
-    let forms: Vec<_> = forms.expect("there are some").keys().collect();
-    let expected = [
-        "application/json-patch+json",
-        "application/merge-patch+json",
-    ];
-    assert_eq!(forms, expected);
-    assert!(document["paths"][format!("{path}/status")]["put"].is_object());
+    check_operations(&document);
 
     let discovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
     let reader = Client::in_memory(&server, Version::HTTP_2).await;

@@ -240,8 +240,8 @@ fn spend_new(value: &mut Value) {
     }
 }
 
-/// The value without the maps that have `$patch`, as there is nothing that it could work on; none if
-/// it is one itself. Other directives are members like any, as upstream.
+/// The value without the maps that have `$patch`, as there is nothing that it could work on; none
+/// if it is one itself. Other directives are members like any, as upstream.
 fn without_directives(value: Value) -> Option<Value> {
     match value {
         Value::Object(map) if map.contains_key(DIRECTIVE) => None,

@@ -16,8 +16,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct CustomStrategy {
     pub(crate) shape: Arc<Shape>,
-    /// Those of all versions. Whoever has the facts of one (a list, a watch) finds its shape as long
-    /// as the strategy is there.
+    /// Those of all versions. Whoever has the facts of one (a list, a watch) finds its shape as
+    /// long as the strategy is there.
     #[expect(dead_code, reason = "it is held, not read")]
     pub(crate) versions: Vec<Arc<Shape>>,
     /// Whether the definition is being deleted, so that nothing new may come.

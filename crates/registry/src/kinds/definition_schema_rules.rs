@@ -98,7 +98,8 @@ impl Found {
     }
 }
 
-/// Checks the schema of a version, or of all; `has_status` says whether the status is a subresource.
+/// Checks the schema of a version, or of all; `has_status` says whether the status is a
+/// subresource.
 pub(super) fn check(
     errors: &mut Errors,
     validation: Option<&CustomResourceValidation>,

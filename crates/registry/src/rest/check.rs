@@ -7,7 +7,8 @@ use kubist_apimachinery::{AnyObject, Status};
 
 impl Rest {
     /// What a create of `object` would store, as it is read in the served version: with defaults,
-    /// prepared, checked and in canonical form. Nothing is admitted, looked up, allotted or written.
+    /// prepared, checked and in canonical form. Nothing is admitted, looked up, allotted or
+    /// written.
     pub fn prepare_create(
         &self,
         cx: &RequestContext,

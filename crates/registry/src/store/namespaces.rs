@@ -24,8 +24,8 @@ pub(super) fn has_finalizers(object: &dyn AnyObject) -> bool {
 }
 
 /// Marks a namespace as ending: it waits for its contents, which its own finalizers stand for, and
-/// gets no grace period. Upstream sets the garbage collector's finalizers here by rules that are not
-/// those of other objects.
+/// gets no grace period. Upstream sets the garbage collector's finalizers here by rules that are
+/// not those of other objects.
 pub(super) fn begin_deletion(object: &mut dyn AnyObject, options: &DeleteOptions, now: Time) {
     let meta = object.meta_mut();
     let has = |name: &str| meta.finalizers.iter().any(|it| *it == name);

@@ -38,7 +38,7 @@ async fn the_status_of_a_daemon_set_keeps_the_generation_of_its_template() {
     set.metadata.annotations.insert("x".into(), "y".into());
     let updated = fixture.put_part("status", set).await.expect("fine");
     let names = typed::<DaemonSet>(&updated.object).metadata.annotations;
-    let names: Vec<&str> = names.keys().map(|it| it.as_str()).collect();
+    let names: Vec<&str> = names.keys().map(kubist_apimachinery::Str::as_str).collect();
     assert_eq!(names, ["deprecated.daemonset.template.generation", "x"]);
 }
 

@@ -39,7 +39,8 @@ fn counts() -> Vec<(&'static str, Value, [usize; 3])> {
     let service = json!({"spec": {"ports": [{"port": 80}]}});
     let class = json!({"spec": {"controller": "example.com/it"}});
     let scaler = json!({"spec": {
-        "maxReplicas": 2, "scaleTargetRef": {"kind": "Deployment", "name": "d"}}});
+        "maxReplicas": 2, "scaleTargetRef": {
+            "apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}}});
     vec![
         ("/configmaps", json!({}), [4, 2, 2]),
         ("/endpoints", json!({}), [4, 2, 2]),

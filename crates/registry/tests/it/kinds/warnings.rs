@@ -178,6 +178,12 @@ async fn volumes_and_claims_are_warned_of() {
              integer",
         ]
     );
+}
+
+#[tokio::test]
+async fn classes_and_drivers_are_warned_of() {
+    let fixture = Fixture::new().await;
+    let fixture = &fixture;
     assert_eq!(
         of::<StorageClass>(
             fixture,
@@ -207,7 +213,7 @@ async fn volumes_and_claims_are_warned_of() {
 }
 
 #[tokio::test]
-async fn what_serves_and_what_runs_is_warned_of() {
+async fn services_are_warned_of() {
     let fixture = Fixture::new().await;
     let fixture = &fixture;
     assert_eq!(
@@ -264,6 +270,12 @@ async fn what_serves_and_what_runs_is_warned_of() {
         .await,
         ["spec.externalIPs is ignored when spec.type is \"ExternalName\""]
     );
+}
+
+#[tokio::test]
+async fn ingresses_and_what_runs_is_warned_of() {
+    let fixture = Fixture::new().await;
+    let fixture = &fixture;
     assert_eq!(
         of::<Ingress>(
             fixture,
