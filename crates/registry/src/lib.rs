@@ -121,7 +121,7 @@ pub use rest::{
 pub use runtime_config::{RuntimeConfig, RuntimeConfigError};
 pub use storage_error::{Operation, StorageError};
 pub use storage_key::{KeyLayout, NoPlace};
-pub use store::{remove_duplicate_owners, remove_patched_duplicate_owners};
+pub use store::{namespace_terminating, remove_duplicate_owners, remove_patched_duplicate_owners};
 pub use stored::Stored;
 pub use stored_codec::{StorageEncoding, StoredCodec};
 pub use strategy::{

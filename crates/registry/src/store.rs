@@ -15,6 +15,7 @@ mod update;
 pub use create::{remove_duplicate_owners, remove_patched_duplicate_owners};
 pub(crate) use delete::{DeleteCall, IGNORE_READ_ERROR, Only};
 pub(crate) use deletion::check_preconditions;
+pub use place::namespace_terminating;
 pub(crate) use update::{Part, UpdateRequest, keep_most};
 
 use crate::finishing::Finishing;

@@ -61,7 +61,24 @@ impl Normaliser {
     pub(crate) fn value(&mut self, value: &mut Value, request: &Request) {
         // All versions are known before any text is looked at.
         self.versions.learn(value, &request.target);
+        self.arrange(value);
         self.walk("", value, request);
+    }
+
+    /// Lists are in the order of names, so what has generated names is anywhere: it is put in the
+    /// order in which it appeared first.
+    fn arrange(&self, value: &mut Value) {
+        let Some(Value::Array(items)) = value.get_mut("items") else {
+            return;
+        };
+        let is_generated = |item: &Value| item["metadata"]["generateName"].is_string();
+        if items.iter().any(is_generated) {
+            items.sort_by_key(|item| {
+                let uid = item["metadata"]["uid"].as_str().unwrap_or_default();
+                let number = self.numbers.get(&(Sort::Uid, uid.to_owned()));
+                number.copied().unwrap_or(usize::MAX)
+            });
+        }
     }
 
     /// Replaces in a header.
@@ -320,6 +337,24 @@ mod tests {
         );
         let expected = json!(r#"{"a":1},{"b":2},{}"#);
         assert_eq!(normal(&mut normaliser, last), expected);
+    }
+
+    #[test]
+    fn lists_of_generated_names_are_in_the_order_of_appearance() {
+        let mut normaliser = Normaliser::new(0);
+        let request = request("/api/v1/pods");
+        let made = |uid: &str| json!({"metadata": {"generateName": "it-", "uid": uid}});
+        let (one, other) = (
+            "11111111-1111-4111-8111-111111111111",
+            "22222222-2222-4222-8222-222222222222",
+        );
+        for uid in [one, other] {
+            normaliser.value(&mut made(uid), &request);
+        }
+        let mut list = json!({"items": [made(other), made(one)]});
+        normaliser.value(&mut list, &request);
+        assert_eq!(list["items"][0]["metadata"]["uid"], "<uid 1>");
+        assert_eq!(list["items"][1]["metadata"]["uid"], "<uid 2>");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use kubist_apimachinery::{
     WriteVerb,
 };
 use kubist_codec::Format;
-use kubist_registry::remove_duplicate_owners;
+use kubist_registry::{namespace_terminating, remove_duplicate_owners};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -52,8 +52,19 @@ pub(super) async fn answer(
     let request: &mut TokenRequest = request.downcast_mut().ok_or_else(not_found)?;
     let (namespace, name) = (path.namespace.as_deref(), path.name.as_deref());
     let of = (namespace.unwrap_or_default(), name.unwrap_or_default());
+    check_namespace(call, of).await?;
     fill(call, request, of).await?;
     review::created(&form, kind, object)
+}
+
+/// Nothing new comes into a namespace that is ending, be there such an account or not.
+async fn check_namespace(call: Call<'_>, (namespace, name): (&str, &str)) -> Result<(), Status> {
+    let found = find(call, "namespaces", "", namespace).await?;
+    if found.meta().is_terminating() {
+        let accounts = GroupResource::new("", "serviceaccounts");
+        return Err(namespace_terminating(&accounts, name, namespace));
+    }
+    Ok(())
 }
 
 /// Writes a token into its request.

@@ -215,3 +215,23 @@ async fn requests_for_tokens_that_make_no_sense_are_refused() {
     assert_eq!(admin.get(TOKEN).await.code, 405);
     server.shutdown().await;
 }
+
+#[tokio::test]
+async fn there_are_no_tokens_for_a_namespace_that_is_ending() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let body = json!({"metadata": {"name": "ending"}});
+    assert_eq!(client.post("/api/v1/namespaces", &body).await.code, 201);
+    let ends = client.delete("/api/v1/namespaces/ending").await;
+    assert_eq!(ends.code, 200, "{ends:?}");
+    let token = "/api/v1/namespaces/ending/serviceaccounts/none/token";
+    let refused = client.post(token, &json!({"spec": {}})).await;
+    assert_eq!(refused.code, 403, "{refused:?}");
+    let status = refused.json();
+    let why = "serviceaccounts \"none\" is forbidden: unable to create new content in namespace \
+               ending because it is being terminated";
+    assert_eq!(status["message"], why);
+    let cause = &status["details"]["causes"][0];
+    assert_eq!(cause["reason"], "NamespaceTerminating");
+    server.shutdown().await;
+}

@@ -12,6 +12,22 @@ use kubist_storage::{Guard, Revision};
 /// Where definitions of custom resources are.
 const DEFINITIONS: (&str, &str) = ("apiextensions.k8s.io", "customresourcedefinitions");
 
+/// 403: nothing new comes into a namespace that is ending.
+pub fn namespace_terminating(resource: &GroupResource, name: &str, namespace: &str) -> Status {
+    let why = format!(
+        "unable to create new content in namespace {namespace} because it is being terminated"
+    );
+    let mut status = Status::forbidden(resource, name, why);
+    if let Some(details) = &mut status.details {
+        details.causes.push(StatusCause {
+            reason: "NamespaceTerminating".into(),
+            message: format!("namespace {namespace} is being terminated").into(),
+            field: "metadata.namespace".into(),
+        });
+    }
+    status
+}
+
 impl Store {
     /// Whether something new may come into a namespace. 404 if it does not exist, 403 if it is
     /// ending; 404 and 405 for a definition. The answer is what the write has to be guarded by.
@@ -52,18 +68,7 @@ impl Store {
         if !found.object()?.meta().is_terminating() {
             return Ok(Some(guard(key, &found)));
         }
-        let why = format!(
-            "unable to create new content in namespace {namespace} because it is being terminated"
-        );
-        let mut status = Status::forbidden(&self.resource(), name, why);
-        if let Some(details) = &mut status.details {
-            details.causes.push(StatusCause {
-                reason: "NamespaceTerminating".into(),
-                message: format!("namespace {namespace} is being terminated").into(),
-                field: "metadata.namespace".into(),
-            });
-        }
-        Err(status)
+        Err(namespace_terminating(&self.resource(), name, namespace))
     }
 
     async fn check_definition(
