@@ -37,21 +37,23 @@ pub(crate) const BUILD_LABELS: [&str; 9] = [
     "platform",
 ];
 
+/// The fields of the document that every build has.
+pub(crate) const FIELDS: [&str; 9] = [
+    "major",
+    "minor",
+    "gitVersion",
+    "gitCommit",
+    "gitTreeState",
+    "buildDate",
+    "goVersion",
+    "compiler",
+    "platform",
+];
+
 /// Their values: those of the document.
 pub(crate) fn build() -> [String; 9] {
     let document = version();
-    [
-        "major",
-        "minor",
-        "gitVersion",
-        "gitCommit",
-        "gitTreeState",
-        "buildDate",
-        "goVersion",
-        "compiler",
-        "platform",
-    ]
-    .map(|name| document[name].as_str().unwrap_or_default().to_owned())
+    FIELDS.map(|name| document[name].as_str().unwrap_or_default().to_owned())
 }
 
 /// The architecture as Go calls it.

@@ -7,6 +7,7 @@ use super::schemas::{PREFIX, of, reachable, reference};
 use super::whole;
 use super::words::Words;
 use crate::openid;
+use crate::version::FIELDS;
 use kubist_api::{GroupFacts, meta};
 use kubist_apimachinery::wire::Schema;
 use serde_json::{Map, Value, json};
@@ -144,17 +145,6 @@ const INFO: &str = "io.k8s.apimachinery.pkg.version.Info";
 
 fn info() -> Value {
     let described = |text: &str| json!({"type": "string", "description": text});
-    let required = [
-        "major",
-        "minor",
-        "gitVersion",
-        "gitCommit",
-        "gitTreeState",
-        "buildDate",
-        "goVersion",
-        "compiler",
-        "platform",
-    ];
     let mut properties = Map::from_iter([
         (
             "emulationMajor".to_owned(),
@@ -177,7 +167,7 @@ fn info() -> Value {
             ),
         ),
     ]);
-    for name in required {
+    for name in FIELDS {
         let mut property = match name {
             "major" => described("Major is the major version of the binary version"),
             "minor" => described("Minor is the minor version of the binary version"),
@@ -190,7 +180,7 @@ fn info() -> Value {
         "description": "Info contains versioning information. how we'll want to distribute that \
                         information.",
         "type": "object",
-        "required": required,
+        "required": FIELDS,
         "properties": properties,
     })
 }
