@@ -65,12 +65,14 @@ impl Normaliser {
         self.walk("", value, request);
     }
 
+    /// What a loop of the kube-apiserver's own tells comes at any time, and is nobody's answer.
     /// Lists are in the order of names, so what has generated names is anywhere: it is put in the
     /// order in which it appeared first.
     fn arrange(&self, value: &mut Value) {
         let Some(Value::Array(items)) = value.get_mut("items") else {
             return;
         };
+        items.retain(|item| item["action"] != "ClusterIPAllocation");
         let is_generated = |item: &Value| item["metadata"]["generateName"].is_string();
         if items.iter().any(is_generated) {
             items.sort_by_key(|item| {
@@ -351,7 +353,8 @@ mod tests {
         for uid in [one, other] {
             normaliser.value(&mut made(uid), &request);
         }
-        let mut list = json!({"items": [made(other), made(one)]});
+        let told = json!({"action": "ClusterIPAllocation", "metadata": {"uid": other}});
+        let mut list = json!({"items": [told, made(other), made(one)]});
         normaliser.value(&mut list, &request);
         assert_eq!(list["items"][0]["metadata"]["uid"], "<uid 1>");
         assert_eq!(list["items"][1]["metadata"]["uid"], "<uid 2>");
