@@ -27,7 +27,7 @@ pub(crate) enum Body {
     Pieces(VecDeque<Bytes>),
     /// Made while it is sent: large lists and watches. Nothing is held but the present chunk.
     Chunks(Chunks),
-    /// As that, and what of it is made already.
+    /// As that, and what of it is made already; nothing once it is handed over.
     Begun(Bytes, Chunks),
 }
 
@@ -73,16 +73,10 @@ impl HttpBody for Body {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
-        let this = self.get_mut();
-        if matches!(this, Self::Begun(..))
-            && let Self::Begun(first, rest) = std::mem::replace(this, Self::empty())
-        {
-            *this = Self::Chunks(rest);
-            return Poll::Ready(Some(Ok(Frame::data(first))));
-        }
-        match this {
-            // What is begun is more than what is ready, and was dealt with.
-            Self::Begun(..) => Poll::Ready(None),
+        match self.get_mut() {
+            Self::Begun(first, _) if !first.is_empty() => {
+                Poll::Ready(Some(Ok(Frame::data(std::mem::take(first)))))
+            }
             Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
             Self::Whole(bytes) => {
                 let piece = bytes.split_to(bytes.len().min(PIECE_BYTES_MAX));
@@ -98,7 +92,7 @@ impl HttpBody for Body {
                 }
                 Poll::Ready(Some(Ok(Frame::data(piece))))
             }
-            Self::Chunks(chunks) => chunks
+            Self::Chunks(chunks) | Self::Begun(_, chunks) => chunks
                 .as_mut()
                 .poll_next(cx)
                 .map(|chunk| chunk.map(|chunk| chunk.map(Frame::data))),

@@ -46,20 +46,21 @@ impl Progress {
         self.begun.notified().await;
         loop {
             let before = self.now();
-            let patience = if all.is_crowded() { STALLED } else { timeout };
-            let waited = tokio::time::timeout(patience, async {
-                if patience == timeout {
-                    all.becomes_crowded().await;
-                } else {
-                    std::future::pending::<()>().await;
-                }
-            });
-            if waited.await.is_ok() || before != self.now() {
+            let was_crowded = all.is_crowded();
+            if was_crowded {
+                tokio::time::sleep(STALLED).await;
+            } else if tokio::time::timeout(timeout, all.becomes_crowded())
+                .await
+                .is_ok()
+            {
+                continue;
+            }
+            if before != self.now() {
                 continue;
             }
             let is_large = self.bytes.load(Ordering::Relaxed) >= SMALL_BYTES;
             let (_, is_held) = before;
-            if (is_held && patience == timeout) || (is_large && all.is_crowded()) {
+            if (is_held && !was_crowded) || (is_large && all.is_crowded()) {
                 return;
             }
         }
