@@ -12,7 +12,8 @@ pub(super) struct LimitOptions {
     /// need more are answered with 507; 0 is no limit
     #[arg(long, value_name = "BYTES", default_value_t = 2 << 30)]
     storage_quota_bytes: usize,
-    /// Connections at a time, or as many as there may be open files; more wait
+    /// Connections at a time, or as many as there may be open files; for one more, an idle one goes
+    /// of a client that did not say who it is, or it waits
     #[arg(
         long,
         value_name = "CONNECTIONS",
