@@ -75,7 +75,7 @@ const OTHERS: [(&str, &str); 28] = [
     ),
     ("resourceVersion", "x"),
     ("resourceVersion", "-1"),
-    ("resourceVersion", "999999999"),
+    ("resourceVersion", "9000000000000000"),
     ("resourceVersionMatch", "Exact"),
     ("resourceVersionMatch", "NotOlderThan"),
     ("resourceVersionMatch", "Unknown"),

@@ -109,7 +109,7 @@ fn watch(plan: &mut Plan<'_>) {
                 .query("allowWatchBookmarks", "true")
                 .query("resourceVersionMatch", "NotOlderThan");
         }
-        4 => step = step.query("resourceVersion", "99999999"),
+        4 => step = step.query("resourceVersion", "9000000000000000"),
         _ => step = step.query("resourceVersion", format!("{{{{{}.rv}}}}", made.step)),
     }
     if plan.random.percent(40) {
