@@ -235,7 +235,7 @@ impl Patched<'_> {
             missing_kind(json)
         } else if api_version.is_empty() {
             let why = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
-            return Err(Status::internal_error(why));
+            return Err(Status::bad_request(why));
         } else if api_version.matches('/').count() > 1 {
             format!("unexpected GroupVersion string: {api_version}")
         } else {
