@@ -435,6 +435,9 @@ const UNVERSIONED: [&str; 5] = [
     "APIResourceList",
 ];
 
+/// Kinds of answers, which upstream decodes in clients only.
+const OF_CLIENTS: [&str; 2] = ["PartialObjectMetadata", "PartialObjectMetadataList"];
+
 /// Why an object of another kind cannot be one of a built-in kind. Upstream decodes it as what it
 /// says it is before it finds that out.
 pub(crate) fn foreign(
@@ -449,7 +452,8 @@ pub(crate) fn foreign(
     } else {
         api_version
     };
-    let Some(found) = find_kind_by_api_version(known_as, kind) else {
+    let found = find_kind_by_api_version(known_as, kind);
+    let Some(found) = found.filter(|_| !OF_CLIENTS.contains(&kind)) else {
         return not_registered(api_version, kind, SCHEME);
     };
     go_decode::mistake(json, found.schema()).unwrap_or_else(|| {
