@@ -463,6 +463,25 @@ pub(crate) fn foreign(
     })
 }
 
+/// The kind of another version that a body says it is of, if upstream reads both as one.
+pub(crate) fn other_version(
+    expected: &'static Kind,
+    api_version: &str,
+    kind: &str,
+) -> Option<&'static Kind> {
+    let found = find_kind_by_api_version(api_version, kind)?;
+    let internal = |kind: &'static Kind| {
+        let facts = kind.facts();
+        let package = match (facts.group, facts.kind) {
+            ("extensions", "DaemonSet" | "Deployment" | "ReplicaSet") => "apps",
+            ("extensions", "Ingress" | "NetworkPolicy") => "networking",
+            (group, _) => internal_package(group),
+        };
+        (package, facts.kind)
+    };
+    (internal(found) == internal(expected)).then_some(found)
+}
+
 /// The refusal of an object that is of another kind or version than a custom resource.
 fn other_custom(expected: &'static Kind, api_version: &str, kind: &str, name: &str) -> Status {
     let facts = expected.facts();

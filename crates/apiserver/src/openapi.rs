@@ -6,6 +6,7 @@
 //! parameters (`kubectl apply` looks for `fieldValidation`). Those of built-in groups are made when
 //! they are first asked for, and kept; the index makes all of them once, to know their hashes.
 
+mod custom_schema;
 mod definitions;
 mod entrances;
 mod operation;
@@ -25,7 +26,7 @@ use http::{HeaderValue, StatusCode};
 use kubist_api::{GROUPS, GroupFacts, VersionFacts};
 use kubist_apimachinery::wire::Schema;
 use kubist_codec::negotiate::parse_accept;
-use kubist_registry::{ServedGroup, Stored};
+use kubist_registry::{ServedGroup, ServedVersion, Stored};
 use serde_json::{Map, Value, json};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -95,7 +96,12 @@ impl OpenApi {
     }
 
     /// The document of `/openapi/v2`, in the form that an Accept header asks for.
-    pub(crate) fn old_document(&self, served: &[ServedGroup], accept: Option<&str>) -> Answer {
+    pub(crate) fn old_document(
+        &self,
+        served: &[ServedGroup],
+        stored: &[Stored],
+        accept: Option<&str>,
+    ) -> Answer {
         let Some(form) = v2::Form::of(accept) else {
             return vary(not_acceptable(), ["Accept-Encoding", "Accept"]);
         };
@@ -108,11 +114,19 @@ impl OpenApi {
             let words = Words::read();
             let roots = group_versions()
                 .filter(|it| is_served(served, *it))
-                .flat_map(|(group, version)| paths(group, version, &words).1);
+                .flat_map(|it| paths(it, served, &words).1);
             let schemas = entrances::add_schemas(roots.collect(), &words);
             v2::document(&schemas, form).into()
         });
-        let answer = Answer::whole(form.media_type(), bytes.clone());
+        let defined = defined(served, stored);
+        let bytes = if defined.is_empty() {
+            bytes.clone()
+        } else {
+            let words = Words::read();
+            let types = defined.iter().flat_map(|it| it.old_types(&words));
+            v2::with_types(bytes, &types.collect(), form).into()
+        };
+        let answer = Answer::whole(form.media_type(), bytes);
         vary(answer, ["Accept-Encoding", "Accept"])
     }
 
@@ -123,7 +137,7 @@ impl OpenApi {
             let documents = self.documents.iter();
             documents
                 .filter(|it| it.topic.is_served(served))
-                .map(|it| (it.path.clone(), tag(&it.topic.document(&words))))
+                .map(|it| (it.path.clone(), tag(&it.topic.document(served, &words))))
                 .collect()
         });
         let defined = defined(served, stored);
@@ -155,7 +169,7 @@ impl OpenApi {
         let mut documents = self.documents.iter();
         let built_in = documents.find(|it| it.path == asked.path && it.topic.is_served(served));
         if let Some(document) = built_in {
-            let make = || document.topic.document(&Words::read()).into();
+            let make = || document.topic.document(served, &Words::read()).into();
             let bytes = document.made.get_or_init(make);
             return answer(asked, &tag(bytes), || bytes.clone());
         }
@@ -258,26 +272,32 @@ impl Topic {
         }
     }
 
-    fn document(self, words: &Words) -> Vec<u8> {
+    fn document(self, served: &[ServedGroup], words: &Words) -> Vec<u8> {
         match self {
             Self::Entrance(entrance) => entrance.document(words),
-            Self::Version(group, version) => document(group, version, words),
+            Self::Version(group, version) => document((group, version), served, words),
         }
     }
 }
 
-fn group_versions() -> impl Iterator<Item = (&'static GroupFacts, &'static VersionFacts)> {
+fn group_versions() -> impl Iterator<Item = GroupVersion> {
     let versions = |group: &'static GroupFacts| group.versions.iter().map(move |it| (group, it));
     GROUPS.iter().flat_map(versions)
 }
 
-/// Whether a version of a built-in group is turned on.
-fn is_served(
+type GroupVersion = (&'static GroupFacts, &'static VersionFacts);
+
+/// What is turned on of a version of a built-in group, if it is.
+fn served_version(
     served: &[ServedGroup],
-    (group, version): (&'static GroupFacts, &'static VersionFacts),
-) -> bool {
+    (group, version): GroupVersion,
+) -> Option<&ServedVersion> {
     let mut groups = served.iter().filter(|it| it.name == *group.name);
-    groups.any(|it| it.version(version.version).is_some())
+    groups.find_map(|it| it.version(version.version))
+}
+
+fn is_served(served: &[ServedGroup], version: GroupVersion) -> bool {
+    served_version(served, version).is_some()
 }
 
 /// `api/v1`, `apis/apps/v1`.
@@ -295,16 +315,17 @@ fn tag(bytes: &[u8]) -> String {
 
 /// The paths of a version of a group, and the schemas that they mention.
 fn paths(
-    group: &'static GroupFacts,
-    version: &'static VersionFacts,
+    (group, version): GroupVersion,
+    served: &[ServedGroup],
     words: &Words,
 ) -> (Value, Vec<&'static Schema>) {
-    operations::paths(path(group, version), group.name, version, words)
+    let served = served_version(served, (group, version));
+    operations::paths(path(group, version), group.name, version, served, words)
 }
 
 /// The document of a version of a group, as JSON.
-fn document(group: &'static GroupFacts, version: &'static VersionFacts, words: &Words) -> Vec<u8> {
-    let (paths, roots) = paths(group, version, words);
+fn document((group, version): GroupVersion, served: &[ServedGroup], words: &Words) -> Vec<u8> {
+    let (paths, roots) = paths((group, version), served, words);
     let mut schemas = schemas::reachable(roots, words);
     if !group.name.is_empty() {
         schemas::register(&mut schemas, group.name, version.version);

@@ -16,8 +16,12 @@ use kubist_apimachinery::wire::{DecodeContext, merge_json, to_json_value};
 use kubist_apimachinery::{AnyObject, Status};
 use serde_json::Value;
 
-/// An object of `from` as one of `to`. The same object if they are one.
-pub(crate) fn convert(
+/// An object of a kind as one of the same kind in another version. What the other has no place for
+/// is lost. The same object if they are one.
+///
+/// # Errors
+/// The two are not versions of one kind: the fields of one do not fit into the other.
+pub fn convert(
     object: Box<dyn AnyObject>,
     from: &'static Kind,
     to: &'static Kind,

@@ -105,6 +105,7 @@ pub use capability::{
 pub use catalog::{ServedGroup, ServedResource, ServedVersion};
 pub use claim_templates::add_template_kinds;
 pub use clock::{SystemClock, WallClock};
+pub use convert::convert as convert_version;
 pub use hooks::{Begin, Begun, Hooks};
 pub use kind_strategy::{ForKind, KindStrategy};
 pub use name_rule::NameRule;

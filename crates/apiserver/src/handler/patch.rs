@@ -7,7 +7,9 @@ mod quoted;
 
 use super::{Call, Target, update};
 use crate::answer::Answer;
-use crate::decode::{custom_type_meta, decode_text, foreign, json_type_meta, missing_kind};
+use crate::decode::{
+    custom_type_meta, decode_text, foreign, json_type_meta, missing_kind, other_version,
+};
 use crate::go_decode::conversion_mistake;
 use bytes::Bytes;
 use hyper::body::Incoming;
@@ -21,7 +23,8 @@ use kubist_apimachinery::{
 use kubist_codec::negotiate::{Offer, PatchType};
 use kubist_codec::patch::{self, PatchClass, PatchError, Reading};
 use kubist_registry::{
-    RequestContext, UpdatedObject, add_template_kinds, remove_patched_duplicate_owners,
+    RequestContext, UpdatedObject, add_template_kinds, convert_version,
+    remove_patched_duplicate_owners,
 };
 use serde_json::Value;
 
@@ -136,9 +139,12 @@ impl Patched<'_> {
     fn decode(&self, patched: &Value, old: &dyn AnyObject) -> Result<Box<dyn AnyObject>, Status> {
         let json = serde_json::to_vec(patched).map_err(Status::internal_error)?;
         let found = self.check_kind(patched, &json, old)?;
-        let kind = self.kind.facts().kind;
-        let mut object = self
-            .kind
+        let of = match found {
+            Found::Version(other) => other,
+            Found::Kind | Found::Unversioned => self.kind,
+        };
+        let kind = of.facts().kind;
+        let mut object = of
             .new_object()
             .ok_or_else(|| Status::internal_error(format_args!("{kind} is no object")))?;
         let mut cx = DecodeContext::new();
@@ -148,9 +154,9 @@ impl Patched<'_> {
             problems = patch::strict_problems(self.patch_type, &self.bytes);
         }
         match found {
-            Found::Kind => {
+            Found::Kind | Found::Version(_) => {
                 merge_json(&mut *object, &json, &mut cx).map_err(|error| {
-                    let schema = self.kind.schema();
+                    let schema = of.schema();
                     let converted = match self.patch_type {
                         PatchType::Strategic => conversion_mistake(patched, schema),
                         _ => None,
@@ -172,7 +178,7 @@ impl Patched<'_> {
         for problem in problems {
             self.cx.warn(problem);
         }
-        Ok(object)
+        convert_version(object, of, self.kind)
     }
 
     /// What the outcome says it is.
@@ -199,6 +205,8 @@ impl Patched<'_> {
             format!("unexpected GroupVersion string: {api_version}")
         } else if api_version.is_empty() && kind == facts.kind {
             return Ok(Found::Unversioned);
+        } else if let Some(other) = other_version(self.kind, &api_version, kind) {
+            return Ok(Found::Version(other));
         } else {
             foreign(self.kind, &api_version, kind, json)
         };
@@ -227,7 +235,7 @@ impl Patched<'_> {
             missing_kind(json)
         } else if api_version.is_empty() {
             let why = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
-            return Err(Status::internal_error(why));
+            return Err(Status::bad_request(why));
         } else if api_version.matches('/').count() > 1 {
             format!("unexpected GroupVersion string: {api_version}")
         } else {
@@ -290,6 +298,8 @@ impl Patched<'_> {
 enum Found {
     /// What it was before.
     Kind,
+    /// That in another version: it is read as one, and served as what was asked for.
+    Version(&'static Kind),
     /// That kind of no version, of which nothing can be read: upstream takes it for its internal
     /// type, whose fields have no names.
     Unversioned,

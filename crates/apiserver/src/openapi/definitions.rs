@@ -2,6 +2,7 @@
 //!
 //! They are made when they are asked for, and not kept: definitions come and go.
 
+use super::custom_schema;
 use super::operation::Forms;
 use super::operations::Paths;
 use super::schemas::{self, PREFIX, of, reachable};
@@ -21,7 +22,7 @@ use std::fmt::Write as _;
 const PATCHES: &[PatchType] = &[PatchType::Json, PatchType::Merge];
 /// A type whose fields of all objects are described.
 const DESCRIBED: &str = "io.k8s.api.core.v1.Pod";
-const CONVENTIONS: &str = "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+pub(super) const CONVENTIONS: &str = "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
 
 /// A version of a group of custom resources that is served, and the definitions of it.
 #[derive(Debug)]
@@ -99,9 +100,10 @@ impl Defined<'_> {
             if let Some(resource) = served.and_then(|it| it.resource(&names.plural)) {
                 paths.add(resource.facts, &forms);
             }
-            let mut versions = definition.spec.versions.iter();
-            let version = versions.find(|it| it.name == *self.version);
-            let schema = object_schema(version, words);
+            let version = version_of(definition, self.version);
+            let mut said = said(version);
+            custom_schema::complete(&mut said);
+            let schema = object_schema(said, words);
             schemas.insert(object.clone(), self.named(schema, &names.kind));
             let schema = list_schema(&names.kind, &names.plural, &object, words);
             schemas.insert(list, self.named(schema, &names.list_kind));
@@ -117,6 +119,26 @@ impl Defined<'_> {
         })
         .to_string()
         .into_bytes()
+    }
+
+    /// The types for the document of `/openapi/v2`, as v3 would have them if they said no more than
+    /// v2 can.
+    pub(super) fn old_types(&self, words: &Words) -> Map<String, Value> {
+        let mut types = Map::new();
+        for definition in &self.definitions {
+            let names = &definition.spec.names;
+            let (object, list) = (self.name(&names.kind), self.name(&names.list_kind));
+            let version = version_of(definition, self.version);
+            let schema = match custom_schema::old(said(version)) {
+                Some(said) => object_schema(said, words),
+                // With any field kubectl would take all others for unknown.
+                None => json!({"type": "object"}),
+            };
+            types.insert(object.clone(), self.named(schema, &names.kind));
+            let schema = list_schema(&names.kind, &names.plural, &object, words);
+            types.insert(list, self.named(schema, &names.list_kind));
+        }
+        types
     }
 
     /// The name of a type in documents: `com.example.v1.Widget`.
@@ -138,30 +160,44 @@ fn reference(name: &str) -> Value {
     json!({"$ref": format!("{PREFIX}{name}")})
 }
 
-/// What the definition says of objects, with what all objects have.
-fn object_schema(version: Option<&CustomResourceDefinitionVersion>, words: &Words) -> Value {
+fn version_of<'a>(
+    definition: &'a CustomResourceDefinition,
+    version: &str,
+) -> Option<&'a CustomResourceDefinitionVersion> {
+    let mut versions = definition.spec.versions.iter();
+    versions.find(|it| it.name == *version)
+}
+
+/// What a definition says of objects.
+fn said(version: Option<&CustomResourceDefinitionVersion>) -> Map<String, Value> {
     let said = version
         .and_then(|version| version.schema.as_ref())
         .and_then(|schema| schema.open_api_v3_schema.as_deref());
-    let mut schema = match said.map(|said| to_json_value(said)) {
+    match said.map(|said| to_json_value(said)) {
         Some(Value::Object(schema)) => schema,
         _ => Map::new(),
-    };
+    }
+}
+
+/// What is said of objects, with what all objects have.
+fn object_schema(mut schema: Map<String, Value>, words: &Words) -> Value {
     let mut properties = match schema.remove("properties") {
         Some(Value::Object(properties)) => properties,
         _ => Map::new(),
     };
     add_type(&mut properties, words);
-    properties.insert(
-        "metadata".to_owned(),
-        json!({
-            "description": format!("Standard object's metadata. {CONVENTIONS}#metadata"),
-            "allOf": [reference_of::<ObjectMeta>()],
-        }),
-    );
+    properties.insert("metadata".to_owned(), metadata());
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("properties".to_owned(), Value::Object(properties));
     Value::Object(schema)
+}
+
+/// The metadata of an object.
+pub(super) fn metadata() -> Value {
+    json!({
+        "description": format!("Standard object's metadata. {CONVENTIONS}#metadata"),
+        "allOf": [reference_of::<ObjectMeta>()],
+    })
 }
 
 fn list_schema(kind: &str, plural: &str, object: &str, words: &Words) -> Value {

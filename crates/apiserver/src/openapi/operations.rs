@@ -6,6 +6,7 @@ use super::words::Words;
 use kubist_api::{ResourceFacts, SubresourceFacts, VersionFacts, meta};
 use kubist_apimachinery::Status;
 use kubist_apimachinery::wire::Schema;
+use kubist_registry::ServedVersion;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -23,15 +24,19 @@ pub(super) struct Paths<'a> {
     roots: Vec<&'static Schema>,
 }
 
-/// The paths below `prefix`, and the schemas that they mention.
+/// The paths below `prefix` of the resources that are served, and the schemas that they mention.
 pub(super) fn paths(
     prefix: String,
     group: &str,
     version: &'static VersionFacts,
+    served: Option<&ServedVersion>,
     words: &Words,
 ) -> (Value, Vec<&'static Schema>) {
     let mut paths = Paths::new(prefix, group, version.version, words);
     for facts in version.resources {
+        if served.is_none_or(|it| it.resource(facts.plural).is_none()) {
+            continue;
+        }
         let gvk = Gvk::of(facts);
         let Some(object) = gvk.schema() else {
             continue;

@@ -6,16 +6,21 @@ use std::path::PathBuf;
 
 /// Everything.
 fn served() -> std::sync::Arc<[ServedGroup]> {
+    served_with(kubist_registry::RuntimeConfig::everything())
+}
+
+fn served_with(runtime_config: kubist_registry::RuntimeConfig) -> std::sync::Arc<[ServedGroup]> {
     let kv = std::sync::Arc::new(kubist_storage::memory::MemoryKv::default());
     let mut config = kubist_registry::RegistryConfig::new(kv);
-    config.runtime_config = kubist_registry::RuntimeConfig::everything();
+    config.runtime_config = runtime_config;
     kubist_registry::Registry::new(config).groups()
 }
 
 fn core() -> Value {
     let (group, version) = group_versions().next().expect("there are groups");
     assert_eq!(group.name, "");
-    serde_json::from_slice(&document(group, version, &Words::read())).expect("it is JSON")
+    serde_json::from_slice(&document((group, version), &served(), &Words::read()))
+        .expect("it is JSON")
 }
 
 #[test]
@@ -46,6 +51,30 @@ fn schemas_say_types_lists_and_patch_strategies() {
 }
 
 #[test]
+fn a_resource_that_is_turned_off_is_in_no_document() {
+    let served = served_with("batch/v1/jobs=false".parse().expect("it is valid"));
+    let open_api = OpenApi::new();
+    let whole = |body| match body {
+        Body::Whole(bytes) => serde_json::from_slice::<Value>(&bytes).expect("it is JSON"),
+        _ => panic!("it is written at once"),
+    };
+    let answer = open_api.document(&served, &[], asked("apis/batch/v1"));
+    let document = whole(answer.expect("the version is served").body);
+    let paths = document["paths"].as_object().expect("there are some");
+    assert!(paths.contains_key("/apis/batch/v1/cronjobs"));
+    assert!(!paths.keys().any(|it| it.contains("/jobs")));
+    let old = whole(open_api.old_document(&served, &[], None).body);
+    for (kind, is_there) in [("CronJobList", true), ("JobList", false)] {
+        let schema = format!("io.k8s.api.batch.v1.{kind}");
+        assert_eq!(
+            document["components"]["schemas"][&schema].is_object(),
+            is_there
+        );
+        assert_eq!(old["definitions"][&schema].is_object(), is_there);
+    }
+}
+
+#[test]
 fn kubectl_finds_what_it_looks_for_before_it_applies() {
     let document = core();
     let path = "/api/v1/namespaces/{namespace}/pods/{name}";
@@ -59,9 +88,10 @@ fn kubectl_finds_what_it_looks_for_before_it_applies() {
 
 #[test]
 fn every_reference_leads_to_a_schema() {
-    let words = Words::read();
+    let (words, served) = (Words::read(), served());
     for (group, version) in group_versions() {
-        let text = String::from_utf8(document(group, version, &words)).expect("it is text");
+        let text =
+            String::from_utf8(document((group, version), &served, &words)).expect("it is text");
         let document: Value = serde_json::from_str(&text).expect("it is JSON");
         let schemas = document["components"]["schemas"].as_object();
         let schemas = schemas.expect("there are some");
@@ -160,7 +190,7 @@ fn documents_are_for_those_who_accept_their_form() {
             ..asked("version")
         };
         let new = open_api.document(&served(), &[], asked);
-        let old = open_api.old_document(&served(), Some(accept));
+        let old = open_api.old_document(&served(), &[], Some(accept));
         for answer in [new.expect("it is served"), old] {
             let code = if is_json { 200 } else { 406 };
             assert_eq!(answer.code.as_u16(), code, "{accept}");
@@ -217,12 +247,12 @@ fn schemas_equal_those_of_a_real_server() {
     }
     let mut differing = BTreeSet::new();
     let mut compared = 0;
-    let words = Words::read();
+    let (words, served) = (Words::read(), served());
     for (group, version) in group_versions() {
         let file = format!("{}_openapi.json", path(group, version).replace('/', "__"));
         let recorded = std::fs::read(folder.join(&file)).expect("each version was recorded");
         let recorded: Value = serde_json::from_slice(&recorded).expect("it is JSON");
-        let ours = document(group, version, &words);
+        let ours = document((group, version), &served, &words);
         let ours: Value = serde_json::from_slice(&ours).expect("it is JSON");
         let recorded = recorded["components"]["schemas"].as_object();
         for (name, expected) in recorded.expect("there are some") {

@@ -37,12 +37,42 @@ impl Form {
     }
 }
 
+/// How the document begins as JSON: its members are sorted.
+const DEFINITIONS: &[u8] = b"{\"definitions\":{";
+
+fn all_translated(schemas: &Map<String, Value>) -> Map<String, Value> {
+    let all = schemas.iter();
+    all.map(|(name, schema)| (name.clone(), translated(schema)))
+        .collect()
+}
+
+/// A document with further schemas of v3. Those that it has stay as they are written.
+pub(super) fn with_types(document: &[u8], schemas: &Map<String, Value>, form: Form) -> Vec<u8> {
+    let definitions = all_translated(schemas);
+    match (form, document.strip_prefix(DEFINITIONS)) {
+        (Form::Json, Some(rest)) => {
+            let mut text = DEFINITIONS.to_vec();
+            for (name, schema) in &definitions {
+                let name = Value::from(name.as_str());
+                text.extend_from_slice(format!("{name}:{schema},").as_bytes());
+            }
+            text.extend_from_slice(rest);
+            text
+        }
+        (Form::Json, None) => document.to_vec(),
+        (Form::Protobuf, _) => {
+            // A message that comes twice is one with what both have.
+            let mut bytes = document.to_vec();
+            let definitions = named_schemas(&definitions);
+            push(number::DOCUMENT_DEFINITIONS, &definitions, &mut bytes);
+            bytes
+        }
+    }
+}
+
 /// The document, from the schemas of v3.
 pub(super) fn document(schemas: &Map<String, Value>, form: Form) -> Vec<u8> {
-    let definitions: Map<String, Value> = schemas
-        .iter()
-        .map(|(name, schema)| (name.clone(), translated(schema)))
-        .collect();
+    let definitions = all_translated(schemas);
     match form {
         Form::Json => json!({
             "swagger": "2.0",
@@ -113,7 +143,9 @@ mod number {
     pub(super) const ANY_YAML: u8 = 2;
     pub(super) const REFERENCE: u8 = 1;
     pub(super) const FORMAT: u8 = 2;
+    pub(super) const TITLE: u8 = 3;
     pub(super) const DESCRIPTION: u8 = 4;
+    pub(super) const PATTERN: u8 = 13;
     pub(super) const REQUIRED: u8 = 19;
     pub(super) const ENUM: u8 = 20;
     pub(super) const ADDITIONAL_PROPERTIES: u8 = 21;
@@ -121,6 +153,23 @@ mod number {
     pub(super) const ITEMS: u8 = 23;
     pub(super) const PROPERTIES: u8 = 25;
     pub(super) const EXTENSION: u8 = 31;
+    /// Of `AdditionalPropertiesItem`.
+    pub(super) const BOOLEAN: u8 = 2;
+
+    /// Doubles.
+    pub(super) const SIZES: [(&str, u8); 3] = [("multipleOf", 6), ("maximum", 7), ("minimum", 9)];
+    /// Integers and booleans.
+    pub(super) const COUNTS: [(&str, u8); 9] = [
+        ("exclusiveMaximum", 8),
+        ("exclusiveMinimum", 10),
+        ("maxLength", 11),
+        ("minLength", 12),
+        ("maxItems", 14),
+        ("minItems", 15),
+        ("uniqueItems", 16),
+        ("maxProperties", 17),
+        ("minProperties", 18),
+    ];
 }
 
 fn encode(definitions: &Map<String, Value>) -> Vec<u8> {
@@ -173,7 +222,9 @@ fn encode_schema(schema: &Value) -> Vec<u8> {
         match key.as_str() {
             "$ref" => push(number::REFERENCE, text, &mut out),
             "format" => push(number::FORMAT, text, &mut out),
+            "title" => push(number::TITLE, text, &mut out),
             "description" => push(number::DESCRIPTION, text, &mut out),
+            "pattern" => push(number::PATTERN, text, &mut out),
             "enum" => {
                 for value in value.as_array().into_iter().flatten() {
                     push(number::ENUM, &any(value), &mut out);
@@ -186,8 +237,11 @@ fn encode_schema(schema: &Value) -> Vec<u8> {
                 }
             }
             "additionalProperties" => {
-                let schema = only(&encode_schema(value));
-                push(number::ADDITIONAL_PROPERTIES, &schema, &mut out);
+                let item = match value.as_bool() {
+                    Some(is) => count(number::BOOLEAN, usize::from(is)),
+                    None => only(&encode_schema(value)),
+                };
+                push(number::ADDITIONAL_PROPERTIES, &item, &mut out);
             }
             "type" => push(number::TYPE, &only(text), &mut out),
             "items" => push(number::ITEMS, &only(&encode_schema(value)), &mut out),
@@ -195,10 +249,37 @@ fn encode_schema(schema: &Value) -> Vec<u8> {
                 let properties = value.as_object().map(named_schemas).unwrap_or_default();
                 push(number::PROPERTIES, &properties, &mut out);
             }
-            _ => push(number::EXTENSION, &named(key, &any(value)), &mut out),
+            key => push_limit(key, value, &mut out),
         }
     }
     out
+}
+
+/// A limit of values, or what has no field of its own.
+fn push_limit(key: &str, value: &Value, out: &mut Vec<u8>) {
+    let number_in = |all: &[(&str, u8)]| {
+        let found = all.iter().find(|(name, _)| *name == key);
+        found.map(|(_, number)| *number)
+    };
+    if let (Some(number), Some(size)) = (number_in(&number::SIZES), value.as_f64()) {
+        const FIXED_64: usize = 1;
+        push_varint(usize::from(number) << 3 | FIXED_64, out);
+        out.extend_from_slice(&size.to_le_bytes());
+    } else if let Some(number) = number_in(&number::COUNTS) {
+        let many = value.as_u64().and_then(|it| usize::try_from(it).ok());
+        let many = many.unwrap_or_else(|| usize::from(value == true));
+        out.extend(count(number, many));
+    } else {
+        push(number::EXTENSION, &named(key, &any(value)), out);
+    }
+}
+
+/// A field of a whole number: its tag, and it.
+fn count(number: u8, value: usize) -> Vec<u8> {
+    let mut field = Vec::new();
+    push_varint(usize::from(number) << 3, &mut field);
+    push_varint(value, &mut field);
+    field
 }
 
 /// A field of bytes: its tag, its length, and they.
@@ -272,6 +353,46 @@ mod tests {
             encode_schema(&json!({"format": long}))[..3],
             [0x12, 0xac, 0x02]
         );
+    }
+
+    #[test]
+    fn limits_of_values_have_fields_of_their_own() {
+        let schema = json!({
+            "additionalProperties": true, "exclusiveMinimum": true, "maxLength": 300,
+            "maximum": 1, "pattern": "p", "title": "t",
+        });
+        let expected = [
+            &[0xaa, 0x01, 2, 0x10, 1][..],
+            &[0x50, 1],
+            &[0x58, 0xac, 0x02],
+            &[0x39, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f],
+            &[0x6a, 1],
+            b"p",
+            &[0x1a, 1],
+            b"t",
+        ];
+        assert_eq!(encode_schema(&schema), expected.concat());
+    }
+
+    #[test]
+    fn further_types_stand_beside_those_of_the_document() {
+        let schema = |of: &str| json!({"type": of});
+        let types = |name: &str, of: &str| Map::from_iter([(name.to_owned(), schema(of))]);
+        let (one, other) = (types("a", "string"), types("b\"", "object"));
+        let both = with_types(&document(&one, Form::Json), &other, Form::Json);
+        let both: Value = serde_json::from_slice(&both).expect("it is JSON");
+        assert_eq!(both["swagger"], "2.0");
+        assert_eq!(
+            both["definitions"],
+            json!({"a": schema("string"), "b\"": schema("object")})
+        );
+        let alone = document(&one, Form::Protobuf);
+        let both = with_types(&alone, &other, Form::Protobuf);
+        let added = both.strip_prefix(&*alone).expect("it is the same before");
+        let mut expected = Vec::new();
+        let definitions = named_schemas(&other);
+        push(number::DOCUMENT_DEFINITIONS, &definitions, &mut expected);
+        assert_eq!(added, expected);
     }
 
     #[test]

@@ -49,8 +49,11 @@ impl Service {
             "/" => indented(&json!({"paths": root_paths(&self.registry.groups())})),
             METRICS if request.method == "DELETE" => Ok(Answer::page_not_found()),
             "/openapi/v2" => {
+                let served = self.registry.groups();
+                let stored = self.definitions(cx, &served).await?;
                 cx.begin_work(OpenApi::BYTES).await;
-                Ok(self.old_document(request))
+                let accept = request.accept();
+                Ok(self.open_api.old_document(&served, &stored, accept))
             }
             "/openapi/v3" => {
                 let served = self.registry.groups();
@@ -132,11 +135,6 @@ impl Service {
         };
         let page = lister.list(cx, "", &ListOptions::default()).await?;
         Ok(page.items)
-    }
-
-    fn old_document(&self, request: &Request) -> Answer {
-        let served = self.registry.groups();
-        self.open_api.old_document(&served, request.accept())
     }
 
     async fn scraped(&self, cx: &RequestContext) -> Result<Answer, Status> {

@@ -151,3 +151,30 @@ async fn of_a_document_that_is_not_there_nothing_is_said() {
     assert_eq!(index.code, 200);
     server.shutdown().await;
 }
+
+#[tokio::test]
+async fn the_old_document_has_custom_resources_while_they_are_defined() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let before = client.get("/openapi/v2").await;
+    assert_eq!(before.json()["definitions"][GADGET], Value::Null);
+    assert_eq!(client.post(DEFINITIONS, &definition()).await.code, 201);
+    until(&mut client, DOCUMENT, 200).await;
+    let document = client.get("/openapi/v2").await.json();
+    let gadget = &document["definitions"][GADGET];
+    assert_eq!(gadget["description"], "A gadget.");
+    let size = &gadget["properties"]["spec"]["properties"]["size"];
+    assert_eq!(size["type"], "integer");
+    let meta = "#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+    assert_eq!(gadget["properties"]["metadata"]["$ref"], meta);
+    let kind = &gadget["x-kubernetes-group-version-kind"][0]["kind"];
+    assert_eq!(kind, "Gadget");
+    let items = &document["definitions"][format!("{GADGET}List")]["properties"]["items"]["items"];
+    assert_eq!(items["$ref"], format!("#/definitions/{GADGET}"));
+    let path = format!("{DEFINITIONS}/gadgets.shop.example.com");
+    assert_eq!(client.delete(&path).await.code, 200);
+    until(&mut client, DOCUMENT, 404).await;
+    let after = client.get("/openapi/v2").await;
+    assert_eq!(after.bytes, before.bytes);
+    server.shutdown().await;
+}

@@ -112,6 +112,68 @@ async fn a_patch_may_leave_out_what_the_object_is_but_not_say_otherwise() {
 }
 
 #[tokio::test]
+async fn a_patched_object_may_say_that_it_is_of_another_version() {
+    let server = silent_server().await;
+    let mut client = Client::in_memory(&server, Version::HTTP_2).await;
+    let all = |version: &str| {
+        format!("/apis/autoscaling/{version}/namespaces/default/horizontalpodautoscalers")
+    };
+    let pods = json!({"type": "Pods", "pods": {
+        "metric": {"name": "q"}, "target": {"type": "AverageValue", "averageValue": "1"},
+    }});
+    let cpu = json!({"type": "Resource", "resource": {
+        "name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50},
+    }});
+    let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "x"});
+    let object = json!({"metadata": {"name": "h"}, "spec": {
+        "maxReplicas": 5, "scaleTargetRef": target, "metrics": [cpu, pods],
+    }});
+    let created = client.post(&all("v2"), &object).await;
+    assert_eq!(created.code, 201, "{created:?}");
+    for (asked, said) in [("v1", "v2"), ("v2", "v1")] {
+        let path = format!("{}/h?dryRun=All", all(asked));
+        let patch =
+            json!({"apiVersion": format!("autoscaling/{said}"), "spec": {"maxReplicas": 4}});
+        let answer = client.ask("PATCH", &path, MERGE, patch.to_string()).await;
+        let patched = answer.json();
+        assert_eq!(answer.code, 200, "{patched}");
+        assert_eq!(patched["apiVersion"], format!("autoscaling/{asked}"));
+        assert_eq!(patched["spec"]["maxReplicas"], 4);
+        // The other version has no field for what stands there, so the default is what is left.
+        let utilization = match asked {
+            "v1" => &patched["spec"]["targetCPUUtilizationPercentage"],
+            _ => &patched["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"],
+        };
+        assert_eq!(utilization, 80, "{patched}");
+        assert_eq!(patched["metadata"]["annotations"], Value::Null, "{patched}");
+        assert!(answer.header("warning").contains("unknown field"));
+    }
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    let labels = json!({"a": "b"});
+    let object = json!({"metadata": {"name": "d"}, "spec": {
+        "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels},
+        "spec": {"containers": [{"name": "c", "image": "i"}]}},
+    }});
+    assert_eq!(client.post(deployments, &object).await.code, 201);
+    for (version, code) in [
+        ("apps/v1beta2", 200),
+        ("extensions/v1beta1", 200),
+        ("v1", 422),
+    ] {
+        let patch = json!({"apiVersion": version, "metadata": {"labels": labels}}).to_string();
+        let path = format!("{deployments}/d?dryRun=All");
+        let answer = client.ask("PATCH", &path, MERGE, patch).await;
+        let patched = answer.json();
+        assert_eq!(answer.code, code, "{patched}");
+        if code == 200 {
+            assert_eq!(patched["metadata"]["labels"], labels);
+            assert_eq!(patched["spec"]["strategy"]["type"], "RollingUpdate");
+        }
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
 async fn nothing_can_be_read_of_an_object_without_a_version() {
     let (server, mut client) = with_one_object().await;
     let patch = json!({"apiVersion": null}).to_string();

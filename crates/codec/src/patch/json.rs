@@ -6,11 +6,12 @@
 //! has limits on operations and on copying.
 
 mod spent;
+mod words;
 
-use kubist_apimachinery::json_type;
 use serde_json::Value;
 
 use self::spent::Spent;
+use self::words::Words;
 use super::{PatchError, Reading};
 
 /// Operations in one patch: 10,000, as upstream.
@@ -116,39 +117,6 @@ impl From<String> for Failure {
 impl From<&str> for Failure {
     fn from(reason: &str) -> Self {
         Self::Reason(reason.to_owned())
-    }
-}
-
-/// Upstream's words about what is no patch: it names the type that it reads into.
-#[derive(Clone, Copy)]
-struct Words(Reading);
-
-impl Words {
-    fn refuse(self, reason: String) -> PatchError {
-        match self.0 {
-            Reading::Checked => super::decoding(reason),
-            Reading::Loose => PatchError::Malformed { reason },
-        }
-    }
-
-    /// JSON of a wrong type.
-    fn mismatch(self, found: &Value, wanted: &str) -> PatchError {
-        let found = json_type(found);
-        self.refuse(format!("json: cannot unmarshal {found} into Go {wanted}"))
-    }
-
-    fn list(self) -> &'static str {
-        match self.0 {
-            Reading::Checked => "value of type []handlers.jsonPatchOp",
-            Reading::Loose => "value of type jsonpatch.Patch",
-        }
-    }
-
-    fn operation(self) -> &'static str {
-        match self.0 {
-            Reading::Checked => "value of type handlers.jsonPatchOp",
-            Reading::Loose => "value of type jsonpatch.Operation",
-        }
     }
 }
 
@@ -533,6 +501,11 @@ mod tests {
                 r#"[{"op":"add","path":7}]"#,
                 "json: cannot unmarshal number into Go struct field jsonPatchOp.path of type \
                  string",
+            ),
+            (
+                r#"[{"op":"add","path":"/a","value":[1e400]}]"#,
+                "json: cannot unmarshal number 1e400 into Go struct field jsonPatchOp.value of \
+                 type float64",
             ),
             (
                 r#"[{"op":7,"path":"/a"}]"#,

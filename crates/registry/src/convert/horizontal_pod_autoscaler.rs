@@ -66,6 +66,15 @@ pub(super) fn to_v2(json: &mut Value) {
 }
 
 pub(super) fn to_v1(json: &mut Value) {
+    // v2 has fields for them and does not read them: they would come back as what they once said.
+    if let Some(metadata) = member(json, "metadata")
+        && let Some(Value::Object(annotations)) = metadata.get_mut("annotations")
+    {
+        annotations.retain(|name, _| !ANNOTATIONS.contains(&name.as_str()));
+        if annotations.is_empty() {
+            metadata.remove("annotations");
+        }
+    }
     let mut kept: Vec<(&str, String)> = Vec::new();
     if let Some(spec) = member(json, "spec") {
         let (cpu, others) = split(

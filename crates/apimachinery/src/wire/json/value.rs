@@ -129,19 +129,18 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 }
 
-/// Doubles of smaller size are whole exactly where the integer is the same.
+/// Whole doubles of smaller size are the integer that their text is.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A double that was read, or the integer that its text is.
 #[expect(
     clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "an integer below 2^53 is the same double, and others are compared"
+    reason = "it is taken where it is whole and below 2^53"
 )]
 fn double(value: f64) -> Number {
     let whole = value as i64;
     if value.abs() < EXACT {
-        if whole as f64 == value {
+        if value.fract() == 0.0 {
             return whole.into();
         }
     } else if let Ok(whole) = value.to_string().parse::<i64>() {

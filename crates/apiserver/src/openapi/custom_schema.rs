@@ -1,0 +1,231 @@
+//! Schemas of definitions in documents: what v3 adds to them, and what is left of them in v2.
+//!
+//! v2 knows neither null nor alternatives, and kubectl takes fields that it is not told of for
+//! unknown. So v2 says nothing of a value that may be null or has unknown fields.
+
+use super::definitions::{CONVENTIONS, metadata};
+use serde_json::{Map, Value, json};
+
+type Schema = Map<String, Value>;
+
+const ANY_FIELDS: &str = "x-kubernetes-preserve-unknown-fields";
+const EMBEDDED: &str = "x-kubernetes-embedded-resource";
+const INT_OR_STRING: &str = "x-kubernetes-int-or-string";
+
+/// Adds what v3 says beside what a definition says: the fields that each embedded object has, and
+/// the types of what may be a number or a text.
+pub(super) fn complete(schema: &mut Schema) {
+    if is(schema, INT_OR_STRING) && !schema.contains_key("anyOf") && !has_inner_types(schema) {
+        let types = json!([{"type": "integer"}, {"type": "string"}]);
+        schema.insert("anyOf".to_owned(), types);
+    }
+    each_below(schema, &mut complete);
+    if is(schema, EMBEDDED) {
+        embed(schema);
+    }
+}
+
+/// What v2 says of objects of which a definition says this; none if it can say nothing of their
+/// fields.
+pub(super) fn old(mut schema: Schema) -> Option<Schema> {
+    if schema.is_empty() || is(&schema, ANY_FIELDS) {
+        return None;
+    }
+    reduce(&mut schema);
+    Some(schema)
+}
+
+fn reduce(schema: &mut Schema) {
+    for key in ["allOf", "oneOf", "anyOf", "not"] {
+        schema.remove(key);
+    }
+    let (any_fields, nullable) = (is(schema, ANY_FIELDS), is(schema, "nullable"));
+    schema.remove("nullable");
+    if any_fields || nullable {
+        schema.remove("items");
+        schema.remove("properties");
+    }
+    let untyped = match schema.get("type").and_then(Value::as_str) {
+        Some("array") => !schema.contains_key("items"),
+        Some("object") => any_fields,
+        _ => false,
+    };
+    if nullable || untyped {
+        schema.remove("type");
+    }
+    drop_nullable_from_required(schema);
+    each_below(schema, &mut reduce);
+    if is(schema, EMBEDDED) && !any_fields {
+        embed(schema);
+    }
+}
+
+/// What may be null need not be there: v2 cannot tell the difference.
+fn drop_nullable_from_required(schema: &mut Schema) {
+    let may_be_null = |value: &Value| value["nullable"] == true;
+    let required = match schema.remove("required") {
+        Some(Value::Array(names))
+            if !schema.get("additionalProperties").is_some_and(may_be_null) =>
+        {
+            names
+        }
+        _ => return,
+    };
+    let properties = schema.get("properties");
+    let stays = |name: &Value| {
+        let property = name.as_str().and_then(|name| properties?.get(name));
+        !property.is_some_and(may_be_null)
+    };
+    let required: Vec<Value> = required.into_iter().filter(stays).collect();
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), required.into());
+    }
+}
+
+/// What every object has, in one that is a part of another.
+fn embed(schema: &mut Schema) {
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    for (field, said) in [
+        (
+            "apiVersion",
+            format!(
+                "apiVersion defines the versioned schema of this representation of an object. \
+                 {CONVENTIONS}#resources"
+            ),
+        ),
+        (
+            "kind",
+            format!(
+                "kind is a string value representing the type of this object. In CamelCase. \
+                 {CONVENTIONS}#types-kinds"
+            ),
+        ),
+    ] {
+        properties[field] = json!({"type": "string", "description": said});
+    }
+    properties["metadata"] = metadata();
+    let required = schema.entry("required").or_insert_with(|| json!([]));
+    if let Some(required) = required.as_array_mut() {
+        for field in ["kind", "apiVersion"] {
+            if !required.iter().any(|it| it == field) {
+                required.push(field.into());
+            }
+        }
+    }
+}
+
+/// Does something to each schema that is the next below one.
+fn each_below(schema: &mut Schema, act: &mut dyn FnMut(&mut Schema)) {
+    for key in ["items", "additionalProperties"] {
+        if let Some(Value::Object(below)) = schema.get_mut(key) {
+            act(below);
+        }
+    }
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        for below in properties.values_mut().filter_map(Value::as_object_mut) {
+            act(below);
+        }
+    }
+}
+
+fn is(schema: &Schema, key: &str) -> bool {
+    schema.get(key) == Some(&Value::Bool(true))
+}
+
+/// Whether the alternatives of types stand a level deeper, which upstream takes as well.
+fn has_inner_types(schema: &Schema) -> bool {
+    let all = schema.get("allOf").and_then(Value::as_array);
+    all.is_some_and(|all| all.iter().any(|it| it.get("anyOf").is_some()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema() -> Schema {
+        let text = json!({"type": "string"});
+        let properties = json!({
+            "nul": {"type": "object", "nullable": true, "properties": {"a": text}},
+            "n": {"type": "number", "nullable": true},
+            "s": {"type": "string", "maxLength": 5, "enum": ["a"]},
+            "either": {"x-kubernetes-int-or-string": true},
+            "said": {"anyOf": [{"type": "integer"}], "x-kubernetes-int-or-string": true},
+            "any": {
+                "type": "object", "properties": {"a": text},
+                "x-kubernetes-preserve-unknown-fields": true,
+            },
+            "list": {"type": "array", "items": {
+                "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+            }},
+            "map": {"type": "object", "required": ["x"], "additionalProperties": {
+                "type": "string", "nullable": true,
+            }},
+            "one": {"type": "object", "oneOf": [{"required": ["a"]}], "not": {}, "properties": {
+                "a": text,
+            }},
+            "object": {"type": "object", "x-kubernetes-embedded-resource": true, "properties": {
+                "spec": text,
+            }},
+        });
+        let schema = json!({
+            "type": "object", "required": ["n", "nul", "s"], "properties": properties,
+        });
+        schema.as_object().expect("it is one").clone()
+    }
+
+    #[test]
+    fn v2_says_nothing_of_what_may_be_null_or_has_unknown_fields() {
+        let old = Value::Object(old(schema()).expect("something is said"));
+        assert_eq!(old["required"], json!(["s"]));
+        let properties = &old["properties"];
+        for (name, expected) in [
+            ("nul", json!({})),
+            ("n", json!({})),
+            (
+                "s",
+                json!({"type": "string", "maxLength": 5, "enum": ["a"]}),
+            ),
+            ("either", json!({"x-kubernetes-int-or-string": true})),
+            ("said", json!({"x-kubernetes-int-or-string": true})),
+            ("any", json!({"x-kubernetes-preserve-unknown-fields": true})),
+            (
+                "list",
+                json!({"type": "array", "items": {"x-kubernetes-preserve-unknown-fields": true}}),
+            ),
+            ("map", json!({"type": "object", "additionalProperties": {}})),
+            (
+                "one",
+                json!({"type": "object", "properties": {"a": {"type": "string"}}}),
+            ),
+        ] {
+            assert_eq!(properties[name], expected, "{name}");
+        }
+        let object = &properties["object"];
+        assert_eq!(object["required"], json!(["kind", "apiVersion"]));
+        assert_eq!(object["properties"]["spec"], json!({"type": "string"}));
+        assert_eq!(object["properties"]["metadata"], metadata());
+    }
+
+    #[test]
+    fn v2_says_only_that_an_object_is_one_where_its_fields_are_free() {
+        let mut free = schema();
+        free.insert(ANY_FIELDS.to_owned(), Value::Bool(true));
+        assert_eq!(old(free), None);
+        assert_eq!(old(Schema::new()), None);
+    }
+
+    #[test]
+    fn v3_says_what_embedded_objects_have_and_which_types_may_be_either() {
+        let mut completed = schema();
+        complete(&mut completed);
+        let (before, completed) = (Value::Object(schema()), Value::Object(completed));
+        let types = json!([{"type": "integer"}, {"type": "string"}]);
+        assert_eq!(completed["properties"]["either"]["anyOf"], types);
+        let said = &completed["properties"]["said"];
+        assert_eq!(*said, before["properties"]["said"]);
+        let object = &completed["properties"]["object"];
+        assert_eq!(object["properties"]["kind"]["type"], "string");
+        assert_eq!(object["required"], json!(["kind", "apiVersion"]));
+        assert_eq!(completed["required"], before["required"]);
+    }
+}
