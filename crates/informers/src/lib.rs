@@ -84,7 +84,7 @@ pub use informer_state::{
 pub use kube_events::KubeEvents;
 pub use kubist_reflector::{Config, InitialSync, Pace, Report, Transform};
 pub use problem::{OnProblem, Problem};
-pub use problem_log::{LOGGED_EVERY, LOGGED_MAX};
+pub use problem_log::{LOGGED_EVERY, LOGGED_MAX, ProblemLog};
 pub use resync::Resync;
 pub use seat::HandlerState;
 pub use shared_informer::SharedInformer;

@@ -19,8 +19,11 @@ pub const LOGGED_EVERY: Duration = Duration::from_secs(10);
 /// How many problems of one kind are logged in that time: several objects, or causes.
 pub const LOGGED_MAX: usize = 4;
 
+/// What logs the problems of an informer, as one does by itself without an
+/// [`on_problem`](crate::InformerConfig::on_problem): for those who have one and want to see what
+/// it does not deal with.
 #[derive(Debug, Default)]
-pub(crate) struct ProblemLog {
+pub struct ProblemLog {
     /// By kind: as many entries as there are kinds.
     kinds: Mutex<BTreeMap<u8, Kind>>,
 }
@@ -33,7 +36,8 @@ struct Kind {
 }
 
 impl ProblemLog {
-    pub(crate) fn log(&self, informer: &Str, problem: &Problem) {
+    /// Logs a problem of the informer of that name, as a warning, or counts it as left out.
+    pub fn log(&self, informer: &Str, problem: &Problem) {
         let (kind, about) = kind(problem);
         let Some(left_out) = self.admit(kind, about, Instant::now()) else {
             return;

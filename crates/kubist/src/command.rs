@@ -11,6 +11,7 @@ mod storage;
 mod system_limits;
 mod units;
 mod usage;
+mod values;
 mod watch;
 
 use std::error::Error;
@@ -19,7 +20,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use kubist_apimachinery::with_causes;
 
-pub(crate) use usage::refuse;
+pub(crate) use usage::{exit_code, refuse};
 
 /// The outcome of a command: its exit code, or an error to print.
 pub(crate) type Outcome = Result<ExitCode, Box<dyn Error>>;

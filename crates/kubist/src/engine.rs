@@ -9,7 +9,7 @@ use std::time::Duration;
 use http::Uri;
 use kubist_storage::journal::JournaledKv;
 use kubist_storage::memory::{Config, MemoryKv, Stats, TokioClock};
-use kubist_storage::{Fault, Kv, ReadError};
+use kubist_storage::{Fault, Kv, ReadError, Revision};
 use kubist_storage_etcd::{EtcdKv, Identity};
 use kubist_storage_redb::{Store, StoreError};
 use tokio::net::TcpStream;
@@ -111,8 +111,11 @@ pub enum EtcdError {
     },
 }
 
-/// Says which of the members cannot be reached, and why; they are asked on.
-async fn tell_of_silence(servers: &[String]) {
+/// Says which of the members cannot be reached, and why, and that they are asked on `within` which
+/// time.
+async fn tell_of_silence(servers: &[String], within: Duration) {
+    let seconds = within.as_secs();
+    let on = format!("trying on, for {seconds} s in all");
     for server in servers {
         let authority = server.parse().ok().and_then(|it: Uri| {
             let port = it.port_u16().unwrap_or(DEFAULT_PORT);
@@ -120,18 +123,20 @@ async fn tell_of_silence(servers: &[String]) {
         });
         let Some(authority) = authority else { continue };
         match tokio::time::timeout(KNOCK, TcpStream::connect(authority)).await {
-            Ok(Ok(_)) => {
-                tracing::warn!("the etcd at {server} takes connections and does not answer yet");
-            }
-            Ok(Err(error)) => tracing::warn!("no etcd answers at {server} yet: {error}"),
-            Err(_) => tracing::warn!("no etcd answers at {server} yet"),
+            Ok(Ok(_)) => tracing::warn!(
+                "the etcd at {server} takes connections and does not answer yet; {on}"
+            ),
+            Ok(Err(error)) => tracing::warn!("no etcd answers at {server} yet: {error}; {on}"),
+            Err(_) => tracing::warn!("no etcd answers at {server} yet; {on}"),
         }
     }
 }
 
 impl Engine {
-    pub(crate) fn in_memory(limits: Config) -> Self {
-        Self::Memory(MemoryKv::new(limits, Arc::new(TokioClock::start())))
+    /// A store that is empty and stands at `begin`.
+    pub(crate) fn in_memory(begin: Revision, limits: Config) -> Self {
+        let clock = Arc::new(TokioClock::start());
+        Self::Memory(MemoryKv::beginning_at(begin, limits, clock))
     }
 
     /// Reads all of the folder, or makes it.
@@ -150,13 +155,15 @@ impl Engine {
 
     /// Asks the cluster where it stands, so that a server does not start without it.
     pub(crate) async fn on_etcd(etcd: &EtcdServers) -> Result<Self, EtcdError> {
-        let kv = EtcdKv::new(etcd.config()?)?;
+        let config = etcd.config()?;
+        let within = config.request_timeout;
+        let kv = EtcdKv::new(config)?;
         let answered = {
             let mut asked = std::pin::pin!(kv.revision());
             if let Ok(answered) = tokio::time::timeout(SILENCE, &mut asked).await {
                 answered
             } else {
-                tell_of_silence(&etcd.servers).await;
+                tell_of_silence(&etcd.servers, within).await;
                 asked.await
             }
         };

@@ -89,6 +89,8 @@ mod encryption_file;
 mod engine;
 mod infer;
 #[cfg(feature = "server")]
+mod refusals;
+#[cfg(feature = "server")]
 mod regular_file;
 #[cfg(feature = "server")]
 mod server;

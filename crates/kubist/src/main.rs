@@ -43,7 +43,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             command::report(&*error);
-            ExitCode::FAILURE
+            command::exit_code(&*error)
         }
     }
 }

@@ -3,7 +3,8 @@
 //! Puts together an engine, the registry and the HTTP server, and runs beside them, as asked, the
 //! controllers that a cluster cannot do without and a simulation of those that run workloads. All
 //! tasks belong to the server; nothing is left on disk but its folder of data, if it has one, and
-//! what [`Server::write_kubeconfig`] writes. Without a folder it is gone with the process. Several
+//! what [`Server::write_kubeconfig`] writes. Without a folder it is gone with the process, which
+//! clients of the next one notice: its versions go on above all that they have seen. Several
 //! can stand on one etcd cluster.
 
 use std::io;
@@ -19,7 +20,7 @@ use kubist_client::Client;
 use kubist_controller::ManagerError;
 use kubist_kubeconfig::{KubeconfigError, NewKubeconfig, NewUser};
 use kubist_registry::{Announcement, Registry, User};
-use kubist_storage::{Fault, Kv, memory};
+use kubist_storage::{Fault, memory};
 use kubist_storage_redb::StoreError;
 use kubist_transport::{ConfigError, Endpoint, HttpVersion, Identity, Pem, Transport, Verify};
 use tokio::task::JoinSet;
@@ -28,13 +29,12 @@ use tokio_util::sync::CancellationToken;
 use crate::advertise;
 use crate::controllers::{garbage_collector, namespace};
 use crate::engine::{Engine, EtcdError};
+use crate::refusals::tell_of_refusals;
 use crate::server_config::{Controller, ServerConfig};
 use crate::server_keys::ServerKeysError;
 
 /// How long controllers may take to end.
 const CONTROLLERS_DRAIN: Duration = Duration::from_secs(5);
-/// How often the store is asked whether it takes writes, for the log.
-const WRITABLE_CHECK: Duration = Duration::from_secs(1);
 /// The administrator, to whom tokens belong; upstream's files of tokens name a uid too.
 const ADMIN: &str = "kubernetes-admin";
 /// The name of the cluster, the context and (with `-admin`) the user in kubeconfig files.
@@ -96,7 +96,7 @@ impl Server {
             ..memory::Config::default()
         };
         let store = match (&config.data_dir, &config.etcd) {
-            (None, None) => Engine::in_memory(limits),
+            (None, None) => Engine::in_memory(config.first_revision(), limits),
             (Some(dir), None) => Engine::in_folder(dir, limits).await?,
             (None, Some(etcd)) => Engine::on_etcd(etcd).await?,
             (Some(_), Some(_)) => return Err(ServerError::TwoStores),
@@ -323,28 +323,6 @@ fn admin_token(token: &str) -> StaticToken {
             groups: vec![Str::from(MASTERS_GROUP)],
             ..User::default()
         },
-    }
-}
-
-/// Whoever reads the log must know why writes are refused, and that they are taken again.
-async fn tell_of_refusals(kv: &dyn Kv) {
-    let mut looks = tokio::time::interval(WRITABLE_CHECK);
-    let mut refused = false;
-    loop {
-        looks.tick().await;
-        match kv.writable() {
-            Err(fault) if !refused => {
-                let cause = std::error::Error::source(&fault).map(ToString::to_string);
-                let cause = cause.unwrap_or_default();
-                tracing::warn!("writes are refused, reads go on: {fault}: {cause}");
-                refused = true;
-            }
-            Ok(()) if refused => {
-                tracing::warn!("writes are taken again");
-                refused = false;
-            }
-            _ => {}
-        }
     }
 }
 

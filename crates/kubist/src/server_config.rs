@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
-use kubist_registry::{RegistryConfig, RuntimeConfig};
-use kubist_storage::{Kv, memory};
+use kubist_registry::{RegistryConfig, RuntimeConfig, SystemClock, WallClock as _};
+use kubist_storage::{Kv, Revision, memory};
 
 use crate::encryption_file::EncryptionFile;
 use crate::engine::{Engine, EtcdServers};
@@ -28,7 +28,8 @@ pub struct ServerConfig {
     /// Whether Deployments and Pods are brought to life by the sample controllers and
     /// a stand-in for the kubelet. Default: no.
     pub simulate: bool,
-    /// Makes uids and generated names the same in each run. Default: none, different ones.
+    /// Makes uids and generated names the same in each run, and versions of a store in memory count
+    /// from one. Default: none, different ones, and such versions grow over restarts, too.
     pub seed: Option<u64>,
     /// Events that the store keeps: a watch that begins further back is told that its version is
     /// gone, and its client lists again. Default: 100,000.
@@ -133,6 +134,18 @@ impl ServerConfig {
             settings.server_port = self.listen.port();
         }
         settings
+    }
+
+    /// Where a store in memory begins. Whoever restarts such a server has an empty one, and the
+    /// clients of before, with versions of before: they must find themselves behind it, so that
+    /// they list again. So it begins at the microseconds since 1970; no store writes as often.
+    /// With a seed, runs are to be the same, and it begins at the first.
+    pub(crate) fn first_revision(&self) -> Revision {
+        if self.seed.is_some() {
+            return Revision::EMPTY_STORE;
+        }
+        let now = SystemClock.now().as_micros();
+        Revision(u64::try_from(now).unwrap_or_default()).max(Revision::EMPTY_STORE)
     }
 
     /// Whether there are watch caches: if that is asked for, or on etcd if nothing is said.

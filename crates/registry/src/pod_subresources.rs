@@ -143,20 +143,14 @@ pub(crate) async fn evict(
         let message = "name in URL does not match name in Eviction object";
         return Err(Status::bad_request(message));
     }
+    let options = eviction.delete_options.as_deref().map(options_of);
+    let options = dry_as_asked(options.unwrap_or_default(), dry_run)?;
+    let dry_run = !options.dry_run.is_empty();
     let asked = eviction.delete_options.as_deref();
     let ignores = asked.and_then(|it| it.ignore_store_read_error_with_cluster_breaking_potential);
     if ignores == Some(true) {
         return Err(cannot_ignore(name));
     }
-    let mut options = eviction
-        .delete_options
-        .as_deref()
-        .map(options_of)
-        .unwrap_or_default();
-    if dry_run && options.dry_run.is_empty() {
-        options.dry_run.push("All".into());
-    }
-    let dry_run = !options.dry_run.is_empty();
     let resource = GroupResource::new("", "pods");
     for attempt in 1.. {
         let stored = rest.shared.one(rest.store(), namespace, name).await?;
@@ -165,13 +159,9 @@ pub(crate) async fn evict(
         let leave = disruption::take(rest, cx, &pod, dry_run).await?;
         // Another that becomes ready meanwhile is another case.
         let (any_version, mut asked) = (asks_no_version(&options), options.clone());
-        let pins = match &leave {
-            Leave::Granted => false,
-            Leave::Unguarded => any_version,
-            // Upstream forgets the version that was asked for.
-            Leave::Spared(_) => true,
-        };
-        if pins {
+        // Of one that its budget spares, upstream forgets the version that was asked for, and evicts
+        // a pod that is not the one that was meant.
+        if any_version && leave != Leave::Granted {
             let preconditions = asked.preconditions.get_or_insert_default();
             preconditions.resource_version = Some(pod.metadata.resource_version.clone());
         }
@@ -185,6 +175,29 @@ pub(crate) async fn evict(
     }
     unreachable!("the last attempt returns")
 }
+
+/// What says that it is only tried: the options of the request, those of the deletion in the
+/// eviction, or both, which must not say different things then.
+fn dry_as_asked(mut options: DeleteOptions, dry_run: bool) -> Result<DeleteOptions, Status> {
+    if !dry_run {
+        return Ok(options);
+    }
+    if options.dry_run.iter().any(|it| *it != ALL_STAGES) {
+        let told = options.dry_run.iter().map(Str::as_str).collect::<Vec<_>>();
+        // Upstream has no code for it, and answers with 500.
+        return Err(Status::bad_request(format!(
+            "Non-matching dry-run options in request and content: [{ALL_STAGES}] and [{}]",
+            told.join(" ")
+        )));
+    }
+    if options.dry_run.is_empty() {
+        options.dry_run.push(ALL_STAGES.into());
+    }
+    Ok(options)
+}
+
+/// The only value of `dryRun`.
+const ALL_STAGES: &str = "All";
 
 /// 422: an eviction reads the pod.
 fn cannot_ignore(name: &str) -> Status {

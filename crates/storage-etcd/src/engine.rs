@@ -6,8 +6,10 @@ use crate::leases::Shareable;
 use crate::method::Method;
 use crate::refusal::Refusal;
 use crate::watch;
-use kubist_storage::{Answer, CompactError, DeleteRequest, GetResponse, Kv, LeaseError, LeaseId};
-use kubist_storage::{PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch};
+use kubist_storage::{Answer, CompactError, DeleteRequest, Fault, FaultKind, GetResponse, Kv};
+use kubist_storage::{
+    LeaseError, LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch,
+};
 use kubist_storage::{WatchError, WatchRequest, WriteError, WriteOutcome};
 use parking_lot::Mutex;
 use prost::Message;
@@ -33,6 +35,8 @@ pub(crate) struct Shared {
     pub(crate) cluster: Cluster,
     pub(crate) config: Config,
     pub(crate) lease: Mutex<Option<Shareable>>,
+    /// What the last put was refused with, if that was for want of room.
+    no_space: Mutex<Option<Fault>>,
     compacted: AtomicU64,
     closed: AtomicBool,
     closing: Notify,
@@ -74,6 +78,17 @@ impl Shared {
         Revision(self.compacted.load(Ordering::Acquire))
     }
 
+    /// A cluster without room refuses every put, whatever else would keep it from happening.
+    fn note_room(&self, outcome: &Result<WriteOutcome, WriteError>) {
+        match outcome {
+            Ok(_) => *self.no_space.lock() = None,
+            Err(WriteError::Fault(fault)) if fault.kind() == FaultKind::NoSpace => {
+                *self.no_space.lock() = Some(fault.clone());
+            }
+            Err(_) => {}
+        }
+    }
+
     pub(crate) fn note_compacted(&self, at: Revision) {
         self.compacted.fetch_max(at.0, Ordering::AcqRel);
     }
@@ -90,6 +105,7 @@ impl EtcdKv {
                 cluster: Cluster::new(&config)?,
                 config,
                 lease: Mutex::new(None),
+                no_space: Mutex::new(None),
                 compacted: AtomicU64::new(0),
                 closed: AtomicBool::new(false),
                 closing: Notify::new(),
@@ -159,6 +175,7 @@ impl Kv for EtcdKv {
             if let Err(WriteError::LeaseNotFound { lease }) = &outcome {
                 self.shared.forget_lease(*lease);
             }
+            self.shared.note_room(&outcome);
             outcome
         })
     }
@@ -193,6 +210,10 @@ impl Kv for EtcdKv {
 
     fn size_bytes(&self) -> Answer<'_, Result<Option<u64>, ReadError>> {
         Answer::later(self.shared.size_bytes())
+    }
+
+    fn short_of_room(&self) -> Option<WriteError> {
+        self.shared.no_space.lock().clone().map(WriteError::Fault)
     }
 
     fn answers_progress(&self) -> bool {

@@ -65,6 +65,13 @@ pub trait Kv: fmt::Debug + Send + Sync + 'static {
         Ok(())
     }
 
+    /// What a write was refused with for want of room, if there has been no room for one like it
+    /// since: whoever keeps the store should know, and deletions may be all that is needed.
+    /// Default: `None`. Costs no input or output.
+    fn short_of_room(&self) -> Option<WriteError> {
+        None
+    }
+
     /// Whether watches answer when they are asked for progress. An engine on an etcd whose answers
     /// may be ahead of the events does not; who needs the newest has to read it from the store
     /// then. May change while the process runs. Costs no input or output.

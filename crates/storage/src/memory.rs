@@ -5,6 +5,8 @@
 //! events, so the memory of all watches together is bounded by their number; history is bounded
 //! by number, bytes and age. Not durable. Knows no runtime except in `driver`.
 
+mod config;
+mod data_limit;
 mod driver;
 mod fanout;
 mod leases;
@@ -19,6 +21,8 @@ mod versions;
 mod view;
 mod watcher;
 
+pub use self::config::Config;
+pub(crate) use self::data_limit::DataLimit;
 pub use self::driver::TokioClock;
 use self::fanout::Fanout;
 pub(crate) use self::leases::Leases;
@@ -33,7 +37,6 @@ use crate::{Answer, Clock, CompactError, DeleteRequest, GetResponse, KeyRange, K
 use crate::{LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch};
 use crate::{WatchError, WatchRequest, WriteError, WriteOutcome};
 use parking_lot::{Mutex, RwLock};
-use std::num::NonZeroU64;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -46,61 +49,15 @@ pub struct MemoryKv {
     shared: Arc<Shared>,
 }
 
-/// Limits of the memory engine.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Largest key and value together, in bytes. Default: 1.5 MiB, as etcd.
-    pub request_bytes_max: usize,
-    /// Bytes of all current keys and values together, roughly as they are in memory. Beyond it
-    /// writes that need more room are refused. Default: none, no limit.
-    pub data_bytes_max: Option<usize>,
-    /// Events kept for watches and reads of the past. Default: 100,000.
-    pub history_events_max: usize,
-    /// Bytes that those events may keep alive, counting current values too. Default: 256 MiB.
-    pub history_bytes_max: usize,
-    /// Events older than this are given up at a tick. Default: 10 minutes, the longest that
-    /// upstream's compactor with its 5 minutes lets history live.
-    pub history_age: Duration,
-    /// Revisions between two kept states: the most events that a read of the past has to take
-    /// back. More often costs memory, and time when writing. Default: 16,384.
-    pub checkpoint_every: NonZeroU64,
-    /// Events in one batch of a watch. Default: 1,000, as etcd.
-    pub batch_events_max: usize,
-    /// Bytes in one batch of a watch, except that one event always fits. Default: 1 MiB.
-    pub batch_bytes_max: usize,
-    /// Longest life of a lease. Default: 9,000,000,000 s, as etcd.
-    pub lease_ttl_max: Duration,
-    /// How often watches that want progress get it unasked. Default: 10 minutes, as etcd.
-    pub progress_every: Duration,
-    /// How often [`MemoryKv::run`] ticks, and so how late a lease may end. Default: 500 ms.
-    pub tick_every: Duration,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            request_bytes_max: 3 << 19,
-            data_bytes_max: None,
-            history_events_max: 100_000,
-            history_bytes_max: 256 << 20,
-            history_age: Duration::from_mins(10),
-            checkpoint_every: const { NonZeroU64::new(16_384).expect("not zero") },
-            batch_events_max: 1000,
-            batch_bytes_max: 1 << 20,
-            lease_ttl_max: Duration::from_hours(2_500_000),
-            progress_every: Duration::from_mins(10),
-            tick_every: Duration::from_millis(500),
-        }
-    }
-}
-
 /// How large a memory engine is now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
     /// Where the store stands.
     pub revision: Revision,
-    /// The oldest readable revision; zero if nothing was compacted.
+    /// Where it stood before its first write.
+    pub begin: Revision,
+    /// The oldest readable revision; zero if nothing was compacted, and it began at the first.
     pub compacted: Revision,
     /// Keys that exist.
     pub keys: usize,
@@ -148,6 +105,16 @@ impl MemoryKv {
         Self::with_state(state, config, clock)
     }
 
+    /// An empty store that stands at `revision`, for one that takes the place of another whose
+    /// clients are still there: what they have seen lies before its history, so a watch or a read
+    /// from there is refused as compacted, and no write is taken for one that they know. That
+    /// holds as long as the other had not come as far.
+    pub fn beginning_at(revision: Revision, config: Config, clock: Arc<dyn Clock>) -> Self {
+        let versions = Versions::beginning_at(&config, revision);
+        let state = State::restored(versions, Leases::default(), &config);
+        Self::with_state(state, config, clock)
+    }
+
     /// A second store with the same data, history and leases, and nobody watching. The two go
     /// separate ways from here. Costs as much as the history is long; the data is shared.
     pub fn fork(&self) -> Self {
@@ -184,6 +151,7 @@ impl MemoryKv {
         let state = self.shared.state.read();
         Stats {
             revision: state.versions.revision(),
+            begin: state.versions.begin(),
             compacted: state.versions.compacted(),
             keys: state.versions.keys(),
             data_bytes: state.versions.live_bytes(),
@@ -395,5 +363,10 @@ impl Kv for MemoryKv {
 
     fn compacted(&self) -> Revision {
         self.shared.state.read().versions.compacted()
+    }
+
+    fn short_of_room(&self) -> Option<WriteError> {
+        let state = self.shared.state.read();
+        state.limit.missed(state.versions.live_bytes())
     }
 }

@@ -6,8 +6,9 @@ use std::fmt;
 
 /// A position in the history of the whole store, not of one key.
 ///
-/// An empty store stands at revision 1, so the first write gets 2. Each write that changes
-/// something raises it by exactly one; reads and refused writes never do (etcd v3's rule).
+/// An empty store stands at revision 1, so the first write gets 2, unless it was made to begin
+/// later. Each write that changes something raises it by exactly one; reads and refused writes
+/// never do (etcd v3's rule).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision(pub u64);
 

@@ -81,6 +81,11 @@ pub trait Wrap: fmt::Debug + Send + Sync + 'static {
         self.below().writable()
     }
 
+    /// As [`Kv::short_of_room`].
+    fn short_of_room(&self) -> Option<WriteError> {
+        self.below().short_of_room()
+    }
+
     /// As [`Kv::answers_progress`].
     fn answers_progress(&self) -> bool {
         self.below().answers_progress()
@@ -139,6 +144,10 @@ impl<W: Wrap> Kv for W {
 
     fn writable(&self) -> Result<(), Fault> {
         Wrap::writable(self)
+    }
+
+    fn short_of_room(&self) -> Option<WriteError> {
+        Wrap::short_of_room(self)
     }
 
     fn answers_progress(&self) -> bool {

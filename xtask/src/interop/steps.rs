@@ -1,6 +1,7 @@
 //! What every kubectl is taken through, in order: later steps stand on what earlier ones made.
 
 mod applications;
+mod custom;
 mod reads;
 mod typed;
 mod workloads;
@@ -69,6 +70,7 @@ const FULL: &[(&str, Step)] = &[
         typed::create_more,
     ),
     ("events", typed::events),
+    ("explain custom resources", custom::explain),
     ("run, and a pod that runs", workloads::run),
     ("refusals", writes::refusals),
 ];

@@ -29,7 +29,7 @@ use self::error::DemoError;
 use self::play::Play;
 use self::progress::Progress;
 use self::report::Report;
-use super::{Outcome, signal, units};
+use super::{Outcome, signal, units, values};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -44,7 +44,13 @@ Examples:
   kubist demo --keep        # then, elsewhere: kubectl get pods -n shop")]
 pub(crate) struct Options {
     /// Fill the server with N Pods first, so that caches are big
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        value_parser = values::whole::<u32>,
+        allow_negative_numbers = true
+    )]
     objects: u32,
     /// Go on serving afterwards, until Ctrl-C
     #[arg(long)]
@@ -61,10 +67,22 @@ pub(crate) struct Options {
     #[arg(short, long, value_enum, default_value = "text")]
     output: Output,
     /// How long a Pod takes to start, in milliseconds; half of it to stop
-    #[arg(long, value_name = "MS", default_value_t = 250)]
+    #[arg(
+        long,
+        value_name = "MS",
+        default_value_t = 250,
+        value_parser = values::whole::<u64>,
+        allow_negative_numbers = true
+    )]
     pod_start: u64,
     /// What the Pods of --objects are made from
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 1,
+        value_parser = values::whole::<u64>,
+        allow_negative_numbers = true
+    )]
     seed: u64,
 }
 

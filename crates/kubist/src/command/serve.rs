@@ -23,7 +23,8 @@ mod etcd_options;
 mod key_options;
 mod limit_options;
 
-use super::{Outcome, logging, signal, system_limits};
+use super::usage::WrongUsage;
+use super::{Outcome, logging, signal, system_limits, values};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -51,10 +52,16 @@ Examples:
 
 Not enforced: nobody is authorized (whoever is authenticated may do everything but read /metrics and
 backups), no schema of a custom resource, no admission webhook or policy, no quota and no limit range.
-Impersonation (--as) is refused.")]
+Impersonation (--as) is refused. Of upstream's controllers those of --controllers alone are there: a new
+namespace gets no ServiceAccount default and no ConfigMap kube-root-ca.crt, until somebody creates them.")]
 pub(crate) struct Options {
-    /// The address and port to listen on; port 0 takes a free one
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:6443")]
+    /// The IP address and port to listen on: :6443 is every IPv4 address, port 0 takes a free one
+    #[arg(
+        long,
+        value_name = "ADDR",
+        default_value = "127.0.0.1:6443",
+        value_parser = values::listen_address
+    )]
     listen: SocketAddr,
     /// The IPv4 address by which others reach it, for the endpoints of the service kubernetes; by
     /// default the one that it listens on, or that of the way out
@@ -84,7 +91,13 @@ pub(crate) struct Options {
     #[command(flatten)]
     access: access_options::AccessOptions,
     /// How many events the store keeps, except etcd; watches from further back end with 410
-    #[arg(long, value_name = "EVENTS", default_value_t = 100_000)]
+    #[arg(
+        long,
+        value_name = "EVENTS",
+        default_value_t = 100_000,
+        value_parser = values::whole::<usize>,
+        allow_negative_numbers = true
+    )]
     history: usize,
     #[command(flatten)]
     limits: limit_options::LimitOptions,
@@ -125,18 +138,28 @@ struct EndingOptions {
     #[arg(
         long = "shutdown-delay-duration",
         value_name = "DURATION",
-        default_value = "0s"
+        default_value = "0s",
+        value_parser = values::duration,
+        allow_hyphen_values = true
     )]
-    delay: kubist_apimachinery::Duration,
+    delay: Duration,
     /// End watches within this time, one after the other, so that clients do not all move at once
     #[arg(
         long = "shutdown-watch-termination-grace-period",
         value_name = "DURATION",
-        default_value = "1s"
+        default_value = "1s",
+        value_parser = values::duration,
+        allow_hyphen_values = true
     )]
-    watches: kubist_apimachinery::Duration,
+    watches: Duration,
     /// The share of HTTP/2 requests after which a connection is told to go: 0 to 0.02
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = goaway_chance)]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 0.0,
+        value_parser = goaway_chance,
+        allow_negative_numbers = true
+    )]
     goaway_chance: f64,
 }
 
@@ -159,11 +182,6 @@ fn goaway_chance(text: &str) -> Result<f64, String> {
 
 /// Bytes of a file that says how values are encrypted.
 const ENCRYPTION_BYTES_MAX: u64 = 1 << 20;
-
-/// What is negative is none.
-fn duration(of: kubist_apimachinery::Duration) -> Duration {
-    Duration::from_nanos(u64::try_from(of.as_nanos()).unwrap_or_default())
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Choice {
@@ -205,8 +223,8 @@ pub(crate) async fn run(options: Options) -> Outcome {
         requests_max: options.limits.requests(),
         mutating_requests_max: options.limits.mutating_requests(),
         connections_max: options.limits.connections()?,
-        shutdown_delay: duration(options.ending.delay),
-        watch_drain: duration(options.ending.watches),
+        shutdown_delay: options.ending.delay,
+        watch_drain: options.ending.watches,
         goaway_chance: options.ending.goaway_chance,
     };
     let mut server = Server::start(config)
@@ -237,7 +255,8 @@ fn encryption(file: Option<&Path>) -> Result<Option<EncryptionConfiguration>, Bo
     };
     let shown = file.display();
     let text = read_regular_file(file, ENCRYPTION_BYTES_MAX);
-    let text = text.map_err(|error| format!("cannot read {shown}: {error}"))?;
+    let text = text
+        .map_err(|error| format!("--encryption-provider-config: cannot read {shown}: {error}"))?;
     match EncryptionConfiguration::parse(&text) {
         Ok(configuration) => Ok(Some(configuration)),
         Err(error) => Err(format!("{shown}: {}", with_causes(&error)).into()),
@@ -247,7 +266,7 @@ fn encryption(file: Option<&Path>) -> Result<Option<EncryptionConfiguration>, Bo
 fn controllers(chosen: &[Choice]) -> Result<BTreeSet<Controller>, Box<dyn Error>> {
     if chosen.contains(&Choice::None) {
         if chosen.len() > 1 {
-            return Err("--controllers: none goes with no other".into());
+            return Err(WrongUsage("--controllers: none goes with no other".to_owned()).into());
         }
         return Ok(BTreeSet::new());
     }

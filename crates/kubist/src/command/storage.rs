@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 use kubist_storage::backup::Reader;
 use kubist_storage_redb::{REVISIONS_SKIPPED, Report, Store, StoreError};
 
-use super::{Outcome, units};
+use super::{Outcome, units, values};
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -63,7 +63,13 @@ enum Action {
         /// The folder to make; it must be empty
         dir: PathBuf,
         /// How far above the backup revisions go on: more than were written since
-        #[arg(long, value_name = "REVISIONS", default_value_t = REVISIONS_SKIPPED)]
+        #[arg(
+            long,
+            value_name = "REVISIONS",
+            default_value_t = REVISIONS_SKIPPED,
+            value_parser = values::whole::<u64>,
+            allow_negative_numbers = true
+        )]
         bump_revision: u64,
     },
 }

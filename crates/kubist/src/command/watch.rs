@@ -28,7 +28,7 @@ use self::follow::{Until, follow};
 use self::lines::{JsonLines, TableLines};
 use self::problems::Problems;
 use self::table::LiveTable;
-use super::Outcome;
+use super::{Outcome, values};
 
 /// How often the table is redrawn, if anything changed or time passes.
 const REDRAW: Duration = Duration::from_millis(200);
@@ -74,8 +74,13 @@ pub(crate) struct Options {
     /// End as soon as what is there now was written
     #[arg(long)]
     exit_after_sync: bool,
-    /// End after this time
-    #[arg(long, value_name = "N")]
+    /// End after so many seconds
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = values::whole::<u64>,
+        allow_negative_numbers = true
+    )]
     seconds: Option<u64>,
 }
 

@@ -10,6 +10,7 @@ mod absent;
 mod collect;
 mod graph;
 mod node;
+mod unserved;
 mod watched;
 
 use std::sync::Arc;

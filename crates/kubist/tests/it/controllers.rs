@@ -1,6 +1,7 @@
 //! The garbage collector, the namespace controller and the sample controllers, against the server
 //! in this process.
 
+mod definitions;
 mod namespaces;
 mod owners;
 mod rollouts;

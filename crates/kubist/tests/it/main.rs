@@ -23,6 +23,8 @@ mod etcd_status;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod etcd_upstream;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod forgotten;
+#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod identity;
 mod log;
 #[expect(clippy::unwrap_used, reason = "a test fails by panicking")]

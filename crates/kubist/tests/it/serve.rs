@@ -1,6 +1,7 @@
 //! `kubist serve`.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -74,7 +75,7 @@ fn a_second_ctrl_c_ends_it_at_once() {
 fn a_token_that_no_header_carries_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     for token in [" a", "a b", "a\u{e9}"] {
-        let error = fail(folder.path(), &["serve", "--token", token], b"");
+        let error = misuse(folder.path(), &["serve", "--token", token]);
         assert!(error.contains("can never be used"), "{token}: {error}");
     }
 }
@@ -165,6 +166,7 @@ fn an_etcd_where_nobody_answers_is_told_in_a_sentence_within_a_second() {
     );
     let said = format!("no etcd answers at {url} yet: Connection refused (os error 111)");
     assert!(line.contains(&said), "{line}");
+    assert!(line.ends_with("; trying on, for 15 s in all"), "{line}");
     let line = running.error_line().expect("it gives up");
     assert_eq!(
         line,
@@ -217,7 +219,7 @@ fn one_connection_is_a_clients_and_not_a_controllers() {
 #[test]
 fn choices_that_make_no_sense_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let error = fail(folder.path(), &["serve", "--controllers", "none,gc"], b"");
+    let error = misuse(folder.path(), &["serve", "--controllers", "none,gc"]);
     assert!(error.contains("--controllers"), "{error}");
 }
 
@@ -229,6 +231,49 @@ fn help_has_examples() {
         let help = String::from_utf8(help).unwrap();
         assert!(help.contains(&format!("kubist {command} ")), "{help}");
         assert!(help.contains("Examples:"), "{help}");
+    }
+}
+
+/// The one line of standard error of a run that clap, or the command, refuses.
+fn misuse(folder: &Path, arguments: &[&str]) -> String {
+    let output = run(folder, arguments, b"");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert!(errors.contains("--help"), "{errors}");
+    errors
+}
+
+#[test]
+fn values_that_are_none_are_refused_with_what_is_expected() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, part) in [
+        (
+            &["serve", "--listen", "example.com:7544"][..],
+            "127.0.0.1:6443",
+        ),
+        (&["serve", "--listen", "7544"], "an IP address and a port"),
+        (&["serve", "--storage-quota-bytes", "1GB"], "1G or 1Gi"),
+        (&["serve", "--storage-quota-bytes", "-5"], "1G or 1Gi"),
+        (&["serve", "--history", "-5"], "0 or more"),
+        (&["serve", "--max-connections", "0"], "1 or more"),
+        (&["serve", "--max-requests-inflight", "-1"], "0 or more"),
+        (&["serve", "--goaway-chance", "-1"], "between 0 and 0.02"),
+        (&["serve", "--shutdown-delay-duration", "5"], "such as 30s"),
+        (
+            &["serve", "--shutdown-delay-duration", "-5s"],
+            "such as 30s",
+        ),
+        (&["demo", "--objects", "-1"], "0 or more"),
+        (&["watch", "pods", "--seconds", "-1"], "0 or more"),
+        (
+            &["storage", "restore", "a", "b", "--bump-revision", "-1"],
+            "0 or more",
+        ),
+        (&["serve", "--lisen", "x"], "found; tip: a similar"),
+    ] {
+        let error = misuse(folder.path(), arguments);
+        assert!(error.contains(part), "{error}");
     }
 }
 
@@ -249,13 +294,7 @@ fn wrong_usage_is_one_line_too() {
         (&["convert"], "--output"),
         (&["frobnicate"], "frobnicate"),
     ] {
-        let output = run(folder.path(), arguments, b"");
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
-        assert_eq!(errors.lines().count(), 1, "{errors}");
-        assert!(
-            errors.contains(part) && errors.contains("--help"),
-            "{errors}"
-        );
+        let errors = misuse(folder.path(), arguments);
+        assert!(errors.contains(part), "{errors}");
     }
 }

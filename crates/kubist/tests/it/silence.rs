@@ -43,14 +43,14 @@ impl Write for Log {
 
 /// While there is only one subscriber, what other threads say first, and it does not hear, is
 /// taken for what nobody wants to hear. So there are two.
-struct Recording {
+pub(crate) struct Recording {
     log: Log,
     _here: DefaultGuard,
     _second: Dispatch,
 }
 
 impl Recording {
-    fn begin() -> Self {
+    pub(crate) fn begin() -> Self {
         let log = Log::default();
         let writer = log.clone();
         let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone());
@@ -64,13 +64,15 @@ impl Recording {
 
     /// The warnings about informers.
     fn warnings(&self) -> Vec<String> {
+        self.warnings_of("Pod")
+    }
+
+    /// The warnings that have a word.
+    pub(crate) fn warnings_of(&self, word: &str) -> Vec<String> {
         let bytes = self.log.0.lock().clone();
         let text = String::from_utf8(bytes).unwrap();
-        let of_informers = |line: &&str| line.contains("WARN") && line.contains("Pod");
-        text.lines()
-            .filter(of_informers)
-            .map(str::to_owned)
-            .collect()
+        let of_it = |line: &&str| line.contains("WARN") && line.contains(word);
+        text.lines().filter(of_it).map(str::to_owned).collect()
     }
 }
 

@@ -1,11 +1,11 @@
 //! Evictions, which ask the budget of a Pod first.
 
 use crate::fixture::{Fixture, typed};
-use crate::subresources::{pod, post};
+use crate::subresources::{pod, post, post_with};
 use kubist_api::core::v1::{Pod, PodCondition};
 use kubist_api::meta;
 use kubist_api::policy::v1::{Eviction, PodDisruptionBudget};
-use kubist_apimachinery::{Condition, IntOrString, Time};
+use kubist_apimachinery::{Condition, IntOrString, PostOptions, Time};
 
 pub(crate) async fn budget(fixture: &Fixture, name: &str, allowed: i32) -> PodDisruptionBudget {
     let mut budget = PodDisruptionBudget::default();
@@ -294,14 +294,63 @@ async fn a_pod_that_a_budget_spares_goes_at_the_version_that_it_has() {
             "The disruption budget pdb is still being processed by the server."
         )
     );
-    // What is asked about the version is forgotten, as upstream.
-    let older = under(meta::v1::Preconditions {
-        uid: None,
-        resource_version: Some("1".into()),
-    });
-    post(&fixture, "eviction", "p1", older)
+    // Upstream forgets what is asked about the version.
+    let of_version = |version: &str| {
+        under(meta::v1::Preconditions {
+            uid: None,
+            resource_version: Some(version.into()),
+        })
+    };
+    let before: Pod = fixture.get("p1").await.expect("it is there");
+    let status = post(&fixture, "eviction", "p1", of_version("1"))
+        .await
+        .expect_err("it is another version");
+    assert_eq!(status.code, 409);
+    assert_eq!(fixture.get::<Pod>("p1").await.expect("it stays"), before);
+    let version = &before.metadata.resource_version;
+    post(&fixture, "eviction", "p1", of_version(version))
         .await
         .expect("it is spared");
+    assert!(fixture.get::<Pod>("p1").await.is_err());
+}
+
+#[tokio::test]
+async fn an_eviction_that_is_dry_in_two_ways_has_to_mean_one() {
+    let fixture = Fixture::new().await;
+    running(&fixture, "p1", "True").await;
+    let evict = async |dry_run: bool, stages: &[&str]| {
+        let mut eviction = eviction("p1");
+        let options = meta::v1::DeleteOptions {
+            dry_run: stages.iter().map(|it| (*it).into()).collect(),
+            ..meta::v1::DeleteOptions::default()
+        };
+        eviction.delete_options = Some(Box::new(options));
+        let options = PostOptions {
+            dry_run,
+            ..PostOptions::default()
+        };
+        post_with(&fixture, "eviction", "p1", eviction, &options).await
+    };
+    let before: Pod = fixture.get("p1").await.expect("it is there");
+    for (dry_run, stages) in [(true, &[][..]), (true, &["All"]), (false, &["All"])] {
+        evict(dry_run, stages).await.expect("it could go");
+    }
+    let status = evict(true, &["None"]).await.expect_err("which one is it");
+    assert_eq!(
+        (status.code, &*status.message),
+        (
+            400,
+            "Non-matching dry-run options in request and content: [All] and [None]"
+        )
+    );
+    let status = evict(true, &["All", "x"]).await.expect_err("it says more");
+    assert!(status.message.ends_with("[All] and [All x]"), "{status:?}");
+    assert_eq!(
+        evict(false, &["None"]).await.expect_err("no stage").code,
+        422
+    );
+    assert_eq!(fixture.get::<Pod>("p1").await.expect("it stays"), before);
+    evict(false, &[]).await.expect("nothing is dry");
     assert!(fixture.get::<Pod>("p1").await.is_err());
 }
 

@@ -26,9 +26,19 @@ pub(crate) async fn post<K: AnyObject>(
     name: &str,
     object: K,
 ) -> Result<(), Status> {
+    post_with(fixture, part, name, object, &PostOptions::default()).await
+}
+
+pub(crate) async fn post_with<K: AnyObject>(
+    fixture: &Fixture,
+    part: &str,
+    name: &str,
+    object: K,
+    options: &PostOptions,
+) -> Result<(), Status> {
     let rest = fixture.of::<Pod>().subresource(part).expect("pods have it");
-    let (options, cx) = (PostOptions::default(), fixture.cx());
-    let created = rest.create(&cx, "default", name, Box::new(object), &options);
+    let cx = fixture.cx();
+    let created = rest.create(&cx, "default", name, Box::new(object), options);
     match created.await? {
         Created::Status(status) if status.code == 201 => Ok(()),
         other => panic!("it answers with a status: {other:?}"),

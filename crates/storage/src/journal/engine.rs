@@ -4,7 +4,7 @@ use super::Journal;
 use super::queue::{Queue, Refusal, Request};
 use super::replay::Replayed;
 use super::writer::Writer;
-use crate::memory::{Leases, MemoryKv, State, Stats, Tree};
+use crate::memory::{DataLimit, Leases, MemoryKv, State, Stats, Tree};
 use crate::{Answer, Clock, CompactError, DeleteRequest, Fault, FaultKind, GetResponse, Kv};
 use crate::{LeaseError, LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision};
 use crate::{Watch, WatchError, WatchRequest, WriteError, WriteOutcome};
@@ -42,6 +42,8 @@ struct Shared {
     writer: Mutex<Writer>,
     /// Leases that have not ended.
     leases: Arc<AtomicUsize>,
+    /// What the writer had no room for.
+    limit: Arc<DataLimit>,
     /// Bytes of the journal; zero if it cannot tell.
     size: Arc<AtomicU64>,
 }
@@ -66,6 +68,7 @@ impl JournaledKv {
             room: Semaphore::new(WAITING_MAX),
             queue: Mutex::default(),
             leases: writer.leases(),
+            limit: writer.limit(),
             size: writer.size(),
             writer: Mutex::new(writer),
         };
@@ -325,6 +328,10 @@ impl Kv for JournaledKv {
             Some(fault) => Err(fault.clone()),
             None => Ok(()),
         }
+    }
+
+    fn short_of_room(&self) -> Option<WriteError> {
+        self.shared.limit.missed(self.stats().data_bytes)
     }
 
     fn head(&self) -> Option<(Tree, Revision)> {

@@ -4,7 +4,7 @@
 
 use super::queue::{Answerer, Refusal, Request};
 use super::{Batch, Journal};
-use crate::memory::{Config, Effects, MemoryKv, State};
+use crate::memory::{Config, DataLimit, Effects, MemoryKv, State};
 use crate::{Fault, FaultKind, Kv as _, Revision};
 use std::fmt;
 use std::mem;
@@ -57,6 +57,11 @@ impl Writer {
     /// How many leases there are, kept up to date.
     pub(super) fn leases(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.leases)
+    }
+
+    /// What it remembers of writes that it had no room for.
+    pub(super) fn limit(&self) -> Arc<DataLimit> {
+        Arc::clone(&self.state.limit)
     }
 
     /// How large the journal is in bytes, kept up to date; zero if it cannot tell.
@@ -224,7 +229,9 @@ impl Writer {
         // What is published is shared, as ever; of what was read back the leases are news.
         let versions = to.versions();
         let leases = replayed.leases.restored(&versions, now);
+        let limit = Arc::clone(&self.state.limit);
         self.state = State::restored(versions, leases, &self.config);
+        self.state.limit = limit;
         self.leases
             .store(self.state.leases.len(), Ordering::Relaxed);
         Ok(())

@@ -4,6 +4,7 @@
 //! caller holds no lock any more.
 
 use super::Config;
+use super::data_limit::DataLimit;
 use super::leases::Leases;
 use super::timeline::Timeline;
 use super::topics::Topics;
@@ -26,7 +27,8 @@ pub(crate) struct State {
     pub(crate) closed: bool,
     timeline: Timeline,
     request_bytes_max: usize,
-    data_bytes_max: Option<usize>,
+    /// Who decides on writes asks it.
+    pub(crate) limit: Arc<DataLimit>,
     lease_ttl_max: Duration,
 }
 
@@ -53,7 +55,7 @@ impl State {
             closed: false,
             timeline: Timeline::new(config.history_age),
             request_bytes_max: config.request_bytes_max,
-            data_bytes_max: config.data_bytes_max,
+            limit: Arc::new(DataLimit::new(config.data_bytes_max)),
             lease_ttl_max: config.lease_ttl_max,
         }
     }
@@ -67,7 +69,7 @@ impl State {
             closed: self.closed,
             timeline: self.timeline.clone(),
             request_bytes_max: self.request_bytes_max,
-            data_bytes_max: self.data_bytes_max,
+            limit: Arc::new(self.limit.anew()),
             lease_ttl_max: self.lease_ttl_max,
         }
     }
@@ -248,22 +250,12 @@ impl State {
 
     /// Whether there is room for a value. One that is no larger than what it replaces always has.
     fn check_room(&self, key: &[u8], value_bytes: usize) -> Result<(), WriteError> {
-        let Some(bytes_max) = self.data_bytes_max else {
-            return Ok(());
-        };
         let before = self.versions.current(key).map(|kv| kv.value.len());
-        let live = self.versions.live_bytes();
-        let grown = match before {
-            Some(before) => live + value_bytes.saturating_sub(before),
-            None => live + weight_of(key.len(), value_bytes),
+        let added = match before {
+            Some(before) => value_bytes.saturating_sub(before),
+            None => weight_of(key.len(), value_bytes),
         };
-        if grown > live && grown > bytes_max {
-            return Err(WriteError::Full {
-                bytes: live,
-                bytes_max,
-            });
-        }
-        Ok(())
+        self.limit.check(self.versions.live_bytes(), added)
     }
 
     fn holds(&self, key: &[u8], expected: Expected) -> bool {
@@ -285,6 +277,7 @@ impl State {
         effects: &mut Effects,
     ) -> WriteOutcome {
         let Commit { event, dropped } = commit;
+        self.limit.note(self.versions.live_bytes());
         let before = event.previous.as_ref().and_then(|kv| kv.lease);
         self.leases.rebind(&event.key, before, lease);
         self.topics.publish(&event, &mut effects.wakers);

@@ -20,6 +20,8 @@ pub(crate) struct Versions {
     /// What the current values weigh.
     live_bytes: usize,
     revision: Revision,
+    /// Where the store stood before its first write.
+    begin: Revision,
     /// Reads below fail. Zero before the first compaction.
     compacted: Revision,
     log: Log,
@@ -57,12 +59,26 @@ impl Versions {
             head: Tree::default(),
             live_bytes: 0,
             revision,
+            begin: revision,
             compacted: Revision::ZERO,
             log: Log::after(revision),
             checkpoints: VecDeque::new(),
             checkpoint_every: config.checkpoint_every.get(),
             history_events_max: config.history_events_max,
             history_bytes_max: config.history_bytes_max,
+        }
+    }
+
+    /// An empty store whose history begins at `revision`, with nothing before it.
+    pub(crate) fn beginning_at(config: &Config, revision: Revision) -> Self {
+        let revision = revision.max(Revision::EMPTY_STORE);
+        let is_first = revision == Revision::EMPTY_STORE;
+        Self {
+            revision,
+            begin: revision,
+            compacted: if is_first { Revision::ZERO } else { revision },
+            log: Log::after(revision),
+            ..Self::new(config)
         }
     }
 
@@ -86,6 +102,10 @@ impl Versions {
 
     pub(crate) fn revision(&self) -> Revision {
         self.revision
+    }
+
+    pub(crate) fn begin(&self) -> Revision {
+        self.begin
     }
 
     /// Every key as it is now, in byte order.

@@ -49,6 +49,34 @@ async fn first_write_of_an_empty_store_has_revision_two() {
 }
 
 #[tokio::test]
+async fn a_store_in_the_place_of_another_refuses_what_only_that_one_knew() {
+    let begin = Revision(1_000_000);
+    let clock = Arc::new(ManualClock::default());
+    let kv = MemoryKv::beginning_at(begin, Config::default(), clock);
+    assert_eq!(kv.revision().await.unwrap(), begin);
+    for at in [None, Some(begin)] {
+        let mut request = RangeRequest::new(KeyRange::all());
+        request.at = at;
+        assert_eq!(kv.range(request).await.unwrap().revision, begin);
+    }
+    assert_eq!(put(&kv, "a", "1").await, begin.next());
+    let before = RangeRequest::new(KeyRange::all()).at(Revision(57));
+    assert!(matches!(
+        kv.range(before).await,
+        Err(ReadError::Compacted { .. })
+    ));
+    let watch = |from| kv.watch(WatchRequest::new(KeyRange::all()).from(from));
+    let mut of_another = watch(Revision(58)).await.unwrap();
+    assert!(matches!(
+        of_another.next().await,
+        Some(Err(WatchError::Compacted { .. }))
+    ));
+    let mut own = watch(begin.next()).await.unwrap();
+    let batch = own.next().await.unwrap().unwrap();
+    assert_eq!(batch.events.len(), 1);
+}
+
+#[tokio::test]
 async fn history_is_bounded_by_number_of_events() {
     let (kv, _) = manual(Config {
         history_events_max: 10,

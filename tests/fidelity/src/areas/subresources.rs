@@ -104,7 +104,7 @@ fn eviction(plan: &mut Plan<'_>) {
     }
     let mut eviction = json!({"apiVersion": "policy/v1", "kind": "Eviction",
         "metadata": {"name": made.name, "namespace": "{{ns}}"}});
-    let edit = match plan.random.below(10) {
+    let edit = match plan.random.below(11) {
         0 => set("/apiVersion", json!("policy/v1beta1")),
         1 => set("/metadata/name", json!("another")),
         2 => set("/deleteOptions", json!({"gracePeriodSeconds": 0})),
@@ -116,6 +116,7 @@ fn eviction(plan: &mut Plan<'_>) {
         5 => set("/deleteOptions", json!({"propagationPolicy": "Odd"})),
         6 => Edit::Remove("/metadata/name".to_owned()),
         7 => set("/unknownField", json!(1)),
+        8 => set("/deleteOptions", json!({"dryRun": ["None"]})),
         _ => set("/metadata/labels", json!({"a": "b"})),
     };
     edit.apply(&mut eviction);

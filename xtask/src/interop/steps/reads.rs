@@ -72,6 +72,18 @@ pub(super) fn explain(shell: &Shell) -> Outcome {
         &["livenessProbe", "httpGet", "ports"],
     )?;
     shell.print(
+        "explain deployments --recursive",
+        &[
+            "    template\t<PodTemplateSpec> -required-\n      metadata\t<ObjectMeta>\n",
+            "    strategy\t<DeploymentStrategy>\n      rollingUpdate\t<RollingUpdateDeployment>\n        \
+             maxSurge\t<IntOrString>\n",
+        ],
+    )?;
+    shell.print(
+        "explain pods",
+        &["  spec\t<PodSpec>\n    Specification of the desired behavior of the pod."],
+    )?;
+    shell.print(
         "explain cronjobs.spec.schedule",
         &["FIELD: schedule", "string"],
     )?;

@@ -163,7 +163,7 @@ impl<'a> Play<'a> {
         if let Some(stored) = self.server.storage_stats() {
             self.report.server = ServerReport {
                 objects: stored.keys as u64,
-                writes: stored.revision.0.saturating_sub(1),
+                writes: stored.revision.0.saturating_sub(stored.begin.0),
             };
         }
         let Some(simulation) = &self.simulation else {

@@ -7,6 +7,8 @@ use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgAction, Args};
 use kubist::read_regular_file;
 
+use super::WrongUsage;
+
 /// Bytes of a file that holds a token.
 const TOKEN_BYTES_MAX: u64 = 64 << 10;
 
@@ -21,7 +23,7 @@ pub(super) struct AccessOptions {
         value_parser = NonEmptyStringValueParser::new()
     )]
     token: Option<String>,
-    /// A file whose only line is such a token
+    /// A file whose only line is such a token; with --token there are two
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
     /// Answer /livez, /readyz, /healthz and /version without credentials, and nothing else
@@ -43,16 +45,19 @@ impl AccessOptions {
         let mut tokens: Vec<String> = self.token.iter().cloned().collect();
         if !tokens.iter().all(|it| is_plain(it)) {
             let why = "a token has no spaces, and no characters beyond ASCII: no header carries it";
-            return Err(format!("--token (or KUBIST_TOKEN) can never be used: {why}").into());
+            let said = format!("--token (or KUBIST_TOKEN) can never be used: {why}");
+            return Err(WrongUsage(said).into());
         }
         if let Some(path) = &self.token_file {
             let shown = path.display();
             let bytes = read_regular_file(path, TOKEN_BYTES_MAX)
-                .map_err(|error| format!("cannot read {shown}: {error}"))?;
-            let text = String::from_utf8(bytes).map_err(|_| format!("{shown}: it is not text"))?;
+                .map_err(|error| format!("--token-file: cannot read {shown}: {error}"))?;
+            let text = String::from_utf8(bytes)
+                .map_err(|_| format!("--token-file: {shown} is not text"))?;
             let token = text.trim();
             if token.is_empty() || !is_plain(token) {
-                return Err(format!("{shown} does not hold one token and nothing else").into());
+                let why = "does not hold one token and nothing else";
+                return Err(format!("--token-file: {shown} {why}").into());
             }
             tokens.push(token.to_owned());
         }

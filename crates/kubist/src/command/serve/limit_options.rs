@@ -4,13 +4,19 @@ use std::error::Error;
 
 use clap::Args;
 
-use super::system_limits;
+use super::{system_limits, values};
 
 #[derive(Args, Debug)]
 pub(super) struct LimitOptions {
-    /// Bytes of all that is stored, except in etcd: the server holds it in memory too. Writes that
-    /// need more are answered with 507; 0 is no limit
-    #[arg(long, value_name = "BYTES", default_value_t = 2 << 30)]
+    /// Bytes of all that is stored, as 300000, 1G or 1Gi, except in etcd: the server holds it in
+    /// memory too. Writes that need more are answered with 507; 0 is no limit
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "2Gi",
+        value_parser = values::bytes,
+        allow_negative_numbers = true
+    )]
     storage_quota_bytes: usize,
     /// Connections at a time, or as many as there may be open files; for one more, an idle one goes
     /// of a client that did not say who it is, or it waits
@@ -18,7 +24,8 @@ pub(super) struct LimitOptions {
         long,
         value_name = "CONNECTIONS",
         default_value_t = kubist_apiserver::CONNECTIONS_MAX as u64,
-        value_parser = clap::value_parser!(u64).range(1..)
+        value_parser = values::positive,
+        allow_negative_numbers = true
     )]
     max_connections: u64,
     /// Requests that read and are answered at a time, beside watches; more get 429, except the
@@ -26,14 +33,18 @@ pub(super) struct LimitOptions {
     #[arg(
         long,
         value_name = "REQUESTS",
-        default_value_t = kubist_apiserver::REQUESTS_MAX
+        default_value_t = kubist_apiserver::REQUESTS_MAX,
+        value_parser = values::whole::<usize>,
+        allow_negative_numbers = true
     )]
     max_requests_inflight: usize,
     /// The same of requests that change something
     #[arg(
         long,
         value_name = "REQUESTS",
-        default_value_t = kubist_apiserver::MUTATING_REQUESTS_MAX
+        default_value_t = kubist_apiserver::MUTATING_REQUESTS_MAX,
+        value_parser = values::whole::<usize>,
+        allow_negative_numbers = true
     )]
     max_mutating_requests_inflight: usize,
 }

@@ -7,16 +7,22 @@ use std::sync::Arc;
 
 use kubist_apimachinery::{ApiResource, GroupKind, Object as _, ObjectMeta, Str};
 use kubist_cache::{Change, Metadata, Selection, Source as _};
-use kubist_client::{Client, Discovery};
-use kubist_informers::{InformerConfig, Registration, SharedInformer};
+use kubist_client::{Client, Discovery, FailedGroup};
+use kubist_informers::{
+    HandlerState, InformerConfig, InformerState, OnProblem, Problem, ProblemLog, Registration,
+    SharedInformer,
+};
+use kubist_reflector::Report;
 use kubist_workqueue::{Lane, WorkQueue};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::graph::OwnerGraph;
 use super::node::Node;
+use super::unserved::Unserved;
 use crate::controllers::resources::with_verbs;
 
 /// Events come in numbers, own nothing and end by themselves; upstream ignores them too.
@@ -57,8 +63,18 @@ pub(super) struct Watcher {
     pub(super) token: CancellationToken,
     /// Told when a definition of custom resources has changed: more may be served.
     pub(super) defined: Arc<Notify>,
-    informers: BTreeMap<ApiResource, Registration<Metadata<()>>>,
+    informers: BTreeMap<ApiResource, Followed>,
     tasks: JoinSet<()>,
+}
+
+/// One resource that is followed.
+struct Followed {
+    informer: SharedInformer<Metadata<()>>,
+    registration: Registration<Metadata<()>>,
+    unserved: Arc<Unserved>,
+    log: Arc<ProblemLog>,
+    /// Ends the informer.
+    token: CancellationToken,
 }
 
 impl Watcher {
@@ -81,28 +97,34 @@ impl Watcher {
         }
     }
 
-    /// Watches what the server has come to serve since the last time. What it no longer serves
-    /// stays in the graph: its absence must not delete anything.
+    /// Watches what the server has come to serve since the last time, and no longer what it does
+    /// not serve any more. That stays in the graph: its absence must not delete anything.
     pub(super) fn follow(&mut self, discovery: &Discovery) {
         self.watched.learn(discovery);
+        self.informers
+            .retain(|resource, it| it.is_served(resource, discovery));
+        while self.tasks.try_join_next().is_some() {}
         for served in with_verbs(discovery, &["delete", "list", "watch"]) {
             let resource = &served.resource;
             let ignored = (&*resource.group, &*resource.plural) == IGNORED;
             if !ignored && !self.informers.contains_key(resource) {
-                let registration = self.start(resource);
-                self.informers.insert(resource.clone(), registration);
+                let followed = self.start(resource);
+                self.informers.insert(resource.clone(), followed);
             }
         }
     }
 
-    fn start(&mut self, resource: &ApiResource) -> Registration<Metadata<()>> {
+    fn start(&mut self, resource: &ApiResource) -> Followed {
         let source = self
             .client
             .dynamic_lister_watcher(resource, &Selection::all());
+        let (unserved, log) = (Arc::<Unserved>::default(), Arc::<ProblemLog>::default());
+        let name = Str::from(resource.gvr().to_string());
         let informer = SharedInformer::new(
             source,
             InformerConfig {
-                name: resource.gvr().to_string().into(),
+                name: name.clone(),
+                on_problem: Some(self.problems_of(name, &unserved, &log)),
                 transform: Some(Arc::new(|object: &mut Metadata<()>| {
                     strip(&mut object.metadata);
                 })),
@@ -123,23 +145,45 @@ impl Watcher {
             }
         });
         let token = self.token.child_token();
+        let (runs, until) = (informer.clone(), token.clone());
         self.tasks.spawn(async move {
             // An informer of our own runs once.
-            informer.run(token).await.unwrap_or(());
+            runs.run(until).await.unwrap_or(());
         });
-        registration
+        Followed {
+            informer,
+            registration,
+            unserved,
+            log,
+            token,
+        }
+    }
+
+    /// Logs problems, as an informer does that nobody asks. That a resource is not served is for
+    /// discovery to judge, at once.
+    fn problems_of(&self, name: Str, unserved: &Arc<Unserved>, log: &Arc<ProblemLog>) -> OnProblem {
+        let (unserved, log) = (Arc::clone(unserved), Arc::clone(log));
+        let defined = Arc::clone(&self.defined);
+        Arc::new(move |problem: &Problem| {
+            if matches!(problem, Problem::Fetch(Report::NotServed(_))) {
+                unserved.note(problem, Instant::now());
+                defined.notify_one();
+            } else {
+                log.log(&name, problem);
+            }
+        })
     }
 
     /// Waits until the first list of each is in the graph.
     pub(super) async fn synced(&self) {
-        for registration in self.informers.values() {
-            registration.synced().await;
+        for followed in self.informers.values() {
+            followed.registration.synced().await;
         }
     }
 
     /// Those whose first list has not come.
     pub(super) fn behind(&self) -> Vec<String> {
-        let behind = |it: &Registration<_>| it.state() == kubist_informers::HandlerState::Syncing;
+        let behind = |it: &Followed| it.registration.state() == HandlerState::Syncing;
         let informers = self.informers.iter().filter(|(_, it)| behind(it));
         informers
             .map(|(resource, _)| resource.gvr().to_string())
@@ -153,6 +197,26 @@ impl Watcher {
     /// Waits until the informers have stopped; the token must be cancelled.
     pub(super) async fn stopped(mut self) {
         while self.tasks.join_next().await.is_some() {}
+    }
+}
+
+impl Followed {
+    /// Whether the server serves it, as far as it has said; if not, the informer ends. That both
+    /// are told something else is told.
+    fn is_served(&self, resource: &ApiResource, discovery: &Discovery) -> bool {
+        let of_it = |it: &FailedGroup| it.group_version == resource.gvr().group_version();
+        if discovery.of_resource(&resource.gvr()).is_some() {
+            let refused = self.informer.state() == InformerState::NotServed;
+            let problem = self.unserved.contradiction(refused, Instant::now());
+            if let Some(problem) = problem {
+                self.log.log(self.informer.name(), &problem);
+            }
+        } else if !discovery.failed().iter().any(of_it) {
+            tracing::debug!(resource = %resource.gvr(), "no longer served, and no longer followed");
+            self.token.cancel();
+            return false;
+        }
+        true
     }
 }
 

@@ -1,0 +1,163 @@
+//! What the log says of a store that takes no writes, or none that need more room.
+//!
+//! The store is looked at, not its answers: thousands of refused requests are one line, and one
+//! more once it is over.
+
+use std::time::Duration;
+
+use kubist_storage::{Fault, Kv, WriteError};
+use tokio::time::Instant;
+
+/// How often the store is asked whether it takes writes.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// From one word of a store that is full to the next: one that is at its limit comes and goes.
+const FULL_TOLD_EVERY: Duration = Duration::from_secs(60);
+
+/// Tells the log, for ever, why writes are refused, and that they are taken again.
+pub(crate) async fn tell_of_refusals(kv: &dyn Kv) {
+    let mut looks = tokio::time::interval(LOOK_EVERY);
+    let mut told = Told::default();
+    loop {
+        looks.tick().await;
+        told.look(Instant::now(), kv.writable(), kv.short_of_room(), &mut log);
+    }
+}
+
+/// One line for the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Line {
+    Warn(String),
+    Info(&'static str),
+}
+
+fn log(line: Line) {
+    match line {
+        Line::Warn(line) => tracing::warn!("{line}"),
+        Line::Info(line) => tracing::info!("{line}"),
+    }
+}
+
+/// What the log knows.
+#[derive(Debug, Default)]
+struct Told {
+    refused: bool,
+    full: bool,
+    /// When it was last told that the store is full.
+    full_at: Option<Instant>,
+}
+
+impl Told {
+    fn look(
+        &mut self,
+        now: Instant,
+        writable: Result<(), Fault>,
+        missed: Option<WriteError>,
+        log: &mut impl FnMut(Line),
+    ) {
+        match writable {
+            Err(fault) if !self.refused => {
+                let cause = cause(&fault);
+                log(Line::Warn(format!(
+                    "writes are refused, reads go on: {fault}{cause}"
+                )));
+                self.refused = true;
+            }
+            Ok(()) if self.refused => {
+                log(Line::Warn("writes are taken again".to_owned()));
+                self.refused = false;
+            }
+            _ => {}
+        }
+        match missed {
+            Some(error) if !self.full && self.may_tell(now) => {
+                let cause = cause(&error);
+                log(Line::Warn(format!(
+                    "writes that need more room are refused: {error}{cause}; deletions make room"
+                )));
+                (self.full, self.full_at) = (true, Some(now));
+            }
+            None if self.full => {
+                log(Line::Info("the store has room again, writes are taken"));
+                self.full = false;
+            }
+            _ => {}
+        }
+    }
+
+    fn may_tell(&self, now: Instant) -> bool {
+        let told = self.full_at;
+        told.is_none_or(|at| now.saturating_duration_since(at) >= FULL_TOLD_EVERY)
+    }
+}
+
+fn cause(error: &dyn std::error::Error) -> String {
+    let cause = error.source().map(|cause| format!(": {cause}"));
+    cause.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use kubist_storage::memory::{Config, MemoryKv, TokioClock};
+    use kubist_storage::{DeleteRequest, Expected, PutRequest};
+    use std::sync::Arc;
+
+    use super::*;
+
+    async fn put(kv: &MemoryKv, key: &str, bytes: usize) -> bool {
+        let request = PutRequest::new(key.to_owned(), vec![0; bytes], Expected::Any);
+        kv.put(request).await.is_ok()
+    }
+
+    async fn delete(kv: &MemoryKv, key: &str) {
+        let request = DeleteRequest::new(key.to_owned(), Expected::Any);
+        kv.delete(request).await.expect("it is there");
+    }
+
+    /// What is said of the store now.
+    fn look(told: &mut Told, kv: &MemoryKv) -> Vec<Line> {
+        let mut lines = Vec::new();
+        let mut log = |line| lines.push(line);
+        told.look(Instant::now(), kv.writable(), kv.short_of_room(), &mut log);
+        lines
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_store_that_is_full_is_told_once_and_once_more_when_it_has_room() {
+        let config = Config {
+            data_bytes_max: Some(10_000),
+            ..Config::default()
+        };
+        let kv = MemoryKv::new(config, Arc::new(TokioClock::start()));
+        let mut told = Told::default();
+        assert!(put(&kv, "a", 5_000).await && put(&kv, "b", 4_000).await);
+        assert_eq!(look(&mut told, &kv), [], "nothing was refused");
+        for key in ["c", "d", "e"] {
+            assert!(!put(&kv, key, 3_000).await);
+        }
+        let lines = look(&mut told, &kv);
+        let [Line::Warn(line)] = &lines[..] else {
+            panic!("{lines:?}")
+        };
+        assert!(
+            line.starts_with(
+                "writes that need more room are refused: the store is full: it holds 9"
+            ) && line.ends_with("bytes, at most 10000; deletions make room"),
+            "{line}"
+        );
+        // What fits anyway changes nothing.
+        assert!(put(&kv, "b", 3_999).await);
+        assert_eq!(look(&mut told, &kv), [], "it was told");
+        delete(&kv, "b").await;
+        let room = Line::Info("the store has room again, writes are taken");
+        assert_eq!(look(&mut told, &kv), [room.clone()]);
+        assert_eq!(look(&mut told, &kv), []);
+
+        // At the limit it comes and goes: that is told now and then.
+        assert!(put(&kv, "b", 4_000).await && !put(&kv, "c", 3_000).await);
+        assert_eq!(look(&mut told, &kv), [], "too soon");
+        tokio::time::advance(FULL_TOLD_EVERY).await;
+        assert!(matches!(look(&mut told, &kv)[..], [Line::Warn(_)]));
+        delete(&kv, "a").await;
+        assert_eq!(look(&mut told, &kv), [room]);
+    }
+}

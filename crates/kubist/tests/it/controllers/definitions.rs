@@ -1,0 +1,86 @@
+//! The garbage collector: resources that come and go with their definitions.
+
+use std::time::Duration;
+
+use kubist::api::apiextensions::v1::CustomResourceDefinition;
+use kubist::api::core::v1::ConfigMap;
+use kubist::apimachinery::{ApiResource, Unstructured};
+use kubist::client::{Api, Client};
+use serde_json::json;
+use tokio::time::sleep;
+
+use super::{config_map, create, server, until, until_gone};
+use crate::silence::Recording;
+
+const NAME: &str = "hooks.example.com";
+
+async fn define(client: &Client) {
+    let definition = json!({
+        "metadata": {"name": NAME},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "hooks", "kind": "Hook"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+                "openAPIV3Schema": {"type": "object"},
+            }}],
+        },
+    });
+    let definition: CustomResourceDefinition =
+        serde_json::from_value(definition).expect("it is valid");
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let created = definitions.create(&definition).await;
+    created.expect("it is created");
+}
+
+/// Creates an object with an owner that goes at once: it is collected, so it is followed.
+async fn is_followed(client: &Client, name: &str) {
+    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "default");
+    let owner = create(&maps, config_map(name, &[], &[])).await;
+    let hook = json!({
+        "apiVersion": "example.com/v1", "kind": "Hook",
+        "metadata": {"name": name, "ownerReferences": [{
+            "apiVersion": "v1", "kind": "ConfigMap", "name": name, "uid": &*owner.metadata.uid,
+        }]},
+    });
+    let resource = ApiResource {
+        group: "example.com".into(),
+        version: "v1".into(),
+        kind: "Hook".into(),
+        plural: "hooks".into(),
+        singular: "hook".into(),
+        namespaced: true,
+    };
+    let hooks: Api<Unstructured> = Api::dynamic_namespaced(client.clone(), &resource, "default");
+    until("it is served", async || {
+        let hook: Unstructured = serde_json::from_value(hook.clone()).expect("it is valid");
+        hooks.create(&hook).await.ok()
+    })
+    .await;
+    maps.delete(name).await.expect("it is deleted");
+    until("the object is collected", async || {
+        let found = hooks.get_opt(name).await.expect("an answer");
+        found.is_none().then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_definition_that_goes_is_no_problem_for_the_log_and_one_that_comes_again_is_followed() {
+    let recording = Recording::begin();
+    let server = server(false).await;
+    let client = server.client();
+    define(&client).await;
+    is_followed(&client, "first").await;
+
+    let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
+    definitions.delete(NAME).await.expect("it is deleted");
+    until_gone(&definitions, NAME).await;
+    // By then the watch has ended, and the list after it was told that nothing is there.
+    sleep(Duration::from_millis(1_500)).await;
+    let told = recording.warnings_of("hooks");
+    assert_eq!(told, Vec::<String>::new());
+
+    define(&client).await;
+    is_followed(&client, "second").await;
+    server.shutdown().await;
+}
