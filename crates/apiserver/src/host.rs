@@ -21,7 +21,7 @@ pub(crate) fn refusal(request: &Request) -> Option<Answer> {
         None if request.version == Version::HTTP_11 && request.method != "CONNECT" => {
             "400 Bad Request: missing required Host header"
         }
-        Some(host) if !host.as_bytes().iter().all(may_be_in_host) => {
+        Some(host) if !host.as_bytes().iter().copied().all(may_be_in_host) => {
             "400 Bad Request: malformed Host header"
         }
         _ => return None,
@@ -32,6 +32,6 @@ pub(crate) fn refusal(request: &Request) -> Option<Answer> {
     Some(answer)
 }
 
-fn may_be_in_host(byte: &u8) -> bool {
-    byte.is_ascii_alphanumeric() || PUNCTUATION.contains(byte)
+fn may_be_in_host(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || PUNCTUATION.contains(&byte)
 }

@@ -16,6 +16,7 @@ mod selectors;
 mod slow_clients;
 mod small_requests;
 mod tables;
+mod unsent;
 mod watches;
 
 use std::sync::Arc;
@@ -65,6 +66,8 @@ pub(crate) enum Attack {
     Hungry,
     /// More requests than may be in flight.
     InFlight,
+    /// Writes whose bodies never come.
+    Unsent,
 }
 
 /// Config maps of 10 kB, which make a list of 10 MB.
@@ -80,7 +83,7 @@ const MANY_OBJECTS_SHORT: usize = 3_000;
 
 impl Attack {
     /// All, in the order they are played in.
-    pub(crate) const ALL: [Self; 18] = [
+    pub(crate) const ALL: [Self; 19] = [
         Self::Nobody,
         Self::ClosedWindowsJson,
         Self::ClosedWindowsProtobuf,
@@ -99,6 +102,7 @@ impl Attack {
         Self::Definitions,
         Self::Hungry,
         Self::InFlight,
+        Self::Unsent,
     ];
 
     /// Its name on the command line.
@@ -122,6 +126,7 @@ impl Attack {
             Self::Definitions => "definitions",
             Self::Hungry => "hungry",
             Self::InFlight => "in-flight",
+            Self::Unsent => "unsent",
         }
     }
 
@@ -146,6 +151,7 @@ impl Attack {
             Self::Definitions => "definitions with large schemas, created and deleted in turn",
             Self::Hungry => "eight clients with a mix of what costs CPU",
             Self::InFlight => "1,000 lists at once that are not read",
+            Self::Unsent => "1,000 writes at once whose bodies come byte by byte, or never",
         }
     }
 
@@ -168,7 +174,7 @@ impl Attack {
     pub(crate) async fn prepare(self, stage: &Stage) -> Outcome {
         let many = stage.many(MANY_OBJECTS, MANY_OBJECTS_SHORT);
         match self {
-            Self::Nobody | Self::Bodies | Self::Definitions => Ok(()),
+            Self::Nobody | Self::Bodies | Self::Definitions | Self::Unsent => Ok(()),
             Self::ClosedWindowsJson
             | Self::ClosedWindowsProtobuf
             | Self::ClosedWindowsTable
@@ -228,6 +234,7 @@ impl Attack {
             Self::Definitions => definitions::run(stage).await,
             Self::Hungry => repeat(stage, HUNGRY_CLIENTS, 1, hungry::calls()).await,
             Self::InFlight => in_flight::run(stage).await,
+            Self::Unsent => unsent::run(stage).await,
         }
     }
 }

@@ -117,3 +117,23 @@ fn kinds_that_do_not_check_metadata_have_it_checked_loosely() {
     assert_eq!(count(MetadataRules::Lenient), (3, 0));
     assert_eq!(count(MetadataRules::Strict), (3, 1));
 }
+
+#[test]
+fn an_owner_that_is_not_allowed_is_shown_whole() {
+    let event = OwnerReference {
+        api_version: "v1".into(),
+        kind: "Event".into(),
+        name: "e".into(),
+        uid: "u".into(),
+        controller: Some(true),
+        ..OwnerReference::default()
+    };
+    assert_eq!(
+        problems(|meta| meta.owner_references.push(event)),
+        [
+            "metadata.ownerReferences: Invalid value: {\"apiVersion\":\"v1\",\"kind\":\"Event\",\
+             \"name\":\"e\",\"uid\":\"u\",\"controller\":true}: /v1, Kind=Event is disallowed from \
+             being an owner"
+        ]
+    );
+}

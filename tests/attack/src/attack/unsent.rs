@@ -1,0 +1,80 @@
+//! Writes whose bodies never come: heads, and of every other one a byte now and then.
+//!
+//! They are more than may be in flight, and none of them is work.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout_at};
+
+use crate::Outcome;
+use crate::call::Call;
+use crate::connection::{Answer, Connection, Windows};
+use crate::fill::config_maps;
+use crate::stage::Stage;
+
+/// Connections, and requests at a time on each: 1,000 in all.
+const CONNECTIONS: usize = 4;
+const STREAMS: usize = 250;
+/// How long whoever is refused waits; less than the server asks for.
+const REFUSED_PAUSE: Duration = Duration::from_millis(200);
+/// How long a byte takes to come.
+const BYTE_PAUSE: Duration = Duration::from_millis(500);
+
+/// Begins writes until time is over.
+pub(super) async fn run(stage: &Arc<Stage>) -> Outcome {
+    let mut running = JoinSet::new();
+    for _ in 0..CONNECTIONS {
+        let connection = Arc::new(stage.hostile(Windows::OPEN).await?);
+        for number in 0..STREAMS {
+            let (stage, connection) = (Arc::clone(stage), Arc::clone(&connection));
+            running.spawn(async move { insist(&stage, &connection, number % 2 == 0).await });
+        }
+    }
+    while let Some(ended) = running.join_next().await {
+        ended?;
+    }
+    Ok(())
+}
+
+async fn insist(stage: &Stage, connection: &Connection, silent: bool) {
+    let label = if silent { "no body" } else { "slow body" };
+    // What it has is not sent; it stands for a length that is not said.
+    let call = Call::post(label, config_maps(), "{}");
+    while !stage.is_over() {
+        let pending = stage.tally.begin(label);
+        match timeout_at(stage.until, attempt(connection, &call, silent)).await {
+            Ok(Ok(answer)) => {
+                pending.end(&answer);
+                sleep(REFUSED_PAUSE).await;
+            }
+            Ok(Err(error)) => {
+                pending.fail(&error.to_string());
+                return;
+            }
+            // There was no answer to the end.
+            Err(_) => drop(pending),
+        }
+    }
+}
+
+/// One write, until it is answered.
+async fn attempt(connection: &Connection, call: &Call, silent: bool) -> Outcome<Answer> {
+    let (response, mut upload) = connection.begin(call).await?;
+    let dribble = async {
+        loop {
+            sleep(BYTE_PAUSE).await;
+            let sent = silent || upload.send_data(Bytes::from_static(b" "), false).is_ok();
+            if !sent {
+                // The answer says why.
+                std::future::pending::<()>().await;
+            }
+        }
+    };
+    tokio::select! {
+        head = response => Ok(Answer::unread(&head?)),
+        () = dribble => Err("it sends for ever".into()),
+    }
+}
