@@ -218,6 +218,15 @@ mod tests {
     }
 
     #[test]
+    fn a_member_without_a_name_is_kept_as_any_other() {
+        let text = r#"{"metadata": {"name": "w"}, "": {"": null}, "spec": {"a": 1e0}}"#;
+        let mut object = CustomObject::new(&WIDGET);
+        merge_json(&mut object, text.as_bytes(), &mut DecodeContext::new()).expect("it is JSON");
+        assert_eq!(object.content()[""], json!({"": null}));
+        assert_eq!(object.content()["spec"], json!({"a": 1}));
+    }
+
+    #[test]
     fn strictness_is_for_metadata_and_names_given_twice() {
         let mut object = CustomObject::new(&WIDGET);
         let mut cx = DecodeContext::new().strict();
@@ -228,6 +237,18 @@ mod tests {
         assert_eq!(
             problems,
             ["unknown field \"metadata.nam\"", "duplicate field \"spec\""]
+        );
+        let text = br#"{"kind": "Widget", "kind": "Widget", "spec": {"a": [{"b": 1, "b": 2}]}}"#;
+        let mut object = CustomObject::new(&WIDGET);
+        merge_json(&mut object, text, &mut cx).expect("it is JSON");
+        let problems = cx.take_problems();
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            problems,
+            [
+                "duplicate field \"kind\"",
+                "duplicate field \"spec.a[0].b\""
+            ]
         );
         let wrong = br#"{"metadata": {"name": 1}}"#;
         assert!(merge_json(&mut object, wrong, &mut DecodeContext::new()).is_err());

@@ -1,8 +1,9 @@
 //! `Authenticator`: who sent a request.
 //!
 //! A client certificate that the server's authority signed (common name is the user, organisations
-//! are the groups), a static bearer token, or the token of a service account. Whoever has none gets
-//! 401 as a Status, as does one whose credentials are wrong. It does not decide what a user may do.
+//! are the groups), a static bearer token, or the token of a service account. One of them that is
+//! right is enough. Whoever has none gets 401 as a Status, as does one whose credentials are all
+//! wrong. It does not decide what a user may do.
 
 mod client_certificates;
 
@@ -146,7 +147,9 @@ impl Authenticator {
         headers: &HeaderMap,
         now: Duration,
     ) -> Result<User, Status> {
-        if let Some(user) = self.by_certificate(peer, now)? {
+        // One credential that is right is enough, as upstream: beside a token a certificate of an
+        // authority that nobody knows here does not matter.
+        if let Ok(Some(user)) = self.by_certificate(peer, now) {
             return Ok(user);
         }
         let Some(header) = headers.get(AUTHORIZATION) else {
@@ -203,6 +206,17 @@ fn bearer(header: &str) -> Option<&str> {
     let scheme = words.next()?;
     let token = words.next()?;
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+}
+
+/// Whether a header has no token because there is another space before it.
+pub(crate) fn has_extra_space(headers: &HeaderMap) -> bool {
+    let header = headers.get(AUTHORIZATION).map(|it| it.to_str());
+    let Some(Ok(header)) = header else {
+        return false;
+    };
+    let mut words = header.trim().split(' ');
+    let scheme = words.next().unwrap_or_default();
+    scheme.eq_ignore_ascii_case("bearer") && words.next() == Some("") && words.next().is_some()
 }
 
 /// Compares without stopping at the first difference.
@@ -312,6 +326,39 @@ mod tests {
         assert_eq!(credential.map(str::len), Some(64));
         let stranger = CertificateAuthority::new("test").expect("keys can be made");
         assert_eq!(ask(&stranger), Err(Status::unauthorized()));
+    }
+
+    #[test]
+    fn a_right_token_is_enough_beside_a_wrong_certificate() {
+        let authority = CertificateAuthority::new("test").expect("keys can be made");
+        let it = authenticator(&authority);
+        let stranger = CertificateAuthority::new("test").expect("keys can be made");
+        let ask = |authority: &CertificateAuthority, token| {
+            let identity = authority
+                .client_identity("admin", None)
+                .expect("keys can be made");
+            let chain = Chain::new(vec![identity.certificate()]);
+            let user = it.authenticate(&Peer::Certificates(Arc::new(chain)), &header(token), NOW);
+            user.map(|user| user.name).map_err(|status| status.code)
+        };
+        assert_eq!(ask(&stranger, "Bearer secret"), Ok("alice".into()));
+        assert_eq!(ask(&stranger, "Bearer wrong"), Err(401));
+        assert_eq!(ask(&authority, "Bearer wrong"), Ok("admin".into()));
+    }
+
+    #[test]
+    fn a_space_too_many_is_told() {
+        for (value, told) in [
+            ("Bearer  secret", true),
+            ("bearer   secret", true),
+            ("Bearer secret", false),
+            ("Bearer secret ", false),
+            ("Bearer ", false),
+            ("Basic  x", false),
+            ("", false),
+        ] {
+            assert_eq!(has_extra_space(&header(value)), told, "{value:?}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use http_body::{Body as HttpBody, Frame, SizeHint};
 use http_body_util::BodyExt;
 use kubist_apimachinery::{Status, StatusReason};
 use std::collections::VecDeque;
+use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -134,11 +135,18 @@ const REFUSED_BYTES_MAX: u64 = 32 << 20;
 /// How long that may take.
 const REFUSED_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Reads a request's body of at most `max` bytes.
-pub(crate) async fn read<B>(body: B, max: usize) -> Result<Bytes, Status>
+/// Reads a request's body of at most `max` bytes, and tells `came` how many there are by now.
+///
+/// # Errors
+/// 413 if there are more; what [`broken`] says of one that cannot be read.
+pub(crate) async fn read<B>(
+    body: B,
+    max: usize,
+    mut came: impl FnMut(usize),
+) -> Result<Bytes, Status>
 where
     B: HttpBody<Data = Bytes>,
-    B::Error: fmt::Display,
+    B::Error: Error + 'static,
 {
     let mut body = std::pin::pin!(body);
     if body.size_hint().lower() > max as u64 {
@@ -160,6 +168,7 @@ where
         } else {
             rest.extend_from_slice(&data);
         }
+        came(first.len() + rest.len());
     }
     if rest.is_empty() {
         return Ok(first);
@@ -207,9 +216,28 @@ where
         .unwrap_or(false)
 }
 
-fn broken(error: &dyn fmt::Display) -> Status {
-    let message = format!("the body of the request broke off: {error}");
-    Status::failure(400, StatusReason::BadRequest, message)
+/// What upstream says of chunks that cannot be read, by what is found here.
+const BROKEN_CHUNKS: [(&str, &str); 5] = [
+    ("chunk size line", "invalid byte in chunk length"),
+    ("chunk size: overflow", "http chunk length too large"),
+    ("chunk extensions over limit", "header line too long"),
+    ("chunk body", "malformed chunked encoding"),
+    ("chunk size", "malformed chunked encoding"),
+];
+
+/// A body that cannot be read: 500 without a reason for its chunks, as upstream; 400 if its client
+/// stopped sending it, who hears of it nowhere but in metrics.
+fn broken(error: &(dyn Error + 'static)) -> Status {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    let found = cause.to_string();
+    let chunks = BROKEN_CHUNKS.iter().find(|(here, _)| found.contains(here));
+    if let Some((_, message)) = chunks {
+        return Status::failure(500, StatusReason::Unknown, *message);
+    }
+    Status::bad_request(format!("the body of the request broke off: {found}"))
 }
 
 #[cfg(test)]
@@ -223,13 +251,16 @@ mod tests {
             let chunk = || Ok::<_, std::io::Error>(Frame::data(Bytes::from_static(b"abc")));
             StreamBody::new(futures_util::stream::iter((0..count).map(move |_| chunk())))
         };
-        assert_eq!(read(chunks(3), 9).await.unwrap(), "abcabcabc");
-        assert_eq!(read(chunks(0), 9).await.unwrap(), "");
-        let error = read(chunks(4), 9).await.unwrap_err();
+        let mut came = Vec::new();
+        let all = read(chunks(3), 9, |bytes| came.push(bytes)).await;
+        assert_eq!(all.unwrap(), "abcabcabc");
+        assert_eq!(came, [3, 6, 9]);
+        assert_eq!(read(chunks(0), 9, |_| {}).await.unwrap(), "");
+        let error = read(chunks(4), 9, |_| {}).await.unwrap_err();
         assert_eq!(error.message, "Request entity too large: limit is 9");
         assert!(drain(&mut chunks(1_000)).await);
         assert!(!drain(&mut chunks(1_000_000)).await);
-        let error = read(Full::new(Bytes::from_static(b"0123456789")), 9).await;
+        let error = read(Full::new(Bytes::from_static(b"0123456789")), 9, |_| {}).await;
         assert_eq!(error.unwrap_err().code, 413);
     }
 }

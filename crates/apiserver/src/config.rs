@@ -57,7 +57,8 @@ pub struct Config {
     /// Who may do what, where that is asked. Default: everybody everything.
     pub authorizer: Arc<dyn Authorizer>,
     /// Requests that read and are answered at a time, beside those that last as long as their
-    /// clients like; the system's may be as many again. More get 429. 0: no limit. Default:
+    /// clients like; the system's may be as many again. More get 429. A request counts from when
+    /// all of its body is there. 0: no limit. Default:
     /// [`REQUESTS_MAX`].
     pub requests_max: usize,
     /// The same of requests that change something. Default: [`MUTATING_REQUESTS_MAX`].
@@ -66,9 +67,10 @@ pub struct Config {
     pub body_bytes_max: usize,
     /// Streams per HTTP/2 connection. Default: [`STREAMS_MAX`].
     pub streams_max: u32,
-    /// Connections at a time. More wait in the queue of the operating system until one ends; who
-    /// finds that full cannot connect. Each needs a file descriptor; where those run out, it is
-    /// the same. Default: [`CONNECTIONS_MAX`].
+    /// Connections at a time. For one more, the one goes that was idle longest of those on which
+    /// nobody has said who they are; if there is none, more wait in the queue of the operating
+    /// system until one ends, and who finds that full cannot connect. Each needs a file
+    /// descriptor; where those run out, they wait, too. Default: [`CONNECTIONS_MAX`].
     pub connections_max: usize,
     /// How long the TLS handshake, the head of a request, and the pause between two requests of an
     /// HTTP/1.1 connection may take. Default: 90 s, upstream's limit for pauses.

@@ -29,12 +29,14 @@ const SCHEME: &str = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30";
 const TYPE_META: &str = "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind \
                          string \"json:\\\"kind,omitempty\\\"\" }";
 
-/// What a body says it is. As Go reads it: the case of names does not matter, the last of several
-/// counts, null says nothing.
+/// What a body says it is.
 #[derive(Debug, Default)]
 struct TypeMeta<'a> {
-    api_version: Option<Cow<'a, str>>,
-    kind: Option<Cow<'a, str>>,
+    /// As Go reads it into a struct: the case of names does not matter, the last of several counts,
+    /// null says nothing.
+    any_case: ApiVersionAndKind<'a>,
+    /// As Go reads it into a map, which custom objects are: other names are content.
+    exact: ApiVersionAndKind<'a>,
 }
 
 /// A string, borrowed if it can be.
@@ -63,16 +65,20 @@ impl<'de> Visitor<'de> for TypeMetaVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TypeMeta<'de>, A::Error> {
         let mut meta = TypeMeta::default();
         while let Some(Text(name)) = map.next_key()? {
-            let place = if name.eq_ignore_ascii_case("kind") {
-                &mut meta.kind
+            let (any_case, exact) = if name.eq_ignore_ascii_case("kind") {
+                (&mut meta.any_case.1, &mut meta.exact.1)
             } else if name.eq_ignore_ascii_case("apiVersion") {
-                &mut meta.api_version
+                (&mut meta.any_case.0, &mut meta.exact.0)
             } else {
                 map.next_value::<IgnoredAny>()?;
                 continue;
             };
-            if let Some(Text(text)) = map.next_value()? {
-                *place = Some(text);
+            let text = map.next_value::<Option<Text<'_>>>()?.map(|Text(text)| text);
+            if matches!(&*name, "kind" | "apiVersion") {
+                exact.clone_from(&text);
+            }
+            if text.is_some() {
+                *any_case = text;
             }
         }
         Ok(meta)
@@ -87,8 +93,25 @@ pub(crate) struct Decoded<T> {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Decodes a body as an object with metadata.
+/// Decodes a body as an object with metadata. Text that is not quite Unicode is read as Go reads
+/// it, once it has been refused as it stands.
 pub(crate) fn object(
+    body: &[u8],
+    format: Format,
+    kind: &'static Kind,
+    validation: FieldValidation,
+) -> Result<Decoded<Box<dyn AnyObject>>, Status> {
+    let decoded = object_of(body, format, kind, validation);
+    if decoded.is_err()
+        && format == Format::Json
+        && let Some(body) = go_json::replaced(body)
+    {
+        return object_of(&body, format, kind, validation);
+    }
+    decoded
+}
+
+fn object_of(
     body: &[u8],
     format: Format,
     kind: &'static Kind,
@@ -106,7 +129,7 @@ pub(crate) fn object(
 }
 
 /// Decodes a body as a message of a kind.
-pub(crate) fn into_message(
+fn into_message(
     message: &mut dyn Message,
     body: &[u8],
     format: Format,
@@ -115,7 +138,12 @@ pub(crate) fn into_message(
 ) -> Result<Vec<String>, Status> {
     match format {
         Format::Json => {
-            let meta = json_type_meta(body).map_err(|why| unrecognized(kind, &why, body))?;
+            let meta = if kind.is_custom() {
+                custom_type_meta(body)
+            } else {
+                json_type_meta(body)
+            };
+            let meta = meta.map_err(|why| unrecognized(kind, &why, body))?;
             check_group_version(kind, meta.0.as_deref(), body)?;
             let name = || name_in(body);
             check_named(kind, meta.1.as_deref(), body)?;
@@ -149,8 +177,18 @@ type ApiVersionAndKind<'a> = (Option<Cow<'a, str>>, Option<Cow<'a, str>>);
 
 /// `apiVersion` and `kind` of a JSON text, or Go's words about it.
 pub(crate) fn json_type_meta(body: &[u8]) -> Result<ApiVersionAndKind<'_>, String> {
+    type_meta(body).map(|meta| meta.any_case)
+}
+
+/// `apiVersion` and `kind` of a custom object. Names of another case are none of these, but what
+/// they have must be text, too.
+pub(crate) fn custom_type_meta(body: &[u8]) -> Result<ApiVersionAndKind<'_>, String> {
+    type_meta(body).map(|meta| meta.exact)
+}
+
+fn type_meta(body: &[u8]) -> Result<TypeMeta<'_>, String> {
     let error = match serde_json::from_slice::<TypeMeta<'_>>(body) {
-        Ok(meta) => return Ok((meta.api_version, meta.kind)),
+        Ok(meta) => return Ok(meta),
         Err(error) => error,
     };
     let words = go_json::mistake(body).unwrap_or_else(|| type_meta_mistake(body, &error));
@@ -253,7 +291,9 @@ fn from_json(
 pub(crate) fn decode_text(error: &WireError, json: &[u8], schema: &'static Schema) -> String {
     let of_go = matches!(
         error.kind,
-        WireErrorKind::TypeMismatch { .. } | WireErrorKind::Invalid { .. }
+        WireErrorKind::TypeMismatch { .. }
+            | WireErrorKind::Invalid { .. }
+            | WireErrorKind::Syntax { .. }
     );
     if of_go && let Some(words) = go_decode::mistake(json, schema) {
         return words;
@@ -278,6 +318,9 @@ pub(crate) fn decode_text(error: &WireError, json: &[u8], schema: &'static Schem
             )
         }
         WireErrorKind::Invalid { reason } => reason.clone(),
+        syntax @ WireErrorKind::Syntax { .. } => {
+            go_json::refusal(json).unwrap_or_else(|| syntax.to_string())
+        }
         other => other.to_string(),
     }
 }
@@ -392,6 +435,9 @@ const UNVERSIONED: [&str; 5] = [
     "APIResourceList",
 ];
 
+/// Kinds of answers, which upstream decodes in clients only.
+const OF_CLIENTS: [&str; 2] = ["PartialObjectMetadata", "PartialObjectMetadataList"];
+
 /// Why an object of another kind cannot be one of a built-in kind. Upstream decodes it as what it
 /// says it is before it finds that out.
 pub(crate) fn foreign(
@@ -406,7 +452,8 @@ pub(crate) fn foreign(
     } else {
         api_version
     };
-    let Some(found) = find_kind_by_api_version(known_as, kind) else {
+    let found = find_kind_by_api_version(known_as, kind);
+    let Some(found) = found.filter(|_| !OF_CLIENTS.contains(&kind)) else {
         return not_registered(api_version, kind, SCHEME);
     };
     go_decode::mistake(json, found.schema()).unwrap_or_else(|| {

@@ -15,8 +15,8 @@ mod token_request;
 mod update;
 mod watch;
 
+use crate::admission::Admission;
 use crate::answer::Answer;
-use crate::body;
 use crate::decode::Decoded;
 use crate::discovery;
 use crate::metrics::RequestLabels;
@@ -41,6 +41,8 @@ pub(crate) struct Call<'a> {
     pub(crate) request: &'a Request,
     /// What it is counted under.
     pub(crate) labels: &'a RequestLabels,
+    /// Where its body comes in.
+    pub(crate) admission: &'a Admission<'a>,
 }
 
 /// What a request is about: a resource that exists, and maybe one object.
@@ -361,9 +363,10 @@ impl Call<'_> {
         Ok((format, self.bytes(body).await?))
     }
 
-    /// The bytes of a body.
+    /// The bytes of a body; the request has its place once they are there.
     async fn bytes(&self, body: &mut Incoming) -> Result<Bytes, Status> {
-        let bytes = body::read(body, self.service.body_bytes_max).await?;
+        let max = self.service.body_bytes_max;
+        let bytes = self.admission.body(body, max).await?;
         self.service.metrics.body(self.labels, bytes.len());
         self.cx.begin_work(bytes.len()).await;
         Ok(bytes)

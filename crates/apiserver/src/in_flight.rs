@@ -5,7 +5,8 @@
 //! the control plane), which have as many places again: whoever could mend an overload must get
 //! through. Requests that last as long as their clients like, and probes, are not counted.
 //!
-//! A place is kept until the last byte of the answer was taken. A client that takes nothing for
+//! A request takes its place once all of its body has come (`admission.rs`), and keeps it until the
+//! last byte of the answer was taken. A client that takes nothing for
 //! [`STALLED`] loses its place to who needs it, though not its answer: what that costs is bounded
 //! by the connection, and it must not keep others out.
 
@@ -51,12 +52,21 @@ impl InFlight {
 
     /// A place for a request of a user; none if there is no room.
     pub(crate) fn admit(&self, user: &User, labels: &RequestLabels) -> Option<Place> {
-        let lane = if labels.mutating {
+        self.lane(labels).take(is_system(user))
+    }
+
+    /// Whether there is a place at this moment: who has none to hope for need not send its body.
+    pub(crate) fn has_room(&self, user: &User, labels: &RequestLabels) -> bool {
+        let lane = self.lane(labels);
+        lane.has_room(&mut lane.taken.lock(), is_system(user))
+    }
+
+    fn lane(&self, labels: &RequestLabels) -> &Arc<Lane> {
+        if labels.mutating {
             &self.mutating
         } else {
             &self.reading
-        };
-        lane.take(is_system(user))
+        }
     }
 }
 
@@ -94,14 +104,8 @@ impl Lane {
 
     fn take(self: &Arc<Self>, system: bool) -> Option<Place> {
         let mut taken = self.taken.lock();
-        if let Some(max) = self.max {
-            let max = if system { max.saturating_mul(2) } else { max };
-            if taken.places >= max {
-                taken.take_back(self.millis());
-            }
-            if taken.places >= max {
-                return None;
-            }
+        if !self.has_room(&mut taken, system) {
+            return None;
         }
         taken.places += 1;
         drop(taken);
@@ -109,6 +113,17 @@ impl Lane {
             lane: Arc::clone(self),
             sending: None,
         })
+    }
+
+    fn has_room(&self, taken: &mut Taken, system: bool) -> bool {
+        let Some(max) = self.max else {
+            return true;
+        };
+        let max = if system { max.saturating_mul(2) } else { max };
+        if taken.places >= max {
+            taken.take_back(self.millis());
+        }
+        taken.places < max
     }
 
     fn millis(&self) -> u64 {

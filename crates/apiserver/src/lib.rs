@@ -41,12 +41,15 @@
     reason = "the error of the server side is the Status that the client gets"
 )]
 
+mod admission;
 mod answer;
+mod arriving;
 mod authn;
 mod authorization;
 mod authorizer;
 mod backup;
 mod body;
+mod caller;
 mod certificates;
 mod config;
 mod decode;
@@ -59,6 +62,7 @@ mod handler;
 mod hash;
 mod health;
 mod heavy;
+mod host;
 mod impersonation;
 mod in_flight;
 mod metrics;
@@ -78,6 +82,7 @@ mod service_accounts;
 mod table;
 mod token_issuer;
 mod token_keys;
+mod undelivered;
 mod version;
 mod warning;
 

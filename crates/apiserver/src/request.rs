@@ -1,9 +1,9 @@
 //! `Request`: the head of an HTTP request, with what handlers ask it.
 
 use crate::query::Query;
-use http::Uri;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, IF_NONE_MATCH, USER_AGENT};
 use http::request::Parts;
+use http::{Uri, Version};
 use kubist_apimachinery::{FieldValidation, PostOptions};
 
 /// What Go takes for true.
@@ -14,6 +14,7 @@ const TRUE: [&str; 6] = ["1", "t", "T", "true", "TRUE", "True"];
 pub(crate) struct Request {
     /// Upper case.
     pub(crate) method: String,
+    pub(crate) version: Version,
     pub(crate) path: String,
     pub(crate) query: Query,
     pub(crate) headers: HeaderMap,
@@ -24,6 +25,7 @@ impl Request {
     pub(crate) fn new(parts: Parts) -> Self {
         Self {
             method: parts.method.as_str().to_owned(),
+            version: parts.version,
             path: parts.uri.path().to_owned(),
             query: Query::parse(parts.uri.query()),
             headers: parts.headers,

@@ -11,11 +11,11 @@ mod connection;
 mod cork;
 mod delivery;
 mod in_process;
+mod room;
 mod running;
 mod serving;
 mod timed_stream;
 mod tls;
-mod undelivered;
 
 use crate::authn::{Authenticator, MASTERS_GROUP, chain_verifier};
 use crate::certificates::{CertificateAuthority, CertificateError, PemError, SERVING_NAMES};
@@ -30,6 +30,7 @@ pub use activity::Load;
 use connection::Connections;
 pub use in_process::InProcess;
 use kubist_registry::{Registry, User};
+use room::Room;
 pub use running::{RunningServer, ServerEnded};
 use serving::Serving;
 use socket2::TcpKeepalive;
@@ -125,6 +126,7 @@ impl ApiServer {
             write_timeout: config.write_timeout,
             waiting,
             own_waiting,
+            room: Room::default(),
             tasks: JoinSet::new(),
             own_tasks: JoinSet::new(),
         };

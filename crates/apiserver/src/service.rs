@@ -7,11 +7,13 @@
 mod asker;
 mod other;
 
+use crate::admission::{self, Admission, NoRoom};
 use crate::answer::Answer;
-use crate::authn::{Authenticator, Peer};
+use crate::authn::Authenticator;
 use crate::authorizer::Authorizer;
 use crate::backup::BACKUPS_MAX;
 use crate::body::{self, Body};
+use crate::caller::Caller;
 use crate::config::Config;
 use crate::ending::Ending;
 use crate::handler::{self, Call};
@@ -23,9 +25,9 @@ use crate::represent::not_acceptable;
 use crate::request::Request;
 use crate::request_record::{AUDIT_ID, RecordedBody, RequestRecord};
 use crate::route::Route;
+use crate::undelivered::Held;
 use crate::warning::add_warnings;
-use crate::{discovery, gzip};
-use asker::NoRoom;
+use crate::{discovery, gzip, host};
 use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderValue, VARY};
 use http::{Response, StatusCode, Version};
@@ -63,11 +65,16 @@ pub(crate) struct Service {
     anonymous_health: bool,
 }
 
-/// A request, and what it is counted under.
+/// A request, what it is counted under, and what it came on.
 #[derive(Clone, Copy, Debug)]
-struct Asked<'a> {
-    request: &'a Request,
-    labels: &'a RequestLabels,
+pub(crate) struct Asked<'a> {
+    pub(crate) request: &'a Request,
+    pub(crate) labels: &'a RequestLabels,
+    pub(crate) caller: &'a Caller,
+    /// What is made of its answer.
+    pub(crate) held: &'a Held,
+    /// Whether its body is still to come, and matters.
+    pub(crate) awaits_body: bool,
 }
 
 impl Service {
@@ -95,12 +102,14 @@ impl Service {
         }
     }
 
-    /// Answers one request.
+    /// Answers one request; there is room for its answer, unless it still waits for its body.
     pub(crate) async fn answer(
         &self,
-        peer: Peer,
+        caller: &Caller,
+        held: &Held,
         request: http::Request<Incoming>,
     ) -> Response<RecordedBody> {
+        let awaits_body = admission::awaits_body(&request);
         let (parts, mut body) = request.into_parts();
         let protocol = parts.version;
         let request = Request::new(parts);
@@ -113,8 +122,11 @@ impl Service {
         let asked = Asked {
             request: &request,
             labels: &labels,
+            caller,
+            held,
+            awaits_body,
         };
-        let answered = self.within_deadline(&mut cx, &peer, asked, route, &mut body, &mut record);
+        let answered = self.within_deadline(&mut cx, asked, route, &mut body, &mut record);
         let answered = AssertUnwindSafe(Box::pin(answered)).catch_unwind().await;
         let answer = answered.unwrap_or_else(|_| {
             Err(Status::internal_error(
@@ -146,26 +158,33 @@ impl Service {
     async fn within_deadline(
         &self,
         cx: &mut RequestContext,
-        peer: &Peer,
         asked: Asked<'_>,
         route: Route,
         body: &mut Incoming,
         record: &mut RequestRecord,
     ) -> Result<Answer, Status> {
+        if let Some(refusal) = host::refusal(asked.request) {
+            return Ok(refusal);
+        }
         // Upstream reads the path before all else.
         if route == Route::Unclear {
             return Ok(Answer::unclear_path(asked.request.target()));
         }
         let deadline = deadline(asked.request)?;
         let answer = async {
-            cx.user = self.user(cx, peer, asked.request).await?;
-            match self.place(&cx.user, asked) {
-                Ok(place) => record.admitted(place),
-                Err(NoRoom) => return Ok(Answer::too_many_requests()),
-            }
+            cx.user = self.user(cx, asked.caller, asked.request).await?;
             let cx = &*cx;
-            let routed = pin!(self.route(cx, asked, route, body));
-            Heavy::new(routed, || cx.long_work()).await
+            let admission = match self.admission(&cx.user, asked) {
+                Ok(admission) => admission,
+                Err(NoRoom) => return Ok(Answer::too_many_requests()),
+            };
+            let routed = pin!(self.route(cx, asked, &admission, route, body));
+            let answer = Heavy::new(routed, || cx.long_work()).await;
+            if admission.is_refused() {
+                return Ok(Answer::too_many_requests());
+            }
+            record.admitted(admission.take_place());
+            answer
         };
         tokio::time::timeout(deadline, answer)
             .await
@@ -180,6 +199,7 @@ impl Service {
         &self,
         cx: &RequestContext,
         asked: Asked<'_>,
+        admission: &Admission<'_>,
         route: Route,
         body: &mut Incoming,
     ) -> Result<Answer, Status> {
@@ -191,6 +211,7 @@ impl Service {
                     cx,
                     request,
                     labels: asked.labels,
+                    admission,
                 };
                 handler::answer(call, path, body).await
             }

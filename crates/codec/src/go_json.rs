@@ -1,11 +1,20 @@
-//! What Go's JSON scanner says about malformed text. Clients and tests compare these messages.
+//! What Go's JSON scanner says about malformed text, and what it reads where a text is not quite
+//! one. Clients and tests compare these messages.
 //!
 //! It runs only after a real parser has refused the text.
 
+mod replaced;
+
 use kubist_apimachinery::go_text;
+
+pub use replaced::replaced;
 
 /// Arrays and objects inside one another, as Go's scanner.
 const DEPTH_MAX: usize = 10_000;
+/// Arrays and objects inside one another in a tree that is read here. Trees are read, written,
+/// compared and dropped by recursion; this leaves a small part of a thread's stack to that.
+/// Upstream has no limit but its scanner's.
+pub const TREE_DEPTH_MAX: usize = 127;
 
 /// Go's message about the first mistake; none if the text is one JSON value.
 ///
@@ -14,13 +23,64 @@ const DEPTH_MAX: usize = 10_000;
 /// assert_eq!(words.as_deref(), Some("invalid character ']' looking for beginning of value"));
 /// ```
 pub fn mistake(text: &[u8]) -> Option<String> {
-    let mut scanner = Scanner { text, at: 0 };
+    mistake_within(text, DEPTH_MAX)
+}
+
+fn mistake_within(text: &[u8], depth_max: usize) -> Option<String> {
+    let mut scanner = Scanner {
+        text,
+        at: 0,
+        depth_max,
+    };
     scanner.document().err()
+}
+
+/// Go's message about JSON that cannot be made a tree: a [mistake], a number that no double holds,
+/// or, beyond [`TREE_DEPTH_MAX`], what Go says beyond its own limit. None if none of that is there.
+///
+/// ```
+/// let words = kubist_codec::go_json::refusal(br#"{"a":-1e400}"#);
+/// let expected = "json: cannot unmarshal number -1e400 into Go value of type float64";
+/// assert_eq!(words.as_deref(), Some(expected));
+/// ```
+pub fn refusal(text: &[u8]) -> Option<String> {
+    mistake_within(text, TREE_DEPTH_MAX).or_else(|| {
+        let number = too_large(text)?;
+        Some(format!(
+            "json: cannot unmarshal number {number} into Go value of type float64"
+        ))
+    })
+}
+
+/// The first number in well-formed JSON that no double holds.
+fn too_large(text: &[u8]) -> Option<&str> {
+    let mut scanner = Scanner {
+        text,
+        at: 0,
+        depth_max: DEPTH_MAX,
+    };
+    while let Some(&byte) = text.get(scanner.at) {
+        let start = scanner.at;
+        scanner.at += 1;
+        match byte {
+            b'"' => scanner.string().ok()?,
+            b'-' | b'0'..=b'9' => {
+                scanner.number(byte).ok()?;
+                let number = std::str::from_utf8(text.get(start..scanner.at)?).ok()?;
+                if number.parse::<f64>().is_ok_and(f64::is_infinite) {
+                    return Some(number);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 struct Scanner<'a> {
     text: &'a [u8],
     at: usize,
+    depth_max: usize,
 }
 
 type Scan = Result<(), String>;
@@ -66,12 +126,12 @@ impl Scanner<'_> {
     /// Scans values and openings until the innermost value is complete.
     fn begin_value(&mut self, open: &mut Vec<Open>) -> Scan {
         loop {
-            if open.len() > DEPTH_MAX {
-                return Err("exceeded max depth".to_owned());
-            }
             let byte = self.peek()?;
             self.at += 1;
             match byte {
+                b'[' | b'{' if open.len() >= self.depth_max => {
+                    return Err(invalid(byte, "exceeded max depth"));
+                }
                 b'[' if self.peek()? == b']' => {
                     self.at += 1;
                     return Ok(());
@@ -315,10 +375,28 @@ mod tests {
         ] {
             assert_eq!(mistake(fine.as_bytes()), None, "{fine}");
         }
-        let deep = "[".repeat(DEPTH_MAX + 5);
-        assert_eq!(
-            mistake(deep.as_bytes()).as_deref(),
-            Some("exceeded max depth")
-        );
+        let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+        let words = "invalid character '[' exceeded max depth";
+        assert_eq!(mistake(nested(DEPTH_MAX).as_bytes()), None);
+        let deep = nested(DEPTH_MAX + 1);
+        assert_eq!(mistake(deep.as_bytes()).as_deref(), Some(words));
+    }
+
+    #[test]
+    fn what_no_tree_can_be_made_of_is_told_in_the_words_of_gos_limits() {
+        let nested = |levels: usize| "{\"\":".repeat(levels) + "1" + &"}".repeat(levels);
+        let words = "invalid character '{' exceeded max depth";
+        for (text, said) in [
+            (nested(TREE_DEPTH_MAX), None),
+            (nested(TREE_DEPTH_MAX + 1), Some(words)),
+            (
+                "[1e308,\"1e999\",-2E+400]".to_owned(),
+                Some("json: cannot unmarshal number -2E+400 into Go value of type float64"),
+            ),
+        ] {
+            assert_eq!(refusal(text.as_bytes()).as_deref(), said, "{text}");
+            let tree = serde_json::from_str::<serde_json::Value>(&text);
+            assert_eq!(tree.is_err(), said.is_some(), "{text}");
+        }
     }
 }

@@ -76,8 +76,14 @@ pub fn apply(
 
 /// The JSON of a patch, or what Go says of it.
 fn read(patch: &[u8]) -> Result<Value, String> {
-    serde_json::from_slice(patch)
-        .map_err(|error| go_json::mistake(patch).unwrap_or_else(|| error.to_string()))
+    serde_json::from_slice(patch).or_else(|error| {
+        if let Some(text) = go_json::replaced(patch)
+            && let Ok(tree) = serde_json::from_slice(&text)
+        {
+            return Ok(tree);
+        }
+        Err(go_json::refusal(patch).unwrap_or_else(|| error.to_string()))
+    })
 }
 
 /// Go's words about a patch that is no object.

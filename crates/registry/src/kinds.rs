@@ -112,7 +112,7 @@ mod runtime_class;
 mod secret;
 mod service;
 mod service_account;
-mod service_address_rules;
+pub(crate) mod service_address_rules;
 mod service_change_rules;
 mod service_cidr;
 pub(crate) mod service_rules;

@@ -144,7 +144,10 @@ impl StorageError {
     pub fn may_have_happened(&self) -> bool {
         match self {
             Self::Engine(fault) => {
-                matches!(fault.kind(), FaultKind::Timeout | FaultKind::Unknown)
+                matches!(
+                    fault.kind(),
+                    FaultKind::NoSpace | FaultKind::Timeout | FaultKind::Unknown
+                )
             }
             _ => false,
         }

@@ -23,6 +23,13 @@ pub(crate) fn custom(object: &dyn AnyObject) -> serde_json::Result<Bytes> {
     encode(&to_json_value(object))
 }
 
+/// What clients see of a custom resource: with its type first, and numbers as Go writes them.
+pub(crate) fn custom_shown(object: &dyn AnyObject) -> serde_json::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    Json::top(object).serialize(&mut Serializer::with_formatter(&mut text, GoNumbers))?;
+    Ok(text)
+}
+
 fn encode(value: &impl Serialize) -> serde_json::Result<Bytes> {
     let mut text = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut text, Go))?;
@@ -56,14 +63,30 @@ impl Formatter for Go {
     where
         W: ?Sized + Write,
     {
-        let size = value.abs();
-        if size == 0.0 || (SMALL..LARGE).contains(&size) {
-            return write!(writer, "{value}");
-        }
-        let text = format!("{value:e}");
-        let sign = if size < 1.0 { "" } else { "+" };
-        writer.write_all(text.replace('e', &format!("e{sign}")).as_bytes())
+        write_number(writer, value)
     }
+}
+
+/// Compact JSON in which only numbers are written as Go writes them.
+struct GoNumbers;
+
+impl Formatter for GoNumbers {
+    fn write_f64<W>(&mut self, writer: &mut W, value: f64) -> io::Result<()>
+    where
+        W: ?Sized + Write,
+    {
+        write_number(writer, value)
+    }
+}
+
+fn write_number<W: ?Sized + Write>(writer: &mut W, value: f64) -> io::Result<()> {
+    let size = value.abs();
+    if size == 0.0 || (SMALL..LARGE).contains(&size) {
+        return write!(writer, "{value}");
+    }
+    let text = format!("{value:e}");
+    let sign = if size < 1.0 { "" } else { "+" };
+    writer.write_all(text.replace('e', &format!("e{sign}")).as_bytes())
 }
 
 #[cfg(test)]

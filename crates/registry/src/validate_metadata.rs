@@ -253,7 +253,8 @@ fn owners(owners: &[OwnerReference], path: &FieldPath) -> Vec<FieldError> {
         }
         if owner.api_version == "v1" && owner.kind == "Event" {
             let detail = "/v1, Kind=Event is disallowed from being an owner";
-            errors.push(FieldError::invalid(at, owner.kind.as_str(), detail));
+            let value = kubist_apimachinery::BadValue::json(owner);
+            errors.push(FieldError::invalid(at, value, detail));
         }
         if owner.controller == Some(true) {
             if let Some(first) = controller {

@@ -163,7 +163,8 @@ pub struct Fault {
 pub enum FaultKind {
     /// What is stored cannot be read back.
     Corrupt,
-    /// No room for another write: the disk or a quota is full.
+    /// No room for another write: the disk or a quota is full. A write may have happened: etcd
+    /// carries out the one that crosses its quota, and refuses it in its answer.
     NoSpace,
     /// The engine does not let us: credentials, file modes.
     PermissionDenied,

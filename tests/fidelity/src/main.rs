@@ -19,6 +19,7 @@ mod answer;
 mod area;
 mod areas;
 mod catalogue;
+mod causes;
 mod compare;
 mod gate;
 mod generator;

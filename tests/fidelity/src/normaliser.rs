@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::causes;
 use crate::memory::Request;
 use crate::scan::{self, Found};
 use crate::versions::{self, Versions};
@@ -69,6 +70,7 @@ impl Normaliser {
     /// Lists are in the order of names, so what has generated names is anywhere: it is put in the
     /// order in which it appeared first.
     fn arrange(&self, value: &mut Value) {
+        causes::arrange(value);
         let Some(Value::Array(items)) = value.get_mut("items") else {
             return;
         };

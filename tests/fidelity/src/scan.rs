@@ -214,7 +214,8 @@ pub(crate) fn without_scheme(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A text whose numbers are replaced where they are to be, but not the digits of other words.
+/// A text whose numbers are replaced where they are to be, but not the digits of other words or of
+/// names.
 pub(crate) fn with_numbers(text: &str, is_replaced: impl Fn(&str) -> bool) -> String {
     let mut replaced = String::with_capacity(text.len());
     let mut rest = text;
@@ -223,8 +224,8 @@ pub(crate) fn with_numbers(text: &str, is_replaced: impl Fn(&str) -> bool) -> St
         let (before, after) = (&rest[..start], &rest[start + length..]);
         let number = &rest[start..start + length];
         replaced.push_str(before);
-        let is_part = replaced.ends_with(|it: char| it.is_ascii_alphabetic())
-            || after.starts_with(|it: char| it.is_ascii_alphabetic());
+        let is_part =
+            ends_with_name(&replaced) || after.starts_with(|it: char| it.is_ascii_alphabetic());
         replaced.push_str(if !is_part && is_replaced(number) {
             "<n>"
         } else {
@@ -234,6 +235,14 @@ pub(crate) fn with_numbers(text: &str, is_replaced: impl Fn(&str) -> bool) -> St
     }
     replaced.push_str(rest);
     replaced
+}
+
+/// Whether digits that follow are part of a word, or of a name like `a-1` or `a-1-2`.
+fn ends_with_name(text: &str) -> bool {
+    let word = text.rsplit(|it: char| !it.is_ascii_alphanumeric() && it != '-');
+    let word = word.map(|it| it.trim_end_matches('-')).next();
+    let is_joined = text.ends_with('-') || text.ends_with(|it: char| it.is_ascii_alphanumeric());
+    is_joined && word.is_some_and(|it| it.contains(|it: char| it.is_ascii_alphabetic()))
 }
 
 #[cfg(test)]
@@ -300,5 +309,7 @@ mod tests {
         assert_eq!(words, "a1 1b c1d <n>.2-<n>");
         let hexadecimal = with_numbers("(613a22b6) v22 22", |number| number == "22");
         assert_eq!(hexadecimal, "(613a22b6) v22 <n>");
+        let names = with_numbers("\"tag-3a-22-5\" -22", |number| number == "22");
+        assert_eq!(names, "\"tag-3a-22-5\" -<n>");
     }
 }

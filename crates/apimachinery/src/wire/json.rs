@@ -9,6 +9,7 @@ mod leaf;
 mod object;
 mod project;
 mod slot;
+mod value;
 
 use serde::de::{self, DeserializeSeed, Deserializer};
 use serde_json::value::RawValue;

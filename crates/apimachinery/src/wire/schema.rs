@@ -237,6 +237,7 @@ impl Schema {
     pub fn index_by_name(&self, name: &str, hint: usize) -> Option<usize> {
         if let Some(field) = self.fields.get(hint)
             && field.json == name
+            && !field.flags.has(FieldFlags::PROTOBUF_ONLY)
         {
             return Some(hint);
         }

@@ -1,17 +1,61 @@
 //! What TLS asks of the certificates of clients, and what is asked of them later.
 
 use rustls::client::danger::HandshakeSignatureValid;
+use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_key};
 use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
-use rustls::{DigitallySignedStruct, DistinguishedName, RootCertStore, SignatureScheme};
-use rustls_pki_types::{CertificateDer, UnixTime};
+use rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, RootCertStore,
+    SignatureScheme,
+};
+use rustls_pki_types::{CertificateDer, SubjectPublicKeyInfoDer, UnixTime};
 use std::sync::Arc;
+use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// Asks every client for a certificate and lets any in whose key it owns: whether the chain can
 /// be trusted is decided per request, so that a wrong certificate is a 401 and not a broken
-/// connection.
+/// connection. That holds for certificates that could not be trusted anyway, such as those of
+/// version 1: all that is looked at here is the key.
 #[derive(Debug)]
-pub(crate) struct RequestClientCertificate(pub(crate) Arc<dyn ClientCertVerifier>);
+pub(crate) struct RequestClientCertificate {
+    verifier: Arc<dyn ClientCertVerifier>,
+    algorithms: WebPkiSupportedAlgorithms,
+}
+
+impl RequestClientCertificate {
+    /// Who it asks for is said by `verifier`, which is for later.
+    pub(crate) fn new(verifier: Arc<dyn ClientCertVerifier>) -> Self {
+        let provider = rustls::crypto::ring::default_provider();
+        Self {
+            verifier,
+            algorithms: provider.signature_verification_algorithms,
+        }
+    }
+
+    /// Whether the key of a certificate has signed, whatever else the certificate is.
+    fn has_signed(&self, cert: &CertificateDer<'_>, message: &[u8], dss: &Signed) -> bool {
+        let Ok((_, parsed)) = X509Certificate::from_der(cert) else {
+            return false;
+        };
+        let key = &parsed.public_key().subject_public_key.data;
+        let mapping = self.algorithms.mapping.iter();
+        let mut algorithms = mapping
+            .filter(|(scheme, _)| *scheme == dss.scheme)
+            .flat_map(|(_, algorithms)| algorithms.iter());
+        // A key of another algorithm is none that this can read.
+        algorithms.any(|it| it.verify_signature(key, message, dss.signature()).is_ok())
+    }
+}
+
+type Signed = DigitallySignedStruct;
+
+/// Whether a certificate is refused for what it is, and not for who signed what with it.
+fn is_odd(error: &Error) -> bool {
+    match error {
+        Error::InvalidCertificate(why) => *why != CertificateError::BadSignature,
+        _ => false,
+    }
+}
 
 impl ClientCertVerifier for RequestClientCertificate {
     fn client_auth_mandatory(&self) -> bool {
@@ -19,7 +63,7 @@ impl ClientCertVerifier for RequestClientCertificate {
     }
 
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
-        self.0.root_hint_subjects()
+        self.verifier.root_hint_subjects()
     }
 
     fn verify_client_cert(
@@ -27,7 +71,7 @@ impl ClientCertVerifier for RequestClientCertificate {
         _end_entity: &CertificateDer<'_>,
         _intermediates: &[CertificateDer<'_>],
         _now: UnixTime,
-    ) -> Result<ClientCertVerified, rustls::Error> {
+    ) -> Result<ClientCertVerified, Error> {
         Ok(ClientCertVerified::assertion())
     }
 
@@ -36,8 +80,13 @@ impl ClientCertVerifier for RequestClientCertificate {
         message: &[u8],
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls12_signature(message, cert, dss)
+    ) -> Result<HandshakeSignatureValid, Error> {
+        match self.verifier.verify_tls12_signature(message, cert, dss) {
+            Err(error) if is_odd(&error) && self.has_signed(cert, message, dss) => {
+                Ok(HandshakeSignatureValid::assertion())
+            }
+            verified => verified,
+        }
     }
 
     fn verify_tls13_signature(
@@ -45,19 +94,30 @@ impl ClientCertVerifier for RequestClientCertificate {
         message: &[u8],
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls13_signature(message, cert, dss)
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let verified = self.verifier.verify_tls13_signature(message, cert, dss);
+        let Err(error) = verified else {
+            return verified;
+        };
+        let Ok((_, parsed)) = X509Certificate::from_der(cert) else {
+            return Err(error);
+        };
+        if !is_odd(&error) {
+            return Err(error);
+        }
+        let key = SubjectPublicKeyInfoDer::from(parsed.public_key().raw);
+        verify_tls13_signature_with_raw_key(message, &key, dss, &self.algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.supported_verify_schemes()
+        self.verifier.supported_verify_schemes()
     }
 }
 
 /// Verifies chains that end at one of `authorities`.
 pub(crate) fn chain_verifier(
     authorities: impl IntoIterator<Item = CertificateDer<'static>>,
-) -> Result<Arc<dyn ClientCertVerifier>, rustls::Error> {
+) -> Result<Arc<dyn ClientCertVerifier>, Error> {
     let mut roots = RootCertStore::empty();
     for authority in authorities {
         roots.add(authority)?;
@@ -65,6 +125,6 @@ pub(crate) fn chain_verifier(
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
         .build()
-        .map_err(|error| rustls::Error::General(error.to_string()))?;
+        .map_err(|error| Error::General(error.to_string()))?;
     Ok(verifier)
 }

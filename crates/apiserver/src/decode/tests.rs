@@ -259,3 +259,38 @@ fn a_kind_of_another_group_that_has_the_same_name_is_of_another_version() {
                     (events.k8s.io/v1)";
     assert_eq!(message.as_deref(), Some(expected));
 }
+
+#[test]
+fn text_that_is_not_quite_unicode_is_read_as_go_reads_it() {
+    let kind = find_kind("", "v1", "ConfigMap").expect("it is built in");
+    let bodies: [&[u8]; 2] = [
+        br#"{"data":{"a":"x","b":"\ud800z"},"metadata":{"name":"n"}}"#,
+        b"{\"data\":{\"a\":\"x\",\"b\":\"\xffz\"},\"metadata\":{\"name\":\"n\"}}",
+    ];
+    for body in bodies {
+        let read = object(body, Format::Json, kind, FieldValidation::Strict);
+        let tree = kubist_apimachinery::wire::to_json_value(&*read.expect("it is read").value);
+        assert_eq!(
+            tree["data"],
+            serde_json::json!({"a": "x", "b": "\u{fffd}z"})
+        );
+    }
+    let outside = object(b"{\xff}", Format::Json, kind, FieldValidation::Strict);
+    assert!(outside.is_err());
+    let unknown = r#"{"kind":"Config\ud800"}"#;
+    let words = "Config\u{fffd} in version \"v1\" cannot be handled as a ConfigMap: no kind \
+                 \"Config\u{fffd}\" is registered for version \"v1\" in scheme";
+    let error = decode(unknown, Format::Json, FieldValidation::Strict);
+    assert!(error.is_err_and(|it| it.starts_with(words)));
+}
+
+#[test]
+fn numbers_that_nothing_can_hold_are_told_by_their_field() {
+    let head = "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: ";
+    let of_bool = "json: cannot unmarshal number into Go struct field ConfigMap.immutable of type \
+                   bool";
+    let body = r#"{"immutable":1e400}"#;
+    refused_with(body, Format::Json, &format!("{head}{of_bool}"));
+    let unknown = decode(r#"{"x":1e400}"#, Format::Json, FieldValidation::Ignore);
+    assert_eq!(unknown, Ok(Vec::new()));
+}

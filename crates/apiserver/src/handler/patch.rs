@@ -7,7 +7,7 @@ mod quoted;
 
 use super::{Call, Target, update};
 use crate::answer::Answer;
-use crate::decode::{decode_text, foreign, json_type_meta, missing_kind};
+use crate::decode::{custom_type_meta, decode_text, foreign, json_type_meta, missing_kind};
 use crate::go_decode::conversion_mistake;
 use bytes::Bytes;
 use hyper::body::Incoming;
@@ -221,13 +221,13 @@ impl Patched<'_> {
         json: &[u8],
         old: &dyn AnyObject,
     ) -> Result<Found, Status> {
-        let meta = json_type_meta(json).map_err(|why| self.unfit(patched, old, &why))?;
+        let meta = custom_type_meta(json).map_err(|why| self.unfit(patched, old, &why))?;
         let (api_version, kind) = (meta.0.unwrap_or_default(), meta.1.unwrap_or_default());
         let why = if kind.is_empty() {
             missing_kind(json)
         } else if api_version.is_empty() {
             let why = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
-            return Err(Status::bad_request(why));
+            return Err(Status::internal_error(why));
         } else if api_version.matches('/').count() > 1 {
             format!("unexpected GroupVersion string: {api_version}")
         } else {

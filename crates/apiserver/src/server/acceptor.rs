@@ -1,7 +1,10 @@
-//! `Acceptor`: takes connections from the listener and from this process, while there is room.
+//! `Acceptor`: takes connections from the listener and from this process, while there is room, and
+//! makes room (`room.rs`) for one that waits.
 
+use super::activity::Activity;
 use super::connection::Connections;
 use super::in_process;
+use super::room::Room;
 use crate::authn::{Chain, Peer};
 use crate::ending::Ending;
 use kubist_registry::User;
@@ -16,6 +19,8 @@ use tokio_rustls::TlsAcceptor;
 
 /// How long to wait after the system refused to accept, as when it has no more file descriptors.
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
+/// How long one that waits for room is left to wait before it is looked for again.
+const ROOM_RETRY: Duration = Duration::from_secs(1);
 
 /// A connection without TLS.
 pub(super) trait PlainStream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -25,6 +30,12 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> PlainStream for S {}
 pub(super) struct Handover {
     pub(super) stream: Box<dyn PlainStream>,
     pub(super) user: User,
+}
+
+/// Who comes next, accepted and not served yet.
+enum Newcomer {
+    Tls(TcpStream),
+    Plain(Handover),
 }
 
 /// Takes connections, and serves each in a task of its own.
@@ -38,6 +49,7 @@ pub(super) struct Acceptor {
     pub(super) waiting: mpsc::Receiver<Handover>,
     /// From this process: they take no places of others.
     pub(super) own_waiting: mpsc::Receiver<Handover>,
+    pub(super) room: Room,
     pub(super) tasks: JoinSet<()>,
     pub(super) own_tasks: JoinSet<()>,
 }
@@ -45,25 +57,42 @@ pub(super) struct Acceptor {
 impl Acceptor {
     /// Accepts until the end, and lets what goes on then end for the drain timeout.
     pub(super) async fn run(mut self, ending: Ending, drain_timeout: Duration) {
+        // At most one waits here; all the others where they come from.
+        let mut newcomer = None;
+        // Whether room was looked for, for that one, and nothing has changed since.
+        let mut looked = false;
         loop {
-            let room = self.tasks.len() < self.connections_max;
+            if self.tasks.len() < self.connections_max {
+                if let Some(newcomer) = newcomer.take() {
+                    self.serve(newcomer);
+                }
+                looked = false;
+            } else if newcomer.is_some() && !looked {
+                self.room.make();
+                looked = true;
+            }
+            let nobody = newcomer.is_none();
             let own_room = self.own_tasks.len() < in_process::STREAMS_MAX;
             tokio::select! {
                 // In this order, so that a simulation is the same each time.
                 biased;
                 () = ending.closing() => break,
-                Some(_) = self.tasks.join_next() => {}
+                Some(_) = self.tasks.join_next() => looked = false,
                 Some(_) = self.own_tasks.join_next() => {}
                 Some(handover) = self.own_waiting.recv(), if own_room => {
-                    self.own_tasks.spawn(served(&self.connections, handover));
+                    let activity = self.connections.open();
+                    self.own_tasks.spawn(served(&self.connections, handover, activity));
                 }
-                Some(handover) = self.waiting.recv(), if room => {
-                    self.tasks.spawn(served(&self.connections, handover));
+                Some(handover) = self.waiting.recv(), if nobody => {
+                    newcomer = Some(Newcomer::Plain(handover));
                 }
-                accepted = accept(self.listener.as_ref()), if room => self.serve_tls(accepted),
+                accepted = accept(self.listener.as_ref()), if nobody => {
+                    newcomer = Some(Newcomer::Tls(accepted));
+                }
+                () = tokio::time::sleep(ROOM_RETRY), if !nobody => looked = false,
             }
         }
-        drop(self.listener);
+        drop((self.listener, newcomer));
         let (tasks, own_tasks) = (&mut self.tasks, &mut self.own_tasks);
         let drained = async {
             while tasks.join_next().await.is_some() {}
@@ -73,16 +102,32 @@ impl Acceptor {
         drop(tokio::time::timeout(drain_timeout, drained).await);
     }
 
-    fn serve_tls(&mut self, stream: TcpStream) {
+    fn serve(&mut self, newcomer: Newcomer) {
+        let activity = self.connections.open();
+        self.room.opened(&activity);
+        match newcomer {
+            Newcomer::Tls(stream) => self.serve_tls(stream, activity),
+            Newcomer::Plain(handover) => {
+                let served = served(&self.connections, handover, activity);
+                self.tasks.spawn(served);
+            }
+        }
+    }
+
+    fn serve_tls(&mut self, stream: TcpStream, activity: Arc<Activity>) {
         let (connections, tls) = (Arc::clone(&self.connections), self.tls.clone());
-        let activity = connections.open();
         // A delayed segment is a delayed event; a socket that refuses any of this works anyway.
         drop(stream.set_nodelay(true));
         self.notice_end(&stream);
         self.tasks.spawn(async move {
             let handshake = tokio::time::timeout(connections.header_timeout(), tls.accept(stream));
+            let shaken = tokio::select! {
+                biased;
+                shaken = handshake => shaken.ok().and_then(Result::ok),
+                () = activity.sent_away() => None,
+            };
             // A client that speaks no TLS, or hangs, is nobody's error but its own.
-            let Ok(Ok(stream)) = handshake.await else {
+            let Some(stream) = shaken else {
                 connections.handshake_failed();
                 return;
             };
@@ -108,10 +153,15 @@ impl Acceptor {
 }
 
 /// Serves a stream that was handed over.
-fn served(connections: &Arc<Connections>, handover: Handover) -> impl Future<Output = ()> + use<> {
+fn served(
+    connections: &Arc<Connections>,
+    handover: Handover,
+    activity: Arc<Activity>,
+) -> impl Future<Output = ()> + use<> {
     let connections = Arc::clone(connections);
     let peer = Peer::Trusted(Arc::new(handover.user));
-    let activity = connections.open();
+    // Whose it is, is known without a request.
+    activity.standing().become_known();
     async move { connections.serve(handover.stream, peer, activity).await }
 }
 

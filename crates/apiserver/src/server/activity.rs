@@ -1,10 +1,14 @@
 //! `Activity`: what is going on, on one connection and in the whole server.
 //!
-//! Counts only. A request counts from its head until its answer was sent, or given up.
+//! A request counts from its head until its answer was sent, or given up. Besides, what is
+//! known of a connection that may have to make room for another (`room.rs`).
 
+use crate::caller::Standing;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::Instant;
 
 /// What a server is busy with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,13 +21,29 @@ pub struct Load {
 }
 
 /// The counts of a server.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Totals {
+    began: Instant,
     connections: AtomicUsize,
     requests: AtomicUsize,
 }
 
+impl Default for Totals {
+    fn default() -> Self {
+        Self {
+            began: Instant::now(),
+            connections: AtomicUsize::new(0),
+            requests: AtomicUsize::new(0),
+        }
+    }
+}
+
 impl Totals {
+    /// Milliseconds since the beginning.
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
     pub(super) fn load(&self) -> Load {
         Load {
             connections: self.connections.load(Ordering::Relaxed),
@@ -39,6 +59,10 @@ pub(super) struct Activity {
     running: AtomicUsize,
     /// Requests so far.
     begun: AtomicUsize,
+    /// When the last one came, or the connection.
+    last: AtomicU64,
+    standing: Arc<Standing>,
+    leave: Notify,
 }
 
 impl Activity {
@@ -48,7 +72,37 @@ impl Activity {
             totals: Arc::clone(totals),
             running: AtomicUsize::new(0),
             begun: AtomicUsize::new(0),
+            last: AtomicU64::new(totals.now()),
+            standing: Arc::default(),
+            leave: Notify::new(),
         })
+    }
+
+    /// Whether anybody has said who they are.
+    pub(super) fn standing(&self) -> &Arc<Standing> {
+        &self.standing
+    }
+
+    /// When a request came last, or the connection; in milliseconds since some moment.
+    pub(super) fn last_asked(&self) -> u64 {
+        self.last.load(Ordering::Relaxed)
+    }
+
+    /// Has the connection end, if nobody has said who they are. Whether it does.
+    pub(super) fn send_away(&self) -> bool {
+        let leaves = self.standing.leave();
+        if leaves {
+            self.leave.notify_one();
+        }
+        leaves
+    }
+
+    /// Returns once the connection has to end.
+    ///
+    /// # Cancel safety
+    /// Safe: it is still told afterwards.
+    pub(super) async fn sent_away(&self) {
+        self.leave.notified().await;
     }
 
     /// A request that goes on as long as what this returns is there.
@@ -56,6 +110,7 @@ impl Activity {
         self.totals.requests.fetch_add(1, Ordering::Relaxed);
         self.running.fetch_add(1, Ordering::Relaxed);
         self.begun.fetch_add(1, Ordering::Relaxed);
+        self.last.store(self.totals.now(), Ordering::Relaxed);
         Busy(Arc::clone(self))
     }
 

@@ -4,13 +4,16 @@ use super::activity::{Activity, Load, Totals};
 use super::cork::cork;
 use super::delivery::{Delivery, Progress, Streams};
 use super::timed_stream::TimedStream;
-use super::undelivered::Undelivered;
+use crate::admission;
+use crate::arriving::Arriving;
 use crate::authn::Peer;
+use crate::caller::Caller;
 use crate::config::{Config, GOAWAY_CHANCE_MAX};
 use crate::ending::Ending;
 use crate::random;
 use crate::seldom::Seldom;
 use crate::service::Service;
+use crate::undelivered::Undelivered;
 use http::{Request, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -39,6 +42,7 @@ pub(super) struct Connections {
     http: Builder<Streams>,
     totals: Arc<Totals>,
     undelivered: Arc<Undelivered>,
+    arriving: Arc<Arriving>,
     header_timeout: Duration,
     idle_timeout: Duration,
     write_timeout: Duration,
@@ -74,6 +78,7 @@ impl Connections {
             http,
             totals: Arc::default(),
             undelivered,
+            arriving: Arriving::new(config.body_bytes_max),
             header_timeout: config.header_timeout,
             idle_timeout: config.idle_timeout,
             write_timeout: config.write_timeout,
@@ -110,17 +115,25 @@ impl Connections {
         let (stream, mut cork) = cork(stream);
         let leaving = CancellationToken::new();
         let (share, progress) = (self.undelivered.connection(), Arc::<Progress>::default());
+        let caller = Arc::new(Caller {
+            peer,
+            gate: self.arriving.connection(),
+            standing: Arc::clone(activity.standing()),
+        });
         let service = service_fn(|request: Request<Incoming>| {
             if request.version() == Version::HTTP_2 && self.sends_away() {
                 leaving.cancel();
             }
-            let (service, peer) = (Arc::clone(&self.service), peer.clone());
+            let (service, caller) = (Arc::clone(&self.service), Arc::clone(&caller));
             let busy = activity.begin();
             let (share, progress) = (Arc::clone(&share), Arc::clone(&progress));
             async move {
+                let held = share.answer();
                 // Who takes nothing makes only its own requests wait.
-                let held = share.room().await;
-                let response = service.answer(peer, request).await;
+                if !admission::awaits_body(&request) {
+                    held.room().await;
+                }
+                let response = service.answer(&caller, &held, request).await;
                 let delivery = |body| Delivery::new(body, busy, held, &progress);
                 Ok::<_, Infallible>(response.map(delivery))
             }
@@ -130,12 +143,15 @@ impl Connections {
         let (closing, left) = (pin!(self.ending.closing()), pin!(leaving.cancelled()));
         let idle = pin!(activity.idle_for(self.idle_timeout));
         let stuck = pin!(progress.stuck_for(self.write_timeout, &self.undelivered));
+        let sent_away = pin!(activity.sent_away());
         tokio::select! {
             biased;
             ended = poll_fn(|cx| {
                 cork.poll(cx, activity.is_crowded(), |cx| connection.as_mut().poll(cx))
             }) => return drop(ended),
             () = Seldom::new(stuck) => return,
+            // It hears of it if it listens; another has its place at once.
+            () = Seldom::new(sent_away) => linger = Some(Duration::ZERO),
             () = Seldom::new(closing) => {}
             () = Seldom::new(left) => {}
             () = Seldom::new(idle) => linger = Some(self.idle_timeout),

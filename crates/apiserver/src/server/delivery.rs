@@ -6,10 +6,10 @@
 //! is one piece of the body and HTTP's buffer.
 
 use super::activity::Busy;
-use super::undelivered::{Held, SMALL_BYTES, STALLED, Undelivered};
 use crate::body::BrokenOff;
 use crate::request_record::RecordedBody;
 use crate::seldom::Seldom;
+use crate::undelivered::{Held, SMALL_BYTES, STALLED, Undelivered};
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::rt::Executor;
@@ -117,7 +117,7 @@ impl Delivery {
     pub(super) fn new(
         body: RecordedBody,
         busy: Busy,
-        mut held: Held,
+        held: Held,
         connection: &Arc<Progress>,
     ) -> Self {
         let own = PROGRESS.try_with(Arc::clone);

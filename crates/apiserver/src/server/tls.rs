@@ -17,7 +17,7 @@ pub(super) fn server_config(
 ) -> Result<ServerConfig, rustls::Error> {
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))
         .with_protocol_versions(VERSIONS)?
-        .with_client_cert_verifier(Arc::new(RequestClientCertificate(verifier)))
+        .with_client_cert_verifier(Arc::new(RequestClientCertificate::new(verifier)))
         .with_cert_resolver(serving);
     config.ignore_client_order = true;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];

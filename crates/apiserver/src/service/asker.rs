@@ -1,13 +1,18 @@
 //! Who asks: the user of a request, and whether there is a place for it.
 
 use super::{Asked, Service, other};
-use crate::authn::{ANONYMOUS_USER, Peer, UNAUTHENTICATED_GROUP};
+use crate::admission::{Admission, NoRoom};
+use crate::authn::{self, ANONYMOUS_USER, UNAUTHENTICATED_GROUP};
+use crate::caller::Caller;
 use crate::health::Health;
-use crate::in_flight::Place;
 use crate::request::Request;
 use crate::{impersonation, service_accounts};
 use kubist_apimachinery::Status;
 use kubist_registry::{RequestContext, User};
+
+/// What upstream warns of, word for word.
+const EXTRA_SPACE: &str = "the provided Authorization header contains extra space before the bearer \
+                           token, and is ignored";
 
 impl Service {
     /// The user of a request.
@@ -18,12 +23,15 @@ impl Service {
     pub(super) async fn user(
         &self,
         cx: &RequestContext,
-        peer: &Peer,
+        caller: &Caller,
         request: &Request,
     ) -> Result<User, Status> {
+        if authn::has_extra_space(&request.headers) {
+            cx.warn(EXTRA_SPACE);
+        }
         let known = self
             .authenticator
-            .authenticate(peer, &request.headers, cx.received);
+            .authenticate(&caller.peer, &request.headers, cx.received);
         let user = match known {
             Ok(user) => user,
             Err(refused) => {
@@ -32,13 +40,16 @@ impl Service {
                     Ok(Some(user)) => user,
                     // Whether the server is well is told to whoever does not say who they are,
                     // and where nobody can tell.
-                    Ok(None) if public && !peer.is_told(&request.headers) => anonymous(),
+                    Ok(None) if public && !caller.peer.is_told(&request.headers) => anonymous(),
                     Err(_) if public => anonymous(),
                     Ok(None) => return Err(refused),
                     Err(status) => return Err(status),
                 }
             }
         };
+        if *user.name != *ANONYMOUS_USER {
+            caller.standing.become_known();
+        }
         impersonation::refuse(&request.headers, &user)?;
         Ok(user)
     }
@@ -56,23 +67,22 @@ impl Service {
         service_accounts::user_of(&self.registry, &claims).await
     }
 
-    /// A place among the requests that are answered at a time. None for those that need none.
+    /// The way of a request to a place among those that are answered at a time, if it needs one.
     ///
     /// # Errors
     /// There is no room.
-    pub(super) fn place(&self, user: &User, asked: Asked<'_>) -> Result<Option<Place>, NoRoom> {
+    pub(super) fn admission<'a>(
+        &'a self,
+        user: &'a User,
+        asked: Asked<'a>,
+    ) -> Result<Admission<'a>, NoRoom> {
         let probe = Health::of_path(&asked.request.path).is_some();
         if asked.labels.long_running || probe {
-            return Ok(None);
+            return Ok(Admission::without_place(&self.in_flight, user, asked));
         }
-        let place = self.in_flight.admit(user, asked.labels);
-        place.map(Some).ok_or(NoRoom)
+        Admission::new(&self.in_flight, user, asked)
     }
 }
-
-/// As many requests are answered as may be.
-#[derive(Debug)]
-pub(super) struct NoRoom;
 
 fn anonymous() -> User {
     User {

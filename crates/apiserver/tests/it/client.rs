@@ -15,7 +15,9 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto};
+use tokio_rustls::rustls::{
+    ALL_VERSIONS, ClientConfig, RootCertStore, SupportedProtocolVersion, crypto,
+};
 
 /// The administrator's token.
 pub(crate) const TOKEN: &str = "the-token";
@@ -103,9 +105,14 @@ impl Client {
         identity: Option<&Identity>,
         protocols: &[&str],
     ) -> Self {
+        Self::with_tls(server, tls(server, identity, protocols, ALL_VERSIONS)).await
+    }
+
+    /// Over TLS that is set up already.
+    pub(crate) async fn with_tls(server: &RunningServer, tls: ClientConfig) -> Self {
         let address = server.address().expect("it listens");
         let stream = TcpStream::connect(address).await.expect("it listens");
-        let connector = TlsConnector::from(Arc::new(tls(server, identity, protocols)));
+        let connector = TlsConnector::from(Arc::new(tls));
         let name = ServerName::try_from("localhost").expect("it is a name");
         let stream = connector.connect(name, stream).await.expect("TLS works");
         let version = match stream.get_ref().1.alpn_protocol() {
@@ -222,7 +229,13 @@ impl Client {
     }
 }
 
-fn tls(server: &RunningServer, identity: Option<&Identity>, protocols: &[&str]) -> ClientConfig {
+/// The client's half of TLS.
+pub(crate) fn tls(
+    server: &RunningServer,
+    identity: Option<&Identity>,
+    protocols: &[&str],
+    versions: &[&'static SupportedProtocolVersion],
+) -> ClientConfig {
     use rustls_pki_types::CertificateDer;
     use rustls_pki_types::pem::PemObject;
     let mut roots = RootCertStore::empty();
@@ -231,7 +244,7 @@ fn tls(server: &RunningServer, identity: Option<&Identity>, protocols: &[&str]) 
     roots.add(ca).expect("it is a certificate");
     let provider = Arc::new(crypto::ring::default_provider());
     let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(versions)
         .expect("they are supported")
         .with_root_certificates(roots);
     let mut config = match identity {

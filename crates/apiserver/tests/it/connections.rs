@@ -2,7 +2,7 @@
 
 use crate::client::{Client, server, silent_server};
 use http::Version;
-use kubist_apiserver::Config;
+use kubist_apiserver::{Config, RunningServer};
 use serde_json::json;
 use std::io::Read;
 use std::time::Duration;
@@ -20,6 +20,71 @@ async fn a_body_that_nobody_read_does_not_become_the_next_request() {
     assert_eq!(answer.code, 415);
     assert_eq!(answer.header("connection"), "");
     assert_eq!(client.get(PATH).await.code, 200);
+    server.shutdown().await;
+}
+
+/// What a server answers to these bytes.
+async fn say(server: &RunningServer, bytes: &[u8]) -> String {
+    let (mut near, far) = tokio::io::duplex(64 << 10);
+    server.serve_stream(far).await.expect("it runs");
+    near.write_all(bytes).await.expect("it accepts");
+    let mut answer = Vec::new();
+    drop(near.read_to_end(&mut answer).await);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test]
+async fn a_request_has_one_host_and_before_http_1_1_it_needs_none() {
+    let server = silent_server().await;
+    let host = "host: localhost\r\n";
+    let two = host.repeat(2);
+    for (version, hosts, expected) in [
+        ("1.1", host, "ok"),
+        ("1.1", "host:\r\n", "ok"),
+        ("1.1", "host: [::1]:6443\r\n", "ok"),
+        ("1.0", "", "ok"),
+        ("1.1", "", "400 Bad Request: missing required Host header"),
+        ("1.1", &two, "400 Bad Request"),
+        ("1.0", &two, "400 Bad Request"),
+        (
+            "1.1",
+            "host: a b{\r\n",
+            "400 Bad Request: malformed Host header",
+        ),
+    ] {
+        let request = format!("GET /livez HTTP/{version}\r\n{hosts}connection: close\r\n\r\n");
+        let answer = say(&server, request.as_bytes()).await;
+        let (head, body) = answer.split_once("\r\n\r\n").expect("it is whole");
+        assert_eq!(body, expected, "{version} {hosts:?}: {head}");
+        let code = if expected == "ok" { " 200 OK" } else { " 400 " };
+        assert!(head.contains(code), "{head}");
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn chunks_that_cannot_be_read_are_told_as_upstream_does() {
+    let server = silent_server().await;
+    for (chunks, expected) in [
+        ("zz\r\n{}\r\n0\r\n\r\n", "invalid byte in chunk length"),
+        ("-1\r\n{}\r\n0\r\n\r\n", "invalid byte in chunk length"),
+        (
+            "fffffffffffffffff\r\n{}\r\n0\r\n\r\n",
+            "http chunk length too large",
+        ),
+        ("2\r\n{}x\r\n0\r\n\r\n", "malformed chunked encoding"),
+    ] {
+        let head = format!(
+            "POST {PATH} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             transfer-encoding: chunked\r\n\r\n"
+        );
+        let answer = say(&server, format!("{head}{chunks}").as_bytes()).await;
+        let (head, body) = answer.split_once("\r\n\r\n").expect("it is whole");
+        assert!(head.starts_with("HTTP/1.1 500 "), "{chunks:?}: {head}");
+        let status: serde_json::Value = serde_json::from_str(body).expect("it is a Status");
+        assert_eq!(status["message"], expected, "{chunks:?}");
+        assert_eq!(status["reason"], serde_json::Value::Null);
+    }
     server.shutdown().await;
 }
 

@@ -1,9 +1,15 @@
 //! Who gets in.
 
-use crate::client::{Client, TOKEN, server, silent_server};
+use crate::client::{Client, TOKEN, server, silent_server, tls};
 use http::Version;
 use kubist_apiserver::{CertificateAuthority, Config, MASTERS_GROUP};
+use rustls_pki_types::CertificateDer;
 use serde_json::json;
+use std::sync::Arc;
+use tokio_rustls::rustls::SupportedProtocolVersion;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
+use tokio_rustls::rustls::version;
 
 const PATH: &str = "/api/v1/namespaces/default/configmaps";
 
@@ -42,6 +48,79 @@ async fn the_own_certificates_get_in_and_those_of_strangers_do_not() {
     let stranger = stranger.expect("keys can be made");
     let mut client = Client::over_tls(&server, Some(&stranger), &["h2"]).await;
     assert_eq!(client.get(PATH).await.code, 401);
+    server.shutdown().await;
+}
+
+/// The contents of the DER value that `bytes` begin with, and what is behind it.
+fn take_der(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let (header, length) = match bytes[1] {
+        short @ ..=0x7f => (2, usize::from(short)),
+        0x81 => (3, usize::from(bytes[2])),
+        _ => (4, usize::from(u16::from_be_bytes([bytes[2], bytes[3]]))),
+    };
+    bytes[header..].split_at(length)
+}
+
+fn sequence(contents: &[u8]) -> Vec<u8> {
+    let length = u16::try_from(contents.len()).expect("it is short");
+    let mut all = vec![0x30, 0x82];
+    all.extend_from_slice(&length.to_be_bytes());
+    all.extend_from_slice(contents);
+    all
+}
+
+/// A certificate as one of version 1, whose signature is wrong: without version and extensions.
+fn version_1(certificate: &[u8]) -> Vec<u8> {
+    let (contents, _) = take_der(certificate);
+    let (mut fields, rest) = take_der(contents);
+    let mut kept = Vec::new();
+    while let Some(tag) = fields.first() {
+        let (_, behind) = take_der(fields);
+        // [0] is the version, [3] the extensions.
+        if !matches!(tag, 0xa0 | 0xa3) {
+            kept.extend_from_slice(&fields[..fields.len() - behind.len()]);
+        }
+        fields = behind;
+    }
+    let mut all = sequence(&kept);
+    all.extend_from_slice(rest);
+    sequence(&all)
+}
+
+#[tokio::test]
+async fn a_certificate_that_is_no_good_is_401_and_no_hindrance_to_a_token() {
+    let server = server(Config::default()).await;
+    let authority = CertificateAuthority::new("stranger").expect("keys can be made");
+    let stranger = authority.client_identity("x", Some(MASTERS_GROUP));
+    let stranger = stranger.expect("keys can be made");
+    let old = version_1(&stranger.certificate());
+    for certificate in [stranger.certificate(), CertificateDer::from(old)] {
+        for version in [&version::TLS12, &version::TLS13] as [&SupportedProtocolVersion; 2] {
+            let key = ring::sign::any_supported_type(&stranger.key()).expect("it is a key");
+            let key = CertifiedKey::new(vec![certificate.clone()], key);
+            let mut config = tls(&server, None, &["h2"], &[version]);
+            config.client_auth_cert_resolver = Arc::new(SingleCertAndKey::from(key));
+            let mut client = Client::with_tls(&server, config).await;
+            assert_eq!(client.get(PATH).await.code, 401, "{version:?}");
+            let mut client = client.header("authorization", &format!("Bearer {TOKEN}"));
+            assert_eq!(client.get(PATH).await.code, 200, "{version:?}");
+        }
+    }
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn another_space_before_a_token_is_warned_of() {
+    let server = server(Config::default()).await;
+    let client = Client::over_tls(&server, None, &["h2"]).await;
+    let mut client = client.header("authorization", &format!("Bearer  {TOKEN}"));
+    let answer = client.get(PATH).await;
+    assert_eq!(answer.code, 401);
+    assert_eq!(
+        answer.header("warning"),
+        "299 - \"the provided Authorization header contains extra space before the bearer token, and \
+         is ignored\""
+    );
     server.shutdown().await;
 }
 

@@ -1,5 +1,6 @@
 //! Custom resources over HTTP, by the example of one.
 
+mod content;
 mod definitions;
 mod objects;
 

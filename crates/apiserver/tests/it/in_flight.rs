@@ -2,23 +2,28 @@
 
 use crate::client::{Client, server};
 use bytes::Bytes;
+use futures_util::stream::{self, BoxStream, StreamExt as _};
 use http::{Request, Response, Version};
-use http_body_util::Empty;
-use hyper::body::Incoming;
+use http_body_util::{BodyExt, StreamBody};
+use hyper::body::{Frame, Incoming};
 use hyper::client::conn::http2::{Builder, SendRequest};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use kubist_apiserver::{Config, RunningServer, StaticToken};
 use kubist_registry::User;
 use serde_json::json;
+use std::convert::Infallible;
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 const PATH: &str = "/api/v1/namespaces/default/configmaps";
 const LIMIT: usize = 3;
 
+type Body = StreamBody<BoxStream<'static, Result<Frame<Bytes>, Infallible>>>;
+
 /// A client over HTTP/2 with a token, which reads no answer.
 struct Unreading {
-    sender: SendRequest<Empty<Bytes>>,
+    sender: SendRequest<Body>,
     token: &'static str,
     _tasks: JoinSet<()>,
 }
@@ -43,11 +48,42 @@ impl Unreading {
     }
 
     async fn get(&mut self, path: &str) -> Response<Incoming> {
-        let request = Request::get(format!("https://localhost{path}"))
-            .header("authorization", format!("Bearer {}", self.token))
-            .body(Empty::new());
-        let answer = self.sender.send_request(request.expect("it is valid"));
+        self.ask("GET", path).await
+    }
+
+    async fn ask(&mut self, method: &str, path: &str) -> Response<Incoming> {
+        let request = self.request(method, path, stream::empty().boxed());
+        let answer = self.sender.send_request(request);
         answer.await.expect("it answers")
+    }
+
+    fn request(
+        &self,
+        method: &str,
+        path: &str,
+        body: BoxStream<'static, Result<Frame<Bytes>, Infallible>>,
+    ) -> Request<Body> {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("https://localhost{path}"))
+            .header("authorization", format!("Bearer {}", self.token))
+            .header("content-type", "application/json")
+            .body(StreamBody::new(body));
+        request.expect("it is valid")
+    }
+
+    /// Posts what is sent to the first of these two; the second has the answer.
+    fn post(&mut self) -> (mpsc::Sender<Bytes>, JoinSet<Response<Incoming>>) {
+        let (bytes, coming) = mpsc::channel(1);
+        let body = stream::unfold(coming, |mut coming| async {
+            let bytes: Bytes = coming.recv().await?;
+            Some((Ok(Frame::data(bytes)), coming))
+        });
+        let request = self.request("POST", PATH, body.boxed());
+        let answer = self.sender.send_request(request);
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async { answer.await.expect("it answers") });
+        (bytes, tasks)
     }
 }
 
@@ -101,5 +137,66 @@ async fn more_requests_than_the_limit_are_told_to_come_again_and_the_systems_are
     // Who reads nothing is passed by once there is need.
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(alice.get(PATH).await.status(), 200);
+    server.shutdown().await;
+}
+
+fn named(name: &str) -> Bytes {
+    let body = json!({"metadata": {"name": name}});
+    Bytes::from(body.to_string())
+}
+
+async fn code(mut answer: JoinSet<Response<Incoming>>) -> u16 {
+    let answer = answer.join_next().await.expect("there is one");
+    answer.expect("it does not panic").status().as_u16()
+}
+
+#[tokio::test(start_paused = true)]
+async fn heads_without_their_bodies_keep_nobody_from_writing() {
+    let server = start().await;
+    let mut slow = Unreading::new(&server, "alice").await;
+    let mut posts: Vec<_> = (0..50).map(|_| slow.post()).collect();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(server.load().requests, posts.len(), "all of them wait");
+    for (at, token) in ["alice", "alice", "node"].into_iter().enumerate() {
+        let mut honest = Unreading::new(&server, token).await;
+        let (body, answer) = honest.post();
+        body.send(named(&format!("honest-{at}")))
+            .await
+            .expect("it is read");
+        drop(body);
+        assert_eq!(code(answer).await, 201);
+        // So that its answer is not waited for.
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let (body, answer) = posts.pop().expect("there are many");
+    body.send(named("late")).await.expect("it is read");
+    drop(body);
+    assert_eq!(code(answer).await, 201, "those who wait are answered, too");
+    let (_body, answer) = posts.pop().expect("there are many");
+    assert_eq!(code(answer).await, 504, "within the time of any request");
+    server.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_comes_when_there_is_no_room_is_refused_as_one_that_came_before() {
+    let server = start().await;
+    let mut slow = Unreading::new(&server, "alice").await;
+    let (body, answer) = slow.post();
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    // Its answer is not read, so it keeps the only place for a second.
+    let other = slow.ask("DELETE", &format!("{PATH}/nobody")).await;
+    assert_eq!(other.status(), 404);
+    let refused = slow.ask("DELETE", &format!("{PATH}/nobody")).await;
+    assert_eq!(refused.status(), 429);
+    body.send(named("m")).await.expect("it is read");
+    drop(body);
+    let mut answer = answer;
+    let answer = answer.join_next().await.expect("there is one");
+    let answer = answer.expect("it does not panic");
+    assert_eq!(answer.status(), 429);
+    for name in ["retry-after", "content-type"] {
+        assert_eq!(answer.headers()[name], refused.headers()[name]);
+    }
+    drop(other.into_body().collect());
     server.shutdown().await;
 }

@@ -1,6 +1,6 @@
 //! Ten thousand connections at once, and the bound on them.
 
-use crate::client::{Client, server, silent_server};
+use crate::client::{Client, TOKEN, server, silent_server};
 use http::Version;
 use kubist_apiserver::Config;
 use std::time::Duration;
@@ -92,6 +92,46 @@ async fn beyond_the_bound_connections_wait_until_one_ends() {
         .expect("its turn has come")
         .expect("it is answered");
     assert_eq!(&answer, b"HTTP/1.1 200 OK");
+    server.shutdown().await;
+}
+
+#[tokio::test]
+async fn who_does_not_say_who_they_are_makes_room_for_who_comes() {
+    let server = server(Config {
+        connections_max: 4,
+        ..Config::default()
+    })
+    .await;
+    let in_time = Duration::from_secs(10);
+    let mut strangers = Vec::new();
+    for _ in 0..4 {
+        let mut stranger = Client::over_tls(&server, None, &["h2"]).await;
+        assert_eq!(stranger.get("/livez").await.code, 200);
+        strangers.push(stranger);
+    }
+    let token = format!("Bearer {TOKEN}");
+    let mut known = Vec::new();
+    for _ in 0..4 {
+        let honest = timeout(in_time, Client::over_tls(&server, None, &["h2"])).await;
+        let honest = honest.expect("there is room for it");
+        let mut honest = honest.header("authorization", &token);
+        assert_eq!(honest.get("/api").await.code, 200);
+        known.push(honest);
+        // Who asked last stays longest; what is tried in vain below takes no room.
+        let stays = known.len() < 4;
+        let last = strangers.last_mut().expect("there are four");
+        let asked = last.send("GET", "/livez", "", "").await;
+        assert_eq!(asked.is_ok(), stays, "{}", known.len());
+    }
+    let more = timeout(
+        Duration::from_millis(300),
+        Client::over_tls(&server, None, &["h2"]),
+    );
+    assert!(more.await.is_err(), "who is known stays");
+    for honest in &mut known {
+        assert_eq!(honest.get("/api").await.code, 200);
+    }
+    assert_eq!(server.load().connections, 4);
     server.shutdown().await;
 }
 

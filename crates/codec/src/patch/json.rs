@@ -2,11 +2,15 @@
 //!
 //! It is laxer than the RFC in places that clients depend on: `replace` of a member that is not
 //! there adds it, a missing `value` is null, negative indexes count from the end. And stricter:
-//! the whole document cannot be replaced. It has limits on operations and on copying.
+//! `replace` and `test` alone can be about the whole document, which stays an object or a list. It
+//! has limits on operations and on copying.
+
+mod spent;
 
 use kubist_apimachinery::json_type;
 use serde_json::Value;
 
+use self::spent::Spent;
 use super::{PatchError, Reading};
 
 /// Operations in one patch: 10,000, as upstream.
@@ -103,45 +107,6 @@ enum Failure {
     TooManyMoves,
 }
 
-/// What the operations of a patch have done so far that has a limit.
-#[derive(Default)]
-struct Spent {
-    copied_bytes: usize,
-    moved_items: usize,
-}
-
-impl Spent {
-    /// Notes that all items from `at` on move.
-    fn move_from(&mut self, at: usize, list: &[Value]) -> Result<(), Failure> {
-        self.moved_items = self
-            .moved_items
-            .saturating_add(list.len().saturating_sub(at));
-        if self.moved_items > MOVED_ITEMS_MAX {
-            return Err(Failure::TooManyMoves);
-        }
-        Ok(())
-    }
-
-    /// Notes a value that is put somewhere, and that it does not lie too deep there.
-    fn put(&mut self, value: &Value, at: &Pointer) -> Result<(), Failure> {
-        let levels = DEPTH_MAX.saturating_sub(at.way.len());
-        if !fits(value, levels, &mut self.moved_items) {
-            return Err(format!("more than {DEPTH_MAX} levels").into());
-        }
-        self.move_from(0, &[])
-    }
-}
-
-/// Whether a value has no more levels than these. Counts what it looks at.
-fn fits(value: &Value, levels: usize, seen: &mut usize) -> bool {
-    *seen = seen.saturating_add(1);
-    match value {
-        Value::Array(list) => levels > 0 && list.iter().all(|it| fits(it, levels - 1, seen)),
-        Value::Object(map) => levels > 0 && map.values().all(|it| fits(it, levels - 1, seen)),
-        _ => true,
-    }
-}
-
 impl From<String> for Failure {
     fn from(reason: String) -> Self {
         Self::Reason(reason)
@@ -213,12 +178,25 @@ impl Operation {
         })
     }
 
+    /// Whether it is about the whole document.
+    fn is_whole(&self) -> bool {
+        self.path.as_deref() == Some("")
+    }
+
     fn apply(&self, document: &mut Value, spent: &mut Spent) -> Result<(), Failure> {
         let path = || Pointer::parse(self.path.as_deref().ok_or("it has no path")?);
         let from = || Pointer::parse(self.from.as_deref().ok_or("it has no from")?);
         match self.op.as_deref().unwrap_or_default() {
             "add" => path()?.add(document, self.value.clone(), spent),
             "remove" => path()?.remove(document, spent).map(drop),
+            "replace" if self.is_whole() => {
+                if !self.value.is_object() && !self.value.is_array() {
+                    return Err("only an object or a list can replace the whole".into());
+                }
+                spent.put(&self.value, 0)?;
+                *document = self.value.clone();
+                Ok(())
+            }
             "replace" => path()?.replace(document, self.value.clone(), spent),
             "move" => {
                 let value = from()?.remove(document, spent)?;
@@ -234,7 +212,11 @@ impl Operation {
                 path()?.add(document, value, spent)
             }
             "test" => {
-                let found = path()?.read(document)?.unwrap_or(&Value::Null);
+                let found = if self.is_whole() {
+                    &*document
+                } else {
+                    path()?.read(document)?.unwrap_or(&Value::Null)
+                };
                 if *found != self.value {
                     return Err("the value is another".into());
                 }
@@ -290,7 +272,7 @@ impl Pointer {
     }
 
     fn add(&self, document: &mut Value, value: Value, spent: &mut Spent) -> Result<(), Failure> {
-        spent.put(&value, self)?;
+        spent.put(&value, self.way.len())?;
         match self.container(document)? {
             Value::Object(map) => {
                 map.insert(self.key.clone(), value);
@@ -312,7 +294,7 @@ impl Pointer {
         value: Value,
         spent: &mut Spent,
     ) -> Result<(), Failure> {
-        spent.put(&value, self)?;
+        spent.put(&value, self.way.len())?;
         match self.container(document)? {
             Value::Object(map) => {
                 map.insert(self.key.clone(), value);
@@ -449,6 +431,29 @@ mod tests {
     }
 
     #[test]
+    fn the_whole_document_can_be_replaced_by_an_object_or_a_list_and_compared() {
+        let before = json!({"a": 1});
+        for (operations, after) in [
+            (json!([{"op":"replace","path":"","value":{}}]), json!({})),
+            (json!([{"op":"replace","path":"","value":[1]}]), json!([1])),
+            (
+                json!([{"op":"replace","path":"","value":{}},{"op":"add","path":"/b","value":2}]),
+                json!({"b": 2}),
+            ),
+            (
+                json!([{"op":"test","path":"","value":{"a":1}}]),
+                before.clone(),
+            ),
+        ] {
+            assert_eq!(
+                patched(&before, operations.clone()),
+                Ok(after),
+                "{operations}"
+            );
+        }
+    }
+
+    #[test]
     fn operations_that_do_not_apply_fail_the_patch() {
         let before = json!({"data": {"a": "1"}, "list": [1]});
         for operation in [
@@ -458,7 +463,13 @@ mod tests {
             json!({"path":"/data"}),
             json!({"op":"add","path":"/nope/deep","value":1}),
             json!({"op":"add","path":"/data/a/b","value":1}),
-            json!({"op":"add","path":"","value":1}),
+            json!({"op":"add","path":"","value":{}}),
+            json!({"op":"remove","path":""}),
+            json!({"op":"copy","from":"/data","path":""}),
+            json!({"op":"copy","from":"","path":"/data/b"}),
+            json!({"op":"replace","path":"","value":1}),
+            json!({"op":"replace","path":""}),
+            json!({"op":"test","path":"","value":{}}),
             json!({"op":"add","value":1}),
             json!({"op":"copy","path":"/x"}),
             json!({"op":"move","from":"/data/zz","path":"/x"}),

@@ -218,11 +218,17 @@ async fn a_full_etcd_refuses_writes_answers_reads_and_lets_objects_be_deleted() 
     kv.put(put).await.unwrap_err();
     let missed = kv.short_of_room().expect("it is told");
     assert!(missed.to_string().contains("out of space"), "{missed}");
-    assert_eq!(names(&registry).await.unwrap().len(), acknowledged);
+    // etcd carries out the write that crosses the quota, and refuses it: it looks at the quota again
+    // when it applies what was proposed.
+    let stored = names(&registry).await.unwrap().len();
+    assert!(
+        (acknowledged..=acknowledged + 1).contains(&stored),
+        "{stored} are stored, {acknowledged} were acknowledged"
+    );
     let rest = registry.resource("", "v1", "configmaps").unwrap();
     let (cx, options) = (registry.request(User::default()), DeleteOptions::default());
     rest.delete(&cx, "default", "map-0", &options)
         .await
         .unwrap();
-    assert_eq!(names(&registry).await.unwrap().len(), acknowledged - 1);
+    assert_eq!(names(&registry).await.unwrap().len(), stored - 1);
 }

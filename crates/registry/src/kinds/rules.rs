@@ -145,13 +145,16 @@ pub(super) fn domain_prefixed_path(errors: &mut Errors, value: &str, path: &Fiel
     }
 }
 
-/// What is wrong with a name; upstream does not look at the prefix of one that is generated.
+/// What is wrong with a name, in the words of upstream's declared rules, which count bytes and do
+/// not look at the prefix of a name that is generated.
 pub(super) fn whole_name(name: &str, prefix: bool) -> Vec<String> {
     if prefix {
-        Vec::new()
-    } else {
-        validate_name::dns1123_subdomain(name)
+        return Vec::new();
     }
+    let problems = validate_name::dns1123_subdomain(name).into_iter();
+    problems
+        .map(|problem| problem.replace("no more than 253 characters", "no more than 253 bytes"))
+        .collect()
 }
 
 /// What cannot be one segment of a path.

@@ -15,7 +15,7 @@ const NO_ADDRESSES: [Str; 0] = [];
 
 /// Checks what a Service says about its addresses in the cluster. Those that the old one has may
 /// stay.
-pub(super) fn check(
+pub(crate) fn check(
     errors: &mut Errors,
     spec: &ServiceSpec,
     old: Option<&ServiceSpec>,

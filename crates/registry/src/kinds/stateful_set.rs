@@ -13,7 +13,9 @@ use super::pod_subject::PodSubject;
 use super::pod_template_rules::{self, Template};
 use super::rules::{self, Errors};
 use super::volume_defaults::default_claim;
-use super::{deployment, fill, pod_disabled_fields, pod_warnings, volume_warnings};
+use super::{
+    deployment, fill, metadata_checks, pod_disabled_fields, pod_warnings, volume_warnings,
+};
 
 #[derive(Debug)]
 pub(super) struct StatefulSets;
@@ -141,7 +143,12 @@ impl KindStrategy for StatefulSets {
             errors.push(FieldError::invalid(&path, count, detail));
         }
         rules::not_decremented(&mut errors, now, before, &collisions);
+        errors.extend(metadata_checks::change(self, new, old));
         errors
+    }
+    fn checks_metadata_of_parts(&self) -> bool {
+        // Upstream looks at the status first.
+        true
     }
     fn status_keeps(&self) -> StatusKeeps {
         StatusKeeps::Nothing

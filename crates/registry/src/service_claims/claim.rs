@@ -87,6 +87,11 @@ impl Claim {
         place: Option<Place>,
     ) -> Result<Self, Status> {
         needs::take_over(new, old);
+        needs::agree(new, old);
+        let errors = needs::check_addresses(new, old);
+        if !errors.is_empty() {
+            return Err(all_invalid(new, &errors));
+        }
         needs::check_families(new).map_err(|error| invalid(new, *error))?;
         let mut claim = Self::none(shared, Owner::of(new), place);
         let filled = match claim.address(new, old).await {
@@ -239,8 +244,12 @@ fn no_address(service: &Service, address: Option<Ipv4Addr>, error: NoAddress) ->
 }
 
 fn invalid(service: &Service, error: FieldError) -> Status {
+    all_invalid(service, &[error])
+}
+
+fn all_invalid(service: &Service, errors: &[FieldError]) -> Status {
     let kind = GroupKind::new("", "Service");
-    Status::invalid(&kind, &service.metadata.name, &[error])
+    Status::invalid(&kind, &service.metadata.name, errors)
 }
 
 fn failed(service: &Service, error: &StorageError) -> Status {

@@ -1,5 +1,6 @@
 //! What a service needs, by its type, and what it takes over from its former self.
 
+use crate::kinds::service_address_rules;
 use crate::kinds::service_rules::is_headless_without_selector;
 use kubist_api::core::v1::Service;
 use kubist_apimachinery::{FieldError, FieldPath, Str};
@@ -18,8 +19,9 @@ fn type_of(service: &Service) -> &str {
     }
 }
 
+/// A type that nobody knows is refused later, and only for that.
 fn has_cluster_type(service: &Service) -> bool {
-    matches!(type_of(service), "ClusterIP" | "NodePort" | "LoadBalancer")
+    type_of(service) != "ExternalName"
 }
 
 fn is_headless(service: &Service) -> bool {
@@ -82,6 +84,33 @@ pub(super) fn take_over(new: &mut Service, old: Option<&Service>) {
         new.spec.internal_traffic_policy = None;
     }
     take_over_node_ports(new, old);
+}
+
+/// Brings the address and the list that begins with it together, where one was changed and the
+/// other was not.
+pub(super) fn agree(new: &mut Service, old: Option<&Service>) {
+    let spec = &mut new.spec;
+    if let Some(old) = old.map(|old| &old.spec)
+        && spec.cluster_ips == old.cluster_ips
+        && spec.cluster_ip != old.cluster_ip
+    {
+        if spec.cluster_ip.is_empty() {
+            spec.cluster_ips.clear();
+        } else if let Some(first) = spec.cluster_ips.first_mut() {
+            first.clone_from(&spec.cluster_ip);
+        }
+    }
+    if !spec.cluster_ip.is_empty() && spec.cluster_ips.is_empty() {
+        spec.cluster_ips.push(spec.cluster_ip.clone());
+    }
+}
+
+/// What is wrong with the addresses and families, which is told before anything else.
+pub(super) fn check_addresses(service: &Service, old: Option<&Service>) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let (path, old) = (FieldPath::new("spec"), old.map(|old| &old.spec));
+    service_address_rules::check(&mut errors, &service.spec, old, &path);
+    errors
 }
 
 fn take_over_node_ports(new: &mut Service, old: &Service) {
@@ -154,9 +183,6 @@ pub(super) fn fill_families(service: &mut Service) {
     }
     let both = is_headless_without_selector(service);
     let spec = &mut service.spec;
-    if spec.cluster_ip == NONE && spec.cluster_ips.is_empty() {
-        spec.cluster_ips.push(NONE.into());
-    }
     let default = if both { DUAL } else { SINGLE };
     let policy = spec.ip_family_policy.get_or_insert_with(|| default.into());
     let both = both && policy != SINGLE;

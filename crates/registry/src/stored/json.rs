@@ -3,6 +3,7 @@
 use super::Stored;
 use crate::claim_templates;
 use crate::object_version::VersionPlace;
+use crate::stored_json;
 use bytes::Bytes;
 use kubist_apimachinery::Status;
 use kubist_apimachinery::wire::Json;
@@ -32,12 +33,11 @@ impl Stored {
                     return Ok(json.into());
                 }
                 let object = self.object()?;
-                let written = if self.0.kind.is_custom() {
-                    Json::top(&**object)
+                let json = if self.0.kind.is_custom() {
+                    stored_json::custom_shown(&**object)
                 } else {
-                    Json::part(&**object)
+                    serde_json::to_vec(&Json::part(&**object))
                 };
-                let json = serde_json::to_vec(&written);
                 let json = json.map_err(Status::internal_error)?;
                 Ok(claim_templates::with_kinds(json, &**object)?.into())
             })

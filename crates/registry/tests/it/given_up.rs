@@ -65,7 +65,7 @@ async fn slow() -> Fixture {
     Fixture::with(|config| config.kv = Arc::new(Slow(MemoryKv::default()))).await
 }
 
-fn service(name: &str, last: u8, node_port: i32) -> Service {
+pub(crate) fn service(name: &str, last: u8, node_port: i32) -> Service {
     let mut service = Service::default();
     service.metadata.name = name.into();
     service.spec.type_ = "NodePort".into();

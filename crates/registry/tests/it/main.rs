@@ -30,6 +30,7 @@ mod subresources;
 mod system_objects;
 mod time_to_live;
 mod turnstile;
+mod unknown_outcomes;
 mod update;
 mod versions;
 mod watch;

@@ -7,6 +7,7 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqA
 use super::super::{DecodeContext, Message, Schema, Segment, StrictProblem};
 use super::mismatch;
 use super::slot::{SlotSeed, go_type};
+use super::value::{Repeats, ValueSeed};
 
 pub(super) struct ObjectVisitor<'a> {
     pub(super) message: &'a mut dyn Message,
@@ -69,6 +70,7 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
             cx,
         } = self;
         let mut seen = Seen::default();
+        let mut type_meta = Seen::default();
         let mut hint = 0;
         while let Some(found) = map.next_key_seed(NameSeed {
             schema,
@@ -77,18 +79,19 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
         })? {
             let index = match found {
                 Name::Field(index) => index,
-                Name::TypeMeta | Name::Unknown => {
+                Name::TypeMeta(name) => {
+                    map.next_value::<IgnoredAny>()?;
+                    if !type_meta.insert(usize::from(name == KIND)) {
+                        cx.note(StrictProblem::Duplicate, name);
+                    }
+                    continue;
+                }
+                Name::Unknown => {
                     map.next_value::<IgnoredAny>()?;
                     continue;
                 }
                 Name::Other(name) => {
-                    let value = map.next_value()?;
-                    if let Some(others) = message.others_mut()
-                        && others.insert(name.clone(), value).is_some()
-                        && cx.is_strict()
-                    {
-                        cx.note(StrictProblem::Duplicate, &name);
-                    }
+                    other(message, name, &mut map, cx)?;
                     continue;
                 }
             };
@@ -115,6 +118,25 @@ impl<'de> Visitor<'de> for ObjectVisitor<'_> {
     }
 }
 
+/// Reads a value that the schema does not know into what the message keeps of such.
+fn other<'de, A: MapAccess<'de>>(
+    message: &mut dyn Message,
+    name: String,
+    map: &mut A,
+    cx: &mut DecodeContext,
+) -> Result<(), A::Error> {
+    let mut repeats = Repeats::default();
+    let value = map.next_value_seed(ValueSeed(&mut repeats))?;
+    repeats.tell(&name, cx);
+    if let Some(others) = message.others_mut() {
+        if cx.is_strict() && others.contains_key(&name) {
+            cx.note(StrictProblem::Duplicate, &name);
+        }
+        others.insert(name, value);
+    }
+    Ok(())
+}
+
 /// Which fields came, for the duplicate check; 256 is more than any message has.
 #[derive(Default)]
 pub(super) struct Seen([u64; 4]);
@@ -128,9 +150,13 @@ impl Seen {
     }
 }
 
+const KIND: &str = "kind";
+const API_VERSION: &str = "apiVersion";
+
 pub(super) enum Name {
     Field(usize),
-    TypeMeta,
+    /// What a kind says of itself.
+    TypeMeta(&'static str),
     /// Kept as it is.
     Other(String),
     Unknown,
@@ -157,8 +183,9 @@ impl Visitor<'_> for NameSeed<'_> {
     fn visit_str<E: de::Error>(self, name: &str) -> Result<Name, E> {
         Ok(match self.schema.index_by_name(name, self.hint) {
             Some(index) => Name::Field(index),
-            None if self.schema.kind.is_some() && matches!(name, "kind" | "apiVersion") => {
-                Name::TypeMeta
+            None if self.schema.kind.is_some() && name == KIND => Name::TypeMeta(KIND),
+            None if self.schema.kind.is_some() && name == API_VERSION => {
+                Name::TypeMeta(API_VERSION)
             }
             None if self.schema.keeps_others() => Name::Other(name.to_owned()),
             None => {

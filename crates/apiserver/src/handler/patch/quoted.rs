@@ -111,6 +111,7 @@ impl Touched {
                 ("remove", Some(path)) => touched.take_out(&path),
                 ("add" | "copy" | "move", Some(path)) => touched.put_in(&path),
                 ("replace" | "test", Some(path)) => touched.mark(&path.way, &path.key),
+                ("replace", None) if operation["path"] == "" => touched = Self::All,
                 _ => {}
             }
         }

@@ -150,8 +150,8 @@ async fn a_patched_custom_object_must_say_what_it_is() {
         ),
         (
             r#"{"apiVersion":null}"#,
-            400,
-            "Object 'apiVersion' is missing in 'object has no apiVersion field'",
+            500,
+            "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'",
         ),
     ] {
         let answer = client.ask("PATCH", &one, merge, patch).await;

@@ -18,7 +18,8 @@ pub(super) struct LimitOptions {
         allow_negative_numbers = true
     )]
     storage_quota_bytes: usize,
-    /// Connections at a time, or as many as there may be open files; more wait
+    /// Connections at a time, or as many as there may be open files; for one more, an idle one goes
+    /// of a client that did not say who it is, or it waits
     #[arg(
         long,
         value_name = "CONNECTIONS",

@@ -19,13 +19,13 @@ const CONNECTION_BYTES_MAX: usize = 16 << 20;
 /// What is set aside for an answer that is being made.
 const RESERVED_BYTES: usize = 256 << 10;
 /// Answers that hold less are not given up: there is nothing to be won.
-pub(super) const SMALL_BYTES: usize = 64 << 10;
+pub(crate) const SMALL_BYTES: usize = 64 << 10;
 /// How long a client may take nothing, while there is too much of that.
-pub(super) const STALLED: Duration = Duration::from_secs(1);
+pub(crate) const STALLED: Duration = Duration::from_secs(1);
 
 /// What all connections hold.
 #[derive(Debug, Default)]
-pub(super) struct Undelivered {
+pub(crate) struct Undelivered {
     bytes: AtomicUsize,
     /// Told when it becomes too much.
     crowded: Notify,
@@ -33,7 +33,7 @@ pub(super) struct Undelivered {
 
 impl Undelivered {
     /// Whether it is too much.
-    pub(super) fn is_crowded(&self) -> bool {
+    pub(crate) fn is_crowded(&self) -> bool {
         self.bytes.load(Ordering::Relaxed) > BYTES_MAX
     }
 
@@ -41,7 +41,7 @@ impl Undelivered {
     ///
     /// # Cancel safety
     /// Safe: it changes nothing.
-    pub(super) async fn becomes_crowded(&self) {
+    pub(crate) async fn becomes_crowded(&self) {
         let mut told = pin!(self.crowded.notified());
         // What becomes too much from here on is heard of.
         told.as_mut().enable();
@@ -51,7 +51,7 @@ impl Undelivered {
     }
 
     /// That of one connection.
-    pub(super) fn connection(self: &Arc<Self>) -> Arc<Share> {
+    pub(crate) fn connection(self: &Arc<Self>) -> Arc<Share> {
         Arc::new(Share {
             all: Arc::clone(self),
             bytes: AtomicUsize::new(0),
@@ -62,46 +62,50 @@ impl Undelivered {
 
 /// What one connection holds.
 #[derive(Debug)]
-pub(super) struct Share {
+pub(crate) struct Share {
     all: Arc<Undelivered>,
     bytes: AtomicUsize,
     freed: Notify,
 }
 
 impl Share {
-    /// Waits until another answer may be made, and sets something aside for it.
-    ///
-    /// # Cancel safety
-    /// Safe: nothing was set aside before it returns.
-    pub(super) async fn room(self: &Arc<Self>) -> Held {
-        loop {
-            let mut freed = pin!(self.freed.notified());
-            freed.as_mut().enable();
-            if self.bytes.load(Ordering::Relaxed) < CONNECTION_BYTES_MAX {
-                break;
-            }
-            freed.await;
-        }
-        let mut held = Held {
+    /// An answer of which nothing is made yet.
+    pub(crate) fn answer(self: &Arc<Self>) -> Held {
+        Held {
             share: Arc::clone(self),
-            bytes: 0,
-        };
-        held.set(RESERVED_BYTES);
-        held
+            bytes: AtomicUsize::new(0),
+        }
     }
 }
 
 /// What one answer holds.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(crate) struct Held {
     share: Arc<Share>,
-    bytes: usize,
+    bytes: AtomicUsize,
 }
 
 impl Held {
+    /// Waits until this answer may be made, and sets something aside for it.
+    ///
+    /// # Cancel safety
+    /// Safe: nothing was set aside before it returns.
+    pub(crate) async fn room(&self) {
+        let share = &self.share;
+        loop {
+            let mut freed = pin!(share.freed.notified());
+            freed.as_mut().enable();
+            if share.bytes.load(Ordering::Relaxed) < CONNECTION_BYTES_MAX {
+                break;
+            }
+            freed.await;
+        }
+        self.set(RESERVED_BYTES);
+    }
+
     /// It holds so many bytes from now on.
-    pub(super) fn set(&mut self, bytes: usize) {
-        let before = std::mem::replace(&mut self.bytes, bytes);
+    pub(crate) fn set(&self, bytes: usize) {
+        let before = self.bytes.swap(bytes, Ordering::Relaxed);
         let (share, all) = (&self.share, &self.share.all);
         if let Some(more) = bytes.checked_sub(before).filter(|more| *more > 0) {
             share.bytes.fetch_add(more, Ordering::Relaxed);
@@ -135,15 +139,18 @@ mod tests {
     async fn a_connection_whose_client_takes_nothing_begins_no_more_answers() {
         let all = Arc::<Undelivered>::default();
         let (one, other) = (all.connection(), all.connection());
-        let mut held = one.room().await;
+        let held = one.answer();
+        held.room().await;
         held.set(CONNECTION_BYTES_MAX);
-        assert!(one.room().now_or_never().is_none());
-        assert!(other.room().now_or_never().is_some());
-        let mut waiting = pin!(one.room());
-        assert!((&mut waiting).now_or_never().is_none());
-        held.set(10);
-        drop(waiting.now_or_never().expect("there is room again"));
-        drop(held);
+        let (next, elsewhere) = (one.answer(), other.answer());
+        assert!(elsewhere.room().now_or_never().is_some());
+        {
+            let mut waiting = pin!(next.room());
+            assert!((&mut waiting).now_or_never().is_none());
+            held.set(10);
+            waiting.now_or_never().expect("there is room again");
+        }
+        drop((held, next, elsewhere));
         assert_eq!(all.bytes.load(Ordering::Relaxed), 0);
         assert_eq!(one.bytes.load(Ordering::Relaxed), 0);
     }
@@ -157,7 +164,8 @@ mod tests {
         for share in &shares {
             assert!(!all.is_crowded());
             assert!((&mut told).now_or_never().is_none());
-            let mut answer = share.room().await;
+            let answer = share.answer();
+            answer.room().await;
             answer.set(CONNECTION_BYTES_MAX);
             held.push(answer);
         }

@@ -1,0 +1,265 @@
+//! `Arriving`: requests whose bodies have not come to their end.
+//!
+//! How long a body takes is up to its client, so while it comes, its request has no place in flight
+//! (`in_flight.rs`): it waits here, within a bound of its own. Each counts as [`EACH_BYTES`] and
+//! what has come of its body, and all together as no more than [`BYTES_MAX`] (4,096 requests of
+//! which nothing has come), or as [`BODIES_MAX`] of the longest bodies, if that is more.
+//!
+//! Who comes is never refused for that. Where there is too much, others go until there is not, and
+//! are told to come again: first whoever has waited for more than [`PATIENCE`], the oldest first;
+//! and if nobody has, the oldest of the connection that holds the most. So neither who only holds
+//! on to what it has nor who floods the server from a few connections keeps out a client that
+//! sends its body.
+
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// What all may hold together.
+const BYTES_MAX: usize = 128 << 20;
+/// Bodies of the longest kind for which there is room in any case.
+const BODIES_MAX: usize = 4;
+/// What a request counts for of which nothing has come.
+const EACH_BYTES: usize = 32 << 10;
+/// How long a body may take before its request is among the first to go. Three megabytes at ten
+/// megabits a second take half of it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Those of a server.
+#[derive(Debug)]
+pub(crate) struct Arriving {
+    bytes_max: usize,
+    waiting: Mutex<Waiting>,
+}
+
+/// By number: of requests and connections, in the order in which they came.
+#[derive(Debug, Default)]
+struct Waiting {
+    requests: BTreeMap<u64, Waiter>,
+    connections: BTreeMap<u64, Holding>,
+    /// Connections, by what they hold.
+    holders: BTreeSet<(usize, u64)>,
+    bytes: usize,
+    next: u64,
+    next_connection: u64,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    connection: u64,
+    bytes: usize,
+    began: Instant,
+    sent_away: Arc<Notify>,
+}
+
+/// What one connection holds.
+#[derive(Debug, Default)]
+struct Holding {
+    bytes: usize,
+    requests: BTreeSet<u64>,
+}
+
+impl Arriving {
+    /// None, for a server that takes bodies of so many bytes.
+    pub(crate) fn new(body_bytes_max: usize) -> Arc<Self> {
+        let bodies = body_bytes_max.saturating_add(EACH_BYTES);
+        Arc::new(Self {
+            bytes_max: BYTES_MAX.max(bodies.saturating_mul(BODIES_MAX)),
+            waiting: Mutex::default(),
+        })
+    }
+
+    /// The way in of a new connection.
+    pub(crate) fn connection(self: &Arc<Self>) -> Gate {
+        let mut waiting = self.waiting.lock();
+        let connection = waiting.next_connection;
+        waiting.next_connection += 1;
+        Gate {
+            all: Arc::clone(self),
+            connection,
+        }
+    }
+}
+
+/// The way in of one connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Gate {
+    all: Arc<Arriving>,
+    connection: u64,
+}
+
+impl Gate {
+    /// A request whose body is to come, for as long as what this returns is there.
+    pub(crate) fn enter(&self) -> Arrival {
+        let sent_away = Arc::<Notify>::default();
+        let mut waiting = self.all.waiting.lock();
+        let number = waiting.next;
+        waiting.next += 1;
+        let waiter = Waiter {
+            connection: self.connection,
+            bytes: 0,
+            began: Instant::now(),
+            sent_away: Arc::clone(&sent_away),
+        };
+        waiting.requests.insert(number, waiter);
+        let holding = waiting.connections.entry(self.connection).or_default();
+        holding.requests.insert(number);
+        waiting.set(number, EACH_BYTES);
+        waiting.make_room(self.all.bytes_max);
+        Arrival {
+            all: Arc::clone(&self.all),
+            number,
+            sent_away,
+        }
+    }
+}
+
+/// A request whose body is to come.
+#[derive(Debug)]
+pub(crate) struct Arrival {
+    all: Arc<Arriving>,
+    number: u64,
+    sent_away: Arc<Notify>,
+}
+
+impl Arrival {
+    /// So many bytes of the body have come by now.
+    pub(crate) fn came(&self, bytes: usize) {
+        let mut waiting = self.all.waiting.lock();
+        waiting.set(self.number, EACH_BYTES.saturating_add(bytes));
+        waiting.make_room(self.all.bytes_max);
+    }
+
+    /// Returns once this request has to go.
+    ///
+    /// # Cancel safety
+    /// Safe: it is still told afterwards.
+    pub(crate) async fn sent_away(&self) {
+        self.sent_away.notified().await;
+    }
+}
+
+impl Drop for Arrival {
+    fn drop(&mut self) {
+        self.all.waiting.lock().remove(self.number);
+    }
+}
+
+impl Waiting {
+    /// A request holds so much from now on; nothing if it had to go.
+    fn set(&mut self, number: u64, bytes: usize) {
+        let Some(waiter) = self.requests.get_mut(&number) else {
+            return;
+        };
+        let before = std::mem::replace(&mut waiter.bytes, bytes);
+        self.bytes = self.bytes - before + bytes;
+        let connection = waiter.connection;
+        if let Some(holding) = self.connections.get_mut(&connection) {
+            self.holders.remove(&(holding.bytes, connection));
+            holding.bytes = holding.bytes - before + bytes;
+            self.holders.insert((holding.bytes, connection));
+        }
+    }
+
+    fn remove(&mut self, number: u64) -> Option<Waiter> {
+        self.set(number, 0);
+        let waiter = self.requests.remove(&number)?;
+        let connection = waiter.connection;
+        if let Some(holding) = self.connections.get_mut(&connection) {
+            holding.requests.remove(&number);
+            if holding.requests.is_empty() {
+                self.holders.remove(&(holding.bytes, connection));
+                self.connections.remove(&connection);
+            }
+        }
+        Some(waiter)
+    }
+
+    fn make_room(&mut self, bytes_max: usize) {
+        while self.bytes > bytes_max {
+            let Some(waiter) = self.first_to_go().and_then(|number| self.remove(number)) else {
+                return;
+            };
+            waiter.sent_away.notify_one();
+        }
+    }
+
+    fn first_to_go(&self) -> Option<u64> {
+        let (oldest, waiter) = self.requests.first_key_value()?;
+        if waiter.began.elapsed() > PATIENCE {
+            return Some(*oldest);
+        }
+        let (_, connection) = self.holders.last()?;
+        let holding = self.connections.get(connection)?;
+        holding.requests.first().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    fn is_sent_away(arrival: &Arrival) -> bool {
+        arrival.sent_away().now_or_never().is_some()
+    }
+
+    fn is_empty(all: &Arriving) -> bool {
+        let waiting = all.waiting.lock();
+        let nobody = waiting.requests.is_empty() && waiting.connections.is_empty();
+        nobody && waiting.holders.is_empty() && waiting.bytes == 0
+    }
+
+    const FULL: usize = BYTES_MAX / EACH_BYTES;
+
+    #[tokio::test(start_paused = true)]
+    async fn of_those_who_only_hold_on_the_oldest_make_room() {
+        let all = Arriving::new(3 << 20);
+        let idle: Vec<Arrival> = (0..FULL).map(|_| all.connection().enter()).collect();
+        assert!(!idle.iter().any(is_sent_away));
+        tokio::time::advance(PATIENCE + Duration::from_secs(1)).await;
+        let honest = all.connection();
+        // It holds more than any other connection, and is young.
+        let arrivals: Vec<Arrival> = (0..3).map(|_| honest.enter()).collect();
+        arrivals[0].came(EACH_BYTES);
+        assert!(!arrivals.iter().any(is_sent_away));
+        assert!(idle[..4].iter().all(is_sent_away));
+        assert!(!idle[4..].iter().any(is_sent_away));
+        drop((idle, arrivals));
+        assert!(is_empty(&all));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_flood_makes_room_for_who_comes_from_elsewhere() {
+        let all = Arriving::new(3 << 20);
+        let honest = all.connection().enter();
+        let flood = all.connection();
+        let mut flooding: Vec<Arrival> = (0..2 * FULL).map(|_| flood.enter()).collect();
+        honest.came(1 << 20);
+        assert!(!is_sent_away(&honest));
+        let other = all.connection().enter();
+        assert!(!is_sent_away(&other));
+        let gone = flooding.extract_if(.., |it| is_sent_away(it)).count();
+        assert!((FULL..FULL + 40).contains(&gone), "{gone}");
+        let youngest = flooding.last().expect("some are left");
+        youngest.came(usize::MAX / 2);
+        assert!(is_sent_away(youngest), "more than all may hold");
+        assert!(!is_sent_away(&honest));
+        drop((flooding, honest, other));
+        assert!(is_empty(&all));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn long_bodies_have_room_where_they_are_allowed() {
+        let all = Arriving::new(1 << 30);
+        let gate = all.connection();
+        let arrivals: Vec<Arrival> = (0..BODIES_MAX).map(|_| gate.enter()).collect();
+        for arrival in &arrivals {
+            arrival.came(1 << 30);
+        }
+        assert!(!arrivals.iter().any(is_sent_away));
+    }
+}
