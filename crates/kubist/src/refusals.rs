@@ -148,8 +148,8 @@ mod tests {
         assert!(put(&kv, "b", 3_999).await);
         assert_eq!(look(&mut told, &kv), [], "it was told");
         delete(&kv, "b").await;
-        let room = Line::Info("the store has room again, writes are taken");
-        assert_eq!(look(&mut told, &kv), [room.clone()]);
+        let room = [Line::Info("the store has room again, writes are taken")];
+        assert_eq!(look(&mut told, &kv), room);
         assert_eq!(look(&mut told, &kv), []);
 
         // At the limit it comes and goes: that is told now and then.
@@ -158,6 +158,6 @@ mod tests {
         tokio::time::advance(FULL_TOLD_EVERY).await;
         assert!(matches!(look(&mut told, &kv)[..], [Line::Warn(_)]));
         delete(&kv, "a").await;
-        assert_eq!(look(&mut told, &kv), [room]);
+        assert_eq!(look(&mut told, &kv), room);
     }
 }

@@ -159,8 +159,8 @@ pub(crate) async fn evict(
         let leave = disruption::take(rest, cx, &pod, dry_run).await?;
         // Another that becomes ready meanwhile is another case.
         let (any_version, mut asked) = (asks_no_version(&options), options.clone());
-        // Of one that its budget spares, upstream forgets the version that was asked for, and evicts
-        // a pod that is not the one that was meant.
+        // Of one that its budget spares, upstream forgets the version that was asked for, and
+        // evicts a pod that is not the one that was meant.
         if any_version && leave != Leave::Granted {
             let preconditions = asked.preconditions.get_or_insert_default();
             preconditions.resource_version = Some(pod.metadata.resource_version.clone());

@@ -1,8 +1,9 @@
 //! `/openapi/v2`: every schema in one document, as JSON or as the protobuf of gnostic.
 //!
 //! kubectl reads it where v3 gives no answer: to validate lists of one kind (`RoleList`), and
-//! before 1.29 to validate anything. It has the schemas of v3 in v2's words, and no operations.
-//! Defaults are not among those.
+//! before 1.29 to validate anything. It has the schemas of v3 in v2's words, without defaults, and
+//! no operations. Custom resources are not in it: definitions come and go, and whoever wants to
+//! know of them asks for v3.
 
 use super::accepted;
 use crate::version::API_MINOR;

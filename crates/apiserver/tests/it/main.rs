@@ -5,6 +5,7 @@ mod backups;
 mod capabilities;
 mod client;
 mod clock;
+mod compacted;
 mod component_statuses;
 mod connections;
 mod corrupt;

@@ -9,6 +9,7 @@ use kubist::api::core::v1::{ConfigMap, Service, ServicePort};
 use kubist::apimachinery::{AnyObject, DeleteOptions, ListOptions, PostOptions, Status};
 use kubist::client::{Api, Client};
 use kubist::registry::{Registry, RegistryConfig, User};
+use kubist::storage::{Expected, Kv as _, PutRequest};
 use kubist::storage_etcd::{Config, EtcdKv};
 use kubist::transport::Body;
 use kubist::{EtcdServers, Server, ServerConfig};
@@ -211,6 +212,12 @@ async fn a_full_etcd_refuses_writes_answers_reads_and_lets_objects_be_deleted() 
     };
     assert_eq!((refused.code, &*refused.reason), (500, "InternalError"));
     assert!(refused.message.contains("out of space"), "{refused}");
+    let kv = EtcdKv::new(Config::new([etcd.url()])).unwrap();
+    assert!(kv.short_of_room().is_none(), "it has not tried");
+    let put = PutRequest::new("/more", vec![0; 100_000], Expected::Any);
+    kv.put(put).await.unwrap_err();
+    let missed = kv.short_of_room().expect("it is told");
+    assert!(missed.to_string().contains("out of space"), "{missed}");
     // etcd carries out the write that crosses the quota, and refuses it: it looks at the quota again
     // when it applies what was proposed.
     let stored = names(&registry).await.unwrap().len();

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod auto_traits;
+mod full;
 mod journaled;
 mod memory;
 mod model;
