@@ -68,20 +68,42 @@ where
     }
 }
 
-/// Work of the server itself that can be long, one task of it at a time: it waits for no slot, so
-/// that requests cannot keep it waiting.
-pub(crate) struct Upkeep<F>(pub(crate) F);
+/// Work of the server itself that can be long, one task of it at a time. It is always next: of the
+/// requests it waits for one turn of one that is being worked on, and takes none of the processors
+/// that are left to those who ask for little.
+pub(crate) struct Upkeep<'a, F> {
+    work: F,
+    turn: Turn<'a>,
+}
 
-impl<F: Future + Unpin> Future for Upkeep<F> {
+impl<F> Upkeep<'static, F> {
+    /// Work beside that of the requests of this process.
+    pub(crate) fn new(work: F) -> Self {
+        Self::among(&SLOTS, work)
+    }
+}
+
+impl<'a, F> Upkeep<'a, F> {
+    fn among(slots: &'a Slots, work: F) -> Self {
+        Self {
+            work,
+            turn: Turn::new(slots),
+        }
+    }
+}
+
+impl<F: Future + Unpin> Future for Upkeep<'_, F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let work = Pin::new(&mut self.0);
-        if has_threads() {
-            block_in_place(|| work.poll(cx))
-        } else {
-            work.poll(cx)
+        let this = &mut *self;
+        if !has_threads() {
+            return Pin::new(&mut this.work).poll(cx);
         }
+        let slot = ready!(this.turn.poll_take(cx, 0));
+        let polled = block_in_place(|| Pin::new(&mut this.work).poll(cx));
+        drop(slot);
+        polled
     }
 }
 
@@ -185,10 +207,18 @@ mod tests {
         }
     }
 
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn a_small_request_waits_for_one_piece_of_work_and_not_for_a_crowd() {
-        let slots = one_slot();
-        let pieces: &AtomicUsize = Box::leak(Box::default());
+    /// How many pieces of a crowd are done while this work is.
+    async fn pieces_before(work: impl Future<Output = ()>, pieces: &'static AtomicUsize) -> usize {
+        while pieces.load(Ordering::SeqCst) == 0 {
+            tokio::task::yield_now().await;
+        }
+        let begun = pieces.load(Ordering::SeqCst);
+        work.await;
+        pieces.load(Ordering::SeqCst) - begun
+    }
+
+    /// Forty giants of five pieces of 5 ms each, who want the slots. Dropped, they are gone.
+    fn crowd(slots: &'static Slots, pieces: &'static AtomicUsize) -> tokio::task::JoinSet<()> {
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..40 {
             tasks.spawn(async move {
@@ -202,21 +232,37 @@ mod tests {
                 Heavy::among(slots, giant, || Some(3 << 20)).await;
             });
         }
-        while pieces.load(Ordering::SeqCst) == 0 {
-            tokio::task::yield_now().await;
-        }
-        let begun = pieces.load(Ordering::SeqCst);
+        tasks
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_small_request_waits_for_one_piece_of_work_and_not_for_a_crowd() {
+        let (slots, pieces) = (one_slot(), Box::leak(Box::default()));
+        let _crowd = crowd(slots, pieces);
         let small = Box::pin(async { tokio::task::yield_now().await });
-        Heavy::among(slots, small, || Some(40 << 10)).await;
-        let beside = pieces.load(Ordering::SeqCst) - begun;
+        let small = Heavy::among(slots, small, || Some(40 << 10));
+        let beside = pieces_before(small, pieces).await;
         assert!(beside <= 10, "{beside} of 200 pieces came first");
-        tasks.shutdown().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn the_servers_own_work_is_always_next() {
+        let (slots, pieces) = (one_slot(), Box::leak(Box::default()));
+        let _crowd = crowd(slots, pieces);
+        let work = Box::pin(async {
+            for _ in 0..3 {
+                tokio::task::yield_now().await;
+            }
+        });
+        let beside = pieces_before(Upkeep::among(slots, work), pieces).await;
+        // Each of its four turns waits for the piece that is being worked on.
+        assert!(beside <= 12, "{beside} of 200 pieces came first");
     }
 
     #[tokio::test]
     async fn on_one_thread_it_stays_where_it_is() {
         assert_eq!(Heavy::new(pin!(async { 1 }), || Some(1)).await, 1);
         assert_eq!(Heavy::new(pin!(async { 2 }), || None).await, 2);
-        assert_eq!(Upkeep(pin!(async { 3 })).await, 3);
+        assert_eq!(Upkeep::new(pin!(async { 3 })).await, 3);
     }
 }

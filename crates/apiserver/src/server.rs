@@ -162,8 +162,8 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
 async fn upkeep(ending: Ending, serving: Arc<Serving>, registry: Registry) {
     // What a definition takes to serve grows with its schema, and what is forgotten with
     // what was asked for.
-    let following = Upkeep(Box::pin(registry.run_definitions()));
-    let forgetting = Upkeep(Box::pin(forget_unused(&registry)));
+    let following = Upkeep::new(Box::pin(registry.run_definitions()));
+    let forgetting = Upkeep::new(Box::pin(forget_unused(&registry)));
     tokio::select! {
         () = ending.closing() => {}
         () = following => {}
