@@ -153,9 +153,18 @@ impl StoredCodec {
         self.at(kv, kv.mod_revision.0)
     }
 
+    /// The bytes of a value, as the memory of objects counts them: trees and schemas, which are
+    /// stored as JSON, take about twice as much as others of the same length.
+    fn weight(&self, value: &Bytes) -> usize {
+        match self.encoding {
+            StorageEncoding::Json => value.len() * 2,
+            StorageEncoding::Protobuf => value.len(),
+        }
+    }
+
     /// Whether the objects in these values are remembered when they are read one after the other.
     pub(crate) fn remembers(&self, kvs: &[Arc<KeyValue>]) -> bool {
-        let bytes = kvs.iter().map(|kv| kv.value.len()).sum();
+        let bytes = kvs.iter().map(|kv| self.weight(&kv.value)).sum();
         self.cache.has_room(kvs.len(), bytes)
     }
 
@@ -206,9 +215,10 @@ impl StoredCodec {
     }
 
     fn at(&self, kv: &KeyValue, revision: u64) -> Stored {
-        let found = self.cache.get(&kv.key, revision, kv.value.len(), || {
-            self.open(kv, revision)
-        });
+        let weight = self.weight(&kv.value);
+        let found = self
+            .cache
+            .get(&kv.key, revision, weight, || self.open(kv, revision));
         if std::ptr::eq(found.kind(), self.kind) {
             return found;
         }
@@ -218,7 +228,7 @@ impl StoredCodec {
 
     /// What was just written, from its encoding.
     pub(crate) fn written(&self, key: &Bytes, revision: u64, value: &Bytes) -> Stored {
-        self.cache.get(key, revision, value.len(), || {
+        self.cache.get(key, revision, self.weight(value), || {
             decode(self.kind, revision, value).sound()
         })
     }

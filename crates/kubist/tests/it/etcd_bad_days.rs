@@ -218,8 +218,8 @@ async fn a_full_etcd_refuses_writes_answers_reads_and_lets_objects_be_deleted() 
     kv.put(put).await.unwrap_err();
     let missed = kv.short_of_room().expect("it is told");
     assert!(missed.to_string().contains("out of space"), "{missed}");
-    // etcd carries out the write that crosses the quota, and refuses it: it looks at the quota again
-    // when it applies what was proposed.
+    // etcd carries out the write that crosses the quota, and refuses it: it looks at the quota
+    // again when it applies what was proposed.
     let stored = names(&registry).await.unwrap().len();
     assert!(
         (acknowledged..=acknowledged + 1).contains(&stored),
