@@ -96,7 +96,10 @@ pub(crate) fn compare(theirs: &Answer, ours: &Answer) -> Vec<Difference> {
 }
 
 fn shown(value: &Value) -> String {
-    let text = value.to_string();
+    cut(value.to_string())
+}
+
+fn cut(text: String) -> String {
     match text.char_indices().nth(SHOWN_MAX) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
@@ -120,13 +123,29 @@ fn values(at: &str, theirs: &Value, ours: &Value, found: &mut Vec<Difference>) {
             }
         }
         (Value::Array(left), Value::Array(right)) => items(&format!("{at}[*]"), left, right, found),
-        _ => found.push(Difference {
-            what: What::Value,
-            at: at.to_owned(),
-            theirs: shown(theirs),
-            ours: shown(ours),
-        }),
+        _ => {
+            let (left, right) = (theirs.to_string(), ours.to_string());
+            let same = left
+                .chars()
+                .zip(right.chars())
+                .take_while(|it| it.0 == it.1);
+            // What begins alike for longer than is shown is shown from where it differs.
+            let skipped = same.count().saturating_sub(SHOWN_MAX / 2);
+            let skipped = if skipped > SHOWN_MAX / 2 { skipped } else { 0 };
+            found.push(Difference {
+                what: What::Value,
+                at: at.to_owned(),
+                theirs: shown_from(&left, skipped),
+                ours: shown_from(&right, skipped),
+            });
+        }
     }
+}
+
+fn shown_from(text: &str, skipped: usize) -> String {
+    let rest: String = text.chars().skip(skipped).collect();
+    let dots = if skipped > 0 { "..." } else { "" };
+    format!("{dots}{}", cut(rest))
 }
 
 fn either(at: &str, theirs: Option<&Value>, ours: Option<&Value>, found: &mut Vec<Difference>) {
@@ -249,6 +268,17 @@ mod tests {
         let found = compare(&answer(200, "a"), &answer(201, "b"));
         let found: Vec<(What, &str)> = found.iter().map(|it| (it.what, it.at.as_str())).collect();
         assert_eq!(found, [(What::Status, ""), (What::Header, "warning")]);
+    }
+
+    #[test]
+    fn long_texts_are_told_from_where_they_differ() {
+        let (begin, end) = ("a".repeat(2 * SHOWN_MAX), "b".repeat(2 * SHOWN_MAX));
+        let texts = |middle: &str| json!(format!("{begin}{middle}{end}"));
+        let mut found = Vec::new();
+        values("x", &texts("1"), &texts("2"), &mut found);
+        let told = &found[0];
+        assert!(told.theirs.starts_with("...aaa") && told.theirs.contains("a1b"));
+        assert!(told.ours.contains("a2b") && told.ours.len() < 2 * SHOWN_MAX);
     }
 
     #[test]
