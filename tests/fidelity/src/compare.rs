@@ -11,6 +11,9 @@ use crate::answer::Answer;
 const DIFFERENCES_MAX: usize = 40;
 /// Characters of a value that are told.
 const SHOWN_MAX: usize = 400;
+/// How much of its beginning is shown of one that differs further behind; and how much before that.
+const BEGIN_MAX: usize = 320;
+const BEFORE: usize = 60;
 /// What an item of a list may be known by, if no two have the same.
 const KEYS: [&str; 8] = [
     "/metadata/name",
@@ -129,23 +132,25 @@ fn values(at: &str, theirs: &Value, ours: &Value, found: &mut Vec<Difference>) {
                 .chars()
                 .zip(right.chars())
                 .take_while(|it| it.0 == it.1);
-            // What begins alike for longer than is shown is shown from where it differs.
-            let skipped = same.count().saturating_sub(SHOWN_MAX / 2);
-            let skipped = if skipped > SHOWN_MAX / 2 { skipped } else { 0 };
+            let same = same.count();
             found.push(Difference {
                 what: What::Value,
                 at: at.to_owned(),
-                theirs: shown_from(&left, skipped),
-                ours: shown_from(&right, skipped),
+                theirs: shown_where(&left, same),
+                ours: shown_where(&right, same),
             });
         }
     }
 }
 
-fn shown_from(text: &str, skipped: usize) -> String {
-    let rest: String = text.chars().skip(skipped).collect();
-    let dots = if skipped > 0 { "..." } else { "" };
-    format!("{dots}{}", cut(rest))
+/// The beginning of a text, and where it differs from another that begins with as much of the same.
+fn shown_where(text: &str, same: usize) -> String {
+    if same < SHOWN_MAX {
+        return cut(text.to_owned());
+    }
+    let begin: String = text.chars().take(BEGIN_MAX).collect();
+    let rest: String = text.chars().skip(same - BEFORE).collect();
+    format!("{begin}...{}", cut(rest))
 }
 
 fn either(at: &str, theirs: Option<&Value>, ours: Option<&Value>, found: &mut Vec<Difference>) {
@@ -277,7 +282,7 @@ mod tests {
         let mut found = Vec::new();
         values("x", &texts("1"), &texts("2"), &mut found);
         let told = &found[0];
-        assert!(told.theirs.starts_with("...aaa") && told.theirs.contains("a1b"));
+        assert!(told.theirs.starts_with("\"aaa") && told.theirs.contains("a1b"));
         assert!(told.ours.contains("a2b") && told.ours.len() < 2 * SHOWN_MAX);
     }
 
