@@ -14,6 +14,8 @@ use crate::normaliser::Normaliser;
 use crate::server::{Server, ServerError};
 use crate::step::{Sequence, Step, Until};
 
+/// Documents that name all groups.
+const DOCUMENTS_OF_ALL: [&str; 2] = ["/openapi/v3", "/openapi/v2"];
 /// Rounds of a step that waits, and the time between them.
 const ROUNDS_MAX: usize = 100;
 const PAUSE: Duration = Duration::from_millis(100);
@@ -150,6 +152,10 @@ impl<'a> Side<'a> {
 
     async fn answer(&mut self, step: &Step) -> Result<(Request, Raw), ServerError> {
         let request = self.memory.request(step);
+        if DOCUMENTS_OF_ALL.contains(&request.target.as_str()) {
+            let groups: Vec<String> = self.made.iter().filter_map(|it| group_of(it)).collect();
+            self.await_documents(&groups, true).await;
+        }
         let mut raw = self.send(step, &request).await?;
         for _ in 0..ROUNDS_MAX {
             if step.until.is_none_or(|until| is_reached(until, &raw)) {
@@ -199,21 +205,23 @@ impl<'a> Side<'a> {
                 self.release(&path).await;
             }
         }
-        if !groups.is_empty() {
-            self.await_forgotten(&groups).await;
-        }
+        // Whoever reads them next would find them there.
+        self.await_documents(&groups, false).await;
     }
 
-    /// Waits until no document names these groups: they follow definitions some time later, and
-    /// whoever reads them next would find them there.
-    async fn await_forgotten(&mut self, groups: &[String]) {
-        for path in ["/openapi/v3", "/openapi/v2"] {
+    /// Waits until the documents name all of these groups, or none: they follow definitions some
+    /// time later. Of definitions that are not served they never name the group.
+    async fn await_documents(&mut self, groups: &[String], named: bool) {
+        if groups.is_empty() {
+            return;
+        }
+        for path in DOCUMENTS_OF_ALL {
             for _ in 0..ROUNDS_MAX {
                 let asked = request("GET", path.to_owned(), String::new());
                 let body = self.server.send(&asked).await.map(|raw| raw.body);
                 let body = body.unwrap_or_default();
                 let text = String::from_utf8_lossy(&body);
-                if !groups.iter().any(|group| text.contains(group.as_str())) {
+                if groups.iter().all(|it| text.contains(it.as_str()) == named) {
                     break;
                 }
                 tokio::time::sleep(PAUSE).await;
