@@ -1,7 +1,7 @@
 //! What a service needs, by its type, and what it takes over from its former self.
 
-use crate::kinds::service_address_rules;
-use crate::kinds::service_rules::is_headless_without_selector;
+use crate::kinds::core::service;
+use crate::kinds::core::service::validation::is_headless_without_selector;
 use kubist_api::core::v1::Service;
 use kubist_apimachinery::{FieldError, FieldPath, Str};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -109,7 +109,7 @@ pub(super) fn agree(new: &mut Service, old: Option<&Service>) {
 pub(super) fn check_addresses(service: &Service, old: Option<&Service>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let (path, old) = (FieldPath::new("spec"), old.map(|old| &old.spec));
-    service_address_rules::check(&mut errors, &service.spec, old, &path);
+    service::addresses::check(&mut errors, &service.spec, old, &path);
     errors
 }
 
