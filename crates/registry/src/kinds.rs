@@ -8,10 +8,11 @@
 mod admissionregistration;
 mod apiextensions;
 mod apiregistration;
-mod apps;
+pub(crate) mod apps;
 mod autoscaling;
 mod batch;
 mod certificates;
+pub(crate) mod convert;
 mod coordination;
 pub(crate) mod core;
 mod discovery;
@@ -23,8 +24,10 @@ mod policy;
 mod rbac;
 mod resource;
 mod scheduling;
+pub(crate) mod service_claims;
 mod shared;
 mod storage;
+pub(crate) mod table;
 mod volume;
 
 pub(crate) use apps::daemon_set::TEMPLATE_GENERATION;

@@ -1,5 +1,6 @@
 //! Kinds of `apps`.
 
+pub(crate) mod claim_templates;
 pub(crate) mod controller_revision;
 pub(crate) mod daemon_set;
 pub(crate) mod deployment;

@@ -1,10 +1,11 @@
 //! Create and update, of objects and of their subresources.
 
 use super::{Created, Rest, Updated, UpdatedObject, Verb};
-use crate::kinds::core::event;
+use crate::kinds::core::{event, pod_subresources};
+use crate::rest::scale;
+use crate::rest::subresource::Subresource;
 use crate::store::{GroupRules, Part, UpdateRequest};
-use crate::subresource::Subresource;
-use crate::{RequestContext, Stored, pod_subresources, scale};
+use crate::{RequestContext, Stored};
 use kubist_apimachinery::{AnyObject, PostOptions, Preconditions, Status};
 
 impl Rest {

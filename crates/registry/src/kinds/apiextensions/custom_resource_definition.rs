@@ -7,8 +7,7 @@ pub(crate) mod names;
 pub(crate) mod schema;
 pub(crate) mod validation;
 
-use crate::{Generation, KindStrategy, RequestContext, StatusKeeps};
-use crate::{MetadataRules, custom};
+use crate::{Generation, KindStrategy, MetadataRules, RequestContext, StatusKeeps, custom};
 use kubist_api::apiextensions::v1::{
     CustomResourceConversion, CustomResourceDefinition, CustomResourceDefinitionStatus,
 };

@@ -1,10 +1,9 @@
 //! APIServices.
 
+use crate::kinds::shared::{metadata_checks, rules};
 use crate::{KindStrategy, MetadataRules, NameRule, RequestContext, StatusKeeps};
 use kubist_api::apiregistration::v1::{APIService, APIServiceCondition, APIServiceSpec};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-
-use crate::kinds::shared::{metadata_checks, rules};
 
 #[derive(Debug)]
 pub(crate) struct ApiServices;

@@ -1,11 +1,10 @@
 //! ControllerRevisions: what a controller once made, kept as it was.
 
 use crate::KindStrategy;
+use crate::kinds::shared::{metadata_checks, rules};
 use kubist_api::apps::v1::ControllerRevision;
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 use serde_json::Value;
-
-use crate::kinds::shared::{metadata_checks, rules};
 
 #[derive(Debug)]
 pub(crate) struct ControllerRevisions;

@@ -1,15 +1,14 @@
 //! DaemonSets.
 
-use crate::{Admission, BoxFuture, Generation, KindStrategy, RequestContext, StatusKeeps};
-use kubist_api::apps::v1::{DaemonSet, DaemonSetSpec};
-use kubist_apimachinery::{FieldError, FieldPath, IntOrString, Status};
-
 use crate::kinds::apps::deployment::amount;
 use crate::kinds::pod_spec::defaults::default_pod_template;
 use crate::kinds::pod_spec::template::Template;
 use crate::kinds::pod_spec::{self, disabled_fields};
 use crate::kinds::shared::rules::{self, Errors};
 use crate::kinds::shared::{fill, go_struct};
+use crate::{Admission, BoxFuture, Generation, KindStrategy, RequestContext, StatusKeeps};
+use kubist_api::apps::v1::{DaemonSet, DaemonSetSpec};
+use kubist_apimachinery::{FieldError, FieldPath, IntOrString, Status};
 
 #[derive(Debug)]
 pub(crate) struct DaemonSets;

@@ -1,15 +1,14 @@
 //! Deployments.
 
-use crate::{Generation, KindStrategy, RequestContext, StatusKeeps};
-use kubist_api::apps::v1::{Deployment, DeploymentSpec, DeploymentStrategy};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, IntOrString};
-use serde::Serialize;
-
 use crate::kinds::pod_spec::defaults::default_pod_template;
 use crate::kinds::pod_spec::template::Template;
 use crate::kinds::pod_spec::{self, disabled_fields};
 use crate::kinds::shared::fill;
 use crate::kinds::shared::rules::{self, Errors};
+use crate::{Generation, KindStrategy, RequestContext, StatusKeeps};
+use kubist_api::apps::v1::{Deployment, DeploymentSpec, DeploymentStrategy};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, IntOrString};
+use serde::Serialize;
 
 #[derive(Debug)]
 pub(crate) struct Deployments;

@@ -1,13 +1,12 @@
 //! ReplicaSets.
 
-use crate::{Generation, KindStrategy, RequestContext, StatusKeeps};
-use kubist_api::apps::v1::ReplicaSet;
-use kubist_apimachinery::{FieldError, FieldPath};
-
 use crate::kinds::pod_spec::defaults::default_pod_template;
 use crate::kinds::pod_spec::template::Template;
 use crate::kinds::pod_spec::{self, disabled_fields};
 use crate::kinds::shared::rules;
+use crate::{Generation, KindStrategy, RequestContext, StatusKeeps};
+use kubist_api::apps::v1::ReplicaSet;
+use kubist_apimachinery::{FieldError, FieldPath};
 
 #[derive(Debug)]
 pub(crate) struct ReplicaSets;

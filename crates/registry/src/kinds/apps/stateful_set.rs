@@ -1,12 +1,5 @@
 //! StatefulSets.
 
-use crate::{Generation, KindStrategy, NameRule, RequestContext, StatusKeeps};
-use kubist_api::apps::v1::{StatefulSet, StatefulSetSpec};
-use kubist_api::core::v1::{PersistentVolumeClaimVolumeSource, PodTemplateSpec, Volume};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath, Selector, Str, validate_name};
-use serde::Serialize;
-use std::collections::BTreeSet;
-
 use crate::kinds::apps::deployment;
 use crate::kinds::core::persistent_volume_claim;
 use crate::kinds::core::persistent_volume_claim::validation::Tolerated;
@@ -18,6 +11,12 @@ use crate::kinds::shared::rules::{self, Errors};
 use crate::kinds::shared::{fill, metadata_checks};
 use crate::kinds::volume;
 use crate::kinds::volume::defaults::default_claim;
+use crate::{Generation, KindStrategy, NameRule, RequestContext, StatusKeeps};
+use kubist_api::apps::v1::{StatefulSet, StatefulSetSpec};
+use kubist_api::core::v1::{PersistentVolumeClaimVolumeSource, PodTemplateSpec, Volume};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath, Selector, Str, validate_name};
+use serde::Serialize;
+use std::collections::BTreeSet;
 
 #[derive(Debug)]
 pub(crate) struct StatefulSets;

@@ -2,7 +2,7 @@
 
 pub(crate) mod metrics;
 
-use crate::convert::AUTOSCALER_ANNOTATIONS;
+use crate::kinds::convert::AUTOSCALER_ANNOTATIONS;
 use crate::{Generation, KindStrategy, StatusKeeps};
 use kubist_api::autoscaling::v2::{
     HPAScalingPolicy, HPAScalingRules, HorizontalPodAutoscaler, HorizontalPodAutoscalerSpec,

@@ -2,16 +2,15 @@
 
 pub(crate) mod schedule;
 
-use crate::{Generation, KindStrategy, NameRule, RequestContext, StatusKeeps};
-use kubist_api::batch::v1::{CronJob, CronJobSpec, JobSpec};
-use kubist_apimachinery::{BadValue, FieldError, FieldPath};
-
 use crate::kinds::batch::job;
 use crate::kinds::pod_spec::defaults::default_pod_template;
 use crate::kinds::pod_spec::template::Template;
 use crate::kinds::pod_spec::{self, disabled_fields};
 use crate::kinds::shared::fill;
 use crate::kinds::shared::rules::{self, Errors};
+use crate::{Generation, KindStrategy, NameRule, RequestContext, StatusKeeps};
+use kubist_api::batch::v1::{CronJob, CronJobSpec, JobSpec};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 
 #[derive(Debug)]
 pub(crate) struct CronJobs;

@@ -6,14 +6,13 @@ pub(crate) mod status;
 pub(crate) mod update;
 pub(crate) mod validation;
 
+use crate::kinds::pod_spec::defaults::{default_pod_template, labels_from_template};
+use crate::kinds::pod_spec::{self, disabled_fields};
+use crate::kinds::shared::{fill, metadata_checks};
 use crate::{Dependents, Generation, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::batch::v1::Job;
 use kubist_apimachinery::{DeleteOptions, FieldError, Str};
 use std::borrow::Cow;
-
-use crate::kinds::pod_spec::defaults::{default_pod_template, labels_from_template};
-use crate::kinds::pod_spec::{self, disabled_fields};
-use crate::kinds::shared::{fill, metadata_checks};
 
 #[derive(Debug)]
 pub(crate) struct Jobs;

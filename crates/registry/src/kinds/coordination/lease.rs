@@ -1,10 +1,9 @@
 //! Leases.
 
+use crate::kinds::shared::rules;
 use crate::{KindStrategy, MetadataRules, RequestContext};
 use kubist_api::coordination::v1::Lease;
 use kubist_apimachinery::{FieldError, FieldPath};
-
-use crate::kinds::shared::rules;
 
 #[derive(Debug)]
 pub(crate) struct Leases;

@@ -1,11 +1,10 @@
 //! ConfigMaps.
 
 use crate::KindStrategy;
-use crate::validate_metadata::validate_metadata;
+use crate::kinds::shared::rules;
+use crate::store::validate_metadata::validate_metadata;
 use kubist_api::core::v1::ConfigMap;
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-
-use crate::kinds::shared::rules;
 
 #[derive(Debug)]
 pub(crate) struct ConfigMaps;

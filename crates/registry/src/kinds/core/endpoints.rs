@@ -1,11 +1,10 @@
 //! Endpoints, which EndpointSlices replace.
 
 use crate::KindStrategy;
-use kubist_api::core::v1::{EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
-use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-
 use crate::kinds::shared::rules::{self, Errors};
 use crate::kinds::shared::{self, address_warnings, fill, metadata_checks};
+use kubist_api::core::v1::{EndpointAddress, EndpointPort, EndpointSubset, Endpoints};
+use kubist_apimachinery::{FieldError, FieldPath, validate_name};
 
 #[derive(Debug)]
 pub(crate) struct EndpointsOfServices;

@@ -1,12 +1,11 @@
 //! LimitRanges.
 
+use crate::kinds::shared::rules::{self, Errors};
+use crate::kinds::shared::{self, fill, metadata_checks};
 use crate::{KindStrategy, RequestContext, uuid_v4};
 use kubist_api::core::v1::{LimitRange, LimitRangeItem};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
-
-use crate::kinds::shared::rules::{self, Errors};
-use crate::kinds::shared::{self, fill, metadata_checks};
 
 #[derive(Debug)]
 pub(crate) struct LimitRanges;

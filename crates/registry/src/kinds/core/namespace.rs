@@ -2,12 +2,11 @@
 
 pub(crate) mod labels;
 
+use crate::kinds::shared::metadata_checks;
+use crate::kinds::shared::rules::Errors;
 use crate::{KindStrategy, NameRule, RequestContext, StatusKeeps};
 use kubist_api::core::v1::Namespace;
 use kubist_apimachinery::{FieldError, FieldPath};
-
-use crate::kinds::shared::metadata_checks;
-use crate::kinds::shared::rules::Errors;
 
 #[derive(Debug)]
 pub(crate) struct Namespaces;
@@ -62,7 +61,9 @@ impl KindStrategy for Namespaces {
         let path = FieldPath::new("spec").child("finalizers");
         let finalizers = new.spec.finalizers.iter().enumerate();
         finalizers
-            .flat_map(|(index, it)| crate::validate_metadata::finalizer(it, &path.index(index)))
+            .flat_map(|(index, it)| {
+                crate::store::validate_metadata::finalizer(it, &path.index(index))
+            })
             .collect()
     }
     fn validate_status_update(&self, new: &Namespace, _: &Namespace) -> Vec<FieldError> {
@@ -99,7 +100,7 @@ fn check_finalizers(namespace: &Namespace) -> Errors {
     let path = FieldPath::new("spec").child("finalizers");
     let finalizers = namespace.spec.finalizers.iter();
     finalizers
-        .flat_map(|it| crate::validate_metadata::finalizer(it, &path))
+        .flat_map(|it| crate::store::validate_metadata::finalizer(it, &path))
         .collect()
 }
 

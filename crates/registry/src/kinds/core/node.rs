@@ -2,14 +2,13 @@
 
 pub(crate) mod config;
 
+use crate::kinds::shared::rules::{self, Errors};
+use crate::kinds::shared::{self, address_warnings, fill, go_struct, metadata_checks};
 use crate::{KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::core::v1::{Node, NodeSpec, NodeStatus};
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
-
-use crate::kinds::shared::rules::{self, Errors};
-use crate::kinds::shared::{self, address_warnings, fill, go_struct, metadata_checks};
 
 #[derive(Debug)]
 pub(crate) struct Nodes;

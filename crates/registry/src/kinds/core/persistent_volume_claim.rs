@@ -4,7 +4,7 @@ pub(crate) mod status;
 pub(crate) mod update;
 pub(crate) mod validation;
 
-use crate::validate_metadata::validate_metadata;
+use crate::store::validate_metadata::validate_metadata;
 use crate::{Admission, BoxFuture, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::core::v1::{
     PersistentVolumeClaim, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus,

@@ -11,17 +11,17 @@ pub(crate) mod resize;
 pub(crate) mod resize_admission;
 pub(crate) mod status;
 pub(crate) mod subresources;
+pub(crate) mod topology;
 pub(crate) mod update;
 pub(crate) mod validation;
 
-use crate::validate_metadata::validate_metadata;
+use crate::kinds::pod_spec::defaults::default_pod;
+use crate::kinds::pod_spec::{self, disabled_fields};
+use crate::store::validate_metadata::validate_metadata;
 use crate::{Admission, BoxFuture, Generation, KindStrategy, RequestContext, StatusKeeps};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{FieldError, FieldPath, Status};
 use std::borrow::Cow;
-
-use crate::kinds::pod_spec::defaults::default_pod;
-use crate::kinds::pod_spec::{self, disabled_fields};
 
 #[derive(Debug)]
 pub(crate) struct Pods;

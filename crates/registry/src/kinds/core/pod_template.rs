@@ -1,12 +1,11 @@
 //! PodTemplates.
 
-use crate::{Generation, KindStrategy, RequestContext};
-use kubist_api::core::v1::PodTemplate;
-use kubist_apimachinery::{FieldError, FieldPath};
-
 use crate::kinds::pod_spec::defaults::default_pod_template;
 use crate::kinds::pod_spec::template::{Template, check_template};
 use crate::kinds::pod_spec::{self, disabled_fields};
+use crate::{Generation, KindStrategy, RequestContext};
+use kubist_api::core::v1::PodTemplate;
+use kubist_apimachinery::{FieldError, FieldPath};
 
 #[derive(Debug)]
 pub(crate) struct PodTemplates;

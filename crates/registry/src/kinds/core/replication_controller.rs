@@ -1,13 +1,12 @@
 //! ReplicationControllers.
 
-use crate::{Dependents, Generation, KindStrategy, NameRule, RequestContext, StatusKeeps};
-use kubist_api::core::v1::{PodTemplateSpec, ReplicationController};
-use kubist_apimachinery::{FieldError, FieldPath, Selector};
-
 use crate::kinds::pod_spec::defaults::{default_pod_template, labels_from_template};
 use crate::kinds::pod_spec::template::Template;
 use crate::kinds::pod_spec::{self, disabled_fields};
 use crate::kinds::shared::rules;
+use crate::{Dependents, Generation, KindStrategy, NameRule, RequestContext, StatusKeeps};
+use kubist_api::core::v1::{PodTemplateSpec, ReplicationController};
+use kubist_apimachinery::{FieldError, FieldPath, Selector};
 
 #[derive(Debug)]
 pub(crate) struct ReplicationControllers;

@@ -1,13 +1,12 @@
 //! ResourceQuotas.
 
+use crate::kinds::shared::rules::{self, Errors};
+use crate::kinds::shared::{self, fill, go_struct};
 use crate::{KindStrategy, StatusKeeps};
 use kubist_api::core::v1::{ResourceQuota, ResourceQuotaSpec, ScopeSelector};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Quantity, Str};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
-
-use crate::kinds::shared::rules::{self, Errors};
-use crate::kinds::shared::{self, fill, go_struct};
 
 #[derive(Debug)]
 pub(crate) struct ResourceQuotas;

@@ -1,13 +1,12 @@
 //! Secrets.
 
-use crate::validate_metadata::validate_metadata;
-use crate::{KindStrategy, RequestContext};
-use kubist_api::core::v1::Secret;
-use kubist_apimachinery::{BadValue, ByteString, FieldError, FieldPath, validate_name};
-
 use crate::kinds::core::config_map::{FROZEN, SIZE_MAX};
 use crate::kinds::shared::fill;
 use crate::kinds::shared::rules::{self, Errors};
+use crate::store::validate_metadata::validate_metadata;
+use crate::{KindStrategy, RequestContext};
+use kubist_api::core::v1::Secret;
+use kubist_apimachinery::{BadValue, ByteString, FieldError, FieldPath, validate_name};
 
 #[derive(Debug)]
 pub(crate) struct Secrets;

@@ -5,12 +5,11 @@ pub(crate) mod change;
 pub(crate) mod validation;
 pub(crate) mod warnings;
 
+use crate::kinds::shared::rules::{self, Errors};
+use crate::kinds::shared::{self, fill};
 use crate::{Admission, BoxFuture, KindStrategy, NameRule, StatusKeeps};
 use kubist_api::core::v1::Service;
 use kubist_apimachinery::{FieldError, FieldPath, GroupKind, IntOrString, Status};
-
-use crate::kinds::shared::rules::{self, Errors};
-use crate::kinds::shared::{self, fill};
 
 #[derive(Debug)]
 pub(crate) struct Services;

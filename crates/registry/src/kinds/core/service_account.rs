@@ -1,6 +1,6 @@
 //! ServiceAccounts.
 
-use crate::validate_metadata::validate_metadata;
+use crate::store::validate_metadata::validate_metadata;
 use crate::{KindStrategy, RequestContext};
 use kubist_api::core::v1::{ObjectReference, ServiceAccount};
 use kubist_apimachinery::FieldError;

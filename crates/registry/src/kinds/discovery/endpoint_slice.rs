@@ -1,11 +1,10 @@
 //! EndpointSlices.
 
+use crate::kinds::shared::rules::{self, Errors};
+use crate::kinds::shared::{self, fill, metadata_checks};
 use crate::{Generation, KindStrategy};
 use kubist_api::discovery::v1::{Endpoint, EndpointPort, EndpointSlice};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
-
-use crate::kinds::shared::rules::{self, Errors};
-use crate::kinds::shared::{self, fill, metadata_checks};
 
 #[derive(Debug)]
 pub(crate) struct EndpointSlices;

@@ -2,12 +2,11 @@
 
 pub(crate) mod validation;
 
+use crate::kinds::shared::{self, metadata_checks};
 use crate::{Admission, BoxFuture, Generation, KindStrategy, StatusKeeps};
 use kubist_api::networking::v1::{Ingress, IngressClass};
 use kubist_apimachinery::{FieldError, FieldPath, Status, Time};
 use std::any::Any;
-
-use crate::kinds::shared::{self, metadata_checks};
 
 #[derive(Debug)]
 pub(crate) struct Ingresses;

@@ -1,11 +1,10 @@
 //! IngressClasses.
 
+use crate::kinds::shared::rules::{self, Errors};
+use crate::kinds::shared::{fill, metadata_checks};
 use crate::{Generation, KindStrategy};
 use kubist_api::networking::v1::{IngressClass, IngressClassParametersReference};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-
-use crate::kinds::shared::rules::{self, Errors};
-use crate::kinds::shared::{fill, metadata_checks};
 
 /// Characters of the name of a controller.
 const CONTROLLER_MAX: usize = 250;

@@ -1,11 +1,10 @@
 //! IPAddresses: who has which address of the services' network.
 
+use crate::kinds::shared::rules::{self, Errors};
+use crate::kinds::shared::{self, go_struct, metadata_checks};
 use crate::{KindStrategy, NameRule};
 use kubist_api::networking::v1::{IPAddress, ParentReference};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, validate_name};
-
-use crate::kinds::shared::rules::{self, Errors};
-use crate::kinds::shared::{self, go_struct, metadata_checks};
 
 #[derive(Debug)]
 pub(crate) struct IpAddresses;

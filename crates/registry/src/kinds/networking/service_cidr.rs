@@ -1,12 +1,11 @@
 //! ServiceCIDRs: networks that services get their addresses from.
 
+use crate::kinds::shared;
+use crate::kinds::shared::rules::{self, Errors};
 use crate::{KindStrategy, StatusKeeps};
 use kubist_api::networking::v1::{ServiceCIDR, ServiceCIDRSpec};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str};
 use serde::Serialize;
-
-use crate::kinds::shared;
-use crate::kinds::shared::rules::{self, Errors};
 
 #[derive(Debug)]
 pub(crate) struct ServiceCidrs;

@@ -1,11 +1,10 @@
 //! RuntimeClasses.
 
+use crate::kinds::pod_spec::{self, tolerations};
+use crate::kinds::shared::{self, metadata_checks, rules};
 use crate::{KindStrategy, MetadataRules};
 use kubist_api::node::v1::RuntimeClass;
 use kubist_apimachinery::{FieldError, FieldPath, validate_labels, validate_name};
-
-use crate::kinds::pod_spec::{self, tolerations};
-use crate::kinds::shared::{self, metadata_checks, rules};
 
 #[derive(Debug)]
 pub(crate) struct RuntimeClasses;

@@ -1,11 +1,10 @@
 //! Roles and ClusterRoles.
 
+use crate::kinds::shared::metadata_checks;
+use crate::kinds::shared::rules::Errors;
 use crate::{KindStrategy, NameRule};
 use kubist_api::rbac::v1::{ClusterRole, PolicyRule, Role};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Selector, validate_label_selector};
-
-use crate::kinds::shared::metadata_checks;
-use crate::kinds::shared::rules::Errors;
 
 #[derive(Debug)]
 pub(crate) struct Roles;

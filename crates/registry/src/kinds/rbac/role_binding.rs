@@ -1,11 +1,10 @@
 //! RoleBindings and ClusterRoleBindings.
 
+use crate::kinds::shared::rules::{self, Errors};
+use crate::kinds::shared::{fill, go_struct, metadata_checks};
 use crate::{KindStrategy, NameRule};
 use kubist_api::rbac::v1::{ClusterRoleBinding, RoleBinding, RoleRef, Subject};
 use kubist_apimachinery::{FieldError, FieldPath, validate_name};
-
-use crate::kinds::shared::rules::{self, Errors};
-use crate::kinds::shared::{fill, go_struct, metadata_checks};
 
 #[derive(Debug)]
 pub(crate) struct RoleBindings;

@@ -1,11 +1,10 @@
 //! DeviceClasses.
 
+use crate::kinds::resource;
+use crate::kinds::shared::{self, metadata_checks, rules};
 use crate::{Generation, KindStrategy, NameRule};
 use kubist_api::resource::v1::DeviceClass;
 use kubist_apimachinery::{FieldError, FieldPath};
-
-use crate::kinds::resource;
-use crate::kinds::shared::{self, metadata_checks, rules};
 
 #[derive(Debug)]
 pub(crate) struct DeviceClasses;

@@ -1,10 +1,9 @@
 //! PriorityClasses.
 
+use crate::kinds::shared::{fill, rules};
 use crate::{Generation, KindStrategy};
 use kubist_api::scheduling::v1::PriorityClass;
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
-
-use crate::kinds::shared::{fill, rules};
 
 #[derive(Debug)]
 pub(crate) struct PriorityClasses;

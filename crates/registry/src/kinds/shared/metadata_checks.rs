@@ -2,10 +2,9 @@
 //! or after it looks at the change.
 
 use crate::KindStrategy;
-use crate::validate_metadata::{validate_metadata_change, validate_named};
-use kubist_apimachinery::{KubeObject, Resource, Scope};
-
 use crate::kinds::shared::rules::Errors;
+use crate::store::validate_metadata::{validate_metadata_change, validate_named};
+use kubist_apimachinery::{KubeObject, Resource, Scope};
 
 /// What is wrong with the metadata as if the object were new.
 pub(crate) fn whole<S: KindStrategy>(strategy: &S, new: &S::Kind) -> Errors {

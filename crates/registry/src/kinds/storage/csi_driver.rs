@@ -1,12 +1,11 @@
 //! CSIDrivers.
 
+use crate::kinds::shared::fill;
+use crate::kinds::shared::rules::{self, Errors};
 use crate::{Generation, KindStrategy, RequestContext};
 use kubist_api::storage::v1::{CSIDriver, CSIDriverSpec, TokenRequest};
 use kubist_apimachinery::{BadValue, FieldError, FieldPath};
 use std::collections::BTreeSet;
-
-use crate::kinds::shared::fill;
-use crate::kinds::shared::rules::{self, Errors};
 
 /// Seconds that a token must be valid for at least.
 const TOKEN_SECONDS_MIN: i64 = 600;

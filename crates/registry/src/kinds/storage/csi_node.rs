@@ -1,12 +1,11 @@
 //! CSINodes: what the drivers of a node can do.
 
 use crate::KindStrategy;
+use crate::kinds::shared::rules::{self, Errors};
+use crate::kinds::shared::{go_struct, metadata_checks};
 use kubist_api::storage::v1::{CSINode, CSINodeDriver};
 use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
-
-use crate::kinds::shared::rules::{self, Errors};
-use crate::kinds::shared::{go_struct, metadata_checks};
 
 #[derive(Debug)]
 pub(crate) struct CsiNodes;

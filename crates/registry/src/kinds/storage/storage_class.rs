@@ -1,14 +1,13 @@
 //! StorageClasses.
 
 use crate::KindStrategy;
+use crate::kinds::pod_spec;
+use crate::kinds::shared::rules::{self, Errors};
+use crate::kinds::shared::{fill, metadata_checks};
 use kubist_api::core::v1::TopologySelectorTerm;
 use kubist_api::storage::v1::StorageClass;
 use kubist_apimachinery::{BadValue, FieldError, FieldPath, Str, validate_name};
 use std::collections::{BTreeMap, BTreeSet};
-
-use crate::kinds::pod_spec;
-use crate::kinds::shared::rules::{self, Errors};
-use crate::kinds::shared::{fill, metadata_checks};
 
 /// How many parameters there may be.
 const PARAMETERS_MAX: usize = 512;

@@ -1,13 +1,12 @@
 //! VolumeAttachments.
 
-use crate::{KindStrategy, StatusKeeps};
-use kubist_api::storage::v1::{VolumeAttachment, VolumeAttachmentStatus};
-use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
-
 use crate::kinds::core::persistent_volume;
 use crate::kinds::shared::rules::{self, Errors};
 use crate::kinds::shared::{go_struct, metadata_checks};
 use crate::kinds::volume::defaults::default_persistent_spec;
+use crate::{KindStrategy, StatusKeeps};
+use kubist_api::storage::v1::{VolumeAttachment, VolumeAttachmentStatus};
+use kubist_apimachinery::{FieldError, FieldPath, Str, validate_name};
 
 #[derive(Debug)]
 pub(crate) struct VolumeAttachments;

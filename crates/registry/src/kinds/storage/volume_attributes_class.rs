@@ -1,11 +1,10 @@
 //! VolumeAttributesClasses.
 
 use crate::KindStrategy;
-use kubist_api::storage::v1::VolumeAttributesClass;
-use kubist_apimachinery::{FieldError, FieldPath};
-
 use crate::kinds::shared::metadata_checks;
 use crate::kinds::storage::storage_class::{check_parameters, check_provisioner};
+use kubist_api::storage::v1::VolumeAttributesClass;
+use kubist_apimachinery::{FieldError, FieldPath};
 
 #[derive(Debug)]
 pub(crate) struct VolumeAttributesClasses;

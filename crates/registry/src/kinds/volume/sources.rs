@@ -288,7 +288,7 @@ fn ephemeral(errors: &mut Errors, source: &dyn Message, path: &FieldPath) {
     let ephemeral = typed::<EphemeralVolumeSource>(source);
     match ephemeral.and_then(|it| it.volume_claim_template.as_ref()) {
         Some(template) => {
-            persistent_volume_claim::validation::check_template(errors, template, &path)
+            persistent_volume_claim::validation::check_template(errors, template, &path);
         }
         None => errors.push(FieldError::required(&path, "")),
     }

@@ -11,7 +11,7 @@ use crate::custom::{APPROVAL_ANNOTATION, Approval, is_protected};
 use crate::kinds::apiextensions::custom_resource_definition;
 use crate::kinds::apiextensions::custom_resource_definition::form::Shared;
 use crate::kinds::shared::rules::{self, Errors};
-use crate::storage_key::{KeyLayout, NoPlace};
+use crate::storage::key::{KeyLayout, NoPlace};
 
 const SCOPES: [&str; 2] = ["Cluster", "Namespaced"];
 const COLUMN_TYPES: [&str; 5] = ["boolean", "date", "integer", "number", "string"];

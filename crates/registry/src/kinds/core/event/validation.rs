@@ -1,15 +1,14 @@
 //! What events must satisfy; those that are written to events.k8s.io more than those of core.
 
+use crate::kinds::shared::go_struct;
+use crate::kinds::shared::rules::{self, Errors};
 use crate::store::GroupRules;
-use crate::validate_metadata::{validate_metadata, validate_metadata_change};
+use crate::store::validate_metadata::{validate_metadata, validate_metadata_change};
 use crate::{MetadataRules, NameRule};
 use kubist_api::core::v1::{Event, ObjectReference};
 use kubist_apimachinery::{AnyObject, BadValue, FieldError, FieldPath, Str, validate_name};
 use std::any::Any;
 use std::fmt::Display;
-
-use crate::kinds::shared::go_struct;
-use crate::kinds::shared::rules::{self, Errors};
 
 /// The field of events.k8s.io for who reports.
 const REPORTER: &str = "reportingController";

@@ -1,7 +1,8 @@
 //! What upstream's default admission does to Pods: priority, runtime class, and tolerations of
 //! nodes that are away.
 
-use crate::{Admission, pod_topology};
+use crate::Admission;
+use crate::kinds::core::pod::topology;
 use kubist_api::core::v1::{Pod, Toleration};
 use kubist_api::node::v1::RuntimeClass;
 use kubist_api::scheduling::v1::PriorityClass;
@@ -41,7 +42,7 @@ pub(crate) async fn admit(
         set_priority(cx, new).await?;
         set_runtime_class(cx, new).await?;
         if !new.spec.node_name.is_empty() {
-            let labels = pod_topology::of_node(cx.objects, &new.spec.node_name).await?;
+            let labels = topology::of_node(cx.objects, &new.spec.node_name).await?;
             new.metadata.labels.extend(labels);
         }
     }

@@ -2,12 +2,11 @@
 //! that, and whether it has as much.
 
 use crate::Admission;
+use crate::kinds::core::pod::admission::{forbidden, typed};
+use crate::kinds::pod_spec::container::is_sidecar;
 use kubist_api::core::v1::{Node, Pod};
 use kubist_apimachinery::{Quantity, Status, StatusCause, Str};
 use std::collections::BTreeMap;
-
-use crate::kinds::core::pod::admission::{forbidden, typed};
-use crate::kinds::pod_spec::container::is_sidecar;
 
 /// What nodes declare that can resize a Pod as a whole.
 const OF_PODS: &str = "InPlacePodLevelResourcesVerticalScaling";

@@ -1,14 +1,13 @@
 //! The parts of a Pod that have paths of their own: ephemeral containers, and the resources of
 //! its containers.
 
-use crate::store::keep_most;
-use kubist_api::core::v1::Pod;
-use kubist_apimachinery::{FieldError, FieldPath};
-
 use crate::kinds::core::pod;
 use crate::kinds::core::pod::annotations::MIRROR;
 use crate::kinds::shared::rules::Errors;
 use crate::kinds::shared::{go_struct, text_diff};
+use crate::store::keep_most;
+use kubist_api::core::v1::Pod;
+use kubist_apimachinery::{FieldError, FieldPath};
 
 /// Of how many containers it is told what has changed in them.
 const DIFFS_MAX: usize = 16;
