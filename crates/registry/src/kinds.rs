@@ -1,244 +1,218 @@
-//! What each kind does differently: one module a kind, found by group and plural.
+//! What each kind does differently, in a folder by its group; `pod_spec`, `volume` and `shared` are
+//! what several kinds have in common.
 //!
-//! Modules named `…_rules` check what users wrote, in upstream's order and words; `…_defaults`
-//! fill in what they left out. Kinds without a module are `plain`.
+//! A file with the name of a kind is its strategy; the folder beside it has what is long: its
+//! `validation`, in upstream's order and words, its `defaults`, `warnings`, `status`. Kinds without
+//! a file are `plain`.
 
-mod address_rules;
-mod address_warnings;
-mod admission_policy;
-mod affinity_rules;
-mod annotation_rules;
-mod any_container;
-mod api_service;
-mod certificate_signing_request;
-mod claim_rules;
-mod claim_status_rules;
-mod claim_update_rules;
-mod condition_rules;
-mod config_map;
-mod container_policy_rules;
-mod container_port_rules;
-mod container_rules;
-mod container_status_rules;
-mod controller_revision;
-mod cron_job;
-mod cron_schedule;
-mod csi_driver;
-mod csi_node;
-mod csi_storage_capacity;
-mod custom_resource_definition;
-mod daemon_set;
-mod definition_conversion_rules;
-mod definition_field_rules;
-mod definition_form;
-mod definition_name_rules;
-mod definition_rules;
-mod definition_schema_rules;
-mod deployment;
-mod device_class;
-mod device_rules;
-mod dns_rules;
-mod endpoint_slice;
-mod endpoints;
-mod env_rules;
-mod ephemeral_container_rules;
-mod event;
-pub(crate) mod event_rules;
-mod fill;
-mod flow_control;
-mod go_struct;
-mod horizontal_pod_autoscaler;
-mod image;
-mod ingress;
-mod ingress_class;
-mod ingress_rules;
-mod ip_address;
-mod job;
-mod job_index_rules;
-mod job_policy_rules;
-mod job_rules;
-mod job_status_rules;
-mod job_update_rules;
-mod lease;
-mod limit_range;
-mod metadata_checks;
-mod metric_rules;
-mod namespace;
-mod namespace_label_rules;
-mod network_policy;
+mod admissionregistration;
+mod apiextensions;
+mod apiregistration;
+pub(crate) mod apps;
+mod autoscaling;
+mod batch;
+mod certificates;
+pub(crate) mod convert;
+mod coordination;
+pub(crate) mod core;
+mod discovery;
+mod flowcontrol;
+mod networking;
 mod node;
-mod node_config_rules;
-mod persistent_volume;
-mod persistent_volume_claim;
-mod persistent_volume_rules;
-mod plain;
-mod pod;
-mod pod_admission;
-mod pod_annotation_rules;
-mod pod_claim_status_rules;
-mod pod_defaults;
-mod pod_disabled_fields;
-mod pod_disruption_budget;
-mod pod_gate_rules;
-mod pod_host_rules;
-mod pod_part_rules;
-mod pod_preparation;
-mod pod_resize_admission;
-mod pod_resize_rules;
-mod pod_resource_rules;
-mod pod_rules;
-mod pod_security_rules;
-mod pod_spec_rules;
-mod pod_status_rules;
-mod pod_subject;
-mod pod_template;
-mod pod_template_rules;
-mod pod_update_rules;
-mod pod_warnings;
-mod priority_class;
-mod probe_rules;
-mod profile_rules;
-mod projected_volume_rules;
-mod quality_of_service;
-mod replica_set;
-mod replication_controller;
-mod resource_claim;
-mod resource_quota;
-mod resource_rules;
-mod role;
-mod role_binding;
-mod rules;
-mod runtime_class;
-mod secret;
-mod service;
-mod service_account;
-pub(crate) mod service_address_rules;
-mod service_change_rules;
-mod service_cidr;
-pub(crate) mod service_rules;
-mod service_warnings;
-mod signer_rules;
-mod signing_conditions;
-mod spread_rules;
-mod stateful_set;
-mod stop_signal_rules;
-mod storage_class;
-mod sysctl_rules;
-mod text_diff;
-mod toleration_rules;
-mod volume_attachment;
-mod volume_attributes_class;
-mod volume_defaults;
-mod volume_mount_rules;
-mod volume_path_warnings;
-mod volume_provider_rules;
-mod volume_rules;
-mod volume_source_rules;
-mod volume_sources;
-mod volume_warnings;
-mod webhook_configuration;
-mod webhook_rules;
-mod windows_rules;
+mod pod_spec;
+mod policy;
+mod rbac;
+mod resource;
+mod scheduling;
+pub(crate) mod service_claims;
+mod shared;
+mod storage;
+pub(crate) mod table;
+mod volume;
 
-pub(crate) use daemon_set::TEMPLATE_GENERATION;
+pub(crate) use apps::daemon_set::TEMPLATE_GENERATION;
 
 use crate::{ForKind, KindStrategy, Strategy};
 use std::sync::Arc;
 
+/// A resource, by the group and plural that it is stored under, and what makes its strategy.
+type Row = (&'static str, &'static str, fn() -> Arc<dyn Strategy>);
+
+/// All resources with a strategy of their own.
+const STRATEGIES: [Row; 57] = [
+    ("", "configmaps", || typed(core::config_map::ConfigMaps)),
+    ("", "endpoints", || {
+        typed(core::endpoints::EndpointsOfServices)
+    }),
+    ("", "events", || typed(core::event::Events)),
+    ("", "limitranges", || typed(core::limit_range::LimitRanges)),
+    ("", "namespaces", || typed(core::namespace::Namespaces)),
+    ("", "nodes", || typed(core::node::Nodes)),
+    ("", "persistentvolumeclaims", || {
+        typed(core::persistent_volume_claim::PersistentVolumeClaims)
+    }),
+    ("", "persistentvolumes", || {
+        typed(core::persistent_volume::PersistentVolumes)
+    }),
+    ("", "pods", || typed(core::pod::Pods)),
+    ("", "podtemplates", || {
+        typed(core::pod_template::PodTemplates)
+    }),
+    ("", "replicationcontrollers", || {
+        typed(core::replication_controller::ReplicationControllers)
+    }),
+    ("", "resourcequotas", || {
+        typed(core::resource_quota::ResourceQuotas)
+    }),
+    ("", "secrets", || typed(core::secret::Secrets)),
+    ("", "serviceaccounts", || {
+        typed(core::service_account::ServiceAccounts)
+    }),
+    ("", "services", || typed(core::service::Services)),
+    ("apps", "controllerrevisions", || {
+        typed(apps::controller_revision::ControllerRevisions)
+    }),
+    ("apps", "daemonsets", || typed(apps::daemon_set::DaemonSets)),
+    ("apps", "deployments", || {
+        typed(apps::deployment::Deployments)
+    }),
+    ("apps", "replicasets", || {
+        typed(apps::replica_set::ReplicaSets)
+    }),
+    ("apps", "statefulsets", || {
+        typed(apps::stateful_set::StatefulSets)
+    }),
+    ("autoscaling", "horizontalpodautoscalers", || {
+        typed(autoscaling::horizontal_pod_autoscaler::HorizontalPodAutoscalers)
+    }),
+    ("batch", "cronjobs", || typed(batch::cron_job::CronJobs)),
+    ("batch", "jobs", || typed(batch::job::Jobs)),
+    ("policy", "poddisruptionbudgets", || {
+        typed(policy::pod_disruption_budget::PodDisruptionBudgets)
+    }),
+    ("discovery.k8s.io", "endpointslices", || {
+        typed(discovery::endpoint_slice::EndpointSlices)
+    }),
+    ("networking.k8s.io", "ingressclasses", || {
+        typed(networking::ingress_class::IngressClasses)
+    }),
+    ("networking.k8s.io", "ingresses", || {
+        typed(networking::ingress::Ingresses)
+    }),
+    ("networking.k8s.io", "ipaddresses", || {
+        typed(networking::ip_address::IpAddresses)
+    }),
+    ("networking.k8s.io", "networkpolicies", || {
+        typed(networking::network_policy::NetworkPolicies)
+    }),
+    ("networking.k8s.io", "servicecidrs", || {
+        typed(networking::service_cidr::ServiceCidrs)
+    }),
+    ("node.k8s.io", "runtimeclasses", || {
+        typed(node::runtime_class::RuntimeClasses)
+    }),
+    ("resource.k8s.io", "deviceclasses", || {
+        typed(resource::device_class::DeviceClasses)
+    }),
+    ("resource.k8s.io", "resourceclaims", || {
+        typed(resource::resource_claim::ResourceClaims)
+    }),
+    ("resource.k8s.io", "resourceclaimtemplates", || {
+        typed(resource::resource_claim::ResourceClaimTemplates)
+    }),
+    ("scheduling.k8s.io", "priorityclasses", || {
+        typed(scheduling::priority_class::PriorityClasses)
+    }),
+    ("storage.k8s.io", "csidrivers", || {
+        typed(storage::csi_driver::CsiDrivers)
+    }),
+    ("storage.k8s.io", "csinodes", || {
+        typed(storage::csi_node::CsiNodes)
+    }),
+    ("storage.k8s.io", "csistoragecapacities", || {
+        typed(storage::csi_storage_capacity::CsiStorageCapacities)
+    }),
+    ("storage.k8s.io", "storageclasses", || {
+        typed(storage::storage_class::StorageClasses)
+    }),
+    ("storage.k8s.io", "volumeattachments", || {
+        typed(storage::volume_attachment::VolumeAttachments)
+    }),
+    ("storage.k8s.io", "volumeattributesclasses", || {
+        typed(storage::volume_attributes_class::VolumeAttributesClasses)
+    }),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingadmissionpolicies",
+        || typed(admissionregistration::admission_policy::MutatingPolicies),
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingadmissionpolicybindings",
+        || typed(admissionregistration::admission_policy::MutatingBindings),
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "mutatingwebhookconfigurations",
+        || typed(admissionregistration::webhook_configuration::MutatingWebhooks),
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "validatingadmissionpolicies",
+        || typed(admissionregistration::admission_policy::ValidatingPolicies),
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "validatingadmissionpolicybindings",
+        || typed(admissionregistration::admission_policy::ValidatingBindings),
+    ),
+    (
+        "admissionregistration.k8s.io",
+        "validatingwebhookconfigurations",
+        || typed(admissionregistration::webhook_configuration::ValidatingWebhooks),
+    ),
+    ("apiextensions.k8s.io", "customresourcedefinitions", || {
+        typed(apiextensions::custom_resource_definition::CustomResourceDefinitions)
+    }),
+    ("apiregistration.k8s.io", "apiservices", || {
+        typed(apiregistration::api_service::ApiServices)
+    }),
+    ("certificates.k8s.io", "certificatesigningrequests", || {
+        typed(certificates::certificate_signing_request::CertificateSigningRequests)
+    }),
+    ("coordination.k8s.io", "leases", || {
+        typed(coordination::lease::Leases)
+    }),
+    ("flowcontrol.apiserver.k8s.io", "flowschemas", || {
+        typed(flowcontrol::flow_control::FlowSchemas)
+    }),
+    (
+        "flowcontrol.apiserver.k8s.io",
+        "prioritylevelconfigurations",
+        || typed(flowcontrol::flow_control::PriorityLevelConfigurations),
+    ),
+    ("rbac.authorization.k8s.io", "clusterrolebindings", || {
+        typed(rbac::role_binding::ClusterRoleBindings)
+    }),
+    ("rbac.authorization.k8s.io", "clusterroles", || {
+        typed(rbac::role::ClusterRoles)
+    }),
+    ("rbac.authorization.k8s.io", "rolebindings", || {
+        typed(rbac::role_binding::RoleBindings)
+    }),
+    ("rbac.authorization.k8s.io", "roles", || {
+        typed(rbac::role::Roles)
+    }),
+];
+
 /// The strategy of a resource, by the group and plural that it is stored under.
 pub(crate) fn strategy(group: &str, plural: &str) -> Arc<dyn Strategy> {
-    let found = match group {
-        "" => of_core(plural),
-        "apps" | "batch" | "autoscaling" | "policy" => of_workloads(plural),
-        "networking.k8s.io" | "discovery.k8s.io" | "storage.k8s.io" => of_infrastructure(plural),
-        _ => of_cluster(plural),
-    };
-    found.unwrap_or_else(|| plain::strategy(group, plural))
+    let row = STRATEGIES
+        .iter()
+        .find(|row| (row.0, row.1) == (group, plural));
+    row.map_or_else(|| shared::plain::strategy(group, plural), |row| row.2())
 }
 
 fn typed<S: KindStrategy>(strategy: S) -> Arc<dyn Strategy> {
     Arc::new(ForKind(strategy))
-}
-
-fn of_core(plural: &str) -> Option<Arc<dyn Strategy>> {
-    Some(match plural {
-        "configmaps" => typed(config_map::ConfigMaps),
-        "endpoints" => typed(endpoints::EndpointsOfServices),
-        "events" => typed(event::Events),
-        "limitranges" => typed(limit_range::LimitRanges),
-        "namespaces" => typed(namespace::Namespaces),
-        "nodes" => typed(node::Nodes),
-        "persistentvolumeclaims" => typed(persistent_volume_claim::PersistentVolumeClaims),
-        "persistentvolumes" => typed(persistent_volume::PersistentVolumes),
-        "pods" => typed(pod::Pods),
-        "podtemplates" => typed(pod_template::PodTemplates),
-        "replicationcontrollers" => typed(replication_controller::ReplicationControllers),
-        "resourcequotas" => typed(resource_quota::ResourceQuotas),
-        "secrets" => typed(secret::Secrets),
-        "serviceaccounts" => typed(service_account::ServiceAccounts),
-        "services" => typed(service::Services),
-        _ => return None,
-    })
-}
-
-fn of_workloads(plural: &str) -> Option<Arc<dyn Strategy>> {
-    Some(match plural {
-        "controllerrevisions" => typed(controller_revision::ControllerRevisions),
-        "cronjobs" => typed(cron_job::CronJobs),
-        "daemonsets" => typed(daemon_set::DaemonSets),
-        "deployments" => typed(deployment::Deployments),
-        "horizontalpodautoscalers" => typed(horizontal_pod_autoscaler::HorizontalPodAutoscalers),
-        "jobs" => typed(job::Jobs),
-        "poddisruptionbudgets" => typed(pod_disruption_budget::PodDisruptionBudgets),
-        "replicasets" => typed(replica_set::ReplicaSets),
-        "statefulsets" => typed(stateful_set::StatefulSets),
-        _ => return None,
-    })
-}
-
-fn of_infrastructure(plural: &str) -> Option<Arc<dyn Strategy>> {
-    Some(match plural {
-        "csidrivers" => typed(csi_driver::CsiDrivers),
-        "csinodes" => typed(csi_node::CsiNodes),
-        "csistoragecapacities" => typed(csi_storage_capacity::CsiStorageCapacities),
-        "endpointslices" => typed(endpoint_slice::EndpointSlices),
-        "ingressclasses" => typed(ingress_class::IngressClasses),
-        "ingresses" => typed(ingress::Ingresses),
-        "ipaddresses" => typed(ip_address::IpAddresses),
-        "networkpolicies" => typed(network_policy::NetworkPolicies),
-        "servicecidrs" => typed(service_cidr::ServiceCidrs),
-        "storageclasses" => typed(storage_class::StorageClasses),
-        "volumeattachments" => typed(volume_attachment::VolumeAttachments),
-        "volumeattributesclasses" => typed(volume_attributes_class::VolumeAttributesClasses),
-        _ => return None,
-    })
-}
-
-fn of_cluster(plural: &str) -> Option<Arc<dyn Strategy>> {
-    Some(match plural {
-        "apiservices" => typed(api_service::ApiServices),
-        "certificatesigningrequests" => {
-            typed(certificate_signing_request::CertificateSigningRequests)
-        }
-        "clusterrolebindings" => typed(role_binding::ClusterRoleBindings),
-        "clusterroles" => typed(role::ClusterRoles),
-        "customresourcedefinitions" => typed(custom_resource_definition::CustomResourceDefinitions),
-        "deviceclasses" => typed(device_class::DeviceClasses),
-        "flowschemas" => typed(flow_control::FlowSchemas),
-        "leases" => typed(lease::Leases),
-        "mutatingadmissionpolicies" => typed(admission_policy::MutatingPolicies),
-        "mutatingadmissionpolicybindings" => typed(admission_policy::MutatingBindings),
-        "mutatingwebhookconfigurations" => typed(webhook_configuration::MutatingWebhooks),
-        "priorityclasses" => typed(priority_class::PriorityClasses),
-        "prioritylevelconfigurations" => typed(flow_control::PriorityLevelConfigurations),
-        "resourceclaims" => typed(resource_claim::ResourceClaims),
-        "resourceclaimtemplates" => typed(resource_claim::ResourceClaimTemplates),
-        "rolebindings" => typed(role_binding::RoleBindings),
-        "roles" => typed(role::Roles),
-        "runtimeclasses" => typed(runtime_class::RuntimeClasses),
-        "validatingadmissionpolicies" => typed(admission_policy::ValidatingPolicies),
-        "validatingadmissionpolicybindings" => typed(admission_policy::ValidatingBindings),
-        "validatingwebhookconfigurations" => typed(webhook_configuration::ValidatingWebhooks),
-        _ => return None,
-    })
 }

@@ -47,92 +47,52 @@
 )]
 #![allow(clippy::doc_markdown, reason = "kinds are names here, not code")]
 
-mod bootstrap;
-mod capability;
-mod catalog;
-mod claim_templates;
-mod clock;
-mod continue_token;
-mod convert;
 mod custom;
-mod finishing;
-mod hooks;
-mod kind_strategy;
 mod kinds;
-mod list;
-mod name_rule;
-mod object_fields;
-mod object_version;
-mod pod_subresources;
-mod pod_topology;
-mod predicate;
-mod random;
-mod raw;
-mod reader;
 mod registry;
-mod registry_config;
-mod request_context;
 mod rest;
-mod runtime_config;
-mod scale;
-mod service_claims;
-mod storage_error;
-mod storage_key;
 mod store;
 mod stored;
-mod stored_bytes;
-mod stored_cache;
-mod stored_codec;
-mod stored_defaults;
-mod stored_json;
-mod strategy;
-mod subresource;
-mod system_objects;
-mod table;
-mod validate_metadata;
-mod watch;
-mod watch_event;
-mod work_budget;
 
-pub mod cacher;
 pub mod metrics;
+pub use storage::cacher;
+pub use stored::transformer;
 pub mod storage;
-pub mod transformer;
 
-pub use capability::{
-    CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
-};
-pub use catalog::{ServedGroup, ServedResource, ServedVersion};
-pub use claim_templates::add_template_kinds;
-pub use clock::{SystemClock, WallClock};
-pub use convert::convert as convert_version;
-pub use hooks::{Begin, Begun, Hooks};
-pub use kind_strategy::{ForKind, KindStrategy};
-pub use name_rule::NameRule;
-pub use object_fields::text_at;
-pub use predicate::Predicate;
-pub use random::uuid_v4;
-pub use raw::RawStorage;
-pub use registry::{CacheState, ObjectCount, Registry};
-pub use registry_config::RegistryConfig;
-pub use request_context::{RequestContext, User};
-pub use rest::{
-    Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb, deprecation_of,
-};
-pub use runtime_config::{RuntimeConfig, RuntimeConfigError};
-pub use storage_error::{Operation, StorageError};
-pub use storage_key::{KeyLayout, NoPlace};
-pub use store::{namespace_terminating, remove_duplicate_owners, remove_patched_duplicate_owners};
-pub use stored::Stored;
-pub use stored_codec::{StorageEncoding, StoredCodec};
-pub use strategy::{
-    Admission, BoxFuture, Dependents, Generation, Lookup, MetadataRules, PlainStrategy,
-    StatusKeeps, Strategy,
-};
-pub use system_objects::Announcement;
-pub use table::{
+pub use kinds::apps::claim_templates::add_template_kinds;
+pub use kinds::convert::convert as convert_version;
+pub use kinds::table::{
     column_descriptions, has_own_columns, scale_cells, scale_columns, scale_descriptions,
     table_cells, table_columns,
 };
-pub use watch::EventStream;
-pub use watch_event::{INITIAL_EVENTS_END, WatchEvent};
+pub use registry::catalog::{ServedGroup, ServedResource, ServedVersion};
+pub use registry::config::RegistryConfig;
+pub use registry::runtime_config::{RuntimeConfig, RuntimeConfigError};
+pub use registry::system_objects::Announcement;
+pub use registry::{CacheState, ObjectCount, Registry};
+pub use rest::capability::{
+    CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
+};
+pub use rest::context::{RequestContext, User};
+pub use rest::{
+    Created, Deleted, ListPage, Replacement, Rest, Updated, UpdatedObject, Verb, deprecation_of,
+};
+pub use storage::error::{Operation, StorageError};
+pub use storage::key::{KeyLayout, NoPlace};
+pub use storage::predicate::Predicate;
+pub use storage::raw::RawStorage;
+pub use storage::watch::EventStream;
+pub use storage::watch_event::{INITIAL_EVENTS_END, WatchEvent};
+pub use store::clock::{SystemClock, WallClock};
+pub use store::hooks::{Begin, Begun, Hooks};
+pub use store::kind_strategy::{ForKind, KindStrategy};
+pub use store::name_rule::NameRule;
+pub use store::object_fields::text_at;
+pub use store::random::uuid_v4;
+pub use store::strategy::{
+    Admission, BoxFuture, Dependents, Generation, Lookup, MetadataRules, PlainStrategy,
+    StatusKeeps, Strategy,
+};
+pub use store::{namespace_terminating, remove_duplicate_owners, remove_patched_duplicate_owners};
+pub use stored::Stored;
+pub use stored::codec::{StorageEncoding, StoredCodec};

@@ -3,29 +3,34 @@
 //! Where the API server begins: it makes the stores, finds what is there already, and creates
 //! what every cluster has. It serves no requests itself.
 
+pub(crate) mod bootstrap;
 mod caches;
+pub(crate) mod catalog;
+pub(crate) mod config;
 mod engine;
 mod operating;
+pub(crate) mod runtime_config;
 mod shared;
+pub(crate) mod system_objects;
 
 use self::caches::Caches;
 pub(crate) use self::caches::RunningCache;
 pub use self::operating::{CacheState, ObjectCount};
 pub(crate) use self::shared::Shared;
-use crate::cacher::Cacher;
-use crate::capability::RestStorage;
-use crate::catalog::{self, ServedGroup};
-use crate::convert::storage_version;
 use crate::custom::Definitions;
-use crate::finishing::Finishing;
-use crate::registry_config::RegistryConfig;
+use crate::kinds::convert::storage_version;
+use crate::registry::catalog::ServedGroup;
+use crate::registry::config::RegistryConfig;
+use crate::registry::runtime_config::RuntimeConfig;
 use crate::rest::Rest;
-use crate::runtime_config::RuntimeConfig;
+use crate::rest::capability::RestStorage;
+use crate::rest::subresource::Subresource;
+use crate::storage::cacher::Cacher;
 use crate::storage::{DryRunnable, StorageFactory};
 use crate::store::Store;
-use crate::strategy::Lookup;
-use crate::subresource::Subresource;
-use crate::transformer::LiveEncryption;
+use crate::store::finishing::Finishing;
+use crate::store::strategy::Lookup;
+use crate::stored::transformer::LiveEncryption;
 use crate::{RequestContext, User, WallClock};
 use hashbrown::HashMap;
 use kubist_api::{GROUPS, ResourceFacts, find_kind};
@@ -115,7 +120,7 @@ impl Registry {
         if let Some(services) = &self.shared.services {
             services.start().await?;
         }
-        crate::bootstrap::run(&self.shared).await?;
+        bootstrap::run(&self.shared).await?;
         self.load_definitions().await
     }
 

@@ -5,16 +5,20 @@
 //! checks no permissions.
 
 mod capabilities;
+pub(crate) mod capability;
 mod check;
+pub(crate) mod context;
 mod delete;
 mod read;
+pub(crate) mod scale;
+pub(crate) mod subresource;
 mod write;
 
 use crate::custom::{ScalePaths, shape_of};
 use crate::registry::Shared;
+use crate::rest::subresource::Subresource;
 use crate::store::Store;
-use crate::strategy::Strategy;
-use crate::subresource::Subresource;
+use crate::store::strategy::Strategy;
 use crate::{RequestContext, Stored};
 use kubist_api::{Kind, ResourceFacts};
 use kubist_apimachinery::{AnyObject, GroupResource, ListMeta, Preconditions, Status};
@@ -247,14 +251,14 @@ impl Rest {
         &self,
         object: Box<dyn AnyObject>,
     ) -> Result<Box<dyn AnyObject>, Status> {
-        crate::convert::convert(object, self.kind, self.store().kind())
+        crate::kinds::convert::convert(object, self.kind, self.store().kind())
     }
 
     pub(crate) fn to_served(
         &self,
         object: Box<dyn AnyObject>,
     ) -> Result<Box<dyn AnyObject>, Status> {
-        crate::convert::convert(object, self.store().kind(), self.kind)
+        crate::kinds::convert::convert(object, self.store().kind(), self.kind)
     }
 
     pub(crate) fn serve(&self, stored: &Stored) -> Result<Stored, Status> {

@@ -1,15 +1,26 @@
 //! The seam between the store with the rules of the API and what keeps the objects of a resource.
 //!
 //! [`Storage`] is what the store calls. [`RawStorage`](crate::RawStorage) implements it over an
-//! engine, [`Cacher`](crate::cacher::Cacher) decorates that with a watch cache. Both give the same
+//! engine, [`Cacher`](cacher::Cacher) decorates that with a watch cache. Both give the same
 //! answers, except where they differ by design (see the table in `tests/it/storage`). No rule of
 //! the API is known here, and dry runs lie above.
 
+pub mod cacher;
+pub(crate) mod continue_token;
 mod dry_run;
+pub(crate) mod error;
 mod factory;
+pub(crate) mod key;
+pub(crate) mod list;
+pub(crate) mod predicate;
+pub(crate) mod raw;
+pub(crate) mod reader;
 mod stats;
 mod upstream_form;
+pub(crate) mod watch;
 mod watch_cache;
+pub(crate) mod watch_event;
+pub(crate) mod work_budget;
 
 pub(crate) use dry_run::DryRunnable;
 pub use factory::{MadeStorage, StorageFactory, StorageOptions};
@@ -17,8 +28,8 @@ pub use stats::StorageStats;
 pub use watch_cache::{WatchCache, WatchCacheSizes, WatchCacheSizesError};
 pub(crate) use watch_cache::{has_none_upstream, kind_has_none_upstream};
 
-use crate::storage_key::KeyLayout;
-use crate::strategy::BoxFuture;
+use crate::storage::key::KeyLayout;
+use crate::store::strategy::BoxFuture;
 use crate::{EventStream, Predicate, StorageError, Stored};
 use kubist_api::Kind;
 use kubist_apimachinery::{

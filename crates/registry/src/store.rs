@@ -4,13 +4,22 @@
 //! form, storage; deletion in its stages. A strategy fills in what is special about a kind. The
 //! store works in the storage version only; `Rest` converts.
 
+pub(crate) mod clock;
 mod create;
 mod delete;
 mod deletion;
+pub(crate) mod finishing;
 mod hooked;
+pub(crate) mod hooks;
+pub(crate) mod kind_strategy;
+pub(crate) mod name_rule;
 mod namespaces;
+pub(crate) mod object_fields;
 mod place;
+pub(crate) mod random;
+pub(crate) mod strategy;
 mod update;
+pub(crate) mod validate_metadata;
 
 pub use create::{remove_duplicate_owners, remove_patched_duplicate_owners};
 pub(crate) use delete::{DeleteCall, IGNORE_READ_ERROR, Only};
@@ -18,12 +27,12 @@ pub(crate) use deletion::check_preconditions;
 pub use place::namespace_terminating;
 pub(crate) use update::{Part, UpdateRequest, keep_most};
 
-use crate::finishing::Finishing;
-use crate::hooks::Hooks;
-use crate::object_fields::number_of;
 use crate::storage::DryRunnable;
-use crate::storage_error::{Operation, StorageError};
-use crate::strategy::Strategy;
+use crate::storage::error::{Operation, StorageError};
+use crate::store::finishing::Finishing;
+use crate::store::hooks::Hooks;
+use crate::store::object_fields::number_of;
+use crate::store::strategy::Strategy;
 use kubist_api::Kind;
 use kubist_apimachinery::{AnyObject, FieldError, GroupKind, GroupResource, Status, Str};
 use std::sync::Arc;

@@ -3,11 +3,18 @@
 //! Cheap to clone and shared by all lists and watches that deliver it. The storage encoding is
 //! where it begins; metadata is scanned, and the object decoded, only when needed.
 
+pub(crate) mod cache;
+pub(crate) mod codec;
+pub(crate) mod defaults;
 mod json;
 mod metadata;
+pub(crate) mod stored_bytes;
+pub mod transformer;
+pub(crate) mod version;
+pub(crate) mod written_json;
 
-use crate::object_version::{VersionPlace, first_field};
-use crate::stored_bytes::StoredBytes;
+use crate::stored::stored_bytes::StoredBytes;
+use crate::stored::version::{VersionPlace, first_field};
 use bytes::Bytes;
 use kubist_api::Kind;
 use kubist_apimachinery::wire::scan::{self, Scan};
@@ -311,7 +318,7 @@ impl Stored {
         if let Some(found) = converted.iter().find(|it| std::ptr::eq(it.0.kind, kind)) {
             return Ok(found.clone());
         }
-        let object = crate::convert::convert(self.to_object()?, self.0.kind, kind)?;
+        let object = crate::kinds::convert::convert(self.to_object()?, self.0.kind, kind)?;
         let stored = Self::from_object(kind, self.0.revision, object);
         converted.push(stored.clone());
         Ok(stored)

@@ -6,7 +6,7 @@
 use super::CLEANUP;
 use super::names::{self, TERMINATING, Taken};
 use crate::rest::Rest;
-use crate::storage_error::Operation;
+use crate::storage::error::Operation;
 use crate::store::{Part, UpdateRequest};
 use crate::{Registry, Replacement, RequestContext, Stored, User, WatchEvent};
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionStatus};

@@ -1,7 +1,7 @@
 //! Which names of a definition are accepted, and what its conditions say of that. Pure.
 
 use super::approval;
-use crate::storage_key::KeyLayout;
+use crate::storage::key::KeyLayout;
 use kubist_api::GROUPS;
 use kubist_api::apiextensions::v1::{
     CustomResourceDefinition, CustomResourceDefinitionCondition, CustomResourceDefinitionNames,

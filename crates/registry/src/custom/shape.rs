@@ -6,8 +6,8 @@
 
 use super::room::{ITEM_BYTES, Room, Shortage, leak_list};
 use super::{FieldPath, ScalePaths};
-use crate::catalog::rank;
-use crate::table::descriptions::of_any;
+use crate::kinds::table::descriptions::of_any;
+use crate::registry::catalog::rank;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use kubist_api::apiextensions::v1::{

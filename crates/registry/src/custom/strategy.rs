@@ -1,7 +1,7 @@
 //! How custom objects are created and changed: as any others, by what their definition says.
 
 use super::{FieldPath, ScalePaths, Shape, custom, custom_mut};
-use crate::validate_metadata::is_domain_qualified;
+use crate::store::validate_metadata::is_domain_qualified;
 use crate::{
     Admission, BoxFuture, Generation, MetadataRules, RequestContext, StatusKeeps, Strategy,
 };

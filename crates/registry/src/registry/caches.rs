@@ -1,6 +1,6 @@
 //! The watch caches of a registry, and what keeps them up to date.
 
-use crate::cacher::{Cacher, CacherStats};
+use crate::storage::cacher::{Cacher, CacherStats};
 use kubist_apimachinery::GroupResource;
 use parking_lot::Mutex;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! `Engine`: what stores are made over, and how what they store is encoded and encrypted.
 
-use crate::registry_config::RegistryConfig;
+use crate::registry::config::RegistryConfig;
+use crate::storage::key::NoPlace;
 use crate::storage::{MadeStorage, StorageFactory};
-use crate::storage_key::NoPlace;
 use crate::{RawStorage, StorageError};
 use kubist_api::{Kind, ResourceFacts};
 use kubist_apimachinery::GroupResource;

@@ -1,10 +1,10 @@
 //! What whoever operates a registry asks it: what it counts, how much it holds, a copy of it.
 
 use super::Registry;
-use crate::cacher::CacherStats;
 use crate::metrics::ResourceMetrics;
 use crate::rest::Rest;
-use crate::transformer::{LiveEncryption, TransformCounts};
+use crate::storage::cacher::CacherStats;
+use crate::stored::transformer::{LiveEncryption, TransformCounts};
 use futures_util::stream::{self, StreamExt};
 use kubist_apimachinery::{GroupResource, Str};
 use kubist_storage::backup::Snapshot;

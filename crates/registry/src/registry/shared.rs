@@ -1,16 +1,16 @@
 //! `Shared`: what all resources of a registry share, and how they read each other.
 
 use super::engine::Engine;
-use crate::clock::WallClock;
-use crate::finishing::Finishing;
-use crate::hooks::Hooks;
-use crate::random::Random;
-use crate::registry_config::RegistryConfig;
-use crate::service_claims::{Ranges, ServiceClaims};
+use crate::kinds::service_claims::{Ranges, ServiceClaims};
+use crate::registry::config::RegistryConfig;
+use crate::storage::error::Operation;
 use crate::storage::{ListRequest, Scope};
-use crate::storage_error::Operation;
 use crate::store::Store;
-use crate::strategy::{BoxFuture, Lookup};
+use crate::store::clock::WallClock;
+use crate::store::finishing::Finishing;
+use crate::store::hooks::Hooks;
+use crate::store::random::Random;
+use crate::store::strategy::{BoxFuture, Lookup};
 use crate::{Predicate, Stored};
 use hashbrown::HashMap;
 use kubist_apimachinery::{AnyObject, ListOptions, Status};

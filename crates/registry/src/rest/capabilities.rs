@@ -1,12 +1,12 @@
 //! The verbs of a stored resource, as capabilities.
 
 use super::{Created, Deleted, ListPage, Rest, Updated, UpdatedObject, Verb};
-use crate::capability::{
+use crate::custom::shape_of;
+use crate::rest::capability::{
     CollectionDeleter, Creater, Deleter, Getter, Lister, RestStorage, Updater, Watcher,
 };
-use crate::custom::shape_of;
-use crate::strategy::BoxFuture;
-use crate::watch::EventStream;
+use crate::storage::watch::EventStream;
+use crate::store::strategy::BoxFuture;
 use crate::{RequestContext, Stored};
 use kubist_api::{Kind, ResourceFacts};
 use kubist_apimachinery::{

@@ -1,13 +1,13 @@
 //! Get, list and watch.
 
 use super::{ListPage, Rest, Verb};
-use crate::list::{list_version, parse_version};
-use crate::predicate::Predicate;
-use crate::scale;
+use crate::rest::scale;
+use crate::rest::subresource::Subresource;
+use crate::storage::error::Operation;
+use crate::storage::list::{list_version, parse_version};
+use crate::storage::predicate::Predicate;
+use crate::storage::watch::EventStream;
 use crate::storage::{ListRequest, Listed, Scope, Unreadable, WatchRequest, has_none_upstream};
-use crate::storage_error::Operation;
-use crate::subresource::Subresource;
-use crate::watch::EventStream;
 use crate::{RequestContext, Stored};
 use kubist_apimachinery::{
     FieldSelector, ListOptions, OptionsError, ResourceVersion, Selector, Status,
@@ -205,7 +205,7 @@ impl Rest {
             self.check_field(term.field.as_str())?;
         }
         let fields = match self.facts.group {
-            "events.k8s.io" => fields.transform(crate::convert::event_field)?,
+            "events.k8s.io" => fields.transform(crate::kinds::convert::event_field)?,
             _ => fields.clone(),
         };
         Predicate::new(labels.clone(), fields, strategy)

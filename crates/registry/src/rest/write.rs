@@ -1,10 +1,11 @@
 //! Create and update, of objects and of their subresources.
 
 use super::{Created, Rest, Updated, UpdatedObject, Verb};
-use crate::kinds::event_rules;
+use crate::kinds::core::{event, pod_subresources};
+use crate::rest::scale;
+use crate::rest::subresource::Subresource;
 use crate::store::{GroupRules, Part, UpdateRequest};
-use crate::subresource::Subresource;
-use crate::{RequestContext, Stored, pod_subresources, scale};
+use crate::{RequestContext, Stored};
 use kubist_apimachinery::{AnyObject, PostOptions, Preconditions, Status};
 
 impl Rest {
@@ -138,7 +139,7 @@ impl Rest {
 
     /// Events have rules by the group that they are written to.
     pub(super) fn group_rules(&self) -> Option<GroupRules> {
-        (self.facts.group == "events.k8s.io").then_some(event_rules::NEWER)
+        (self.facts.group == "events.k8s.io").then_some(event::validation::NEWER)
     }
 
     /// What an update by this path may change.

@@ -3,8 +3,9 @@
 //! Lies above [`Storage`], so that nothing below knows of dry runs.
 
 use super::{Change, Changed, CreateRequest, Outcome, Storage, UpdateRequest, check};
-use crate::raw::given_version;
-use crate::{StorageError, Stored, stored_defaults};
+use crate::storage::raw::given_version;
+use crate::stored::defaults;
+use crate::{StorageError, Stored};
 use kubist_apimachinery::{AnyObject, Preconditions};
 use std::ops::Deref;
 use std::sync::Arc;
@@ -40,7 +41,7 @@ impl DryRunnable {
         // The answer keeps a resource version that would have been refused, as upstream.
         let given = given_version(&*object);
         let stored = Stored::from_object(self.kind(), given, object);
-        Ok(stored_defaults::complete(stored))
+        Ok(defaults::complete(stored))
     }
 
     /// As [`Storage::update`]. A dry run keeps the resource version.
@@ -81,7 +82,7 @@ impl DryRunnable {
             }
             (Changed::Write(object, _) | Changed::Create(object, _), _) => {
                 let stored = Stored::from_object(self.kind(), revision, object);
-                (stored_defaults::complete(stored), false)
+                (defaults::complete(stored), false)
             }
         };
         Ok(Outcome {

@@ -2,13 +2,13 @@
 
 use super::{Storage, WatchCache, upstream_form};
 use crate::RawStorage;
-use crate::cacher::{Cacher, CacherConfig};
 use crate::metrics::ResourceMetrics;
-use crate::storage_key::{KeyLayout, NoPlace};
-use crate::stored_cache::StoredCache;
-use crate::stored_codec::{StorageEncoding, StoredCodec};
-use crate::strategy::{PlainStrategy, Strategy};
-use crate::transformer::{Identity, LiveEncryption, TransformCounts, Transformer};
+use crate::storage::cacher::{Cacher, CacherConfig};
+use crate::storage::key::{KeyLayout, NoPlace};
+use crate::store::strategy::{PlainStrategy, Strategy};
+use crate::stored::cache::StoredCache;
+use crate::stored::codec::{StorageEncoding, StoredCodec};
+use crate::stored::transformer::{Identity, LiveEncryption, TransformCounts, Transformer};
 use hashbrown::HashMap;
 use kubist_api::{Kind, find_kind};
 use kubist_apimachinery::GroupResource;

@@ -1,7 +1,7 @@
 //! In what form upstream keeps built-in resources: protobuf in the version that storage hands out,
 //! but for what its servers of definitions and of APIServices keep, which is JSON.
 
-use crate::stored_codec::StorageEncoding;
+use crate::stored::codec::StorageEncoding;
 use kubist_apimachinery::GroupResource;
 
 struct InJson {

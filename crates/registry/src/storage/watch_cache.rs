@@ -1,6 +1,6 @@
 //! `WatchCache`: which resources have a watch cache, and how upstream's option says so.
 
-use crate::cacher::CacherConfig;
+use crate::storage::cacher::CacherConfig;
 use kubist_api::Kind;
 use kubist_apimachinery::GroupResource;
 use std::str::FromStr;

@@ -1,14 +1,14 @@
 //! Create: from a decoded body to a stored object.
 
 use super::{GroupRules, Store};
-use crate::hooks::{AllBegun, Begin};
-use crate::object_fields::{self, equal_in};
 use crate::registry::Shared;
 use crate::rest::warn;
 use crate::storage::CreateRequest;
-use crate::storage_error::{Operation, StorageError};
-use crate::strategy::{Admission, Generation, MetadataRules};
-use crate::validate_metadata::{validate_metadata, validate_named};
+use crate::storage::error::{Operation, StorageError};
+use crate::store::hooks::{AllBegun, Begin};
+use crate::store::object_fields::{self, equal_in};
+use crate::store::strategy::{Admission, Generation, MetadataRules};
+use crate::store::validate_metadata::{validate_metadata, validate_named};
 use crate::{NameRule, RequestContext, Stored};
 use kubist_apimachinery::{AnyObject, Status, Str};
 use kubist_storage::Guard;

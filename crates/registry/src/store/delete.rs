@@ -2,9 +2,9 @@
 
 use super::deletion::{self, Stage};
 use super::{Store, namespaces};
+use crate::storage::error::{Operation, StorageError};
 use crate::storage::{Change, Changed, DeleteRequest};
-use crate::storage_error::{Operation, StorageError};
-use crate::strategy::BoxFuture;
+use crate::store::strategy::BoxFuture;
 use crate::{Predicate, RequestContext, Stored};
 use kubist_apimachinery::{
     AnyObject, DeleteOptions, Deletion, FieldError, FieldPath, GroupKind, ObjectMeta,

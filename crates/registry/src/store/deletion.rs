@@ -2,7 +2,7 @@
 //!
 //! Pure: it reads no storage and no clock.
 
-use crate::strategy::{Dependents, Strategy};
+use crate::store::strategy::{Dependents, Strategy};
 use kubist_apimachinery::{
     AnyObject, GroupResource, ObjectMeta, Preconditions, PropagationPolicy, Status, Str, Time,
 };

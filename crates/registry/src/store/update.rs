@@ -2,14 +2,14 @@
 
 use super::create::remove_duplicate_owners;
 use super::{GroupRules, Store};
-use crate::hooks::{AllBegun, Begin};
-use crate::object_fields::{equal_in, number_of, splice};
 use crate::registry::Shared;
 use crate::rest::{UpdatedObject, warn};
+use crate::storage::error::Operation;
 use crate::storage::{Change, Changed, CreateRequest, Outcome};
-use crate::storage_error::Operation;
-use crate::strategy::{Admission, BoxFuture, Generation, StatusKeeps};
-use crate::validate_metadata::{validate_metadata_change, validate_metadata_update};
+use crate::store::hooks::{AllBegun, Begin};
+use crate::store::object_fields::{equal_in, number_of, splice};
+use crate::store::strategy::{Admission, BoxFuture, Generation, StatusKeeps};
+use crate::store::validate_metadata::{validate_metadata_change, validate_metadata_update};
 use crate::{RequestContext, Stored};
 use kubist_apimachinery::{
     AnyObject, FieldError, FieldPath, GroupKind, ObjectMeta, ResourceVersion, Status, Str,
@@ -86,7 +86,7 @@ impl Store {
     /// Checks the resource version of a new object against the stored one.
     fn check_version(&self, new: &dyn AnyObject, current: u64, name: &str) -> Result<(), Status> {
         let version = ResourceVersion::from(&new.meta().resource_version);
-        let wanted = crate::list::parse_version(&version)?;
+        let wanted = crate::storage::list::parse_version(&version)?;
         if wanted == 0 {
             if self.strategy.allow_unconditional_update() {
                 return Ok(());
@@ -329,7 +329,7 @@ impl TryUpdate<'_> {
         let (store, request) = (self.store, self.request);
         // Which version it was of does not matter, as upstream, if it is one.
         let version = ResourceVersion::from(&new.meta().resource_version);
-        crate::list::parse_version(&version)?;
+        crate::storage::list::parse_version(&version)?;
         new.meta_mut().resource_version = Str::default();
         let new = store.begin_create(request.shared, request.cx, new, request.rules)?;
         let ttl = store.strategy.time_to_live(&*new);

@@ -1,9 +1,9 @@
 //! The JSON of a stored object: written from its protobuf where that can be, else by decoding it.
 
 use super::Stored;
-use crate::claim_templates;
-use crate::object_version::VersionPlace;
-use crate::stored_json;
+use crate::kinds::apps::claim_templates;
+use crate::stored::version::VersionPlace;
+use crate::stored::written_json;
 use bytes::Bytes;
 use kubist_apimachinery::Status;
 use kubist_apimachinery::wire::Json;
@@ -34,7 +34,7 @@ impl Stored {
                 }
                 let object = self.object()?;
                 let json = if self.0.kind.is_custom() {
-                    stored_json::custom_shown(&**object)
+                    written_json::custom_shown(&**object)
                 } else {
                     serde_json::to_vec(&Json::part(&**object))
                 };

@@ -2,9 +2,9 @@
 //! else by decoding it.
 
 use super::Stored;
-use crate::convert::AUTOSCALER_ANNOTATIONS;
 use crate::kinds::TEMPLATE_GENERATION;
-use crate::object_version::{VersionPlace, first_field};
+use crate::kinds::convert::AUTOSCALER_ANNOTATIONS;
+use crate::stored::version::{VersionPlace, first_field};
 use kubist_api::meta::v1::PartialObjectMetadata;
 use kubist_apimachinery::wire::to_protobuf;
 use kubist_apimachinery::{ObjectMeta, Status};

@@ -29,7 +29,8 @@ pub struct Config {
     pub lease_ttl_max: Duration,
     /// How often watches that want progress get it unasked. Default: 10 minutes, as etcd.
     pub progress_every: Duration,
-    /// How often [`MemoryKv::run`](super::MemoryKv::run) ticks, and so how late a lease may end. Default: 500 ms.
+    /// How often [`MemoryKv::run`](super::MemoryKv::run) ticks, and so how late a lease may end.
+    /// Default: 500 ms.
     pub tick_every: Duration,
 }
 

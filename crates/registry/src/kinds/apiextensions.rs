@@ -1,0 +1,3 @@
+//! Kinds of `apiextensions.k8s.io`.
+
+pub(crate) mod custom_resource_definition;

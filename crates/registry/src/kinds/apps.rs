@@ -1,0 +1,8 @@
+//! Kinds of `apps`.
+
+pub(crate) mod claim_templates;
+pub(crate) mod controller_revision;
+pub(crate) mod daemon_set;
+pub(crate) mod deployment;
+pub(crate) mod replica_set;
+pub(crate) mod stateful_set;

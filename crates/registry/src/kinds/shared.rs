@@ -1,0 +1,13 @@
+//! What the checks and defaults of many kinds share.
+
+pub(crate) mod address_warnings;
+pub(crate) mod addresses;
+pub(crate) mod annotations;
+pub(crate) mod conditions;
+pub(crate) mod fill;
+pub(crate) mod go_struct;
+pub(crate) mod metadata_checks;
+pub(crate) mod plain;
+pub(crate) mod resources;
+pub(crate) mod rules;
+pub(crate) mod text_diff;

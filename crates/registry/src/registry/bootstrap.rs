@@ -1,0 +1,255 @@
+//! What every cluster has from the start, as upstream makes it: namespaces, the service of the
+//! API server, priority classes, the administrator's role.
+
+use crate::kinds::service_claims::ServiceClaims;
+use crate::registry::Shared;
+use crate::storage::error::{Operation, StorageError};
+use crate::store::{Part, UpdateRequest};
+use crate::{Replacement, RequestContext, User};
+use kubist_api::core::v1::{Namespace, Service, ServicePort};
+use kubist_api::networking::v1::ServiceCIDR;
+use kubist_api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, RoleRef, Subject};
+use kubist_api::scheduling::v1::PriorityClass;
+use kubist_apimachinery::{
+    AnyObject, Condition, IntOrString, KubeObject, ObjectMeta, Resource, Status, Str,
+};
+use std::any::Any;
+use std::net::Ipv4Addr;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// The namespaces that are always there.
+const NAMESPACES: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
+/// Priority classes for what must run first: name, value, description.
+const PRIORITY_CLASSES: [(&str, i32, &str); 2] = [
+    (
+        "system-node-critical",
+        2_000_001_000,
+        "Used for system critical pods that must not be moved from their current node.",
+    ),
+    (
+        "system-cluster-critical",
+        2_000_000_000,
+        "Used for system critical pods that must run in the cluster, but can be moved to another \
+         node if necessary.",
+    ),
+];
+
+/// A request of the server's own.
+pub(crate) fn request(shared: &Shared) -> RequestContext {
+    let user = User {
+        name: "system:apiserver".into(),
+        groups: vec!["system:masters".into()],
+        ..User::default()
+    };
+    RequestContext::new(user, shared.clock.now())
+}
+
+/// Creates what is missing. What exists stays as it is.
+pub(crate) async fn run(shared: &Shared) -> Result<(), Status> {
+    let cx = &request(shared);
+    for name in NAMESPACES {
+        let namespace = Namespace {
+            metadata: named("", name),
+            ..Namespace::default()
+        };
+        ensure(shared, cx, "", namespace).await?;
+    }
+    if let Some(claims) = &shared.services {
+        ensure_service_cidr(shared, cx, &claims.cidr()).await?;
+        ensure_kubernetes_service(shared, cx, claims).await?;
+    }
+    for (name, value, description) in PRIORITY_CLASSES {
+        let class = PriorityClass {
+            metadata: named("", name),
+            value,
+            description: description.into(),
+            ..PriorityClass::default()
+        };
+        ensure(shared, cx, "", class).await?;
+    }
+    let (role, binding) = administrator();
+    ensure(shared, cx, "", role).await?;
+    ensure(shared, cx, "", binding).await
+}
+
+fn named(namespace: &str, name: &str) -> ObjectMeta {
+    ObjectMeta {
+        name: name.into(),
+        namespace: namespace.into(),
+        ..ObjectMeta::default()
+    }
+}
+
+/// The network that services get addresses from, which is ready at once, as upstream.
+async fn ensure_service_cidr(
+    shared: &Shared,
+    cx: &RequestContext,
+    cidr: &str,
+) -> Result<(), Status> {
+    let mut object = ServiceCIDR {
+        metadata: named("", "kubernetes"),
+        ..ServiceCIDR::default()
+    };
+    object.spec.cidrs.push(cidr.into());
+    ensure(shared, cx, "", object.clone()).await?;
+    let Some(store) = shared.find(ServiceCIDR::GROUP, ServiceCIDR::PLURAL) else {
+        return Ok(());
+    };
+    let Some(stored) = shared.one(store, "", "kubernetes").await? else {
+        return Ok(());
+    };
+    let stored: &dyn Any = &**stored.object()?;
+    let known = stored.downcast_ref::<ServiceCIDR>();
+    if known.is_none_or(|it| !it.status.conditions.is_empty() || it.spec != object.spec) {
+        return Ok(());
+    }
+    object.status.conditions.push(Condition {
+        type_: "Ready".into(),
+        status: "True".into(),
+        last_transition_time: Some(cx.now()),
+        message: "Kubernetes default Service CIDR is ready".into(),
+        ..Condition::default()
+    });
+    let request = UpdateRequest {
+        shared,
+        cx,
+        namespace: "",
+        name: "kubernetes",
+        object: &Replacement(Box::new(object)),
+        part: Part::Status,
+        subresource: "status",
+        dry_run: false,
+        rules: None,
+    };
+    match store.update(request).await {
+        // Another server was faster.
+        Err(status) if status.is_conflict() => Ok(()),
+        result => result.map(drop),
+    }
+}
+
+/// How long another server that has the address of `kubernetes` may take to make the service.
+const KUBERNETES_TRIES: usize = 20;
+const KUBERNETES_PAUSE: Duration = Duration::from_millis(100);
+
+/// Makes the service `kubernetes`. A server that has its address and does not make it has ended in
+/// the middle, and the address is taken from it.
+async fn ensure_kubernetes_service(
+    shared: &Shared,
+    cx: &RequestContext,
+    claims: &ServiceClaims,
+) -> Result<(), Status> {
+    let address = claims.first_address();
+    let ensure = || ensure(shared, cx, "default", kubernetes_service(shared, address));
+    for _ in 0..KUBERNETES_TRIES {
+        match ensure().await {
+            Err(status) if status.is_invalid() => sleep(KUBERNETES_PAUSE).await,
+            result => return result,
+        }
+    }
+    claims.take_away(address, "default", "kubernetes").await?;
+    match ensure().await {
+        // It is another service's: a cluster can do without.
+        Err(status) if status.is_invalid() => Ok(()),
+        result => result,
+    }
+}
+
+/// The service by which pods reach the API server; it has the first cluster IP.
+fn kubernetes_service(shared: &Shared, address: Ipv4Addr) -> Service {
+    let mut service = Service {
+        metadata: named("default", "kubernetes"),
+        ..Service::default()
+    };
+    let labels = &mut service.metadata.labels;
+    labels.insert("component".into(), "apiserver".into());
+    labels.insert("provider".into(), "kubernetes".into());
+    service.spec.type_ = "ClusterIP".into();
+    service.spec.session_affinity = "None".into();
+    service.spec.cluster_ip = address.to_string().into();
+    service.spec.ports.push(ServicePort {
+        name: "https".into(),
+        protocol: "TCP".into(),
+        port: 443,
+        target_port: IntOrString::Int(i32::from(shared.server_port)),
+        ..ServicePort::default()
+    });
+    service
+}
+
+fn administrator() -> (ClusterRole, ClusterRoleBinding) {
+    const RBAC: &str = "rbac.authorization.k8s.io";
+    let all = || vec![Str::from("*")];
+    let metadata = || {
+        let mut metadata = named("", "cluster-admin");
+        let label = "kubernetes.io/bootstrapping";
+        metadata.labels.insert(label.into(), "rbac-defaults".into());
+        let annotation = "rbac.authorization.kubernetes.io/autoupdate";
+        metadata
+            .annotations
+            .insert(annotation.into(), "true".into());
+        metadata
+    };
+    let role = ClusterRole {
+        metadata: metadata(),
+        rules: vec![
+            PolicyRule {
+                verbs: all(),
+                api_groups: all(),
+                resources: all(),
+                ..PolicyRule::default()
+            },
+            PolicyRule {
+                verbs: all(),
+                non_resource_urls: all(),
+                ..PolicyRule::default()
+            },
+        ],
+        ..ClusterRole::default()
+    };
+    let binding = ClusterRoleBinding {
+        metadata: metadata(),
+        role_ref: RoleRef {
+            api_group: RBAC.into(),
+            kind: "ClusterRole".into(),
+            name: "cluster-admin".into(),
+        },
+        subjects: vec![Subject {
+            kind: "Group".into(),
+            api_group: RBAC.into(),
+            name: "system:masters".into(),
+            ..Subject::default()
+        }],
+    };
+    (role, binding)
+}
+
+/// Creates an object, unless there is one of its name.
+async fn ensure<K: KubeObject>(
+    shared: &Shared,
+    cx: &RequestContext,
+    namespace: &str,
+    object: K,
+) -> Result<(), Status> {
+    let Some(store) = shared.find(K::GROUP, K::PLURAL) else {
+        return Ok(());
+    };
+    let name = object.metadata().name.clone();
+    let key = store.storage.keys().key(namespace, &name)?;
+    match store.storage.get(&key, None).await {
+        Ok(None) => {}
+        // One that cannot be read is there, too, and is no reason not to serve the others.
+        Ok(Some(_)) | Err(StorageError::Refused(_)) => return Ok(()),
+        Err(error) => return Err(error.to_status(Operation::Get, &store.resource(), &name)),
+    }
+    let object: Box<dyn AnyObject> = Box::new(object);
+    match store
+        .create(shared, cx, namespace, object, false, None)
+        .await
+    {
+        // Another server was faster.
+        Err(status) if status.is_already_exists() => Ok(()),
+        result => result.map(drop),
+    }
+}

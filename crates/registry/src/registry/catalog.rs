@@ -1,0 +1,235 @@
+//! `ServedGroup`: everything that is served, as discovery tells it.
+//!
+//! Built-in groups in their order, with what the embedder added, and then those of custom
+//! resources. The verbs are those that the resources have.
+
+use crate::custom::Served;
+use crate::registry::Registry;
+use crate::registry::runtime_config::RuntimeConfig;
+use crate::rest::capability::RestStorage;
+use kubist_api::{GROUPS, ResourceFacts, SubresourceFacts};
+use kubist_apimachinery::Str;
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+/// A group that is served.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServedGroup {
+    /// The name; empty for core.
+    pub name: Str,
+    /// The preferred version.
+    pub preferred: Str,
+    /// The versions, preferred first.
+    pub versions: Vec<ServedVersion>,
+}
+
+/// A version of a group.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServedVersion {
+    /// The version.
+    pub version: Str,
+    /// `group/version`, or the version alone for core.
+    pub api_version: Str,
+    /// The resources.
+    pub resources: Vec<ServedResource>,
+}
+
+/// A resource.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ServedResource {
+    /// Its names.
+    pub facts: &'static ResourceFacts,
+    /// What can be done.
+    pub verbs: Vec<&'static str>,
+    /// Paths below an object, and what can be done there.
+    pub subresources: Vec<(&'static SubresourceFacts, Vec<&'static str>)>,
+}
+
+impl ServedGroup {
+    /// A version of the group.
+    pub fn version(&self, name: &str) -> Option<&ServedVersion> {
+        self.versions.iter().find(|it| it.version == *name)
+    }
+}
+
+impl ServedVersion {
+    /// A resource of the version, by its plural.
+    pub fn resource(&self, plural: &str) -> Option<&ServedResource> {
+        self.resources.iter().find(|it| it.facts.plural == plural)
+    }
+}
+
+impl ServedResource {
+    /// A resource with the verbs that it has.
+    pub(crate) fn of(storage: &dyn RestStorage) -> Self {
+        let facts = storage.facts();
+        let subresources = facts.subresources.iter().map(|it| {
+            let part = storage.subresource(it.name);
+            // What connects to nodes is served elsewhere.
+            let verbs = part.map_or_else(|| it.verbs.to_vec(), |part| part.verbs());
+            (it, verbs)
+        });
+        Self {
+            facts,
+            verbs: storage.verbs(),
+            subresources: subresources.collect(),
+        }
+    }
+
+    /// A resource that is not stored: reviews, bindings.
+    fn made_up(facts: &'static ResourceFacts) -> Self {
+        Self {
+            facts,
+            verbs: facts.verbs.to_vec(),
+            subresources: facts
+                .subresources
+                .iter()
+                .map(|it| (it, it.verbs.to_vec()))
+                .collect(),
+        }
+    }
+}
+
+/// The groups that do not change, with their resources.
+pub(crate) fn built_in(registry: &Registry, config: &RuntimeConfig) -> Vec<ServedGroup> {
+    let resource = |facts: &'static ResourceFacts| match registry.storage(
+        facts.group,
+        facts.version,
+        facts.plural,
+    ) {
+        Some(storage) => ServedResource::of(&*storage),
+        None => ServedResource::made_up(facts),
+    };
+    let groups = GROUPS.iter().filter_map(|group| {
+        let versions = group.versions.iter().map(|version| {
+            let resources = version.resources.iter();
+            let resources = resources.filter(|it| config.serves_resource(it));
+            ServedVersion {
+                version: version.version.into(),
+                api_version: version.api_version.into(),
+                resources: resources.map(resource).collect(),
+            }
+        });
+        let versions: Vec<ServedVersion> = versions.filter(|it| !it.resources.is_empty()).collect();
+        let preferred = versions.iter().find(|it| it.version == *group.preferred);
+        let preferred = preferred.or_else(|| versions.first())?.version.clone();
+        Some(ServedGroup {
+            name: group.name.into(),
+            preferred,
+            versions,
+        })
+    });
+    groups.collect()
+}
+
+/// Adds resources that were defined or given at run time.
+pub(crate) fn with_more<'a>(
+    groups: &[ServedGroup],
+    more: impl Iterator<Item = &'a dyn RestStorage>,
+) -> Arc<[ServedGroup]> {
+    let mut groups = groups.to_vec();
+    let before = groups.len();
+    let mut more: Vec<&dyn RestStorage> = more.collect();
+    more.sort_by_key(|it| (it.facts().group, it.facts().plural));
+    for storage in more {
+        add(&mut groups, storage);
+    }
+    for group in &mut groups[before..] {
+        let rank = |it: &ServedVersion| Reverse(rank(&it.version));
+        group.versions.sort_by_cached_key(rank);
+        if let Some(first) = group.versions.first() {
+            group.preferred = first.version.clone();
+        }
+    }
+    groups.into()
+}
+
+fn add(groups: &mut Vec<ServedGroup>, storage: &dyn RestStorage) {
+    let facts = storage.facts();
+    let found = groups.iter().position(|it| it.name == *facts.group);
+    let index = found.unwrap_or_else(|| {
+        groups.push(ServedGroup {
+            name: facts.group.into(),
+            preferred: facts.version.into(),
+            versions: Vec::new(),
+        });
+        groups.len() - 1
+    });
+    let versions = &mut groups[index].versions;
+    let found = versions.iter().position(|it| it.version == *facts.version);
+    let index = found.unwrap_or_else(|| {
+        let api_version = match facts.group {
+            "" => facts.version.into(),
+            group => format!("{group}/{}", facts.version).into(),
+        };
+        versions.push(ServedVersion {
+            version: facts.version.into(),
+            api_version,
+            resources: Vec::new(),
+        });
+        versions.len() - 1
+    });
+    versions[index].resources.push(ServedResource::of(storage));
+}
+
+/// How far a version is: `v2` before `v1` before `v1beta1` before `v1alpha1` before other names,
+/// those from a to z.
+pub(crate) fn rank(version: &str) -> (u8, u64, u64, Reverse<String>) {
+    let none = (0, 0, 0, Reverse(version.to_owned()));
+    let Some(rest) = version.strip_prefix('v') else {
+        return none;
+    };
+    let digits = rest.find(|it: char| !it.is_ascii_digit());
+    let (major, rest) = rest.split_at(digits.unwrap_or(rest.len()));
+    let Ok(major) = major.parse() else {
+        return none;
+    };
+    let minor = |stage: u8, text: &str| match text.parse() {
+        Ok(minor) => (stage, major, minor, Reverse(String::new())),
+        Err(_) => none.clone(),
+    };
+    if rest.is_empty() {
+        (3, major, 0, Reverse(String::new()))
+    } else if let Some(text) = rest.strip_prefix("beta") {
+        minor(2, text)
+    } else if let Some(text) = rest.strip_prefix("alpha") {
+        minor(1, text)
+    } else {
+        none
+    }
+}
+
+/// The custom resources of a time, as storages.
+pub(crate) fn custom(served: &Served) -> impl Iterator<Item = &dyn RestStorage> {
+    served
+        .resources
+        .values()
+        .map(|rest| &**rest as &dyn RestStorage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rank;
+
+    #[test]
+    fn versions_are_ranked_as_clients_expect() {
+        let ranked = [
+            "v10",
+            "v2",
+            "v1",
+            "v11beta2",
+            "v10beta3",
+            "v3beta1",
+            "v12alpha1",
+            "v11alpha2",
+            "foo1",
+            "foo10",
+        ];
+        for pair in ranked.windows(2) {
+            assert!(rank(pair[0]) > rank(pair[1]), "{pair:?}");
+        }
+    }
+}

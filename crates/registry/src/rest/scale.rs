@@ -1,0 +1,260 @@
+//! `scale`: the replicas of a workload, as an object of their own.
+//!
+//! A projection of the workload, not stored: reading it shows part of the workload, writing it is
+//! an update of the workload.
+
+use crate::custom::{ScalePaths, custom, custom_mut};
+use crate::rest::UpdatedObject;
+use crate::store::validate_metadata::validate_metadata;
+use crate::{MetadataRules, NameRule};
+use kubist_api::apps::v1::{Deployment, ReplicaSet, StatefulSet};
+use kubist_api::autoscaling::v1::Scale;
+use kubist_api::core::v1::ReplicationController;
+use kubist_apimachinery::{
+    AnyObject, FieldError, FieldPath, GroupKind, GroupResource, LabelSelector, ObjectMeta,
+    Preconditions, Selector, Status, Str, format_label_selector,
+};
+use std::any::Any;
+
+/// In place of the replicas that a custom object does not have, for a patch to replace.
+const MISSING: i32 = i32::MIN;
+
+/// The scale of a workload; None if the kind has none.
+///
+/// # Errors
+/// A custom object does not say how many replicas it wants, or not with a number.
+pub(crate) fn of(
+    object: &dyn AnyObject,
+    paths: Option<&ScalePaths>,
+) -> Result<Option<Scale>, Status> {
+    let scale = begun(object, paths)?;
+    match (&scale, paths) {
+        (Some(scale), Some(paths)) if scale.spec.replicas == MISSING => Err(paths.missing()),
+        _ => Ok(scale),
+    }
+}
+
+/// The scale that an update begins with, which may be without replicas.
+fn begun(object: &dyn AnyObject, paths: Option<&ScalePaths>) -> Result<Option<Scale>, Status> {
+    if let (Some(object), Some(paths)) = (custom(object), paths) {
+        let mut scale = Scale {
+            metadata: metadata(&object.metadata),
+            ..Scale::default()
+        };
+        if !paths.read(object, &mut scale)? {
+            scale.spec.replicas = MISSING;
+        }
+        return Ok(Some(scale));
+    }
+    Ok(built_in(object))
+}
+
+fn built_in(object: &dyn AnyObject) -> Option<Scale> {
+    let any: &dyn Any = object;
+    let (replicas, current, selector) = if let Some(it) = any.downcast_ref::<Deployment>() {
+        let selector = text(it.spec.selector.as_deref());
+        (it.spec.replicas, it.status.replicas, selector)
+    } else if let Some(it) = any.downcast_ref::<ReplicaSet>() {
+        let selector = text(it.spec.selector.as_deref());
+        (it.spec.replicas, it.status.replicas, selector)
+    } else if let Some(it) = any.downcast_ref::<StatefulSet>() {
+        let selector = text(it.spec.selector.as_deref());
+        (it.spec.replicas, it.status.replicas, selector)
+    } else {
+        let it = any.downcast_ref::<ReplicationController>()?;
+        let selector = Selector::from_labels(&it.spec.selector).to_string().into();
+        (it.spec.replicas, it.status.replicas, selector)
+    };
+    let mut scale = Scale {
+        metadata: metadata(object.meta()),
+        ..Scale::default()
+    };
+    scale.spec.replicas = replicas.unwrap_or(1);
+    scale.status.replicas = current;
+    scale.status.selector = selector;
+    Some(scale)
+}
+
+/// What a scale shows of the metadata.
+fn metadata(meta: &ObjectMeta) -> ObjectMeta {
+    ObjectMeta {
+        name: meta.name.clone(),
+        namespace: meta.namespace.clone(),
+        uid: meta.uid.clone(),
+        resource_version: meta.resource_version.clone(),
+        creation_timestamp: meta.creation_timestamp,
+        ..ObjectMeta::default()
+    }
+}
+
+fn text(selector: Option<&LabelSelector>) -> Str {
+    let parsed = selector.and_then(|it| Selector::try_from(it).ok());
+    parsed.map_or_else(
+        || format_label_selector(selector).into(),
+        |selector| selector.to_string().into(),
+    )
+}
+
+fn set(object: &mut dyn AnyObject, replicas: i32, paths: Option<&ScalePaths>) {
+    if let (Some(object), Some(paths)) = (custom_mut(object), paths) {
+        paths.set(object, replicas);
+        return;
+    }
+    let any: &mut dyn Any = object;
+    if let Some(it) = any.downcast_mut::<Deployment>() {
+        it.spec.replicas = Some(replicas);
+    } else if let Some(it) = any.downcast_mut::<ReplicaSet>() {
+        it.spec.replicas = Some(replicas);
+    } else if let Some(it) = any.downcast_mut::<StatefulSet>() {
+        it.spec.replicas = Some(replicas);
+    } else if let Some(it) = any.downcast_mut::<ReplicationController>() {
+        it.spec.replicas = Some(replicas);
+    }
+}
+
+/// An update of a scale, as one of the workload.
+pub(crate) struct Scaled<'a> {
+    /// What makes the new scale.
+    pub(crate) scale: &'a dyn UpdatedObject,
+    /// What the workload is one of.
+    pub(crate) resource: GroupResource,
+    /// The name of the workload.
+    pub(crate) name: &'a str,
+    /// The answer if the workload has no scale.
+    pub(crate) missing: Status,
+    /// Where a custom object has it.
+    pub(crate) paths: Option<&'a ScalePaths>,
+}
+
+impl UpdatedObject for Scaled<'_> {
+    fn preconditions(&self) -> Preconditions {
+        self.scale.preconditions()
+    }
+
+    fn updated(&self, old: Option<&dyn AnyObject>) -> Result<Box<dyn AnyObject>, Status> {
+        let old = old.ok_or_else(|| self.missing.clone())?;
+        let scale = begun(old, self.paths)?.ok_or_else(|| self.missing.clone())?;
+        let new = self.scale.updated(Some(&scale))?;
+        let new: &dyn Any = &*new;
+        let new = new
+            .downcast_ref::<Scale>()
+            .ok_or_else(|| Status::bad_request("expected a Scale"))?;
+        if let Some(paths) = self.paths
+            && new.spec.replicas == MISSING
+        {
+            return Err(paths.still_missing());
+        }
+        // The rules of a custom object have words of their own for it.
+        if self.paths.is_none() {
+            self.check(new, old)?;
+        }
+        let mut object = old.boxed_clone();
+        set(&mut *object, new.spec.replicas, self.paths);
+        let version = &new.metadata.resource_version;
+        // A custom object must say which version it replaces; its scale need not.
+        if !version.is_empty() || self.paths.is_none() {
+            object.meta_mut().resource_version = version.clone();
+        }
+        Ok(object)
+    }
+}
+
+impl Scaled<'_> {
+    /// The metadata of a scale is checked although nothing of it is kept.
+    fn check(&self, new: &Scale, old: &dyn AnyObject) -> Result<(), Status> {
+        let (names, rules) = (NameRule::DnsSubdomain, MetadataRules::Strict);
+        let mut errors = validate_metadata(&new.metadata, true, names, rules);
+        if new.spec.replicas < 0 {
+            let path = FieldPath::new("spec").child("replicas");
+            let detail = "must be greater than or equal to 0";
+            errors.push(FieldError::invalid(&path, new.spec.replicas, detail));
+        }
+        if !errors.is_empty() {
+            let kind = GroupKind::new("autoscaling", "Scale");
+            return Err(Status::invalid(&kind, self.name, &errors));
+        }
+        let (wanted, found) = (&new.metadata.uid, &old.meta().uid);
+        if !wanted.is_empty() && wanted != found {
+            let why = format!(
+                "Precondition failed: UID in precondition: {wanted}, UID in object meta: {found}"
+            );
+            let resource = format!("{}/scale", self.resource.resource);
+            let resource = GroupResource::new(self.resource.group.clone(), resource);
+            return Err(Status::conflict(&resource, self.name, why));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Replacement;
+
+    fn deployment() -> Deployment {
+        let mut object = Deployment::default();
+        object.metadata.name = "web".into();
+        object.metadata.resource_version = "7".into();
+        object.metadata.namespace = "default".into();
+        object.metadata.uid = "u".into();
+        object.metadata.labels.insert("x".into(), "y".into());
+        object.spec.replicas = Some(2);
+        let selector = object.spec.selector.get_or_insert_default();
+        selector.match_labels.insert("app".into(), "web".into());
+        object.status.replicas = 1;
+        object
+    }
+
+    fn scaled(replicas: i32) -> Result<Box<dyn AnyObject>, Status> {
+        changed(|scale| scale.spec.replicas = replicas)
+    }
+
+    fn changed(change: impl FnOnce(&mut Scale)) -> Result<Box<dyn AnyObject>, Status> {
+        let scale = of(&deployment(), None).expect("nothing is custom");
+        let mut scale = scale.expect("deployments scale");
+        change(&mut scale);
+        let scaled = Scaled {
+            scale: &Replacement(Box::new(scale)),
+            resource: GroupResource::new("apps", "deployments"),
+            name: "web",
+            missing: Status::internal_error("no scale"),
+            paths: None,
+        };
+        scaled.updated(Some(&deployment()))
+    }
+
+    #[test]
+    fn a_scale_shows_replicas_and_selector() {
+        let scale = of(&deployment(), None).expect("nothing is custom");
+        let scale = scale.expect("deployments scale");
+        assert_eq!((scale.spec.replicas, scale.status.replicas), (2, 1));
+        assert_eq!(scale.status.selector, "app=web");
+        assert_eq!(scale.metadata.resource_version, "7");
+        assert!(scale.metadata.labels.is_empty());
+        let pod = kubist_api::core::v1::Pod::default();
+        assert!(of(&pod, None).expect("nothing is custom").is_none());
+    }
+
+    #[test]
+    fn a_new_scale_changes_the_replicas_alone() {
+        let mut expected = deployment();
+        expected.spec.replicas = Some(5);
+        assert!(scaled(5).expect("it is valid").equals(&expected));
+        let status = scaled(-1).expect_err("there is no such number of pods");
+        assert!(status.is_invalid());
+    }
+
+    #[test]
+    fn the_metadata_of_a_scale_is_checked_before_it_is_forgotten() {
+        let status = changed(|scale| scale.metadata.finalizers.push("a/b/c".into()));
+        let status = status.expect_err("it is no name");
+        let start = "Scale.autoscaling \"web\" is invalid: metadata.finalizers: Invalid value";
+        assert!(status.message.starts_with(start), "{}", status.message);
+        let status = changed(|scale| scale.metadata.uid = "x".into());
+        assert_eq!(
+            status.expect_err("it is another").message,
+            "Operation cannot be fulfilled on deployments/scale.apps \"web\": Precondition \
+             failed: UID in precondition: x, UID in object meta: u"
+        );
+    }
+}

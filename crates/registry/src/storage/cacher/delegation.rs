@@ -1,0 +1,161 @@
+//! Which lists a cache answers, and which go to storage. Pure.
+//!
+//! | version | match | limit | continue | answered by |
+//! |---|---|---|---|---|
+//! | unset | | any | | the cache, once it is as new as storage; storage, if that takes too long |
+//! | 0 | | ignored | | the cache, as it is |
+//! | N | none, `NotOlderThan` | none | | the cache, once it is at N |
+//! | N | `Exact`, or none with a limit | any | | the cache, if it has that state; else storage |
+//! | unset, 0 | | any | at N | the cache, if it has that state; else storage |
+//! | unset, 0 | | any | at the newest | as unset |
+//!
+//! Where storage cannot say how far the cache is, it answers all but version 0.
+//!
+//! One object at an exact version is storage's. A cache that is not ready answers nothing: lists
+//! of an exact state, and lists with a limit and no selectors, go to storage; others are refused.
+
+use crate::storage::ListRequest;
+use crate::storage::continue_token::ContinueToken;
+use crate::storage::list::list_version;
+use kubist_apimachinery::{ListPosition, Status};
+
+/// What answers a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answers {
+    /// Storage.
+    Storage,
+    /// The cache, as it is.
+    Any,
+    /// The cache, once it is as new as storage.
+    MostRecent,
+    /// The cache, once it is at this revision.
+    NotOlderThan(u64),
+    /// The cache, if it has this state.
+    Exact(u64),
+}
+
+/// What answers a list. 400 for a version or a token that is none.
+pub(super) fn of_list(
+    position: &ListPosition,
+    request: &ListRequest<'_>,
+) -> Result<Answers, Status> {
+    let exact = |revision| {
+        if request.is_single() {
+            Answers::Storage
+        } else {
+            Answers::Exact(revision)
+        }
+    };
+    Ok(match position {
+        ListPosition::Any => Answers::Any,
+        ListPosition::MostRecent => Answers::MostRecent,
+        ListPosition::NotOlderThan(version) => Answers::NotOlderThan(list_version(version)?),
+        ListPosition::Exact { version, .. } => exact(list_version(version)?),
+        ListPosition::Continue(token) => match ContinueToken::decode(token)?.revision {
+            Some(revision) => exact(revision),
+            None => Answers::MostRecent,
+        },
+    })
+}
+
+/// Whether storage answers while the cache is not ready.
+pub(super) fn without_cache(answers: Answers, request: &ListRequest<'_>) -> bool {
+    match answers {
+        Answers::Storage | Answers::Exact(_) => true,
+        Answers::Any | Answers::MostRecent | Answers::NotOlderThan(_) => {
+            request.options.limit > 0 && request.predicate.is_everything()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::Scope;
+    use crate::{PlainStrategy, Predicate};
+    use kubist_apimachinery::{GroupResource, ListOptions};
+    use std::sync::Arc;
+
+    fn rule(query: &str, name: Option<&str>) -> (Result<Answers, i32>, bool) {
+        let pairs = query.split('&').filter_map(|it| it.split_once('='));
+        let options = ListOptions::from_query(pairs).expect("a valid query");
+        let strategy = Arc::new(PlainStrategy::default());
+        let (labels, fields) = (&options.label_selector, &options.field_selector);
+        let predicate = Predicate::new(labels.clone(), fields.clone(), strategy).expect("known");
+        let request = ListRequest {
+            resource: &GroupResource::new("", "pods"),
+            scope: Scope {
+                namespace: "ns",
+                name,
+            },
+            predicate: &predicate,
+            options: &options,
+        };
+        let position = crate::storage::list::position(&options).expect("valid options");
+        let answers = of_list(&position, &request).map_err(|it| it.code);
+        let without = answers.is_ok_and(|it| without_cache(it, &request));
+        (answers, without)
+    }
+
+    #[test]
+    fn every_combination_of_options_has_its_answer() {
+        let token = |revision| {
+            let start = "a\0".to_owned();
+            format!("continue={}", ContinueToken { revision, start }.encode())
+        };
+        let (at_seven, newest) = (token(Some(7)), token(None));
+        for (version, without_limit, with_limit) in [
+            ("", Answers::MostRecent, Answers::MostRecent),
+            ("resourceVersion=0", Answers::Any, Answers::Any),
+            (
+                "resourceVersion=0&resourceVersionMatch=NotOlderThan",
+                Answers::Any,
+                Answers::Any,
+            ),
+            (
+                "resourceVersion=7",
+                Answers::NotOlderThan(7),
+                Answers::Exact(7),
+            ),
+            (
+                "resourceVersion=7&resourceVersionMatch=NotOlderThan",
+                Answers::NotOlderThan(7),
+                Answers::NotOlderThan(7),
+            ),
+            (
+                "resourceVersion=7&resourceVersionMatch=Exact",
+                Answers::Exact(7),
+                Answers::Exact(7),
+            ),
+            (at_seven.as_str(), Answers::Exact(7), Answers::Exact(7)),
+            (newest.as_str(), Answers::MostRecent, Answers::MostRecent),
+        ] {
+            for (limit, expected) in [("", without_limit), ("&limit=5", with_limit)] {
+                for selector in ["", "&labelSelector=a=b", "&fieldSelector=metadata.name!=x"] {
+                    let query = format!("{version}{limit}{selector}");
+                    let exact = matches!(expected, Answers::Exact(_));
+                    let plain = !limit.is_empty() && selector.is_empty();
+                    assert_eq!(
+                        rule(&query, None),
+                        (Ok(expected), exact || plain),
+                        "{query}"
+                    );
+                }
+                let single = match expected {
+                    Answers::Exact(_) => Answers::Storage,
+                    other => other,
+                };
+                let query = format!("{version}{limit}");
+                assert_eq!(rule(&query, Some("a")).0, Ok(single), "{query}");
+                let query = format!("{query}&fieldSelector=metadata.name=a");
+                assert_eq!(rule(&query, None).0, Ok(single), "{query}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_version_and_no_token_is_refused() {
+        assert_eq!(rule("resourceVersion=x", None).0, Err(400));
+        assert_eq!(rule("continue=x", None).0, Err(400));
+    }
+}

@@ -1,0 +1,217 @@
+//! `Predicate`: the selectors of a list or a watch, against one object at a time.
+//!
+//! Names come from the key and labels from the scanned metadata, so an object is decoded only for
+//! fields beyond those.
+
+mod field_rules;
+
+use crate::store::strategy::ALWAYS_SELECTABLE;
+use crate::{Stored, Strategy};
+use field_rules::FieldRules;
+use kubist_apimachinery::{FieldSelector, LabelMatcher, Selector, Status};
+use std::sync::Arc;
+
+/// Label and field selectors of one resource. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Predicate {
+    ready: Arc<Ready>,
+    strategy: Arc<dyn Strategy>,
+}
+
+/// The selectors in the form that takes the least time and room: each watch keeps one.
+#[derive(Debug, Default)]
+struct Ready {
+    labels: Labels,
+    fields: FieldRules,
+    /// What it takes to judge an object beside looking at it, in bytes that are looked at.
+    cost: usize,
+}
+
+#[derive(Debug, Default)]
+enum Labels {
+    #[default]
+    All,
+    /// So short that looking up each key costs less than looking at all labels.
+    Short(Selector),
+    Long(LabelMatcher),
+}
+
+/// Requirements and values of a short selector.
+const SHORT_MAX: usize = 16;
+/// What it takes to try one requirement, in bytes that are looked at.
+const REQUIREMENT: usize = 32;
+
+impl Ready {
+    fn new(labels: Selector, fields: &FieldSelector) -> Self {
+        let requirements = labels.requirements().iter();
+        let length: usize = requirements.map(|it| 1 + it.values().len()).sum();
+        let labels = if labels.is_everything() {
+            Labels::All
+        } else if length > SHORT_MAX {
+            Labels::Long(labels.matcher())
+        } else {
+            Labels::Short(labels)
+        };
+        let fields = FieldRules::new(fields);
+        // However long it is: beyond these, no requirement is tried that is not asked for.
+        let tried = length.min(SHORT_MAX) + fields.iter().count();
+        Self {
+            labels,
+            fields,
+            cost: tried * REQUIREMENT,
+        }
+    }
+}
+
+impl Predicate {
+    /// The selectors, if the kind has those fields. 400 if not.
+    pub fn new(
+        labels: Selector,
+        fields: FieldSelector,
+        strategy: Arc<dyn Strategy>,
+    ) -> Result<Self, Status> {
+        let more = strategy.selectable_fields();
+        for term in fields.terms() {
+            let field = term.field.as_str();
+            if ALWAYS_SELECTABLE.contains(&field) || more.contains(&field) {
+                continue;
+            }
+            let message = if more.is_empty() {
+                let [name, namespace] = ALWAYS_SELECTABLE;
+                format!("{field:?} is not a known field selector: only {name:?}, {namespace:?}")
+            } else {
+                format!("field label not supported: {field}")
+            };
+            return Err(Status::bad_request(message));
+        }
+        Ok(Self {
+            ready: Arc::new(Ready::new(labels, &fields)),
+            strategy,
+        })
+    }
+
+    /// Selects everything.
+    pub fn everything(strategy: Arc<dyn Strategy>) -> Self {
+        Self {
+            ready: Arc::default(),
+            strategy,
+        }
+    }
+
+    /// The value that every selected object has in a field, if the selectors ask for one.
+    pub fn exact(&self, field: &str) -> Option<&str> {
+        self.ready.fields.exact(field)
+    }
+
+    /// What is special about the kind that they are for.
+    pub(crate) fn strategy(&self) -> &dyn Strategy {
+        &*self.strategy
+    }
+
+    /// Whether everything is selected.
+    pub fn is_everything(&self) -> bool {
+        matches!(self.ready.labels, Labels::All) && self.ready.fields.is_empty()
+    }
+
+    /// What it takes to judge an object beside looking at it, in bytes that are looked at.
+    pub(crate) fn cost(&self) -> usize {
+        self.ready.cost
+    }
+
+    /// The name that every selected object has, if the selectors ask for one.
+    pub fn name(&self) -> Option<&str> {
+        self.exact("metadata.name")
+    }
+
+    /// Whether nothing but one name is asked for: whatever is under a key of that name is selected.
+    pub(crate) fn is_a_name(&self) -> bool {
+        matches!(self.ready.labels, Labels::All) && self.ready.fields.is_one_value("metadata.name")
+    }
+
+    /// The namespace that every selected object has, if the selectors ask for one.
+    pub fn namespace(&self) -> Option<&str> {
+        self.exact("metadata.namespace")
+    }
+
+    /// Whether an object is selected. An object that cannot be read is not.
+    pub fn matches(&self, stored: &Stored, namespace: &str, name: &str) -> bool {
+        let matched = match &self.ready.labels {
+            Labels::All => Ok(true),
+            Labels::Short(selector) => {
+                stored.with_labels(|_, labels| selector.matches(|key| labels.get(key)))
+            }
+            Labels::Long(matcher) => stored.with_labels(|_, labels| matcher.matches(labels.iter())),
+        };
+        if !matched.unwrap_or(false) {
+            return false;
+        }
+        self.ready
+            .fields
+            .iter()
+            .all(|rule| match rule.field.as_str() {
+                "metadata.name" => rule.matches(name),
+                "metadata.namespace" => rule.matches(namespace),
+                field => match stored.object() {
+                    Ok(object) => rule.matches(&self.strategy.field(&**object, field)),
+                    Err(_) => false,
+                },
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PlainStrategy;
+    use kubist_api::core::v1::Pod;
+
+    fn predicate(labels: &str, fields: &str) -> Result<Predicate, Status> {
+        let strategy = PlainStrategy {
+            fields: &["spec.nodeName"],
+            ..PlainStrategy::default()
+        };
+        let labels = labels.parse().expect("the selector is valid");
+        let fields = fields.parse().expect("the selector is valid");
+        Predicate::new(labels, fields, Arc::new(strategy))
+    }
+
+    fn pod() -> Stored {
+        let mut pod = Pod::default();
+        pod.metadata.name = "p".into();
+        pod.metadata.labels.insert("app".into(), "web".into());
+        pod.spec.node_name = "n1".into();
+        let kind = kubist_api::find_kind("", "v1", "Pod").expect("pods are built in");
+        let stored = Stored::from_object(kind, 0, Box::new(pod));
+        Stored::from_raw(kind, 5, stored.raw().expect("it encodes").to_vec().into())
+    }
+
+    #[test]
+    fn labels_names_and_fields_select() {
+        for (labels, fields, expected) in [
+            ("", "", true),
+            ("app=web", "", true),
+            ("app!=web", "", false),
+            ("!other", "metadata.name=p", true),
+            ("", "metadata.name!=p", false),
+            ("", "metadata.namespace=ns,spec.nodeName=n1", true),
+            ("app", "spec.nodeName!=n1", false),
+            ("app", "spec.nodeName=", false),
+        ] {
+            let predicate = predicate(labels, fields).expect("the fields are known");
+            assert_eq!(
+                predicate.matches(&pod(), "ns", "p"),
+                expected,
+                "{labels} {fields}"
+            );
+        }
+    }
+
+    #[test]
+    fn unknown_fields_are_refused() {
+        let status = predicate("", "spec.none=x").expect_err("there is no such field");
+        assert_eq!(
+            (status.code, &*status.message),
+            (400, "field label not supported: spec.none")
+        );
+    }
+}

@@ -1,0 +1,348 @@
+//! A watch on one resource: initial events, rewriting under selectors, bookmarks, 410.
+//!
+//! A version that cannot be read is held back, and everything else goes on: the client keeps what
+//! it knows of that object until there is a version that can be read, or the object is gone.
+//!
+//! Over an engine it holds a position in its history and at most one page of initial objects,
+//! however slowly it is read; over a watch cache a buffer with a bound. It ends with one error
+//! event, or when it is dropped; how long it may run is the caller's business, who tells it so
+//! that a bookmark comes in time.
+
+mod held;
+mod rewrite;
+mod start;
+
+use self::held::{HeldBack, Known};
+use crate::storage::list::{narrow, no_keys};
+use crate::storage::reader::{Interest, Snapshot, WatchSource};
+use crate::storage::watch_event::INITIAL_EVENTS_END;
+use crate::storage::work_budget::{OBJECT, WorkBudget};
+use crate::storage::{WatchRequest, kind_has_none_upstream};
+use crate::stored::codec::StoredCodec;
+use crate::{Stored, WatchEvent};
+use bytes::Bytes;
+use kubist_api::Kind;
+use kubist_apimachinery::Status;
+use kubist_storage::{KeyRange, Watch, WatchBatch, WatchError};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
+
+/// A running watch. Dropping it ends it.
+pub struct EventStream {
+    codec: StoredCodec,
+    source: Arc<dyn WatchSource>,
+    kind: &'static Kind,
+    interest: Interest,
+    /// Whether everything in the range is selected.
+    everything: bool,
+    /// Whether the initial events leave out what cannot be read.
+    around_unreadable: bool,
+    held: HeldBack,
+    state: State,
+    bookmarks: Option<Bookmarks>,
+    budget: WorkBudget,
+    /// When it ends, beside its own reasons.
+    ends: Option<watch::Receiver<()>>,
+}
+
+/// What comes next.
+enum State {
+    /// Objects that exist already, read page by page in one state.
+    Initial(Initial),
+    /// Events of the engine.
+    Live(Watch),
+    /// One last event.
+    Failed(Box<Status>),
+    /// Nothing.
+    Over,
+}
+
+struct Initial {
+    snapshot: Snapshot,
+    /// The keys that are left.
+    rest: KeyRange,
+    /// Whether a bookmark tells where they end.
+    end_bookmark: bool,
+}
+
+/// When bookmarks are due.
+#[derive(Clone, Copy, Debug)]
+struct Bookmarks {
+    due: Instant,
+    /// The one before the watch runs out of time; None if it was sent.
+    last: Option<Instant>,
+    /// Whether one is owed and progress was asked for.
+    asked: bool,
+    /// The revision up to which everything was delivered.
+    delivered: u64,
+}
+
+/// Objects read at once before the events begin.
+const INITIAL_PAGE: usize = 500;
+/// How often a client that wants bookmarks gets one, as upstream.
+const BOOKMARK_EVERY: Duration = Duration::from_mins(1);
+/// How long before the end of a watch its last bookmark is sent, as upstream.
+const BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
+/// How long to wait for an engine to say how far it is, before asking again.
+const PROGRESS_WITHIN: Duration = Duration::from_secs(1);
+
+impl EventStream {
+    /// Begins a watch of `range`. Errors that upstream answers with a stream come as its only
+    /// event. `timeout`: when the caller will end it.
+    pub(crate) async fn start(
+        codec: StoredCodec,
+        source: Arc<dyn WatchSource>,
+        request: WatchRequest<'_>,
+    ) -> Result<Self, Status> {
+        let range = narrow(codec.keys(), request.scope, request.predicate);
+        let interest = Interest {
+            // A selector that contradicts the scope selects nothing, ever: an empty range.
+            range: range.unwrap_or_else(|| no_keys(codec.keys())),
+            predicate: request.predicate.clone(),
+        };
+        let begin = start::begin(&*source, &interest, request.options, request.kind).await?;
+        let now = Instant::now();
+        let wanted = request.options.allow_watch_bookmarks;
+        let bookmarks = wanted.then(|| Bookmarks {
+            due: now + BOOKMARK_EVERY,
+            last: request
+                .timeout
+                .map(|it| now + it.saturating_sub(BOOKMARK_BEFORE_END)),
+            asked: false,
+            delivered: begin.revision,
+        });
+        let predicate = request.predicate;
+        let one_key = interest.range.as_key().is_some();
+        let everything = predicate.is_everything() || (one_key && predicate.is_a_name());
+        Ok(Self {
+            codec,
+            source,
+            kind: request.kind,
+            interest,
+            everything,
+            around_unreadable: request.around_unreadable,
+            held: HeldBack::default(),
+            state: begin.state,
+            bookmarks,
+            budget: WorkBudget::new(),
+            ends: None,
+        })
+    }
+
+    /// The same, which ends when this changes or is closed, after the events that are there.
+    pub(crate) fn ending_with(mut self, ends: watch::Receiver<()>) -> Self {
+        self.ends = Some(ends);
+        self
+    }
+
+    /// The next events; never an empty batch. None after the watch has ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses no event.
+    pub async fn next(&mut self) -> Option<Vec<WatchEvent>> {
+        let Some(mut ends) = self.ends.clone() else {
+            return self.next_event().await;
+        };
+        tokio::select! {
+            biased;
+            events = self.next_event() => events,
+            _ = ends.changed() => {
+                self.state = State::Over;
+                None
+            }
+        }
+    }
+
+    async fn next_event(&mut self) -> Option<Vec<WatchEvent>> {
+        loop {
+            // Before anything is taken that dropping this future would lose.
+            self.budget.rest().await;
+            let events = match &mut self.state {
+                State::Over => return None,
+                State::Failed(status) => {
+                    let event = WatchEvent::Error(status.clone());
+                    self.state = State::Over;
+                    return Some(vec![event]);
+                }
+                State::Initial(_) => self.initial().await,
+                State::Live(_) => self.live().await,
+            };
+            match events {
+                Ok(events) if events.is_empty() => {}
+                Ok(events) => return Some(events),
+                Err(status) => self.state = State::Failed(Box::new(status)),
+            }
+        }
+    }
+
+    /// The bookmark with which a watch can be ended now, so that its client goes on from where
+    /// it is; None if the client wants none, or has not got all initial objects.
+    pub fn farewell(&self) -> Option<WatchEvent> {
+        let bookmarks = self.bookmarks.as_ref()?;
+        matches!(self.state, State::Live(_)).then(|| self.bookmark(bookmarks.delivered, false))
+    }
+
+    async fn initial(&mut self) -> Result<Vec<WatchEvent>, Status> {
+        let State::Initial(initial) = &self.state else {
+            return Ok(Vec::new());
+        };
+        let (snapshot, end_bookmark) = (initial.snapshot.clone(), initial.end_bookmark);
+        let page = start::page(&snapshot, initial.rest.clone()).await?;
+        if self.source.is_cache() {
+            let cache = &self.codec.metrics().cache;
+            cache.init_events.add(page.kvs.len());
+        }
+        let mut events = Vec::with_capacity(page.kvs.len() + 1);
+        for kv in &page.kvs {
+            let judging = OBJECT + self.interest.predicate.cost();
+            self.budget.spend(judging + kv.value.len()).await;
+            let stored = self.codec.stored(kv);
+            if let Err(failure) = self.check(&stored) {
+                // A client takes what it gets here for all there is.
+                if !self.around_unreadable || !self.held.hold(&kv.key, Known::Nothing) {
+                    return Err(failure);
+                }
+                self.tell(kv, &failure);
+                continue;
+            }
+            let (namespace, name) = self.codec.keys().names(&kv.key);
+            if self.interest.predicate.matches(&stored, namespace, name) {
+                events.push(WatchEvent::Added(stored.in_version(self.kind)?));
+            }
+        }
+        if let (true, Some(last)) = (page.more, page.kvs.last()) {
+            let mut after = last.key.to_vec();
+            after.push(0);
+            let rest = self.interest.range.resumed_at(Bytes::from(after));
+            self.state = State::Initial(Initial {
+                snapshot,
+                rest,
+                end_bookmark,
+            });
+        } else {
+            if end_bookmark {
+                events.push(self.bookmark(snapshot.revision, true));
+            }
+            let (after, generation) = (snapshot.revision, Some(snapshot.generation));
+            let watch = self.source.follow(&self.interest, after, generation).await;
+            self.state = State::Live(watch.map_err(|error| failure(&error, self.kind))?);
+        }
+        Ok(events)
+    }
+
+    async fn live(&mut self) -> Result<Vec<WatchEvent>, Status> {
+        let State::Live(watch) = &mut self.state else {
+            return Ok(Vec::new());
+        };
+        let batch = match &self.bookmarks {
+            None => watch.next().await,
+            Some(bookmarks) => {
+                let Ok(batch) = timeout_at(bookmarks.next_due(), watch.next()).await else {
+                    watch.request_progress();
+                    if let Some(bookmarks) = &mut self.bookmarks {
+                        bookmarks.ask(Instant::now());
+                    }
+                    return Ok(Vec::new());
+                };
+                batch
+            }
+        };
+        match batch {
+            // The engine was closed.
+            None => {
+                self.state = State::Over;
+                Ok(Vec::new())
+            }
+            Some(Err(error)) => Err(failure(&error, self.kind)),
+            Some(Ok(batch)) => self.deliver(&batch),
+        }
+    }
+
+    fn deliver(&mut self, batch: &WatchBatch) -> Result<Vec<WatchEvent>, Status> {
+        if !self.source.is_cache() {
+            self.codec.metrics().delivered(batch.events.len());
+        }
+        let mut events = Vec::with_capacity(batch.events.len());
+        for event in &batch.events {
+            let written = event.current().map_or(0, |kv| kv.value.len());
+            let judging = OBJECT + self.interest.predicate.cost();
+            self.budget.note(judging + written);
+            events.extend(self.rewrite(event)?);
+        }
+        let owed = self
+            .bookmarks
+            .as_mut()
+            .is_some_and(|it| it.settle(batch.revision.0));
+        if owed {
+            events.push(self.bookmark(batch.revision.0, false));
+        }
+        Ok(events)
+    }
+
+    fn bookmark(&self, revision: u64, ends_initial: bool) -> WatchEvent {
+        let mut object = self
+            .kind
+            .new_object()
+            .expect("only kinds with metadata are watched");
+        let strategy = self.interest.predicate.strategy();
+        strategy.complete_bookmark(&mut *object);
+        if ends_initial {
+            let annotations = &mut object.meta_mut().annotations;
+            annotations.insert(INITIAL_EVENTS_END.into(), "true".into());
+        }
+        WatchEvent::Bookmark(Stored::from_object(self.kind, revision, object))
+    }
+}
+
+impl Bookmarks {
+    fn next_due(&self) -> Instant {
+        self.last.map_or(self.due, |last| last.min(self.due))
+    }
+
+    /// Notes that progress was asked for, and when to ask again should no answer come.
+    fn ask(&mut self, now: Instant) {
+        self.asked = true;
+        if self.last.is_some_and(|last| last <= now) {
+            self.last = None;
+        }
+        self.due = now + PROGRESS_WITHIN;
+    }
+
+    /// Notes how far the watch has come. Whether a bookmark is owed.
+    fn settle(&mut self, revision: u64) -> bool {
+        self.delivered = self.delivered.max(revision);
+        if !self.asked {
+            return false;
+        }
+        self.asked = false;
+        self.due = Instant::now() + BOOKMARK_EVERY;
+        true
+    }
+}
+
+/// The error event for a watch that the engine ended.
+fn failure(error: &WatchError, kind: &Kind) -> Status {
+    match error {
+        WatchError::Compacted { .. } if kind_has_none_upstream(kind) => {
+            Status::expired("The resourceVersion for the provided watch is too old.")
+        }
+        WatchError::Compacted {
+            requested,
+            compacted,
+        } => Status::too_old_resource_version(requested.previous().0, compacted.0),
+        other => Status::internal_error(other),
+    }
+}
+
+impl fmt::Debug for EventStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EventStream")
+            .field("range", &self.interest.range)
+            .field("bookmarks", &self.bookmarks)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,100 @@
+//! Where a watch begins.
+
+use super::{INITIAL_PAGE, Initial, State};
+use crate::storage::error::StorageError;
+use crate::storage::kind_has_none_upstream;
+use crate::storage::list::parse_version;
+use crate::storage::reader::{Interest, Snapshot, Wanted, WatchSource};
+use kubist_api::Kind;
+use kubist_apimachinery::{ListOptions, ResourceVersion, Status, WatchPosition};
+use kubist_storage::{KeyRange, RangeRequest, RangeResponse, ReadError, Revision};
+
+/// The first state of a watch.
+pub(super) struct Begin {
+    pub(super) state: State,
+    /// Everything up to here needs no delivery.
+    pub(super) revision: u64,
+}
+
+/// Works out where to begin. Errors of the options are errors here; what upstream finds out
+/// later comes as the stream's only event.
+pub(super) async fn begin(
+    source: &dyn WatchSource,
+    interest: &Interest,
+    options: &ListOptions,
+    kind: &Kind,
+) -> Result<Begin, Status> {
+    let position = options
+        .watch_position()
+        .map_err(|error| error.to_status())?;
+    source.check_ready()?;
+    let wanted = match &position {
+        WatchPosition::Initial { not_older_than, .. } => wanted(not_older_than)?,
+        WatchPosition::After(version) => {
+            let after = parse_version(version)?;
+            return Ok(live(source, interest, after, kind).await);
+        }
+        WatchPosition::MostRecent => Wanted::MostRecent,
+        WatchPosition::Any => Wanted::Any,
+    };
+    let WatchPosition::Initial { end_bookmark, .. } = position else {
+        let head = source.head(wanted).await;
+        let after = head.map_err(|error| Status::internal_error(&error))?;
+        return Ok(live(source, interest, after, kind).await);
+    };
+    Ok(match source.snapshot(wanted).await {
+        Ok(snapshot) => Begin {
+            revision: snapshot.revision,
+            state: State::Initial(Initial {
+                snapshot,
+                rest: interest.range.clone(),
+                end_bookmark,
+            }),
+        },
+        Err(StorageError::TooLarge { requested, current }) => {
+            // As upstream's storage, and as its cache.
+            let seconds = if kind_has_none_upstream(kind) { 2 } else { 1 };
+            let status = Status::too_large_resource_version(requested, current, seconds);
+            Begin {
+                revision: current,
+                state: State::Failed(Box::new(status)),
+            }
+        }
+        Err(StorageError::Refused(status)) => return Err(*status),
+        Err(error) => return Err(Status::internal_error(&error)),
+    })
+}
+
+fn wanted(version: &ResourceVersion) -> Result<Wanted, Status> {
+    Ok(match parse_version(version)? {
+        0 if version.is_unset() => Wanted::MostRecent,
+        0 => Wanted::Any,
+        revision => Wanted::NotOlderThan(revision),
+    })
+}
+
+async fn live(source: &dyn WatchSource, interest: &Interest, after: u64, kind: &Kind) -> Begin {
+    let state = match source.follow(interest, after, None).await {
+        Ok(watch) => State::Live(watch),
+        Err(error) => State::Failed(Box::new(super::failure(&error, kind))),
+    };
+    Begin {
+        state,
+        revision: after,
+    }
+}
+
+/// One page of what exists in a state.
+pub(super) async fn page(snapshot: &Snapshot, rest: KeyRange) -> Result<RangeResponse, Status> {
+    let request = RangeRequest::new(rest)
+        .at(Revision(snapshot.revision))
+        .limit(INITIAL_PAGE);
+    let page = snapshot.reader.range(request).await;
+    page.map_err(|error| match error {
+        ReadError::Compacted {
+            requested,
+            compacted,
+        } => Status::too_old_resource_version(requested.0, compacted.0),
+        other => Status::internal_error(StorageError::from(other)),
+    })
+}

@@ -1,0 +1,368 @@
+//! `StoredCodec`: how the objects of a resource become stored values, and come back.
+//!
+//! One stored encoding for each object, in the storage version and without resource version; then
+//! the transformer. On the way back each version of an object is looked at once while in use.
+
+use crate::Stored;
+use crate::kinds::convert::convert;
+use crate::metrics::ResourceMetrics;
+use crate::storage::key::KeyLayout;
+use crate::stored::cache::StoredCache;
+use crate::stored::stored_bytes::StoredBytes;
+use crate::stored::transformer::{Identity, Transformer};
+use crate::stored::version::VersionPlace;
+use crate::stored::{defaults, unreadable, written_json};
+use bytes::Bytes;
+use kubist_api::{Kind, find_kind_by_api_version};
+use kubist_apimachinery::wire::{DecodeContext, merge_json, merge_protobuf};
+use kubist_apimachinery::{AnyObject, Status, Str};
+use kubist_codec::envelope::{self, Envelope};
+use kubist_storage::KeyValue;
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// The stored form of a resource.
+#[derive(Clone, Debug)]
+pub struct StoredCodec {
+    kind: &'static Kind,
+    /// In what it is written, where that is another version.
+    written_as: Option<&'static Kind>,
+    keys: KeyLayout,
+    cache: Arc<StoredCache>,
+    transformer: Arc<dyn Transformer>,
+    encoding: StorageEncoding,
+    metrics: Arc<ResourceMetrics>,
+    /// Whether a custom object of another version is one of this kind under another name.
+    renames_versions: bool,
+}
+
+/// How objects are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StorageEncoding {
+    /// The protobuf envelope, as upstream for built-in kinds.
+    #[default]
+    Protobuf,
+    /// JSON, as upstream for custom resources, their definitions and APIServices.
+    Json,
+}
+
+/// A note about a value, from its highest bit: whether it is one, how many bytes come before the
+/// message, and the place of the version in that.
+const START_SHIFT: u32 = 48;
+const KNOWN: u64 = 1 << 15;
+const START_MAX: u64 = KNOWN - 1;
+
+/// What a codec made for itself alone remembers, in bytes.
+const CACHE_BYTES_MAX: usize = 64 << 20;
+
+impl StoredCodec {
+    /// Protobuf without encryption, which remembers what it made in 64 MiB of its own.
+    pub fn new(kind: &'static Kind, keys: KeyLayout) -> Self {
+        Self {
+            kind,
+            written_as: None,
+            keys,
+            cache: Arc::new(StoredCache::new(CACHE_BYTES_MAX)),
+            transformer: Arc::new(Identity),
+            encoding: StorageEncoding::default(),
+            metrics: Arc::new(ResourceMetrics::new(kind.facts().group, kind.facts().kind)),
+            renames_versions: true,
+        }
+    }
+
+    /// The same with a transformer.
+    #[must_use]
+    pub fn with_transformer(mut self, transformer: Arc<dyn Transformer>) -> Self {
+        self.transformer = transformer;
+        self
+    }
+
+    /// The same, writing another version of the kind than the one that it hands out.
+    #[must_use]
+    pub fn written_as(mut self, kind: &'static Kind) -> Self {
+        self.written_as = Some(kind);
+        self
+    }
+
+    /// The same with an encoding.
+    #[must_use]
+    pub fn with_encoding(mut self, encoding: StorageEncoding) -> Self {
+        self.encoding = encoding;
+        self
+    }
+
+    /// The same, counting there.
+    #[must_use]
+    pub fn with_metrics(mut self, metrics: Arc<ResourceMetrics>) -> Self {
+        self.metrics = metrics;
+        self
+    }
+
+    /// The same with a memory that is shared with others.
+    #[must_use]
+    pub(crate) fn with_cache(mut self, cache: Arc<StoredCache>) -> Self {
+        self.cache = cache;
+        self
+    }
+
+    pub(crate) fn kind(&self) -> &'static Kind {
+        self.kind
+    }
+
+    pub(crate) fn keys(&self) -> &KeyLayout {
+        &self.keys
+    }
+
+    /// What is counted about the resource.
+    pub(crate) fn metrics(&self) -> &Arc<ResourceMetrics> {
+        &self.metrics
+    }
+
+    /// The stored encoding of an object, before the transformer.
+    pub(crate) fn encode(&self, mut object: Box<dyn AnyObject>) -> Result<Bytes, Status> {
+        let meta = object.meta_mut();
+        meta.resource_version = Str::default();
+        meta.self_link = Str::default();
+        if let Some(kind) = self.written_as {
+            object = convert(object, self.kind, kind)?;
+        }
+        let json = match self.encoding {
+            StorageEncoding::Protobuf => return Ok(envelope::encode(&*object).into()),
+            StorageEncoding::Json if self.kind.is_custom() => written_json::custom(&*object),
+            StorageEncoding::Json => written_json::typed(&*object),
+        };
+        json.map_err(Status::internal_error)
+    }
+
+    /// The value to store.
+    pub(crate) fn seal(&self, key: &Bytes, value: &Bytes) -> Result<Bytes, Status> {
+        let sealed = self.transformer.seal(value.clone(), key);
+        sealed.map_err(Status::internal_error)
+    }
+
+    /// Whether what is stored is these bytes, in the form in which they would be written now.
+    pub(crate) fn is_stored_as(&self, kv: &KeyValue, value: &Bytes) -> bool {
+        let read = self.transformer.open(&kv.value, &kv.key);
+        read.is_ok_and(|it| !it.stale && it.value == *value)
+    }
+
+    /// The object in a stored value.
+    pub(crate) fn stored(&self, kv: &KeyValue) -> Stored {
+        self.at(kv, kv.mod_revision.0)
+    }
+
+    /// The bytes of a value, as the memory of objects counts them: trees and schemas, which are
+    /// stored as JSON, take about twice as much as others of the same length.
+    fn weight(&self, value: &Bytes) -> usize {
+        match self.encoding {
+            StorageEncoding::Json => value.len() * 2,
+            StorageEncoding::Protobuf => value.len(),
+        }
+    }
+
+    /// Whether the objects in these values are remembered when they are read one after the other.
+    pub(crate) fn remembers(&self, kvs: &[Arc<KeyValue>]) -> bool {
+        let bytes = kvs.iter().map(|kv| self.weight(&kv.value)).sum();
+        self.cache.has_room(kvs.len(), bytes)
+    }
+
+    /// The object in a stored value, for somebody who passes by and may never come back. It is
+    /// not remembered; what is known of the value is noted there.
+    pub(crate) fn passing(&self, kv: &Arc<KeyValue>) -> Stored {
+        let revision = kv.mod_revision.0;
+        match Self::noted(kv) {
+            Some((raw, place)) => Stored::known(self.kind, revision, raw, place),
+            None => self.open(kv, revision),
+        }
+    }
+
+    /// Notes at a value that it can be read, and where the parts of it are.
+    pub(crate) fn note(&self, kv: &KeyValue) {
+        if self.transformer.is_identity()
+            && let Ok(envelope) = Envelope::open(&kv.value)
+            && names(self.kind, &envelope)
+            && let Some(place) = VersionPlace::of(envelope.raw)
+            && let Some(place) = place.to_word()
+            && let Some(end) = envelope.end_in(&kv.value)
+            && end + envelope::END_BYTES == kv.value.len()
+            && let Ok(start) = u64::try_from(end - envelope.raw.len())
+            && start <= START_MAX
+        {
+            kv.note.write((start | KNOWN) << START_SHIFT | place);
+        }
+    }
+
+    /// The message in a value that was [noted](Self::note).
+    fn noted(kv: &Arc<KeyValue>) -> Option<(StoredBytes, VersionPlace)> {
+        let note = kv.note.read();
+        if note >> START_SHIFT & KNOWN == 0 {
+            return None;
+        }
+        let start = u32::try_from(note >> START_SHIFT & START_MAX).ok()?;
+        let end = u32::try_from(kv.value.len().checked_sub(envelope::END_BYTES)?).ok()?;
+        let kv = Arc::clone(kv);
+        Some((
+            StoredBytes::Within { kv, start, end },
+            VersionPlace::from_word(note),
+        ))
+    }
+
+    /// The content that a delete at `revision` removed.
+    pub(crate) fn removed(&self, kv: &KeyValue, revision: u64) -> Stored {
+        self.at(kv, revision)
+    }
+
+    fn at(&self, kv: &KeyValue, revision: u64) -> Stored {
+        let weight = self.weight(&kv.value);
+        let found = self
+            .cache
+            .get(&kv.key, revision, weight, || self.open(kv, revision));
+        if std::ptr::eq(found.kind(), self.kind) {
+            return found;
+        }
+        // A custom resource is stored in another version since this was remembered.
+        self.open(kv, revision)
+    }
+
+    /// What was just written, from its encoding.
+    pub(crate) fn written(&self, key: &Bytes, revision: u64, value: &Bytes) -> Stored {
+        self.cache.get(key, revision, self.weight(value), || {
+            decode(self.kind, revision, value).sound()
+        })
+    }
+
+    /// The content before a write that did not remove it, for those who may no longer see it,
+    /// with the revision of that write. Not remembered: the write's own content has its place.
+    pub(crate) fn replaced(&self, kv: &KeyValue, revision: u64) -> Stored {
+        self.open(kv, revision)
+    }
+
+    fn open(&self, kv: &KeyValue, revision: u64) -> Stored {
+        let stored = self.read(kv, revision);
+        if stored.failure().is_some() {
+            self.metrics.decode_errors.add(1);
+        }
+        stored
+    }
+
+    /// Why an object cannot be read; what nobody has looked at yet is looked at now.
+    pub(crate) fn failure<'a>(
+        &self,
+        stored: &'a Stored,
+        cx: &mut DecodeContext,
+    ) -> Option<&'a Status> {
+        let counted = stored.failure().is_some();
+        let failure = stored.check(cx)?;
+        self.metrics.decode_errors.add(usize::from(!counted));
+        Some(failure)
+    }
+
+    fn read(&self, kv: &KeyValue, revision: u64) -> Stored {
+        match self.transformer.open(&kv.value, &kv.key) {
+            Ok(read) => match self.other_version(&read.value) {
+                None => decode(self.kind, revision, &read.value),
+                Some(status) => Stored::from_error(self.kind, revision, status),
+            },
+            Err(error) => {
+                let key = String::from_utf8_lossy(&kv.key);
+                let why = format_args!("unable to transform key {key:?}: {error}");
+                Stored::from_error(self.kind, revision, Status::internal_error(why))
+            }
+        }
+    }
+}
+
+impl StoredCodec {
+    /// The same for a custom resource whose versions differ in more than their name: objects in
+    /// another version than this one cannot be read.
+    pub(crate) fn without_other_versions(mut self) -> Self {
+        self.renames_versions = false;
+        self
+    }
+
+    /// Why a value cannot be read, if it is in a version that would have to be converted.
+    fn other_version(&self, value: &Bytes) -> Option<Status> {
+        if self.renames_versions {
+            return None;
+        }
+        let named: TypeMeta = serde_json::from_slice(value).ok()?;
+        let (found, own) = (named.api_version, self.kind.facts().api_version);
+        (found != own).then(|| {
+            unreadable(&format_args!(
+                "it is stored as {found}, and conversion to {own} by a webhook is not implemented"
+            ))
+        })
+    }
+}
+
+/// Whether an object is encoded as `value`, as far as that can be told without reading it.
+pub(crate) fn may_be(stored: &Stored, value: &Bytes) -> bool {
+    match Envelope::open(value) {
+        Ok(envelope) => stored.raw().is_ok_and(|raw| raw == envelope.raw),
+        Err(_) => true,
+    }
+}
+
+/// The object in a value, as `kind`. What cannot be read says so when somebody looks inside.
+fn decode(kind: &'static Kind, revision: u64, value: &Bytes) -> Stored {
+    if let Ok(envelope) = Envelope::open(value)
+        && names(kind, &envelope)
+    {
+        let stored = Stored::from_raw(kind, revision, value.slice_ref(envelope.raw));
+        return defaults::complete(stored);
+    }
+    match decode_other(kind, value) {
+        Ok(object) => Stored::from_object(kind, revision, object),
+        Err(status) => Stored::from_error(kind, revision, status),
+    }
+}
+
+fn names(kind: &Kind, envelope: &Envelope<'_>) -> bool {
+    let facts = kind.facts();
+    facts.kind == envelope.kind && facts.api_version == envelope.api_version
+}
+
+/// A value in another version of the kind, or in JSON.
+fn decode_other(kind: &'static Kind, value: &Bytes) -> Result<Box<dyn AnyObject>, Status> {
+    let cx = &mut DecodeContext::new();
+    if value.starts_with(b"{") {
+        let found = kind_in(kind, value)?;
+        let mut object = empty(found)?;
+        merge_json(&mut *object, value, cx).map_err(|error| unreadable(&error))?;
+        return convert(object, found, kind);
+    }
+    let envelope = Envelope::open(value).map_err(|error| unreadable(&error))?;
+    let found = kind_of(envelope.api_version, envelope.kind)?;
+    let mut object = empty(found)?;
+    merge_protobuf(&mut *object, envelope.raw, cx).map_err(|error| unreadable(&error))?;
+    convert(object, found, kind)
+}
+
+/// What an object in JSON says that it is; the version of a custom resource is but a name.
+fn kind_in(kind: &'static Kind, value: &Bytes) -> Result<&'static Kind, Status> {
+    if kind.is_custom() {
+        return Ok(kind);
+    }
+    let named: TypeMeta = serde_json::from_slice(value).map_err(|error| unreadable(&error))?;
+    kind_of(&named.api_version, &named.kind)
+}
+
+fn kind_of(api_version: &str, kind: &str) -> Result<&'static Kind, Status> {
+    find_kind_by_api_version(api_version, kind)
+        .ok_or_else(|| unreadable(&format_args!("unknown kind {api_version} {kind}")))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TypeMeta {
+    #[serde(default)]
+    api_version: String,
+    #[serde(default)]
+    kind: String,
+}
+
+fn empty(kind: &'static Kind) -> Result<Box<dyn AnyObject>, Status> {
+    kind.new_object()
+        .ok_or_else(|| unreadable(&format_args!("{} has no metadata", kind.facts().kind)))
+}
