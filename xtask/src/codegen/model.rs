@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 mod field_type;
 
 use self::field_type::resolve;
+use super::facts;
+use super::kinds::Kinds;
 use super::schema::{Field, Message, Schema};
 use crate::process::Outcome;
 
@@ -31,6 +33,8 @@ impl Module {
 pub(crate) struct Struct {
     pub(crate) name: String,
     pub(crate) full_name: String,
+    /// What the schema knows of it, in words.
+    pub(crate) facts: String,
     pub(crate) form: &'static str,
     pub(crate) kinds: Vec<[String; 3]>,
     pub(crate) fields: Vec<StructField>,
@@ -45,6 +49,10 @@ pub(crate) struct StructField {
     pub(crate) rust: String,
     pub(crate) rust_type: String,
     pub(crate) json: String,
+    /// The full name of the message that declares it: another one for what is inline in Go.
+    pub(crate) home: String,
+    /// What the schema knows of it, in words.
+    pub(crate) facts: String,
     pub(crate) number: u32,
     /// The `FieldType` expression.
     pub(crate) field_type: String,
@@ -104,6 +112,11 @@ fn is_left_out(full_name: &str, message: &Message) -> bool {
         || message.gvk.iter().any(|_| is_list_kind(message))
 }
 
+/// Whether a struct is made of a message.
+pub(crate) fn is_emitted(full_name: &str, message: &Message) -> bool {
+    !is_left_out(full_name, message) && !is_plain_list(message)
+}
+
 /// A list kind: `metadata` is a `ListMeta` and `items` a list; `List<K>` serves for all.
 pub(crate) fn is_list_kind(message: &Message) -> bool {
     let has = |json: &str, suffix: &str| {
@@ -128,12 +141,14 @@ impl Model {
     /// Resolves the schema.
     pub(crate) fn new(schema: &Schema) -> Outcome<Self> {
         let mut modules: BTreeMap<Module, Vec<Struct>> = BTreeMap::new();
+        let known = Kinds::new(schema);
         for (full_name, message) in &schema.messages {
-            if is_left_out(full_name, message) || is_plain_list(message) {
+            if !is_emitted(full_name, message) {
                 continue;
             }
             let module = module_of(full_name).ok_or_else(|| format!("no module: {full_name}"))?;
-            let item = Struct::new(schema, &module, full_name, message)?;
+            let mut item = Struct::new(schema, &module, full_name, message)?;
+            item.facts = facts::of_type(full_name, message, &item.kinds, &known);
             modules.entry(module).or_default().push(item);
         }
         Ok(Self { modules })
@@ -170,6 +185,7 @@ impl Struct {
         let mut item = Self {
             name,
             full_name: full_name.to_owned(),
+            facts: String::new(),
             form,
             kinds: kinds(schema, full_name, message),
             fields: Vec::new(),
@@ -178,7 +194,7 @@ impl Struct {
         };
         let mut numbered = Vec::new();
         for field in &message.fields {
-            item.add(schema, module, field, &mut numbered)
+            item.add(schema, module, (full_name, message, field), &mut numbered)
                 .map_err(|error| format!("{full_name}.{}: {error}", field.go))?;
         }
         numbered.sort_by_key(|&(number, _)| number);
@@ -191,20 +207,21 @@ impl Struct {
         &mut self,
         schema: &Schema,
         module: &Module,
-        field: &Field,
+        (home, message, field): (&str, &Message, &Field),
         numbered: &mut Vec<(u32, Entry)>,
     ) -> Outcome {
         if field.type_.ends_with(".TypeMeta") || field.json == "-" {
             return Ok(());
         }
         if field.inline {
+            let inner_name = field.type_.as_str();
             let inner = schema
                 .messages
-                .get(&field.type_)
-                .ok_or_else(|| format!("{} is unknown", field.type_))?;
+                .get(inner_name)
+                .ok_or_else(|| format!("{inner_name} is unknown"))?;
             let mut nested = Vec::new();
             for field in &inner.fields {
-                self.add(schema, module, field, &mut nested)?;
+                self.add(schema, module, (inner_name, inner, field), &mut nested)?;
             }
             nested.sort_by_key(|&(number, _)| number);
             let group = nested.into_iter().map(|(_, entry)| entry).collect();
@@ -212,7 +229,9 @@ impl Struct {
             return Ok(());
         }
         let index = self.fields.len();
-        let resolved = resolve(schema, module, field, &mut self.needs)?;
+        let mut resolved = resolve(schema, module, field, &mut self.needs)?;
+        home.clone_into(&mut resolved.home);
+        resolved.facts = facts::of_field(schema, message, field, &resolved.rust);
         self.fields.push(resolved);
         numbered.push((field.num, Entry::Field(index)));
         Ok(())

@@ -48,6 +48,8 @@ pub(super) fn resolve(
         rust: names::field(&json),
         rust_type: resolved.rust,
         json,
+        home: String::new(),
+        facts: String::new(),
         number: field.num,
         field_type: resolved.field_type,
         flags,
