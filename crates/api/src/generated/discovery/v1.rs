@@ -156,7 +156,7 @@ message!(EndpointPort, ENDPOINT_PORT, [0 name, 1 protocol, 2 port, 3 app_protoco
 pub struct EndpointSlice {
     /// Optional.
     pub metadata: ObjectMeta,
-    /// Required. Only `FQDN`.
+    /// Required. One of `IPv4`, `IPv6`, `FQDN`.
     pub address_type: Str,
     /// Optional. List type `atomic`.
     pub endpoints: Vec<Endpoint>,
