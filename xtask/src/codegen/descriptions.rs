@@ -30,7 +30,7 @@ pub(crate) fn file(schema: &Schema, sentences: &Sentences) -> Outcome<String> {
         said.retain(|_, it| !it.is_empty());
         if !said.is_empty() {
             let name = serde_json::to_string(full_name)?;
-            out.push_str(&format!(",\n{name}: {}", serde_json::to_string(&said)?));
+            out.extend([",\n", &name, ": ", &serde_json::to_string(&said)?]);
         }
     }
     out.push_str("\n}\n");

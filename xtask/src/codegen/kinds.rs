@@ -73,7 +73,7 @@ fn lifetime(kind: &Kind) -> String {
     let replacement: Vec<&str> = kind.replacement.split(',').collect();
     if let [group, version, kind] = replacement[..] {
         let place = api_version(group, version);
-        said.push_str(&format!("; use `{kind}` of `{place}`"));
+        said.extend(["; use `", kind, "` of `", &place, "`"]);
     }
     said.push('.');
     said

@@ -97,7 +97,8 @@ impl Sentences {
         }
         let mut told = mistakes[..mistakes.len().min(TOLD_MAX)].join("\n");
         if mistakes.len() > TOLD_MAX {
-            told.push_str(&format!("\nand {} more", mistakes.len() - TOLD_MAX));
+            let more = (mistakes.len() - TOLD_MAX).to_string();
+            told.extend(["\nand ", &more, " more"]);
         }
         Err(format!("sentences below xtask/schema/docs:\n{told}"))
     }
