@@ -19,6 +19,8 @@ const KIND: &str = "The kind of the object, such as `Deployment`.";
 const METADATA: &str = "Name, namespace, labels and all else that every object has.";
 const LIST_METADATA: &str = "The version of the list, and how to have its next page.";
 const ITEMS: &str = "The objects.";
+const SPEC: &str = "What is wanted.";
+const STATUS: &str = "What was found last; written by whoever carries out what is wanted.";
 
 /// What is said of types, by their full names. The name of a field leads to what is said of it,
 /// and the empty name to what is said of the type.
@@ -119,6 +121,12 @@ pub(super) fn add_general(schema: &mut Value) {
     let mut of_type = None;
     if metadata == "ObjectMeta" {
         said.push(("metadata", METADATA));
+        for (field, text) in [("spec", SPEC), ("status", STATUS)] {
+            // What custom resources have is for their definitions to say.
+            if !refers(&schema["properties"][field]).is_empty() {
+                said.push((field, text));
+            }
+        }
     } else if metadata == "ListMeta" {
         said.push(("metadata", LIST_METADATA));
         let items = &schema["properties"]["items"];
@@ -183,6 +191,8 @@ mod tests {
             "apiVersion": {"type": "string"},
             "metadata": {"allOf": [reference("ObjectMeta")]},
             "items": {"type": "array"},
+            "spec": {"allOf": [reference("Spec")]},
+            "status": {"type": "object"},
         }});
         add_general(&mut object);
         let said = |schema: &Value, field: &str| schema["properties"][field][DESCRIPTION].clone();
@@ -190,7 +200,10 @@ mod tests {
         assert_eq!(said(&object, "kind"), "Own.");
         assert_eq!(said(&object, "apiVersion"), API_VERSION);
         assert_eq!(said(&object, "metadata"), METADATA);
-        assert_eq!(said(&object, "items"), Value::Null);
+        assert_eq!(said(&object, "spec"), SPEC);
+        for none in ["items", "status"] {
+            assert_eq!(said(&object, none), Value::Null, "{none}");
+        }
         let mut list = json!({"properties": {
             "metadata": {"allOf": [reference("ListMeta")]},
             "items": {"type": "array", "items": reference("Pod")},
