@@ -51,7 +51,7 @@ impl Options {
 pub(crate) fn run(options: &Options) -> Outcome {
     let schema: Schema = serde_json::from_str(&std::fs::read_to_string(root().join(SCHEMA))?)?;
     let sentences = Sentences::read(&root().join(DOCS), &schema)?;
-    let model = Model::new(&schema)?;
+    let model = Model::new(&schema, &sentences)?;
     let mut files = BTreeMap::new();
     let api = root().join("crates/api");
     for (module, structs) in &model.modules {
@@ -63,10 +63,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
             "`{}/{}` of Kubernetes v{}.",
             module.group, module.version, schema.version
         );
-        files.insert(
-            path,
-            file(&doc, &emit::module(&schema, &sentences, structs))?,
-        );
+        files.insert(path, file(&doc, &emit::module(&schema, structs))?);
     }
     for (path, text) in tables::files(&schema, &model) {
         files.insert(api.join(path), file("Facts of all groups.", &text)?);

@@ -7,14 +7,13 @@ use super::model::{Entry, Struct, StructField};
 use super::names;
 use super::rustdoc;
 use super::schema::Schema;
-use super::sentences::Sentences;
 
 /// The text of one group version's file.
-pub(crate) fn module(schema: &Schema, sentences: &Sentences, structs: &[Struct]) -> String {
+pub(crate) fn module(schema: &Schema, structs: &[Struct]) -> String {
     let mut out = String::new();
     let kinds = Kinds::new(schema);
     for item in structs {
-        emit_struct(&mut out, item, sentences);
+        emit_struct(&mut out, item);
         emit_schema(&mut out, item);
         emit_message(&mut out, item);
         emit_resource(&mut out, item, &kinds);
@@ -103,23 +102,12 @@ fn uses(text: &str, word: &str) -> bool {
     })
 }
 
-fn emit_struct(out: &mut String, item: &Struct, sentences: &Sentences) {
-    let mut said: Vec<&str> = sentences.of_type(&item.full_name).into_iter().collect();
-    if !said.is_empty() {
-        said.push("");
-    }
-    said.push(&item.facts);
-    out.push_str(&rustdoc::comment(&said, 0));
+fn emit_struct(out: &mut String, item: &Struct) {
+    out.push_str(&rustdoc::comment(&item.docs, 0));
     out.push_str("#[derive(Clone, Default, PartialEq)]\n");
     let _ = writeln!(out, "pub struct {} {{", item.name);
     for field in &item.fields {
-        let places = [item.full_name.as_str(), field.home.as_str()];
-        let mut said: Vec<&str> = sentences
-            .of_field(places, &field.json)
-            .into_iter()
-            .collect();
-        said.push(&field.facts);
-        out.push_str(&rustdoc::comment(&said, 4));
+        out.push_str(&rustdoc::comment(&field.docs, 4));
         let _ = writeln!(out, "    pub {}: {},", field.rust, field.rust_type);
     }
     out.push_str("}\n\n");

@@ -12,8 +12,14 @@ const OPEN_SHOWN: usize = 6;
 /// Of a closed set with more values than this only the first and the last are told.
 const CLOSED_MAX: usize = 24;
 
-/// What is known of a field, which Rust knows as `rust`.
-pub(crate) fn of_field(schema: &Schema, message: &Message, field: &Field, rust: &str) -> String {
+/// What is known of a field, which Rust knows as `rust`, beside what a sentence has said.
+pub(crate) fn of_field(
+    schema: &Schema,
+    message: &Message,
+    field: &Field,
+    rust: &str,
+    sentence: Option<&str>,
+) -> String {
     if field.json.is_empty() {
         return if message.item.is_empty() {
             "One of the forms; the JSON is this value itself.".to_owned()
@@ -21,8 +27,12 @@ pub(crate) fn of_field(schema: &Schema, message: &Message, field: &Field, rust: 
             "The items; the JSON is the bare list.".to_owned()
         };
     }
-    let mut said = vec![presence(schema, field, rust)];
-    said.extend(values(schema, field));
+    let sentence = sentence.unwrap_or_default();
+    let names_values = names_values(schema, field, sentence);
+    let mut said = vec![presence(schema, field, rust, (sentence, names_values))];
+    if !names_values {
+        said.extend(values(schema, field));
+    }
     said.extend(keys(schema, field));
     said.extend(merging(field));
     said.extend(membership(message, field));
@@ -101,7 +111,12 @@ pub(crate) fn untold_of_type(
 }
 
 /// Whether it is required, what it is called, and what it is if nobody says.
-fn presence(schema: &Schema, field: &Field, rust: &str) -> String {
+fn presence(
+    schema: &Schema,
+    field: &Field,
+    rust: &str,
+    (sentence, names_values): (&str, bool),
+) -> String {
     let presence = if field.required {
         "Required"
     } else {
@@ -111,7 +126,8 @@ fn presence(schema: &Schema, field: &Field, rust: &str) -> String {
     if lower_camel(rust) != field.json {
         said.push(format!("`{}` in JSON", field.json));
     }
-    said.extend(unit(field).map(str::to_owned));
+    let unit = unit(field).filter(|unit| !says(sentence, unit));
+    said.extend(unit.map(str::to_owned));
     let has_values = scalar(schema, &field.named).is_some();
     if !field.named.is_empty() && !has_values {
         let name = field.named.rsplit('.').next().unwrap_or_default();
@@ -122,10 +138,24 @@ fn presence(schema: &Schema, field: &Field, rust: &str) -> String {
         };
         said.push(format!("{many} `{name}`"));
     }
-    if !has_values {
+    if !has_values || names_values {
         said.extend(default(field));
     }
     format!("{}.", said.join("; "))
+}
+
+/// Whether a sentence names each of the values that a field may have.
+fn names_values(schema: &Schema, field: &Field, sentence: &str) -> bool {
+    scalar(schema, &field.named).is_some_and(|scalar| {
+        let mut values = scalar.values.iter();
+        values.all(|value| sentence.contains(&format!("`{}`", quoted(value))))
+    })
+}
+
+/// Whether a sentence has the last word of a unit, in either case: `Seconds until it ends.`
+fn says(sentence: &str, unit: &str) -> bool {
+    let word = unit.rsplit(' ').next().unwrap_or_default();
+    sentence.to_lowercase().contains(word)
 }
 
 /// In what a number counts, by its name, and how bytes are written.
@@ -141,7 +171,7 @@ fn unit(field: &Field) -> Option<&'static str> {
         ]
         .into_iter()
         .find_map(|(end, unit)| field.json.ends_with(end).then_some(unit)),
-        "bytes" | "[]bytes" | "map[string]bytes" => Some("base64 in JSON"),
+        "bytes" | "[]bytes" | "map[string]bytes" => Some("in JSON as base64"),
         _ => None,
     }
 }

@@ -9,10 +9,11 @@ const MARK: usize = 4;
 pub(crate) const WORD_MAX: usize = 80;
 
 /// Texts as lines of a comment, each text from a new line on. An empty one parts paragraphs.
-pub(crate) fn comment(texts: &[&str], indent: usize) -> String {
+pub(crate) fn comment(texts: &[impl AsRef<str>], indent: usize) -> String {
     let margin = " ".repeat(indent);
     let mut out = String::new();
     for text in texts {
+        let text = text.as_ref();
         if text.is_empty() {
             out.extend([&margin, "///\n"]);
         }

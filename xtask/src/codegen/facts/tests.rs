@@ -19,12 +19,16 @@ fn schema() -> Schema {
 }
 
 fn told(rust: &str, field: Value) -> String {
+    beside(None, rust, field)
+}
+
+fn beside(sentence: Option<&str>, rust: &str, field: Value) -> String {
     let message = json!({"go": "k8s.io/a.A", "union": field["union"] == true, "fields": [
         {"json": "type", "type": "string", "discriminator": true},
     ]});
     let message: Message = serde_json::from_value(message).expect("it is a message");
     let field: Field = serde_json::from_value(field).expect("it is a field");
-    of_field(&schema(), &message, &field, rust)
+    of_field(&schema(), &message, &field, rust, sentence)
 }
 
 #[test]
@@ -117,4 +121,17 @@ fn lists_say_how_they_are_merged_and_unions_what_tells_their_member() {
     ] {
         assert_eq!(told("p", field), expected);
     }
+}
+
+#[test]
+fn what_a_sentence_has_said_is_not_said_again() {
+    let protocol = json!({"json": "p", "type": "string", "named": "io.a.Closed", "default": "A"});
+    let sentence = Some("Either `A` or `\"\"`.");
+    let told = beside(sentence, "p", protocol.clone());
+    assert_eq!(told, "Optional; default `A`.");
+    let told = beside(Some("Such as `A`."), "p", protocol);
+    assert_eq!(told, "Optional. One of `A`, `\"\"`; default `A`.");
+    let limit = json!({"json": "limitSeconds", "type": "*int64"});
+    let told = beside(Some("Seconds until it ends."), "limit_seconds", limit);
+    assert_eq!(told, "Optional.");
 }

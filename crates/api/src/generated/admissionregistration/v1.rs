@@ -1144,7 +1144,7 @@ pub struct WebhookClientConfig {
     pub url: Option<Str>,
     /// Optional.
     pub service: Option<Box<ServiceReference>>,
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub ca_bundle: ByteString,
 }
 

@@ -116,7 +116,7 @@ message!(CertificateSigningRequestCondition, CERTIFICATE_SIGNING_REQUEST_CONDITI
 /// `io.k8s.api.certificates.v1.CertificateSigningRequestSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestSpec {
-    /// Required; base64 in JSON.
+    /// Required; in JSON as base64.
     pub request: ByteString,
     /// Required.
     pub signer_name: Str,
@@ -174,7 +174,7 @@ message!(CertificateSigningRequestSpec, CERTIFICATE_SIGNING_REQUEST_SPEC, [0 req
 pub struct CertificateSigningRequestStatus {
     /// Optional. List type `map` by `type`.
     pub conditions: Vec<CertificateSigningRequestCondition>,
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub certificate: ByteString,
 }
 

@@ -117,7 +117,7 @@ message!(CertificateSigningRequestCondition, CERTIFICATE_SIGNING_REQUEST_CONDITI
 /// `io.k8s.api.certificates.v1beta1.CertificateSigningRequestSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestSpec {
-    /// Required; base64 in JSON.
+    /// Required; in JSON as base64.
     pub request: ByteString,
     /// Optional.
     pub signer_name: Option<Str>,
@@ -172,7 +172,7 @@ message!(CertificateSigningRequestSpec, CERTIFICATE_SIGNING_REQUEST_SPEC, [0 req
 pub struct CertificateSigningRequestStatus {
     /// Optional. List type `map` by `type`.
     pub conditions: Vec<CertificateSigningRequestCondition>,
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub certificate: ByteString,
 }
 
@@ -355,11 +355,11 @@ pub struct PodCertificateRequestSpec {
     pub node_uid: Str,
     /// Optional; in seconds; default `86400`.
     pub max_expiration_seconds: Option<i32>,
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub pkix_public_key: ByteString,
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub proof_of_possession: ByteString,
-    /// Required; `stubPKCS10Request` in JSON; base64 in JSON.
+    /// Required; `stubPKCS10Request` in JSON; in JSON as base64.
     pub stub_pkcs10_request: ByteString,
     /// Optional.
     pub unverified_user_annotations: BTreeMap<Str, Str>,

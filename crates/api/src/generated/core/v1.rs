@@ -723,7 +723,7 @@ pub struct ConfigMap {
     pub immutable: Option<bool>,
     /// Optional.
     pub data: BTreeMap<Str, Str>,
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub binary_data: BTreeMap<Str, ByteString>,
 }
 
@@ -6689,7 +6689,7 @@ pub struct RangeAllocation {
     pub metadata: ObjectMeta,
     /// Required.
     pub range: Str,
-    /// Required; base64 in JSON.
+    /// Required; in JSON as base64.
     pub data: ByteString,
 }
 
@@ -7377,7 +7377,7 @@ pub struct Secret {
     pub metadata: ObjectMeta,
     /// Optional.
     pub immutable: Option<bool>,
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub data: BTreeMap<Str, ByteString>,
     /// Optional.
     pub string_data: BTreeMap<Str, Str>,
