@@ -9,7 +9,7 @@ import (
 
 // readConst records the string constants of one specification. Their type is
 // the declared one, or that of a conversion.
-func (s *source) readConst(spec *ast.ValueSpec) {
+func (s *source) readConst(f *ast.File, spec *ast.ValueSpec) {
 	declared := ""
 	if id, ok := spec.Type.(*ast.Ident); ok {
 		declared = id.Name
@@ -18,15 +18,17 @@ func (s *source) readConst(spec *ast.ValueSpec) {
 		if i >= len(spec.Values) {
 			continue
 		}
-		value, converted, ok := s.stringValue(spec.Values[i])
-		if !ok {
-			continue
+		var found constant
+		var ok bool
+		if found.value, found.typ, ok = s.stringValue(spec.Values[i]); !ok {
+			if found, ok = foreign(f, spec.Values[i]); !ok {
+				continue
+			}
 		}
-		typ := declared
-		if typ == "" {
-			typ = converted
+		if declared != "" {
+			found.typ = declared
 		}
-		s.consts[n.Name] = constant{typ, value}
+		s.consts[n.Name] = found
 		s.order = append(s.order, n.Name)
 	}
 }
@@ -43,7 +45,7 @@ func (s *source) stringValue(e ast.Expr) (value, typ string, ok bool) {
 		return v, "", err == nil
 	case *ast.Ident:
 		c, ok := s.consts[e.Name]
-		return c.value, c.typ, ok
+		return c.value, c.typ, ok && c.pkg == ""
 	case *ast.BinaryExpr:
 		a, ta, okA := s.stringValue(e.X)
 		b, tb, okB := s.stringValue(e.Y)
@@ -58,6 +60,43 @@ func (s *source) stringValue(e ast.Expr) (value, typ string, ok bool) {
 		}
 	}
 	return "", "", false
+}
+
+// foreign is a constant of another package, or a conversion of one. Its value
+// is there when that package has been read.
+func foreign(f *ast.File, e ast.Expr) (constant, bool) {
+	var c constant
+	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) == 1 {
+		if id, isIdent := call.Fun.(*ast.Ident); isIdent {
+			c.typ, e = id.Name, call.Args[0]
+		}
+	}
+	sel, ok := e.(*ast.SelectorExpr)
+	if !ok {
+		return c, false
+	}
+	c.pkg, c.name = importPath(f, sel.X), sel.Sel.Name
+	return c, c.pkg != ""
+}
+
+// resolve gives the constants of a type that are those of other packages their
+// values, and forgets what is no text there.
+func (w *walker) resolve(s *source, typ string) error {
+	for n, c := range s.consts {
+		if c.pkg == "" || c.typ != typ {
+			continue
+		}
+		if err := w.load(c.pkg); err != nil {
+			return err
+		}
+		there, ok := w.sources[c.pkg].consts[c.name]
+		if !ok || there.pkg != "" {
+			delete(s.consts, n)
+			continue
+		}
+		s.consts[n] = constant{typ: typ, value: there.value}
+	}
+	return nil
 }
 
 // values lists the constants of a type in source order, each value once.

@@ -90,6 +90,33 @@ const (
 	}
 }
 
+func TestConstantsOfOtherPackagesAreValuesToo(t *testing.T) {
+	dir := write(t, "types.go", `package a
+
+import v1 "k8s.io/api/core/v1"
+
+type Sort string
+
+const (
+	IPv4 = Sort(v1.IPv4Protocol)
+	FQDN = Sort("FQDN")
+	None = Sort(v1.NoSuchThing)
+)
+`)
+	s, err := parseSource(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	core := &source{consts: map[string]constant{"IPv4Protocol": {typ: "IPFamily", value: "IPv4"}}}
+	w := &walker{sources: map[string]*source{"k8s.io/api/core/v1": core}}
+	if err := w.resolve(s, "Sort"); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.values("Sort"); !slices.Equal(got, []string{"IPv4", "FQDN"}) {
+		t.Errorf("values: %v", got)
+	}
+}
+
 func TestModelNameReversesTheHost(t *testing.T) {
 	if got := modelName("k8s.io/api/core/v1", "Pod"); got != "io.k8s.api.core.v1.Pod" {
 		t.Errorf("%s", got)

@@ -64,7 +64,7 @@ func (w *walker) readMarkers(f *Field, sf reflect.StructField, m markers, pkg st
 func (w *walker) defaultValue(f *Field, text, pkg string) any {
 	if ref, ok := strings.CutPrefix(text, "ref("); ok {
 		c, found := w.sources[pkg].consts[strings.TrimSuffix(ref, ")")]
-		if !found {
+		if !found || c.pkg != "" {
 			w.problems.addf("default %q of %s.%s: no such constant", text, pkg, f.Go)
 		}
 		return c.value

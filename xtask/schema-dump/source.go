@@ -27,8 +27,9 @@ type typeSource struct {
 	basePkg, baseName string
 }
 
-// constant is a constant with a declared type.
-type constant struct{ typ, value string }
+// constant is a constant with a declared type. Instead of a value it may have
+// the package and the name of the constant that it repeats.
+type constant struct{ typ, value, pkg, name string }
 
 // parseSource reads the Go files of a package folder, without tests and
 // generated files.
@@ -78,7 +79,7 @@ func (s *source) readDecl(set *token.FileSet, f *ast.File, g *ast.GenDecl) {
 			s.types[spec.Name.Name] = readType(set, f, spec, doc)
 		case *ast.ValueSpec:
 			if g.Tok == token.CONST {
-				s.readConst(spec)
+				s.readConst(f, spec)
 			}
 		}
 	}

@@ -84,6 +84,9 @@ func (w *walker) namedScalar(t reflect.Type, scalar string) (string, error) {
 	name := fullName(t)
 	if w.types[name] == nil {
 		marks := w.markersOf(t)
+		if err := w.resolve(w.sources[t.PkgPath()], t.Name()); err != nil {
+			return "", err
+		}
 		w.types[name] = &NamedType{
 			Go:     t.PkgPath() + "." + t.Name(),
 			Type:   scalar,

@@ -4,10 +4,15 @@
 //! `--check` changes nothing and fails when a file is not what the schema gives.
 
 mod accessors;
+mod descriptions;
 mod emit;
+mod facts;
+mod kinds;
 mod model;
 mod names;
+mod rustdoc;
 pub(crate) mod schema;
+mod sentences;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,10 +24,13 @@ use clap::Args;
 
 use self::model::{Model, Module};
 use self::schema::Schema;
+use self::sentences::Sentences;
 use crate::process::{Outcome, root};
 
 /// The schema of facts that the types are made from.
 const SCHEMA: &str = "xtask/schema/kubernetes-v1.36.json";
+/// Sentences about types and fields.
+const DOCS: &str = "xtask/schema/docs";
 
 /// Options of `cargo xtask codegen`.
 #[derive(Args)]
@@ -42,7 +50,8 @@ impl Options {
 /// Generates, or checks.
 pub(crate) fn run(options: &Options) -> Outcome {
     let schema: Schema = serde_json::from_str(&std::fs::read_to_string(root().join(SCHEMA))?)?;
-    let model = Model::new(&schema)?;
+    let sentences = Sentences::read(&root().join(DOCS), &schema)?;
+    let model = Model::new(&schema, &sentences)?;
     let mut files = BTreeMap::new();
     let api = root().join("crates/api");
     for (module, structs) in &model.modules {
@@ -80,6 +89,8 @@ pub(crate) fn run(options: &Options) -> Outcome {
         let text = with_features(&std::fs::read_to_string(&path)?, &features)?;
         files.insert(path, text);
     }
+    let said = descriptions::file(&schema, &sentences)?;
+    files.insert(root().join(descriptions::PATH), said);
     write(options, &files)
 }
 

@@ -1,8 +1,9 @@
 //! The built-in Kubernetes API types, generated from a schema of facts.
 //!
 //! Structs with the field names of the API in Rust case; a Go value field is a plain field whose
-//! zero means absent, a Go pointer is an `Option`. Every type speaks JSON (serde) and protobuf
-//! (byte-exact with upstream) through [`Wire`](kubist_apimachinery::wire::Wire).
+//! zero means absent, a Go pointer is an `Option`. What is known of a field is told at it: whether
+//! it is required, its values and default, and how lists are merged. Every type speaks JSON (serde)
+//! and protobuf (byte-exact with upstream) through [`Wire`](kubist_apimachinery::wire::Wire).
 //!
 //! Each group version is an additive feature (`core-v1`, `apps-v1`, …, `full` for all); none is on
 //! by default. It is not a client, and validates and defaults nothing: a server does.
@@ -19,10 +20,6 @@
 //! ```
 
 mod facts;
-#[allow(
-    missing_docs,
-    reason = "generated from names and types; the fields are the API's own"
-)]
 #[allow(clippy::all, clippy::pedantic, clippy::use_self, reason = "generated")]
 mod generated;
 

@@ -1,7 +1,7 @@
 //! `/openapi/v3`: an index, and a document for each version of a group and for what stands before
 //! those. `/openapi/v2`: one.
 //!
-//! Documents say what clients ask them: schemas with upstream's words, list keys and patch
+//! Documents say what clients ask them: schemas with descriptions, list keys and patch
 //! strategies (`kubectl explain`, strategic merge), and operations with their media types and
 //! parameters (`kubectl apply` looks for `fieldValidation`). Those of built-in groups are made when
 //! they are first asked for, and kept; the index makes all of them once, to know their hashes.
@@ -122,8 +122,7 @@ impl OpenApi {
         let bytes = if defined.is_empty() {
             bytes.clone()
         } else {
-            let words = Words::read();
-            let types = defined.iter().flat_map(|it| it.old_types(&words));
+            let types = defined.iter().flat_map(definitions::Defined::old_types);
             v2::with_types(bytes, &types.collect(), form).into()
         };
         let answer = Answer::whole(form.media_type(), bytes);

@@ -21,6 +21,7 @@ mod areas;
 mod catalogue;
 mod causes;
 mod compare;
+mod documents;
 mod gate;
 mod generator;
 mod memory;

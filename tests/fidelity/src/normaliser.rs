@@ -3,13 +3,14 @@
 //! Uids, addresses and ports that a server allots become numbers in the order of their appearance;
 //! the versions of an object become the number of the version (see `versions`), so that a write
 //! that changes nothing is told from one that does. Times of today, generated names, tokens and
-//! ages become words.
+//! ages become words. Documents lose their descriptions, which each server tells in its own words.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::causes;
+use crate::documents;
 use crate::memory::Request;
 use crate::scan::{self, Found};
 use crate::versions::{self, Versions};
@@ -60,6 +61,9 @@ impl Normaliser {
 
     /// Replaces in a whole body.
     pub(crate) fn value(&mut self, value: &mut Value, request: &Request) {
+        if request.target.starts_with("/openapi/") {
+            documents::undescribe(value);
+        }
         // All versions are known before any text is looked at.
         self.versions.learn(value, &request.target);
         self.arrange(value);
@@ -285,6 +289,20 @@ mod tests {
         let object = json!({"metadata": {"uid": uid, "resourceVersion": "120"}});
         let object = normal(&mut normaliser, object);
         assert_eq!(object["metadata"]["resourceVersion"], "<version 0>");
+    }
+
+    #[test]
+    fn documents_lose_their_descriptions_and_nothing_else_does() {
+        let mut normaliser = Normaliser::new(NOW);
+        let schema = json!({"description": "An A.", "type": "object"});
+        for (path, expected) in [
+            ("/openapi/v3/api/v1", json!({"type": "object"})),
+            ("/api/v1/pods", schema.clone()),
+        ] {
+            let mut value = schema.clone();
+            normaliser.value(&mut value, &request(path));
+            assert_eq!(value, expected, "{path}");
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Rust text from the model: one file a group version.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use super::kinds::{Kinds, api_version};
 use super::model::{Entry, Struct, StructField};
 use super::names;
+use super::rustdoc;
 use super::schema::Schema;
 
 /// The text of one group version's file.
@@ -15,10 +16,13 @@ pub(crate) fn module(schema: &Schema, structs: &[Struct]) -> String {
         emit_struct(&mut out, item);
         emit_schema(&mut out, item);
         emit_message(&mut out, item);
-        kinds.emit_resource(&mut out, item);
+        emit_resource(&mut out, item, &kinds);
     }
 
-    format!("{}{out}", imports(&out))
+    // Names in documentation need no imports.
+    let is_code = |line: &&str| !line.trim_start().starts_with("///");
+    let code: Vec<&str> = out.lines().filter(is_code).collect();
+    format!("{}{out}", imports(&code.join("\n")))
 }
 
 fn imports(text: &str) -> String {
@@ -99,10 +103,11 @@ fn uses(text: &str, word: &str) -> bool {
 }
 
 fn emit_struct(out: &mut String, item: &Struct) {
-    let _ = writeln!(out, "/// `{}`.", item.full_name);
+    out.push_str(&rustdoc::comment(&item.docs, 0));
     out.push_str("#[derive(Clone, Default, PartialEq)]\n");
     let _ = writeln!(out, "pub struct {} {{", item.name);
     for field in &item.fields {
+        out.push_str(&rustdoc::comment(&field.docs, 4));
         let _ = writeln!(out, "    pub {}: {},", field.rust, field.rust_type);
     }
     out.push_str("}\n\n");
@@ -199,86 +204,39 @@ fn emit_message(out: &mut String, item: &Struct) {
     );
 }
 
-pub(crate) fn api_version(group: &str, version: &str) -> String {
-    if group.is_empty() {
-        version.to_owned()
-    } else {
-        format!("{group}/{version}")
+fn emit_resource(out: &mut String, item: &Struct, kinds: &Kinds) {
+    let Some([group, version, kind]) = item.kinds.first() else {
+        return;
+    };
+    let is_object = item
+        .fields
+        .iter()
+        .any(|field| field.rust == "metadata" && field.rust_type == "ObjectMeta");
+    if !is_object {
+        return;
     }
-}
-
-/// What is known of each kind besides its message.
-struct Kinds {
-    facts: BTreeMap<[String; 3], (String, String, bool)>,
-}
-
-impl Kinds {
-    fn new(schema: &Schema) -> Self {
-        let mut facts = BTreeMap::new();
-        for group in &schema.groups {
-            for version in &group.versions {
-                for kind in &version.kinds {
-                    let key = [
-                        group.name.clone(),
-                        version.version.clone(),
-                        kind.kind.clone(),
-                    ];
-                    let served = version.resources.iter().find(|it| it.kind == kind.kind);
-                    let singular = served.map_or_else(
-                        || kind.kind.to_lowercase(),
-                        |resource| resource.singular.clone(),
-                    );
-                    let plural = served.map_or_else(|| kind.plural.clone(), |it| it.name.clone());
-                    let namespaced = served
-                        .map(|resource| resource.namespaced)
-                        .or(kind.namespaced)
-                        .unwrap_or(true);
-                    facts.insert(key, (plural, singular, namespaced));
-                }
-            }
+    let facts = kinds.of(&[group.clone(), version.clone(), kind.clone()]);
+    let lower = kind.to_lowercase();
+    let (mut plural, mut singular, mut scope) = (format!("{lower}s"), lower, "Namespaced");
+    if let Some(facts) = facts {
+        singular.clone_from(&facts.singular);
+        if !facts.plural.is_empty() {
+            plural.clone_from(&facts.plural);
         }
-        Self { facts }
-    }
-
-    fn emit_resource(&self, out: &mut String, item: &Struct) {
-        let Some(key) = item.kinds.first() else {
-            return;
-        };
-        let is_object = item
-            .fields
-            .iter()
-            .any(|field| field.rust == "metadata" && field.rust_type == "ObjectMeta");
-        if !is_object {
-            return;
+        if !facts.namespaced {
+            scope = "ClusterScoped";
         }
-        let fallback = (
-            format!("{}s", key[2].to_lowercase()),
-            key[2].to_lowercase(),
-            true,
-        );
-        let (plural, singular, namespaced) = self.facts.get(key).unwrap_or(&fallback);
-        let plural = if plural.is_empty() {
-            &fallback.0
-        } else {
-            plural
-        };
-        let scope = if *namespaced {
-            "Namespaced"
-        } else {
-            "ClusterScoped"
-        };
-        let [group, version, kind] = key;
-        let _ = writeln!(
-            out,
-            "resource!({}, {group:?}, {version:?}, {:?}, {kind:?}, {plural:?}, {singular:?}, \
-             {scope});\n",
-            item.name,
-            api_version(group, version)
-        );
-        let _ = writeln!(
-            out,
-            "/// A list of [`{name}`].\npub type {name}List = List<{name}>;\n",
-            name = item.name
-        );
     }
+    let _ = writeln!(
+        out,
+        "resource!({}, {group:?}, {version:?}, {:?}, {kind:?}, {plural:?}, {singular:?}, \
+         {scope});\n",
+        item.name,
+        api_version(group, version)
+    );
+    let _ = writeln!(
+        out,
+        "/// A list of [`{name}`].\npub type {name}List = List<{name}>;\n",
+        name = item.name
+    );
 }

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 mod field_type;
 
 use self::field_type::resolve;
+use super::facts;
+use super::kinds::Kinds;
 use super::schema::{Field, Message, Schema};
+use super::sentences::Sentences;
 use crate::process::Outcome;
 
 /// Everything that is emitted, by group and version.
@@ -31,6 +34,8 @@ impl Module {
 pub(crate) struct Struct {
     pub(crate) name: String,
     pub(crate) full_name: String,
+    /// Its documentation: a sentence, if there is one, and facts as a paragraph of their own.
+    pub(crate) docs: Vec<String>,
     pub(crate) form: &'static str,
     pub(crate) kinds: Vec<[String; 3]>,
     pub(crate) fields: Vec<StructField>,
@@ -45,6 +50,8 @@ pub(crate) struct StructField {
     pub(crate) rust: String,
     pub(crate) rust_type: String,
     pub(crate) json: String,
+    /// Its documentation: a sentence, if there is one, and facts.
+    pub(crate) docs: Vec<String>,
     pub(crate) number: u32,
     /// The `FieldType` expression.
     pub(crate) field_type: String,
@@ -104,6 +111,11 @@ fn is_left_out(full_name: &str, message: &Message) -> bool {
         || message.gvk.iter().any(|_| is_list_kind(message))
 }
 
+/// Whether a struct is made of a message.
+pub(crate) fn is_emitted(full_name: &str, message: &Message) -> bool {
+    !is_left_out(full_name, message) && !is_plain_list(message)
+}
+
 /// A list kind: `metadata` is a `ListMeta` and `items` a list; `List<K>` serves for all.
 pub(crate) fn is_list_kind(message: &Message) -> bool {
     let has = |json: &str, suffix: &str| {
@@ -125,15 +137,22 @@ fn module_of(full_name: &str) -> Option<Module> {
 }
 
 impl Model {
-    /// Resolves the schema.
-    pub(crate) fn new(schema: &Schema) -> Outcome<Self> {
+    /// Resolves the schema, and finds what is said of it.
+    pub(crate) fn new(schema: &Schema, sentences: &Sentences) -> Outcome<Self> {
         let mut modules: BTreeMap<Module, Vec<Struct>> = BTreeMap::new();
+        let known = Kinds::new(schema);
         for (full_name, message) in &schema.messages {
-            if is_left_out(full_name, message) || is_plain_list(message) {
+            if !is_emitted(full_name, message) {
                 continue;
             }
             let module = module_of(full_name).ok_or_else(|| format!("no module: {full_name}"))?;
-            let item = Struct::new(schema, &module, full_name, message)?;
+            let source = (schema, sentences);
+            let mut item = Struct::new(source, &module, full_name, message)?;
+            if let Some(sentence) = sentences.of_type(full_name) {
+                item.docs.extend([sentence.to_owned(), String::new()]);
+            }
+            let facts = facts::of_type(full_name, message, &item.kinds, &known);
+            item.docs.push(facts);
             modules.entry(module).or_default().push(item);
         }
         Ok(Self { modules })
@@ -159,8 +178,16 @@ fn is_plain_list(message: &Message) -> bool {
     !message.item.is_empty() && message.fields.is_empty()
 }
 
+/// What structs are made of.
+type Source<'a> = (&'a Schema, &'a Sentences);
+
 impl Struct {
-    fn new(schema: &Schema, module: &Module, full_name: &str, message: &Message) -> Outcome<Self> {
+    fn new(
+        source @ (schema, _): Source<'_>,
+        module: &Module,
+        full_name: &str,
+        message: &Message,
+    ) -> Outcome<Self> {
         let name = message.go.rsplit('.').next().unwrap_or_default().to_owned();
         let form = match message.form.as_str() {
             _ if !message.item.is_empty() => "Transparent",
@@ -170,6 +197,7 @@ impl Struct {
         let mut item = Self {
             name,
             full_name: full_name.to_owned(),
+            docs: Vec::new(),
             form,
             kinds: kinds(schema, full_name, message),
             fields: Vec::new(),
@@ -178,7 +206,7 @@ impl Struct {
         };
         let mut numbered = Vec::new();
         for field in &message.fields {
-            item.add(schema, module, field, &mut numbered)
+            item.add(source, module, (full_name, message, field), &mut numbered)
                 .map_err(|error| format!("{full_name}.{}: {error}", field.go))?;
         }
         numbered.sort_by_key(|&(number, _)| number);
@@ -189,22 +217,23 @@ impl Struct {
 
     fn add(
         &mut self,
-        schema: &Schema,
+        source @ (schema, sentences): Source<'_>,
         module: &Module,
-        field: &Field,
+        (home, message, field): (&str, &Message, &Field),
         numbered: &mut Vec<(u32, Entry)>,
     ) -> Outcome {
         if field.type_.ends_with(".TypeMeta") || field.json == "-" {
             return Ok(());
         }
         if field.inline {
+            let inner_name = field.type_.as_str();
             let inner = schema
                 .messages
-                .get(&field.type_)
-                .ok_or_else(|| format!("{} is unknown", field.type_))?;
+                .get(inner_name)
+                .ok_or_else(|| format!("{inner_name} is unknown"))?;
             let mut nested = Vec::new();
             for field in &inner.fields {
-                self.add(schema, module, field, &mut nested)?;
+                self.add(source, module, (inner_name, inner, field), &mut nested)?;
             }
             nested.sort_by_key(|&(number, _)| number);
             let group = nested.into_iter().map(|(_, entry)| entry).collect();
@@ -212,7 +241,13 @@ impl Struct {
             return Ok(());
         }
         let index = self.fields.len();
-        let resolved = resolve(schema, module, field, &mut self.needs)?;
+        let mut resolved = resolve(schema, module, field, &mut self.needs)?;
+        // The message itself may say more of a field that is inline there.
+        let places = [self.full_name.as_str(), home];
+        let sentence = sentences.of_field(places, &resolved.json);
+        let facts = facts::of_field(schema, message, field, &resolved.rust, sentence);
+        resolved.docs = sentence.map(str::to_owned).into_iter().collect();
+        resolved.docs.push(facts);
         self.fields.push(resolved);
         numbered.push((field.num, Entry::Field(index)));
         Ok(())

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 /// The whole file.
 #[derive(Deserialize)]
@@ -12,7 +13,20 @@ pub(crate) struct Schema {
     /// Kinds that are registered in every group version.
     pub(crate) common_kinds: BTreeMap<String, String>,
     pub(crate) groups: Vec<Group>,
+    /// Scalars with a name of their own.
+    #[serde(default)]
+    pub(crate) types: BTreeMap<String, Scalar>,
     pub(crate) messages: BTreeMap<String, Message>,
+}
+
+/// A scalar with a name of its own, and the values that are known of it.
+#[derive(Deserialize)]
+pub(crate) struct Scalar {
+    /// Whether there are no other values.
+    #[serde(default, rename = "enum")]
+    pub(crate) is_closed: bool,
+    #[serde(default)]
+    pub(crate) values: Vec<String>,
 }
 
 /// An API group.
@@ -45,6 +59,16 @@ pub(crate) struct Kind {
     #[serde(default)]
     pub(crate) plural: String,
     pub(crate) namespaced: Option<bool>,
+    /// Versions of Kubernetes.
+    #[serde(default)]
+    pub(crate) introduced: String,
+    #[serde(default)]
+    pub(crate) deprecated: String,
+    #[serde(default)]
+    pub(crate) removed: String,
+    /// `group,version,kind`.
+    #[serde(default)]
+    pub(crate) replacement: String,
 }
 
 /// A served resource.
@@ -94,6 +118,7 @@ pub(crate) struct Column {
 
 /// A message.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Message {
     /// `package.Type` in Go.
     pub(crate) go: String,
@@ -101,6 +126,14 @@ pub(crate) struct Message {
     pub(crate) form: String,
     #[serde(default)]
     pub(crate) gvk: Vec<[String; 3]>,
+    #[serde(default)]
+    pub(crate) map_type: String,
+    /// Whether at most one of the optional fields is set.
+    #[serde(default)]
+    pub(crate) union: bool,
+    /// Whether a server's documents have it.
+    #[serde(default)]
+    pub(crate) openapi: bool,
     /// The item type, for messages that are lists in Go.
     #[serde(default)]
     pub(crate) item: String,
@@ -137,4 +170,16 @@ pub(crate) struct Field {
     pub(crate) list_type: String,
     #[serde(default)]
     pub(crate) list_map_keys: Vec<String>,
+    #[serde(default)]
+    pub(crate) map_type: String,
+    /// The named scalar at the end of the type.
+    #[serde(default)]
+    pub(crate) named: String,
+    /// The named scalar of the keys of a map.
+    #[serde(default)]
+    pub(crate) key: String,
+    pub(crate) default: Option<Value>,
+    /// Whether it tells which member of a union is set.
+    #[serde(default)]
+    pub(crate) discriminator: bool,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use super::emit::api_version;
+use super::kinds::api_version;
 use super::model::{Model, Struct};
 use super::schema::{Resource, Schema};
 

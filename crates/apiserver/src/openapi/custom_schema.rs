@@ -3,7 +3,8 @@
 //! v2 knows neither null nor alternatives, and kubectl takes fields that it is not told of for
 //! unknown. So v2 says nothing of a value that may be null or has unknown fields.
 
-use super::definitions::{CONVENTIONS, metadata};
+use super::definitions::common;
+use super::words;
 use serde_json::{Map, Value, json};
 
 type Schema = Map<String, Value>;
@@ -84,26 +85,12 @@ fn drop_nullable_from_required(schema: &mut Schema) {
 
 /// What every object has, in one that is a part of another.
 fn embed(schema: &mut Schema) {
+    let mut general = json!({"properties": common()});
+    words::add_general(&mut general);
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
-    for (field, said) in [
-        (
-            "apiVersion",
-            format!(
-                "apiVersion defines the versioned schema of this representation of an object. \
-                 {CONVENTIONS}#resources"
-            ),
-        ),
-        (
-            "kind",
-            format!(
-                "kind is a string value representing the type of this object. In CamelCase. \
-                 {CONVENTIONS}#types-kinds"
-            ),
-        ),
-    ] {
-        properties[field] = json!({"type": "string", "description": said});
+    for (field, property) in general["properties"].as_object().into_iter().flatten() {
+        properties[field] = property.clone();
     }
-    properties["metadata"] = metadata();
     let required = schema.entry("required").or_insert_with(|| json!([]));
     if let Some(required) = required.as_array_mut() {
         for field in ["kind", "apiVersion"] {
@@ -203,7 +190,9 @@ mod tests {
         let object = &properties["object"];
         assert_eq!(object["required"], json!(["kind", "apiVersion"]));
         assert_eq!(object["properties"]["spec"], json!({"type": "string"}));
-        assert_eq!(object["properties"]["metadata"], metadata());
+        let metadata = &object["properties"]["metadata"];
+        assert_eq!(metadata["allOf"], common()["metadata"]["allOf"]);
+        assert!(metadata["description"].is_string());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::custom_schema;
 use super::operation::Forms;
 use super::operations::Paths;
 use super::schemas::{self, PREFIX, of, reachable};
-use super::words::Words;
+use super::words::{self, Words};
 use kubist_api::apiextensions::v1::{CustomResourceDefinition, CustomResourceDefinitionVersion};
 use kubist_apimachinery::wire::{Message, Wire, to_json_value};
 use kubist_apimachinery::{ListMeta, ObjectMeta};
@@ -20,9 +20,6 @@ use std::fmt::Write as _;
 
 /// Patches of objects of which the server does not know the type.
 const PATCHES: &[PatchType] = &[PatchType::Json, PatchType::Merge];
-/// A type whose fields of all objects are described.
-const DESCRIBED: &str = "io.k8s.api.core.v1.Pod";
-pub(super) const CONVENTIONS: &str = "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
 
 /// A version of a group of custom resources that is served, and the definitions of it.
 #[derive(Debug)]
@@ -103,9 +100,9 @@ impl Defined<'_> {
             let version = version_of(definition, self.version);
             let mut said = said(version);
             custom_schema::complete(&mut said);
-            let schema = object_schema(said, words);
+            let schema = object_schema(said);
             schemas.insert(object.clone(), self.named(schema, &names.kind));
-            let schema = list_schema(&names.kind, &names.plural, &object, words);
+            let schema = list_schema(&object);
             schemas.insert(list, self.named(schema, &names.list_kind));
         }
         let (paths, mut roots) = paths.finish();
@@ -123,19 +120,19 @@ impl Defined<'_> {
 
     /// The types for the document of `/openapi/v2`, as v3 would have them if they said no more than
     /// v2 can.
-    pub(super) fn old_types(&self, words: &Words) -> Map<String, Value> {
+    pub(super) fn old_types(&self) -> Map<String, Value> {
         let mut types = Map::new();
         for definition in &self.definitions {
             let names = &definition.spec.names;
             let (object, list) = (self.name(&names.kind), self.name(&names.list_kind));
             let version = version_of(definition, self.version);
             let schema = match custom_schema::old(said(version)) {
-                Some(said) => object_schema(said, words),
+                Some(said) => object_schema(said),
                 // With any field kubectl would take all others for unknown.
                 None => json!({"type": "object"}),
             };
             types.insert(object.clone(), self.named(schema, &names.kind));
-            let schema = list_schema(&names.kind, &names.plural, &object, words);
+            let schema = list_schema(&object);
             types.insert(list, self.named(schema, &names.list_kind));
         }
         types
@@ -180,60 +177,48 @@ fn said(version: Option<&CustomResourceDefinitionVersion>) -> Map<String, Value>
 }
 
 /// What is said of objects, with what all objects have.
-fn object_schema(mut schema: Map<String, Value>, words: &Words) -> Value {
+fn object_schema(mut schema: Map<String, Value>) -> Value {
     let mut properties = match schema.remove("properties") {
         Some(Value::Object(properties)) => properties,
         _ => Map::new(),
     };
-    add_type(&mut properties, words);
-    properties.insert("metadata".to_owned(), metadata());
+    properties.extend(common());
     schema.insert("type".to_owned(), json!("object"));
     schema.insert("properties".to_owned(), Value::Object(properties));
-    Value::Object(schema)
+    let mut schema = Value::Object(schema);
+    words::add_general(&mut schema);
+    schema
 }
 
-/// The metadata of an object.
-pub(super) fn metadata() -> Value {
-    json!({
-        "description": format!("Standard object's metadata. {CONVENTIONS}#metadata"),
-        "allOf": [reference_of::<ObjectMeta>()],
-    })
+/// The fields of every object.
+pub(super) fn common() -> Map<String, Value> {
+    let text = || json!({"type": "string"});
+    let metadata = json!({"allOf": [reference_of::<ObjectMeta>()]});
+    let all = [
+        ("apiVersion", text()),
+        ("kind", text()),
+        ("metadata", metadata),
+    ];
+    all.map(|(name, it)| (name.to_owned(), it))
+        .into_iter()
+        .collect()
 }
 
-fn list_schema(kind: &str, plural: &str, object: &str, words: &Words) -> Value {
-    let mut properties = Map::new();
-    add_type(&mut properties, words);
-    properties.insert(
-        "items".to_owned(),
-        json!({
-            "description": format!("List of {plural}. {CONVENTIONS}"),
-            "type": "array",
-            "items": reference(object),
-        }),
-    );
-    properties.insert(
-        "metadata".to_owned(),
-        json!({
-            "description": format!("Standard list metadata. {CONVENTIONS}#types-kinds"),
-            "allOf": [reference_of::<ListMeta>()],
-        }),
-    );
-    json!({
-        "description": format!("{kind}List is a list of {kind}"),
+fn list_schema(object: &str) -> Value {
+    let mut schema = json!({
         "type": "object",
         "required": ["items"],
-        "properties": properties,
-    })
+        "properties": {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "items": {"type": "array", "items": reference(object)},
+            "metadata": {"allOf": [reference_of::<ListMeta>()]},
+        },
+    });
+    words::add_general(&mut schema);
+    schema
 }
 
 fn reference_of<M: Message + Wire>() -> Value {
     schemas::reference(of::<M>())
-}
-
-fn add_type(properties: &mut Map<String, Value>, words: &Words) {
-    for field in ["apiVersion", "kind"] {
-        let said = words.of(DESCRIBED, field);
-        let property = json!({"type": "string", "description": said});
-        properties.insert(field.to_owned(), property);
-    }
 }

@@ -114,14 +114,12 @@ impl Entrance {
             ),
             Self::Issuer => (
                 "WellKnown",
-                "get service account issuer OpenID configuration, also known as the 'OIDC \
-                 discovery doc'",
+                "get the OpenID configuration of who issues tokens of service accounts",
                 "getServiceAccountIssuerOpenIDConfiguration",
             ),
             Self::Keys => (
                 "openid",
-                "get service account issuer OpenID JSON Web Key Set (contains public token \
-                 verification keys)",
+                "get the public keys that tokens of service accounts are checked with",
                 "getServiceAccountIssuerOpenIDKeyset",
             ),
         };
@@ -145,40 +143,38 @@ const INFO: &str = "io.k8s.apimachinery.pkg.version.Info";
 
 fn info() -> Value {
     let described = |text: &str| json!({"type": "string", "description": text});
-    let mut properties = Map::from_iter([
+    let mut properties = Map::new();
+    for (name, text) in [
         (
-            "emulationMajor".to_owned(),
-            described("EmulationMajor is the major version of the emulation version"),
+            "emulationMajor",
+            "The major version that the server behaves as.",
         ),
         (
-            "emulationMinor".to_owned(),
-            described("EmulationMinor is the minor version of the emulation version"),
+            "emulationMinor",
+            "The minor version that the server behaves as.",
         ),
         (
-            "minCompatibilityMajor".to_owned(),
-            described(
-                "MinCompatibilityMajor is the major version of the minimum compatibility version",
-            ),
+            "minCompatibilityMajor",
+            "The major version of the oldest server that this one can stand beside.",
         ),
         (
-            "minCompatibilityMinor".to_owned(),
-            described(
-                "MinCompatibilityMinor is the minor version of the minimum compatibility version",
-            ),
+            "minCompatibilityMinor",
+            "The minor version of the oldest server that this one can stand beside.",
         ),
-    ]);
+    ] {
+        properties.insert(name.to_owned(), described(text));
+    }
     for name in FIELDS {
         let mut property = match name {
-            "major" => described("Major is the major version of the binary version"),
-            "minor" => described("Minor is the minor version of the binary version"),
+            "major" => described("The major version of Kubernetes."),
+            "minor" => described("The minor version of Kubernetes."),
             _ => json!({"type": "string"}),
         };
         property["default"] = json!("");
         properties.insert(name.to_owned(), property);
     }
     json!({
-        "description": "Info contains versioning information. how we'll want to distribute that \
-                        information.",
+        "description": "What a server is: its version, and how it was built.",
         "type": "object",
         "required": FIELDS,
         "properties": properties,

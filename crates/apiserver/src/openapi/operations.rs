@@ -1,4 +1,4 @@
-//! Paths of a version of a group, and the operations there, in upstream's words.
+//! Paths of a version of a group, and the operations there, with upstream's names.
 
 use super::operation::{Forms, Gvk, Operation, answer};
 use super::schemas::{of, reference};
@@ -190,18 +190,14 @@ impl<'a> Paths<'a> {
         let (kind, scope) = (facts.kind, scope(facts));
         let version = self.version.clone();
         let collection = self.collection(facts, "watch/");
-        let all = format!(
-            "watch individual changes to a list of {kind}. deprecated: use the 'watch' parameter \
-             with a list operation instead."
-        );
+        let all = format!("watch objects of kind {kind}, as a list with `watch` does; deprecated");
         let id = format!("watch{version}{scope}{kind}List");
         let said = ("watchlist", id, all.clone());
         self.push(&collection, Gvk::of(facts), said, forms);
         if facts.verbs.contains(&"get") {
             let one = format!(
-                "watch changes to an object of kind {kind}. deprecated: use the 'watch' parameter \
-                 with a list operation instead, filtered to a single item with the \
-                 'fieldSelector' parameter."
+                "watch one {kind}, as a list with `watch` and a `fieldSelector` for its name \
+                 does; deprecated"
             );
             let path = format!("{collection}/{{name}}");
             let said = ("watch", format!("watch{version}{scope}{kind}"), one);

@@ -1,6 +1,6 @@
 //! Schemas of messages, from the static facts that also encode them.
 
-use super::words::Words;
+use super::words::{self, Words};
 use kubist_apimachinery::wire::{
     Field, FieldFlags, FieldType, JsonForm, ListType, Message, Schema, Wire,
 };
@@ -48,6 +48,9 @@ pub(super) fn reachable(roots: Vec<&'static Schema>, words: &Words) -> Map<Strin
         if schema.form != JsonForm::Transparent {
             let mut described = describe(schema);
             words.add(&name, &mut described);
+            if described.get(NAMES).is_some() {
+                words::add_general(&mut described);
+            }
             unwrap_references(&mut described);
             schemas.insert(name, described);
         }

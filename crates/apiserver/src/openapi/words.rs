@@ -1,60 +1,68 @@
-//! `Words`: what upstream's documents say of types and fields beside their form: descriptions,
-//! defaults, values and marks, which the facts that encode objects do not need.
+//! `Words`: what documents say of types and fields beside their form: facts that those who encode
+//! objects do not need (defaults, values, marks), and descriptions.
 //!
-//! The texts are those of Kubernetes, as its servers publish them, under the same licence as ours.
-//! They are read for the making of documents, and not held.
+//! Descriptions are ours: sentences, or else facts in words, as the types of `kubist-api` have
+//! them. Both files are read for the making of documents, and not held.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-const TEXT: &str = include_str!("words.json");
+/// Facts, and the parameters of operations.
+const FACTS: &str = include_str!("words.json");
+/// Written by `cargo xtask codegen`.
+const DESCRIPTIONS: &str = include_str!("descriptions.json");
+
 const DESCRIPTION: &str = "description";
+/// What is said of every object, and of every list.
+const API_VERSION: &str = "The group and version in which the object is written, such as \
+    `apps/v1`; of the core group the version alone.";
+const KIND: &str = "The kind of the object, such as `Deployment`.";
+const METADATA: &str = "Name, namespace, labels and all else that every object has.";
+const LIST_METADATA: &str = "The version of the list, and how to have its next page.";
+const ITEMS: &str = "The objects.";
+const SPEC: &str = "What is wanted.";
+const STATUS: &str = "What was found last; written by whoever carries out what is wanted.";
 
 /// What is said of types, by their full names. The name of a field leads to what is said of it,
-/// and the empty name to what is said of the type: a number is that of a description, and an
-/// object is added to the schema.
+/// and the empty name to what is said of the type.
 pub(super) struct Words {
     /// Parameters of operations, by name.
     parameters: Map<String, Value>,
-    types: Map<String, Value>,
-    texts: Vec<Value>,
+    /// Keys that are added to schemas.
+    facts: Map<String, Value>,
+    descriptions: Map<String, Value>,
 }
 
 impl Words {
     /// Bytes that are read.
-    pub(super) const BYTES: usize = TEXT.len();
+    pub(super) const BYTES: usize = FACTS.len() + DESCRIPTIONS.len();
 
     pub(super) fn read() -> Self {
-        let mut all: Value = serde_json::from_str(TEXT).unwrap_or_default();
+        Self::of(FACTS, DESCRIPTIONS)
+    }
+
+    fn of(facts: &str, descriptions: &str) -> Self {
+        let mut all: Value = serde_json::from_str(facts).unwrap_or_default();
         let mut take = |key: &str| match all.get_mut(key).map(Value::take) {
             Some(Value::Object(found)) => found,
             _ => Map::new(),
         };
-        let (parameters, types) = (take("parameters"), take("schemas"));
-        let texts = match all.get_mut("texts").map(Value::take) {
-            Some(Value::Array(texts)) => texts,
-            _ => Vec::new(),
-        };
         Self {
-            parameters,
-            types,
-            texts,
+            parameters: take("parameters"),
+            facts: take("schemas"),
+            descriptions: serde_json::from_str(descriptions).unwrap_or_default(),
         }
     }
 
     /// Adds to the schema of a type what is said of it and of its fields.
     pub(super) fn add(&self, name: &str, schema: &mut Value) {
-        let Some(Value::Object(said)) = self.types.get(name) else {
-            return;
-        };
-        for (field, said) in said {
-            let place = match field.as_str() {
-                "" => Some(&mut *schema),
-                field => schema
-                    .get_mut("properties")
-                    .and_then(|it| it.get_mut(field)),
-            };
-            if let Some(Value::Object(place)) = place {
-                self.merge(said, place);
+        for (field, facts) in fields(&self.facts, name) {
+            if let (Some(place), Value::Object(facts)) = (place(schema, field), facts) {
+                merge(facts, place);
+            }
+        }
+        for (field, said) in fields(&self.descriptions, name) {
+            if let Some(place) = place(schema, field) {
+                place.insert(DESCRIPTION.to_owned(), said.clone());
             }
         }
     }
@@ -63,68 +71,147 @@ impl Words {
     pub(super) fn parameter(&self, name: &str) -> Value {
         self.parameters.get(name).cloned().unwrap_or_default()
     }
+}
 
-    /// What is said of a field, as text.
-    pub(super) fn of(&self, name: &str, field: &str) -> Value {
-        let said = self.types.get(name).and_then(|it| it.get(field));
-        said.map_or(Value::Null, |said| self.text(said))
+/// The fields of which something is said.
+fn fields<'a>(
+    all: &'a Map<String, Value>,
+    name: &str,
+) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    let said = all.get(name).and_then(Value::as_object);
+    said.into_iter().flatten()
+}
+
+/// A type, or a field of it that it has.
+fn place<'a>(schema: &'a mut Value, field: &str) -> Option<&'a mut Map<String, Value>> {
+    if field.is_empty() {
+        return schema.as_object_mut();
     }
+    schema
+        .get_mut("properties")?
+        .get_mut(field)?
+        .as_object_mut()
+}
 
-    fn merge(&self, said: &Value, schema: &mut Map<String, Value>) {
-        let Value::Object(said) = said else {
-            schema.insert(DESCRIPTION.to_owned(), self.text(said));
-            return;
-        };
-        for (key, value) in said {
-            match (key.as_str(), value, schema.get_mut(key)) {
-                (DESCRIPTION, _, _) => {
-                    schema.insert(key.clone(), self.text(value));
-                }
-                (_, Value::Object(_), Some(Value::Object(inner))) => self.merge(value, inner),
-                _ => {
-                    schema.insert(key.clone(), value.clone());
-                }
+fn merge(facts: &Map<String, Value>, schema: &mut Map<String, Value>) {
+    for (key, value) in facts {
+        match (value, schema.get_mut(key)) {
+            (Value::Object(value), Some(Value::Object(inner))) => merge(value, inner),
+            _ => {
+                schema.insert(key.clone(), value.clone());
             }
         }
     }
+}
 
-    fn text(&self, number: &Value) -> Value {
-        let number = number.as_u64().and_then(|it| usize::try_from(it).ok());
-        let text = number.and_then(|number| self.texts.get(number));
-        text.cloned().unwrap_or_default()
+/// Says of an object, or of a list of objects, what can be said of all, where nothing else is.
+pub(super) fn add_general(schema: &mut Value) {
+    let refers = |schema: &Value| {
+        let reference = schema
+            .get("$ref")
+            .or_else(|| schema.pointer("/allOf/0/$ref"));
+        let path = reference.and_then(Value::as_str).unwrap_or_default();
+        path.rsplit(['.', '/'])
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let metadata = refers(&schema["properties"]["metadata"]);
+    let mut said = vec![("apiVersion", API_VERSION), ("kind", KIND)];
+    let mut of_type = None;
+    if metadata == "ObjectMeta" {
+        said.push(("metadata", METADATA));
+        for (field, text) in [("spec", SPEC), ("status", STATUS)] {
+            // What custom resources have is for their definitions to say.
+            if !refers(&schema["properties"][field]).is_empty() {
+                said.push((field, text));
+            }
+        }
+    } else if metadata == "ListMeta" {
+        said.push(("metadata", LIST_METADATA));
+        let items = &schema["properties"]["items"];
+        if items.is_object() {
+            let kind = refers(&items["items"]);
+            of_type = Some(format!("A list of objects of the kind `{kind}`."));
+            said.push(("items", ITEMS));
+        }
+    }
+    for (field, text) in said
+        .into_iter()
+        .chain(of_type.as_deref().map(|it| ("", it)))
+    {
+        if let Some(place) = place(schema, field) {
+            place.entry(DESCRIPTION).or_insert_with(|| json!(text));
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn what_is_said_is_added_to_types_fields_and_items() {
-        let words = Words::read();
-        assert!(words.texts.len() > 2_000 && words.types.len() > 700);
-        let name = "io.k8s.api.core.v1.PersistentVolumeClaimSpec";
-        let mut schema = json!({
+        let facts = r#"{"schemas": {"io.A": {
+            "": {"x-kubernetes-map-type": "atomic"},
+            "modes": {"items": {"enum": ["x"]}},
+            "none": {"default": 1}
+        }}}"#;
+        let words = Words::of(facts, r#"{"io.A": {"": "An A.", "modes": "Its modes."}}"#);
+        let before = json!({
             "type": "object",
             "properties": {
-                "accessModes": {"type": "array", "items": {"type": "string", "default": ""}},
+                "modes": {"type": "array", "items": {"type": "string", "default": ""}},
                 "unknown": {"type": "string"},
             },
         });
-        words.add(name, &mut schema);
-        let said = schema["description"].as_str().expect("something is said");
-        assert!(said.starts_with("PersistentVolumeClaimSpec describes the common attributes"));
-        let modes = &schema["properties"]["accessModes"];
-        let said = modes["description"].as_str().expect("something is said");
-        assert!(said.starts_with("accessModes contains the desired access modes"));
-        assert_eq!(modes["items"]["default"], "");
-        assert_eq!(modes["items"]["enum"][0], "ReadOnlyMany");
-        assert_eq!(schema["properties"]["unknown"], json!({"type": "string"}));
-        assert_eq!(schema["properties"].as_object().map(Map::len), Some(2));
-        let before = schema.clone();
-        words.add("io.k8s.none", &mut schema);
+        let mut schema = before.clone();
+        words.add("io.A", &mut schema);
+        let items = json!({"type": "string", "default": "", "enum": ["x"]});
+        let expected = json!({
+            "type": "object",
+            "description": "An A.",
+            "x-kubernetes-map-type": "atomic",
+            "properties": {
+                "modes": {"type": "array", "items": items, "description": "Its modes."},
+                "unknown": {"type": "string"},
+            },
+        });
+        assert_eq!(schema, expected);
+        let mut schema = before.clone();
+        words.add("io.none", &mut schema);
         assert_eq!(schema, before);
+    }
+
+    #[test]
+    fn of_objects_and_lists_is_said_what_holds_for_all_where_nothing_else_is() {
+        let reference = |name: &str| json!({"$ref": format!("#/components/schemas/io.v1.{name}")});
+        let mut object = json!({"description": "Own.", "properties": {
+            "kind": {"type": "string", "description": "Own."},
+            "apiVersion": {"type": "string"},
+            "metadata": {"allOf": [reference("ObjectMeta")]},
+            "items": {"type": "array"},
+            "spec": {"allOf": [reference("Spec")]},
+            "status": {"type": "object"},
+        }});
+        add_general(&mut object);
+        let said = |schema: &Value, field: &str| schema["properties"][field][DESCRIPTION].clone();
+        assert_eq!(object[DESCRIPTION], "Own.");
+        assert_eq!(said(&object, "kind"), "Own.");
+        assert_eq!(said(&object, "apiVersion"), API_VERSION);
+        assert_eq!(said(&object, "metadata"), METADATA);
+        assert_eq!(said(&object, "spec"), SPEC);
+        for none in ["items", "status"] {
+            assert_eq!(said(&object, none), Value::Null, "{none}");
+        }
+        let mut list = json!({"properties": {
+            "metadata": {"allOf": [reference("ListMeta")]},
+            "items": {"type": "array", "items": reference("Pod")},
+        }});
+        add_general(&mut list);
+        assert_eq!(list[DESCRIPTION], "A list of objects of the kind `Pod`.");
+        assert_eq!(said(&list, "items"), ITEMS);
+        assert_eq!(said(&list, "metadata"), LIST_METADATA);
     }
 
     #[test]
@@ -133,25 +220,26 @@ mod tests {
         for (name, parameter) in &words.parameters {
             let (own, _) = name.split_once('/').unwrap_or((name, ""));
             assert_eq!(parameter["name"], own);
-            assert!(parameter["description"].is_string(), "{name}");
+            assert!(parameter[DESCRIPTION].is_string(), "{name}");
         }
         assert_eq!(words.parameters.len(), 31);
     }
 
     #[test]
-    fn every_number_is_that_of_a_text() {
-        fn check(words: &Words, key: &str, said: &Value) {
-            match said {
-                Value::Number(_) if key != "default" => {
-                    assert!(words.text(said).is_string(), "{key}: {said}");
-                }
-                Value::Object(said) => said.iter().for_each(|(key, it)| check(words, key, it)),
-                _ => {}
-            }
-        }
+    fn facts_are_no_texts_and_descriptions_nothing_else() {
         let words = Words::read();
-        for (name, said) in &words.types {
-            check(&words, name, said);
+        assert!(words.facts.len() > 300);
+        for (name, fields) in &words.facts {
+            assert!(!fields.to_string().contains("\"description\""), "{name}");
+        }
+        assert!(words.descriptions.len() > 50);
+        for (name, said) in &words.descriptions {
+            // The first says who writes the file.
+            let all = said.as_object().into_iter().flatten();
+            assert_eq!(said.is_object(), !name.is_empty(), "{name}");
+            for (field, said) in all {
+                assert!(said.is_string(), "{name}.{field}");
+            }
         }
     }
 }

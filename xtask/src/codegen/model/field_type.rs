@@ -48,6 +48,7 @@ pub(super) fn resolve(
         rust: names::field(&json),
         rust_type: resolved.rust,
         json,
+        docs: Vec::new(),
         number: field.num,
         field_type: resolved.field_type,
         flags,

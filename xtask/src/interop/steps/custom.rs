@@ -1,4 +1,5 @@
-//! Custom resources as kubectl explains them: what it prints for a kube-apiserver.
+//! Custom resources as kubectl explains them: what it prints for a kube-apiserver, but for our
+//! words about what every object has.
 
 use crate::interop::kubectl::Shell;
 use crate::process::Outcome;
@@ -126,8 +127,8 @@ pub(super) fn explain(shell: &Shell) -> Outcome {
     }
     let title = [
         "    A Told is told about.\n",
-        "  apiVersion\t<string>\n    APIVersion defines the versioned schema",
-        "  metadata\t<ObjectMeta>\n    Standard object's metadata.",
+        "  apiVersion\t<string>\n    The group and version in which the object is written",
+        "  metadata\t<ObjectMeta>\n    Name, namespace, labels and all else",
     ];
     shell.print("explain tolds", &title)?;
     shell.print("explain tolds.spec", &[SPEC])?;

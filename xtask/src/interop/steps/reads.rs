@@ -81,7 +81,10 @@ pub(super) fn explain(shell: &Shell) -> Outcome {
     )?;
     shell.print(
         "explain pods",
-        &["  spec\t<PodSpec>\n    Specification of the desired behavior of the pod."],
+        &[
+            "  spec\t<PodSpec>\n    ",
+            "    The kind of the object, such as",
+        ],
     )?;
     shell.print(
         "explain cronjobs.spec.schedule",

@@ -12,20 +12,35 @@ use crate::facts::field as f;
 /// `io.k8s.api.admission.v1beta1.AdmissionRequest`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AdmissionRequest {
+    /// Optional; type `UID`.
     pub uid: Str,
+    /// Optional.
     pub kind: crate::meta::v1::GroupVersionKind,
+    /// Optional.
     pub resource: crate::meta::v1::GroupVersionResource,
+    /// Optional.
     pub sub_resource: Str,
+    /// Optional.
     pub request_kind: Option<Box<crate::meta::v1::GroupVersionKind>>,
+    /// Optional.
     pub request_resource: Option<Box<crate::meta::v1::GroupVersionResource>>,
+    /// Optional.
     pub request_sub_resource: Str,
+    /// Optional.
     pub name: Str,
+    /// Optional.
     pub namespace: Str,
+    /// Optional. Known values: `CREATE`, `UPDATE`, `DELETE`, `CONNECT`.
     pub operation: Str,
+    /// Optional.
     pub user_info: crate::authentication::v1::UserInfo,
+    /// Optional.
     pub object: RawExtension,
+    /// Optional.
     pub old_object: RawExtension,
+    /// Optional.
     pub dry_run: Option<bool>,
+    /// Optional.
     pub options: RawExtension,
 }
 
@@ -107,12 +122,19 @@ message!(AdmissionRequest, ADMISSION_REQUEST, [0 uid, 1 kind, 2 resource, 3 sub_
 /// `io.k8s.api.admission.v1beta1.AdmissionResponse`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AdmissionResponse {
+    /// Optional; type `UID`.
     pub uid: Str,
+    /// Optional.
     pub allowed: bool,
+    /// Optional.
     pub status: Option<Box<Status>>,
+    /// Optional; in JSON as base64.
     pub patch: ByteString,
+    /// Optional. Known values: `JSONPatch`.
     pub patch_type: Option<Str>,
+    /// Optional.
     pub audit_annotations: BTreeMap<Str, Str>,
+    /// Optional. List type `atomic`.
     pub warnings: Vec<Str>,
 }
 
@@ -145,10 +167,14 @@ static ADMISSION_RESPONSE: Schema = Schema {
 message_debug!(AdmissionResponse);
 message!(AdmissionResponse, ADMISSION_RESPONSE, [0 uid, 1 allowed, 2 status, 3 patch, 4 patch_type, 5 audit_annotations, 6 warnings]);
 
-/// `io.k8s.api.admission.v1beta1.AdmissionReview`.
+/// `io.k8s.api.admission.v1beta1.AdmissionReview`: kind `AdmissionReview` of
+/// `admission.k8s.io/v1beta1`. Introduced in 1.9, deprecated in 1.19; use `AdmissionReview` of
+/// `admission.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AdmissionReview {
+    /// Optional.
     pub request: Option<Box<AdmissionRequest>>,
+    /// Optional.
     pub response: Option<Box<AdmissionResponse>>,
 }
 

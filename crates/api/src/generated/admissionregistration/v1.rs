@@ -12,6 +12,7 @@ use crate::facts::{field as f, merge as m};
 /// `io.k8s.api.admissionregistration.v1.ApplyConfiguration`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ApplyConfiguration {
+    /// Optional.
     pub expression: Str,
 }
 
@@ -31,7 +32,9 @@ message!(ApplyConfiguration, APPLY_CONFIGURATION, [0 expression]);
 /// `io.k8s.api.admissionregistration.v1.AuditAnnotation`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AuditAnnotation {
+    /// Required.
     pub key: Str,
+    /// Required.
     pub value_expression: Str,
 }
 
@@ -51,7 +54,9 @@ message!(AuditAnnotation, AUDIT_ANNOTATION, [0 key, 1 value_expression]);
 /// `io.k8s.api.admissionregistration.v1.ExpressionWarning`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExpressionWarning {
+    /// Required.
     pub field_ref: Str,
+    /// Required.
     pub warning: Str,
 }
 
@@ -71,6 +76,7 @@ message!(ExpressionWarning, EXPRESSION_WARNING, [0 field_ref, 1 warning]);
 /// `io.k8s.api.admissionregistration.v1.JSONPatch`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JSONPatch {
+    /// Optional.
     pub expression: Str,
 }
 
@@ -90,7 +96,9 @@ message!(JSONPatch, JSON_PATCH, [0 expression]);
 /// `io.k8s.api.admissionregistration.v1.MatchCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MatchCondition {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub expression: Str,
 }
 
@@ -107,13 +115,18 @@ static MATCH_CONDITION: Schema = Schema {
 message_debug!(MatchCondition);
 message!(MatchCondition, MATCH_CONDITION, [0 name, 1 expression]);
 
-/// `io.k8s.api.admissionregistration.v1.MatchResources`.
+/// `io.k8s.api.admissionregistration.v1.MatchResources`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MatchResources {
+    /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub object_selector: Option<Box<LabelSelector>>,
+    /// Optional. List type `atomic`.
     pub resource_rules: Vec<NamedRuleWithOperations>,
+    /// Optional. List type `atomic`.
     pub exclude_resource_rules: Vec<NamedRuleWithOperations>,
+    /// Optional. One of `Exact`, `Equivalent`.
     pub match_policy: Option<Str>,
 }
 
@@ -164,10 +177,13 @@ static MATCH_RESOURCES: Schema = Schema {
 message_debug!(MatchResources);
 message!(MatchResources, MATCH_RESOURCES, [0 namespace_selector, 1 object_selector, 2 resource_rules, 3 exclude_resource_rules, 4 match_policy]);
 
-/// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicy`.
+/// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicy`: kind `MutatingAdmissionPolicy` of
+/// `admissionregistration.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicy {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: MutatingAdmissionPolicySpec,
 }
 
@@ -206,10 +222,13 @@ resource!(
 /// A list of [`MutatingAdmissionPolicy`].
 pub type MutatingAdmissionPolicyList = List<MutatingAdmissionPolicy>;
 
-/// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyBinding`.
+/// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyBinding`: kind
+/// `MutatingAdmissionPolicyBinding` of `admissionregistration.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicyBinding {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: MutatingAdmissionPolicyBindingSpec,
 }
 
@@ -256,8 +275,11 @@ pub type MutatingAdmissionPolicyBindingList = List<MutatingAdmissionPolicyBindin
 /// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyBindingSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicyBindingSpec {
+    /// Optional.
     pub policy_name: Str,
+    /// Optional.
     pub param_ref: Option<Box<ParamRef>>,
+    /// Optional.
     pub match_resources: Option<Box<MatchResources>>,
 }
 
@@ -281,12 +303,19 @@ message!(MutatingAdmissionPolicyBindingSpec, MUTATING_ADMISSION_POLICY_BINDING_S
 /// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicySpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicySpec {
+    /// Optional.
     pub param_kind: Option<Box<ParamKind>>,
+    /// Optional.
     pub match_constraints: Option<Box<MatchResources>>,
+    /// Optional. List type `atomic`.
     pub variables: Vec<Variable>,
+    /// Optional. List type `atomic`.
     pub mutations: Vec<Mutation>,
+    /// Optional. One of `Ignore`, `Fail`.
     pub failure_policy: Option<Str>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub match_conditions: Vec<MatchCondition>,
+    /// Optional. One of `Never`, `IfNeeded`.
     pub reinvocation_policy: Str,
 }
 
@@ -324,17 +353,29 @@ message!(MutatingAdmissionPolicySpec, MUTATING_ADMISSION_POLICY_SPEC, [0 param_k
 /// `io.k8s.api.admissionregistration.v1.MutatingWebhook`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingWebhook {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub client_config: WebhookClientConfig,
+    /// Optional. List type `atomic`.
     pub rules: Vec<RuleWithOperations>,
+    /// Optional. One of `Ignore`, `Fail`.
     pub failure_policy: Option<Str>,
+    /// Optional. One of `Exact`, `Equivalent`.
     pub match_policy: Option<Str>,
+    /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub object_selector: Option<Box<LabelSelector>>,
+    /// Required. One of `Unknown`, `None`, `Some`, `NoneOnDryRun`.
     pub side_effects: Option<Str>,
+    /// Optional; in seconds.
     pub timeout_seconds: Option<i32>,
+    /// Required. List type `atomic`.
     pub admission_review_versions: Vec<Str>,
+    /// Optional. One of `Never`, `IfNeeded`.
     pub reinvocation_policy: Option<Str>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub match_conditions: Vec<MatchCondition>,
 }
 
@@ -389,10 +430,13 @@ static MUTATING_WEBHOOK: Schema = Schema {
 message_debug!(MutatingWebhook);
 message!(MutatingWebhook, MUTATING_WEBHOOK, [0 name, 1 client_config, 2 rules, 3 failure_policy, 4 match_policy, 5 namespace_selector, 6 object_selector, 7 side_effects, 8 timeout_seconds, 9 admission_review_versions, 10 reinvocation_policy, 11 match_conditions]);
 
-/// `io.k8s.api.admissionregistration.v1.MutatingWebhookConfiguration`.
+/// `io.k8s.api.admissionregistration.v1.MutatingWebhookConfiguration`: kind
+/// `MutatingWebhookConfiguration` of `admissionregistration.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingWebhookConfiguration {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub webhooks: Vec<MutatingWebhook>,
 }
 
@@ -436,8 +480,11 @@ pub type MutatingWebhookConfigurationList = List<MutatingWebhookConfiguration>;
 /// `io.k8s.api.admissionregistration.v1.Mutation`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Mutation {
+    /// Required. One of `ApplyConfiguration`, `JSONPatch`.
     pub patch_type: Str,
+    /// Optional.
     pub apply_configuration: Option<Box<ApplyConfiguration>>,
+    /// Optional.
     pub json_patch: Option<Box<JSONPatch>>,
 }
 
@@ -458,14 +505,20 @@ static MUTATION: Schema = Schema {
 message_debug!(Mutation);
 message!(Mutation, MUTATION, [0 patch_type, 1 apply_configuration, 2 json_patch]);
 
-/// `io.k8s.api.admissionregistration.v1.NamedRuleWithOperations`.
+/// `io.k8s.api.admissionregistration.v1.NamedRuleWithOperations`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NamedRuleWithOperations {
+    /// Optional. List type `atomic`.
     pub resource_names: Vec<Str>,
+    /// Optional. Each one of `*`, `CREATE`, `UPDATE`, `DELETE`, `CONNECT`. List type `atomic`.
     pub operations: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub api_groups: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub api_versions: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub resources: Vec<Str>,
+    /// Optional. One of `Cluster`, `Namespaced`, `*`.
     pub scope: Option<Str>,
 }
 
@@ -501,10 +554,12 @@ static NAMED_RULE_WITH_OPERATIONS: Schema = Schema {
 message_debug!(NamedRuleWithOperations);
 message!(NamedRuleWithOperations, NAMED_RULE_WITH_OPERATIONS, [0 resource_names, 1 operations, 2 api_groups, 3 api_versions, 4 resources, 5 scope]);
 
-/// `io.k8s.api.admissionregistration.v1.ParamKind`.
+/// `io.k8s.api.admissionregistration.v1.ParamKind`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ParamKind {
+    /// Optional.
     pub api_version: Str,
+    /// Optional.
     pub kind: Str,
 }
 
@@ -521,12 +576,16 @@ static PARAM_KIND: Schema = Schema {
 message_debug!(ParamKind);
 message!(ParamKind, PARAM_KIND, [0 api_version, 1 kind]);
 
-/// `io.k8s.api.admissionregistration.v1.ParamRef`.
+/// `io.k8s.api.admissionregistration.v1.ParamRef`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ParamRef {
+    /// Optional.
     pub name: Str,
+    /// Optional.
     pub namespace: Str,
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
+    /// Optional. Known values: `Allow`, `Deny`.
     pub parameter_not_found_action: Option<Str>,
 }
 
@@ -556,9 +615,13 @@ message!(ParamRef, PARAM_REF, [0 name, 1 namespace, 2 selector, 3 parameter_not_
 /// `io.k8s.api.admissionregistration.v1.Rule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Rule {
+    /// Optional. List type `atomic`.
     pub api_groups: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub api_versions: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub resources: Vec<Str>,
+    /// Optional. One of `Cluster`, `Namespaced`, `*`.
     pub scope: Option<Str>,
 }
 
@@ -583,10 +646,15 @@ message!(Rule, RULE, [0 api_groups, 1 api_versions, 2 resources, 3 scope]);
 /// `io.k8s.api.admissionregistration.v1.RuleWithOperations`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RuleWithOperations {
+    /// Optional. Each one of `*`, `CREATE`, `UPDATE`, `DELETE`, `CONNECT`. List type `atomic`.
     pub operations: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub api_groups: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub api_versions: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub resources: Vec<Str>,
+    /// Optional. One of `Cluster`, `Namespaced`, `*`.
     pub scope: Option<Str>,
 }
 
@@ -618,9 +686,13 @@ message!(RuleWithOperations, RULE_WITH_OPERATIONS, [0 operations, 1 api_groups, 
 /// `io.k8s.api.admissionregistration.v1.ServiceReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceReference {
+    /// Required.
     pub namespace: Str,
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub path: Option<Str>,
+    /// Optional.
     pub port: Option<i32>,
 }
 
@@ -645,6 +717,7 @@ message!(ServiceReference, SERVICE_REFERENCE, [0 namespace, 1 name, 2 path, 3 po
 /// `io.k8s.api.admissionregistration.v1.TypeChecking`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TypeChecking {
+    /// Optional. List type `atomic`.
     pub expression_warnings: Vec<ExpressionWarning>,
 }
 
@@ -667,11 +740,15 @@ static TYPE_CHECKING: Schema = Schema {
 message_debug!(TypeChecking);
 message!(TypeChecking, TYPE_CHECKING, [0 expression_warnings]);
 
-/// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy`.
+/// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy`: kind
+/// `ValidatingAdmissionPolicy` of `admissionregistration.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicy {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: ValidatingAdmissionPolicySpec,
+    /// Optional.
     pub status: ValidatingAdmissionPolicyStatus,
 }
 
@@ -716,10 +793,13 @@ resource!(
 /// A list of [`ValidatingAdmissionPolicy`].
 pub type ValidatingAdmissionPolicyList = List<ValidatingAdmissionPolicy>;
 
-/// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding`.
+/// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding`: kind
+/// `ValidatingAdmissionPolicyBinding` of `admissionregistration.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyBinding {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: ValidatingAdmissionPolicyBindingSpec,
 }
 
@@ -766,9 +846,13 @@ pub type ValidatingAdmissionPolicyBindingList = List<ValidatingAdmissionPolicyBi
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyBindingSpec {
+    /// Required.
     pub policy_name: Str,
+    /// Optional.
     pub param_ref: Option<Box<ParamRef>>,
+    /// Optional.
     pub match_resources: Option<Box<MatchResources>>,
+    /// Required. Each one of `Deny`, `Warn`, `Audit`. List type `set`.
     pub validation_actions: Vec<Str>,
 }
 
@@ -793,12 +877,19 @@ message!(ValidatingAdmissionPolicyBindingSpec, VALIDATING_ADMISSION_POLICY_BINDI
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicySpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicySpec {
+    /// Optional.
     pub param_kind: Option<Box<ParamKind>>,
+    /// Optional.
     pub match_constraints: Option<Box<MatchResources>>,
+    /// Optional. List type `atomic`.
     pub validations: Vec<Validation>,
+    /// Optional. One of `Ignore`, `Fail`.
     pub failure_policy: Option<Str>,
+    /// Optional. List type `atomic`.
     pub audit_annotations: Vec<AuditAnnotation>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub match_conditions: Vec<MatchCondition>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub variables: Vec<Variable>,
 }
 
@@ -838,8 +929,11 @@ message!(ValidatingAdmissionPolicySpec, VALIDATING_ADMISSION_POLICY_SPEC, [0 par
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyStatus {
+    /// Optional.
     pub observed_generation: i64,
+    /// Optional.
     pub type_checking: Option<Box<TypeChecking>>,
+    /// Optional. List type `map` by `type`.
     pub conditions: Vec<Condition>,
 }
 
@@ -869,16 +963,27 @@ message!(ValidatingAdmissionPolicyStatus, VALIDATING_ADMISSION_POLICY_STATUS, [0
 /// `io.k8s.api.admissionregistration.v1.ValidatingWebhook`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingWebhook {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub client_config: WebhookClientConfig,
+    /// Optional. List type `atomic`.
     pub rules: Vec<RuleWithOperations>,
+    /// Optional. One of `Ignore`, `Fail`.
     pub failure_policy: Option<Str>,
+    /// Optional. One of `Exact`, `Equivalent`.
     pub match_policy: Option<Str>,
+    /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub object_selector: Option<Box<LabelSelector>>,
+    /// Required. One of `Unknown`, `None`, `Some`, `NoneOnDryRun`.
     pub side_effects: Option<Str>,
+    /// Optional; in seconds.
     pub timeout_seconds: Option<i32>,
+    /// Required. List type `atomic`.
     pub admission_review_versions: Vec<Str>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub match_conditions: Vec<MatchCondition>,
 }
 
@@ -931,10 +1036,13 @@ static VALIDATING_WEBHOOK: Schema = Schema {
 message_debug!(ValidatingWebhook);
 message!(ValidatingWebhook, VALIDATING_WEBHOOK, [0 name, 1 client_config, 2 rules, 3 failure_policy, 4 match_policy, 5 namespace_selector, 6 object_selector, 7 side_effects, 8 timeout_seconds, 9 admission_review_versions, 10 match_conditions]);
 
-/// `io.k8s.api.admissionregistration.v1.ValidatingWebhookConfiguration`.
+/// `io.k8s.api.admissionregistration.v1.ValidatingWebhookConfiguration`: kind
+/// `ValidatingWebhookConfiguration` of `admissionregistration.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingWebhookConfiguration {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub webhooks: Vec<ValidatingWebhook>,
 }
 
@@ -978,9 +1086,14 @@ pub type ValidatingWebhookConfigurationList = List<ValidatingWebhookConfiguratio
 /// `io.k8s.api.admissionregistration.v1.Validation`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Validation {
+    /// Required.
     pub expression: Str,
+    /// Optional.
     pub message: Str,
+    /// Optional. Known values: `""`, `Unauthorized`, `Forbidden`, `NotFound`, `AlreadyExists`,
+    /// `Conflict` and 14 more.
     pub reason: Option<Str>,
+    /// Optional.
     pub message_expression: Str,
 }
 
@@ -1002,10 +1115,12 @@ static VALIDATION: Schema = Schema {
 message_debug!(Validation);
 message!(Validation, VALIDATION, [0 expression, 1 message, 2 reason, 3 message_expression]);
 
-/// `io.k8s.api.admissionregistration.v1.Variable`.
+/// `io.k8s.api.admissionregistration.v1.Variable`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Variable {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub expression: Str,
 }
 
@@ -1025,8 +1140,11 @@ message!(Variable, VARIABLE, [0 name, 1 expression]);
 /// `io.k8s.api.admissionregistration.v1.WebhookClientConfig`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WebhookClientConfig {
+    /// Optional.
     pub url: Option<Str>,
+    /// Optional.
     pub service: Option<Box<ServiceReference>>,
+    /// Optional; in JSON as base64.
     pub ca_bundle: ByteString,
 }
 

@@ -12,6 +12,7 @@ use crate::facts::{field as f, merge as m};
 /// `io.k8s.api.admissionregistration.v1beta1.ApplyConfiguration`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ApplyConfiguration {
+    /// Optional.
     pub expression: Str,
 }
 
@@ -31,7 +32,9 @@ message!(ApplyConfiguration, APPLY_CONFIGURATION, [0 expression]);
 /// `io.k8s.api.admissionregistration.v1beta1.AuditAnnotation`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AuditAnnotation {
+    /// Required.
     pub key: Str,
+    /// Required.
     pub value_expression: Str,
 }
 
@@ -51,7 +54,9 @@ message!(AuditAnnotation, AUDIT_ANNOTATION, [0 key, 1 value_expression]);
 /// `io.k8s.api.admissionregistration.v1beta1.ExpressionWarning`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExpressionWarning {
+    /// Required.
     pub field_ref: Str,
+    /// Required.
     pub warning: Str,
 }
 
@@ -71,6 +76,7 @@ message!(ExpressionWarning, EXPRESSION_WARNING, [0 field_ref, 1 warning]);
 /// `io.k8s.api.admissionregistration.v1beta1.JSONPatch`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JSONPatch {
+    /// Optional.
     pub expression: Str,
 }
 
@@ -90,7 +96,9 @@ message!(JSONPatch, JSON_PATCH, [0 expression]);
 /// `io.k8s.api.admissionregistration.v1beta1.MatchCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MatchCondition {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub expression: Str,
 }
 
@@ -107,13 +115,18 @@ static MATCH_CONDITION: Schema = Schema {
 message_debug!(MatchCondition);
 message!(MatchCondition, MATCH_CONDITION, [0 name, 1 expression]);
 
-/// `io.k8s.api.admissionregistration.v1beta1.MatchResources`.
+/// `io.k8s.api.admissionregistration.v1beta1.MatchResources`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MatchResources {
+    /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub object_selector: Option<Box<LabelSelector>>,
+    /// Optional. List type `atomic`.
     pub resource_rules: Vec<NamedRuleWithOperations>,
+    /// Optional. List type `atomic`.
     pub exclude_resource_rules: Vec<NamedRuleWithOperations>,
+    /// Optional. Known values: `Exact`, `Equivalent`.
     pub match_policy: Option<Str>,
 }
 
@@ -164,10 +177,13 @@ static MATCH_RESOURCES: Schema = Schema {
 message_debug!(MatchResources);
 message!(MatchResources, MATCH_RESOURCES, [0 namespace_selector, 1 object_selector, 2 resource_rules, 3 exclude_resource_rules, 4 match_policy]);
 
-/// `io.k8s.api.admissionregistration.v1beta1.MutatingAdmissionPolicy`.
+/// `io.k8s.api.admissionregistration.v1beta1.MutatingAdmissionPolicy`: kind
+/// `MutatingAdmissionPolicy` of `admissionregistration.k8s.io/v1beta1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicy {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: MutatingAdmissionPolicySpec,
 }
 
@@ -206,10 +222,13 @@ resource!(
 /// A list of [`MutatingAdmissionPolicy`].
 pub type MutatingAdmissionPolicyList = List<MutatingAdmissionPolicy>;
 
-/// `io.k8s.api.admissionregistration.v1beta1.MutatingAdmissionPolicyBinding`.
+/// `io.k8s.api.admissionregistration.v1beta1.MutatingAdmissionPolicyBinding`: kind
+/// `MutatingAdmissionPolicyBinding` of `admissionregistration.k8s.io/v1beta1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicyBinding {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: MutatingAdmissionPolicyBindingSpec,
 }
 
@@ -256,8 +275,11 @@ pub type MutatingAdmissionPolicyBindingList = List<MutatingAdmissionPolicyBindin
 /// `io.k8s.api.admissionregistration.v1beta1.MutatingAdmissionPolicyBindingSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicyBindingSpec {
+    /// Optional.
     pub policy_name: Str,
+    /// Optional.
     pub param_ref: Option<Box<ParamRef>>,
+    /// Optional.
     pub match_resources: Option<Box<MatchResources>>,
 }
 
@@ -281,12 +303,19 @@ message!(MutatingAdmissionPolicyBindingSpec, MUTATING_ADMISSION_POLICY_BINDING_S
 /// `io.k8s.api.admissionregistration.v1beta1.MutatingAdmissionPolicySpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicySpec {
+    /// Optional.
     pub param_kind: Option<Box<ParamKind>>,
+    /// Optional.
     pub match_constraints: Option<Box<MatchResources>>,
+    /// Optional. List type `atomic`.
     pub variables: Vec<Variable>,
+    /// Optional. List type `atomic`.
     pub mutations: Vec<Mutation>,
+    /// Optional. Known values: `Ignore`, `Fail`.
     pub failure_policy: Option<Str>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub match_conditions: Vec<MatchCondition>,
+    /// Optional. One of `Never`, `IfNeeded`.
     pub reinvocation_policy: Str,
 }
 
@@ -324,17 +353,29 @@ message!(MutatingAdmissionPolicySpec, MUTATING_ADMISSION_POLICY_SPEC, [0 param_k
 /// `io.k8s.api.admissionregistration.v1beta1.MutatingWebhook`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingWebhook {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub client_config: WebhookClientConfig,
+    /// Optional. List type `atomic`.
     pub rules: Vec<crate::admissionregistration::v1::RuleWithOperations>,
+    /// Optional. Known values: `Ignore`, `Fail`.
     pub failure_policy: Option<Str>,
+    /// Optional. Known values: `Exact`, `Equivalent`.
     pub match_policy: Option<Str>,
+    /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub object_selector: Option<Box<LabelSelector>>,
+    /// Optional. Known values: `Unknown`, `None`, `Some`, `NoneOnDryRun`.
     pub side_effects: Option<Str>,
+    /// Optional; in seconds.
     pub timeout_seconds: Option<i32>,
+    /// Optional. List type `atomic`.
     pub admission_review_versions: Vec<Str>,
+    /// Optional. One of `Never`, `IfNeeded`.
     pub reinvocation_policy: Option<Str>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub match_conditions: Vec<MatchCondition>,
 }
 
@@ -395,10 +436,15 @@ static MUTATING_WEBHOOK: Schema = Schema {
 message_debug!(MutatingWebhook);
 message!(MutatingWebhook, MUTATING_WEBHOOK, [0 name, 1 client_config, 2 rules, 3 failure_policy, 4 match_policy, 5 namespace_selector, 6 object_selector, 7 side_effects, 8 timeout_seconds, 9 admission_review_versions, 10 reinvocation_policy, 11 match_conditions]);
 
-/// `io.k8s.api.admissionregistration.v1beta1.MutatingWebhookConfiguration`.
+/// `io.k8s.api.admissionregistration.v1beta1.MutatingWebhookConfiguration`: kind
+/// `MutatingWebhookConfiguration` of `admissionregistration.k8s.io/v1beta1`, cluster-scoped.
+/// Introduced in 1.9, deprecated in 1.16, removed in 1.22; use `MutatingWebhookConfiguration` of
+/// `admissionregistration.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingWebhookConfiguration {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub webhooks: Vec<MutatingWebhook>,
 }
 
@@ -442,8 +488,11 @@ pub type MutatingWebhookConfigurationList = List<MutatingWebhookConfiguration>;
 /// `io.k8s.api.admissionregistration.v1beta1.Mutation`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Mutation {
+    /// Required. One of `ApplyConfiguration`, `JSONPatch`.
     pub patch_type: Str,
+    /// Optional.
     pub apply_configuration: Option<Box<ApplyConfiguration>>,
+    /// Optional.
     pub json_patch: Option<Box<JSONPatch>>,
 }
 
@@ -464,14 +513,20 @@ static MUTATION: Schema = Schema {
 message_debug!(Mutation);
 message!(Mutation, MUTATION, [0 patch_type, 1 apply_configuration, 2 json_patch]);
 
-/// `io.k8s.api.admissionregistration.v1beta1.NamedRuleWithOperations`.
+/// `io.k8s.api.admissionregistration.v1beta1.NamedRuleWithOperations`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NamedRuleWithOperations {
+    /// Optional. List type `atomic`.
     pub resource_names: Vec<Str>,
+    /// Optional. Each one of `*`, `CREATE`, `UPDATE`, `DELETE`, `CONNECT`. List type `atomic`.
     pub operations: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub api_groups: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub api_versions: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub resources: Vec<Str>,
+    /// Optional. One of `Cluster`, `Namespaced`, `*`.
     pub scope: Option<Str>,
 }
 
@@ -507,10 +562,12 @@ static NAMED_RULE_WITH_OPERATIONS: Schema = Schema {
 message_debug!(NamedRuleWithOperations);
 message!(NamedRuleWithOperations, NAMED_RULE_WITH_OPERATIONS, [0 resource_names, 1 operations, 2 api_groups, 3 api_versions, 4 resources, 5 scope]);
 
-/// `io.k8s.api.admissionregistration.v1beta1.ParamKind`.
+/// `io.k8s.api.admissionregistration.v1beta1.ParamKind`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ParamKind {
+    /// Optional.
     pub api_version: Str,
+    /// Optional.
     pub kind: Str,
 }
 
@@ -527,12 +584,16 @@ static PARAM_KIND: Schema = Schema {
 message_debug!(ParamKind);
 message!(ParamKind, PARAM_KIND, [0 api_version, 1 kind]);
 
-/// `io.k8s.api.admissionregistration.v1beta1.ParamRef`.
+/// `io.k8s.api.admissionregistration.v1beta1.ParamRef`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ParamRef {
+    /// Optional.
     pub name: Str,
+    /// Optional.
     pub namespace: Str,
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
+    /// Optional. Known values: `Allow`, `Deny`.
     pub parameter_not_found_action: Option<Str>,
 }
 
@@ -562,9 +623,13 @@ message!(ParamRef, PARAM_REF, [0 name, 1 namespace, 2 selector, 3 parameter_not_
 /// `io.k8s.api.admissionregistration.v1beta1.ServiceReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceReference {
+    /// Required.
     pub namespace: Str,
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub path: Option<Str>,
+    /// Optional.
     pub port: Option<i32>,
 }
 
@@ -589,6 +654,7 @@ message!(ServiceReference, SERVICE_REFERENCE, [0 namespace, 1 name, 2 path, 3 po
 /// `io.k8s.api.admissionregistration.v1beta1.TypeChecking`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TypeChecking {
+    /// Optional. List type `atomic`.
     pub expression_warnings: Vec<ExpressionWarning>,
 }
 
@@ -611,11 +677,15 @@ static TYPE_CHECKING: Schema = Schema {
 message_debug!(TypeChecking);
 message!(TypeChecking, TYPE_CHECKING, [0 expression_warnings]);
 
-/// `io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicy`.
+/// `io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicy`: kind
+/// `ValidatingAdmissionPolicy` of `admissionregistration.k8s.io/v1beta1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicy {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: ValidatingAdmissionPolicySpec,
+    /// Optional.
     pub status: ValidatingAdmissionPolicyStatus,
 }
 
@@ -660,10 +730,13 @@ resource!(
 /// A list of [`ValidatingAdmissionPolicy`].
 pub type ValidatingAdmissionPolicyList = List<ValidatingAdmissionPolicy>;
 
-/// `io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicyBinding`.
+/// `io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicyBinding`: kind
+/// `ValidatingAdmissionPolicyBinding` of `admissionregistration.k8s.io/v1beta1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyBinding {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: ValidatingAdmissionPolicyBindingSpec,
 }
 
@@ -710,9 +783,13 @@ pub type ValidatingAdmissionPolicyBindingList = List<ValidatingAdmissionPolicyBi
 /// `io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicyBindingSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyBindingSpec {
+    /// Required.
     pub policy_name: Str,
+    /// Optional.
     pub param_ref: Option<Box<ParamRef>>,
+    /// Optional.
     pub match_resources: Option<Box<MatchResources>>,
+    /// Required. Each one of `Deny`, `Warn`, `Audit`. List type `set`.
     pub validation_actions: Vec<Str>,
 }
 
@@ -737,12 +814,19 @@ message!(ValidatingAdmissionPolicyBindingSpec, VALIDATING_ADMISSION_POLICY_BINDI
 /// `io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicySpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicySpec {
+    /// Optional.
     pub param_kind: Option<Box<ParamKind>>,
+    /// Optional.
     pub match_constraints: Option<Box<MatchResources>>,
+    /// Optional. List type `atomic`.
     pub validations: Vec<Validation>,
+    /// Optional. Known values: `Ignore`, `Fail`.
     pub failure_policy: Option<Str>,
+    /// Optional. List type `atomic`.
     pub audit_annotations: Vec<AuditAnnotation>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub match_conditions: Vec<MatchCondition>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub variables: Vec<Variable>,
 }
 
@@ -782,8 +866,11 @@ message!(ValidatingAdmissionPolicySpec, VALIDATING_ADMISSION_POLICY_SPEC, [0 par
 /// `io.k8s.api.admissionregistration.v1beta1.ValidatingAdmissionPolicyStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyStatus {
+    /// Optional.
     pub observed_generation: i64,
+    /// Optional.
     pub type_checking: Option<Box<TypeChecking>>,
+    /// Optional. List type `map` by `type`.
     pub conditions: Vec<Condition>,
 }
 
@@ -813,16 +900,27 @@ message!(ValidatingAdmissionPolicyStatus, VALIDATING_ADMISSION_POLICY_STATUS, [0
 /// `io.k8s.api.admissionregistration.v1beta1.ValidatingWebhook`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingWebhook {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub client_config: WebhookClientConfig,
+    /// Optional. List type `atomic`.
     pub rules: Vec<crate::admissionregistration::v1::RuleWithOperations>,
+    /// Optional. Known values: `Ignore`, `Fail`.
     pub failure_policy: Option<Str>,
+    /// Optional. Known values: `Exact`, `Equivalent`.
     pub match_policy: Option<Str>,
+    /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub object_selector: Option<Box<LabelSelector>>,
+    /// Optional. Known values: `Unknown`, `None`, `Some`, `NoneOnDryRun`. List type `atomic`.
     pub side_effects: Option<Str>,
+    /// Optional; in seconds.
     pub timeout_seconds: Option<i32>,
+    /// Optional. List type `atomic`.
     pub admission_review_versions: Vec<Str>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub match_conditions: Vec<MatchCondition>,
 }
 
@@ -881,10 +979,15 @@ static VALIDATING_WEBHOOK: Schema = Schema {
 message_debug!(ValidatingWebhook);
 message!(ValidatingWebhook, VALIDATING_WEBHOOK, [0 name, 1 client_config, 2 rules, 3 failure_policy, 4 match_policy, 5 namespace_selector, 6 object_selector, 7 side_effects, 8 timeout_seconds, 9 admission_review_versions, 10 match_conditions]);
 
-/// `io.k8s.api.admissionregistration.v1beta1.ValidatingWebhookConfiguration`.
+/// `io.k8s.api.admissionregistration.v1beta1.ValidatingWebhookConfiguration`: kind
+/// `ValidatingWebhookConfiguration` of `admissionregistration.k8s.io/v1beta1`, cluster-scoped.
+/// Introduced in 1.9, deprecated in 1.16, removed in 1.22; use `ValidatingWebhookConfiguration` of
+/// `admissionregistration.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingWebhookConfiguration {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub webhooks: Vec<ValidatingWebhook>,
 }
 
@@ -928,9 +1031,14 @@ pub type ValidatingWebhookConfigurationList = List<ValidatingWebhookConfiguratio
 /// `io.k8s.api.admissionregistration.v1beta1.Validation`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Validation {
+    /// Required.
     pub expression: Str,
+    /// Optional.
     pub message: Str,
+    /// Optional. Known values: `""`, `Unauthorized`, `Forbidden`, `NotFound`, `AlreadyExists`,
+    /// `Conflict` and 14 more.
     pub reason: Option<Str>,
+    /// Optional.
     pub message_expression: Str,
 }
 
@@ -952,10 +1060,12 @@ static VALIDATION: Schema = Schema {
 message_debug!(Validation);
 message!(Validation, VALIDATION, [0 expression, 1 message, 2 reason, 3 message_expression]);
 
-/// `io.k8s.api.admissionregistration.v1beta1.Variable`.
+/// `io.k8s.api.admissionregistration.v1beta1.Variable`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Variable {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub expression: Str,
 }
 
@@ -975,8 +1085,11 @@ message!(Variable, VARIABLE, [0 name, 1 expression]);
 /// `io.k8s.api.admissionregistration.v1beta1.WebhookClientConfig`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WebhookClientConfig {
+    /// Optional.
     pub url: Option<Str>,
+    /// Optional.
     pub service: Option<Box<ServiceReference>>,
+    /// Optional; in JSON as base64.
     pub ca_bundle: ByteString,
 }
 

@@ -7,10 +7,13 @@ use kubist_apimachinery::{List, ObjectMeta, Str, message, message_debug, resourc
 
 use crate::facts::field as f;
 
-/// `io.k8s.api.apidiscovery.v2.APIGroupDiscovery`.
+/// `io.k8s.api.apidiscovery.v2.APIGroupDiscovery`: kind `APIGroupDiscovery` of
+/// `apidiscovery.k8s.io/v2`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIGroupDiscovery {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional. List type `map` by `version`.
     pub versions: Vec<APIVersionDiscovery>,
 }
 
@@ -52,13 +55,21 @@ pub type APIGroupDiscoveryList = List<APIGroupDiscovery>;
 /// `io.k8s.api.apidiscovery.v2.APIResourceDiscovery`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIResourceDiscovery {
+    /// Required.
     pub resource: Str,
+    /// Optional.
     pub response_kind: Option<Box<crate::meta::v1::GroupVersionKind>>,
+    /// Required. Known values: `Cluster`, `Namespaced`.
     pub scope: Str,
+    /// Required.
     pub singular_resource: Str,
+    /// Required. List type `set`.
     pub verbs: Vec<Str>,
+    /// Optional. List type `set`.
     pub short_names: Vec<Str>,
+    /// Optional. List type `set`.
     pub categories: Vec<Str>,
+    /// Optional. List type `map` by `subresource`.
     pub subresources: Vec<APISubresourceDiscovery>,
 }
 
@@ -107,9 +118,13 @@ message!(APIResourceDiscovery, API_RESOURCE_DISCOVERY, [0 resource, 1 response_k
 /// `io.k8s.api.apidiscovery.v2.APISubresourceDiscovery`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APISubresourceDiscovery {
+    /// Required.
     pub subresource: Str,
+    /// Optional.
     pub response_kind: Option<Box<crate::meta::v1::GroupVersionKind>>,
+    /// Optional. List type `map` by `group`, `version`, `kind`.
     pub accepted_types: Vec<crate::meta::v1::GroupVersionKind>,
+    /// Required. List type `set`.
     pub verbs: Vec<Str>,
 }
 
@@ -145,8 +160,11 @@ message!(APISubresourceDiscovery, API_SUBRESOURCE_DISCOVERY, [0 subresource, 1 r
 /// `io.k8s.api.apidiscovery.v2.APIVersionDiscovery`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIVersionDiscovery {
+    /// Required.
     pub version: Str,
+    /// Optional. List type `map` by `resource`.
     pub resources: Vec<APIResourceDiscovery>,
+    /// Optional. Known values: `Current`, `Stale`.
     pub freshness: Str,
 }
 

@@ -15,8 +15,11 @@ use crate::facts::{field as f, merge as m};
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionRequest`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConversionRequest {
+    /// Required; type `UID`.
     pub uid: Str,
+    /// Required; `desiredAPIVersion` in JSON.
     pub desired_api_version: Str,
+    /// Required. List type `atomic`.
     pub objects: Vec<RawExtension>,
 }
 
@@ -46,8 +49,11 @@ message!(ConversionRequest, CONVERSION_REQUEST, [0 uid, 1 desired_api_version, 2
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionResponse`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConversionResponse {
+    /// Required; type `UID`.
     pub uid: Str,
+    /// Required. List type `atomic`.
     pub converted_objects: Vec<RawExtension>,
+    /// Required.
     pub result: Status,
 }
 
@@ -74,10 +80,13 @@ static CONVERSION_RESPONSE: Schema = Schema {
 message_debug!(ConversionResponse);
 message!(ConversionResponse, CONVERSION_RESPONSE, [0 uid, 1 converted_objects, 2 result]);
 
-/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionReview`.
+/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionReview`: kind
+/// `ConversionReview` of `apiextensions.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConversionReview {
+    /// Optional.
     pub request: Option<Box<ConversionRequest>>,
+    /// Optional.
     pub response: Option<Box<ConversionResponse>>,
 }
 
@@ -102,14 +111,20 @@ static CONVERSION_REVIEW: Schema = Schema {
 message_debug!(ConversionReview);
 message!(ConversionReview, CONVERSION_REVIEW, [0 request, 1 response]);
 
-/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceColumnDefinition`.
+/// `CustomResourceColumnDefinition` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceColumnDefinition {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub type_: Str,
+    /// Optional.
     pub format: Str,
+    /// Optional.
     pub description: Str,
+    /// Optional.
     pub priority: i32,
+    /// Required.
     pub json_path: Str,
 }
 
@@ -140,10 +155,12 @@ static CUSTOM_RESOURCE_COLUMN_DEFINITION: Schema = Schema {
 message_debug!(CustomResourceColumnDefinition);
 message!(CustomResourceColumnDefinition, CUSTOM_RESOURCE_COLUMN_DEFINITION, [0 name, 1 type_, 2 format, 3 description, 4 priority, 5 json_path]);
 
-/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceConversion`.
+/// `CustomResourceConversion` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceConversion {
+    /// Required. Known values: `None`, `Webhook`.
     pub strategy: Str,
+    /// Optional.
     pub webhook: Option<Box<WebhookConversion>>,
 }
 
@@ -163,11 +180,15 @@ static CUSTOM_RESOURCE_CONVERSION: Schema = Schema {
 message_debug!(CustomResourceConversion);
 message!(CustomResourceConversion, CUSTOM_RESOURCE_CONVERSION, [0 strategy, 1 webhook]);
 
-/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition`.
+/// `CustomResourceDefinition` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`: kind
+/// `CustomResourceDefinition` of `apiextensions.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinition {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: CustomResourceDefinitionSpec,
+    /// Optional.
     pub status: CustomResourceDefinitionStatus,
 }
 
@@ -212,14 +233,22 @@ resource!(
 /// A list of [`CustomResourceDefinition`].
 pub type CustomResourceDefinitionList = List<CustomResourceDefinition>;
 
-/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionCondition`.
+/// `CustomResourceDefinitionCondition` of
+/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionCondition {
+    /// Required. Known values: `Established`, `NamesAccepted`, `NonStructuralSchema`,
+    /// `Terminating`, `KubernetesAPIApprovalPolicyConformant`, `StorageMigrating`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
+    /// Optional.
     pub observed_generation: i64,
 }
 
@@ -255,14 +284,20 @@ static CUSTOM_RESOURCE_DEFINITION_CONDITION: Schema = Schema {
 message_debug!(CustomResourceDefinitionCondition);
 message!(CustomResourceDefinitionCondition, CUSTOM_RESOURCE_DEFINITION_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message, 5 observed_generation]);
 
-/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionNames`.
+/// `CustomResourceDefinitionNames` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionNames {
+    /// Required.
     pub plural: Str,
+    /// Optional.
     pub singular: Str,
+    /// Optional. List type `atomic`.
     pub short_names: Vec<Str>,
+    /// Required.
     pub kind: Str,
+    /// Optional.
     pub list_kind: Str,
+    /// Optional. List type `atomic`.
     pub categories: Vec<Str>,
 }
 
@@ -293,14 +328,20 @@ static CUSTOM_RESOURCE_DEFINITION_NAMES: Schema = Schema {
 message_debug!(CustomResourceDefinitionNames);
 message!(CustomResourceDefinitionNames, CUSTOM_RESOURCE_DEFINITION_NAMES, [0 plural, 1 singular, 2 short_names, 3 kind, 4 list_kind, 5 categories]);
 
-/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionSpec`.
+/// `CustomResourceDefinitionSpec` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionSpec {
+    /// Required.
     pub group: Str,
+    /// Required.
     pub names: CustomResourceDefinitionNames,
+    /// Required. Known values: `Cluster`, `Namespaced`.
     pub scope: Str,
+    /// Required. List type `atomic`.
     pub versions: Vec<CustomResourceDefinitionVersion>,
+    /// Optional.
     pub conversion: Option<Box<CustomResourceConversion>>,
+    /// Optional.
     pub preserve_unknown_fields: bool,
 }
 
@@ -337,12 +378,16 @@ static CUSTOM_RESOURCE_DEFINITION_SPEC: Schema = Schema {
 message_debug!(CustomResourceDefinitionSpec);
 message!(CustomResourceDefinitionSpec, CUSTOM_RESOURCE_DEFINITION_SPEC, [0 group, 1 names, 2 scope, 3 versions, 4 conversion, 5 preserve_unknown_fields]);
 
-/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionStatus`.
+/// `CustomResourceDefinitionStatus` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionStatus {
+    /// Optional. List type `map` by `type`.
     pub conditions: Vec<CustomResourceDefinitionCondition>,
+    /// Optional.
     pub accepted_names: CustomResourceDefinitionNames,
+    /// Optional. List type `atomic`.
     pub stored_versions: Vec<Str>,
+    /// Optional.
     pub observed_generation: i64,
 }
 
@@ -375,17 +420,26 @@ static CUSTOM_RESOURCE_DEFINITION_STATUS: Schema = Schema {
 message_debug!(CustomResourceDefinitionStatus);
 message!(CustomResourceDefinitionStatus, CUSTOM_RESOURCE_DEFINITION_STATUS, [0 conditions, 1 accepted_names, 2 stored_versions, 3 observed_generation]);
 
-/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinitionVersion`.
+/// `CustomResourceDefinitionVersion` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionVersion {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub served: bool,
+    /// Required.
     pub storage: bool,
+    /// Optional.
     pub deprecated: bool,
+    /// Optional.
     pub deprecation_warning: Option<Str>,
+    /// Optional.
     pub schema: Option<Box<CustomResourceValidation>>,
+    /// Optional.
     pub subresources: Option<Box<CustomResourceSubresources>>,
+    /// Optional. List type `atomic`.
     pub additional_printer_columns: Vec<CustomResourceColumnDefinition>,
+    /// Optional. List type `atomic`.
     pub selectable_fields: Vec<SelectableField>,
 }
 
@@ -433,11 +487,14 @@ static CUSTOM_RESOURCE_DEFINITION_VERSION: Schema = Schema {
 message_debug!(CustomResourceDefinitionVersion);
 message!(CustomResourceDefinitionVersion, CUSTOM_RESOURCE_DEFINITION_VERSION, [0 name, 1 served, 2 storage, 3 deprecated, 4 deprecation_warning, 5 schema, 6 subresources, 7 additional_printer_columns, 8 selectable_fields]);
 
-/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceScale`.
+/// `CustomResourceSubresourceScale` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceSubresourceScale {
+    /// Required.
     pub spec_replicas_path: Str,
+    /// Required.
     pub status_replicas_path: Str,
+    /// Optional.
     pub label_selector_path: Option<Str>,
 }
 
@@ -458,7 +515,7 @@ static CUSTOM_RESOURCE_SUBRESOURCE_SCALE: Schema = Schema {
 message_debug!(CustomResourceSubresourceScale);
 message!(CustomResourceSubresourceScale, CUSTOM_RESOURCE_SUBRESOURCE_SCALE, [0 spec_replicas_path, 1 status_replicas_path, 2 label_selector_path]);
 
-/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceStatus`.
+/// `CustomResourceSubresourceStatus` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceSubresourceStatus {}
 
@@ -479,10 +536,12 @@ message!(
     []
 );
 
-/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresources`.
+/// `CustomResourceSubresources` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceSubresources {
+    /// Optional.
     pub status: Option<Box<CustomResourceSubresourceStatus>>,
+    /// Optional.
     pub scale: Option<Box<CustomResourceSubresourceScale>>,
 }
 
@@ -512,9 +571,10 @@ static CUSTOM_RESOURCE_SUBRESOURCES: Schema = Schema {
 message_debug!(CustomResourceSubresources);
 message!(CustomResourceSubresources, CUSTOM_RESOURCE_SUBRESOURCES, [0 status, 1 scale]);
 
-/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceValidation`.
+/// `CustomResourceValidation` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceValidation {
+    /// Optional; `openAPIV3Schema` in JSON.
     pub open_api_v3_schema: Option<Box<JSONSchemaProps>>,
 }
 
@@ -534,7 +594,9 @@ message!(CustomResourceValidation, CUSTOM_RESOURCE_VALIDATION, [0 open_api_v3_sc
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ExternalDocumentation`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExternalDocumentation {
+    /// Optional.
     pub description: Str,
+    /// Optional.
     pub url: Str,
 }
 
@@ -554,49 +616,94 @@ message!(ExternalDocumentation, EXTERNAL_DOCUMENTATION, [0 description, 1 url]);
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JSONSchemaProps {
+    /// Optional.
     pub id: Str,
+    /// Optional; `$schema` in JSON; type `JSONSchemaURL`.
     pub schema: Str,
+    /// Optional; `$ref` in JSON.
     pub ref_path: Option<Str>,
+    /// Optional.
     pub description: Str,
+    /// Optional.
     pub type_: Str,
+    /// Optional.
     pub format: Str,
+    /// Optional.
     pub title: Str,
+    /// Optional.
     pub default: Option<RawJson>,
+    /// Optional.
     pub maximum: Option<f64>,
+    /// Optional.
     pub exclusive_maximum: bool,
+    /// Optional.
     pub minimum: Option<f64>,
+    /// Optional.
     pub exclusive_minimum: bool,
+    /// Optional.
     pub max_length: Option<i64>,
+    /// Optional.
     pub min_length: Option<i64>,
+    /// Optional.
     pub pattern: Str,
+    /// Optional.
     pub max_items: Option<i64>,
+    /// Optional.
     pub min_items: Option<i64>,
+    /// Optional.
     pub unique_items: bool,
+    /// Optional.
     pub multiple_of: Option<f64>,
+    /// Optional. List type `atomic`.
     pub enum_: Vec<RawJson>,
+    /// Optional.
     pub max_properties: Option<i64>,
+    /// Optional.
     pub min_properties: Option<i64>,
+    /// Optional. List type `atomic`.
     pub required: Vec<Str>,
+    /// Optional.
     pub items: Option<Box<JSONSchemaPropsOrArray>>,
+    /// Optional. List type `atomic`.
     pub all_of: Vec<JSONSchemaProps>,
+    /// Optional. List type `atomic`.
     pub one_of: Vec<JSONSchemaProps>,
+    /// Optional. List type `atomic`.
     pub any_of: Vec<JSONSchemaProps>,
+    /// Optional.
     pub not: Option<Box<JSONSchemaProps>>,
+    /// Optional.
     pub properties: BTreeMap<Str, JSONSchemaProps>,
+    /// Optional.
     pub additional_properties: Option<Box<JSONSchemaPropsOrBool>>,
+    /// Optional.
     pub pattern_properties: BTreeMap<Str, JSONSchemaProps>,
+    /// Optional.
     pub dependencies: BTreeMap<Str, JSONSchemaPropsOrStringArray>,
+    /// Optional.
     pub additional_items: Option<Box<JSONSchemaPropsOrBool>>,
+    /// Optional.
     pub definitions: BTreeMap<Str, JSONSchemaProps>,
+    /// Optional.
     pub external_docs: Option<Box<ExternalDocumentation>>,
+    /// Optional.
     pub example: Option<RawJson>,
+    /// Optional.
     pub nullable: bool,
+    /// Optional; `x-kubernetes-preserve-unknown-fields` in JSON.
     pub x_kubernetes_preserve_unknown_fields: Option<bool>,
+    /// Optional; `x-kubernetes-embedded-resource` in JSON.
     pub x_kubernetes_embedded_resource: bool,
+    /// Optional; `x-kubernetes-int-or-string` in JSON.
     pub x_kubernetes_int_or_string: bool,
+    /// Optional; `x-kubernetes-list-map-keys` in JSON. List type `atomic`.
     pub x_kubernetes_list_map_keys: Vec<Str>,
+    /// Optional; `x-kubernetes-list-type` in JSON.
     pub x_kubernetes_list_type: Option<Str>,
+    /// Optional; `x-kubernetes-map-type` in JSON.
     pub x_kubernetes_map_type: Option<Str>,
+    /// Optional; `x-kubernetes-validations` in JSON. List type `map` by `rule`; patch strategy
+    /// `merge` by `rule`.
     pub x_kubernetes_validations: Vec<ValidationRule>,
 }
 
@@ -736,7 +843,9 @@ message!(JSONSchemaProps, JSON_SCHEMA_PROPS, [0 id, 1 schema, 2 ref_path, 3 desc
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JSONSchemaPropsOrArray {
+    /// One of the forms; the JSON is this value itself.
     pub schema: Option<Box<JSONSchemaProps>>,
+    /// One of the forms; the JSON is this value itself.
     pub j_son_schemas: Vec<JSONSchemaProps>,
 }
 
@@ -759,7 +868,9 @@ message!(JSONSchemaPropsOrArray, JSON_SCHEMA_PROPS_OR_ARRAY, [0 schema, 1 j_son_
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrBool`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JSONSchemaPropsOrBool {
+    /// One of the forms; the JSON is this value itself.
     pub allows: bool,
+    /// One of the forms; the JSON is this value itself.
     pub schema: Option<Box<JSONSchemaProps>>,
 }
 
@@ -779,10 +890,12 @@ static JSON_SCHEMA_PROPS_OR_BOOL: Schema = Schema {
 message_debug!(JSONSchemaPropsOrBool);
 message!(JSONSchemaPropsOrBool, JSON_SCHEMA_PROPS_OR_BOOL, [0 allows, 1 schema]);
 
-/// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrStringArray`.
+/// `JSONSchemaPropsOrStringArray` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JSONSchemaPropsOrStringArray {
+    /// One of the forms; the JSON is this value itself.
     pub schema: Option<Box<JSONSchemaProps>>,
+    /// One of the forms; the JSON is this value itself.
     pub property: Vec<Str>,
 }
 
@@ -805,6 +918,7 @@ message!(JSONSchemaPropsOrStringArray, JSON_SCHEMA_PROPS_OR_STRING_ARRAY, [0 sch
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.SelectableField`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SelectableField {
+    /// Required.
     pub json_path: Str,
 }
 
@@ -824,9 +938,13 @@ message!(SelectableField, SELECTABLE_FIELD, [0 json_path]);
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ServiceReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceReference {
+    /// Required.
     pub namespace: Str,
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub path: Option<Str>,
+    /// Optional.
     pub port: Option<i32>,
 }
 
@@ -851,11 +969,18 @@ message!(ServiceReference, SERVICE_REFERENCE, [0 namespace, 1 name, 2 path, 3 po
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidationRule {
+    /// Required.
     pub rule: Str,
+    /// Optional.
     pub message: Str,
+    /// Optional.
     pub message_expression: Str,
+    /// Optional. One of `FieldValueRequired`, `FieldValueDuplicate`, `FieldValueInvalid`,
+    /// `FieldValueForbidden`.
     pub reason: Option<Str>,
+    /// Optional.
     pub field_path: Str,
+    /// Optional.
     pub optional_old_self: Option<bool>,
 }
 
@@ -889,8 +1014,11 @@ message!(ValidationRule, VALIDATION_RULE, [0 rule, 1 message, 2 message_expressi
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookClientConfig`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WebhookClientConfig {
+    /// Optional.
     pub url: Option<Str>,
+    /// Optional.
     pub service: Option<Box<ServiceReference>>,
+    /// Optional; in JSON as base64.
     pub ca_bundle: ByteString,
 }
 
@@ -914,7 +1042,9 @@ message!(WebhookClientConfig, WEBHOOK_CLIENT_CONFIG, [0 url, 1 service, 2 ca_bun
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookConversion`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WebhookConversion {
+    /// Optional.
     pub client_config: Option<Box<WebhookClientConfig>>,
+    /// Required. List type `atomic`.
     pub conversion_review_versions: Vec<Str>,
 }
 

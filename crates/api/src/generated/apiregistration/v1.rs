@@ -9,11 +9,15 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
-/// `io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService`.
+/// `io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIService`: kind `APIService` of
+/// `apiregistration.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIService {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: APIServiceSpec,
+    /// Optional.
     pub status: APIServiceStatus,
 }
 
@@ -56,10 +60,15 @@ pub type APIServiceList = List<APIService>;
 /// `io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIServiceCondition {
+    /// Required. Known values: `Available`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -96,12 +105,19 @@ message!(APIServiceCondition, API_SERVICE_CONDITION, [0 type_, 1 status, 2 last_
 /// `io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIServiceSpec {
+    /// Optional.
     pub service: Option<Box<ServiceReference>>,
+    /// Optional.
     pub group: Str,
+    /// Optional.
     pub version: Str,
+    /// Optional; `insecureSkipTLSVerify` in JSON.
     pub insecure_skip_tls_verify: bool,
+    /// Optional; in JSON as base64. List type `atomic`.
     pub ca_bundle: ByteString,
+    /// Required.
     pub group_priority_minimum: i32,
+    /// Required.
     pub version_priority: i32,
 }
 
@@ -137,6 +153,7 @@ message!(APIServiceSpec, API_SERVICE_SPEC, [0 service, 1 group, 2 version, 3 ins
 /// `io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.APIServiceStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIServiceStatus {
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<APIServiceCondition>,
 }
 
@@ -160,8 +177,11 @@ message!(APIServiceStatus, API_SERVICE_STATUS, [0 conditions]);
 /// `io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceReference {
+    /// Optional.
     pub namespace: Str,
+    /// Optional.
     pub name: Str,
+    /// Optional.
     pub port: Option<i32>,
 }
 

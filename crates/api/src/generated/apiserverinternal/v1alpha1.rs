@@ -10,9 +10,13 @@ use crate::facts::field as f;
 /// `io.k8s.api.apiserverinternal.v1alpha1.ServerStorageVersion`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServerStorageVersion {
+    /// Required; `apiServerID` in JSON.
     pub api_server_id: Str,
+    /// Required.
     pub encoding_version: Str,
+    /// Required. List type `set`.
     pub decodable_versions: Vec<Str>,
+    /// Optional. List type `set`.
     pub served_versions: Vec<Str>,
 }
 
@@ -34,11 +38,15 @@ static SERVER_STORAGE_VERSION: Schema = Schema {
 message_debug!(ServerStorageVersion);
 message!(ServerStorageVersion, SERVER_STORAGE_VERSION, [0 api_server_id, 1 encoding_version, 2 decodable_versions, 3 served_versions]);
 
-/// `io.k8s.api.apiserverinternal.v1alpha1.StorageVersion`.
+/// `io.k8s.api.apiserverinternal.v1alpha1.StorageVersion`: kind `StorageVersion` of
+/// `internal.apiserver.k8s.io/v1alpha1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct StorageVersion {
+    /// Required.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: StorageVersionSpec,
+    /// Optional.
     pub status: StorageVersionStatus,
 }
 
@@ -81,11 +89,17 @@ pub type StorageVersionList = List<StorageVersion>;
 /// `io.k8s.api.apiserverinternal.v1alpha1.StorageVersionCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StorageVersionCondition {
+    /// Required. Known values: `AllEncodingVersionsEqual`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub observed_generation: i64,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Required.
     pub reason: Str,
+    /// Required.
     pub message: Str,
 }
 
@@ -141,8 +155,11 @@ message!(StorageVersionSpec, STORAGE_VERSION_SPEC, []);
 /// `io.k8s.api.apiserverinternal.v1alpha1.StorageVersionStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StorageVersionStatus {
+    /// Optional. List type `map` by `apiServerID`.
     pub storage_versions: Vec<ServerStorageVersion>,
+    /// Optional.
     pub common_encoding_version: Option<Str>,
+    /// Optional. List type `map` by `type`.
     pub conditions: Vec<StorageVersionCondition>,
 }
 

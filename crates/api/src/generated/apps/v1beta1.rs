@@ -12,11 +12,16 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
-/// `io.k8s.api.apps.v1beta1.ControllerRevision`.
+/// `io.k8s.api.apps.v1beta1.ControllerRevision`: kind `ControllerRevision` of `apps/v1beta1`,
+/// namespaced. Introduced in 1.7, deprecated in 1.8, removed in 1.16; use `ControllerRevision` of
+/// `apps/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ControllerRevision {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub data: RawExtension,
+    /// Required.
     pub revision: i64,
 }
 
@@ -56,11 +61,15 @@ resource!(
 /// A list of [`ControllerRevision`].
 pub type ControllerRevisionList = List<ControllerRevision>;
 
-/// `io.k8s.api.apps.v1beta1.Deployment`.
+/// `io.k8s.api.apps.v1beta1.Deployment`: kind `Deployment` of `apps/v1beta1`, namespaced.
+/// Introduced in 1.6, deprecated in 1.8, removed in 1.16; use `Deployment` of `apps/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Deployment {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: DeploymentSpec,
+    /// Optional.
     pub status: DeploymentStatus,
 }
 
@@ -103,11 +112,17 @@ pub type DeploymentList = List<Deployment>;
 /// `io.k8s.api.apps.v1beta1.DeploymentCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentCondition {
+    /// Required. Known values: `Available`, `Progressing`, `ReplicaFailure`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_update_time: Option<Time>,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -143,11 +158,15 @@ static DEPLOYMENT_CONDITION: Schema = Schema {
 message_debug!(DeploymentCondition);
 message!(DeploymentCondition, DEPLOYMENT_CONDITION, [0 type_, 1 status, 2 last_update_time, 3 last_transition_time, 4 reason, 5 message]);
 
-/// `io.k8s.api.apps.v1beta1.DeploymentRollback`.
+/// `io.k8s.api.apps.v1beta1.DeploymentRollback`: kind `DeploymentRollback` of `apps/v1beta1`.
+/// Introduced in 1.6, deprecated in 1.8, removed in 1.16; use `DeploymentRollback` of `apps/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentRollback {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub updated_annotations: BTreeMap<Str, Str>,
+    /// Required.
     pub rollback_to: RollbackConfig,
 }
 
@@ -176,14 +195,23 @@ message!(DeploymentRollback, DEPLOYMENT_ROLLBACK, [0 name, 1 updated_annotations
 /// `io.k8s.api.apps.v1beta1.DeploymentSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentSpec {
+    /// Optional.
     pub replicas: Option<i32>,
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
+    /// Required.
     pub template: crate::core::v1::PodTemplateSpec,
+    /// Optional. Patch strategy `retainKeys`.
     pub strategy: DeploymentStrategy,
+    /// Optional; in seconds.
     pub min_ready_seconds: i32,
+    /// Optional.
     pub revision_history_limit: Option<i32>,
+    /// Optional.
     pub paused: bool,
+    /// Optional.
     pub rollback_to: Option<Box<RollbackConfig>>,
+    /// Optional; in seconds.
     pub progress_deadline_seconds: Option<i32>,
 }
 
@@ -233,14 +261,23 @@ message!(DeploymentSpec, DEPLOYMENT_SPEC, [0 replicas, 1 selector, 2 template, 3
 /// `io.k8s.api.apps.v1beta1.DeploymentStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStatus {
+    /// Optional.
     pub observed_generation: i64,
+    /// Optional.
     pub replicas: i32,
+    /// Optional.
     pub updated_replicas: i32,
+    /// Optional.
     pub ready_replicas: i32,
+    /// Optional.
     pub available_replicas: i32,
+    /// Optional.
     pub unavailable_replicas: i32,
+    /// Optional.
     pub terminating_replicas: Option<i32>,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<DeploymentCondition>,
+    /// Optional.
     pub collision_count: Option<i32>,
 }
 
@@ -282,7 +319,9 @@ message!(DeploymentStatus, DEPLOYMENT_STATUS, [0 observed_generation, 1 replicas
 /// `io.k8s.api.apps.v1beta1.DeploymentStrategy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStrategy {
+    /// Optional. Known values: `Recreate`, `RollingUpdate`.
     pub type_: Str,
+    /// Optional.
     pub rolling_update: Option<Box<RollingUpdateDeployment>>,
 }
 
@@ -310,6 +349,7 @@ message!(DeploymentStrategy, DEPLOYMENT_STRATEGY, [0 type_, 1 rolling_update]);
 /// `io.k8s.api.apps.v1beta1.RollbackConfig`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RollbackConfig {
+    /// Optional.
     pub revision: i64,
 }
 
@@ -329,7 +369,9 @@ message!(RollbackConfig, ROLLBACK_CONFIG, [0 revision]);
 /// `io.k8s.api.apps.v1beta1.RollingUpdateDeployment`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDeployment {
+    /// Optional.
     pub max_unavailable: Option<IntOrString>,
+    /// Optional.
     pub max_surge: Option<IntOrString>,
 }
 
@@ -357,7 +399,9 @@ message!(RollingUpdateDeployment, ROLLING_UPDATE_DEPLOYMENT, [0 max_unavailable,
 /// `io.k8s.api.apps.v1beta1.RollingUpdateStatefulSetStrategy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateStatefulSetStrategy {
+    /// Optional.
     pub partition: Option<i32>,
+    /// Optional.
     pub max_unavailable: Option<IntOrString>,
 }
 
@@ -382,11 +426,15 @@ static ROLLING_UPDATE_STATEFUL_SET_STRATEGY: Schema = Schema {
 message_debug!(RollingUpdateStatefulSetStrategy);
 message!(RollingUpdateStatefulSetStrategy, ROLLING_UPDATE_STATEFUL_SET_STRATEGY, [0 partition, 1 max_unavailable]);
 
-/// `io.k8s.api.apps.v1beta1.Scale`.
+/// `io.k8s.api.apps.v1beta1.Scale`: kind `Scale` of `apps/v1beta1`. Introduced in 1.6, deprecated
+/// in 1.8, removed in 1.16; use `Scale` of `autoscaling/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Scale {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: ScaleSpec,
+    /// Optional.
     pub status: ScaleStatus,
 }
 
@@ -429,6 +477,7 @@ pub type ScaleList = List<Scale>;
 /// `io.k8s.api.apps.v1beta1.ScaleSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScaleSpec {
+    /// Optional.
     pub replicas: i32,
 }
 
@@ -448,8 +497,11 @@ message!(ScaleSpec, SCALE_SPEC, [0 replicas]);
 /// `io.k8s.api.apps.v1beta1.ScaleStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScaleStatus {
+    /// Required.
     pub replicas: i32,
+    /// Optional.
     pub selector: BTreeMap<Str, Str>,
+    /// Optional.
     pub target_selector: Str,
 }
 
@@ -470,11 +522,15 @@ static SCALE_STATUS: Schema = Schema {
 message_debug!(ScaleStatus);
 message!(ScaleStatus, SCALE_STATUS, [0 replicas, 1 selector, 2 target_selector]);
 
-/// `io.k8s.api.apps.v1beta1.StatefulSet`.
+/// `io.k8s.api.apps.v1beta1.StatefulSet`: kind `StatefulSet` of `apps/v1beta1`, namespaced.
+/// Introduced in 1.5, deprecated in 1.8, removed in 1.16; use `StatefulSet` of `apps/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSet {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: StatefulSetSpec,
+    /// Optional.
     pub status: StatefulSetStatus,
 }
 
@@ -517,10 +573,15 @@ pub type StatefulSetList = List<StatefulSet>;
 /// `io.k8s.api.apps.v1beta1.StatefulSetCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetCondition {
+    /// Required; type `StatefulSetConditionType`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -557,6 +618,7 @@ message!(StatefulSetCondition, STATEFUL_SET_CONDITION, [0 type_, 1 status, 2 las
 /// `io.k8s.api.apps.v1beta1.StatefulSetOrdinals`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetOrdinals {
+    /// Optional.
     pub start: i32,
 }
 
@@ -576,7 +638,9 @@ message!(StatefulSetOrdinals, STATEFUL_SET_ORDINALS, [0 start]);
 /// `io.k8s.api.apps.v1beta1.StatefulSetPersistentVolumeClaimRetentionPolicy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetPersistentVolumeClaimRetentionPolicy {
+    /// Optional. Known values: `Retain`, `Delete`.
     pub when_deleted: Str,
+    /// Optional. Known values: `Retain`, `Delete`.
     pub when_scaled: Str,
 }
 
@@ -599,17 +663,28 @@ message!(StatefulSetPersistentVolumeClaimRetentionPolicy, STATEFUL_SET_PERSISTEN
 /// `io.k8s.api.apps.v1beta1.StatefulSetSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetSpec {
+    /// Optional.
     pub replicas: Option<i32>,
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
+    /// Required.
     pub template: crate::core::v1::PodTemplateSpec,
+    /// Optional. List type `atomic`.
     pub volume_claim_templates: Vec<crate::core::v1::PersistentVolumeClaim>,
+    /// Optional.
     pub service_name: Str,
+    /// Optional. Known values: `OrderedReady`, `Parallel`.
     pub pod_management_policy: Str,
+    /// Optional.
     pub update_strategy: StatefulSetUpdateStrategy,
+    /// Optional.
     pub revision_history_limit: Option<i32>,
+    /// Optional; in seconds.
     pub min_ready_seconds: i32,
+    /// Optional.
     pub persistent_volume_claim_retention_policy:
         Option<Box<StatefulSetPersistentVolumeClaimRetentionPolicy>>,
+    /// Optional.
     pub ordinals: Option<Box<StatefulSetOrdinals>>,
 }
 
@@ -679,15 +754,25 @@ message!(StatefulSetSpec, STATEFUL_SET_SPEC, [0 replicas, 1 selector, 2 template
 /// `io.k8s.api.apps.v1beta1.StatefulSetStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetStatus {
+    /// Optional.
     pub observed_generation: Option<i64>,
+    /// Required.
     pub replicas: i32,
+    /// Optional.
     pub ready_replicas: i32,
+    /// Optional.
     pub current_replicas: i32,
+    /// Optional.
     pub updated_replicas: i32,
+    /// Optional.
     pub current_revision: Str,
+    /// Optional.
     pub update_revision: Str,
+    /// Optional.
     pub collision_count: Option<i32>,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<StatefulSetCondition>,
+    /// Optional.
     pub available_replicas: i32,
 }
 
@@ -731,7 +816,9 @@ message!(StatefulSetStatus, STATEFUL_SET_STATUS, [0 observed_generation, 1 repli
 /// `io.k8s.api.apps.v1beta1.StatefulSetUpdateStrategy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetUpdateStrategy {
+    /// Optional. Known values: `RollingUpdate`, `OnDelete`.
     pub type_: Str,
+    /// Optional.
     pub rolling_update: Option<Box<RollingUpdateStatefulSetStrategy>>,
 }
 

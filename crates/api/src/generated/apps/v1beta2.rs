@@ -12,11 +12,16 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
-/// `io.k8s.api.apps.v1beta2.ControllerRevision`.
+/// `io.k8s.api.apps.v1beta2.ControllerRevision`: kind `ControllerRevision` of `apps/v1beta2`,
+/// namespaced. Introduced in 1.8, deprecated in 1.9, removed in 1.16; use `ControllerRevision` of
+/// `apps/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ControllerRevision {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub data: RawExtension,
+    /// Required.
     pub revision: i64,
 }
 
@@ -56,11 +61,15 @@ resource!(
 /// A list of [`ControllerRevision`].
 pub type ControllerRevisionList = List<ControllerRevision>;
 
-/// `io.k8s.api.apps.v1beta2.DaemonSet`.
+/// `io.k8s.api.apps.v1beta2.DaemonSet`: kind `DaemonSet` of `apps/v1beta2`, namespaced. Introduced
+/// in 1.8, deprecated in 1.9, removed in 1.16; use `DaemonSet` of `apps/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSet {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: DaemonSetSpec,
+    /// Optional.
     pub status: DaemonSetStatus,
 }
 
@@ -103,10 +112,15 @@ pub type DaemonSetList = List<DaemonSet>;
 /// `io.k8s.api.apps.v1beta2.DaemonSetCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetCondition {
+    /// Required; type `DaemonSetConditionType`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -143,10 +157,15 @@ message!(DaemonSetCondition, DAEMON_SET_CONDITION, [0 type_, 1 status, 2 last_tr
 /// `io.k8s.api.apps.v1beta2.DaemonSetSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetSpec {
+    /// Required.
     pub selector: Option<Box<LabelSelector>>,
+    /// Required.
     pub template: crate::core::v1::PodTemplateSpec,
+    /// Optional.
     pub update_strategy: DaemonSetUpdateStrategy,
+    /// Optional; in seconds.
     pub min_ready_seconds: i32,
+    /// Optional.
     pub revision_history_limit: Option<i32>,
 }
 
@@ -193,15 +212,25 @@ message!(DaemonSetSpec, DAEMON_SET_SPEC, [0 selector, 1 template, 2 update_strat
 /// `io.k8s.api.apps.v1beta2.DaemonSetStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetStatus {
+    /// Required.
     pub current_number_scheduled: i32,
+    /// Required.
     pub number_misscheduled: i32,
+    /// Required.
     pub desired_number_scheduled: i32,
+    /// Required.
     pub number_ready: i32,
+    /// Optional.
     pub observed_generation: i64,
+    /// Optional.
     pub updated_number_scheduled: i32,
+    /// Optional.
     pub number_available: i32,
+    /// Optional.
     pub number_unavailable: i32,
+    /// Optional.
     pub collision_count: Option<i32>,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<DaemonSetCondition>,
 }
 
@@ -245,7 +274,9 @@ message!(DaemonSetStatus, DAEMON_SET_STATUS, [0 current_number_scheduled, 1 numb
 /// `io.k8s.api.apps.v1beta2.DaemonSetUpdateStrategy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetUpdateStrategy {
+    /// Optional. Known values: `RollingUpdate`, `OnDelete`.
     pub type_: Str,
+    /// Optional.
     pub rolling_update: Option<Box<RollingUpdateDaemonSet>>,
 }
 
@@ -270,11 +301,15 @@ static DAEMON_SET_UPDATE_STRATEGY: Schema = Schema {
 message_debug!(DaemonSetUpdateStrategy);
 message!(DaemonSetUpdateStrategy, DAEMON_SET_UPDATE_STRATEGY, [0 type_, 1 rolling_update]);
 
-/// `io.k8s.api.apps.v1beta2.Deployment`.
+/// `io.k8s.api.apps.v1beta2.Deployment`: kind `Deployment` of `apps/v1beta2`, namespaced.
+/// Introduced in 1.8, deprecated in 1.9, removed in 1.16; use `Deployment` of `apps/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Deployment {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: DeploymentSpec,
+    /// Optional.
     pub status: DeploymentStatus,
 }
 
@@ -317,11 +352,17 @@ pub type DeploymentList = List<Deployment>;
 /// `io.k8s.api.apps.v1beta2.DeploymentCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentCondition {
+    /// Required. Known values: `Available`, `Progressing`, `ReplicaFailure`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_update_time: Option<Time>,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -360,13 +401,21 @@ message!(DeploymentCondition, DEPLOYMENT_CONDITION, [0 type_, 1 status, 2 last_u
 /// `io.k8s.api.apps.v1beta2.DeploymentSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentSpec {
+    /// Optional.
     pub replicas: Option<i32>,
+    /// Required.
     pub selector: Option<Box<LabelSelector>>,
+    /// Required.
     pub template: crate::core::v1::PodTemplateSpec,
+    /// Optional. Patch strategy `retainKeys`.
     pub strategy: DeploymentStrategy,
+    /// Optional; in seconds.
     pub min_ready_seconds: i32,
+    /// Optional.
     pub revision_history_limit: Option<i32>,
+    /// Optional.
     pub paused: bool,
+    /// Optional; in seconds.
     pub progress_deadline_seconds: Option<i32>,
 }
 
@@ -414,14 +463,23 @@ message!(DeploymentSpec, DEPLOYMENT_SPEC, [0 replicas, 1 selector, 2 template, 3
 /// `io.k8s.api.apps.v1beta2.DeploymentStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStatus {
+    /// Optional.
     pub observed_generation: i64,
+    /// Optional.
     pub replicas: i32,
+    /// Optional.
     pub updated_replicas: i32,
+    /// Optional.
     pub ready_replicas: i32,
+    /// Optional.
     pub available_replicas: i32,
+    /// Optional.
     pub unavailable_replicas: i32,
+    /// Optional.
     pub terminating_replicas: Option<i32>,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<DeploymentCondition>,
+    /// Optional.
     pub collision_count: Option<i32>,
 }
 
@@ -463,7 +521,9 @@ message!(DeploymentStatus, DEPLOYMENT_STATUS, [0 observed_generation, 1 replicas
 /// `io.k8s.api.apps.v1beta2.DeploymentStrategy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStrategy {
+    /// Optional. Known values: `Recreate`, `RollingUpdate`.
     pub type_: Str,
+    /// Optional.
     pub rolling_update: Option<Box<RollingUpdateDeployment>>,
 }
 
@@ -488,11 +548,15 @@ static DEPLOYMENT_STRATEGY: Schema = Schema {
 message_debug!(DeploymentStrategy);
 message!(DeploymentStrategy, DEPLOYMENT_STRATEGY, [0 type_, 1 rolling_update]);
 
-/// `io.k8s.api.apps.v1beta2.ReplicaSet`.
+/// `io.k8s.api.apps.v1beta2.ReplicaSet`: kind `ReplicaSet` of `apps/v1beta2`, namespaced.
+/// Introduced in 1.8, deprecated in 1.9, removed in 1.16; use `ReplicaSet` of `apps/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSet {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: ReplicaSetSpec,
+    /// Optional.
     pub status: ReplicaSetStatus,
 }
 
@@ -535,10 +599,15 @@ pub type ReplicaSetList = List<ReplicaSet>;
 /// `io.k8s.api.apps.v1beta2.ReplicaSetCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetCondition {
+    /// Required. Known values: `ReplicaFailure`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -575,9 +644,13 @@ message!(ReplicaSetCondition, REPLICA_SET_CONDITION, [0 type_, 1 status, 2 last_
 /// `io.k8s.api.apps.v1beta2.ReplicaSetSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetSpec {
+    /// Optional.
     pub replicas: Option<i32>,
+    /// Optional; in seconds.
     pub min_ready_seconds: i32,
+    /// Required.
     pub selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub template: crate::core::v1::PodTemplateSpec,
 }
 
@@ -612,12 +685,19 @@ message!(ReplicaSetSpec, REPLICA_SET_SPEC, [0 replicas, 1 min_ready_seconds, 2 s
 /// `io.k8s.api.apps.v1beta2.ReplicaSetStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetStatus {
+    /// Required.
     pub replicas: i32,
+    /// Optional.
     pub fully_labeled_replicas: i32,
+    /// Optional.
     pub ready_replicas: i32,
+    /// Optional.
     pub available_replicas: i32,
+    /// Optional.
     pub terminating_replicas: Option<i32>,
+    /// Optional.
     pub observed_generation: i64,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<ReplicaSetCondition>,
 }
 
@@ -655,7 +735,9 @@ message!(ReplicaSetStatus, REPLICA_SET_STATUS, [0 replicas, 1 fully_labeled_repl
 /// `io.k8s.api.apps.v1beta2.RollingUpdateDaemonSet`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDaemonSet {
+    /// Optional.
     pub max_unavailable: Option<IntOrString>,
+    /// Optional.
     pub max_surge: Option<IntOrString>,
 }
 
@@ -683,7 +765,9 @@ message!(RollingUpdateDaemonSet, ROLLING_UPDATE_DAEMON_SET, [0 max_unavailable, 
 /// `io.k8s.api.apps.v1beta2.RollingUpdateDeployment`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDeployment {
+    /// Optional.
     pub max_unavailable: Option<IntOrString>,
+    /// Optional.
     pub max_surge: Option<IntOrString>,
 }
 
@@ -711,7 +795,9 @@ message!(RollingUpdateDeployment, ROLLING_UPDATE_DEPLOYMENT, [0 max_unavailable,
 /// `io.k8s.api.apps.v1beta2.RollingUpdateStatefulSetStrategy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateStatefulSetStrategy {
+    /// Optional.
     pub partition: Option<i32>,
+    /// Optional.
     pub max_unavailable: Option<IntOrString>,
 }
 
@@ -736,11 +822,15 @@ static ROLLING_UPDATE_STATEFUL_SET_STRATEGY: Schema = Schema {
 message_debug!(RollingUpdateStatefulSetStrategy);
 message!(RollingUpdateStatefulSetStrategy, ROLLING_UPDATE_STATEFUL_SET_STRATEGY, [0 partition, 1 max_unavailable]);
 
-/// `io.k8s.api.apps.v1beta2.Scale`.
+/// `io.k8s.api.apps.v1beta2.Scale`: kind `Scale` of `apps/v1beta2`. Introduced in 1.8, deprecated
+/// in 1.9, removed in 1.16; use `Scale` of `autoscaling/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Scale {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: ScaleSpec,
+    /// Optional.
     pub status: ScaleStatus,
 }
 
@@ -783,6 +873,7 @@ pub type ScaleList = List<Scale>;
 /// `io.k8s.api.apps.v1beta2.ScaleSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScaleSpec {
+    /// Optional.
     pub replicas: i32,
 }
 
@@ -802,8 +893,11 @@ message!(ScaleSpec, SCALE_SPEC, [0 replicas]);
 /// `io.k8s.api.apps.v1beta2.ScaleStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScaleStatus {
+    /// Required.
     pub replicas: i32,
+    /// Optional. Map type `atomic`.
     pub selector: BTreeMap<Str, Str>,
+    /// Optional.
     pub target_selector: Str,
 }
 
@@ -824,11 +918,15 @@ static SCALE_STATUS: Schema = Schema {
 message_debug!(ScaleStatus);
 message!(ScaleStatus, SCALE_STATUS, [0 replicas, 1 selector, 2 target_selector]);
 
-/// `io.k8s.api.apps.v1beta2.StatefulSet`.
+/// `io.k8s.api.apps.v1beta2.StatefulSet`: kind `StatefulSet` of `apps/v1beta2`, namespaced.
+/// Introduced in 1.8, deprecated in 1.9, removed in 1.16; use `StatefulSet` of `apps/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSet {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: StatefulSetSpec,
+    /// Optional.
     pub status: StatefulSetStatus,
 }
 
@@ -871,10 +969,15 @@ pub type StatefulSetList = List<StatefulSet>;
 /// `io.k8s.api.apps.v1beta2.StatefulSetCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetCondition {
+    /// Required; type `StatefulSetConditionType`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -911,6 +1014,7 @@ message!(StatefulSetCondition, STATEFUL_SET_CONDITION, [0 type_, 1 status, 2 las
 /// `io.k8s.api.apps.v1beta2.StatefulSetOrdinals`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetOrdinals {
+    /// Optional.
     pub start: i32,
 }
 
@@ -930,7 +1034,9 @@ message!(StatefulSetOrdinals, STATEFUL_SET_ORDINALS, [0 start]);
 /// `io.k8s.api.apps.v1beta2.StatefulSetPersistentVolumeClaimRetentionPolicy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetPersistentVolumeClaimRetentionPolicy {
+    /// Optional. Known values: `Retain`, `Delete`.
     pub when_deleted: Str,
+    /// Optional. Known values: `Retain`, `Delete`.
     pub when_scaled: Str,
 }
 
@@ -953,17 +1059,28 @@ message!(StatefulSetPersistentVolumeClaimRetentionPolicy, STATEFUL_SET_PERSISTEN
 /// `io.k8s.api.apps.v1beta2.StatefulSetSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetSpec {
+    /// Optional.
     pub replicas: Option<i32>,
+    /// Required.
     pub selector: Option<Box<LabelSelector>>,
+    /// Required.
     pub template: crate::core::v1::PodTemplateSpec,
+    /// Optional. List type `atomic`.
     pub volume_claim_templates: Vec<crate::core::v1::PersistentVolumeClaim>,
+    /// Optional.
     pub service_name: Str,
+    /// Optional. Known values: `OrderedReady`, `Parallel`.
     pub pod_management_policy: Str,
+    /// Optional.
     pub update_strategy: StatefulSetUpdateStrategy,
+    /// Optional.
     pub revision_history_limit: Option<i32>,
+    /// Optional; in seconds.
     pub min_ready_seconds: i32,
+    /// Optional.
     pub persistent_volume_claim_retention_policy:
         Option<Box<StatefulSetPersistentVolumeClaimRetentionPolicy>>,
+    /// Optional.
     pub ordinals: Option<Box<StatefulSetOrdinals>>,
 }
 
@@ -1033,15 +1150,25 @@ message!(StatefulSetSpec, STATEFUL_SET_SPEC, [0 replicas, 1 selector, 2 template
 /// `io.k8s.api.apps.v1beta2.StatefulSetStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetStatus {
+    /// Optional.
     pub observed_generation: i64,
+    /// Required.
     pub replicas: i32,
+    /// Optional.
     pub ready_replicas: i32,
+    /// Optional.
     pub current_replicas: i32,
+    /// Optional.
     pub updated_replicas: i32,
+    /// Optional.
     pub current_revision: Str,
+    /// Optional.
     pub update_revision: Str,
+    /// Optional.
     pub collision_count: Option<i32>,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<StatefulSetCondition>,
+    /// Optional.
     pub available_replicas: i32,
 }
 
@@ -1085,7 +1212,9 @@ message!(StatefulSetStatus, STATEFUL_SET_STATUS, [0 observed_generation, 1 repli
 /// `io.k8s.api.apps.v1beta2.StatefulSetUpdateStrategy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetUpdateStrategy {
+    /// Optional. Known values: `RollingUpdate`, `OnDelete`.
     pub type_: Str,
+    /// Optional.
     pub rolling_update: Option<Box<RollingUpdateStatefulSetStrategy>>,
 }
 

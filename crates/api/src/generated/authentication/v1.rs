@@ -12,9 +12,13 @@ use crate::facts::field as f;
 /// `io.k8s.api.authentication.v1.BoundObjectReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct BoundObjectReference {
+    /// Optional.
     pub kind: Str,
+    /// Optional.
     pub api_version: Str,
+    /// Optional.
     pub name: Str,
+    /// Optional; type `UID`.
     pub uid: Str,
 }
 
@@ -36,9 +40,10 @@ static BOUND_OBJECT_REFERENCE: Schema = Schema {
 message_debug!(BoundObjectReference);
 message!(BoundObjectReference, BOUND_OBJECT_REFERENCE, [0 kind, 1 api_version, 2 name, 3 uid]);
 
-/// `io.k8s.api.authentication.v1.ExtraValue`.
+/// `io.k8s.api.authentication.v1.ExtraValue`. A bare list in JSON.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExtraValue {
+    /// The items; the JSON is the bare list.
     pub items: Vec<Str>,
 }
 
@@ -55,10 +60,13 @@ static EXTRA_VALUE: Schema = Schema {
 message_debug!(ExtraValue);
 message!(ExtraValue, EXTRA_VALUE, [0 items]);
 
-/// `io.k8s.api.authentication.v1.SelfSubjectReview`.
+/// `io.k8s.api.authentication.v1.SelfSubjectReview`: kind `SelfSubjectReview` of
+/// `authentication.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectReview {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub status: SelfSubjectReviewStatus,
 }
 
@@ -100,6 +108,7 @@ pub type SelfSubjectReviewList = List<SelfSubjectReview>;
 /// `io.k8s.api.authentication.v1.SelfSubjectReviewStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectReviewStatus {
+    /// Optional.
     pub user_info: UserInfo,
 }
 
@@ -116,11 +125,14 @@ static SELF_SUBJECT_REVIEW_STATUS: Schema = Schema {
 message_debug!(SelfSubjectReviewStatus);
 message!(SelfSubjectReviewStatus, SELF_SUBJECT_REVIEW_STATUS, [0 user_info]);
 
-/// `io.k8s.api.authentication.v1.TokenRequest`.
+/// `io.k8s.api.authentication.v1.TokenRequest`: kind `TokenRequest` of `authentication.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TokenRequest {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: TokenRequestSpec,
+    /// Optional.
     pub status: TokenRequestStatus,
 }
 
@@ -163,8 +175,11 @@ pub type TokenRequestList = List<TokenRequest>;
 /// `io.k8s.api.authentication.v1.TokenRequestSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TokenRequestSpec {
+    /// Optional. List type `atomic`.
     pub audiences: Vec<Str>,
+    /// Optional; in seconds.
     pub expiration_seconds: Option<i64>,
+    /// Optional.
     pub bound_object_ref: Option<Box<BoundObjectReference>>,
 }
 
@@ -188,7 +203,9 @@ message!(TokenRequestSpec, TOKEN_REQUEST_SPEC, [0 audiences, 1 expiration_second
 /// `io.k8s.api.authentication.v1.TokenRequestStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TokenRequestStatus {
+    /// Optional.
     pub token: Str,
+    /// Optional.
     pub expiration_timestamp: Option<Time>,
 }
 
@@ -213,11 +230,15 @@ static TOKEN_REQUEST_STATUS: Schema = Schema {
 message_debug!(TokenRequestStatus);
 message!(TokenRequestStatus, TOKEN_REQUEST_STATUS, [0 token, 1 expiration_timestamp]);
 
-/// `io.k8s.api.authentication.v1.TokenReview`.
+/// `io.k8s.api.authentication.v1.TokenReview`: kind `TokenReview` of `authentication.k8s.io/v1`,
+/// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct TokenReview {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: TokenReviewSpec,
+    /// Optional.
     pub status: TokenReviewStatus,
 }
 
@@ -260,7 +281,9 @@ pub type TokenReviewList = List<TokenReview>;
 /// `io.k8s.api.authentication.v1.TokenReviewSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TokenReviewSpec {
+    /// Required.
     pub token: Str,
+    /// Optional. List type `atomic`.
     pub audiences: Vec<Str>,
 }
 
@@ -283,9 +306,13 @@ message!(TokenReviewSpec, TOKEN_REVIEW_SPEC, [0 token, 1 audiences]);
 /// `io.k8s.api.authentication.v1.TokenReviewStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TokenReviewStatus {
+    /// Optional.
     pub authenticated: bool,
+    /// Optional.
     pub user: UserInfo,
+    /// Optional. List type `atomic`.
     pub audiences: Vec<Str>,
+    /// Optional.
     pub error: Str,
 }
 
@@ -310,9 +337,13 @@ message!(TokenReviewStatus, TOKEN_REVIEW_STATUS, [0 authenticated, 1 user, 2 aud
 /// `io.k8s.api.authentication.v1.UserInfo`.
 #[derive(Clone, Default, PartialEq)]
 pub struct UserInfo {
+    /// Optional.
     pub username: Str,
+    /// Optional.
     pub uid: Str,
+    /// Optional. List type `atomic`.
     pub groups: Vec<Str>,
+    /// Optional.
     pub extra: BTreeMap<Str, ExtraValue>,
 }
 

@@ -5,10 +5,13 @@ use kubist_apimachinery::{List, ObjectMeta, message, message_debug, resource};
 
 use crate::facts::field as f;
 
-/// `io.k8s.api.authentication.v1alpha1.SelfSubjectReview`.
+/// `io.k8s.api.authentication.v1alpha1.SelfSubjectReview`: kind `SelfSubjectReview` of
+/// `authentication.k8s.io/v1alpha1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectReview {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub status: SelfSubjectReviewStatus,
 }
 
@@ -50,6 +53,7 @@ pub type SelfSubjectReviewList = List<SelfSubjectReview>;
 /// `io.k8s.api.authentication.v1alpha1.SelfSubjectReviewStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectReviewStatus {
+    /// Optional.
     pub user_info: crate::authentication::v1::UserInfo,
 }
 

@@ -9,9 +9,10 @@ use kubist_apimachinery::{List, ObjectMeta, Str, message, message_debug, resourc
 
 use crate::facts::field as f;
 
-/// `io.k8s.api.authentication.v1beta1.ExtraValue`.
+/// `io.k8s.api.authentication.v1beta1.ExtraValue`. A bare list in JSON.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExtraValue {
+    /// The items; the JSON is the bare list.
     pub items: Vec<Str>,
 }
 
@@ -28,10 +29,13 @@ static EXTRA_VALUE: Schema = Schema {
 message_debug!(ExtraValue);
 message!(ExtraValue, EXTRA_VALUE, [0 items]);
 
-/// `io.k8s.api.authentication.v1beta1.SelfSubjectReview`.
+/// `io.k8s.api.authentication.v1beta1.SelfSubjectReview`: kind `SelfSubjectReview` of
+/// `authentication.k8s.io/v1beta1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectReview {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub status: SelfSubjectReviewStatus,
 }
 
@@ -73,6 +77,7 @@ pub type SelfSubjectReviewList = List<SelfSubjectReview>;
 /// `io.k8s.api.authentication.v1beta1.SelfSubjectReviewStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectReviewStatus {
+    /// Optional.
     pub user_info: crate::authentication::v1::UserInfo,
 }
 
@@ -94,11 +99,16 @@ static SELF_SUBJECT_REVIEW_STATUS: Schema = Schema {
 message_debug!(SelfSubjectReviewStatus);
 message!(SelfSubjectReviewStatus, SELF_SUBJECT_REVIEW_STATUS, [0 user_info]);
 
-/// `io.k8s.api.authentication.v1beta1.TokenReview`.
+/// `io.k8s.api.authentication.v1beta1.TokenReview`: kind `TokenReview` of
+/// `authentication.k8s.io/v1beta1`, cluster-scoped. Introduced in 1.4, deprecated in 1.19; use
+/// `TokenReview` of `authentication.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TokenReview {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: TokenReviewSpec,
+    /// Optional.
     pub status: TokenReviewStatus,
 }
 
@@ -141,7 +151,9 @@ pub type TokenReviewList = List<TokenReview>;
 /// `io.k8s.api.authentication.v1beta1.TokenReviewSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TokenReviewSpec {
+    /// Required.
     pub token: Str,
+    /// Optional. List type `atomic`.
     pub audiences: Vec<Str>,
 }
 
@@ -164,9 +176,13 @@ message!(TokenReviewSpec, TOKEN_REVIEW_SPEC, [0 token, 1 audiences]);
 /// `io.k8s.api.authentication.v1beta1.TokenReviewStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TokenReviewStatus {
+    /// Optional.
     pub authenticated: bool,
+    /// Optional.
     pub user: UserInfo,
+    /// Optional. List type `atomic`.
     pub audiences: Vec<Str>,
+    /// Optional.
     pub error: Str,
 }
 
@@ -191,9 +207,13 @@ message!(TokenReviewStatus, TOKEN_REVIEW_STATUS, [0 authenticated, 1 user, 2 aud
 /// `io.k8s.api.authentication.v1beta1.UserInfo`.
 #[derive(Clone, Default, PartialEq)]
 pub struct UserInfo {
+    /// Optional.
     pub username: Str,
+    /// Optional.
     pub uid: Str,
+    /// Optional. List type `atomic`.
     pub groups: Vec<Str>,
+    /// Optional.
     pub extra: BTreeMap<Str, ExtraValue>,
 }
 

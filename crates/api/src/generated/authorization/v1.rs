@@ -11,9 +11,10 @@ use kubist_apimachinery::{
 
 use crate::facts::field as f;
 
-/// `io.k8s.api.authorization.v1.ExtraValue`.
+/// `io.k8s.api.authorization.v1.ExtraValue`. A bare list in JSON.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExtraValue {
+    /// The items; the JSON is the bare list.
     pub items: Vec<Str>,
 }
 
@@ -33,7 +34,9 @@ message!(ExtraValue, EXTRA_VALUE, [0 items]);
 /// `io.k8s.api.authorization.v1.FieldSelectorAttributes`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FieldSelectorAttributes {
+    /// Optional.
     pub raw_selector: Str,
+    /// Optional. List type `atomic`.
     pub requirements: Vec<crate::meta::v1::FieldSelectorRequirement>,
 }
 
@@ -62,7 +65,9 @@ message!(FieldSelectorAttributes, FIELD_SELECTOR_ATTRIBUTES, [0 raw_selector, 1 
 /// `io.k8s.api.authorization.v1.LabelSelectorAttributes`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LabelSelectorAttributes {
+    /// Optional.
     pub raw_selector: Str,
+    /// Optional. List type `atomic`.
     pub requirements: Vec<LabelSelectorRequirement>,
 }
 
@@ -88,11 +93,15 @@ static LABEL_SELECTOR_ATTRIBUTES: Schema = Schema {
 message_debug!(LabelSelectorAttributes);
 message!(LabelSelectorAttributes, LABEL_SELECTOR_ATTRIBUTES, [0 raw_selector, 1 requirements]);
 
-/// `io.k8s.api.authorization.v1.LocalSubjectAccessReview`.
+/// `io.k8s.api.authorization.v1.LocalSubjectAccessReview`: kind `LocalSubjectAccessReview` of
+/// `authorization.k8s.io/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct LocalSubjectAccessReview {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: SubjectAccessReviewSpec,
+    /// Optional.
     pub status: SubjectAccessReviewStatus,
 }
 
@@ -135,7 +144,9 @@ pub type LocalSubjectAccessReviewList = List<LocalSubjectAccessReview>;
 /// `io.k8s.api.authorization.v1.NonResourceAttributes`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NonResourceAttributes {
+    /// Optional.
     pub path: Str,
+    /// Optional.
     pub verb: Str,
 }
 
@@ -155,7 +166,9 @@ message!(NonResourceAttributes, NON_RESOURCE_ATTRIBUTES, [0 path, 1 verb]);
 /// `io.k8s.api.authorization.v1.NonResourceRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NonResourceRule {
+    /// Required. List type `atomic`.
     pub verbs: Vec<Str>,
+    /// Optional; `nonResourceURLs` in JSON. List type `atomic`.
     pub non_resource_urls: Vec<Str>,
 }
 
@@ -178,14 +191,23 @@ message!(NonResourceRule, NON_RESOURCE_RULE, [0 verbs, 1 non_resource_urls]);
 /// `io.k8s.api.authorization.v1.ResourceAttributes`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceAttributes {
+    /// Optional.
     pub namespace: Str,
+    /// Optional.
     pub verb: Str,
+    /// Optional.
     pub group: Str,
+    /// Optional.
     pub version: Str,
+    /// Optional.
     pub resource: Str,
+    /// Optional.
     pub subresource: Str,
+    /// Optional.
     pub name: Str,
+    /// Optional.
     pub field_selector: Option<Box<FieldSelectorAttributes>>,
+    /// Optional.
     pub label_selector: Option<Box<LabelSelectorAttributes>>,
 }
 
@@ -235,9 +257,13 @@ message!(ResourceAttributes, RESOURCE_ATTRIBUTES, [0 namespace, 1 verb, 2 group,
 /// `io.k8s.api.authorization.v1.ResourceRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceRule {
+    /// Required. List type `atomic`.
     pub verbs: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub api_groups: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub resources: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub resource_names: Vec<Str>,
 }
 
@@ -259,11 +285,15 @@ static RESOURCE_RULE: Schema = Schema {
 message_debug!(ResourceRule);
 message!(ResourceRule, RESOURCE_RULE, [0 verbs, 1 api_groups, 2 resources, 3 resource_names]);
 
-/// `io.k8s.api.authorization.v1.SelfSubjectAccessReview`.
+/// `io.k8s.api.authorization.v1.SelfSubjectAccessReview`: kind `SelfSubjectAccessReview` of
+/// `authorization.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectAccessReview {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: SelfSubjectAccessReviewSpec,
+    /// Optional.
     pub status: SubjectAccessReviewStatus,
 }
 
@@ -306,7 +336,9 @@ pub type SelfSubjectAccessReviewList = List<SelfSubjectAccessReview>;
 /// `io.k8s.api.authorization.v1.SelfSubjectAccessReviewSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectAccessReviewSpec {
+    /// Optional.
     pub resource_attributes: Option<Box<ResourceAttributes>>,
+    /// Optional.
     pub non_resource_attributes: Option<Box<NonResourceAttributes>>,
 }
 
@@ -331,11 +363,15 @@ static SELF_SUBJECT_ACCESS_REVIEW_SPEC: Schema = Schema {
 message_debug!(SelfSubjectAccessReviewSpec);
 message!(SelfSubjectAccessReviewSpec, SELF_SUBJECT_ACCESS_REVIEW_SPEC, [0 resource_attributes, 1 non_resource_attributes]);
 
-/// `io.k8s.api.authorization.v1.SelfSubjectRulesReview`.
+/// `io.k8s.api.authorization.v1.SelfSubjectRulesReview`: kind `SelfSubjectRulesReview` of
+/// `authorization.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectRulesReview {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: SelfSubjectRulesReviewSpec,
+    /// Optional.
     pub status: SubjectRulesReviewStatus,
 }
 
@@ -378,6 +414,7 @@ pub type SelfSubjectRulesReviewList = List<SelfSubjectRulesReview>;
 /// `io.k8s.api.authorization.v1.SelfSubjectRulesReviewSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SelfSubjectRulesReviewSpec {
+    /// Optional.
     pub namespace: Str,
 }
 
@@ -394,11 +431,15 @@ static SELF_SUBJECT_RULES_REVIEW_SPEC: Schema = Schema {
 message_debug!(SelfSubjectRulesReviewSpec);
 message!(SelfSubjectRulesReviewSpec, SELF_SUBJECT_RULES_REVIEW_SPEC, [0 namespace]);
 
-/// `io.k8s.api.authorization.v1.SubjectAccessReview`.
+/// `io.k8s.api.authorization.v1.SubjectAccessReview`: kind `SubjectAccessReview` of
+/// `authorization.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct SubjectAccessReview {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: SubjectAccessReviewSpec,
+    /// Optional.
     pub status: SubjectAccessReviewStatus,
 }
 
@@ -441,11 +482,17 @@ pub type SubjectAccessReviewList = List<SubjectAccessReview>;
 /// `io.k8s.api.authorization.v1.SubjectAccessReviewSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SubjectAccessReviewSpec {
+    /// Optional.
     pub resource_attributes: Option<Box<ResourceAttributes>>,
+    /// Optional.
     pub non_resource_attributes: Option<Box<NonResourceAttributes>>,
+    /// Optional.
     pub user: Str,
+    /// Optional. List type `atomic`.
     pub groups: Vec<Str>,
+    /// Optional.
     pub extra: BTreeMap<Str, ExtraValue>,
+    /// Optional.
     pub uid: Str,
 }
 
@@ -484,9 +531,13 @@ message!(SubjectAccessReviewSpec, SUBJECT_ACCESS_REVIEW_SPEC, [0 resource_attrib
 /// `io.k8s.api.authorization.v1.SubjectAccessReviewStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SubjectAccessReviewStatus {
+    /// Required.
     pub allowed: bool,
+    /// Optional.
     pub denied: bool,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub evaluation_error: Str,
 }
 
@@ -511,9 +562,13 @@ message!(SubjectAccessReviewStatus, SUBJECT_ACCESS_REVIEW_STATUS, [0 allowed, 1 
 /// `io.k8s.api.authorization.v1.SubjectRulesReviewStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SubjectRulesReviewStatus {
+    /// Required. List type `atomic`.
     pub resource_rules: Vec<ResourceRule>,
+    /// Required. List type `atomic`.
     pub non_resource_rules: Vec<NonResourceRule>,
+    /// Required.
     pub incomplete: bool,
+    /// Optional.
     pub evaluation_error: Str,
 }
 

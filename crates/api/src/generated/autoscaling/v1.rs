@@ -10,9 +10,14 @@ use crate::facts::field as f;
 /// `io.k8s.api.autoscaling.v1.ContainerResourceMetricSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerResourceMetricSource {
+    /// Required. Known values: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub name: Str,
+    /// Optional.
     pub target_average_utilization: Option<i32>,
+    /// Optional.
     pub target_average_value: Option<Quantity>,
+    /// Required.
     pub container: Str,
 }
 
@@ -42,9 +47,14 @@ message!(ContainerResourceMetricSource, CONTAINER_RESOURCE_METRIC_SOURCE, [0 nam
 /// `io.k8s.api.autoscaling.v1.ContainerResourceMetricStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerResourceMetricStatus {
+    /// Required. Known values: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub name: Str,
+    /// Optional.
     pub current_average_utilization: Option<i32>,
+    /// Required.
     pub current_average_value: Quantity,
+    /// Required.
     pub container: Str,
 }
 
@@ -71,11 +81,14 @@ static CONTAINER_RESOURCE_METRIC_STATUS: Schema = Schema {
 message_debug!(ContainerResourceMetricStatus);
 message!(ContainerResourceMetricStatus, CONTAINER_RESOURCE_METRIC_STATUS, [0 name, 1 current_average_utilization, 2 current_average_value, 3 container]);
 
-/// `io.k8s.api.autoscaling.v1.CrossVersionObjectReference`.
+/// `io.k8s.api.autoscaling.v1.CrossVersionObjectReference`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CrossVersionObjectReference {
+    /// Required.
     pub kind: Str,
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub api_version: Str,
 }
 
@@ -99,9 +112,13 @@ message!(CrossVersionObjectReference, CROSS_VERSION_OBJECT_REFERENCE, [0 kind, 1
 /// `io.k8s.api.autoscaling.v1.ExternalMetricSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExternalMetricSource {
+    /// Required.
     pub metric_name: Str,
+    /// Optional.
     pub metric_selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub target_value: Option<Quantity>,
+    /// Optional.
     pub target_average_value: Option<Quantity>,
 }
 
@@ -136,9 +153,13 @@ message!(ExternalMetricSource, EXTERNAL_METRIC_SOURCE, [0 metric_name, 1 metric_
 /// `io.k8s.api.autoscaling.v1.ExternalMetricStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExternalMetricStatus {
+    /// Required.
     pub metric_name: Str,
+    /// Optional.
     pub metric_selector: Option<Box<LabelSelector>>,
+    /// Required.
     pub current_value: Quantity,
+    /// Optional.
     pub current_average_value: Option<Quantity>,
 }
 
@@ -170,11 +191,15 @@ static EXTERNAL_METRIC_STATUS: Schema = Schema {
 message_debug!(ExternalMetricStatus);
 message!(ExternalMetricStatus, EXTERNAL_METRIC_STATUS, [0 metric_name, 1 metric_selector, 2 current_value, 3 current_average_value]);
 
-/// `io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler`.
+/// `io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler`: kind `HorizontalPodAutoscaler` of
+/// `autoscaling/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscaler {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: HorizontalPodAutoscalerSpec,
+    /// Optional.
     pub status: HorizontalPodAutoscalerStatus,
 }
 
@@ -222,10 +247,15 @@ pub type HorizontalPodAutoscalerList = List<HorizontalPodAutoscaler>;
 /// `io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscalerCondition {
+    /// Required. Known values: `ScalingActive`, `AbleToScale`, `ScalingLimited`, `ScaledToZero`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -262,9 +292,13 @@ message!(HorizontalPodAutoscalerCondition, HORIZONTAL_POD_AUTOSCALER_CONDITION, 
 /// `io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscalerSpec {
+    /// Required.
     pub scale_target_ref: CrossVersionObjectReference,
+    /// Optional.
     pub min_replicas: Option<i32>,
+    /// Required.
     pub max_replicas: i32,
+    /// Optional; `targetCPUUtilizationPercentage` in JSON; in percent.
     pub target_cpu_utilization_percentage: Option<i32>,
 }
 
@@ -294,10 +328,15 @@ message!(HorizontalPodAutoscalerSpec, HORIZONTAL_POD_AUTOSCALER_SPEC, [0 scale_t
 /// `io.k8s.api.autoscaling.v1.HorizontalPodAutoscalerStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscalerStatus {
+    /// Optional.
     pub observed_generation: Option<i64>,
+    /// Optional.
     pub last_scale_time: Option<Time>,
+    /// Required.
     pub current_replicas: i32,
+    /// Required.
     pub desired_replicas: i32,
+    /// Optional; `currentCPUUtilizationPercentage` in JSON; in percent.
     pub current_cpu_utilization_percentage: Option<i32>,
 }
 
@@ -329,11 +368,17 @@ message!(HorizontalPodAutoscalerStatus, HORIZONTAL_POD_AUTOSCALER_STATUS, [0 obs
 /// `io.k8s.api.autoscaling.v1.MetricSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MetricSpec {
+    /// Required. One of `Object`, `Pods`, `Resource`, `ContainerResource`, `External`.
     pub type_: Str,
+    /// Optional.
     pub object: Option<Box<ObjectMetricSource>>,
+    /// Optional.
     pub pods: Option<Box<PodsMetricSource>>,
+    /// Optional.
     pub resource: Option<Box<ResourceMetricSource>>,
+    /// Optional.
     pub container_resource: Option<Box<ContainerResourceMetricSource>>,
+    /// Optional.
     pub external: Option<Box<ExternalMetricSource>>,
 }
 
@@ -372,11 +417,17 @@ message!(MetricSpec, METRIC_SPEC, [0 type_, 1 object, 2 pods, 3 resource, 4 cont
 /// `io.k8s.api.autoscaling.v1.MetricStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MetricStatus {
+    /// Required. One of `Object`, `Pods`, `Resource`, `ContainerResource`, `External`.
     pub type_: Str,
+    /// Optional.
     pub object: Option<Box<ObjectMetricStatus>>,
+    /// Optional.
     pub pods: Option<Box<PodsMetricStatus>>,
+    /// Optional.
     pub resource: Option<Box<ResourceMetricStatus>>,
+    /// Optional.
     pub container_resource: Option<Box<ContainerResourceMetricStatus>>,
+    /// Optional.
     pub external: Option<Box<ExternalMetricStatus>>,
 }
 
@@ -415,10 +466,15 @@ message!(MetricStatus, METRIC_STATUS, [0 type_, 1 object, 2 pods, 3 resource, 4 
 /// `io.k8s.api.autoscaling.v1.ObjectMetricSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ObjectMetricSource {
+    /// Required.
     pub target: CrossVersionObjectReference,
+    /// Required.
     pub metric_name: Str,
+    /// Required.
     pub target_value: Quantity,
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub average_value: Option<Quantity>,
 }
 
@@ -455,10 +511,15 @@ message!(ObjectMetricSource, OBJECT_METRIC_SOURCE, [0 target, 1 metric_name, 2 t
 /// `io.k8s.api.autoscaling.v1.ObjectMetricStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ObjectMetricStatus {
+    /// Required.
     pub target: CrossVersionObjectReference,
+    /// Required.
     pub metric_name: Str,
+    /// Required.
     pub current_value: Quantity,
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub average_value: Option<Quantity>,
 }
 
@@ -495,8 +556,11 @@ message!(ObjectMetricStatus, OBJECT_METRIC_STATUS, [0 target, 1 metric_name, 2 c
 /// `io.k8s.api.autoscaling.v1.PodsMetricSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodsMetricSource {
+    /// Required.
     pub metric_name: Str,
+    /// Required.
     pub target_average_value: Quantity,
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
 }
 
@@ -530,8 +594,11 @@ message!(PodsMetricSource, PODS_METRIC_SOURCE, [0 metric_name, 1 target_average_
 /// `io.k8s.api.autoscaling.v1.PodsMetricStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodsMetricStatus {
+    /// Required.
     pub metric_name: Str,
+    /// Required.
     pub current_average_value: Quantity,
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
 }
 
@@ -565,8 +632,12 @@ message!(PodsMetricStatus, PODS_METRIC_STATUS, [0 metric_name, 1 current_average
 /// `io.k8s.api.autoscaling.v1.ResourceMetricSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceMetricSource {
+    /// Required. Known values: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub name: Str,
+    /// Optional.
     pub target_average_utilization: Option<i32>,
+    /// Optional.
     pub target_average_value: Option<Quantity>,
 }
 
@@ -595,8 +666,12 @@ message!(ResourceMetricSource, RESOURCE_METRIC_SOURCE, [0 name, 1 target_average
 /// `io.k8s.api.autoscaling.v1.ResourceMetricStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceMetricStatus {
+    /// Required. Known values: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub name: Str,
+    /// Optional.
     pub current_average_utilization: Option<i32>,
+    /// Required.
     pub current_average_value: Quantity,
 }
 
@@ -622,11 +697,14 @@ static RESOURCE_METRIC_STATUS: Schema = Schema {
 message_debug!(ResourceMetricStatus);
 message!(ResourceMetricStatus, RESOURCE_METRIC_STATUS, [0 name, 1 current_average_utilization, 2 current_average_value]);
 
-/// `io.k8s.api.autoscaling.v1.Scale`.
+/// `io.k8s.api.autoscaling.v1.Scale`: kind `Scale` of `autoscaling/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Scale {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: ScaleSpec,
+    /// Optional.
     pub status: ScaleStatus,
 }
 
@@ -669,6 +747,7 @@ pub type ScaleList = List<Scale>;
 /// `io.k8s.api.autoscaling.v1.ScaleSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScaleSpec {
+    /// Optional.
     pub replicas: i32,
 }
 
@@ -688,7 +767,9 @@ message!(ScaleSpec, SCALE_SPEC, [0 replicas]);
 /// `io.k8s.api.autoscaling.v1.ScaleStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScaleStatus {
+    /// Required.
     pub replicas: i32,
+    /// Optional.
     pub selector: Str,
 }
 

@@ -12,8 +12,12 @@ use crate::facts::{field as f, merge as m};
 /// `io.k8s.api.autoscaling.v2.ContainerResourceMetricSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerResourceMetricSource {
+    /// Required. Known values: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub name: Str,
+    /// Required.
     pub target: MetricTarget,
+    /// Required.
     pub container: Str,
 }
 
@@ -37,8 +41,12 @@ message!(ContainerResourceMetricSource, CONTAINER_RESOURCE_METRIC_SOURCE, [0 nam
 /// `io.k8s.api.autoscaling.v2.ContainerResourceMetricStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerResourceMetricStatus {
+    /// Required. Known values: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub name: Str,
+    /// Required.
     pub current: MetricValueStatus,
+    /// Required.
     pub container: Str,
 }
 
@@ -62,8 +70,11 @@ message!(ContainerResourceMetricStatus, CONTAINER_RESOURCE_METRIC_STATUS, [0 nam
 /// `io.k8s.api.autoscaling.v2.CrossVersionObjectReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CrossVersionObjectReference {
+    /// Required.
     pub kind: Str,
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub api_version: Str,
 }
 
@@ -87,7 +98,9 @@ message!(CrossVersionObjectReference, CROSS_VERSION_OBJECT_REFERENCE, [0 kind, 1
 /// `io.k8s.api.autoscaling.v2.ExternalMetricSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExternalMetricSource {
+    /// Required.
     pub metric: MetricIdentifier,
+    /// Required.
     pub target: MetricTarget,
 }
 
@@ -110,7 +123,9 @@ message!(ExternalMetricSource, EXTERNAL_METRIC_SOURCE, [0 metric, 1 target]);
 /// `io.k8s.api.autoscaling.v2.ExternalMetricStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExternalMetricStatus {
+    /// Required.
     pub metric: MetricIdentifier,
+    /// Required.
     pub current: MetricValueStatus,
 }
 
@@ -133,8 +148,11 @@ message!(ExternalMetricStatus, EXTERNAL_METRIC_STATUS, [0 metric, 1 current]);
 /// `io.k8s.api.autoscaling.v2.HPAScalingPolicy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HPAScalingPolicy {
+    /// Required. Known values: `Pods`, `Percent`.
     pub type_: Str,
+    /// Required.
     pub value: i32,
+    /// Required; in seconds.
     pub period_seconds: i32,
 }
 
@@ -158,9 +176,13 @@ message!(HPAScalingPolicy, HPA_SCALING_POLICY, [0 type_, 1 value, 2 period_secon
 /// `io.k8s.api.autoscaling.v2.HPAScalingRules`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HPAScalingRules {
+    /// Optional; in seconds.
     pub stabilization_window_seconds: Option<i32>,
+    /// Optional. Known values: `Max`, `Min`, `Disabled`.
     pub select_policy: Option<Str>,
+    /// Optional. List type `atomic`.
     pub policies: Vec<HPAScalingPolicy>,
+    /// Optional.
     pub tolerance: Option<Quantity>,
 }
 
@@ -182,11 +204,15 @@ static HPA_SCALING_RULES: Schema = Schema {
 message_debug!(HPAScalingRules);
 message!(HPAScalingRules, HPA_SCALING_RULES, [0 stabilization_window_seconds, 1 select_policy, 2 policies, 3 tolerance]);
 
-/// `io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler`.
+/// `io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler`: kind `HorizontalPodAutoscaler` of
+/// `autoscaling/v2`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscaler {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: HorizontalPodAutoscalerSpec,
+    /// Optional.
     pub status: HorizontalPodAutoscalerStatus,
 }
 
@@ -234,7 +260,9 @@ pub type HorizontalPodAutoscalerList = List<HorizontalPodAutoscaler>;
 /// `io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerBehavior`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscalerBehavior {
+    /// Optional.
     pub scale_up: Option<Box<HPAScalingRules>>,
+    /// Optional.
     pub scale_down: Option<Box<HPAScalingRules>>,
 }
 
@@ -257,10 +285,15 @@ message!(HorizontalPodAutoscalerBehavior, HORIZONTAL_POD_AUTOSCALER_BEHAVIOR, [0
 /// `io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscalerCondition {
+    /// Required. Known values: `ScalingActive`, `AbleToScale`, `ScalingLimited`, `ScaledToZero`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -297,10 +330,15 @@ message!(HorizontalPodAutoscalerCondition, HORIZONTAL_POD_AUTOSCALER_CONDITION, 
 /// `io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscalerSpec {
+    /// Required.
     pub scale_target_ref: CrossVersionObjectReference,
+    /// Optional.
     pub min_replicas: Option<i32>,
+    /// Required.
     pub max_replicas: i32,
+    /// Optional. List type `atomic`.
     pub metrics: Vec<MetricSpec>,
+    /// Optional.
     pub behavior: Option<Box<HorizontalPodAutoscalerBehavior>>,
 }
 
@@ -342,11 +380,17 @@ message!(HorizontalPodAutoscalerSpec, HORIZONTAL_POD_AUTOSCALER_SPEC, [0 scale_t
 /// `io.k8s.api.autoscaling.v2.HorizontalPodAutoscalerStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HorizontalPodAutoscalerStatus {
+    /// Optional.
     pub observed_generation: Option<i64>,
+    /// Optional.
     pub last_scale_time: Option<Time>,
+    /// Optional.
     pub current_replicas: i32,
+    /// Required.
     pub desired_replicas: i32,
+    /// Optional. List type `atomic`.
     pub current_metrics: Vec<MetricStatus>,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<HorizontalPodAutoscalerCondition>,
 }
 
@@ -387,7 +431,9 @@ message!(HorizontalPodAutoscalerStatus, HORIZONTAL_POD_AUTOSCALER_STATUS, [0 obs
 /// `io.k8s.api.autoscaling.v2.MetricIdentifier`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MetricIdentifier {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
 }
 
@@ -415,11 +461,17 @@ message!(MetricIdentifier, METRIC_IDENTIFIER, [0 name, 1 selector]);
 /// `io.k8s.api.autoscaling.v2.MetricSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MetricSpec {
+    /// Required. Known values: `Object`, `Pods`, `Resource`, `ContainerResource`, `External`.
     pub type_: Str,
+    /// Optional.
     pub object: Option<Box<ObjectMetricSource>>,
+    /// Optional.
     pub pods: Option<Box<PodsMetricSource>>,
+    /// Optional.
     pub resource: Option<Box<ResourceMetricSource>>,
+    /// Optional.
     pub container_resource: Option<Box<ContainerResourceMetricSource>>,
+    /// Optional.
     pub external: Option<Box<ExternalMetricSource>>,
 }
 
@@ -458,11 +510,17 @@ message!(MetricSpec, METRIC_SPEC, [0 type_, 1 object, 2 pods, 3 resource, 4 cont
 /// `io.k8s.api.autoscaling.v2.MetricStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MetricStatus {
+    /// Required. Known values: `Object`, `Pods`, `Resource`, `ContainerResource`, `External`.
     pub type_: Str,
+    /// Optional.
     pub object: Option<Box<ObjectMetricStatus>>,
+    /// Optional.
     pub pods: Option<Box<PodsMetricStatus>>,
+    /// Optional.
     pub resource: Option<Box<ResourceMetricStatus>>,
+    /// Optional.
     pub container_resource: Option<Box<ContainerResourceMetricStatus>>,
+    /// Optional.
     pub external: Option<Box<ExternalMetricStatus>>,
 }
 
@@ -501,9 +559,13 @@ message!(MetricStatus, METRIC_STATUS, [0 type_, 1 object, 2 pods, 3 resource, 4 
 /// `io.k8s.api.autoscaling.v2.MetricTarget`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MetricTarget {
+    /// Required. Known values: `Utilization`, `Value`, `AverageValue`.
     pub type_: Str,
+    /// Optional.
     pub value: Option<Quantity>,
+    /// Optional.
     pub average_value: Option<Quantity>,
+    /// Optional.
     pub average_utilization: Option<i32>,
 }
 
@@ -528,8 +590,11 @@ message!(MetricTarget, METRIC_TARGET, [0 type_, 1 value, 2 average_value, 3 aver
 /// `io.k8s.api.autoscaling.v2.MetricValueStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MetricValueStatus {
+    /// Optional.
     pub value: Option<Quantity>,
+    /// Optional.
     pub average_value: Option<Quantity>,
+    /// Optional.
     pub average_utilization: Option<i32>,
 }
 
@@ -553,8 +618,11 @@ message!(MetricValueStatus, METRIC_VALUE_STATUS, [0 value, 1 average_value, 2 av
 /// `io.k8s.api.autoscaling.v2.ObjectMetricSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ObjectMetricSource {
+    /// Required.
     pub described_object: CrossVersionObjectReference,
+    /// Required.
     pub target: MetricTarget,
+    /// Required.
     pub metric: MetricIdentifier,
 }
 
@@ -583,8 +651,11 @@ message!(ObjectMetricSource, OBJECT_METRIC_SOURCE, [0 described_object, 1 target
 /// `io.k8s.api.autoscaling.v2.ObjectMetricStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ObjectMetricStatus {
+    /// Required.
     pub metric: MetricIdentifier,
+    /// Required.
     pub current: MetricValueStatus,
+    /// Required.
     pub described_object: CrossVersionObjectReference,
 }
 
@@ -613,7 +684,9 @@ message!(ObjectMetricStatus, OBJECT_METRIC_STATUS, [0 metric, 1 current, 2 descr
 /// `io.k8s.api.autoscaling.v2.PodsMetricSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodsMetricSource {
+    /// Required.
     pub metric: MetricIdentifier,
+    /// Required.
     pub target: MetricTarget,
 }
 
@@ -636,7 +709,9 @@ message!(PodsMetricSource, PODS_METRIC_SOURCE, [0 metric, 1 target]);
 /// `io.k8s.api.autoscaling.v2.PodsMetricStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodsMetricStatus {
+    /// Required.
     pub metric: MetricIdentifier,
+    /// Required.
     pub current: MetricValueStatus,
 }
 
@@ -659,7 +734,10 @@ message!(PodsMetricStatus, PODS_METRIC_STATUS, [0 metric, 1 current]);
 /// `io.k8s.api.autoscaling.v2.ResourceMetricSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceMetricSource {
+    /// Required. Known values: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub name: Str,
+    /// Required.
     pub target: MetricTarget,
 }
 
@@ -682,7 +760,10 @@ message!(ResourceMetricSource, RESOURCE_METRIC_SOURCE, [0 name, 1 target]);
 /// `io.k8s.api.autoscaling.v2.ResourceMetricStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceMetricStatus {
+    /// Required. Known values: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub name: Str,
+    /// Required.
     pub current: MetricValueStatus,
 }
 

@@ -9,11 +9,14 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
-/// `io.k8s.api.batch.v1.CronJob`.
+/// `io.k8s.api.batch.v1.CronJob`: kind `CronJob` of `batch/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct CronJob {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: CronJobSpec,
+    /// Optional.
     pub status: CronJobStatus,
 }
 
@@ -49,13 +52,21 @@ pub type CronJobList = List<CronJob>;
 /// `io.k8s.api.batch.v1.CronJobSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CronJobSpec {
+    /// Required.
     pub schedule: Str,
+    /// Optional.
     pub time_zone: Option<Str>,
+    /// Optional; in seconds.
     pub starting_deadline_seconds: Option<i64>,
+    /// Optional. One of `Allow`, `Forbid`, `Replace`.
     pub concurrency_policy: Str,
+    /// Optional.
     pub suspend: Option<bool>,
+    /// Required.
     pub job_template: JobTemplateSpec,
+    /// Optional.
     pub successful_jobs_history_limit: Option<i32>,
+    /// Optional.
     pub failed_jobs_history_limit: Option<i32>,
 }
 
@@ -93,8 +104,11 @@ message!(CronJobSpec, CRON_JOB_SPEC, [0 schedule, 1 time_zone, 2 starting_deadli
 /// `io.k8s.api.batch.v1.CronJobStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CronJobStatus {
+    /// Optional. List type `atomic`.
     pub active: Vec<crate::core::v1::ObjectReference>,
+    /// Optional.
     pub last_schedule_time: Option<Time>,
+    /// Optional.
     pub last_successful_time: Option<Time>,
 }
 
@@ -126,11 +140,14 @@ static CRON_JOB_STATUS: Schema = Schema {
 message_debug!(CronJobStatus);
 message!(CronJobStatus, CRON_JOB_STATUS, [0 active, 1 last_schedule_time, 2 last_successful_time]);
 
-/// `io.k8s.api.batch.v1.Job`.
+/// `io.k8s.api.batch.v1.Job`: kind `Job` of `batch/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Job {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: JobSpec,
+    /// Optional.
     pub status: JobStatus,
 }
 
@@ -166,11 +183,18 @@ pub type JobList = List<Job>;
 /// `io.k8s.api.batch.v1.JobCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JobCondition {
+    /// Required. Known values: `Suspended`, `Complete`, `Failed`, `FailureTarget`,
+    /// `SuccessCriteriaMet`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_probe_time: Option<Time>,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -209,21 +233,37 @@ message!(JobCondition, JOB_CONDITION, [0 type_, 1 status, 2 last_probe_time, 3 l
 /// `io.k8s.api.batch.v1.JobSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JobSpec {
+    /// Optional.
     pub parallelism: Option<i32>,
+    /// Optional.
     pub completions: Option<i32>,
+    /// Optional; in seconds.
     pub active_deadline_seconds: Option<i64>,
+    /// Optional.
     pub pod_failure_policy: Option<Box<PodFailurePolicy>>,
+    /// Optional.
     pub success_policy: Option<Box<SuccessPolicy>>,
+    /// Optional.
     pub backoff_limit: Option<i32>,
+    /// Optional.
     pub backoff_limit_per_index: Option<i32>,
+    /// Optional.
     pub max_failed_indexes: Option<i32>,
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub manual_selector: Option<bool>,
+    /// Required.
     pub template: crate::core::v1::PodTemplateSpec,
+    /// Optional.
     pub ttl_seconds_after_finished: Option<i32>,
+    /// Optional. One of `NonIndexed`, `Indexed`.
     pub completion_mode: Option<Str>,
+    /// Optional.
     pub suspend: Option<bool>,
+    /// Optional. One of `TerminatingOrFailed`, `Failed`.
     pub pod_replacement_policy: Option<Str>,
+    /// Optional.
     pub managed_by: Option<Str>,
 }
 
@@ -287,16 +327,27 @@ message!(JobSpec, JOB_SPEC, [0 parallelism, 1 completions, 2 active_deadline_sec
 /// `io.k8s.api.batch.v1.JobStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JobStatus {
+    /// Optional. List type `atomic`; patch strategy `merge` by `type`.
     pub conditions: Vec<JobCondition>,
+    /// Optional.
     pub start_time: Option<Time>,
+    /// Optional.
     pub completion_time: Option<Time>,
+    /// Optional.
     pub active: i32,
+    /// Optional.
     pub succeeded: i32,
+    /// Optional.
     pub failed: i32,
+    /// Optional.
     pub terminating: Option<i32>,
+    /// Optional.
     pub completed_indexes: Str,
+    /// Optional.
     pub failed_indexes: Option<Str>,
+    /// Optional.
     pub uncounted_terminated_pods: Option<Box<UncountedTerminatedPods>>,
+    /// Optional.
     pub ready: Option<i32>,
 }
 
@@ -347,7 +398,9 @@ message!(JobStatus, JOB_STATUS, [0 conditions, 1 start_time, 2 completion_time, 
 /// `io.k8s.api.batch.v1.JobTemplateSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JobTemplateSpec {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: JobSpec,
 }
 
@@ -370,6 +423,7 @@ message!(JobTemplateSpec, JOB_TEMPLATE_SPEC, [0 metadata, 1 spec]);
 /// `io.k8s.api.batch.v1.PodFailurePolicy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodFailurePolicy {
+    /// Required. List type `atomic`.
     pub rules: Vec<PodFailurePolicyRule>,
 }
 
@@ -389,8 +443,11 @@ message!(PodFailurePolicy, POD_FAILURE_POLICY, [0 rules]);
 /// `io.k8s.api.batch.v1.PodFailurePolicyOnExitCodesRequirement`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodFailurePolicyOnExitCodesRequirement {
+    /// Optional.
     pub container_name: Option<Str>,
+    /// Required. One of `In`, `NotIn`.
     pub operator: Str,
+    /// Required. List type `set`.
     pub values: Vec<i32>,
 }
 
@@ -414,7 +471,11 @@ message!(PodFailurePolicyOnExitCodesRequirement, POD_FAILURE_POLICY_ON_EXIT_CODE
 /// `io.k8s.api.batch.v1.PodFailurePolicyOnPodConditionsPattern`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodFailurePolicyOnPodConditionsPattern {
+    /// Required. Known values: `ContainersReady`, `Initialized`, `Ready`, `PodScheduled`,
+    /// `DisruptionTarget`, `PodReadyToStartContainers`, `PodResizePending`, `PodResizeInProgress`,
+    /// `AllContainersRestarting`.
     pub type_: Str,
+    /// Optional. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
 }
 
@@ -434,8 +495,11 @@ message!(PodFailurePolicyOnPodConditionsPattern, POD_FAILURE_POLICY_ON_POD_CONDI
 /// `io.k8s.api.batch.v1.PodFailurePolicyRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodFailurePolicyRule {
+    /// Required. One of `FailJob`, `FailIndex`, `Ignore`, `Count`.
     pub action: Str,
+    /// Optional.
     pub on_exit_codes: Option<Box<PodFailurePolicyOnExitCodesRequirement>>,
+    /// Optional. List type `atomic`.
     pub on_pod_conditions: Vec<PodFailurePolicyOnPodConditionsPattern>,
 }
 
@@ -470,6 +534,7 @@ message!(PodFailurePolicyRule, POD_FAILURE_POLICY_RULE, [0 action, 1 on_exit_cod
 /// `io.k8s.api.batch.v1.SuccessPolicy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SuccessPolicy {
+    /// Required. List type `atomic`.
     pub rules: Vec<SuccessPolicyRule>,
 }
 
@@ -489,7 +554,9 @@ message!(SuccessPolicy, SUCCESS_POLICY, [0 rules]);
 /// `io.k8s.api.batch.v1.SuccessPolicyRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SuccessPolicyRule {
+    /// Optional.
     pub succeeded_indexes: Option<Str>,
+    /// Optional.
     pub succeeded_count: Option<i32>,
 }
 
@@ -512,7 +579,9 @@ message!(SuccessPolicyRule, SUCCESS_POLICY_RULE, [0 succeeded_indexes, 1 succeed
 /// `io.k8s.api.batch.v1.UncountedTerminatedPods`.
 #[derive(Clone, Default, PartialEq)]
 pub struct UncountedTerminatedPods {
+    /// Optional; items of type `UID`. List type `set`.
     pub succeeded: Vec<Str>,
+    /// Optional; items of type `UID`. List type `set`.
     pub failed: Vec<Str>,
 }
 

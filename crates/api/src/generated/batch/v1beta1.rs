@@ -7,11 +7,15 @@ use kubist_apimachinery::{List, ObjectMeta, Str, Time, message, message_debug, r
 
 use crate::facts::field as f;
 
-/// `io.k8s.api.batch.v1beta1.CronJob`.
+/// `io.k8s.api.batch.v1beta1.CronJob`: kind `CronJob` of `batch/v1beta1`, namespaced. Introduced in
+/// 1.8, deprecated in 1.21, removed in 1.25; use `CronJob` of `batch/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CronJob {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: CronJobSpec,
+    /// Optional.
     pub status: CronJobStatus,
 }
 
@@ -54,13 +58,21 @@ pub type CronJobList = List<CronJob>;
 /// `io.k8s.api.batch.v1beta1.CronJobSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CronJobSpec {
+    /// Required.
     pub schedule: Str,
+    /// Optional.
     pub time_zone: Option<Str>,
+    /// Optional; in seconds.
     pub starting_deadline_seconds: Option<i64>,
+    /// Optional. Known values: `Allow`, `Forbid`, `Replace`.
     pub concurrency_policy: Str,
+    /// Optional.
     pub suspend: Option<bool>,
+    /// Required.
     pub job_template: JobTemplateSpec,
+    /// Optional.
     pub successful_jobs_history_limit: Option<i32>,
+    /// Optional.
     pub failed_jobs_history_limit: Option<i32>,
 }
 
@@ -98,8 +110,11 @@ message!(CronJobSpec, CRON_JOB_SPEC, [0 schedule, 1 time_zone, 2 starting_deadli
 /// `io.k8s.api.batch.v1beta1.CronJobStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CronJobStatus {
+    /// Optional. List type `atomic`.
     pub active: Vec<crate::core::v1::ObjectReference>,
+    /// Optional.
     pub last_schedule_time: Option<Time>,
+    /// Optional.
     pub last_successful_time: Option<Time>,
 }
 
@@ -134,7 +149,9 @@ message!(CronJobStatus, CRON_JOB_STATUS, [0 active, 1 last_schedule_time, 2 last
 /// `io.k8s.api.batch.v1beta1.JobTemplateSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JobTemplateSpec {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: crate::batch::v1::JobSpec,
 }
 

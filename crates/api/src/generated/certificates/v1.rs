@@ -11,11 +11,15 @@ use kubist_apimachinery::{
 
 use crate::facts::field as f;
 
-/// `io.k8s.api.certificates.v1.CertificateSigningRequest`.
+/// `io.k8s.api.certificates.v1.CertificateSigningRequest`: kind `CertificateSigningRequest` of
+/// `certificates.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequest {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: CertificateSigningRequestSpec,
+    /// Optional.
     pub status: CertificateSigningRequestStatus,
 }
 
@@ -63,11 +67,17 @@ pub type CertificateSigningRequestList = List<CertificateSigningRequest>;
 /// `io.k8s.api.certificates.v1.CertificateSigningRequestCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestCondition {
+    /// Required. Known values: `Approved`, `Denied`, `Failed`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
+    /// Optional.
     pub last_update_time: Option<Time>,
+    /// Optional.
     pub last_transition_time: Option<Time>,
 }
 
@@ -106,13 +116,25 @@ message!(CertificateSigningRequestCondition, CERTIFICATE_SIGNING_REQUEST_CONDITI
 /// `io.k8s.api.certificates.v1.CertificateSigningRequestSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestSpec {
+    /// Required; in JSON as base64.
     pub request: ByteString,
+    /// Required.
     pub signer_name: Str,
+    /// Optional; in seconds.
     pub expiration_seconds: Option<i32>,
+    /// Optional. Each one of `signing`, `digital signature`, `content commitment`,
+    /// `key encipherment`, `key agreement`, `data encipherment`, `cert sign`, `crl sign`,
+    /// `encipher only`, `decipher only`, `any`, `server auth`, `client auth`, `code signing`,
+    /// `email protection`, `s/mime`, `ipsec end system`, `ipsec tunnel`, `ipsec user`,
+    /// `timestamping`, `ocsp signing`, `microsoft sgc`, `netscape sgc`. List type `atomic`.
     pub usages: Vec<Str>,
+    /// Optional.
     pub username: Str,
+    /// Optional.
     pub uid: Str,
+    /// Optional. List type `atomic`.
     pub groups: Vec<Str>,
+    /// Optional.
     pub extra: BTreeMap<Str, ExtraValue>,
 }
 
@@ -150,7 +172,9 @@ message!(CertificateSigningRequestSpec, CERTIFICATE_SIGNING_REQUEST_SPEC, [0 req
 /// `io.k8s.api.certificates.v1.CertificateSigningRequestStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestStatus {
+    /// Optional. List type `map` by `type`.
     pub conditions: Vec<CertificateSigningRequestCondition>,
+    /// Optional; in JSON as base64.
     pub certificate: ByteString,
 }
 
@@ -176,9 +200,10 @@ static CERTIFICATE_SIGNING_REQUEST_STATUS: Schema = Schema {
 message_debug!(CertificateSigningRequestStatus);
 message!(CertificateSigningRequestStatus, CERTIFICATE_SIGNING_REQUEST_STATUS, [0 conditions, 1 certificate]);
 
-/// `io.k8s.api.certificates.v1.ExtraValue`.
+/// `io.k8s.api.certificates.v1.ExtraValue`. A bare list in JSON.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExtraValue {
+    /// The items; the JSON is the bare list.
     pub items: Vec<Str>,
 }
 

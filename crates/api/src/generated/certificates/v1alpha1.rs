@@ -5,10 +5,13 @@ use kubist_apimachinery::{List, ObjectMeta, Str, message, message_debug, resourc
 
 use crate::facts::field as f;
 
-/// `io.k8s.api.certificates.v1alpha1.ClusterTrustBundle`.
+/// `io.k8s.api.certificates.v1alpha1.ClusterTrustBundle`: kind `ClusterTrustBundle` of
+/// `certificates.k8s.io/v1alpha1`, cluster-scoped. Introduced in 1.26, deprecated in 1.34.
 #[derive(Clone, Default, PartialEq)]
 pub struct ClusterTrustBundle {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: ClusterTrustBundleSpec,
 }
 
@@ -50,7 +53,9 @@ pub type ClusterTrustBundleList = List<ClusterTrustBundle>;
 /// `io.k8s.api.certificates.v1alpha1.ClusterTrustBundleSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ClusterTrustBundleSpec {
+    /// Optional.
     pub signer_name: Str,
+    /// Required.
     pub trust_bundle: Str,
 }
 

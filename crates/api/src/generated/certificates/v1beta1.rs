@@ -11,11 +11,16 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
-/// `io.k8s.api.certificates.v1beta1.CertificateSigningRequest`.
+/// `io.k8s.api.certificates.v1beta1.CertificateSigningRequest`: kind `CertificateSigningRequest` of
+/// `certificates.k8s.io/v1beta1`, cluster-scoped. Introduced in 1.12, deprecated in 1.19; use
+/// `CertificateSigningRequest` of `certificates.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequest {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: CertificateSigningRequestSpec,
+    /// Optional.
     pub status: CertificateSigningRequestStatus,
 }
 
@@ -63,11 +68,17 @@ pub type CertificateSigningRequestList = List<CertificateSigningRequest>;
 /// `io.k8s.api.certificates.v1beta1.CertificateSigningRequestCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestCondition {
+    /// Required. Known values: `Approved`, `Denied`, `Failed`.
     pub type_: Str,
+    /// Optional. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
+    /// Optional.
     pub last_update_time: Option<Time>,
+    /// Optional.
     pub last_transition_time: Option<Time>,
 }
 
@@ -106,13 +117,22 @@ message!(CertificateSigningRequestCondition, CERTIFICATE_SIGNING_REQUEST_CONDITI
 /// `io.k8s.api.certificates.v1beta1.CertificateSigningRequestSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestSpec {
+    /// Required; in JSON as base64.
     pub request: ByteString,
+    /// Optional.
     pub signer_name: Option<Str>,
+    /// Optional; in seconds.
     pub expiration_seconds: Option<i32>,
+    /// Optional. Known values: `signing`, `digital signature`, `content commitment`,
+    /// `key encipherment`, `key agreement`, `data encipherment` and 17 more. List type `atomic`.
     pub usages: Vec<Str>,
+    /// Optional.
     pub username: Str,
+    /// Optional.
     pub uid: Str,
+    /// Optional. List type `atomic`.
     pub groups: Vec<Str>,
+    /// Optional.
     pub extra: BTreeMap<Str, ExtraValue>,
 }
 
@@ -150,7 +170,9 @@ message!(CertificateSigningRequestSpec, CERTIFICATE_SIGNING_REQUEST_SPEC, [0 req
 /// `io.k8s.api.certificates.v1beta1.CertificateSigningRequestStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CertificateSigningRequestStatus {
+    /// Optional. List type `map` by `type`.
     pub conditions: Vec<CertificateSigningRequestCondition>,
+    /// Optional; in JSON as base64.
     pub certificate: ByteString,
 }
 
@@ -176,10 +198,13 @@ static CERTIFICATE_SIGNING_REQUEST_STATUS: Schema = Schema {
 message_debug!(CertificateSigningRequestStatus);
 message!(CertificateSigningRequestStatus, CERTIFICATE_SIGNING_REQUEST_STATUS, [0 conditions, 1 certificate]);
 
-/// `io.k8s.api.certificates.v1beta1.ClusterTrustBundle`.
+/// `io.k8s.api.certificates.v1beta1.ClusterTrustBundle`: kind `ClusterTrustBundle` of
+/// `certificates.k8s.io/v1beta1`, cluster-scoped. Introduced in 1.33, deprecated in 1.37.
 #[derive(Clone, Default, PartialEq)]
 pub struct ClusterTrustBundle {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: ClusterTrustBundleSpec,
 }
 
@@ -221,7 +246,9 @@ pub type ClusterTrustBundleList = List<ClusterTrustBundle>;
 /// `io.k8s.api.certificates.v1beta1.ClusterTrustBundleSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ClusterTrustBundleSpec {
+    /// Optional.
     pub signer_name: Str,
+    /// Required.
     pub trust_bundle: Str,
 }
 
@@ -241,9 +268,10 @@ static CLUSTER_TRUST_BUNDLE_SPEC: Schema = Schema {
 message_debug!(ClusterTrustBundleSpec);
 message!(ClusterTrustBundleSpec, CLUSTER_TRUST_BUNDLE_SPEC, [0 signer_name, 1 trust_bundle]);
 
-/// `io.k8s.api.certificates.v1beta1.ExtraValue`.
+/// `io.k8s.api.certificates.v1beta1.ExtraValue`. A bare list in JSON.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExtraValue {
+    /// The items; the JSON is the bare list.
     pub items: Vec<Str>,
 }
 
@@ -260,11 +288,15 @@ static EXTRA_VALUE: Schema = Schema {
 message_debug!(ExtraValue);
 message!(ExtraValue, EXTRA_VALUE, [0 items]);
 
-/// `io.k8s.api.certificates.v1beta1.PodCertificateRequest`.
+/// `io.k8s.api.certificates.v1beta1.PodCertificateRequest`: kind `PodCertificateRequest` of
+/// `certificates.k8s.io/v1beta1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodCertificateRequest {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: PodCertificateRequestSpec,
+    /// Optional.
     pub status: PodCertificateRequestStatus,
 }
 
@@ -307,17 +339,29 @@ pub type PodCertificateRequestList = List<PodCertificateRequest>;
 /// `io.k8s.api.certificates.v1beta1.PodCertificateRequestSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodCertificateRequestSpec {
+    /// Required.
     pub signer_name: Str,
+    /// Required.
     pub pod_name: Str,
+    /// Required; `podUID` in JSON; type `UID`.
     pub pod_uid: Str,
+    /// Required.
     pub service_account_name: Str,
+    /// Required; `serviceAccountUID` in JSON; type `UID`.
     pub service_account_uid: Str,
+    /// Required; type `NodeName`.
     pub node_name: Str,
+    /// Required; `nodeUID` in JSON; type `UID`.
     pub node_uid: Str,
+    /// Optional; in seconds; default `86400`.
     pub max_expiration_seconds: Option<i32>,
+    /// Optional; in JSON as base64.
     pub pkix_public_key: ByteString,
+    /// Optional; in JSON as base64.
     pub proof_of_possession: ByteString,
+    /// Required; `stubPKCS10Request` in JSON; in JSON as base64.
     pub stub_pkcs10_request: ByteString,
+    /// Optional.
     pub unverified_user_annotations: BTreeMap<Str, Str>,
 }
 
@@ -363,10 +407,15 @@ message!(PodCertificateRequestSpec, POD_CERTIFICATE_REQUEST_SPEC, [0 signer_name
 /// `io.k8s.api.certificates.v1beta1.PodCertificateRequestStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodCertificateRequestStatus {
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
+    /// Optional.
     pub certificate_chain: Str,
+    /// Optional.
     pub not_before: Option<Time>,
+    /// Optional.
     pub begin_refresh_at: Option<Time>,
+    /// Optional.
     pub not_after: Option<Time>,
 }
 

@@ -5,10 +5,12 @@ use kubist_apimachinery::{List, MicroTime, ObjectMeta, Str, message, message_deb
 
 use crate::facts::field as f;
 
-/// `io.k8s.api.coordination.v1.Lease`.
+/// `io.k8s.api.coordination.v1.Lease`: kind `Lease` of `coordination.k8s.io/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Lease {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: LeaseSpec,
 }
 
@@ -50,12 +52,19 @@ pub type LeaseList = List<Lease>;
 /// `io.k8s.api.coordination.v1.LeaseSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LeaseSpec {
+    /// Optional.
     pub holder_identity: Option<Str>,
+    /// Optional; in seconds.
     pub lease_duration_seconds: Option<i32>,
+    /// Optional.
     pub acquire_time: Option<MicroTime>,
+    /// Optional.
     pub renew_time: Option<MicroTime>,
+    /// Optional.
     pub lease_transitions: Option<i32>,
+    /// Optional. Known values: `OldestEmulationVersion`.
     pub strategy: Option<Str>,
+    /// Optional.
     pub preferred_holder: Option<Str>,
 }
 

@@ -5,10 +5,13 @@ use kubist_apimachinery::{List, MicroTime, ObjectMeta, Str, message, message_deb
 
 use crate::facts::field as f;
 
-/// `io.k8s.api.coordination.v1alpha2.LeaseCandidate`.
+/// `io.k8s.api.coordination.v1alpha2.LeaseCandidate`: kind `LeaseCandidate` of
+/// `coordination.k8s.io/v1alpha2`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct LeaseCandidate {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: LeaseCandidateSpec,
 }
 
@@ -50,11 +53,17 @@ pub type LeaseCandidateList = List<LeaseCandidate>;
 /// `io.k8s.api.coordination.v1alpha2.LeaseCandidateSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LeaseCandidateSpec {
+    /// Required.
     pub lease_name: Str,
+    /// Optional.
     pub ping_time: Option<MicroTime>,
+    /// Optional.
     pub renew_time: Option<MicroTime>,
+    /// Required.
     pub binary_version: Str,
+    /// Optional.
     pub emulation_version: Str,
+    /// Required. Known values: `OldestEmulationVersion`.
     pub strategy: Str,
 }
 

@@ -5,10 +5,13 @@ use kubist_apimachinery::{List, MicroTime, ObjectMeta, Str, message, message_deb
 
 use crate::facts::field as f;
 
-/// `io.k8s.api.coordination.v1beta1.Lease`.
+/// `io.k8s.api.coordination.v1beta1.Lease`: kind `Lease` of `coordination.k8s.io/v1beta1`,
+/// namespaced. Introduced in 1.12, deprecated in 1.19; use `Lease` of `coordination.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Lease {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: LeaseSpec,
 }
 
@@ -47,10 +50,13 @@ resource!(
 /// A list of [`Lease`].
 pub type LeaseList = List<Lease>;
 
-/// `io.k8s.api.coordination.v1beta1.LeaseCandidate`.
+/// `io.k8s.api.coordination.v1beta1.LeaseCandidate`: kind `LeaseCandidate` of
+/// `coordination.k8s.io/v1beta1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct LeaseCandidate {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: LeaseCandidateSpec,
 }
 
@@ -92,11 +98,17 @@ pub type LeaseCandidateList = List<LeaseCandidate>;
 /// `io.k8s.api.coordination.v1beta1.LeaseCandidateSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LeaseCandidateSpec {
+    /// Required.
     pub lease_name: Str,
+    /// Optional.
     pub ping_time: Option<MicroTime>,
+    /// Optional.
     pub renew_time: Option<MicroTime>,
+    /// Required.
     pub binary_version: Str,
+    /// Optional.
     pub emulation_version: Str,
+    /// Required. Known values: `OldestEmulationVersion`.
     pub strategy: Str,
 }
 
@@ -130,12 +142,19 @@ message!(LeaseCandidateSpec, LEASE_CANDIDATE_SPEC, [0 lease_name, 1 ping_time, 2
 /// `io.k8s.api.coordination.v1beta1.LeaseSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LeaseSpec {
+    /// Optional.
     pub holder_identity: Option<Str>,
+    /// Optional; in seconds.
     pub lease_duration_seconds: Option<i32>,
+    /// Optional.
     pub acquire_time: Option<MicroTime>,
+    /// Optional.
     pub renew_time: Option<MicroTime>,
+    /// Optional.
     pub lease_transitions: Option<i32>,
+    /// Optional. Known values: `OldestEmulationVersion`.
     pub strategy: Option<Str>,
+    /// Optional.
     pub preferred_holder: Option<Str>,
 }
 

@@ -15,9 +15,13 @@ use crate::facts::{field as f, merge as m};
 /// `io.k8s.api.core.v1.AWSElasticBlockStoreVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AWSElasticBlockStoreVolumeSource {
+    /// Required; `volumeID` in JSON.
     pub volume_id: Str,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional.
     pub partition: i32,
+    /// Optional.
     pub read_only: bool,
 }
 
@@ -42,8 +46,11 @@ message!(AWSElasticBlockStoreVolumeSource, AWS_ELASTIC_BLOCK_STORE_VOLUME_SOURCE
 /// `io.k8s.api.core.v1.Affinity`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Affinity {
+    /// Optional.
     pub node_affinity: Option<Box<NodeAffinity>>,
+    /// Optional.
     pub pod_affinity: Option<Box<PodAffinity>>,
+    /// Optional.
     pub pod_anti_affinity: Option<Box<PodAntiAffinity>>,
 }
 
@@ -64,10 +71,13 @@ static AFFINITY: Schema = Schema {
 message_debug!(Affinity);
 message!(Affinity, AFFINITY, [0 node_affinity, 1 pod_affinity, 2 pod_anti_affinity]);
 
-/// `io.k8s.api.core.v1.AppArmorProfile`.
+/// `io.k8s.api.core.v1.AppArmorProfile`. At most one of the members of the union is set.
 #[derive(Clone, Default, PartialEq)]
 pub struct AppArmorProfile {
+    /// Required. One of `Unconfined`, `RuntimeDefault`, `Localhost`. Tells which member of the
+    /// union is set.
     pub type_: Str,
+    /// Optional. Member of the union that `type` tells.
     pub localhost_profile: Option<Str>,
 }
 
@@ -87,7 +97,9 @@ message!(AppArmorProfile, APP_ARMOR_PROFILE, [0 type_, 1 localhost_profile]);
 /// `io.k8s.api.core.v1.AttachedVolume`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AttachedVolume {
+    /// Required; type `UniqueVolumeName`.
     pub name: Str,
+    /// Required.
     pub device_path: Str,
 }
 
@@ -107,6 +119,7 @@ message!(AttachedVolume, ATTACHED_VOLUME, [0 name, 1 device_path]);
 /// `io.k8s.api.core.v1.AvoidPods`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AvoidPods {
+    /// Optional. List type `atomic`.
     pub prefer_avoid_pods: Vec<PreferAvoidPodsEntry>,
 }
 
@@ -132,11 +145,17 @@ message!(AvoidPods, AVOID_PODS, [0 prefer_avoid_pods]);
 /// `io.k8s.api.core.v1.AzureDiskVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AzureDiskVolumeSource {
+    /// Required.
     pub disk_name: Str,
+    /// Required; `diskURI` in JSON.
     pub disk_uri: Str,
+    /// Optional. One of `None`, `ReadOnly`, `ReadWrite`; default `ReadWrite`.
     pub caching_mode: Option<Str>,
+    /// Optional; default `ext4`.
     pub fs_type: Option<Str>,
+    /// Optional; default `false`.
     pub read_only: Option<bool>,
+    /// Optional. One of `Shared`, `Dedicated`, `Managed`; default `Shared`.
     pub kind: Option<Str>,
 }
 
@@ -170,9 +189,13 @@ message!(AzureDiskVolumeSource, AZURE_DISK_VOLUME_SOURCE, [0 disk_name, 1 disk_u
 /// `io.k8s.api.core.v1.AzureFilePersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AzureFilePersistentVolumeSource {
+    /// Required.
     pub secret_name: Str,
+    /// Required.
     pub share_name: Str,
+    /// Optional.
     pub read_only: bool,
+    /// Optional.
     pub secret_namespace: Option<Str>,
 }
 
@@ -197,8 +220,11 @@ message!(AzureFilePersistentVolumeSource, AZURE_FILE_PERSISTENT_VOLUME_SOURCE, [
 /// `io.k8s.api.core.v1.AzureFileVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AzureFileVolumeSource {
+    /// Required.
     pub secret_name: Str,
+    /// Required.
     pub share_name: Str,
+    /// Optional.
     pub read_only: bool,
 }
 
@@ -219,10 +245,12 @@ static AZURE_FILE_VOLUME_SOURCE: Schema = Schema {
 message_debug!(AzureFileVolumeSource);
 message!(AzureFileVolumeSource, AZURE_FILE_VOLUME_SOURCE, [0 secret_name, 1 share_name, 2 read_only]);
 
-/// `io.k8s.api.core.v1.Binding`.
+/// `io.k8s.api.core.v1.Binding`: kind `Binding` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Binding {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub target: ObjectReference,
 }
 
@@ -257,15 +285,25 @@ pub type BindingList = List<Binding>;
 /// `io.k8s.api.core.v1.CSIPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSIPersistentVolumeSource {
+    /// Required.
     pub driver: Str,
+    /// Required.
     pub volume_handle: Str,
+    /// Optional.
     pub read_only: bool,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional.
     pub volume_attributes: BTreeMap<Str, Str>,
+    /// Optional.
     pub controller_publish_secret_ref: Option<Box<SecretReference>>,
+    /// Optional.
     pub node_stage_secret_ref: Option<Box<SecretReference>>,
+    /// Optional.
     pub node_publish_secret_ref: Option<Box<SecretReference>>,
+    /// Optional.
     pub controller_expand_secret_ref: Option<Box<SecretReference>>,
+    /// Optional.
     pub node_expand_secret_ref: Option<Box<SecretReference>>,
 }
 
@@ -317,10 +355,15 @@ message!(CSIPersistentVolumeSource, CSI_PERSISTENT_VOLUME_SOURCE, [0 driver, 1 v
 /// `io.k8s.api.core.v1.CSIVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSIVolumeSource {
+    /// Required.
     pub driver: Str,
+    /// Optional.
     pub read_only: Option<bool>,
+    /// Optional.
     pub fs_type: Option<Str>,
+    /// Optional.
     pub volume_attributes: BTreeMap<Str, Str>,
+    /// Optional.
     pub node_publish_secret_ref: Option<Box<LocalObjectReference>>,
 }
 
@@ -357,7 +400,9 @@ message!(CSIVolumeSource, CSI_VOLUME_SOURCE, [0 driver, 1 read_only, 2 fs_type, 
 /// `io.k8s.api.core.v1.Capabilities`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Capabilities {
+    /// Optional; items of type `Capability`. List type `atomic`.
     pub add: Vec<Str>,
+    /// Optional; items of type `Capability`. List type `atomic`.
     pub drop: Vec<Str>,
 }
 
@@ -380,11 +425,17 @@ message!(Capabilities, CAPABILITIES, [0 add, 1 drop]);
 /// `io.k8s.api.core.v1.CephFSPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CephFSPersistentVolumeSource {
+    /// Required. List type `atomic`.
     pub monitors: Vec<Str>,
+    /// Optional.
     pub path: Str,
+    /// Optional.
     pub user: Str,
+    /// Optional.
     pub secret_file: Str,
+    /// Optional.
     pub secret_ref: Option<Box<SecretReference>>,
+    /// Optional.
     pub read_only: bool,
 }
 
@@ -418,11 +469,17 @@ message!(CephFSPersistentVolumeSource, CEPH_FS_PERSISTENT_VOLUME_SOURCE, [0 moni
 /// `io.k8s.api.core.v1.CephFSVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CephFSVolumeSource {
+    /// Required. List type `atomic`.
     pub monitors: Vec<Str>,
+    /// Optional.
     pub path: Str,
+    /// Optional.
     pub user: Str,
+    /// Optional.
     pub secret_file: Str,
+    /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
+    /// Optional.
     pub read_only: bool,
 }
 
@@ -456,9 +513,13 @@ message!(CephFSVolumeSource, CEPH_FS_VOLUME_SOURCE, [0 monitors, 1 path, 2 user,
 /// `io.k8s.api.core.v1.CinderPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CinderPersistentVolumeSource {
+    /// Required; `volumeID` in JSON.
     pub volume_id: Str,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional.
     pub read_only: bool,
+    /// Optional.
     pub secret_ref: Option<Box<SecretReference>>,
 }
 
@@ -483,9 +544,13 @@ message!(CinderPersistentVolumeSource, CINDER_PERSISTENT_VOLUME_SOURCE, [0 volum
 /// `io.k8s.api.core.v1.CinderVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CinderVolumeSource {
+    /// Required; `volumeID` in JSON.
     pub volume_id: Str,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional.
     pub read_only: bool,
+    /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
 }
 
@@ -510,6 +575,7 @@ message!(CinderVolumeSource, CINDER_VOLUME_SOURCE, [0 volume_id, 1 fs_type, 2 re
 /// `io.k8s.api.core.v1.ClientIPConfig`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ClientIPConfig {
+    /// Optional; in seconds.
     pub timeout_seconds: Option<i32>,
 }
 
@@ -529,10 +595,15 @@ message!(ClientIPConfig, CLIENT_IP_CONFIG, [0 timeout_seconds]);
 /// `io.k8s.api.core.v1.ClusterTrustBundleProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ClusterTrustBundleProjection {
+    /// Optional.
     pub name: Option<Str>,
+    /// Optional.
     pub signer_name: Option<Str>,
+    /// Optional.
     pub label_selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub optional: Option<bool>,
+    /// Required.
     pub path: Str,
 }
 
@@ -569,9 +640,13 @@ message!(ClusterTrustBundleProjection, CLUSTER_TRUST_BUNDLE_PROJECTION, [0 name,
 /// `io.k8s.api.core.v1.ComponentCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ComponentCondition {
+    /// Required. Known values: `Healthy`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub message: Str,
+    /// Optional.
     pub error: Str,
 }
 
@@ -593,10 +668,12 @@ static COMPONENT_CONDITION: Schema = Schema {
 message_debug!(ComponentCondition);
 message!(ComponentCondition, COMPONENT_CONDITION, [0 type_, 1 status, 2 message, 3 error]);
 
-/// `io.k8s.api.core.v1.ComponentStatus`.
+/// `io.k8s.api.core.v1.ComponentStatus`: kind `ComponentStatus` of `v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ComponentStatus {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<ComponentCondition>,
 }
 
@@ -637,12 +714,16 @@ resource!(
 /// A list of [`ComponentStatus`].
 pub type ComponentStatusList = List<ComponentStatus>;
 
-/// `io.k8s.api.core.v1.ConfigMap`.
+/// `io.k8s.api.core.v1.ConfigMap`: kind `ConfigMap` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConfigMap {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub immutable: Option<bool>,
+    /// Optional.
     pub data: BTreeMap<Str, Str>,
+    /// Optional; in JSON as base64.
     pub binary_data: BTreeMap<Str, ByteString>,
 }
 
@@ -686,7 +767,9 @@ pub type ConfigMapList = List<ConfigMap>;
 /// `io.k8s.api.core.v1.ConfigMapEnvSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapEnvSource {
+    /// Optional.
     pub name: Str,
+    /// Optional.
     pub optional: Option<bool>,
 }
 
@@ -709,11 +792,14 @@ static CONFIG_MAP_ENV_SOURCE: Schema = Schema {
 message_debug!(ConfigMapEnvSource);
 message!(ConfigMapEnvSource, CONFIG_MAP_ENV_SOURCE, [0 name, 1 optional]);
 
-/// `io.k8s.api.core.v1.ConfigMapKeySelector`.
+/// `io.k8s.api.core.v1.ConfigMapKeySelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapKeySelector {
+    /// Optional.
     pub name: Str,
+    /// Required.
     pub key: Str,
+    /// Optional.
     pub optional: Option<bool>,
 }
 
@@ -744,10 +830,15 @@ message!(ConfigMapKeySelector, CONFIG_MAP_KEY_SELECTOR, [0 name, 1 key, 2 option
 /// `io.k8s.api.core.v1.ConfigMapNodeConfigSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapNodeConfigSource {
+    /// Required.
     pub namespace: Str,
+    /// Required.
     pub name: Str,
+    /// Optional; type `UID`.
     pub uid: Str,
+    /// Optional.
     pub resource_version: Str,
+    /// Required.
     pub kubelet_config_key: Str,
 }
 
@@ -779,8 +870,11 @@ message!(ConfigMapNodeConfigSource, CONFIG_MAP_NODE_CONFIG_SOURCE, [0 namespace,
 /// `io.k8s.api.core.v1.ConfigMapProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapProjection {
+    /// Optional.
     pub name: Str,
+    /// Optional. List type `atomic`.
     pub items: Vec<KeyToPath>,
+    /// Optional.
     pub optional: Option<bool>,
 }
 
@@ -811,9 +905,13 @@ message!(ConfigMapProjection, CONFIG_MAP_PROJECTION, [0 name, 1 items, 2 optiona
 /// `io.k8s.api.core.v1.ConfigMapVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapVolumeSource {
+    /// Optional.
     pub name: Str,
+    /// Optional. List type `atomic`.
     pub items: Vec<KeyToPath>,
+    /// Optional.
     pub default_mode: Option<i32>,
+    /// Optional.
     pub optional: Option<bool>,
 }
 
@@ -846,30 +944,56 @@ message!(ConfigMapVolumeSource, CONFIG_MAP_VOLUME_SOURCE, [0 name, 1 items, 2 de
 /// `io.k8s.api.core.v1.Container`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Container {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub image: Str,
+    /// Optional. List type `atomic`.
     pub command: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub args: Vec<Str>,
+    /// Optional.
     pub working_dir: Str,
+    /// Optional. List type `map` by `containerPort`, `protocol`; patch strategy `merge` by
+    /// `containerPort`.
     pub ports: Vec<ContainerPort>,
+    /// Optional. List type `atomic`.
     pub env_from: Vec<EnvFromSource>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub env: Vec<EnvVar>,
+    /// Optional.
     pub resources: ResourceRequirements,
+    /// Optional. List type `atomic`.
     pub resize_policy: Vec<ContainerResizePolicy>,
+    /// Optional. Known values: `Always`, `Never`, `OnFailure`.
     pub restart_policy: Option<Str>,
+    /// Optional. List type `atomic`.
     pub restart_policy_rules: Vec<ContainerRestartRule>,
+    /// Optional. List type `map` by `mountPath`; patch strategy `merge` by `mountPath`.
     pub volume_mounts: Vec<VolumeMount>,
+    /// Optional. List type `map` by `devicePath`; patch strategy `merge` by `devicePath`.
     pub volume_devices: Vec<VolumeDevice>,
+    /// Optional.
     pub liveness_probe: Option<Box<Probe>>,
+    /// Optional.
     pub readiness_probe: Option<Box<Probe>>,
+    /// Optional.
     pub startup_probe: Option<Box<Probe>>,
+    /// Optional.
     pub lifecycle: Option<Box<Lifecycle>>,
+    /// Optional.
     pub termination_message_path: Str,
+    /// Optional. One of `File`, `FallbackToLogsOnError`.
     pub termination_message_policy: Str,
+    /// Optional. One of `Always`, `Never`, `IfNotPresent`.
     pub image_pull_policy: Str,
+    /// Optional.
     pub security_context: Option<Box<SecurityContext>>,
+    /// Optional.
     pub stdin: bool,
+    /// Optional.
     pub stdin_once: bool,
+    /// Optional.
     pub tty: bool,
 }
 
@@ -963,8 +1087,11 @@ message!(Container, CONTAINER, [0 name, 1 image, 2 command, 3 args, 4 working_di
 /// `io.k8s.api.core.v1.ContainerExtendedResourceRequest`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerExtendedResourceRequest {
+    /// Required.
     pub container_name: Str,
+    /// Required.
     pub resource_name: Str,
+    /// Required.
     pub request_name: Str,
 }
 
@@ -988,7 +1115,9 @@ message!(ContainerExtendedResourceRequest, CONTAINER_EXTENDED_RESOURCE_REQUEST, 
 /// `io.k8s.api.core.v1.ContainerImage`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerImage {
+    /// Optional. List type `atomic`.
     pub names: Vec<Str>,
+    /// Optional; in bytes.
     pub size_bytes: i64,
 }
 
@@ -1011,10 +1140,15 @@ message!(ContainerImage, CONTAINER_IMAGE, [0 names, 1 size_bytes]);
 /// `io.k8s.api.core.v1.ContainerPort`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerPort {
+    /// Optional.
     pub name: Str,
+    /// Optional.
     pub host_port: i32,
+    /// Required.
     pub container_port: i32,
+    /// Optional. One of `TCP`, `UDP`, `SCTP`; default `TCP`.
     pub protocol: Str,
+    /// Optional; `hostIP` in JSON.
     pub host_ip: Str,
 }
 
@@ -1046,7 +1180,10 @@ message!(ContainerPort, CONTAINER_PORT, [0 name, 1 host_port, 2 container_port, 
 /// `io.k8s.api.core.v1.ContainerResizePolicy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerResizePolicy {
+    /// Required. Known values: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub resource_name: Str,
+    /// Required. Known values: `NotRequired`, `RestartContainer`.
     pub restart_policy: Str,
 }
 
@@ -1069,7 +1206,9 @@ message!(ContainerResizePolicy, CONTAINER_RESIZE_POLICY, [0 resource_name, 1 res
 /// `io.k8s.api.core.v1.ContainerRestartRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerRestartRule {
+    /// Required. Known values: `Restart`, `RestartAllContainers`.
     pub action: Str,
+    /// Optional.
     pub exit_codes: Option<Box<ContainerRestartRuleOnExitCodes>>,
 }
 
@@ -1097,7 +1236,9 @@ message!(ContainerRestartRule, CONTAINER_RESTART_RULE, [0 action, 1 exit_codes])
 /// `io.k8s.api.core.v1.ContainerRestartRuleOnExitCodes`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerRestartRuleOnExitCodes {
+    /// Required. Known values: `In`, `NotIn`.
     pub operator: Str,
+    /// Optional. List type `set`.
     pub values: Vec<i32>,
 }
 
@@ -1120,8 +1261,11 @@ message!(ContainerRestartRuleOnExitCodes, CONTAINER_RESTART_RULE_ON_EXIT_CODES, 
 /// `io.k8s.api.core.v1.ContainerState`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerState {
+    /// Optional.
     pub waiting: Option<Box<ContainerStateWaiting>>,
+    /// Optional.
     pub running: Option<Box<ContainerStateRunning>>,
+    /// Optional.
     pub terminated: Option<Box<ContainerStateTerminated>>,
 }
 
@@ -1145,6 +1289,7 @@ message!(ContainerState, CONTAINER_STATE, [0 waiting, 1 running, 2 terminated]);
 /// `io.k8s.api.core.v1.ContainerStateRunning`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerStateRunning {
+    /// Optional.
     pub started_at: Option<Time>,
 }
 
@@ -1164,12 +1309,19 @@ message!(ContainerStateRunning, CONTAINER_STATE_RUNNING, [0 started_at]);
 /// `io.k8s.api.core.v1.ContainerStateTerminated`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerStateTerminated {
+    /// Required.
     pub exit_code: i32,
+    /// Optional.
     pub signal: i32,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
+    /// Optional.
     pub started_at: Option<Time>,
+    /// Optional.
     pub finished_at: Option<Time>,
+    /// Optional; `containerID` in JSON.
     pub container_id: Str,
 }
 
@@ -1205,7 +1357,9 @@ message!(ContainerStateTerminated, CONTAINER_STATE_TERMINATED, [0 exit_code, 1 s
 /// `io.k8s.api.core.v1.ContainerStateWaiting`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerStateWaiting {
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -1225,20 +1379,36 @@ message!(ContainerStateWaiting, CONTAINER_STATE_WAITING, [0 reason, 1 message]);
 /// `io.k8s.api.core.v1.ContainerStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerStatus {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub state: ContainerState,
+    /// Optional.
     pub last_state: ContainerState,
+    /// Required.
     pub ready: bool,
+    /// Required.
     pub restart_count: i32,
+    /// Required.
     pub image: Str,
+    /// Required; `imageID` in JSON.
     pub image_id: Str,
+    /// Optional; `containerID` in JSON.
     pub container_id: Str,
+    /// Optional.
     pub started: Option<bool>,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub allocated_resources: BTreeMap<Str, Quantity>,
+    /// Optional.
     pub resources: Option<Box<ResourceRequirements>>,
+    /// Optional. List type `map` by `mountPath`; patch strategy `merge` by `mountPath`.
     pub volume_mounts: Vec<VolumeMountStatus>,
+    /// Optional.
     pub user: Option<Box<ContainerUser>>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub allocated_resources_status: Vec<ResourceStatus>,
+    /// Optional. One of 65 values, `SIGABRT` to `SIGRTMAX`.
     pub stop_signal: Option<Str>,
 }
 
@@ -1304,6 +1474,7 @@ message!(ContainerStatus, CONTAINER_STATUS, [0 name, 1 state, 2 last_state, 3 re
 /// `io.k8s.api.core.v1.ContainerUser`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerUser {
+    /// Optional.
     pub linux: Option<Box<LinuxContainerUser>>,
 }
 
@@ -1323,6 +1494,7 @@ message!(ContainerUser, CONTAINER_USER, [0 linux]);
 /// `io.k8s.api.core.v1.DaemonEndpoint`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonEndpoint {
+    /// Required; `Port` in JSON.
     pub port: i32,
 }
 
@@ -1342,6 +1514,7 @@ message!(DaemonEndpoint, DAEMON_ENDPOINT, [0 port]);
 /// `io.k8s.api.core.v1.DownwardAPIProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DownwardAPIProjection {
+    /// Optional. List type `atomic`.
     pub items: Vec<DownwardAPIVolumeFile>,
 }
 
@@ -1361,9 +1534,13 @@ message!(DownwardAPIProjection, DOWNWARD_API_PROJECTION, [0 items]);
 /// `io.k8s.api.core.v1.DownwardAPIVolumeFile`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DownwardAPIVolumeFile {
+    /// Required.
     pub path: Str,
+    /// Optional.
     pub field_ref: Option<Box<ObjectFieldSelector>>,
+    /// Optional.
     pub resource_field_ref: Option<Box<ResourceFieldSelector>>,
+    /// Optional.
     pub mode: Option<i32>,
 }
 
@@ -1393,7 +1570,9 @@ message!(DownwardAPIVolumeFile, DOWNWARD_API_VOLUME_FILE, [0 path, 1 field_ref, 
 /// `io.k8s.api.core.v1.DownwardAPIVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DownwardAPIVolumeSource {
+    /// Optional. List type `atomic`.
     pub items: Vec<DownwardAPIVolumeFile>,
+    /// Optional.
     pub default_mode: Option<i32>,
 }
 
@@ -1416,7 +1595,9 @@ message!(DownwardAPIVolumeSource, DOWNWARD_API_VOLUME_SOURCE, [0 items, 1 defaul
 /// `io.k8s.api.core.v1.EmptyDirVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EmptyDirVolumeSource {
+    /// Optional. Known values: `""`, `Memory`, `HugePages`, `HugePages-`.
     pub medium: Str,
+    /// Optional.
     pub size_limit: Option<Quantity>,
 }
 
@@ -1436,12 +1617,16 @@ static EMPTY_DIR_VOLUME_SOURCE: Schema = Schema {
 message_debug!(EmptyDirVolumeSource);
 message!(EmptyDirVolumeSource, EMPTY_DIR_VOLUME_SOURCE, [0 medium, 1 size_limit]);
 
-/// `io.k8s.api.core.v1.EndpointAddress`.
+/// `io.k8s.api.core.v1.EndpointAddress`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointAddress {
+    /// Required.
     pub ip: Str,
+    /// Optional.
     pub hostname: Str,
+    /// Optional.
     pub node_name: Option<Str>,
+    /// Optional.
     pub target_ref: Option<Box<ObjectReference>>,
 }
 
@@ -1463,12 +1648,16 @@ static ENDPOINT_ADDRESS: Schema = Schema {
 message_debug!(EndpointAddress);
 message!(EndpointAddress, ENDPOINT_ADDRESS, [0 ip, 1 hostname, 2 node_name, 3 target_ref]);
 
-/// `io.k8s.api.core.v1.EndpointPort`.
+/// `io.k8s.api.core.v1.EndpointPort`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointPort {
+    /// Optional.
     pub name: Str,
+    /// Required.
     pub port: i32,
+    /// Optional. One of `TCP`, `UDP`, `SCTP`.
     pub protocol: Str,
+    /// Optional.
     pub app_protocol: Option<Str>,
 }
 
@@ -1493,8 +1682,11 @@ message!(EndpointPort, ENDPOINT_PORT, [0 name, 1 port, 2 protocol, 3 app_protoco
 /// `io.k8s.api.core.v1.EndpointSubset`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointSubset {
+    /// Optional. List type `atomic`.
     pub addresses: Vec<EndpointAddress>,
+    /// Optional. List type `atomic`.
     pub not_ready_addresses: Vec<EndpointAddress>,
+    /// Optional. List type `atomic`.
     pub ports: Vec<EndpointPort>,
 }
 
@@ -1515,10 +1707,12 @@ static ENDPOINT_SUBSET: Schema = Schema {
 message_debug!(EndpointSubset);
 message!(EndpointSubset, ENDPOINT_SUBSET, [0 addresses, 1 not_ready_addresses, 2 ports]);
 
-/// `io.k8s.api.core.v1.Endpoints`.
+/// `io.k8s.api.core.v1.Endpoints`: kind `Endpoints` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Endpoints {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional. List type `atomic`.
     pub subsets: Vec<EndpointSubset>,
 }
 
@@ -1560,8 +1754,11 @@ pub type EndpointsList = List<Endpoints>;
 /// `io.k8s.api.core.v1.EnvFromSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EnvFromSource {
+    /// Optional.
     pub prefix: Str,
+    /// Optional.
     pub config_map_ref: Option<Box<ConfigMapEnvSource>>,
+    /// Optional.
     pub secret_ref: Option<Box<SecretEnvSource>>,
 }
 
@@ -1585,8 +1782,11 @@ message!(EnvFromSource, ENV_FROM_SOURCE, [0 prefix, 1 config_map_ref, 2 secret_r
 /// `io.k8s.api.core.v1.EnvVar`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EnvVar {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub value: Str,
+    /// Optional.
     pub value_from: Option<Box<EnvVarSource>>,
 }
 
@@ -1610,10 +1810,15 @@ message!(EnvVar, ENV_VAR, [0 name, 1 value, 2 value_from]);
 /// `io.k8s.api.core.v1.EnvVarSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EnvVarSource {
+    /// Optional.
     pub field_ref: Option<Box<ObjectFieldSelector>>,
+    /// Optional.
     pub resource_field_ref: Option<Box<ResourceFieldSelector>>,
+    /// Optional.
     pub config_map_key_ref: Option<Box<ConfigMapKeySelector>>,
+    /// Optional.
     pub secret_key_ref: Option<Box<SecretKeySelector>>,
+    /// Optional.
     pub file_key_ref: Option<Box<FileKeySelector>>,
 }
 
@@ -1655,31 +1860,58 @@ message!(EnvVarSource, ENV_VAR_SOURCE, [0 field_ref, 1 resource_field_ref, 2 con
 /// `io.k8s.api.core.v1.EphemeralContainer`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EphemeralContainer {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub image: Str,
+    /// Optional. List type `atomic`.
     pub command: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub args: Vec<Str>,
+    /// Optional.
     pub working_dir: Str,
+    /// Optional. List type `map` by `containerPort`, `protocol`; patch strategy `merge` by
+    /// `containerPort`.
     pub ports: Vec<ContainerPort>,
+    /// Optional. List type `atomic`.
     pub env_from: Vec<EnvFromSource>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub env: Vec<EnvVar>,
+    /// Optional.
     pub resources: ResourceRequirements,
+    /// Optional. List type `atomic`.
     pub resize_policy: Vec<ContainerResizePolicy>,
+    /// Optional. Known values: `Always`, `Never`, `OnFailure`.
     pub restart_policy: Option<Str>,
+    /// Optional. List type `atomic`.
     pub restart_policy_rules: Vec<ContainerRestartRule>,
+    /// Optional. List type `map` by `mountPath`; patch strategy `merge` by `mountPath`.
     pub volume_mounts: Vec<VolumeMount>,
+    /// Optional. List type `map` by `devicePath`; patch strategy `merge` by `devicePath`.
     pub volume_devices: Vec<VolumeDevice>,
+    /// Optional.
     pub liveness_probe: Option<Box<Probe>>,
+    /// Optional.
     pub readiness_probe: Option<Box<Probe>>,
+    /// Optional.
     pub startup_probe: Option<Box<Probe>>,
+    /// Optional.
     pub lifecycle: Option<Box<Lifecycle>>,
+    /// Optional.
     pub termination_message_path: Str,
+    /// Optional. One of `File`, `FallbackToLogsOnError`.
     pub termination_message_policy: Str,
+    /// Optional. One of `Always`, `Never`, `IfNotPresent`.
     pub image_pull_policy: Str,
+    /// Optional.
     pub security_context: Option<Box<SecurityContext>>,
+    /// Optional.
     pub stdin: bool,
+    /// Optional.
     pub stdin_once: bool,
+    /// Optional.
     pub tty: bool,
+    /// Optional.
     pub target_container_name: Str,
 }
 
@@ -1781,30 +2013,56 @@ message!(EphemeralContainer, EPHEMERAL_CONTAINER, [0 name, 1 image, 2 command, 3
 /// `io.k8s.api.core.v1.EphemeralContainerCommon`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EphemeralContainerCommon {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub image: Str,
+    /// Optional. List type `atomic`.
     pub command: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub args: Vec<Str>,
+    /// Optional.
     pub working_dir: Str,
+    /// Optional. List type `map` by `containerPort`, `protocol`; patch strategy `merge` by
+    /// `containerPort`.
     pub ports: Vec<ContainerPort>,
+    /// Optional. List type `atomic`.
     pub env_from: Vec<EnvFromSource>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub env: Vec<EnvVar>,
+    /// Optional.
     pub resources: ResourceRequirements,
+    /// Optional. List type `atomic`.
     pub resize_policy: Vec<ContainerResizePolicy>,
+    /// Optional. Known values: `Always`, `Never`, `OnFailure`.
     pub restart_policy: Option<Str>,
+    /// Optional. List type `atomic`.
     pub restart_policy_rules: Vec<ContainerRestartRule>,
+    /// Optional. List type `map` by `mountPath`; patch strategy `merge` by `mountPath`.
     pub volume_mounts: Vec<VolumeMount>,
+    /// Optional. List type `map` by `devicePath`; patch strategy `merge` by `devicePath`.
     pub volume_devices: Vec<VolumeDevice>,
+    /// Optional.
     pub liveness_probe: Option<Box<Probe>>,
+    /// Optional.
     pub readiness_probe: Option<Box<Probe>>,
+    /// Optional.
     pub startup_probe: Option<Box<Probe>>,
+    /// Optional.
     pub lifecycle: Option<Box<Lifecycle>>,
+    /// Optional.
     pub termination_message_path: Str,
+    /// Optional. One of `File`, `FallbackToLogsOnError`.
     pub termination_message_policy: Str,
+    /// Optional. One of `Always`, `Never`, `IfNotPresent`.
     pub image_pull_policy: Str,
+    /// Optional.
     pub security_context: Option<Box<SecurityContext>>,
+    /// Optional.
     pub stdin: bool,
+    /// Optional.
     pub stdin_once: bool,
+    /// Optional.
     pub tty: bool,
 }
 
@@ -1898,6 +2156,7 @@ message!(EphemeralContainerCommon, EPHEMERAL_CONTAINER_COMMON, [0 name, 1 image,
 /// `io.k8s.api.core.v1.EphemeralVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EphemeralVolumeSource {
+    /// Optional.
     pub volume_claim_template: Option<Box<PersistentVolumeClaimTemplate>>,
 }
 
@@ -1919,23 +2178,38 @@ static EPHEMERAL_VOLUME_SOURCE: Schema = Schema {
 message_debug!(EphemeralVolumeSource);
 message!(EphemeralVolumeSource, EPHEMERAL_VOLUME_SOURCE, [0 volume_claim_template]);
 
-/// `io.k8s.api.core.v1.Event`.
+/// `io.k8s.api.core.v1.Event`: kind `Event` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Event {
+    /// Required.
     pub metadata: ObjectMeta,
+    /// Required.
     pub involved_object: ObjectReference,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
+    /// Optional.
     pub source: EventSource,
+    /// Optional.
     pub first_timestamp: Option<Time>,
+    /// Optional.
     pub last_timestamp: Option<Time>,
+    /// Optional.
     pub count: i32,
+    /// Optional.
     pub type_: Str,
+    /// Optional.
     pub event_time: Option<MicroTime>,
+    /// Optional.
     pub series: Option<Box<EventSeries>>,
+    /// Optional.
     pub action: Str,
+    /// Optional.
     pub related: Option<Box<ObjectReference>>,
+    /// Optional.
     pub reporting_component: Str,
+    /// Optional.
     pub reporting_instance: Str,
 }
 
@@ -1999,7 +2273,9 @@ pub type EventList = List<Event>;
 /// `io.k8s.api.core.v1.EventSeries`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EventSeries {
+    /// Optional.
     pub count: i32,
+    /// Optional.
     pub last_observed_time: Option<MicroTime>,
 }
 
@@ -2027,7 +2303,9 @@ message!(EventSeries, EVENT_SERIES, [0 count, 1 last_observed_time]);
 /// `io.k8s.api.core.v1.EventSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EventSource {
+    /// Optional.
     pub component: Str,
+    /// Optional.
     pub host: Str,
 }
 
@@ -2047,6 +2325,7 @@ message!(EventSource, EVENT_SOURCE, [0 component, 1 host]);
 /// `io.k8s.api.core.v1.ExecAction`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExecAction {
+    /// Optional. List type `atomic`.
     pub command: Vec<Str>,
 }
 
@@ -2066,10 +2345,15 @@ message!(ExecAction, EXEC_ACTION, [0 command]);
 /// `io.k8s.api.core.v1.FCVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FCVolumeSource {
+    /// Optional; `targetWWNs` in JSON. List type `atomic`.
     pub target_wwns: Vec<Str>,
+    /// Optional.
     pub lun: Option<i32>,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional.
     pub read_only: bool,
+    /// Optional. List type `atomic`.
     pub wwids: Vec<Str>,
 }
 
@@ -2098,12 +2382,16 @@ static FC_VOLUME_SOURCE: Schema = Schema {
 message_debug!(FCVolumeSource);
 message!(FCVolumeSource, FC_VOLUME_SOURCE, [0 target_wwns, 1 lun, 2 fs_type, 3 read_only, 4 wwids]);
 
-/// `io.k8s.api.core.v1.FileKeySelector`.
+/// `io.k8s.api.core.v1.FileKeySelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FileKeySelector {
+    /// Required.
     pub volume_name: Str,
+    /// Required.
     pub path: Str,
+    /// Required.
     pub key: Str,
+    /// Optional; default `false`.
     pub optional: Option<bool>,
 }
 
@@ -2128,10 +2416,15 @@ message!(FileKeySelector, FILE_KEY_SELECTOR, [0 volume_name, 1 path, 2 key, 3 op
 /// `io.k8s.api.core.v1.FlexPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FlexPersistentVolumeSource {
+    /// Required.
     pub driver: Str,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional.
     pub secret_ref: Option<Box<SecretReference>>,
+    /// Optional.
     pub read_only: bool,
+    /// Optional.
     pub options: BTreeMap<Str, Str>,
 }
 
@@ -2163,10 +2456,15 @@ message!(FlexPersistentVolumeSource, FLEX_PERSISTENT_VOLUME_SOURCE, [0 driver, 1
 /// `io.k8s.api.core.v1.FlexVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FlexVolumeSource {
+    /// Required.
     pub driver: Str,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
+    /// Optional.
     pub read_only: bool,
+    /// Optional.
     pub options: BTreeMap<Str, Str>,
 }
 
@@ -2198,7 +2496,9 @@ message!(FlexVolumeSource, FLEX_VOLUME_SOURCE, [0 driver, 1 fs_type, 2 secret_re
 /// `io.k8s.api.core.v1.FlockerVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FlockerVolumeSource {
+    /// Optional.
     pub dataset_name: Str,
+    /// Optional; `datasetUUID` in JSON.
     pub dataset_uuid: Str,
 }
 
@@ -2221,9 +2521,13 @@ message!(FlockerVolumeSource, FLOCKER_VOLUME_SOURCE, [0 dataset_name, 1 dataset_
 /// `io.k8s.api.core.v1.GCEPersistentDiskVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GCEPersistentDiskVolumeSource {
+    /// Required.
     pub pd_name: Str,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional.
     pub partition: i32,
+    /// Optional.
     pub read_only: bool,
 }
 
@@ -2248,7 +2552,9 @@ message!(GCEPersistentDiskVolumeSource, GCE_PERSISTENT_DISK_VOLUME_SOURCE, [0 pd
 /// `io.k8s.api.core.v1.GRPCAction`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GRPCAction {
+    /// Required.
     pub port: i32,
+    /// Optional; default `""`.
     pub service: Option<Str>,
 }
 
@@ -2268,8 +2574,11 @@ message!(GRPCAction, GRPC_ACTION, [0 port, 1 service]);
 /// `io.k8s.api.core.v1.GitRepoVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GitRepoVolumeSource {
+    /// Required.
     pub repository: Str,
+    /// Optional.
     pub revision: Str,
+    /// Optional.
     pub directory: Str,
 }
 
@@ -2293,9 +2602,13 @@ message!(GitRepoVolumeSource, GIT_REPO_VOLUME_SOURCE, [0 repository, 1 revision,
 /// `io.k8s.api.core.v1.GlusterfsPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GlusterfsPersistentVolumeSource {
+    /// Required.
     pub endpoints: Str,
+    /// Required.
     pub path: Str,
+    /// Optional.
     pub read_only: bool,
+    /// Optional.
     pub endpoints_namespace: Option<Str>,
 }
 
@@ -2320,8 +2633,11 @@ message!(GlusterfsPersistentVolumeSource, GLUSTERFS_PERSISTENT_VOLUME_SOURCE, [0
 /// `io.k8s.api.core.v1.GlusterfsVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GlusterfsVolumeSource {
+    /// Required.
     pub endpoints: Str,
+    /// Required.
     pub path: Str,
+    /// Optional.
     pub read_only: bool,
 }
 
@@ -2345,10 +2661,15 @@ message!(GlusterfsVolumeSource, GLUSTERFS_VOLUME_SOURCE, [0 endpoints, 1 path, 2
 /// `io.k8s.api.core.v1.HTTPGetAction`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HTTPGetAction {
+    /// Optional.
     pub path: Str,
+    /// Required.
     pub port: IntOrString,
+    /// Optional.
     pub host: Str,
+    /// Optional. One of `HTTP`, `HTTPS`.
     pub scheme: Str,
+    /// Optional. List type `atomic`.
     pub http_headers: Vec<HTTPHeader>,
 }
 
@@ -2380,7 +2701,9 @@ message!(HTTPGetAction, HTTP_GET_ACTION, [0 path, 1 port, 2 host, 3 scheme, 4 ht
 /// `io.k8s.api.core.v1.HTTPHeader`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HTTPHeader {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub value: Str,
 }
 
@@ -2400,7 +2723,9 @@ message!(HTTPHeader, HTTP_HEADER, [0 name, 1 value]);
 /// `io.k8s.api.core.v1.HostAlias`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HostAlias {
+    /// Required.
     pub ip: Str,
+    /// Optional. List type `atomic`.
     pub hostnames: Vec<Str>,
 }
 
@@ -2423,6 +2748,7 @@ message!(HostAlias, HOST_ALIAS, [0 ip, 1 hostnames]);
 /// `io.k8s.api.core.v1.HostIP`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HostIP {
+    /// Required.
     pub ip: Str,
 }
 
@@ -2442,7 +2768,10 @@ message!(HostIP, HOST_IP, [0 ip]);
 /// `io.k8s.api.core.v1.HostPathVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HostPathVolumeSource {
+    /// Required.
     pub path: Str,
+    /// Optional. One of `""`, `DirectoryOrCreate`, `Directory`, `FileOrCreate`, `File`, `Socket`,
+    /// `CharDevice`, `BlockDevice`.
     pub type_: Option<Str>,
 }
 
@@ -2462,16 +2791,27 @@ message!(HostPathVolumeSource, HOST_PATH_VOLUME_SOURCE, [0 path, 1 type_]);
 /// `io.k8s.api.core.v1.ISCSIPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ISCSIPersistentVolumeSource {
+    /// Required.
     pub target_portal: Str,
+    /// Required.
     pub iqn: Str,
+    /// Required.
     pub lun: i32,
+    /// Optional; default `default`.
     pub iscsi_interface: Str,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional.
     pub read_only: bool,
+    /// Optional. List type `atomic`.
     pub portals: Vec<Str>,
+    /// Optional.
     pub chap_auth_discovery: bool,
+    /// Optional.
     pub chap_auth_session: bool,
+    /// Optional.
     pub secret_ref: Option<Box<SecretReference>>,
+    /// Optional.
     pub initiator_name: Option<Str>,
 }
 
@@ -2515,16 +2855,27 @@ message!(ISCSIPersistentVolumeSource, ISCSI_PERSISTENT_VOLUME_SOURCE, [0 target_
 /// `io.k8s.api.core.v1.ISCSIVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ISCSIVolumeSource {
+    /// Required.
     pub target_portal: Str,
+    /// Required.
     pub iqn: Str,
+    /// Required.
     pub lun: i32,
+    /// Optional; default `default`.
     pub iscsi_interface: Str,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional.
     pub read_only: bool,
+    /// Optional. List type `atomic`.
     pub portals: Vec<Str>,
+    /// Optional.
     pub chap_auth_discovery: bool,
+    /// Optional.
     pub chap_auth_session: bool,
+    /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
+    /// Optional.
     pub initiator_name: Option<Str>,
 }
 
@@ -2568,7 +2919,9 @@ message!(ISCSIVolumeSource, ISCSI_VOLUME_SOURCE, [0 target_portal, 1 iqn, 2 lun,
 /// `io.k8s.api.core.v1.ImageVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ImageVolumeSource {
+    /// Optional.
     pub reference: Str,
+    /// Optional. One of `Always`, `Never`, `IfNotPresent`.
     pub pull_policy: Str,
 }
 
@@ -2588,6 +2941,7 @@ message!(ImageVolumeSource, IMAGE_VOLUME_SOURCE, [0 reference, 1 pull_policy]);
 /// `io.k8s.api.core.v1.ImageVolumeStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ImageVolumeStatus {
+    /// Required.
     pub image_ref: Str,
 }
 
@@ -2607,8 +2961,11 @@ message!(ImageVolumeStatus, IMAGE_VOLUME_STATUS, [0 image_ref]);
 /// `io.k8s.api.core.v1.KeyToPath`.
 #[derive(Clone, Default, PartialEq)]
 pub struct KeyToPath {
+    /// Required.
     pub key: Str,
+    /// Required.
     pub path: Str,
+    /// Optional.
     pub mode: Option<i32>,
 }
 
@@ -2632,8 +2989,11 @@ message!(KeyToPath, KEY_TO_PATH, [0 key, 1 path, 2 mode]);
 /// `io.k8s.api.core.v1.Lifecycle`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Lifecycle {
+    /// Optional.
     pub post_start: Option<Box<LifecycleHandler>>,
+    /// Optional.
     pub pre_stop: Option<Box<LifecycleHandler>>,
+    /// Optional. One of 65 values, `SIGABRT` to `SIGRTMAX`.
     pub stop_signal: Option<Str>,
 }
 
@@ -2657,9 +3017,13 @@ message!(Lifecycle, LIFECYCLE, [0 post_start, 1 pre_stop, 2 stop_signal]);
 /// `io.k8s.api.core.v1.LifecycleHandler`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LifecycleHandler {
+    /// Optional.
     pub exec: Option<Box<ExecAction>>,
+    /// Optional.
     pub http_get: Option<Box<HTTPGetAction>>,
+    /// Optional.
     pub tcp_socket: Option<Box<TCPSocketAction>>,
+    /// Optional.
     pub sleep: Option<Box<SleepAction>>,
 }
 
@@ -2681,10 +3045,12 @@ static LIFECYCLE_HANDLER: Schema = Schema {
 message_debug!(LifecycleHandler);
 message!(LifecycleHandler, LIFECYCLE_HANDLER, [0 exec, 1 http_get, 2 tcp_socket, 3 sleep]);
 
-/// `io.k8s.api.core.v1.LimitRange`.
+/// `io.k8s.api.core.v1.LimitRange`: kind `LimitRange` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct LimitRange {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: LimitRangeSpec,
 }
 
@@ -2726,11 +3092,22 @@ pub type LimitRangeList = List<LimitRange>;
 /// `io.k8s.api.core.v1.LimitRangeItem`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LimitRangeItem {
+    /// Required. Known values: `Pod`, `Container`, `PersistentVolumeClaim`.
     pub type_: Str,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub max: BTreeMap<Str, Quantity>,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub min: BTreeMap<Str, Quantity>,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub default: BTreeMap<Str, Quantity>,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub default_request: BTreeMap<Str, Quantity>,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub max_limit_request_ratio: BTreeMap<Str, Quantity>,
 }
 
@@ -2774,6 +3151,7 @@ message!(LimitRangeItem, LIMIT_RANGE_ITEM, [0 type_, 1 max, 2 min, 3 default, 4 
 /// `io.k8s.api.core.v1.LimitRangeSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LimitRangeSpec {
+    /// Required. List type `atomic`.
     pub limits: Vec<LimitRangeItem>,
 }
 
@@ -2793,8 +3171,11 @@ message!(LimitRangeSpec, LIMIT_RANGE_SPEC, [0 limits]);
 /// `io.k8s.api.core.v1.LinuxContainerUser`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LinuxContainerUser {
+    /// Required.
     pub uid: i64,
+    /// Required.
     pub gid: i64,
+    /// Optional. List type `atomic`.
     pub supplemental_groups: Vec<i64>,
 }
 
@@ -2818,9 +3199,13 @@ message!(LinuxContainerUser, LINUX_CONTAINER_USER, [0 uid, 1 gid, 2 supplemental
 /// `io.k8s.api.core.v1.LoadBalancerIngress`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LoadBalancerIngress {
+    /// Optional.
     pub ip: Str,
+    /// Optional.
     pub hostname: Str,
+    /// Optional. Known values: `VIP`, `Proxy`.
     pub ip_mode: Option<Str>,
+    /// Optional. List type `atomic`.
     pub ports: Vec<PortStatus>,
 }
 
@@ -2845,6 +3230,7 @@ message!(LoadBalancerIngress, LOAD_BALANCER_INGRESS, [0 ip, 1 hostname, 2 ip_mod
 /// `io.k8s.api.core.v1.LoadBalancerStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LoadBalancerStatus {
+    /// Optional. List type `atomic`.
     pub ingress: Vec<LoadBalancerIngress>,
 }
 
@@ -2861,9 +3247,10 @@ static LOAD_BALANCER_STATUS: Schema = Schema {
 message_debug!(LoadBalancerStatus);
 message!(LoadBalancerStatus, LOAD_BALANCER_STATUS, [0 ingress]);
 
-/// `io.k8s.api.core.v1.LocalObjectReference`.
+/// `io.k8s.api.core.v1.LocalObjectReference`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LocalObjectReference {
+    /// Optional.
     pub name: Str,
 }
 
@@ -2883,7 +3270,9 @@ message!(LocalObjectReference, LOCAL_OBJECT_REFERENCE, [0 name]);
 /// `io.k8s.api.core.v1.LocalVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LocalVolumeSource {
+    /// Required.
     pub path: Str,
+    /// Optional.
     pub fs_type: Option<Str>,
 }
 
@@ -2903,7 +3292,9 @@ message!(LocalVolumeSource, LOCAL_VOLUME_SOURCE, [0 path, 1 fs_type]);
 /// `io.k8s.api.core.v1.ModifyVolumeStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ModifyVolumeStatus {
+    /// Optional.
     pub target_volume_attributes_class_name: Str,
+    /// Required. One of `Pending`, `InProgress`, `Infeasible`.
     pub status: Str,
 }
 
@@ -2926,8 +3317,11 @@ message!(ModifyVolumeStatus, MODIFY_VOLUME_STATUS, [0 target_volume_attributes_c
 /// `io.k8s.api.core.v1.NFSVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NFSVolumeSource {
+    /// Required.
     pub server: Str,
+    /// Required.
     pub path: Str,
+    /// Optional.
     pub read_only: bool,
 }
 
@@ -2948,11 +3342,14 @@ static NFS_VOLUME_SOURCE: Schema = Schema {
 message_debug!(NFSVolumeSource);
 message!(NFSVolumeSource, NFS_VOLUME_SOURCE, [0 server, 1 path, 2 read_only]);
 
-/// `io.k8s.api.core.v1.Namespace`.
+/// `io.k8s.api.core.v1.Namespace`: kind `Namespace` of `v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct Namespace {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: NamespaceSpec,
+    /// Optional.
     pub status: NamespaceStatus,
 }
 
@@ -2995,10 +3392,17 @@ pub type NamespaceList = List<Namespace>;
 /// `io.k8s.api.core.v1.NamespaceCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NamespaceCondition {
+    /// Required. Known values: `NamespaceDeletionDiscoveryFailure`,
+    /// `NamespaceDeletionContentFailure`, `NamespaceDeletionGroupVersionParsingFailure`,
+    /// `NamespaceContentRemaining`, `NamespaceFinalizersRemaining`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -3035,6 +3439,7 @@ message!(NamespaceCondition, NAMESPACE_CONDITION, [0 type_, 1 status, 2 last_tra
 /// `io.k8s.api.core.v1.NamespaceSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NamespaceSpec {
+    /// Optional. Known values: `kubernetes`. List type `atomic`.
     pub finalizers: Vec<Str>,
 }
 
@@ -3054,7 +3459,9 @@ message!(NamespaceSpec, NAMESPACE_SPEC, [0 finalizers]);
 /// `io.k8s.api.core.v1.NamespaceStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NamespaceStatus {
+    /// Optional. One of `Active`, `Terminating`.
     pub phase: Str,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<NamespaceCondition>,
 }
 
@@ -3076,11 +3483,14 @@ static NAMESPACE_STATUS: Schema = Schema {
 message_debug!(NamespaceStatus);
 message!(NamespaceStatus, NAMESPACE_STATUS, [0 phase, 1 conditions]);
 
-/// `io.k8s.api.core.v1.Node`.
+/// `io.k8s.api.core.v1.Node`: kind `Node` of `v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct Node {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: NodeSpec,
+    /// Optional.
     pub status: NodeStatus,
 }
 
@@ -3114,7 +3524,10 @@ pub type NodeList = List<Node>;
 /// `io.k8s.api.core.v1.NodeAddress`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeAddress {
+    /// Required. Known values: `Hostname`, `InternalIP`, `ExternalIP`, `InternalDNS`,
+    /// `ExternalDNS`.
     pub type_: Str,
+    /// Required.
     pub address: Str,
 }
 
@@ -3134,7 +3547,9 @@ message!(NodeAddress, NODE_ADDRESS, [0 type_, 1 address]);
 /// `io.k8s.api.core.v1.NodeAffinity`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeAffinity {
+    /// Optional.
     pub required_during_scheduling_ignored_during_execution: Option<Box<NodeSelector>>,
+    /// Optional. List type `atomic`.
     pub preferred_during_scheduling_ignored_during_execution: Vec<PreferredSchedulingTerm>,
 }
 
@@ -3168,8 +3583,12 @@ message!(NodeAffinity, NODE_AFFINITY, [0 required_during_scheduling_ignored_duri
 /// `io.k8s.api.core.v1.NodeAllocatableResourceClaimStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeAllocatableResourceClaimStatus {
+    /// Required.
     pub resource_claim_name: Str,
+    /// Optional. List type `set`.
     pub containers: Vec<Str>,
+    /// Required. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub resources: BTreeMap<Str, Quantity>,
 }
 
@@ -3193,11 +3612,18 @@ message!(NodeAllocatableResourceClaimStatus, NODE_ALLOCATABLE_RESOURCE_CLAIM_STA
 /// `io.k8s.api.core.v1.NodeCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeCondition {
+    /// Required. Known values: `Ready`, `MemoryPressure`, `DiskPressure`, `PIDPressure`,
+    /// `NetworkUnavailable`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_heartbeat_time: Option<Time>,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -3241,6 +3667,7 @@ message!(NodeCondition, NODE_CONDITION, [0 type_, 1 status, 2 last_heartbeat_tim
 /// `io.k8s.api.core.v1.NodeConfigSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeConfigSource {
+    /// Optional.
     pub config_map: Option<Box<ConfigMapNodeConfigSource>>,
 }
 
@@ -3265,9 +3692,13 @@ message!(NodeConfigSource, NODE_CONFIG_SOURCE, [0 config_map]);
 /// `io.k8s.api.core.v1.NodeConfigStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeConfigStatus {
+    /// Optional.
     pub assigned: Option<Box<NodeConfigSource>>,
+    /// Optional.
     pub active: Option<Box<NodeConfigSource>>,
+    /// Optional.
     pub last_known_good: Option<Box<NodeConfigSource>>,
+    /// Optional.
     pub error: Str,
 }
 
@@ -3292,6 +3723,7 @@ message!(NodeConfigStatus, NODE_CONFIG_STATUS, [0 assigned, 1 active, 2 last_kno
 /// `io.k8s.api.core.v1.NodeDaemonEndpoints`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeDaemonEndpoints {
+    /// Optional.
     pub kubelet_endpoint: DaemonEndpoint,
 }
 
@@ -3311,6 +3743,7 @@ message!(NodeDaemonEndpoints, NODE_DAEMON_ENDPOINTS, [0 kubelet_endpoint]);
 /// `io.k8s.api.core.v1.NodeFeatures`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeFeatures {
+    /// Optional.
     pub supplemental_groups_policy: Option<bool>,
 }
 
@@ -3327,9 +3760,10 @@ static NODE_FEATURES: Schema = Schema {
 message_debug!(NodeFeatures);
 message!(NodeFeatures, NODE_FEATURES, [0 supplemental_groups_policy]);
 
-/// `io.k8s.api.core.v1.NodeProxyOptions`.
+/// `io.k8s.api.core.v1.NodeProxyOptions`: kind `NodeProxyOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeProxyOptions {
+    /// Optional.
     pub path: Str,
 }
 
@@ -3354,7 +3788,9 @@ message!(NodeProxyOptions, NODE_PROXY_OPTIONS, [0 path]);
 /// `io.k8s.api.core.v1.NodeRuntimeHandler`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeRuntimeHandler {
+    /// Optional.
     pub name: Str,
+    /// Optional.
     pub features: Option<Box<NodeRuntimeHandlerFeatures>>,
 }
 
@@ -3377,7 +3813,9 @@ message!(NodeRuntimeHandler, NODE_RUNTIME_HANDLER, [0 name, 1 features]);
 /// `io.k8s.api.core.v1.NodeRuntimeHandlerFeatures`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeRuntimeHandlerFeatures {
+    /// Optional.
     pub recursive_read_only_mounts: Option<bool>,
+    /// Optional.
     pub user_namespaces: Option<bool>,
 }
 
@@ -3397,9 +3835,10 @@ static NODE_RUNTIME_HANDLER_FEATURES: Schema = Schema {
 message_debug!(NodeRuntimeHandlerFeatures);
 message!(NodeRuntimeHandlerFeatures, NODE_RUNTIME_HANDLER_FEATURES, [0 recursive_read_only_mounts, 1 user_namespaces]);
 
-/// `io.k8s.api.core.v1.NodeSelector`.
+/// `io.k8s.api.core.v1.NodeSelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeSelector {
+    /// Required. List type `atomic`.
     pub node_selector_terms: Vec<NodeSelectorTerm>,
 }
 
@@ -3425,8 +3864,11 @@ message!(NodeSelector, NODE_SELECTOR, [0 node_selector_terms]);
 /// `io.k8s.api.core.v1.NodeSelectorRequirement`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeSelectorRequirement {
+    /// Required.
     pub key: Str,
+    /// Required. One of `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`.
     pub operator: Str,
+    /// Optional. List type `atomic`.
     pub values: Vec<Str>,
 }
 
@@ -3447,10 +3889,12 @@ static NODE_SELECTOR_REQUIREMENT: Schema = Schema {
 message_debug!(NodeSelectorRequirement);
 message!(NodeSelectorRequirement, NODE_SELECTOR_REQUIREMENT, [0 key, 1 operator, 2 values]);
 
-/// `io.k8s.api.core.v1.NodeSelectorTerm`.
+/// `io.k8s.api.core.v1.NodeSelectorTerm`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeSelectorTerm {
+    /// Optional. List type `atomic`.
     pub match_expressions: Vec<NodeSelectorRequirement>,
+    /// Optional. List type `atomic`.
     pub match_fields: Vec<NodeSelectorRequirement>,
 }
 
@@ -3485,12 +3929,19 @@ message!(NodeSelectorTerm, NODE_SELECTOR_TERM, [0 match_expressions, 1 match_fie
 /// `io.k8s.api.core.v1.NodeSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeSpec {
+    /// Optional; `podCIDR` in JSON.
     pub pod_cidr: Str,
+    /// Optional; `podCIDRs` in JSON. List type `set`; patch strategy `merge`.
     pub pod_cidrs: Vec<Str>,
+    /// Optional; `providerID` in JSON.
     pub provider_id: Str,
+    /// Optional.
     pub unschedulable: bool,
+    /// Optional. List type `atomic`.
     pub taints: Vec<Taint>,
+    /// Optional.
     pub config_source: Option<Box<NodeConfigSource>>,
+    /// Optional; `externalID` in JSON.
     pub external_id: Str,
 }
 
@@ -3528,19 +3979,35 @@ message!(NodeSpec, NODE_SPEC, [0 pod_cidr, 1 pod_cidrs, 2 provider_id, 3 unsched
 /// `io.k8s.api.core.v1.NodeStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeStatus {
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub capacity: BTreeMap<Str, Quantity>,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub allocatable: BTreeMap<Str, Quantity>,
+    /// Optional. One of `Pending`, `Running`, `Terminated`.
     pub phase: Str,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<NodeCondition>,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub addresses: Vec<NodeAddress>,
+    /// Optional.
     pub daemon_endpoints: NodeDaemonEndpoints,
+    /// Optional.
     pub node_info: NodeSystemInfo,
+    /// Optional. List type `atomic`.
     pub images: Vec<ContainerImage>,
+    /// Optional; items of type `UniqueVolumeName`. List type `atomic`.
     pub volumes_in_use: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub volumes_attached: Vec<AttachedVolume>,
+    /// Optional.
     pub config: Option<Box<NodeConfigStatus>>,
+    /// Optional. List type `atomic`.
     pub runtime_handlers: Vec<NodeRuntimeHandler>,
+    /// Optional.
     pub features: Option<Box<NodeFeatures>>,
+    /// Optional. List type `atomic`.
     pub declared_features: Vec<Str>,
 }
 
@@ -3605,6 +4072,7 @@ message!(NodeStatus, NODE_STATUS, [0 capacity, 1 allocatable, 2 phase, 3 conditi
 /// `io.k8s.api.core.v1.NodeSwapStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeSwapStatus {
+    /// Optional.
     pub capacity: Option<i64>,
 }
 
@@ -3624,16 +4092,27 @@ message!(NodeSwapStatus, NODE_SWAP_STATUS, [0 capacity]);
 /// `io.k8s.api.core.v1.NodeSystemInfo`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeSystemInfo {
+    /// Required; `machineID` in JSON.
     pub machine_id: Str,
+    /// Required; `systemUUID` in JSON.
     pub system_uuid: Str,
+    /// Required; `bootID` in JSON.
     pub boot_id: Str,
+    /// Required.
     pub kernel_version: Str,
+    /// Required.
     pub os_image: Str,
+    /// Required.
     pub container_runtime_version: Str,
+    /// Required.
     pub kubelet_version: Str,
+    /// Required.
     pub kube_proxy_version: Str,
+    /// Required.
     pub operating_system: Str,
+    /// Required.
     pub architecture: Str,
+    /// Optional.
     pub swap: Option<Box<NodeSwapStatus>>,
 }
 
@@ -3674,10 +4153,12 @@ static NODE_SYSTEM_INFO: Schema = Schema {
 message_debug!(NodeSystemInfo);
 message!(NodeSystemInfo, NODE_SYSTEM_INFO, [0 machine_id, 1 system_uuid, 2 boot_id, 3 kernel_version, 4 os_image, 5 container_runtime_version, 6 kubelet_version, 7 kube_proxy_version, 8 operating_system, 9 architecture, 10 swap]);
 
-/// `io.k8s.api.core.v1.ObjectFieldSelector`.
+/// `io.k8s.api.core.v1.ObjectFieldSelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ObjectFieldSelector {
+    /// Optional.
     pub api_version: Str,
+    /// Required.
     pub field_path: Str,
 }
 
@@ -3694,15 +4175,22 @@ static OBJECT_FIELD_SELECTOR: Schema = Schema {
 message_debug!(ObjectFieldSelector);
 message!(ObjectFieldSelector, OBJECT_FIELD_SELECTOR, [0 api_version, 1 field_path]);
 
-/// `io.k8s.api.core.v1.ObjectReference`.
+/// `io.k8s.api.core.v1.ObjectReference`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ObjectReference {
+    /// Optional.
     pub kind: Str,
+    /// Optional.
     pub namespace: Str,
+    /// Optional.
     pub name: Str,
+    /// Optional; type `UID`.
     pub uid: Str,
+    /// Optional.
     pub api_version: Str,
+    /// Optional.
     pub resource_version: Str,
+    /// Optional.
     pub field_path: Str,
 }
 
@@ -3735,11 +4223,14 @@ static OBJECT_REFERENCE: Schema = Schema {
 message_debug!(ObjectReference);
 message!(ObjectReference, OBJECT_REFERENCE, [0 kind, 1 namespace, 2 name, 3 uid, 4 api_version, 5 resource_version, 6 field_path]);
 
-/// `io.k8s.api.core.v1.PersistentVolume`.
+/// `io.k8s.api.core.v1.PersistentVolume`: kind `PersistentVolume` of `v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolume {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: PersistentVolumeSpec,
+    /// Optional.
     pub status: PersistentVolumeStatus,
 }
 
@@ -3779,11 +4270,14 @@ resource!(
 /// A list of [`PersistentVolume`].
 pub type PersistentVolumeList = List<PersistentVolume>;
 
-/// `io.k8s.api.core.v1.PersistentVolumeClaim`.
+/// `io.k8s.api.core.v1.PersistentVolumeClaim`: kind `PersistentVolumeClaim` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaim {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: PersistentVolumeClaimSpec,
+    /// Optional.
     pub status: PersistentVolumeClaimStatus,
 }
 
@@ -3826,11 +4320,18 @@ pub type PersistentVolumeClaimList = List<PersistentVolumeClaim>;
 /// `io.k8s.api.core.v1.PersistentVolumeClaimCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimCondition {
+    /// Required. Known values: `Resizing`, `FileSystemResizePending`, `ControllerResizeError`,
+    /// `NodeResizeError`, `ModifyVolumeError`, `ModifyingVolume`, `Unused`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_probe_time: Option<Time>,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -3869,14 +4370,24 @@ message!(PersistentVolumeClaimCondition, PERSISTENT_VOLUME_CLAIM_CONDITION, [0 t
 /// `io.k8s.api.core.v1.PersistentVolumeClaimSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimSpec {
+    /// Optional. Each one of `ReadWriteOnce`, `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOncePod`.
+    /// List type `atomic`.
     pub access_modes: Vec<Str>,
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub resources: VolumeResourceRequirements,
+    /// Optional.
     pub volume_name: Str,
+    /// Optional.
     pub storage_class_name: Option<Str>,
+    /// Optional. One of `Block`, `Filesystem`.
     pub volume_mode: Option<Str>,
+    /// Optional.
     pub data_source: Option<Box<TypedLocalObjectReference>>,
+    /// Optional.
     pub data_source_ref: Option<Box<TypedObjectReference>>,
+    /// Optional.
     pub volume_attributes_class_name: Option<Str>,
 }
 
@@ -3926,13 +4437,27 @@ message!(PersistentVolumeClaimSpec, PERSISTENT_VOLUME_CLAIM_SPEC, [0 access_mode
 /// `io.k8s.api.core.v1.PersistentVolumeClaimStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimStatus {
+    /// Optional. One of `Pending`, `Bound`, `Lost`.
     pub phase: Str,
+    /// Optional. Each one of `ReadWriteOnce`, `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOncePod`.
+    /// List type `atomic`.
     pub access_modes: Vec<Str>,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub capacity: BTreeMap<Str, Quantity>,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<PersistentVolumeClaimCondition>,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub allocated_resources: BTreeMap<Str, Quantity>,
+    /// Optional. One of `ControllerResizeInProgress`, `ControllerResizeInfeasible`,
+    /// `NodeResizePending`, `NodeResizeInProgress`, `NodeResizeInfeasible`. Known keys: `cpu`,
+    /// `memory`, `storage`, `ephemeral-storage`, `pods`, `services` and 14 more. Map type
+    /// `granular`.
     pub allocated_resource_statuses: BTreeMap<Str, Str>,
+    /// Optional.
     pub current_volume_attributes_class_name: Option<Str>,
+    /// Optional.
     pub modify_volume_status: Option<Box<ModifyVolumeStatus>>,
 }
 
@@ -3987,7 +4512,9 @@ message!(PersistentVolumeClaimStatus, PERSISTENT_VOLUME_CLAIM_STATUS, [0 phase, 
 /// `io.k8s.api.core.v1.PersistentVolumeClaimTemplate`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimTemplate {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: PersistentVolumeClaimSpec,
 }
 
@@ -4010,7 +4537,9 @@ message!(PersistentVolumeClaimTemplate, PERSISTENT_VOLUME_CLAIM_TEMPLATE, [0 met
 /// `io.k8s.api.core.v1.PersistentVolumeClaimVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimVolumeSource {
+    /// Required.
     pub claim_name: Str,
+    /// Optional.
     pub read_only: bool,
 }
 
@@ -4030,27 +4559,49 @@ message!(PersistentVolumeClaimVolumeSource, PERSISTENT_VOLUME_CLAIM_VOLUME_SOURC
 /// `io.k8s.api.core.v1.PersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeSource {
+    /// Optional.
     pub gce_persistent_disk: Option<Box<GCEPersistentDiskVolumeSource>>,
+    /// Optional.
     pub aws_elastic_block_store: Option<Box<AWSElasticBlockStoreVolumeSource>>,
+    /// Optional.
     pub host_path: Option<Box<HostPathVolumeSource>>,
+    /// Optional.
     pub glusterfs: Option<Box<GlusterfsPersistentVolumeSource>>,
+    /// Optional.
     pub nfs: Option<Box<NFSVolumeSource>>,
+    /// Optional.
     pub rbd: Option<Box<RBDPersistentVolumeSource>>,
+    /// Optional.
     pub iscsi: Option<Box<ISCSIPersistentVolumeSource>>,
+    /// Optional.
     pub cinder: Option<Box<CinderPersistentVolumeSource>>,
+    /// Optional.
     pub cephfs: Option<Box<CephFSPersistentVolumeSource>>,
+    /// Optional.
     pub fc: Option<Box<FCVolumeSource>>,
+    /// Optional.
     pub flocker: Option<Box<FlockerVolumeSource>>,
+    /// Optional.
     pub flex_volume: Option<Box<FlexPersistentVolumeSource>>,
+    /// Optional.
     pub azure_file: Option<Box<AzureFilePersistentVolumeSource>>,
+    /// Optional.
     pub vsphere_volume: Option<Box<VsphereVirtualDiskVolumeSource>>,
+    /// Optional.
     pub quobyte: Option<Box<QuobyteVolumeSource>>,
+    /// Optional.
     pub azure_disk: Option<Box<AzureDiskVolumeSource>>,
+    /// Optional.
     pub photon_persistent_disk: Option<Box<PhotonPersistentDiskVolumeSource>>,
+    /// Optional.
     pub portworx_volume: Option<Box<PortworxVolumeSource>>,
+    /// Optional; `scaleIO` in JSON.
     pub scale_io: Option<Box<ScaleIOPersistentVolumeSource>>,
+    /// Optional.
     pub local: Option<Box<LocalVolumeSource>>,
+    /// Optional.
     pub storageos: Option<Box<StorageOSPersistentVolumeSource>>,
+    /// Optional.
     pub csi: Option<Box<CSIPersistentVolumeSource>>,
 }
 
@@ -4168,36 +4719,69 @@ message!(PersistentVolumeSource, PERSISTENT_VOLUME_SOURCE, [0 gce_persistent_dis
 /// `io.k8s.api.core.v1.PersistentVolumeSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeSpec {
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub capacity: BTreeMap<Str, Quantity>,
+    /// Optional.
     pub gce_persistent_disk: Option<Box<GCEPersistentDiskVolumeSource>>,
+    /// Optional.
     pub aws_elastic_block_store: Option<Box<AWSElasticBlockStoreVolumeSource>>,
+    /// Optional.
     pub host_path: Option<Box<HostPathVolumeSource>>,
+    /// Optional.
     pub glusterfs: Option<Box<GlusterfsPersistentVolumeSource>>,
+    /// Optional.
     pub nfs: Option<Box<NFSVolumeSource>>,
+    /// Optional.
     pub rbd: Option<Box<RBDPersistentVolumeSource>>,
+    /// Optional.
     pub iscsi: Option<Box<ISCSIPersistentVolumeSource>>,
+    /// Optional.
     pub cinder: Option<Box<CinderPersistentVolumeSource>>,
+    /// Optional.
     pub cephfs: Option<Box<CephFSPersistentVolumeSource>>,
+    /// Optional.
     pub fc: Option<Box<FCVolumeSource>>,
+    /// Optional.
     pub flocker: Option<Box<FlockerVolumeSource>>,
+    /// Optional.
     pub flex_volume: Option<Box<FlexPersistentVolumeSource>>,
+    /// Optional.
     pub azure_file: Option<Box<AzureFilePersistentVolumeSource>>,
+    /// Optional.
     pub vsphere_volume: Option<Box<VsphereVirtualDiskVolumeSource>>,
+    /// Optional.
     pub quobyte: Option<Box<QuobyteVolumeSource>>,
+    /// Optional.
     pub azure_disk: Option<Box<AzureDiskVolumeSource>>,
+    /// Optional.
     pub photon_persistent_disk: Option<Box<PhotonPersistentDiskVolumeSource>>,
+    /// Optional.
     pub portworx_volume: Option<Box<PortworxVolumeSource>>,
+    /// Optional; `scaleIO` in JSON.
     pub scale_io: Option<Box<ScaleIOPersistentVolumeSource>>,
+    /// Optional.
     pub local: Option<Box<LocalVolumeSource>>,
+    /// Optional.
     pub storageos: Option<Box<StorageOSPersistentVolumeSource>>,
+    /// Optional.
     pub csi: Option<Box<CSIPersistentVolumeSource>>,
+    /// Optional. Each one of `ReadWriteOnce`, `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOncePod`.
+    /// List type `atomic`.
     pub access_modes: Vec<Str>,
+    /// Optional. Map type `granular`.
     pub claim_ref: Option<Box<ObjectReference>>,
+    /// Optional. One of `Recycle`, `Delete`, `Retain`.
     pub persistent_volume_reclaim_policy: Str,
+    /// Optional.
     pub storage_class_name: Str,
+    /// Optional. List type `atomic`.
     pub mount_options: Vec<Str>,
+    /// Optional. One of `Block`, `Filesystem`.
     pub volume_mode: Option<Str>,
+    /// Optional.
     pub node_affinity: Option<Box<VolumeNodeAffinity>>,
+    /// Optional.
     pub volume_attributes_class_name: Option<Str>,
 }
 
@@ -4339,9 +4923,13 @@ message!(PersistentVolumeSpec, PERSISTENT_VOLUME_SPEC, [0 capacity, 1 gce_persis
 /// `io.k8s.api.core.v1.PersistentVolumeStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeStatus {
+    /// Optional. One of `Pending`, `Available`, `Bound`, `Released`, `Failed`.
     pub phase: Str,
+    /// Optional.
     pub message: Str,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub last_phase_transition_time: Option<Time>,
 }
 
@@ -4371,7 +4959,9 @@ message!(PersistentVolumeStatus, PERSISTENT_VOLUME_STATUS, [0 phase, 1 message, 
 /// `io.k8s.api.core.v1.PhotonPersistentDiskVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PhotonPersistentDiskVolumeSource {
+    /// Required; `pdID` in JSON.
     pub pd_id: Str,
+    /// Optional.
     pub fs_type: Str,
 }
 
@@ -4388,11 +4978,14 @@ static PHOTON_PERSISTENT_DISK_VOLUME_SOURCE: Schema = Schema {
 message_debug!(PhotonPersistentDiskVolumeSource);
 message!(PhotonPersistentDiskVolumeSource, PHOTON_PERSISTENT_DISK_VOLUME_SOURCE, [0 pd_id, 1 fs_type]);
 
-/// `io.k8s.api.core.v1.Pod`.
+/// `io.k8s.api.core.v1.Pod`: kind `Pod` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Pod {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: PodSpec,
+    /// Optional.
     pub status: PodStatus,
 }
 
@@ -4426,7 +5019,9 @@ pub type PodList = List<Pod>;
 /// `io.k8s.api.core.v1.PodAffinity`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodAffinity {
+    /// Optional. List type `atomic`.
     pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm>,
+    /// Optional. List type `atomic`.
     pub preferred_during_scheduling_ignored_during_execution: Vec<WeightedPodAffinityTerm>,
 }
 
@@ -4461,11 +5056,17 @@ message!(PodAffinity, POD_AFFINITY, [0 required_during_scheduling_ignored_during
 /// `io.k8s.api.core.v1.PodAffinityTerm`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodAffinityTerm {
+    /// Optional.
     pub label_selector: Option<Box<LabelSelector>>,
+    /// Optional. List type `atomic`.
     pub namespaces: Vec<Str>,
+    /// Required.
     pub topology_key: Str,
+    /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
+    /// Optional. List type `atomic`.
     pub match_label_keys: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub mismatch_label_keys: Vec<Str>,
 }
 
@@ -4509,7 +5110,9 @@ message!(PodAffinityTerm, POD_AFFINITY_TERM, [0 label_selector, 1 namespaces, 2 
 /// `io.k8s.api.core.v1.PodAntiAffinity`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodAntiAffinity {
+    /// Optional. List type `atomic`.
     pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm>,
+    /// Optional. List type `atomic`.
     pub preferred_during_scheduling_ignored_during_execution: Vec<WeightedPodAffinityTerm>,
 }
 
@@ -4541,13 +5144,18 @@ static POD_ANTI_AFFINITY: Schema = Schema {
 message_debug!(PodAntiAffinity);
 message!(PodAntiAffinity, POD_ANTI_AFFINITY, [0 required_during_scheduling_ignored_during_execution, 1 preferred_during_scheduling_ignored_during_execution]);
 
-/// `io.k8s.api.core.v1.PodAttachOptions`.
+/// `io.k8s.api.core.v1.PodAttachOptions`: kind `PodAttachOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodAttachOptions {
+    /// Optional.
     pub stdin: bool,
+    /// Optional.
     pub stdout: bool,
+    /// Optional.
     pub stderr: bool,
+    /// Optional.
     pub tty: bool,
+    /// Optional.
     pub container: Str,
 }
 
@@ -4584,12 +5192,19 @@ message!(PodAttachOptions, POD_ATTACH_OPTIONS, [0 stdin, 1 stdout, 2 stderr, 3 t
 /// `io.k8s.api.core.v1.PodCertificateProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodCertificateProjection {
+    /// Required.
     pub signer_name: Str,
+    /// Required.
     pub key_type: Str,
+    /// Optional; in seconds.
     pub max_expiration_seconds: Option<i32>,
+    /// Optional.
     pub credential_bundle_path: Str,
+    /// Optional.
     pub key_path: Str,
+    /// Optional.
     pub certificate_chain_path: Str,
+    /// Optional.
     pub user_annotations: BTreeMap<Str, Str>,
 }
 
@@ -4625,12 +5240,21 @@ message!(PodCertificateProjection, POD_CERTIFICATE_PROJECTION, [0 signer_name, 1
 /// `io.k8s.api.core.v1.PodCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodCondition {
+    /// Required. Known values: `ContainersReady`, `Initialized`, `Ready`, `PodScheduled`,
+    /// `DisruptionTarget`, `PodReadyToStartContainers`, `PodResizePending`, `PodResizeInProgress`,
+    /// `AllContainersRestarting`.
     pub type_: Str,
+    /// Optional.
     pub observed_generation: i64,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_probe_time: Option<Time>,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -4671,8 +5295,11 @@ message!(PodCondition, POD_CONDITION, [0 type_, 1 observed_generation, 2 status,
 /// `io.k8s.api.core.v1.PodDNSConfig`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodDNSConfig {
+    /// Optional. List type `atomic`.
     pub nameservers: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub searches: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub options: Vec<PodDNSConfigOption>,
 }
 
@@ -4696,7 +5323,9 @@ message!(PodDNSConfig, POD_DNS_CONFIG, [0 nameservers, 1 searches, 2 options]);
 /// `io.k8s.api.core.v1.PodDNSConfigOption`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodDNSConfigOption {
+    /// Optional.
     pub name: Str,
+    /// Optional.
     pub value: Option<Str>,
 }
 
@@ -4713,14 +5342,20 @@ static POD_DNS_CONFIG_OPTION: Schema = Schema {
 message_debug!(PodDNSConfigOption);
 message!(PodDNSConfigOption, POD_DNS_CONFIG_OPTION, [0 name, 1 value]);
 
-/// `io.k8s.api.core.v1.PodExecOptions`.
+/// `io.k8s.api.core.v1.PodExecOptions`: kind `PodExecOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodExecOptions {
+    /// Optional.
     pub stdin: bool,
+    /// Optional.
     pub stdout: bool,
+    /// Optional.
     pub stderr: bool,
+    /// Optional.
     pub tty: bool,
+    /// Optional.
     pub container: Str,
+    /// Required. List type `atomic`.
     pub command: Vec<Str>,
 }
 
@@ -4759,7 +5394,9 @@ message!(PodExecOptions, POD_EXEC_OPTIONS, [0 stdin, 1 stdout, 2 stderr, 3 tty, 
 /// `io.k8s.api.core.v1.PodExtendedResourceClaimStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodExtendedResourceClaimStatus {
+    /// Required. List type `atomic`.
     pub request_mappings: Vec<ContainerExtendedResourceRequest>,
+    /// Required.
     pub resource_claim_name: Str,
 }
 
@@ -4788,6 +5425,7 @@ message!(PodExtendedResourceClaimStatus, POD_EXTENDED_RESOURCE_CLAIM_STATUS, [0 
 /// `io.k8s.api.core.v1.PodIP`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodIP {
+    /// Required.
     pub ip: Str,
 }
 
@@ -4804,18 +5442,28 @@ static POD_IP: Schema = Schema {
 message_debug!(PodIP);
 message!(PodIP, POD_IP, [0 ip]);
 
-/// `io.k8s.api.core.v1.PodLogOptions`.
+/// `io.k8s.api.core.v1.PodLogOptions`: kind `PodLogOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodLogOptions {
+    /// Optional.
     pub container: Str,
+    /// Optional.
     pub follow: bool,
+    /// Optional.
     pub previous: bool,
+    /// Optional; in seconds.
     pub since_seconds: Option<i64>,
+    /// Optional.
     pub since_time: Option<Time>,
+    /// Optional.
     pub timestamps: bool,
+    /// Optional.
     pub tail_lines: Option<i64>,
+    /// Optional; in bytes.
     pub limit_bytes: Option<i64>,
+    /// Optional; `insecureSkipTLSVerifyBackend` in JSON.
     pub insecure_skip_tls_verify_backend: bool,
+    /// Optional.
     pub stream: Option<Str>,
 }
 
@@ -4862,6 +5510,7 @@ message!(PodLogOptions, POD_LOG_OPTIONS, [0 container, 1 follow, 2 previous, 3 s
 /// `io.k8s.api.core.v1.PodOS`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodOS {
+    /// Required. Known values: `linux`, `windows`.
     pub name: Str,
 }
 
@@ -4878,9 +5527,10 @@ static POD_OS: Schema = Schema {
 message_debug!(PodOS);
 message!(PodOS, POD_OS, [0 name]);
 
-/// `io.k8s.api.core.v1.PodPortForwardOptions`.
+/// `io.k8s.api.core.v1.PodPortForwardOptions`: kind `PodPortForwardOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodPortForwardOptions {
+    /// Optional. List type `atomic`.
     pub ports: Vec<i32>,
 }
 
@@ -4902,9 +5552,10 @@ static POD_PORT_FORWARD_OPTIONS: Schema = Schema {
 message_debug!(PodPortForwardOptions);
 message!(PodPortForwardOptions, POD_PORT_FORWARD_OPTIONS, [0 ports]);
 
-/// `io.k8s.api.core.v1.PodProxyOptions`.
+/// `io.k8s.api.core.v1.PodProxyOptions`: kind `PodProxyOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodProxyOptions {
+    /// Optional.
     pub path: Str,
 }
 
@@ -4929,6 +5580,9 @@ message!(PodProxyOptions, POD_PROXY_OPTIONS, [0 path]);
 /// `io.k8s.api.core.v1.PodReadinessGate`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodReadinessGate {
+    /// Required. Known values: `ContainersReady`, `Initialized`, `Ready`, `PodScheduled`,
+    /// `DisruptionTarget`, `PodReadyToStartContainers`, `PodResizePending`, `PodResizeInProgress`,
+    /// `AllContainersRestarting`.
     pub condition_type: Str,
 }
 
@@ -4948,8 +5602,11 @@ message!(PodReadinessGate, POD_READINESS_GATE, [0 condition_type]);
 /// `io.k8s.api.core.v1.PodResourceClaim`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodResourceClaim {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub resource_claim_name: Option<Str>,
+    /// Optional.
     pub resource_claim_template_name: Option<Str>,
 }
 
@@ -4973,7 +5630,9 @@ message!(PodResourceClaim, POD_RESOURCE_CLAIM, [0 name, 1 resource_claim_name, 2
 /// `io.k8s.api.core.v1.PodResourceClaimStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodResourceClaimStatus {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub resource_claim_name: Option<Str>,
 }
 
@@ -4996,6 +5655,7 @@ message!(PodResourceClaimStatus, POD_RESOURCE_CLAIM_STATUS, [0 name, 1 resource_
 /// `io.k8s.api.core.v1.PodSchedulingGate`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodSchedulingGate {
+    /// Required.
     pub name: Str,
 }
 
@@ -5012,9 +5672,10 @@ static POD_SCHEDULING_GATE: Schema = Schema {
 message_debug!(PodSchedulingGate);
 message!(PodSchedulingGate, POD_SCHEDULING_GATE, [0 name]);
 
-/// `io.k8s.api.core.v1.PodSchedulingGroup`.
+/// `io.k8s.api.core.v1.PodSchedulingGroup`. At most one of the members of the union is set.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodSchedulingGroup {
+    /// Optional. Member of the union.
     pub pod_group_name: Option<Str>,
 }
 
@@ -5034,18 +5695,31 @@ message!(PodSchedulingGroup, POD_SCHEDULING_GROUP, [0 pod_group_name]);
 /// `io.k8s.api.core.v1.PodSecurityContext`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodSecurityContext {
+    /// Optional.
     pub se_linux_options: Option<Box<SELinuxOptions>>,
+    /// Optional.
     pub windows_options: Option<Box<WindowsSecurityContextOptions>>,
+    /// Optional.
     pub run_as_user: Option<i64>,
+    /// Optional.
     pub run_as_group: Option<i64>,
+    /// Optional.
     pub run_as_non_root: Option<bool>,
+    /// Optional. List type `atomic`.
     pub supplemental_groups: Vec<i64>,
+    /// Optional. One of `Merge`, `Strict`.
     pub supplemental_groups_policy: Option<Str>,
+    /// Optional.
     pub fs_group: Option<i64>,
+    /// Optional. List type `atomic`.
     pub sysctls: Vec<Sysctl>,
+    /// Optional. One of `OnRootMismatch`, `Always`.
     pub fs_group_change_policy: Option<Str>,
+    /// Optional.
     pub seccomp_profile: Option<Box<SeccompProfile>>,
+    /// Optional.
     pub app_armor_profile: Option<Box<AppArmorProfile>>,
+    /// Optional. Known values: `Recursive`, `MountOption`.
     pub se_linux_change_policy: Option<Str>,
 }
 
@@ -5098,6 +5772,7 @@ message!(PodSecurityContext, POD_SECURITY_CONTEXT, [0 se_linux_options, 1 window
 /// `io.k8s.api.core.v1.PodSignature`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodSignature {
+    /// Optional.
     pub pod_controller: Option<Box<OwnerReference>>,
 }
 
@@ -5122,47 +5797,91 @@ message!(PodSignature, POD_SIGNATURE, [0 pod_controller]);
 /// `io.k8s.api.core.v1.PodSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodSpec {
+    /// Optional. List type `map` by `name`; patch strategy `merge,retainKeys` by `name`.
     pub volumes: Vec<Volume>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub init_containers: Vec<Container>,
+    /// Required. List type `map` by `name`; patch strategy `merge` by `name`.
     pub containers: Vec<Container>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub ephemeral_containers: Vec<EphemeralContainer>,
+    /// Optional. One of `Always`, `OnFailure`, `Never`.
     pub restart_policy: Str,
+    /// Optional; in seconds.
     pub termination_grace_period_seconds: Option<i64>,
+    /// Optional; in seconds.
     pub active_deadline_seconds: Option<i64>,
+    /// Optional. One of `ClusterFirstWithHostNet`, `ClusterFirst`, `Default`, `None`.
     pub dns_policy: Str,
+    /// Optional. Map type `atomic`.
     pub node_selector: BTreeMap<Str, Str>,
+    /// Optional.
     pub service_account_name: Str,
+    /// Optional.
     pub service_account: Str,
+    /// Optional.
     pub automount_service_account_token: Option<bool>,
+    /// Optional.
     pub node_name: Str,
+    /// Optional.
     pub host_network: bool,
+    /// Optional; `hostPID` in JSON.
     pub host_pid: bool,
+    /// Optional; `hostIPC` in JSON.
     pub host_ipc: bool,
+    /// Optional.
     pub share_process_namespace: Option<bool>,
+    /// Optional.
     pub security_context: Option<Box<PodSecurityContext>>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub image_pull_secrets: Vec<LocalObjectReference>,
+    /// Optional.
     pub hostname: Str,
+    /// Optional.
     pub subdomain: Str,
+    /// Optional.
     pub affinity: Option<Box<Affinity>>,
+    /// Optional.
     pub scheduler_name: Str,
+    /// Optional. List type `atomic`.
     pub tolerations: Vec<Toleration>,
+    /// Optional. List type `map` by `ip`; patch strategy `merge` by `ip`.
     pub host_aliases: Vec<HostAlias>,
+    /// Optional.
     pub priority_class_name: Str,
+    /// Optional.
     pub priority: Option<i32>,
+    /// Optional.
     pub dns_config: Option<Box<PodDNSConfig>>,
+    /// Optional. List type `atomic`.
     pub readiness_gates: Vec<PodReadinessGate>,
+    /// Optional.
     pub runtime_class_name: Option<Str>,
+    /// Optional.
     pub enable_service_links: Option<bool>,
+    /// Optional. One of `PreemptLowerPriority`, `Never`.
     pub preemption_policy: Option<Str>,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub overhead: BTreeMap<Str, Quantity>,
+    /// Optional. List type `map` by `topologyKey`, `whenUnsatisfiable`; patch strategy `merge` by
+    /// `topologyKey`.
     pub topology_spread_constraints: Vec<TopologySpreadConstraint>,
+    /// Optional; `setHostnameAsFQDN` in JSON.
     pub set_hostname_as_fqdn: Option<bool>,
+    /// Optional.
     pub os: Option<Box<PodOS>>,
+    /// Optional.
     pub host_users: Option<bool>,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub scheduling_gates: Vec<PodSchedulingGate>,
+    /// Optional. List type `map` by `name`; patch strategy `merge,retainKeys` by `name`.
     pub resource_claims: Vec<PodResourceClaim>,
+    /// Optional.
     pub resources: Option<Box<ResourceRequirements>>,
+    /// Optional.
     pub hostname_override: Option<Str>,
+    /// Optional.
     pub scheduling_group: Option<Box<PodSchedulingGroup>>,
 }
 
@@ -5309,26 +6028,48 @@ message!(PodSpec, POD_SPEC, [0 volumes, 1 init_containers, 2 containers, 3 ephem
 /// `io.k8s.api.core.v1.PodStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodStatus {
+    /// Optional.
     pub observed_generation: i64,
+    /// Optional. One of `Pending`, `Running`, `Succeeded`, `Failed`, `Unknown`.
     pub phase: Str,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<PodCondition>,
+    /// Optional.
     pub message: Str,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub nominated_node_name: Str,
+    /// Optional; `hostIP` in JSON.
     pub host_ip: Str,
+    /// Optional; `hostIPs` in JSON. List type `atomic`; patch strategy `merge` by `ip`.
     pub host_ips: Vec<HostIP>,
+    /// Optional; `podIP` in JSON.
     pub pod_ip: Str,
+    /// Optional; `podIPs` in JSON. List type `map` by `ip`; patch strategy `merge` by `ip`.
     pub pod_ips: Vec<PodIP>,
+    /// Optional.
     pub start_time: Option<Time>,
+    /// Optional. List type `atomic`.
     pub init_container_statuses: Vec<ContainerStatus>,
+    /// Optional. List type `atomic`.
     pub container_statuses: Vec<ContainerStatus>,
+    /// Optional. One of `Guaranteed`, `Burstable`, `BestEffort`.
     pub qos_class: Str,
+    /// Optional. List type `atomic`.
     pub ephemeral_container_statuses: Vec<ContainerStatus>,
+    /// Optional. Known values: `InProgress`, `Deferred`, `Infeasible`.
     pub resize: Str,
+    /// Optional. List type `map` by `name`; patch strategy `merge,retainKeys` by `name`.
     pub resource_claim_statuses: Vec<PodResourceClaimStatus>,
+    /// Optional.
     pub extended_resource_claim_status: Option<Box<PodExtendedResourceClaimStatus>>,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub allocated_resources: BTreeMap<Str, Quantity>,
+    /// Optional.
     pub resources: Option<Box<ResourceRequirements>>,
+    /// Optional. List type `atomic`.
     pub node_allocatable_resource_claim_statuses: Vec<NodeAllocatableResourceClaimStatus>,
 }
 
@@ -5432,10 +6173,12 @@ static POD_STATUS: Schema = Schema {
 message_debug!(PodStatus);
 message!(PodStatus, POD_STATUS, [0 observed_generation, 1 phase, 2 conditions, 3 message, 4 reason, 5 nominated_node_name, 6 host_ip, 7 host_ips, 8 pod_ip, 9 pod_ips, 10 start_time, 11 init_container_statuses, 12 container_statuses, 13 qos_class, 14 ephemeral_container_statuses, 15 resize, 16 resource_claim_statuses, 17 extended_resource_claim_status, 18 allocated_resources, 19 resources, 20 node_allocatable_resource_claim_statuses]);
 
-/// `io.k8s.api.core.v1.PodStatusResult`.
+/// `io.k8s.api.core.v1.PodStatusResult`: kind `PodStatusResult` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodStatusResult {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub status: PodStatus,
 }
 
@@ -5474,10 +6217,12 @@ resource!(
 /// A list of [`PodStatusResult`].
 pub type PodStatusResultList = List<PodStatusResult>;
 
-/// `io.k8s.api.core.v1.PodTemplate`.
+/// `io.k8s.api.core.v1.PodTemplate`: kind `PodTemplate` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodTemplate {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub template: PodTemplateSpec,
 }
 
@@ -5519,7 +6264,9 @@ pub type PodTemplateList = List<PodTemplate>;
 /// `io.k8s.api.core.v1.PodTemplateSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodTemplateSpec {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: PodSpec,
 }
 
@@ -5542,8 +6289,11 @@ message!(PodTemplateSpec, POD_TEMPLATE_SPEC, [0 metadata, 1 spec]);
 /// `io.k8s.api.core.v1.PortStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PortStatus {
+    /// Required.
     pub port: i32,
+    /// Required. One of `TCP`, `UDP`, `SCTP`.
     pub protocol: Str,
+    /// Optional.
     pub error: Option<Str>,
 }
 
@@ -5567,8 +6317,11 @@ message!(PortStatus, PORT_STATUS, [0 port, 1 protocol, 2 error]);
 /// `io.k8s.api.core.v1.PortworxVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PortworxVolumeSource {
+    /// Required; `volumeID` in JSON.
     pub volume_id: Str,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional.
     pub read_only: bool,
 }
 
@@ -5592,6 +6345,7 @@ message!(PortworxVolumeSource, PORTWORX_VOLUME_SOURCE, [0 volume_id, 1 fs_type, 
 /// `io.k8s.api.core.v1.Preconditions`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Preconditions {
+    /// Optional; type `UID`.
     pub uid: Option<Str>,
 }
 
@@ -5611,9 +6365,13 @@ message!(Preconditions, PRECONDITIONS, [0 uid]);
 /// `io.k8s.api.core.v1.PreferAvoidPodsEntry`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PreferAvoidPodsEntry {
+    /// Required.
     pub pod_signature: PodSignature,
+    /// Optional.
     pub eviction_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -5638,7 +6396,9 @@ message!(PreferAvoidPodsEntry, PREFER_AVOID_PODS_ENTRY, [0 pod_signature, 1 evic
 /// `io.k8s.api.core.v1.PreferredSchedulingTerm`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PreferredSchedulingTerm {
+    /// Required.
     pub weight: i32,
+    /// Required.
     pub preference: NodeSelectorTerm,
 }
 
@@ -5661,15 +6421,25 @@ message!(PreferredSchedulingTerm, PREFERRED_SCHEDULING_TERM, [0 weight, 1 prefer
 /// `io.k8s.api.core.v1.Probe`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Probe {
+    /// Optional.
     pub exec: Option<Box<ExecAction>>,
+    /// Optional.
     pub http_get: Option<Box<HTTPGetAction>>,
+    /// Optional.
     pub tcp_socket: Option<Box<TCPSocketAction>>,
+    /// Optional.
     pub grpc: Option<Box<GRPCAction>>,
+    /// Optional; in seconds.
     pub initial_delay_seconds: i32,
+    /// Optional; in seconds.
     pub timeout_seconds: i32,
+    /// Optional; in seconds.
     pub period_seconds: i32,
+    /// Optional.
     pub success_threshold: i32,
+    /// Optional.
     pub failure_threshold: i32,
+    /// Optional; in seconds.
     pub termination_grace_period_seconds: Option<i64>,
 }
 
@@ -5711,9 +6481,13 @@ message!(Probe, PROBE, [0 exec, 1 http_get, 2 tcp_socket, 3 grpc, 4 initial_dela
 /// `io.k8s.api.core.v1.ProbeHandler`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ProbeHandler {
+    /// Optional.
     pub exec: Option<Box<ExecAction>>,
+    /// Optional.
     pub http_get: Option<Box<HTTPGetAction>>,
+    /// Optional.
     pub tcp_socket: Option<Box<TCPSocketAction>>,
+    /// Optional.
     pub grpc: Option<Box<GRPCAction>>,
 }
 
@@ -5738,7 +6512,9 @@ message!(ProbeHandler, PROBE_HANDLER, [0 exec, 1 http_get, 2 tcp_socket, 3 grpc]
 /// `io.k8s.api.core.v1.ProjectedVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ProjectedVolumeSource {
+    /// Optional. List type `atomic`.
     pub sources: Vec<VolumeProjection>,
+    /// Optional.
     pub default_mode: Option<i32>,
 }
 
@@ -5761,11 +6537,17 @@ message!(ProjectedVolumeSource, PROJECTED_VOLUME_SOURCE, [0 sources, 1 default_m
 /// `io.k8s.api.core.v1.QuobyteVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct QuobyteVolumeSource {
+    /// Required.
     pub registry: Str,
+    /// Required.
     pub volume: Str,
+    /// Optional.
     pub read_only: bool,
+    /// Optional.
     pub user: Str,
+    /// Optional.
     pub group: Str,
+    /// Optional.
     pub tenant: Str,
 }
 
@@ -5799,13 +6581,21 @@ message!(QuobyteVolumeSource, QUOBYTE_VOLUME_SOURCE, [0 registry, 1 volume, 2 re
 /// `io.k8s.api.core.v1.RBDPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RBDPersistentVolumeSource {
+    /// Required. List type `atomic`.
     pub monitors: Vec<Str>,
+    /// Required.
     pub image: Str,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional; default `rbd`.
     pub pool: Str,
+    /// Optional; default `admin`.
     pub user: Str,
+    /// Optional; default `/etc/ceph/keyring`.
     pub keyring: Str,
+    /// Optional.
     pub secret_ref: Option<Box<SecretReference>>,
+    /// Optional.
     pub read_only: bool,
 }
 
@@ -5843,13 +6633,21 @@ message!(RBDPersistentVolumeSource, RBD_PERSISTENT_VOLUME_SOURCE, [0 monitors, 1
 /// `io.k8s.api.core.v1.RBDVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RBDVolumeSource {
+    /// Required. List type `atomic`.
     pub monitors: Vec<Str>,
+    /// Required.
     pub image: Str,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional; default `rbd`.
     pub pool: Str,
+    /// Optional; default `admin`.
     pub user: Str,
+    /// Optional; default `/etc/ceph/keyring`.
     pub keyring: Str,
+    /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
+    /// Optional.
     pub read_only: bool,
 }
 
@@ -5884,11 +6682,14 @@ static RBD_VOLUME_SOURCE: Schema = Schema {
 message_debug!(RBDVolumeSource);
 message!(RBDVolumeSource, RBD_VOLUME_SOURCE, [0 monitors, 1 image, 2 fs_type, 3 pool, 4 user, 5 keyring, 6 secret_ref, 7 read_only]);
 
-/// `io.k8s.api.core.v1.RangeAllocation`.
+/// `io.k8s.api.core.v1.RangeAllocation`: kind `RangeAllocation` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RangeAllocation {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub range: Str,
+    /// Required; in JSON as base64.
     pub data: ByteString,
 }
 
@@ -5928,11 +6729,14 @@ resource!(
 /// A list of [`RangeAllocation`].
 pub type RangeAllocationList = List<RangeAllocation>;
 
-/// `io.k8s.api.core.v1.ReplicationController`.
+/// `io.k8s.api.core.v1.ReplicationController`: kind `ReplicationController` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicationController {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: ReplicationControllerSpec,
+    /// Optional.
     pub status: ReplicationControllerStatus,
 }
 
@@ -5975,10 +6779,15 @@ pub type ReplicationControllerList = List<ReplicationController>;
 /// `io.k8s.api.core.v1.ReplicationControllerCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicationControllerCondition {
+    /// Required. Known values: `ReplicaFailure`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -6015,9 +6824,13 @@ message!(ReplicationControllerCondition, REPLICATION_CONTROLLER_CONDITION, [0 ty
 /// `io.k8s.api.core.v1.ReplicationControllerSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicationControllerSpec {
+    /// Optional; default `1`.
     pub replicas: Option<i32>,
+    /// Optional; in seconds.
     pub min_ready_seconds: i32,
+    /// Optional. Map type `atomic`.
     pub selector: BTreeMap<Str, Str>,
+    /// Optional.
     pub template: Option<Box<PodTemplateSpec>>,
 }
 
@@ -6042,11 +6855,17 @@ message!(ReplicationControllerSpec, REPLICATION_CONTROLLER_SPEC, [0 replicas, 1 
 /// `io.k8s.api.core.v1.ReplicationControllerStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicationControllerStatus {
+    /// Required.
     pub replicas: i32,
+    /// Optional.
     pub fully_labeled_replicas: i32,
+    /// Optional.
     pub ready_replicas: i32,
+    /// Optional.
     pub available_replicas: i32,
+    /// Optional.
     pub observed_generation: i64,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<ReplicationControllerCondition>,
 }
 
@@ -6087,7 +6906,9 @@ message!(ReplicationControllerStatus, REPLICATION_CONTROLLER_STATUS, [0 replicas
 /// `io.k8s.api.core.v1.ResourceClaim`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaim {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub request: Str,
 }
 
@@ -6104,11 +6925,14 @@ static RESOURCE_CLAIM: Schema = Schema {
 message_debug!(ResourceClaim);
 message!(ResourceClaim, RESOURCE_CLAIM, [0 name, 1 request]);
 
-/// `io.k8s.api.core.v1.ResourceFieldSelector`.
+/// `io.k8s.api.core.v1.ResourceFieldSelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceFieldSelector {
+    /// Optional.
     pub container_name: Str,
+    /// Required.
     pub resource: Str,
+    /// Optional.
     pub divisor: Quantity,
 }
 
@@ -6132,8 +6956,11 @@ message!(ResourceFieldSelector, RESOURCE_FIELD_SELECTOR, [0 container_name, 1 re
 /// `io.k8s.api.core.v1.ResourceHealth`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceHealth {
+    /// Required; `resourceID` in JSON; type `ResourceID`.
     pub resource_id: Str,
+    /// Optional. Known values: `Healthy`, `Unhealthy`, `Unknown`.
     pub health: Str,
+    /// Optional.
     pub message: Option<Str>,
 }
 
@@ -6154,11 +6981,14 @@ static RESOURCE_HEALTH: Schema = Schema {
 message_debug!(ResourceHealth);
 message!(ResourceHealth, RESOURCE_HEALTH, [0 resource_id, 1 health, 2 message]);
 
-/// `io.k8s.api.core.v1.ResourceQuota`.
+/// `io.k8s.api.core.v1.ResourceQuota`: kind `ResourceQuota` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceQuota {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: ResourceQuotaSpec,
+    /// Optional.
     pub status: ResourceQuotaStatus,
 }
 
@@ -6201,8 +7031,13 @@ pub type ResourceQuotaList = List<ResourceQuota>;
 /// `io.k8s.api.core.v1.ResourceQuotaSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceQuotaSpec {
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub hard: BTreeMap<Str, Quantity>,
+    /// Optional. Each one of `Terminating`, `NotTerminating`, `BestEffort`, `NotBestEffort`,
+    /// `PriorityClass`, `CrossNamespacePodAffinity`, `VolumeAttributesClass`. List type `atomic`.
     pub scopes: Vec<Str>,
+    /// Optional.
     pub scope_selector: Option<Box<ScopeSelector>>,
 }
 
@@ -6226,7 +7061,11 @@ message!(ResourceQuotaSpec, RESOURCE_QUOTA_SPEC, [0 hard, 1 scopes, 2 scope_sele
 /// `io.k8s.api.core.v1.ResourceQuotaStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceQuotaStatus {
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub hard: BTreeMap<Str, Quantity>,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub used: BTreeMap<Str, Quantity>,
 }
 
@@ -6249,8 +7088,13 @@ message!(ResourceQuotaStatus, RESOURCE_QUOTA_STATUS, [0 hard, 1 used]);
 /// `io.k8s.api.core.v1.ResourceRequirements`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceRequirements {
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub limits: BTreeMap<Str, Quantity>,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub requests: BTreeMap<Str, Quantity>,
+    /// Optional. List type `map` by `name`.
     pub claims: Vec<ResourceClaim>,
 }
 
@@ -6274,7 +7118,10 @@ message!(ResourceRequirements, RESOURCE_REQUIREMENTS, [0 limits, 1 requests, 2 c
 /// `io.k8s.api.core.v1.ResourceStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceStatus {
+    /// Required. Known values: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub name: Str,
+    /// Optional. List type `map` by `resourceID`.
     pub resources: Vec<ResourceHealth>,
 }
 
@@ -6297,9 +7144,13 @@ message!(ResourceStatus, RESOURCE_STATUS, [0 name, 1 resources]);
 /// `io.k8s.api.core.v1.SELinuxOptions`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SELinuxOptions {
+    /// Optional.
     pub user: Str,
+    /// Optional.
     pub role: Str,
+    /// Optional.
     pub type_: Str,
+    /// Optional.
     pub level: Str,
 }
 
@@ -6324,15 +7175,25 @@ message!(SELinuxOptions, SE_LINUX_OPTIONS, [0 user, 1 role, 2 type_, 3 level]);
 /// `io.k8s.api.core.v1.ScaleIOPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScaleIOPersistentVolumeSource {
+    /// Required.
     pub gateway: Str,
+    /// Required.
     pub system: Str,
+    /// Required.
     pub secret_ref: Option<Box<SecretReference>>,
+    /// Optional.
     pub ssl_enabled: bool,
+    /// Optional.
     pub protection_domain: Str,
+    /// Optional.
     pub storage_pool: Str,
+    /// Optional; default `ThinProvisioned`.
     pub storage_mode: Str,
+    /// Optional.
     pub volume_name: Str,
+    /// Optional; default `xfs`.
     pub fs_type: Str,
+    /// Optional.
     pub read_only: bool,
 }
 
@@ -6374,15 +7235,25 @@ message!(ScaleIOPersistentVolumeSource, SCALE_IO_PERSISTENT_VOLUME_SOURCE, [0 ga
 /// `io.k8s.api.core.v1.ScaleIOVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScaleIOVolumeSource {
+    /// Required.
     pub gateway: Str,
+    /// Required.
     pub system: Str,
+    /// Required.
     pub secret_ref: Option<Box<LocalObjectReference>>,
+    /// Optional.
     pub ssl_enabled: bool,
+    /// Optional.
     pub protection_domain: Str,
+    /// Optional.
     pub storage_pool: Str,
+    /// Optional; default `ThinProvisioned`.
     pub storage_mode: Str,
+    /// Optional.
     pub volume_name: Str,
+    /// Optional; default `xfs`.
     pub fs_type: Str,
+    /// Optional.
     pub read_only: bool,
 }
 
@@ -6421,9 +7292,10 @@ static SCALE_IO_VOLUME_SOURCE: Schema = Schema {
 message_debug!(ScaleIOVolumeSource);
 message!(ScaleIOVolumeSource, SCALE_IO_VOLUME_SOURCE, [0 gateway, 1 system, 2 secret_ref, 3 ssl_enabled, 4 protection_domain, 5 storage_pool, 6 storage_mode, 7 volume_name, 8 fs_type, 9 read_only]);
 
-/// `io.k8s.api.core.v1.ScopeSelector`.
+/// `io.k8s.api.core.v1.ScopeSelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScopeSelector {
+    /// Optional. List type `atomic`.
     pub match_expressions: Vec<ScopedResourceSelectorRequirement>,
 }
 
@@ -6449,8 +7321,12 @@ message!(ScopeSelector, SCOPE_SELECTOR, [0 match_expressions]);
 /// `io.k8s.api.core.v1.ScopedResourceSelectorRequirement`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScopedResourceSelectorRequirement {
+    /// Required. One of `Terminating`, `NotTerminating`, `BestEffort`, `NotBestEffort`,
+    /// `PriorityClass`, `CrossNamespacePodAffinity`, `VolumeAttributesClass`.
     pub scope_name: Str,
+    /// Required. One of `In`, `NotIn`, `Exists`, `DoesNotExist`.
     pub operator: Str,
+    /// Optional. List type `atomic`.
     pub values: Vec<Str>,
 }
 
@@ -6471,10 +7347,13 @@ static SCOPED_RESOURCE_SELECTOR_REQUIREMENT: Schema = Schema {
 message_debug!(ScopedResourceSelectorRequirement);
 message!(ScopedResourceSelectorRequirement, SCOPED_RESOURCE_SELECTOR_REQUIREMENT, [0 scope_name, 1 operator, 2 values]);
 
-/// `io.k8s.api.core.v1.SeccompProfile`.
+/// `io.k8s.api.core.v1.SeccompProfile`. At most one of the members of the union is set.
 #[derive(Clone, Default, PartialEq)]
 pub struct SeccompProfile {
+    /// Required. One of `Unconfined`, `RuntimeDefault`, `Localhost`. Tells which member of the
+    /// union is set.
     pub type_: Str,
+    /// Optional. Member of the union that `type` tells.
     pub localhost_profile: Option<Str>,
 }
 
@@ -6491,13 +7370,20 @@ static SECCOMP_PROFILE: Schema = Schema {
 message_debug!(SeccompProfile);
 message!(SeccompProfile, SECCOMP_PROFILE, [0 type_, 1 localhost_profile]);
 
-/// `io.k8s.api.core.v1.Secret`.
+/// `io.k8s.api.core.v1.Secret`: kind `Secret` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Secret {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub immutable: Option<bool>,
+    /// Optional; in JSON as base64.
     pub data: BTreeMap<Str, ByteString>,
+    /// Optional.
     pub string_data: BTreeMap<Str, Str>,
+    /// Optional. Known values: `Opaque`, `kubernetes.io/service-account-token`,
+    /// `kubernetes.io/dockercfg`, `kubernetes.io/dockerconfigjson`, `kubernetes.io/basic-auth`,
+    /// `kubernetes.io/ssh-auth`, `kubernetes.io/tls`, `bootstrap.kubernetes.io/token`.
     pub type_: Str,
 }
 
@@ -6541,7 +7427,9 @@ pub type SecretList = List<Secret>;
 /// `io.k8s.api.core.v1.SecretEnvSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SecretEnvSource {
+    /// Optional.
     pub name: Str,
+    /// Optional.
     pub optional: Option<bool>,
 }
 
@@ -6564,11 +7452,14 @@ static SECRET_ENV_SOURCE: Schema = Schema {
 message_debug!(SecretEnvSource);
 message!(SecretEnvSource, SECRET_ENV_SOURCE, [0 name, 1 optional]);
 
-/// `io.k8s.api.core.v1.SecretKeySelector`.
+/// `io.k8s.api.core.v1.SecretKeySelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SecretKeySelector {
+    /// Optional.
     pub name: Str,
+    /// Required.
     pub key: Str,
+    /// Optional.
     pub optional: Option<bool>,
 }
 
@@ -6599,8 +7490,11 @@ message!(SecretKeySelector, SECRET_KEY_SELECTOR, [0 name, 1 key, 2 optional]);
 /// `io.k8s.api.core.v1.SecretProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SecretProjection {
+    /// Optional.
     pub name: Str,
+    /// Optional. List type `atomic`.
     pub items: Vec<KeyToPath>,
+    /// Optional.
     pub optional: Option<bool>,
 }
 
@@ -6628,10 +7522,12 @@ static SECRET_PROJECTION: Schema = Schema {
 message_debug!(SecretProjection);
 message!(SecretProjection, SECRET_PROJECTION, [0 name, 1 items, 2 optional]);
 
-/// `io.k8s.api.core.v1.SecretReference`.
+/// `io.k8s.api.core.v1.SecretReference`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SecretReference {
+    /// Optional.
     pub name: Str,
+    /// Optional.
     pub namespace: Str,
 }
 
@@ -6651,9 +7547,13 @@ message!(SecretReference, SECRET_REFERENCE, [0 name, 1 namespace]);
 /// `io.k8s.api.core.v1.SecretVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SecretVolumeSource {
+    /// Optional.
     pub secret_name: Str,
+    /// Optional. List type `atomic`.
     pub items: Vec<KeyToPath>,
+    /// Optional.
     pub default_mode: Option<i32>,
+    /// Optional.
     pub optional: Option<bool>,
 }
 
@@ -6678,17 +7578,29 @@ message!(SecretVolumeSource, SECRET_VOLUME_SOURCE, [0 secret_name, 1 items, 2 de
 /// `io.k8s.api.core.v1.SecurityContext`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SecurityContext {
+    /// Optional.
     pub capabilities: Option<Box<Capabilities>>,
+    /// Optional.
     pub privileged: Option<bool>,
+    /// Optional.
     pub se_linux_options: Option<Box<SELinuxOptions>>,
+    /// Optional.
     pub windows_options: Option<Box<WindowsSecurityContextOptions>>,
+    /// Optional.
     pub run_as_user: Option<i64>,
+    /// Optional.
     pub run_as_group: Option<i64>,
+    /// Optional.
     pub run_as_non_root: Option<bool>,
+    /// Optional.
     pub read_only_root_filesystem: Option<bool>,
+    /// Optional.
     pub allow_privilege_escalation: Option<bool>,
+    /// Optional. One of `Default`, `Unmasked`.
     pub proc_mount: Option<Str>,
+    /// Optional.
     pub seccomp_profile: Option<Box<SeccompProfile>>,
+    /// Optional.
     pub app_armor_profile: Option<Box<AppArmorProfile>>,
 }
 
@@ -6736,9 +7648,10 @@ static SECURITY_CONTEXT: Schema = Schema {
 message_debug!(SecurityContext);
 message!(SecurityContext, SECURITY_CONTEXT, [0 capabilities, 1 privileged, 2 se_linux_options, 3 windows_options, 4 run_as_user, 5 run_as_group, 6 run_as_non_root, 7 read_only_root_filesystem, 8 allow_privilege_escalation, 9 proc_mount, 10 seccomp_profile, 11 app_armor_profile]);
 
-/// `io.k8s.api.core.v1.SerializedReference`.
+/// `io.k8s.api.core.v1.SerializedReference`: kind `SerializedReference` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SerializedReference {
+    /// Optional.
     pub reference: ObjectReference,
 }
 
@@ -6760,11 +7673,14 @@ static SERIALIZED_REFERENCE: Schema = Schema {
 message_debug!(SerializedReference);
 message!(SerializedReference, SERIALIZED_REFERENCE, [0 reference]);
 
-/// `io.k8s.api.core.v1.Service`.
+/// `io.k8s.api.core.v1.Service`: kind `Service` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Service {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: ServiceSpec,
+    /// Optional.
     pub status: ServiceStatus,
 }
 
@@ -6797,12 +7713,16 @@ resource!(
 /// A list of [`Service`].
 pub type ServiceList = List<Service>;
 
-/// `io.k8s.api.core.v1.ServiceAccount`.
+/// `io.k8s.api.core.v1.ServiceAccount`: kind `ServiceAccount` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceAccount {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub secrets: Vec<ObjectReference>,
+    /// Optional. List type `atomic`.
     pub image_pull_secrets: Vec<LocalObjectReference>,
+    /// Optional.
     pub automount_service_account_token: Option<bool>,
 }
 
@@ -6854,8 +7774,11 @@ pub type ServiceAccountList = List<ServiceAccount>;
 /// `io.k8s.api.core.v1.ServiceAccountTokenProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceAccountTokenProjection {
+    /// Optional.
     pub audience: Str,
+    /// Optional; in seconds.
     pub expiration_seconds: Option<i64>,
+    /// Required.
     pub path: Str,
 }
 
@@ -6879,11 +7802,17 @@ message!(ServiceAccountTokenProjection, SERVICE_ACCOUNT_TOKEN_PROJECTION, [0 aud
 /// `io.k8s.api.core.v1.ServicePort`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServicePort {
+    /// Optional.
     pub name: Str,
+    /// Optional. One of `TCP`, `UDP`, `SCTP`; default `TCP`.
     pub protocol: Str,
+    /// Optional.
     pub app_protocol: Option<Str>,
+    /// Required.
     pub port: i32,
+    /// Optional.
     pub target_port: IntOrString,
+    /// Optional.
     pub node_port: i32,
 }
 
@@ -6919,9 +7848,10 @@ static SERVICE_PORT: Schema = Schema {
 message_debug!(ServicePort);
 message!(ServicePort, SERVICE_PORT, [0 name, 1 protocol, 2 app_protocol, 3 port, 4 target_port, 5 node_port]);
 
-/// `io.k8s.api.core.v1.ServiceProxyOptions`.
+/// `io.k8s.api.core.v1.ServiceProxyOptions`: kind `ServiceProxyOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceProxyOptions {
+    /// Optional.
     pub path: Str,
 }
 
@@ -6946,25 +7876,45 @@ message!(ServiceProxyOptions, SERVICE_PROXY_OPTIONS, [0 path]);
 /// `io.k8s.api.core.v1.ServiceSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceSpec {
+    /// Optional. List type `map` by `port`, `protocol`; patch strategy `merge` by `port`.
     pub ports: Vec<ServicePort>,
+    /// Optional. Map type `atomic`.
     pub selector: BTreeMap<Str, Str>,
+    /// Optional; `clusterIP` in JSON.
     pub cluster_ip: Str,
+    /// Optional; `clusterIPs` in JSON. List type `atomic`.
     pub cluster_ips: Vec<Str>,
+    /// Optional. One of `ClusterIP`, `NodePort`, `LoadBalancer`, `ExternalName`.
     pub type_: Str,
+    /// Optional; `externalIPs` in JSON. List type `atomic`.
     pub external_ips: Vec<Str>,
+    /// Optional. One of `ClientIP`, `None`.
     pub session_affinity: Str,
+    /// Optional; `loadBalancerIP` in JSON.
     pub load_balancer_ip: Str,
+    /// Optional. List type `atomic`.
     pub load_balancer_source_ranges: Vec<Str>,
+    /// Optional.
     pub external_name: Str,
+    /// Optional. One of `Cluster`, `Local`.
     pub external_traffic_policy: Str,
+    /// Optional.
     pub health_check_node_port: i32,
+    /// Optional.
     pub publish_not_ready_addresses: bool,
+    /// Optional.
     pub session_affinity_config: Option<Box<SessionAffinityConfig>>,
+    /// Optional. Each one of `IPv4`, `IPv6`, `""`. List type `atomic`.
     pub ip_families: Vec<Str>,
+    /// Optional. One of `SingleStack`, `PreferDualStack`, `RequireDualStack`.
     pub ip_family_policy: Option<Str>,
+    /// Optional.
     pub allocate_load_balancer_node_ports: Option<bool>,
+    /// Optional.
     pub load_balancer_class: Option<Str>,
+    /// Optional. One of `Cluster`, `Local`.
     pub internal_traffic_policy: Option<Str>,
+    /// Optional.
     pub traffic_distribution: Option<Str>,
 }
 
@@ -7035,7 +7985,9 @@ message!(ServiceSpec, SERVICE_SPEC, [0 ports, 1 selector, 2 cluster_ip, 3 cluste
 /// `io.k8s.api.core.v1.ServiceStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceStatus {
+    /// Optional.
     pub load_balancer: LoadBalancerStatus,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
 }
 
@@ -7065,6 +8017,7 @@ message!(ServiceStatus, SERVICE_STATUS, [0 load_balancer, 1 conditions]);
 /// `io.k8s.api.core.v1.SessionAffinityConfig`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SessionAffinityConfig {
+    /// Optional; `clientIP` in JSON.
     pub client_ip: Option<Box<ClientIPConfig>>,
 }
 
@@ -7084,6 +8037,7 @@ message!(SessionAffinityConfig, SESSION_AFFINITY_CONFIG, [0 client_ip]);
 /// `io.k8s.api.core.v1.SleepAction`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SleepAction {
+    /// Required.
     pub seconds: i64,
 }
 
@@ -7103,10 +8057,15 @@ message!(SleepAction, SLEEP_ACTION, [0 seconds]);
 /// `io.k8s.api.core.v1.StorageOSPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StorageOSPersistentVolumeSource {
+    /// Optional.
     pub volume_name: Str,
+    /// Optional.
     pub volume_namespace: Str,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional.
     pub read_only: bool,
+    /// Optional.
     pub secret_ref: Option<Box<ObjectReference>>,
 }
 
@@ -7138,10 +8097,15 @@ message!(StorageOSPersistentVolumeSource, STORAGE_OS_PERSISTENT_VOLUME_SOURCE, [
 /// `io.k8s.api.core.v1.StorageOSVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StorageOSVolumeSource {
+    /// Optional.
     pub volume_name: Str,
+    /// Optional.
     pub volume_namespace: Str,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional.
     pub read_only: bool,
+    /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
 }
 
@@ -7173,7 +8137,9 @@ message!(StorageOSVolumeSource, STORAGE_OS_VOLUME_SOURCE, [0 volume_name, 1 volu
 /// `io.k8s.api.core.v1.Sysctl`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Sysctl {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub value: Str,
 }
 
@@ -7193,7 +8159,9 @@ message!(Sysctl, SYSCTL, [0 name, 1 value]);
 /// `io.k8s.api.core.v1.TCPSocketAction`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TCPSocketAction {
+    /// Required.
     pub port: IntOrString,
+    /// Optional.
     pub host: Str,
 }
 
@@ -7216,9 +8184,13 @@ message!(TCPSocketAction, TCP_SOCKET_ACTION, [0 port, 1 host]);
 /// `io.k8s.api.core.v1.Taint`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Taint {
+    /// Required.
     pub key: Str,
+    /// Optional.
     pub value: Str,
+    /// Required. One of `NoSchedule`, `PreferNoSchedule`, `NoExecute`.
     pub effect: Str,
+    /// Optional.
     pub time_added: Option<Time>,
 }
 
@@ -7243,10 +8215,15 @@ message!(Taint, TAINT, [0 key, 1 value, 2 effect, 3 time_added]);
 /// `io.k8s.api.core.v1.Toleration`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Toleration {
+    /// Optional.
     pub key: Str,
+    /// Optional. One of `Exists`, `Equal`, `Lt`, `Gt`.
     pub operator: Str,
+    /// Optional.
     pub value: Str,
+    /// Optional. One of `NoSchedule`, `PreferNoSchedule`, `NoExecute`.
     pub effect: Str,
+    /// Optional; in seconds.
     pub toleration_seconds: Option<i64>,
 }
 
@@ -7278,7 +8255,9 @@ message!(Toleration, TOLERATION, [0 key, 1 operator, 2 value, 3 effect, 4 tolera
 /// `io.k8s.api.core.v1.TopologySelectorLabelRequirement`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TopologySelectorLabelRequirement {
+    /// Required.
     pub key: Str,
+    /// Required. List type `atomic`.
     pub values: Vec<Str>,
 }
 
@@ -7298,9 +8277,10 @@ static TOPOLOGY_SELECTOR_LABEL_REQUIREMENT: Schema = Schema {
 message_debug!(TopologySelectorLabelRequirement);
 message!(TopologySelectorLabelRequirement, TOPOLOGY_SELECTOR_LABEL_REQUIREMENT, [0 key, 1 values]);
 
-/// `io.k8s.api.core.v1.TopologySelectorTerm`.
+/// `io.k8s.api.core.v1.TopologySelectorTerm`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TopologySelectorTerm {
+    /// Optional. List type `atomic`.
     pub match_label_expressions: Vec<TopologySelectorLabelRequirement>,
 }
 
@@ -7326,13 +8306,21 @@ message!(TopologySelectorTerm, TOPOLOGY_SELECTOR_TERM, [0 match_label_expression
 /// `io.k8s.api.core.v1.TopologySpreadConstraint`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TopologySpreadConstraint {
+    /// Required.
     pub max_skew: i32,
+    /// Required.
     pub topology_key: Str,
+    /// Required. One of `DoNotSchedule`, `ScheduleAnyway`.
     pub when_unsatisfiable: Str,
+    /// Optional.
     pub label_selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub min_domains: Option<i32>,
+    /// Optional. One of `Ignore`, `Honor`.
     pub node_affinity_policy: Option<Str>,
+    /// Optional. One of `Ignore`, `Honor`.
     pub node_taints_policy: Option<Str>,
+    /// Optional. List type `atomic`.
     pub match_label_keys: Vec<Str>,
 }
 
@@ -7372,11 +8360,14 @@ static TOPOLOGY_SPREAD_CONSTRAINT: Schema = Schema {
 message_debug!(TopologySpreadConstraint);
 message!(TopologySpreadConstraint, TOPOLOGY_SPREAD_CONSTRAINT, [0 max_skew, 1 topology_key, 2 when_unsatisfiable, 3 label_selector, 4 min_domains, 5 node_affinity_policy, 6 node_taints_policy, 7 match_label_keys]);
 
-/// `io.k8s.api.core.v1.TypedLocalObjectReference`.
+/// `io.k8s.api.core.v1.TypedLocalObjectReference`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TypedLocalObjectReference {
+    /// Optional.
     pub api_group: Option<Str>,
+    /// Required.
     pub kind: Str,
+    /// Required.
     pub name: Str,
 }
 
@@ -7400,9 +8391,13 @@ message!(TypedLocalObjectReference, TYPED_LOCAL_OBJECT_REFERENCE, [0 api_group, 
 /// `io.k8s.api.core.v1.TypedObjectReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TypedObjectReference {
+    /// Optional.
     pub api_group: Option<Str>,
+    /// Required.
     pub kind: Str,
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub namespace: Option<Str>,
 }
 
@@ -7427,36 +8422,67 @@ message!(TypedObjectReference, TYPED_OBJECT_REFERENCE, [0 api_group, 1 kind, 2 n
 /// `io.k8s.api.core.v1.Volume`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Volume {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub host_path: Option<Box<HostPathVolumeSource>>,
+    /// Optional.
     pub empty_dir: Option<Box<EmptyDirVolumeSource>>,
+    /// Optional.
     pub gce_persistent_disk: Option<Box<GCEPersistentDiskVolumeSource>>,
+    /// Optional.
     pub aws_elastic_block_store: Option<Box<AWSElasticBlockStoreVolumeSource>>,
+    /// Optional.
     pub git_repo: Option<Box<GitRepoVolumeSource>>,
+    /// Optional.
     pub secret: Option<Box<SecretVolumeSource>>,
+    /// Optional.
     pub nfs: Option<Box<NFSVolumeSource>>,
+    /// Optional.
     pub iscsi: Option<Box<ISCSIVolumeSource>>,
+    /// Optional.
     pub glusterfs: Option<Box<GlusterfsVolumeSource>>,
+    /// Optional.
     pub persistent_volume_claim: Option<Box<PersistentVolumeClaimVolumeSource>>,
+    /// Optional.
     pub rbd: Option<Box<RBDVolumeSource>>,
+    /// Optional.
     pub flex_volume: Option<Box<FlexVolumeSource>>,
+    /// Optional.
     pub cinder: Option<Box<CinderVolumeSource>>,
+    /// Optional.
     pub cephfs: Option<Box<CephFSVolumeSource>>,
+    /// Optional.
     pub flocker: Option<Box<FlockerVolumeSource>>,
+    /// Optional; `downwardAPI` in JSON.
     pub downward_api: Option<Box<DownwardAPIVolumeSource>>,
+    /// Optional.
     pub fc: Option<Box<FCVolumeSource>>,
+    /// Optional.
     pub azure_file: Option<Box<AzureFileVolumeSource>>,
+    /// Optional.
     pub config_map: Option<Box<ConfigMapVolumeSource>>,
+    /// Optional.
     pub vsphere_volume: Option<Box<VsphereVirtualDiskVolumeSource>>,
+    /// Optional.
     pub quobyte: Option<Box<QuobyteVolumeSource>>,
+    /// Optional.
     pub azure_disk: Option<Box<AzureDiskVolumeSource>>,
+    /// Optional.
     pub photon_persistent_disk: Option<Box<PhotonPersistentDiskVolumeSource>>,
+    /// Optional.
     pub projected: Option<Box<ProjectedVolumeSource>>,
+    /// Optional.
     pub portworx_volume: Option<Box<PortworxVolumeSource>>,
+    /// Optional; `scaleIO` in JSON.
     pub scale_io: Option<Box<ScaleIOVolumeSource>>,
+    /// Optional.
     pub storageos: Option<Box<StorageOSVolumeSource>>,
+    /// Optional.
     pub csi: Option<Box<CSIVolumeSource>>,
+    /// Optional.
     pub ephemeral: Option<Box<EphemeralVolumeSource>>,
+    /// Optional.
     pub image: Option<Box<ImageVolumeSource>>,
 }
 
@@ -7578,7 +8604,9 @@ message!(Volume, VOLUME, [0 name, 1 host_path, 2 empty_dir, 3 gce_persistent_dis
 /// `io.k8s.api.core.v1.VolumeDevice`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeDevice {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub device_path: Str,
 }
 
@@ -7598,12 +8626,19 @@ message!(VolumeDevice, VOLUME_DEVICE, [0 name, 1 device_path]);
 /// `io.k8s.api.core.v1.VolumeMount`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeMount {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub read_only: bool,
+    /// Optional. Known values: `Disabled`, `IfPossible`, `Enabled`.
     pub recursive_read_only: Option<Str>,
+    /// Required.
     pub mount_path: Str,
+    /// Optional.
     pub sub_path: Str,
+    /// Optional. One of `None`, `HostToContainer`, `Bidirectional`.
     pub mount_propagation: Option<Str>,
+    /// Optional.
     pub sub_path_expr: Str,
 }
 
@@ -7639,10 +8674,15 @@ message!(VolumeMount, VOLUME_MOUNT, [0 name, 1 read_only, 2 recursive_read_only,
 /// `io.k8s.api.core.v1.VolumeMountStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeMountStatus {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub mount_path: Str,
+    /// Optional.
     pub read_only: bool,
+    /// Optional. Known values: `Disabled`, `IfPossible`, `Enabled`.
     pub recursive_read_only: Option<Str>,
+    /// Optional.
     pub volume_status: Option<Box<VolumeStatus>>,
 }
 
@@ -7674,6 +8714,7 @@ message!(VolumeMountStatus, VOLUME_MOUNT_STATUS, [0 name, 1 mount_path, 2 read_o
 /// `io.k8s.api.core.v1.VolumeNodeAffinity`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeNodeAffinity {
+    /// Optional.
     pub required: Option<Box<NodeSelector>>,
 }
 
@@ -7693,11 +8734,17 @@ message!(VolumeNodeAffinity, VOLUME_NODE_AFFINITY, [0 required]);
 /// `io.k8s.api.core.v1.VolumeProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeProjection {
+    /// Optional.
     pub secret: Option<Box<SecretProjection>>,
+    /// Optional; `downwardAPI` in JSON.
     pub downward_api: Option<Box<DownwardAPIProjection>>,
+    /// Optional.
     pub config_map: Option<Box<ConfigMapProjection>>,
+    /// Optional.
     pub service_account_token: Option<Box<ServiceAccountTokenProjection>>,
+    /// Optional.
     pub cluster_trust_bundle: Option<Box<ClusterTrustBundleProjection>>,
+    /// Optional.
     pub pod_certificate: Option<Box<PodCertificateProjection>>,
 }
 
@@ -7746,7 +8793,11 @@ message!(VolumeProjection, VOLUME_PROJECTION, [0 secret, 1 downward_api, 2 confi
 /// `io.k8s.api.core.v1.VolumeResourceRequirements`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeResourceRequirements {
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub limits: BTreeMap<Str, Quantity>,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub requests: BTreeMap<Str, Quantity>,
 }
 
@@ -7769,35 +8820,65 @@ message!(VolumeResourceRequirements, VOLUME_RESOURCE_REQUIREMENTS, [0 limits, 1 
 /// `io.k8s.api.core.v1.VolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeSource {
+    /// Optional.
     pub host_path: Option<Box<HostPathVolumeSource>>,
+    /// Optional.
     pub empty_dir: Option<Box<EmptyDirVolumeSource>>,
+    /// Optional.
     pub gce_persistent_disk: Option<Box<GCEPersistentDiskVolumeSource>>,
+    /// Optional.
     pub aws_elastic_block_store: Option<Box<AWSElasticBlockStoreVolumeSource>>,
+    /// Optional.
     pub git_repo: Option<Box<GitRepoVolumeSource>>,
+    /// Optional.
     pub secret: Option<Box<SecretVolumeSource>>,
+    /// Optional.
     pub nfs: Option<Box<NFSVolumeSource>>,
+    /// Optional.
     pub iscsi: Option<Box<ISCSIVolumeSource>>,
+    /// Optional.
     pub glusterfs: Option<Box<GlusterfsVolumeSource>>,
+    /// Optional.
     pub persistent_volume_claim: Option<Box<PersistentVolumeClaimVolumeSource>>,
+    /// Optional.
     pub rbd: Option<Box<RBDVolumeSource>>,
+    /// Optional.
     pub flex_volume: Option<Box<FlexVolumeSource>>,
+    /// Optional.
     pub cinder: Option<Box<CinderVolumeSource>>,
+    /// Optional.
     pub cephfs: Option<Box<CephFSVolumeSource>>,
+    /// Optional.
     pub flocker: Option<Box<FlockerVolumeSource>>,
+    /// Optional; `downwardAPI` in JSON.
     pub downward_api: Option<Box<DownwardAPIVolumeSource>>,
+    /// Optional.
     pub fc: Option<Box<FCVolumeSource>>,
+    /// Optional.
     pub azure_file: Option<Box<AzureFileVolumeSource>>,
+    /// Optional.
     pub config_map: Option<Box<ConfigMapVolumeSource>>,
+    /// Optional.
     pub vsphere_volume: Option<Box<VsphereVirtualDiskVolumeSource>>,
+    /// Optional.
     pub quobyte: Option<Box<QuobyteVolumeSource>>,
+    /// Optional.
     pub azure_disk: Option<Box<AzureDiskVolumeSource>>,
+    /// Optional.
     pub photon_persistent_disk: Option<Box<PhotonPersistentDiskVolumeSource>>,
+    /// Optional.
     pub projected: Option<Box<ProjectedVolumeSource>>,
+    /// Optional.
     pub portworx_volume: Option<Box<PortworxVolumeSource>>,
+    /// Optional; `scaleIO` in JSON.
     pub scale_io: Option<Box<ScaleIOVolumeSource>>,
+    /// Optional.
     pub storageos: Option<Box<StorageOSVolumeSource>>,
+    /// Optional.
     pub csi: Option<Box<CSIVolumeSource>>,
+    /// Optional.
     pub ephemeral: Option<Box<EphemeralVolumeSource>>,
+    /// Optional.
     pub image: Option<Box<ImageVolumeSource>>,
 }
 
@@ -7912,6 +8993,7 @@ message!(VolumeSource, VOLUME_SOURCE, [0 host_path, 1 empty_dir, 2 gce_persisten
 /// `io.k8s.api.core.v1.VolumeStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeStatus {
+    /// Optional.
     pub image: Option<Box<ImageVolumeStatus>>,
 }
 
@@ -7931,9 +9013,13 @@ message!(VolumeStatus, VOLUME_STATUS, [0 image]);
 /// `io.k8s.api.core.v1.VsphereVirtualDiskVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VsphereVirtualDiskVolumeSource {
+    /// Required.
     pub volume_path: Str,
+    /// Optional.
     pub fs_type: Str,
+    /// Optional.
     pub storage_policy_name: Str,
+    /// Optional; `storagePolicyID` in JSON.
     pub storage_policy_id: Str,
 }
 
@@ -7958,7 +9044,9 @@ message!(VsphereVirtualDiskVolumeSource, VSPHERE_VIRTUAL_DISK_VOLUME_SOURCE, [0 
 /// `io.k8s.api.core.v1.WeightedPodAffinityTerm`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WeightedPodAffinityTerm {
+    /// Required.
     pub weight: i32,
+    /// Required.
     pub pod_affinity_term: PodAffinityTerm,
 }
 
@@ -7981,9 +9069,13 @@ message!(WeightedPodAffinityTerm, WEIGHTED_POD_AFFINITY_TERM, [0 weight, 1 pod_a
 /// `io.k8s.api.core.v1.WindowsSecurityContextOptions`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WindowsSecurityContextOptions {
+    /// Optional.
     pub gmsa_credential_spec_name: Option<Str>,
+    /// Optional.
     pub gmsa_credential_spec: Option<Str>,
+    /// Optional.
     pub run_as_user_name: Option<Str>,
+    /// Optional.
     pub host_process: Option<bool>,
 }
 

@@ -12,13 +12,21 @@ use crate::facts::field as f;
 /// `io.k8s.api.discovery.v1.Endpoint`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Endpoint {
+    /// Required. List type `set`.
     pub addresses: Vec<Str>,
+    /// Optional.
     pub conditions: EndpointConditions,
+    /// Optional.
     pub hostname: Option<Str>,
+    /// Optional.
     pub target_ref: Option<Box<crate::core::v1::ObjectReference>>,
+    /// Optional.
     pub deprecated_topology: BTreeMap<Str, Str>,
+    /// Optional.
     pub node_name: Option<Str>,
+    /// Optional.
     pub zone: Option<Str>,
+    /// Optional.
     pub hints: Option<Box<EndpointHints>>,
 }
 
@@ -61,8 +69,11 @@ message!(Endpoint, ENDPOINT, [0 addresses, 1 conditions, 2 hostname, 3 target_re
 /// `io.k8s.api.discovery.v1.EndpointConditions`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointConditions {
+    /// Optional.
     pub ready: Option<bool>,
+    /// Optional.
     pub serving: Option<bool>,
+    /// Optional.
     pub terminating: Option<bool>,
 }
 
@@ -86,7 +97,9 @@ message!(EndpointConditions, ENDPOINT_CONDITIONS, [0 ready, 1 serving, 2 termina
 /// `io.k8s.api.discovery.v1.EndpointHints`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointHints {
+    /// Optional. List type `atomic`.
     pub for_zones: Vec<ForZone>,
+    /// Optional. List type `atomic`.
     pub for_nodes: Vec<ForNode>,
 }
 
@@ -106,12 +119,16 @@ static ENDPOINT_HINTS: Schema = Schema {
 message_debug!(EndpointHints);
 message!(EndpointHints, ENDPOINT_HINTS, [0 for_zones, 1 for_nodes]);
 
-/// `io.k8s.api.discovery.v1.EndpointPort`.
+/// `io.k8s.api.discovery.v1.EndpointPort`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointPort {
+    /// Optional.
     pub name: Option<Str>,
+    /// Optional. One of `TCP`, `UDP`, `SCTP`.
     pub protocol: Option<Str>,
+    /// Optional.
     pub port: Option<i32>,
+    /// Optional.
     pub app_protocol: Option<Str>,
 }
 
@@ -133,12 +150,17 @@ static ENDPOINT_PORT: Schema = Schema {
 message_debug!(EndpointPort);
 message!(EndpointPort, ENDPOINT_PORT, [0 name, 1 protocol, 2 port, 3 app_protocol]);
 
-/// `io.k8s.api.discovery.v1.EndpointSlice`.
+/// `io.k8s.api.discovery.v1.EndpointSlice`: kind `EndpointSlice` of `discovery.k8s.io/v1`,
+/// namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointSlice {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required. One of `IPv4`, `IPv6`, `FQDN`.
     pub address_type: Str,
+    /// Optional. List type `atomic`.
     pub endpoints: Vec<Endpoint>,
+    /// Optional. List type `atomic`.
     pub ports: Vec<EndpointPort>,
 }
 
@@ -182,6 +204,7 @@ pub type EndpointSliceList = List<EndpointSlice>;
 /// `io.k8s.api.discovery.v1.ForNode`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ForNode {
+    /// Required.
     pub name: Str,
 }
 
@@ -201,6 +224,7 @@ message!(ForNode, FOR_NODE, [0 name]);
 /// `io.k8s.api.discovery.v1.ForZone`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ForZone {
+    /// Required.
     pub name: Str,
 }
 

@@ -12,12 +12,19 @@ use crate::facts::field as f;
 /// `io.k8s.api.discovery.v1beta1.Endpoint`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Endpoint {
+    /// Required. List type `set`.
     pub addresses: Vec<Str>,
+    /// Optional.
     pub conditions: EndpointConditions,
+    /// Optional.
     pub hostname: Option<Str>,
+    /// Optional.
     pub target_ref: Option<Box<crate::core::v1::ObjectReference>>,
+    /// Optional.
     pub topology: BTreeMap<Str, Str>,
+    /// Optional.
     pub node_name: Option<Str>,
+    /// Optional.
     pub hints: Option<Box<EndpointHints>>,
 }
 
@@ -58,8 +65,11 @@ message!(Endpoint, ENDPOINT, [0 addresses, 1 conditions, 2 hostname, 3 target_re
 /// `io.k8s.api.discovery.v1beta1.EndpointConditions`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointConditions {
+    /// Optional.
     pub ready: Option<bool>,
+    /// Optional.
     pub serving: Option<bool>,
+    /// Optional.
     pub terminating: Option<bool>,
 }
 
@@ -83,7 +93,9 @@ message!(EndpointConditions, ENDPOINT_CONDITIONS, [0 ready, 1 serving, 2 termina
 /// `io.k8s.api.discovery.v1beta1.EndpointHints`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointHints {
+    /// Optional. List type `atomic`.
     pub for_zones: Vec<ForZone>,
+    /// Optional. List type `atomic`.
     pub for_nodes: Vec<ForNode>,
 }
 
@@ -106,9 +118,13 @@ message!(EndpointHints, ENDPOINT_HINTS, [0 for_zones, 1 for_nodes]);
 /// `io.k8s.api.discovery.v1beta1.EndpointPort`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointPort {
+    /// Optional.
     pub name: Option<Str>,
+    /// Optional. One of `TCP`, `UDP`, `SCTP`.
     pub protocol: Option<Str>,
+    /// Optional.
     pub port: Option<i32>,
+    /// Optional.
     pub app_protocol: Option<Str>,
 }
 
@@ -130,12 +146,18 @@ static ENDPOINT_PORT: Schema = Schema {
 message_debug!(EndpointPort);
 message!(EndpointPort, ENDPOINT_PORT, [0 name, 1 protocol, 2 port, 3 app_protocol]);
 
-/// `io.k8s.api.discovery.v1beta1.EndpointSlice`.
+/// `io.k8s.api.discovery.v1beta1.EndpointSlice`: kind `EndpointSlice` of
+/// `discovery.k8s.io/v1beta1`, namespaced. Introduced in 1.16, deprecated in 1.21, removed in 1.25;
+/// use `EndpointSlice` of `discovery.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointSlice {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required. One of `IPv4`, `IPv6`, `FQDN`.
     pub address_type: Str,
+    /// Required. List type `atomic`.
     pub endpoints: Vec<Endpoint>,
+    /// Optional. List type `atomic`.
     pub ports: Vec<EndpointPort>,
 }
 
@@ -179,6 +201,7 @@ pub type EndpointSliceList = List<EndpointSlice>;
 /// `io.k8s.api.discovery.v1beta1.ForNode`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ForNode {
+    /// Required.
     pub name: Str,
 }
 
@@ -198,6 +221,7 @@ message!(ForNode, FOR_NODE, [0 name]);
 /// `io.k8s.api.discovery.v1beta1.ForZone`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ForZone {
+    /// Required.
     pub name: Str,
 }
 

@@ -7,23 +7,38 @@ use kubist_apimachinery::{
 
 use crate::facts::field as f;
 
-/// `io.k8s.api.events.v1.Event`.
+/// `io.k8s.api.events.v1.Event`: kind `Event` of `events.k8s.io/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Event {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub event_time: Option<MicroTime>,
+    /// Optional.
     pub series: Option<Box<EventSeries>>,
+    /// Optional.
     pub reporting_controller: Str,
+    /// Optional.
     pub reporting_instance: Str,
+    /// Optional.
     pub action: Str,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub regarding: crate::core::v1::ObjectReference,
+    /// Optional.
     pub related: Option<Box<crate::core::v1::ObjectReference>>,
+    /// Optional.
     pub note: Str,
+    /// Optional.
     pub type_: Str,
+    /// Optional.
     pub deprecated_source: crate::core::v1::EventSource,
+    /// Optional.
     pub deprecated_first_timestamp: Option<Time>,
+    /// Optional.
     pub deprecated_last_timestamp: Option<Time>,
+    /// Optional.
     pub deprecated_count: i32,
 }
 
@@ -119,7 +134,9 @@ pub type EventList = List<Event>;
 /// `io.k8s.api.events.v1.EventSeries`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EventSeries {
+    /// Required.
     pub count: i32,
+    /// Required.
     pub last_observed_time: Option<MicroTime>,
 }
 

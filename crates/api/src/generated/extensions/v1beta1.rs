@@ -11,11 +11,15 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
-/// `io.k8s.api.extensions.v1beta1.DaemonSet`.
+/// `io.k8s.api.extensions.v1beta1.DaemonSet`: kind `DaemonSet` of `extensions/v1beta1`, namespaced.
+/// Introduced in 1.1, deprecated in 1.8, removed in 1.16; use `DaemonSet` of `apps/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSet {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: DaemonSetSpec,
+    /// Optional.
     pub status: DaemonSetStatus,
 }
 
@@ -58,10 +62,15 @@ pub type DaemonSetList = List<DaemonSet>;
 /// `io.k8s.api.extensions.v1beta1.DaemonSetCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetCondition {
+    /// Required; type `DaemonSetConditionType`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -98,11 +107,17 @@ message!(DaemonSetCondition, DAEMON_SET_CONDITION, [0 type_, 1 status, 2 last_tr
 /// `io.k8s.api.extensions.v1beta1.DaemonSetSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetSpec {
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
+    /// Required.
     pub template: crate::core::v1::PodTemplateSpec,
+    /// Optional.
     pub update_strategy: DaemonSetUpdateStrategy,
+    /// Optional; in seconds.
     pub min_ready_seconds: i32,
+    /// Optional.
     pub template_generation: i64,
+    /// Optional.
     pub revision_history_limit: Option<i32>,
 }
 
@@ -151,15 +166,25 @@ message!(DaemonSetSpec, DAEMON_SET_SPEC, [0 selector, 1 template, 2 update_strat
 /// `io.k8s.api.extensions.v1beta1.DaemonSetStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetStatus {
+    /// Required.
     pub current_number_scheduled: i32,
+    /// Required.
     pub number_misscheduled: i32,
+    /// Required.
     pub desired_number_scheduled: i32,
+    /// Required.
     pub number_ready: i32,
+    /// Optional.
     pub observed_generation: i64,
+    /// Optional.
     pub updated_number_scheduled: i32,
+    /// Optional.
     pub number_available: i32,
+    /// Optional.
     pub number_unavailable: i32,
+    /// Optional.
     pub collision_count: Option<i32>,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<DaemonSetCondition>,
 }
 
@@ -203,7 +228,9 @@ message!(DaemonSetStatus, DAEMON_SET_STATUS, [0 current_number_scheduled, 1 numb
 /// `io.k8s.api.extensions.v1beta1.DaemonSetUpdateStrategy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetUpdateStrategy {
+    /// Optional. Known values: `RollingUpdate`, `OnDelete`.
     pub type_: Str,
+    /// Optional.
     pub rolling_update: Option<Box<RollingUpdateDaemonSet>>,
 }
 
@@ -228,11 +255,16 @@ static DAEMON_SET_UPDATE_STRATEGY: Schema = Schema {
 message_debug!(DaemonSetUpdateStrategy);
 message!(DaemonSetUpdateStrategy, DAEMON_SET_UPDATE_STRATEGY, [0 type_, 1 rolling_update]);
 
-/// `io.k8s.api.extensions.v1beta1.Deployment`.
+/// `io.k8s.api.extensions.v1beta1.Deployment`: kind `Deployment` of `extensions/v1beta1`,
+/// namespaced. Introduced in 1.1, deprecated in 1.8, removed in 1.16; use `Deployment` of
+/// `apps/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Deployment {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: DeploymentSpec,
+    /// Optional.
     pub status: DeploymentStatus,
 }
 
@@ -275,11 +307,17 @@ pub type DeploymentList = List<Deployment>;
 /// `io.k8s.api.extensions.v1beta1.DeploymentCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentCondition {
+    /// Required. Known values: `Available`, `Progressing`, `ReplicaFailure`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_update_time: Option<Time>,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -315,11 +353,15 @@ static DEPLOYMENT_CONDITION: Schema = Schema {
 message_debug!(DeploymentCondition);
 message!(DeploymentCondition, DEPLOYMENT_CONDITION, [0 type_, 1 status, 2 last_update_time, 3 last_transition_time, 4 reason, 5 message]);
 
-/// `io.k8s.api.extensions.v1beta1.DeploymentRollback`.
+/// `io.k8s.api.extensions.v1beta1.DeploymentRollback`: kind `DeploymentRollback` of
+/// `extensions/v1beta1`. Introduced in 1.2, deprecated in 1.8, removed in 1.16.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentRollback {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub updated_annotations: BTreeMap<Str, Str>,
+    /// Required.
     pub rollback_to: RollbackConfig,
 }
 
@@ -348,14 +390,23 @@ message!(DeploymentRollback, DEPLOYMENT_ROLLBACK, [0 name, 1 updated_annotations
 /// `io.k8s.api.extensions.v1beta1.DeploymentSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentSpec {
+    /// Optional.
     pub replicas: Option<i32>,
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
+    /// Required.
     pub template: crate::core::v1::PodTemplateSpec,
+    /// Optional. Patch strategy `retainKeys`.
     pub strategy: DeploymentStrategy,
+    /// Optional; in seconds.
     pub min_ready_seconds: i32,
+    /// Optional.
     pub revision_history_limit: Option<i32>,
+    /// Optional.
     pub paused: bool,
+    /// Optional.
     pub rollback_to: Option<Box<RollbackConfig>>,
+    /// Optional; in seconds.
     pub progress_deadline_seconds: Option<i32>,
 }
 
@@ -405,14 +456,23 @@ message!(DeploymentSpec, DEPLOYMENT_SPEC, [0 replicas, 1 selector, 2 template, 3
 /// `io.k8s.api.extensions.v1beta1.DeploymentStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStatus {
+    /// Optional.
     pub observed_generation: i64,
+    /// Optional.
     pub replicas: i32,
+    /// Optional.
     pub updated_replicas: i32,
+    /// Optional.
     pub ready_replicas: i32,
+    /// Optional.
     pub available_replicas: i32,
+    /// Optional.
     pub unavailable_replicas: i32,
+    /// Optional.
     pub terminating_replicas: Option<i32>,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<DeploymentCondition>,
+    /// Optional.
     pub collision_count: Option<i32>,
 }
 
@@ -454,7 +514,9 @@ message!(DeploymentStatus, DEPLOYMENT_STATUS, [0 observed_generation, 1 replicas
 /// `io.k8s.api.extensions.v1beta1.DeploymentStrategy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStrategy {
+    /// Optional. Known values: `Recreate`, `RollingUpdate`.
     pub type_: Str,
+    /// Optional.
     pub rolling_update: Option<Box<RollingUpdateDeployment>>,
 }
 
@@ -482,8 +544,11 @@ message!(DeploymentStrategy, DEPLOYMENT_STRATEGY, [0 type_, 1 rolling_update]);
 /// `io.k8s.api.extensions.v1beta1.HTTPIngressPath`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HTTPIngressPath {
+    /// Optional.
     pub path: Str,
+    /// Optional. Known values: `Exact`, `Prefix`, `ImplementationSpecific`.
     pub path_type: Option<Str>,
+    /// Required.
     pub backend: IngressBackend,
 }
 
@@ -507,6 +572,7 @@ message!(HTTPIngressPath, HTTP_INGRESS_PATH, [0 path, 1 path_type, 2 backend]);
 /// `io.k8s.api.extensions.v1beta1.HTTPIngressRuleValue`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HTTPIngressRuleValue {
+    /// Required. List type `atomic`.
     pub paths: Vec<HTTPIngressPath>,
 }
 
@@ -526,7 +592,9 @@ message!(HTTPIngressRuleValue, HTTP_INGRESS_RULE_VALUE, [0 paths]);
 /// `io.k8s.api.extensions.v1beta1.IPBlock`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IPBlock {
+    /// Required.
     pub cidr: Str,
+    /// Optional. List type `atomic`.
     pub except: Vec<Str>,
 }
 
@@ -546,11 +614,15 @@ static IP_BLOCK: Schema = Schema {
 message_debug!(IPBlock);
 message!(IPBlock, IP_BLOCK, [0 cidr, 1 except]);
 
-/// `io.k8s.api.extensions.v1beta1.Ingress`.
+/// `io.k8s.api.extensions.v1beta1.Ingress`: kind `Ingress` of `extensions/v1beta1`, namespaced.
+/// Introduced in 1.1, deprecated in 1.14, removed in 1.22; use `Ingress` of `networking.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Ingress {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: IngressSpec,
+    /// Optional.
     pub status: IngressStatus,
 }
 
@@ -593,8 +665,11 @@ pub type IngressList = List<Ingress>;
 /// `io.k8s.api.extensions.v1beta1.IngressBackend`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressBackend {
+    /// Optional.
     pub service_name: Str,
+    /// Optional.
     pub service_port: IntOrString,
+    /// Optional.
     pub resource: Option<Box<crate::core::v1::TypedLocalObjectReference>>,
 }
 
@@ -628,8 +703,11 @@ message!(IngressBackend, INGRESS_BACKEND, [0 service_name, 1 service_port, 2 res
 /// `io.k8s.api.extensions.v1beta1.IngressLoadBalancerIngress`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressLoadBalancerIngress {
+    /// Optional.
     pub ip: Str,
+    /// Optional.
     pub hostname: Str,
+    /// Optional. List type `atomic`.
     pub ports: Vec<IngressPortStatus>,
 }
 
@@ -653,6 +731,7 @@ message!(IngressLoadBalancerIngress, INGRESS_LOAD_BALANCER_INGRESS, [0 ip, 1 hos
 /// `io.k8s.api.extensions.v1beta1.IngressLoadBalancerStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressLoadBalancerStatus {
+    /// Optional. List type `atomic`.
     pub ingress: Vec<IngressLoadBalancerIngress>,
 }
 
@@ -678,8 +757,11 @@ message!(IngressLoadBalancerStatus, INGRESS_LOAD_BALANCER_STATUS, [0 ingress]);
 /// `io.k8s.api.extensions.v1beta1.IngressPortStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressPortStatus {
+    /// Required.
     pub port: i32,
+    /// Required. One of `TCP`, `UDP`, `SCTP`.
     pub protocol: Str,
+    /// Optional.
     pub error: Option<Str>,
 }
 
@@ -703,7 +785,9 @@ message!(IngressPortStatus, INGRESS_PORT_STATUS, [0 port, 1 protocol, 2 error]);
 /// `io.k8s.api.extensions.v1beta1.IngressRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressRule {
+    /// Optional.
     pub host: Str,
+    /// Optional.
     pub http: Option<Box<HTTPIngressRuleValue>>,
 }
 
@@ -732,6 +816,7 @@ message!(IngressRule, INGRESS_RULE, [0 host, 1 http]);
 /// `io.k8s.api.extensions.v1beta1.IngressRuleValue`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressRuleValue {
+    /// Optional.
     pub http: Option<Box<HTTPIngressRuleValue>>,
 }
 
@@ -751,9 +836,13 @@ message!(IngressRuleValue, INGRESS_RULE_VALUE, [0 http]);
 /// `io.k8s.api.extensions.v1beta1.IngressSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressSpec {
+    /// Optional.
     pub ingress_class_name: Option<Str>,
+    /// Optional.
     pub backend: Option<Box<IngressBackend>>,
+    /// Optional. List type `atomic`.
     pub tls: Vec<IngressTLS>,
+    /// Optional. List type `atomic`.
     pub rules: Vec<IngressRule>,
 }
 
@@ -778,6 +867,7 @@ message!(IngressSpec, INGRESS_SPEC, [0 ingress_class_name, 1 backend, 2 tls, 3 r
 /// `io.k8s.api.extensions.v1beta1.IngressStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressStatus {
+    /// Optional.
     pub load_balancer: IngressLoadBalancerStatus,
 }
 
@@ -802,7 +892,9 @@ message!(IngressStatus, INGRESS_STATUS, [0 load_balancer]);
 /// `io.k8s.api.extensions.v1beta1.IngressTLS`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressTLS {
+    /// Optional. List type `atomic`.
     pub hosts: Vec<Str>,
+    /// Optional.
     pub secret_name: Str,
 }
 
@@ -822,10 +914,14 @@ static INGRESS_TLS: Schema = Schema {
 message_debug!(IngressTLS);
 message!(IngressTLS, INGRESS_TLS, [0 hosts, 1 secret_name]);
 
-/// `io.k8s.api.extensions.v1beta1.NetworkPolicy`.
+/// `io.k8s.api.extensions.v1beta1.NetworkPolicy`: kind `NetworkPolicy` of `extensions/v1beta1`,
+/// namespaced. Introduced in 1.3, deprecated in 1.9, removed in 1.16; use `NetworkPolicy` of
+/// `networking.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicy {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: NetworkPolicySpec,
 }
 
@@ -867,7 +963,9 @@ pub type NetworkPolicyList = List<NetworkPolicy>;
 /// `io.k8s.api.extensions.v1beta1.NetworkPolicyEgressRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyEgressRule {
+    /// Optional. List type `atomic`.
     pub ports: Vec<NetworkPolicyPort>,
+    /// Optional. List type `atomic`.
     pub to: Vec<NetworkPolicyPeer>,
 }
 
@@ -890,7 +988,9 @@ message!(NetworkPolicyEgressRule, NETWORK_POLICY_EGRESS_RULE, [0 ports, 1 to]);
 /// `io.k8s.api.extensions.v1beta1.NetworkPolicyIngressRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyIngressRule {
+    /// Optional. List type `atomic`.
     pub ports: Vec<NetworkPolicyPort>,
+    /// Optional. List type `atomic`.
     pub from: Vec<NetworkPolicyPeer>,
 }
 
@@ -913,8 +1013,11 @@ message!(NetworkPolicyIngressRule, NETWORK_POLICY_INGRESS_RULE, [0 ports, 1 from
 /// `io.k8s.api.extensions.v1beta1.NetworkPolicyPeer`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyPeer {
+    /// Optional.
     pub pod_selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub ip_block: Option<Box<IPBlock>>,
 }
 
@@ -948,8 +1051,11 @@ message!(NetworkPolicyPeer, NETWORK_POLICY_PEER, [0 pod_selector, 1 namespace_se
 /// `io.k8s.api.extensions.v1beta1.NetworkPolicyPort`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyPort {
+    /// Optional. One of `TCP`, `UDP`, `SCTP`.
     pub protocol: Option<Str>,
+    /// Optional.
     pub port: Option<IntOrString>,
+    /// Optional.
     pub end_port: Option<i32>,
 }
 
@@ -973,9 +1079,13 @@ message!(NetworkPolicyPort, NETWORK_POLICY_PORT, [0 protocol, 1 port, 2 end_port
 /// `io.k8s.api.extensions.v1beta1.NetworkPolicySpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicySpec {
+    /// Required.
     pub pod_selector: LabelSelector,
+    /// Optional. List type `atomic`.
     pub ingress: Vec<NetworkPolicyIngressRule>,
+    /// Optional. List type `atomic`.
     pub egress: Vec<NetworkPolicyEgressRule>,
+    /// Optional. Known values: `Ingress`, `Egress`. List type `atomic`.
     pub policy_types: Vec<Str>,
 }
 
@@ -1008,11 +1118,16 @@ static NETWORK_POLICY_SPEC: Schema = Schema {
 message_debug!(NetworkPolicySpec);
 message!(NetworkPolicySpec, NETWORK_POLICY_SPEC, [0 pod_selector, 1 ingress, 2 egress, 3 policy_types]);
 
-/// `io.k8s.api.extensions.v1beta1.ReplicaSet`.
+/// `io.k8s.api.extensions.v1beta1.ReplicaSet`: kind `ReplicaSet` of `extensions/v1beta1`,
+/// namespaced. Introduced in 1.2, deprecated in 1.8, removed in 1.16; use `ReplicaSet` of
+/// `apps/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSet {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: ReplicaSetSpec,
+    /// Optional.
     pub status: ReplicaSetStatus,
 }
 
@@ -1055,10 +1170,15 @@ pub type ReplicaSetList = List<ReplicaSet>;
 /// `io.k8s.api.extensions.v1beta1.ReplicaSetCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetCondition {
+    /// Required. Known values: `ReplicaFailure`.
     pub type_: Str,
+    /// Required. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -1095,9 +1215,13 @@ message!(ReplicaSetCondition, REPLICA_SET_CONDITION, [0 type_, 1 status, 2 last_
 /// `io.k8s.api.extensions.v1beta1.ReplicaSetSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetSpec {
+    /// Optional.
     pub replicas: Option<i32>,
+    /// Optional; in seconds.
     pub min_ready_seconds: i32,
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub template: crate::core::v1::PodTemplateSpec,
 }
 
@@ -1132,12 +1256,19 @@ message!(ReplicaSetSpec, REPLICA_SET_SPEC, [0 replicas, 1 min_ready_seconds, 2 s
 /// `io.k8s.api.extensions.v1beta1.ReplicaSetStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetStatus {
+    /// Required.
     pub replicas: i32,
+    /// Optional.
     pub fully_labeled_replicas: i32,
+    /// Optional.
     pub ready_replicas: i32,
+    /// Optional.
     pub available_replicas: i32,
+    /// Optional.
     pub terminating_replicas: Option<i32>,
+    /// Optional.
     pub observed_generation: i64,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<ReplicaSetCondition>,
 }
 
@@ -1175,6 +1306,7 @@ message!(ReplicaSetStatus, REPLICA_SET_STATUS, [0 replicas, 1 fully_labeled_repl
 /// `io.k8s.api.extensions.v1beta1.RollbackConfig`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RollbackConfig {
+    /// Optional.
     pub revision: i64,
 }
 
@@ -1194,7 +1326,9 @@ message!(RollbackConfig, ROLLBACK_CONFIG, [0 revision]);
 /// `io.k8s.api.extensions.v1beta1.RollingUpdateDaemonSet`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDaemonSet {
+    /// Optional.
     pub max_unavailable: Option<IntOrString>,
+    /// Optional.
     pub max_surge: Option<IntOrString>,
 }
 
@@ -1222,7 +1356,9 @@ message!(RollingUpdateDaemonSet, ROLLING_UPDATE_DAEMON_SET, [0 max_unavailable, 
 /// `io.k8s.api.extensions.v1beta1.RollingUpdateDeployment`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDeployment {
+    /// Optional.
     pub max_unavailable: Option<IntOrString>,
+    /// Optional.
     pub max_surge: Option<IntOrString>,
 }
 
@@ -1247,11 +1383,15 @@ static ROLLING_UPDATE_DEPLOYMENT: Schema = Schema {
 message_debug!(RollingUpdateDeployment);
 message!(RollingUpdateDeployment, ROLLING_UPDATE_DEPLOYMENT, [0 max_unavailable, 1 max_surge]);
 
-/// `io.k8s.api.extensions.v1beta1.Scale`.
+/// `io.k8s.api.extensions.v1beta1.Scale`: kind `Scale` of `extensions/v1beta1`. Introduced in 1.1,
+/// deprecated in 1.2, removed in 1.16.
 #[derive(Clone, Default, PartialEq)]
 pub struct Scale {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: ScaleSpec,
+    /// Optional.
     pub status: ScaleStatus,
 }
 
@@ -1294,6 +1434,7 @@ pub type ScaleList = List<Scale>;
 /// `io.k8s.api.extensions.v1beta1.ScaleSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScaleSpec {
+    /// Optional.
     pub replicas: i32,
 }
 
@@ -1313,8 +1454,11 @@ message!(ScaleSpec, SCALE_SPEC, [0 replicas]);
 /// `io.k8s.api.extensions.v1beta1.ScaleStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScaleStatus {
+    /// Required.
     pub replicas: i32,
+    /// Optional. Map type `atomic`.
     pub selector: BTreeMap<Str, Str>,
+    /// Optional.
     pub target_selector: Str,
 }
 

@@ -10,7 +10,9 @@ use crate::facts::field as f;
 /// `io.k8s.api.flowcontrol.v1beta1.ExemptPriorityLevelConfiguration`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExemptPriorityLevelConfiguration {
+    /// Optional.
     pub nominal_concurrency_shares: Option<i32>,
+    /// Optional; in percent.
     pub lendable_percent: Option<i32>,
 }
 
@@ -33,6 +35,7 @@ message!(ExemptPriorityLevelConfiguration, EXEMPT_PRIORITY_LEVEL_CONFIGURATION, 
 /// `io.k8s.api.flowcontrol.v1beta1.FlowDistinguisherMethod`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FlowDistinguisherMethod {
+    /// Required. Known values: `ByUser`, `ByNamespace`.
     pub type_: Str,
 }
 
@@ -49,11 +52,15 @@ static FLOW_DISTINGUISHER_METHOD: Schema = Schema {
 message_debug!(FlowDistinguisherMethod);
 message!(FlowDistinguisherMethod, FLOW_DISTINGUISHER_METHOD, [0 type_]);
 
-/// `io.k8s.api.flowcontrol.v1beta1.FlowSchema`.
+/// `io.k8s.api.flowcontrol.v1beta1.FlowSchema`: kind `FlowSchema` of
+/// `flowcontrol.apiserver.k8s.io/v1beta1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct FlowSchema {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: FlowSchemaSpec,
+    /// Optional.
     pub status: FlowSchemaStatus,
 }
 
@@ -96,10 +103,15 @@ pub type FlowSchemaList = List<FlowSchema>;
 /// `io.k8s.api.flowcontrol.v1beta1.FlowSchemaCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FlowSchemaCondition {
+    /// Optional; type `FlowSchemaConditionType`.
     pub type_: Str,
+    /// Optional. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -136,9 +148,13 @@ message!(FlowSchemaCondition, FLOW_SCHEMA_CONDITION, [0 type_, 1 status, 2 last_
 /// `io.k8s.api.flowcontrol.v1beta1.FlowSchemaSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FlowSchemaSpec {
+    /// Required.
     pub priority_level_configuration: PriorityLevelConfigurationReference,
+    /// Optional.
     pub matching_precedence: i32,
+    /// Optional.
     pub distinguisher_method: Option<Box<FlowDistinguisherMethod>>,
+    /// Optional. List type `atomic`.
     pub rules: Vec<PolicyRulesWithSubjects>,
 }
 
@@ -173,6 +189,7 @@ message!(FlowSchemaSpec, FLOW_SCHEMA_SPEC, [0 priority_level_configuration, 1 ma
 /// `io.k8s.api.flowcontrol.v1beta1.FlowSchemaStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FlowSchemaStatus {
+    /// Optional. List type `map` by `type`.
     pub conditions: Vec<FlowSchemaCondition>,
 }
 
@@ -194,6 +211,7 @@ message!(FlowSchemaStatus, FLOW_SCHEMA_STATUS, [0 conditions]);
 /// `io.k8s.api.flowcontrol.v1beta1.GroupSubject`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GroupSubject {
+    /// Required.
     pub name: Str,
 }
 
@@ -210,10 +228,12 @@ static GROUP_SUBJECT: Schema = Schema {
 message_debug!(GroupSubject);
 message!(GroupSubject, GROUP_SUBJECT, [0 name]);
 
-/// `io.k8s.api.flowcontrol.v1beta1.LimitResponse`.
+/// `io.k8s.api.flowcontrol.v1beta1.LimitResponse`. At most one of the members of the union is set.
 #[derive(Clone, Default, PartialEq)]
 pub struct LimitResponse {
+    /// Required. Known values: `Queue`, `Reject`. Tells which member of the union is set.
     pub type_: Str,
+    /// Optional. Member of the union that `type` tells.
     pub queuing: Option<Box<QueuingConfiguration>>,
 }
 
@@ -236,9 +256,13 @@ message!(LimitResponse, LIMIT_RESPONSE, [0 type_, 1 queuing]);
 /// `io.k8s.api.flowcontrol.v1beta1.LimitedPriorityLevelConfiguration`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LimitedPriorityLevelConfiguration {
+    /// Optional.
     pub assured_concurrency_shares: i32,
+    /// Optional.
     pub limit_response: LimitResponse,
+    /// Optional; in percent.
     pub lendable_percent: Option<i32>,
+    /// Optional; in percent.
     pub borrowing_limit_percent: Option<i32>,
 }
 
@@ -263,7 +287,9 @@ message!(LimitedPriorityLevelConfiguration, LIMITED_PRIORITY_LEVEL_CONFIGURATION
 /// `io.k8s.api.flowcontrol.v1beta1.NonResourcePolicyRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NonResourcePolicyRule {
+    /// Required. List type `set`.
     pub verbs: Vec<Str>,
+    /// Required; `nonResourceURLs` in JSON. List type `set`.
     pub non_resource_urls: Vec<Str>,
 }
 
@@ -286,8 +312,11 @@ message!(NonResourcePolicyRule, NON_RESOURCE_POLICY_RULE, [0 verbs, 1 non_resour
 /// `io.k8s.api.flowcontrol.v1beta1.PolicyRulesWithSubjects`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PolicyRulesWithSubjects {
+    /// Required. List type `atomic`.
     pub subjects: Vec<Subject>,
+    /// Optional. List type `atomic`.
     pub resource_rules: Vec<ResourcePolicyRule>,
+    /// Optional. List type `atomic`.
     pub non_resource_rules: Vec<NonResourcePolicyRule>,
 }
 
@@ -314,11 +343,15 @@ static POLICY_RULES_WITH_SUBJECTS: Schema = Schema {
 message_debug!(PolicyRulesWithSubjects);
 message!(PolicyRulesWithSubjects, POLICY_RULES_WITH_SUBJECTS, [0 subjects, 1 resource_rules, 2 non_resource_rules]);
 
-/// `io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfiguration`.
+/// `io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfiguration`: kind `PriorityLevelConfiguration`
+/// of `flowcontrol.apiserver.k8s.io/v1beta1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct PriorityLevelConfiguration {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: PriorityLevelConfigurationSpec,
+    /// Optional.
     pub status: PriorityLevelConfigurationStatus,
 }
 
@@ -366,10 +399,15 @@ pub type PriorityLevelConfigurationList = List<PriorityLevelConfiguration>;
 /// `io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfigurationCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PriorityLevelConfigurationCondition {
+    /// Optional; type `PriorityLevelConfigurationConditionType`.
     pub type_: Str,
+    /// Optional. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
+    /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub message: Str,
 }
 
@@ -406,6 +444,7 @@ message!(PriorityLevelConfigurationCondition, PRIORITY_LEVEL_CONFIGURATION_CONDI
 /// `io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfigurationReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PriorityLevelConfigurationReference {
+    /// Required.
     pub name: Str,
 }
 
@@ -422,11 +461,15 @@ static PRIORITY_LEVEL_CONFIGURATION_REFERENCE: Schema = Schema {
 message_debug!(PriorityLevelConfigurationReference);
 message!(PriorityLevelConfigurationReference, PRIORITY_LEVEL_CONFIGURATION_REFERENCE, [0 name]);
 
-/// `io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfigurationSpec`.
+/// `io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfigurationSpec`. At most one of the members of
+/// the union is set.
 #[derive(Clone, Default, PartialEq)]
 pub struct PriorityLevelConfigurationSpec {
+    /// Required. Known values: `Exempt`, `Limited`. Tells which member of the union is set.
     pub type_: Str,
+    /// Optional. Member of the union that `type` tells.
     pub limited: Option<Box<LimitedPriorityLevelConfiguration>>,
+    /// Optional. Member of the union that `type` tells.
     pub exempt: Option<Box<ExemptPriorityLevelConfiguration>>,
 }
 
@@ -460,6 +503,7 @@ message!(PriorityLevelConfigurationSpec, PRIORITY_LEVEL_CONFIGURATION_SPEC, [0 t
 /// `io.k8s.api.flowcontrol.v1beta1.PriorityLevelConfigurationStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PriorityLevelConfigurationStatus {
+    /// Optional. List type `map` by `type`.
     pub conditions: Vec<PriorityLevelConfigurationCondition>,
 }
 
@@ -485,8 +529,11 @@ message!(PriorityLevelConfigurationStatus, PRIORITY_LEVEL_CONFIGURATION_STATUS, 
 /// `io.k8s.api.flowcontrol.v1beta1.QueuingConfiguration`.
 #[derive(Clone, Default, PartialEq)]
 pub struct QueuingConfiguration {
+    /// Optional.
     pub queues: i32,
+    /// Optional.
     pub hand_size: i32,
+    /// Optional.
     pub queue_length_limit: i32,
 }
 
@@ -510,10 +557,15 @@ message!(QueuingConfiguration, QUEUING_CONFIGURATION, [0 queues, 1 hand_size, 2 
 /// `io.k8s.api.flowcontrol.v1beta1.ResourcePolicyRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourcePolicyRule {
+    /// Required. List type `set`.
     pub verbs: Vec<Str>,
+    /// Required. List type `set`.
     pub api_groups: Vec<Str>,
+    /// Required. List type `set`.
     pub resources: Vec<Str>,
+    /// Optional.
     pub cluster_scope: bool,
+    /// Optional. List type `set`.
     pub namespaces: Vec<Str>,
 }
 
@@ -545,7 +597,9 @@ message!(ResourcePolicyRule, RESOURCE_POLICY_RULE, [0 verbs, 1 api_groups, 2 res
 /// `io.k8s.api.flowcontrol.v1beta1.ServiceAccountSubject`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceAccountSubject {
+    /// Required.
     pub namespace: Str,
+    /// Required.
     pub name: Str,
 }
 
@@ -562,12 +616,17 @@ static SERVICE_ACCOUNT_SUBJECT: Schema = Schema {
 message_debug!(ServiceAccountSubject);
 message!(ServiceAccountSubject, SERVICE_ACCOUNT_SUBJECT, [0 namespace, 1 name]);
 
-/// `io.k8s.api.flowcontrol.v1beta1.Subject`.
+/// `io.k8s.api.flowcontrol.v1beta1.Subject`. At most one of the members of the union is set.
 #[derive(Clone, Default, PartialEq)]
 pub struct Subject {
+    /// Required. Known values: `User`, `Group`, `ServiceAccount`. Tells which member of the union
+    /// is set.
     pub kind: Str,
+    /// Optional. Member of the union that `kind` tells.
     pub user: Option<Box<UserSubject>>,
+    /// Optional. Member of the union that `kind` tells.
     pub group: Option<Box<GroupSubject>>,
+    /// Optional. Member of the union that `kind` tells.
     pub service_account: Option<Box<ServiceAccountSubject>>,
 }
 
@@ -592,6 +651,7 @@ message!(Subject, SUBJECT, [0 kind, 1 user, 2 group, 3 service_account]);
 /// `io.k8s.api.flowcontrol.v1beta1.UserSubject`.
 #[derive(Clone, Default, PartialEq)]
 pub struct UserSubject {
+    /// Required.
     pub name: Str,
 }
 

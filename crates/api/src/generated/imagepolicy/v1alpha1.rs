@@ -9,11 +9,15 @@ use kubist_apimachinery::{List, ObjectMeta, Str, message, message_debug, resourc
 
 use crate::facts::field as f;
 
-/// `io.k8s.api.imagepolicy.v1alpha1.ImageReview`.
+/// `io.k8s.api.imagepolicy.v1alpha1.ImageReview`: kind `ImageReview` of
+/// `imagepolicy.k8s.io/v1alpha1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ImageReview {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: ImageReviewSpec,
+    /// Optional.
     pub status: ImageReviewStatus,
 }
 
@@ -56,6 +60,7 @@ pub type ImageReviewList = List<ImageReview>;
 /// `io.k8s.api.imagepolicy.v1alpha1.ImageReviewContainerSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ImageReviewContainerSpec {
+    /// Optional.
     pub image: Str,
 }
 
@@ -75,8 +80,11 @@ message!(ImageReviewContainerSpec, IMAGE_REVIEW_CONTAINER_SPEC, [0 image]);
 /// `io.k8s.api.imagepolicy.v1alpha1.ImageReviewSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ImageReviewSpec {
+    /// Optional. List type `atomic`.
     pub containers: Vec<ImageReviewContainerSpec>,
+    /// Optional.
     pub annotations: BTreeMap<Str, Str>,
+    /// Optional.
     pub namespace: Str,
 }
 
@@ -106,8 +114,11 @@ message!(ImageReviewSpec, IMAGE_REVIEW_SPEC, [0 containers, 1 annotations, 2 nam
 /// `io.k8s.api.imagepolicy.v1alpha1.ImageReviewStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ImageReviewStatus {
+    /// Optional.
     pub allowed: bool,
+    /// Optional.
     pub reason: Str,
+    /// Optional.
     pub audit_annotations: BTreeMap<Str, Str>,
 }
 

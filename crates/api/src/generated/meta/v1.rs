@@ -7,12 +7,16 @@ use kubist_apimachinery::{List, ObjectMeta, RawExtension, Str, message, message_
 
 use crate::facts::field as f;
 
-/// `io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup`.
+/// `io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup`: kind `APIGroup` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIGroup {
+    /// Required.
     pub name: Str,
+    /// Required. List type `atomic`.
     pub versions: Vec<GroupVersionForDiscovery>,
+    /// Optional.
     pub preferred_version: GroupVersionForDiscovery,
+    /// Optional; `serverAddressByClientCIDRs` in JSON. List type `atomic`.
     pub server_address_by_client_cidrs: Vec<ServerAddressByClientCIDR>,
 }
 
@@ -56,9 +60,10 @@ static API_GROUP: Schema = Schema {
 message_debug!(APIGroup);
 message!(APIGroup, API_GROUP, [0 name, 1 versions, 2 preferred_version, 3 server_address_by_client_cidrs]);
 
-/// `io.k8s.apimachinery.pkg.apis.meta.v1.APIGroupList`.
+/// `io.k8s.apimachinery.pkg.apis.meta.v1.APIGroupList`: kind `APIGroupList` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIGroupList {
+    /// Required. List type `atomic`.
     pub groups: Vec<APIGroup>,
 }
 
@@ -83,15 +88,25 @@ message!(APIGroupList, API_GROUP_LIST, [0 groups]);
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.APIResource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIResource {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub singular_name: Str,
+    /// Required.
     pub namespaced: bool,
+    /// Optional.
     pub group: Str,
+    /// Optional.
     pub version: Str,
+    /// Required.
     pub kind: Str,
+    /// Required.
     pub verbs: Verbs,
+    /// Optional. List type `atomic`.
     pub short_names: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub categories: Vec<Str>,
+    /// Optional.
     pub storage_version_hash: Str,
 }
 
@@ -130,10 +145,12 @@ static API_RESOURCE: Schema = Schema {
 message_debug!(APIResource);
 message!(APIResource, API_RESOURCE, [0 name, 1 singular_name, 2 namespaced, 3 group, 4 version, 5 kind, 6 verbs, 7 short_names, 8 categories, 9 storage_version_hash]);
 
-/// `io.k8s.apimachinery.pkg.apis.meta.v1.APIResourceList`.
+/// `io.k8s.apimachinery.pkg.apis.meta.v1.APIResourceList`: kind `APIResourceList` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIResourceList {
+    /// Required.
     pub group_version: Str,
+    /// Required. List type `atomic`.
     pub resources: Vec<APIResource>,
 }
 
@@ -158,10 +175,12 @@ static API_RESOURCE_LIST: Schema = Schema {
 message_debug!(APIResourceList);
 message!(APIResourceList, API_RESOURCE_LIST, [0 group_version, 1 resources]);
 
-/// `io.k8s.apimachinery.pkg.apis.meta.v1.APIVersions`.
+/// `io.k8s.apimachinery.pkg.apis.meta.v1.APIVersions`: kind `APIVersions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIVersions {
+    /// Required. List type `atomic`.
     pub versions: Vec<Str>,
+    /// Required; `serverAddressByClientCIDRs` in JSON. List type `atomic`.
     pub server_address_by_client_cidrs: Vec<ServerAddressByClientCIDR>,
 }
 
@@ -195,8 +214,11 @@ message!(APIVersions, API_VERSIONS, [0 versions, 1 server_address_by_client_cidr
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.ApplyOptions`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ApplyOptions {
+    /// Optional. List type `atomic`.
     pub dry_run: Vec<Str>,
+    /// Required.
     pub force: bool,
+    /// Required.
     pub field_manager: Str,
 }
 
@@ -217,11 +239,14 @@ static APPLY_OPTIONS: Schema = Schema {
 message_debug!(ApplyOptions);
 message!(ApplyOptions, APPLY_OPTIONS, [0 dry_run, 1 force, 2 field_manager]);
 
-/// `io.k8s.apimachinery.pkg.apis.meta.v1.CreateOptions`.
+/// `io.k8s.apimachinery.pkg.apis.meta.v1.CreateOptions`: kind `CreateOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CreateOptions {
+    /// Optional. List type `atomic`.
     pub dry_run: Vec<Str>,
+    /// Optional.
     pub field_manager: Str,
+    /// Optional.
     pub field_validation: Str,
 }
 
@@ -247,14 +272,20 @@ static CREATE_OPTIONS: Schema = Schema {
 message_debug!(CreateOptions);
 message!(CreateOptions, CREATE_OPTIONS, [0 dry_run, 1 field_manager, 2 field_validation]);
 
-/// `io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions`.
+/// `io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions`: kind `DeleteOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeleteOptions {
+    /// Optional; in seconds.
     pub grace_period_seconds: Option<i64>,
+    /// Optional.
     pub preconditions: Option<Box<Preconditions>>,
+    /// Optional.
     pub orphan_dependents: Option<bool>,
+    /// Optional. Known values: `Orphan`, `Background`, `Foreground`.
     pub propagation_policy: Option<Str>,
+    /// Optional. List type `atomic`.
     pub dry_run: Vec<Str>,
+    /// Optional.
     pub ignore_store_read_error_with_cluster_breaking_potential: Option<bool>,
 }
 
@@ -298,8 +329,11 @@ message!(DeleteOptions, DELETE_OPTIONS, [0 grace_period_seconds, 1 preconditions
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.FieldSelectorRequirement`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FieldSelectorRequirement {
+    /// Required.
     pub key: Str,
+    /// Required. Known values: `In`, `NotIn`, `Exists`, `DoesNotExist`.
     pub operator: Str,
+    /// Optional. List type `atomic`.
     pub values: Vec<Str>,
 }
 
@@ -320,9 +354,10 @@ static FIELD_SELECTOR_REQUIREMENT: Schema = Schema {
 message_debug!(FieldSelectorRequirement);
 message!(FieldSelectorRequirement, FIELD_SELECTOR_REQUIREMENT, [0 key, 1 operator, 2 values]);
 
-/// `io.k8s.apimachinery.pkg.apis.meta.v1.GetOptions`.
+/// `io.k8s.apimachinery.pkg.apis.meta.v1.GetOptions`: kind `GetOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GetOptions {
+    /// Optional.
     pub resource_version: Str,
 }
 
@@ -347,7 +382,9 @@ message!(GetOptions, GET_OPTIONS, [0 resource_version]);
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupKind`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GroupKind {
+    /// Required.
     pub group: Str,
+    /// Required.
     pub kind: Str,
 }
 
@@ -367,7 +404,9 @@ message!(GroupKind, GROUP_KIND, [0 group, 1 kind]);
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupResource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GroupResource {
+    /// Required.
     pub group: Str,
+    /// Required.
     pub resource: Str,
 }
 
@@ -387,7 +426,9 @@ message!(GroupResource, GROUP_RESOURCE, [0 group, 1 resource]);
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionForDiscovery`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GroupVersionForDiscovery {
+    /// Required.
     pub group_version: Str,
+    /// Required.
     pub version: Str,
 }
 
@@ -407,8 +448,11 @@ message!(GroupVersionForDiscovery, GROUP_VERSION_FOR_DISCOVERY, [0 group_version
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionKind`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GroupVersionKind {
+    /// Required.
     pub group: Str,
+    /// Required.
     pub version: Str,
+    /// Required.
     pub kind: Str,
 }
 
@@ -432,8 +476,11 @@ message!(GroupVersionKind, GROUP_VERSION_KIND, [0 group, 1 version, 2 kind]);
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionResource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GroupVersionResource {
+    /// Required.
     pub group: Str,
+    /// Required.
     pub version: Str,
+    /// Required.
     pub resource: Str,
 }
 
@@ -454,19 +501,30 @@ static GROUP_VERSION_RESOURCE: Schema = Schema {
 message_debug!(GroupVersionResource);
 message!(GroupVersionResource, GROUP_VERSION_RESOURCE, [0 group, 1 version, 2 resource]);
 
-/// `io.k8s.apimachinery.pkg.apis.meta.v1.ListOptions`.
+/// `io.k8s.apimachinery.pkg.apis.meta.v1.ListOptions`: kind `ListOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ListOptions {
+    /// Optional.
     pub label_selector: Str,
+    /// Optional.
     pub field_selector: Str,
+    /// Optional.
     pub watch: bool,
+    /// Optional.
     pub allow_watch_bookmarks: bool,
+    /// Optional.
     pub resource_version: Str,
+    /// Optional. Known values: `NotOlderThan`, `Exact`.
     pub resource_version_match: Str,
+    /// Optional; in seconds.
     pub timeout_seconds: Option<i64>,
+    /// Optional.
     pub limit: i64,
+    /// Optional.
     pub continue_: Str,
+    /// Optional.
     pub send_initial_events: Option<bool>,
+    /// Optional.
     pub shard_selector: Str,
 }
 
@@ -512,9 +570,11 @@ static LIST_OPTIONS: Schema = Schema {
 message_debug!(ListOptions);
 message!(ListOptions, LIST_OPTIONS, [0 label_selector, 1 field_selector, 2 watch, 3 allow_watch_bookmarks, 4 resource_version, 5 resource_version_match, 6 timeout_seconds, 7 limit, 8 continue_, 9 send_initial_events, 10 shard_selector]);
 
-/// `io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata`.
+/// `io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata`: kind `PartialObjectMetadata` of
+/// `meta.k8s.io/v1` and `meta.k8s.io/v1beta1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PartialObjectMetadata {
+    /// Optional.
     pub metadata: ObjectMeta,
 }
 
@@ -572,12 +632,16 @@ static PATCH: Schema = Schema {
 message_debug!(Patch);
 message!(Patch, PATCH, []);
 
-/// `io.k8s.apimachinery.pkg.apis.meta.v1.PatchOptions`.
+/// `io.k8s.apimachinery.pkg.apis.meta.v1.PatchOptions`: kind `PatchOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PatchOptions {
+    /// Optional. List type `atomic`.
     pub dry_run: Vec<Str>,
+    /// Optional.
     pub force: Option<bool>,
+    /// Optional.
     pub field_manager: Str,
+    /// Optional.
     pub field_validation: Str,
 }
 
@@ -607,7 +671,9 @@ message!(PatchOptions, PATCH_OPTIONS, [0 dry_run, 1 force, 2 field_manager, 3 fi
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.Preconditions`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Preconditions {
+    /// Optional; type `UID`.
     pub uid: Option<Str>,
+    /// Optional.
     pub resource_version: Option<Str>,
 }
 
@@ -627,6 +693,7 @@ message!(Preconditions, PRECONDITIONS, [0 uid, 1 resource_version]);
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.RootPaths`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RootPaths {
+    /// Required. List type `atomic`.
     pub paths: Vec<Str>,
 }
 
@@ -646,7 +713,9 @@ message!(RootPaths, ROOT_PATHS, [0 paths]);
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.ServerAddressByClientCIDR`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServerAddressByClientCIDR {
+    /// Required; `clientCIDR` in JSON.
     pub client_cidr: Str,
+    /// Required.
     pub server_address: Str,
 }
 
@@ -666,11 +735,14 @@ static SERVER_ADDRESS_BY_CLIENT_CIDR: Schema = Schema {
 message_debug!(ServerAddressByClientCIDR);
 message!(ServerAddressByClientCIDR, SERVER_ADDRESS_BY_CLIENT_CIDR, [0 client_cidr, 1 server_address]);
 
-/// `io.k8s.apimachinery.pkg.apis.meta.v1.UpdateOptions`.
+/// `io.k8s.apimachinery.pkg.apis.meta.v1.UpdateOptions`: kind `UpdateOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct UpdateOptions {
+    /// Optional. List type `atomic`.
     pub dry_run: Vec<Str>,
+    /// Optional.
     pub field_manager: Str,
+    /// Optional.
     pub field_validation: Str,
 }
 
@@ -696,9 +768,10 @@ static UPDATE_OPTIONS: Schema = Schema {
 message_debug!(UpdateOptions);
 message!(UpdateOptions, UPDATE_OPTIONS, [0 dry_run, 1 field_manager, 2 field_validation]);
 
-/// `io.k8s.apimachinery.pkg.apis.meta.v1.Verbs`.
+/// `io.k8s.apimachinery.pkg.apis.meta.v1.Verbs`. A bare list in JSON.
 #[derive(Clone, Default, PartialEq)]
 pub struct Verbs {
+    /// The items; the JSON is the bare list.
     pub items: Vec<Str>,
 }
 
@@ -715,10 +788,12 @@ static VERBS: Schema = Schema {
 message_debug!(Verbs);
 message!(Verbs, VERBS, [0 items]);
 
-/// `io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent`.
+/// `io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent`: kind `WatchEvent` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WatchEvent {
+    /// Required.
     pub type_: Str,
+    /// Required.
     pub object: RawExtension,
 }
 

@@ -12,8 +12,11 @@ use crate::facts::{field as f, merge as m};
 /// `io.k8s.api.networking.v1.HTTPIngressPath`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HTTPIngressPath {
+    /// Optional.
     pub path: Str,
+    /// Required. One of `Exact`, `Prefix`, `ImplementationSpecific`.
     pub path_type: Option<Str>,
+    /// Required.
     pub backend: IngressBackend,
 }
 
@@ -37,6 +40,7 @@ message!(HTTPIngressPath, HTTP_INGRESS_PATH, [0 path, 1 path_type, 2 backend]);
 /// `io.k8s.api.networking.v1.HTTPIngressRuleValue`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HTTPIngressRuleValue {
+    /// Required. List type `atomic`.
     pub paths: Vec<HTTPIngressPath>,
 }
 
@@ -53,10 +57,13 @@ static HTTP_INGRESS_RULE_VALUE: Schema = Schema {
 message_debug!(HTTPIngressRuleValue);
 message!(HTTPIngressRuleValue, HTTP_INGRESS_RULE_VALUE, [0 paths]);
 
-/// `io.k8s.api.networking.v1.IPAddress`.
+/// `io.k8s.api.networking.v1.IPAddress`: kind `IPAddress` of `networking.k8s.io/v1`,
+/// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct IPAddress {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: IPAddressSpec,
 }
 
@@ -98,6 +105,7 @@ pub type IPAddressList = List<IPAddress>;
 /// `io.k8s.api.networking.v1.IPAddressSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IPAddressSpec {
+    /// Required.
     pub parent_ref: Option<Box<ParentReference>>,
 }
 
@@ -117,7 +125,9 @@ message!(IPAddressSpec, IP_ADDRESS_SPEC, [0 parent_ref]);
 /// `io.k8s.api.networking.v1.IPBlock`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IPBlock {
+    /// Required.
     pub cidr: Str,
+    /// Optional. List type `atomic`.
     pub except: Vec<Str>,
 }
 
@@ -137,11 +147,14 @@ static IP_BLOCK: Schema = Schema {
 message_debug!(IPBlock);
 message!(IPBlock, IP_BLOCK, [0 cidr, 1 except]);
 
-/// `io.k8s.api.networking.v1.Ingress`.
+/// `io.k8s.api.networking.v1.Ingress`: kind `Ingress` of `networking.k8s.io/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Ingress {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: IngressSpec,
+    /// Optional.
     pub status: IngressStatus,
 }
 
@@ -184,7 +197,9 @@ pub type IngressList = List<Ingress>;
 /// `io.k8s.api.networking.v1.IngressBackend`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressBackend {
+    /// Optional.
     pub service: Option<Box<IngressServiceBackend>>,
+    /// Optional.
     pub resource: Option<Box<crate::core::v1::TypedLocalObjectReference>>,
 }
 
@@ -209,10 +224,13 @@ static INGRESS_BACKEND: Schema = Schema {
 message_debug!(IngressBackend);
 message!(IngressBackend, INGRESS_BACKEND, [0 service, 1 resource]);
 
-/// `io.k8s.api.networking.v1.IngressClass`.
+/// `io.k8s.api.networking.v1.IngressClass`: kind `IngressClass` of `networking.k8s.io/v1`,
+/// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressClass {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: IngressClassSpec,
 }
 
@@ -254,10 +272,15 @@ pub type IngressClassList = List<IngressClass>;
 /// `io.k8s.api.networking.v1.IngressClassParametersReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressClassParametersReference {
+    /// Optional.
     pub api_group: Option<Str>,
+    /// Required.
     pub kind: Str,
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub scope: Option<Str>,
+    /// Optional.
     pub namespace: Option<Str>,
 }
 
@@ -289,7 +312,9 @@ message!(IngressClassParametersReference, INGRESS_CLASS_PARAMETERS_REFERENCE, [0
 /// `io.k8s.api.networking.v1.IngressClassSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressClassSpec {
+    /// Optional.
     pub controller: Str,
+    /// Optional.
     pub parameters: Option<Box<IngressClassParametersReference>>,
 }
 
@@ -317,8 +342,11 @@ message!(IngressClassSpec, INGRESS_CLASS_SPEC, [0 controller, 1 parameters]);
 /// `io.k8s.api.networking.v1.IngressLoadBalancerIngress`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressLoadBalancerIngress {
+    /// Optional.
     pub ip: Str,
+    /// Optional.
     pub hostname: Str,
+    /// Optional. List type `atomic`.
     pub ports: Vec<IngressPortStatus>,
 }
 
@@ -342,6 +370,7 @@ message!(IngressLoadBalancerIngress, INGRESS_LOAD_BALANCER_INGRESS, [0 ip, 1 hos
 /// `io.k8s.api.networking.v1.IngressLoadBalancerStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressLoadBalancerStatus {
+    /// Optional. List type `atomic`.
     pub ingress: Vec<IngressLoadBalancerIngress>,
 }
 
@@ -367,8 +396,11 @@ message!(IngressLoadBalancerStatus, INGRESS_LOAD_BALANCER_STATUS, [0 ingress]);
 /// `io.k8s.api.networking.v1.IngressPortStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressPortStatus {
+    /// Required.
     pub port: i32,
+    /// Required. One of `TCP`, `UDP`, `SCTP`.
     pub protocol: Str,
+    /// Optional.
     pub error: Option<Str>,
 }
 
@@ -392,7 +424,9 @@ message!(IngressPortStatus, INGRESS_PORT_STATUS, [0 port, 1 protocol, 2 error]);
 /// `io.k8s.api.networking.v1.IngressRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressRule {
+    /// Optional.
     pub host: Str,
+    /// Optional.
     pub http: Option<Box<HTTPIngressRuleValue>>,
 }
 
@@ -421,6 +455,7 @@ message!(IngressRule, INGRESS_RULE, [0 host, 1 http]);
 /// `io.k8s.api.networking.v1.IngressRuleValue`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressRuleValue {
+    /// Optional.
     pub http: Option<Box<HTTPIngressRuleValue>>,
 }
 
@@ -440,7 +475,9 @@ message!(IngressRuleValue, INGRESS_RULE_VALUE, [0 http]);
 /// `io.k8s.api.networking.v1.IngressServiceBackend`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressServiceBackend {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub port: ServiceBackendPort,
 }
 
@@ -463,9 +500,13 @@ message!(IngressServiceBackend, INGRESS_SERVICE_BACKEND, [0 name, 1 port]);
 /// `io.k8s.api.networking.v1.IngressSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressSpec {
+    /// Optional.
     pub ingress_class_name: Option<Str>,
+    /// Optional.
     pub default_backend: Option<Box<IngressBackend>>,
+    /// Optional. List type `atomic`.
     pub tls: Vec<IngressTLS>,
+    /// Optional. List type `atomic`.
     pub rules: Vec<IngressRule>,
 }
 
@@ -490,6 +531,7 @@ message!(IngressSpec, INGRESS_SPEC, [0 ingress_class_name, 1 default_backend, 2 
 /// `io.k8s.api.networking.v1.IngressStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressStatus {
+    /// Optional.
     pub load_balancer: IngressLoadBalancerStatus,
 }
 
@@ -514,7 +556,9 @@ message!(IngressStatus, INGRESS_STATUS, [0 load_balancer]);
 /// `io.k8s.api.networking.v1.IngressTLS`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressTLS {
+    /// Optional. List type `atomic`.
     pub hosts: Vec<Str>,
+    /// Optional.
     pub secret_name: Str,
 }
 
@@ -534,10 +578,13 @@ static INGRESS_TLS: Schema = Schema {
 message_debug!(IngressTLS);
 message!(IngressTLS, INGRESS_TLS, [0 hosts, 1 secret_name]);
 
-/// `io.k8s.api.networking.v1.NetworkPolicy`.
+/// `io.k8s.api.networking.v1.NetworkPolicy`: kind `NetworkPolicy` of `networking.k8s.io/v1`,
+/// namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicy {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: NetworkPolicySpec,
 }
 
@@ -579,7 +626,9 @@ pub type NetworkPolicyList = List<NetworkPolicy>;
 /// `io.k8s.api.networking.v1.NetworkPolicyEgressRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyEgressRule {
+    /// Optional. List type `atomic`.
     pub ports: Vec<NetworkPolicyPort>,
+    /// Optional. List type `atomic`.
     pub to: Vec<NetworkPolicyPeer>,
 }
 
@@ -602,7 +651,9 @@ message!(NetworkPolicyEgressRule, NETWORK_POLICY_EGRESS_RULE, [0 ports, 1 to]);
 /// `io.k8s.api.networking.v1.NetworkPolicyIngressRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyIngressRule {
+    /// Optional. List type `atomic`.
     pub ports: Vec<NetworkPolicyPort>,
+    /// Optional. List type `atomic`.
     pub from: Vec<NetworkPolicyPeer>,
 }
 
@@ -625,8 +676,11 @@ message!(NetworkPolicyIngressRule, NETWORK_POLICY_INGRESS_RULE, [0 ports, 1 from
 /// `io.k8s.api.networking.v1.NetworkPolicyPeer`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyPeer {
+    /// Optional.
     pub pod_selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub ip_block: Option<Box<IPBlock>>,
 }
 
@@ -660,8 +714,11 @@ message!(NetworkPolicyPeer, NETWORK_POLICY_PEER, [0 pod_selector, 1 namespace_se
 /// `io.k8s.api.networking.v1.NetworkPolicyPort`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyPort {
+    /// Optional. One of `TCP`, `UDP`, `SCTP`.
     pub protocol: Option<Str>,
+    /// Optional.
     pub port: Option<IntOrString>,
+    /// Optional.
     pub end_port: Option<i32>,
 }
 
@@ -685,9 +742,13 @@ message!(NetworkPolicyPort, NETWORK_POLICY_PORT, [0 protocol, 1 port, 2 end_port
 /// `io.k8s.api.networking.v1.NetworkPolicySpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicySpec {
+    /// Optional.
     pub pod_selector: LabelSelector,
+    /// Optional. List type `atomic`.
     pub ingress: Vec<NetworkPolicyIngressRule>,
+    /// Optional. List type `atomic`.
     pub egress: Vec<NetworkPolicyEgressRule>,
+    /// Optional. Each one of `Ingress`, `Egress`. List type `atomic`.
     pub policy_types: Vec<Str>,
 }
 
@@ -723,9 +784,13 @@ message!(NetworkPolicySpec, NETWORK_POLICY_SPEC, [0 pod_selector, 1 ingress, 2 e
 /// `io.k8s.api.networking.v1.ParentReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ParentReference {
+    /// Optional.
     pub group: Str,
+    /// Required.
     pub resource: Str,
+    /// Optional.
     pub namespace: Str,
+    /// Required.
     pub name: Str,
 }
 
@@ -747,10 +812,12 @@ static PARENT_REFERENCE: Schema = Schema {
 message_debug!(ParentReference);
 message!(ParentReference, PARENT_REFERENCE, [0 group, 1 resource, 2 namespace, 3 name]);
 
-/// `io.k8s.api.networking.v1.ServiceBackendPort`.
+/// `io.k8s.api.networking.v1.ServiceBackendPort`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceBackendPort {
+    /// Optional.
     pub name: Str,
+    /// Optional.
     pub number: i32,
 }
 
@@ -767,11 +834,15 @@ static SERVICE_BACKEND_PORT: Schema = Schema {
 message_debug!(ServiceBackendPort);
 message!(ServiceBackendPort, SERVICE_BACKEND_PORT, [0 name, 1 number]);
 
-/// `io.k8s.api.networking.v1.ServiceCIDR`.
+/// `io.k8s.api.networking.v1.ServiceCIDR`: kind `ServiceCIDR` of `networking.k8s.io/v1`,
+/// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDR {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: ServiceCIDRSpec,
+    /// Optional.
     pub status: ServiceCIDRStatus,
 }
 
@@ -814,6 +885,7 @@ pub type ServiceCIDRList = List<ServiceCIDR>;
 /// `io.k8s.api.networking.v1.ServiceCIDRSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDRSpec {
+    /// Optional. List type `atomic`.
     pub cidrs: Vec<Str>,
 }
 
@@ -833,6 +905,7 @@ message!(ServiceCIDRSpec, SERVICE_CIDR_SPEC, [0 cidrs]);
 /// `io.k8s.api.networking.v1.ServiceCIDRStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDRStatus {
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
 }
 

@@ -12,8 +12,11 @@ use crate::facts::{field as f, merge as m};
 /// `io.k8s.api.networking.v1beta1.HTTPIngressPath`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HTTPIngressPath {
+    /// Optional.
     pub path: Str,
+    /// Optional. Known values: `Exact`, `Prefix`, `ImplementationSpecific`.
     pub path_type: Option<Str>,
+    /// Required.
     pub backend: IngressBackend,
 }
 
@@ -37,6 +40,7 @@ message!(HTTPIngressPath, HTTP_INGRESS_PATH, [0 path, 1 path_type, 2 backend]);
 /// `io.k8s.api.networking.v1beta1.HTTPIngressRuleValue`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HTTPIngressRuleValue {
+    /// Required. List type `atomic`.
     pub paths: Vec<HTTPIngressPath>,
 }
 
@@ -53,10 +57,13 @@ static HTTP_INGRESS_RULE_VALUE: Schema = Schema {
 message_debug!(HTTPIngressRuleValue);
 message!(HTTPIngressRuleValue, HTTP_INGRESS_RULE_VALUE, [0 paths]);
 
-/// `io.k8s.api.networking.v1beta1.IPAddress`.
+/// `io.k8s.api.networking.v1beta1.IPAddress`: kind `IPAddress` of `networking.k8s.io/v1beta1`,
+/// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct IPAddress {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: IPAddressSpec,
 }
 
@@ -98,6 +105,7 @@ pub type IPAddressList = List<IPAddress>;
 /// `io.k8s.api.networking.v1beta1.IPAddressSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IPAddressSpec {
+    /// Required.
     pub parent_ref: Option<Box<ParentReference>>,
 }
 
@@ -114,11 +122,15 @@ static IP_ADDRESS_SPEC: Schema = Schema {
 message_debug!(IPAddressSpec);
 message!(IPAddressSpec, IP_ADDRESS_SPEC, [0 parent_ref]);
 
-/// `io.k8s.api.networking.v1beta1.Ingress`.
+/// `io.k8s.api.networking.v1beta1.Ingress`: kind `Ingress` of `networking.k8s.io/v1beta1`,
+/// namespaced. Introduced in 1.14, deprecated in 1.19; use `Ingress` of `networking.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Ingress {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: IngressSpec,
+    /// Optional.
     pub status: IngressStatus,
 }
 
@@ -161,8 +173,11 @@ pub type IngressList = List<Ingress>;
 /// `io.k8s.api.networking.v1beta1.IngressBackend`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressBackend {
+    /// Optional.
     pub service_name: Str,
+    /// Optional.
     pub service_port: IntOrString,
+    /// Optional.
     pub resource: Option<Box<crate::core::v1::TypedLocalObjectReference>>,
 }
 
@@ -193,10 +208,14 @@ static INGRESS_BACKEND: Schema = Schema {
 message_debug!(IngressBackend);
 message!(IngressBackend, INGRESS_BACKEND, [0 service_name, 1 service_port, 2 resource]);
 
-/// `io.k8s.api.networking.v1beta1.IngressClass`.
+/// `io.k8s.api.networking.v1beta1.IngressClass`: kind `IngressClass` of
+/// `networking.k8s.io/v1beta1`, cluster-scoped. Introduced in 1.18, deprecated in 1.19; use
+/// `IngressClassList` of `networking.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressClass {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: IngressClassSpec,
 }
 
@@ -238,10 +257,15 @@ pub type IngressClassList = List<IngressClass>;
 /// `io.k8s.api.networking.v1beta1.IngressClassParametersReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressClassParametersReference {
+    /// Optional.
     pub api_group: Option<Str>,
+    /// Required.
     pub kind: Str,
+    /// Required.
     pub name: Str,
+    /// Required.
     pub scope: Option<Str>,
+    /// Optional.
     pub namespace: Option<Str>,
 }
 
@@ -273,7 +297,9 @@ message!(IngressClassParametersReference, INGRESS_CLASS_PARAMETERS_REFERENCE, [0
 /// `io.k8s.api.networking.v1beta1.IngressClassSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressClassSpec {
+    /// Optional.
     pub controller: Str,
+    /// Optional.
     pub parameters: Option<Box<IngressClassParametersReference>>,
 }
 
@@ -301,8 +327,11 @@ message!(IngressClassSpec, INGRESS_CLASS_SPEC, [0 controller, 1 parameters]);
 /// `io.k8s.api.networking.v1beta1.IngressLoadBalancerIngress`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressLoadBalancerIngress {
+    /// Optional.
     pub ip: Str,
+    /// Optional.
     pub hostname: Str,
+    /// Optional. List type `atomic`.
     pub ports: Vec<IngressPortStatus>,
 }
 
@@ -326,6 +355,7 @@ message!(IngressLoadBalancerIngress, INGRESS_LOAD_BALANCER_INGRESS, [0 ip, 1 hos
 /// `io.k8s.api.networking.v1beta1.IngressLoadBalancerStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressLoadBalancerStatus {
+    /// Optional. List type `atomic`.
     pub ingress: Vec<IngressLoadBalancerIngress>,
 }
 
@@ -351,8 +381,11 @@ message!(IngressLoadBalancerStatus, INGRESS_LOAD_BALANCER_STATUS, [0 ingress]);
 /// `io.k8s.api.networking.v1beta1.IngressPortStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressPortStatus {
+    /// Required.
     pub port: i32,
+    /// Required. One of `TCP`, `UDP`, `SCTP`.
     pub protocol: Str,
+    /// Optional.
     pub error: Option<Str>,
 }
 
@@ -376,7 +409,9 @@ message!(IngressPortStatus, INGRESS_PORT_STATUS, [0 port, 1 protocol, 2 error]);
 /// `io.k8s.api.networking.v1beta1.IngressRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressRule {
+    /// Optional.
     pub host: Str,
+    /// Optional.
     pub http: Option<Box<HTTPIngressRuleValue>>,
 }
 
@@ -405,6 +440,7 @@ message!(IngressRule, INGRESS_RULE, [0 host, 1 http]);
 /// `io.k8s.api.networking.v1beta1.IngressRuleValue`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressRuleValue {
+    /// Optional.
     pub http: Option<Box<HTTPIngressRuleValue>>,
 }
 
@@ -424,9 +460,13 @@ message!(IngressRuleValue, INGRESS_RULE_VALUE, [0 http]);
 /// `io.k8s.api.networking.v1beta1.IngressSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressSpec {
+    /// Optional.
     pub ingress_class_name: Option<Str>,
+    /// Optional.
     pub backend: Option<Box<IngressBackend>>,
+    /// Optional. List type `atomic`.
     pub tls: Vec<IngressTLS>,
+    /// Optional. List type `atomic`.
     pub rules: Vec<IngressRule>,
 }
 
@@ -451,6 +491,7 @@ message!(IngressSpec, INGRESS_SPEC, [0 ingress_class_name, 1 backend, 2 tls, 3 r
 /// `io.k8s.api.networking.v1beta1.IngressStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressStatus {
+    /// Optional.
     pub load_balancer: IngressLoadBalancerStatus,
 }
 
@@ -475,7 +516,9 @@ message!(IngressStatus, INGRESS_STATUS, [0 load_balancer]);
 /// `io.k8s.api.networking.v1beta1.IngressTLS`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressTLS {
+    /// Optional. List type `atomic`.
     pub hosts: Vec<Str>,
+    /// Optional.
     pub secret_name: Str,
 }
 
@@ -498,9 +541,13 @@ message!(IngressTLS, INGRESS_TLS, [0 hosts, 1 secret_name]);
 /// `io.k8s.api.networking.v1beta1.ParentReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ParentReference {
+    /// Optional.
     pub group: Str,
+    /// Required.
     pub resource: Str,
+    /// Optional.
     pub namespace: Str,
+    /// Required.
     pub name: Str,
 }
 
@@ -522,11 +569,15 @@ static PARENT_REFERENCE: Schema = Schema {
 message_debug!(ParentReference);
 message!(ParentReference, PARENT_REFERENCE, [0 group, 1 resource, 2 namespace, 3 name]);
 
-/// `io.k8s.api.networking.v1beta1.ServiceCIDR`.
+/// `io.k8s.api.networking.v1beta1.ServiceCIDR`: kind `ServiceCIDR` of `networking.k8s.io/v1beta1`,
+/// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDR {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: ServiceCIDRSpec,
+    /// Optional.
     pub status: ServiceCIDRStatus,
 }
 
@@ -569,6 +620,7 @@ pub type ServiceCIDRList = List<ServiceCIDR>;
 /// `io.k8s.api.networking.v1beta1.ServiceCIDRSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDRSpec {
+    /// Optional. List type `atomic`.
     pub cidrs: Vec<Str>,
 }
 
@@ -588,6 +640,7 @@ message!(ServiceCIDRSpec, SERVICE_CIDR_SPEC, [0 cidrs]);
 /// `io.k8s.api.networking.v1beta1.ServiceCIDRStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDRStatus {
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
 }
 

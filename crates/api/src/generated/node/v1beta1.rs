@@ -12,6 +12,8 @@ use crate::facts::field as f;
 /// `io.k8s.api.node.v1beta1.Overhead`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Overhead {
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub pod_fixed: BTreeMap<Str, Quantity>,
 }
 
@@ -33,12 +35,17 @@ static OVERHEAD: Schema = Schema {
 message_debug!(Overhead);
 message!(Overhead, OVERHEAD, [0 pod_fixed]);
 
-/// `io.k8s.api.node.v1beta1.RuntimeClass`.
+/// `io.k8s.api.node.v1beta1.RuntimeClass`: kind `RuntimeClass` of `node.k8s.io/v1beta1`,
+/// cluster-scoped. Introduced in 1.13, deprecated in 1.22.
 #[derive(Clone, Default, PartialEq)]
 pub struct RuntimeClass {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub handler: Str,
+    /// Optional.
     pub overhead: Option<Box<Overhead>>,
+    /// Optional.
     pub scheduling: Option<Box<Scheduling>>,
 }
 
@@ -82,7 +89,9 @@ pub type RuntimeClassList = List<RuntimeClass>;
 /// `io.k8s.api.node.v1beta1.Scheduling`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Scheduling {
+    /// Optional. Map type `atomic`.
     pub node_selector: BTreeMap<Str, Str>,
+    /// Optional. List type `atomic`.
     pub tolerations: Vec<crate::core::v1::Toleration>,
 }
 

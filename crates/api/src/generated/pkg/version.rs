@@ -8,18 +8,31 @@ use crate::facts::field as f;
 /// `io.k8s.apimachinery.pkg.version.Info`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Info {
+    /// Required.
     pub major: Str,
+    /// Required.
     pub minor: Str,
+    /// Optional.
     pub emulation_major: Str,
+    /// Optional.
     pub emulation_minor: Str,
+    /// Optional.
     pub min_compatibility_major: Str,
+    /// Optional.
     pub min_compatibility_minor: Str,
+    /// Required.
     pub git_version: Str,
+    /// Required.
     pub git_commit: Str,
+    /// Required.
     pub git_tree_state: Str,
+    /// Required.
     pub build_date: Str,
+    /// Required.
     pub go_version: Str,
+    /// Required.
     pub compiler: Str,
+    /// Required.
     pub platform: Str,
 }
 

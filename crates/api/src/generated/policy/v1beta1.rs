@@ -12,10 +12,13 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
-/// `io.k8s.api.policy.v1beta1.Eviction`.
+/// `io.k8s.api.policy.v1beta1.Eviction`: kind `Eviction` of `policy/v1beta1`, namespaced.
+/// Introduced in 1.5, deprecated in 1.22.
 #[derive(Clone, Default, PartialEq)]
 pub struct Eviction {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub delete_options: Option<Box<crate::meta::v1::DeleteOptions>>,
 }
 
@@ -59,11 +62,16 @@ resource!(
 /// A list of [`Eviction`].
 pub type EvictionList = List<Eviction>;
 
-/// `io.k8s.api.policy.v1beta1.PodDisruptionBudget`.
+/// `io.k8s.api.policy.v1beta1.PodDisruptionBudget`: kind `PodDisruptionBudget` of `policy/v1beta1`,
+/// namespaced. Introduced in 1.5, deprecated in 1.21, removed in 1.25; use `PodDisruptionBudget` of
+/// `policy/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodDisruptionBudget {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: PodDisruptionBudgetSpec,
+    /// Optional.
     pub status: PodDisruptionBudgetStatus,
 }
 
@@ -106,9 +114,13 @@ pub type PodDisruptionBudgetList = List<PodDisruptionBudget>;
 /// `io.k8s.api.policy.v1beta1.PodDisruptionBudgetSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodDisruptionBudgetSpec {
+    /// Optional.
     pub min_available: Option<IntOrString>,
+    /// Optional.
     pub selector: Option<Box<LabelSelector>>,
+    /// Optional.
     pub max_unavailable: Option<IntOrString>,
+    /// Optional. One of `IfHealthyBudget`, `AlwaysAllow`.
     pub unhealthy_pod_eviction_policy: Option<Str>,
 }
 
@@ -148,12 +160,19 @@ message!(PodDisruptionBudgetSpec, POD_DISRUPTION_BUDGET_SPEC, [0 min_available, 
 /// `io.k8s.api.policy.v1beta1.PodDisruptionBudgetStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodDisruptionBudgetStatus {
+    /// Optional.
     pub observed_generation: i64,
+    /// Optional.
     pub disrupted_pods: BTreeMap<Str, Time>,
+    /// Optional.
     pub disruptions_allowed: i32,
+    /// Optional.
     pub current_healthy: i32,
+    /// Optional.
     pub desired_healthy: i32,
+    /// Optional.
     pub expected_pods: i32,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
 }
 

@@ -10,6 +10,7 @@ use crate::facts::field as f;
 /// `io.k8s.api.rbac.v1.AggregationRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AggregationRule {
+    /// Optional. List type `atomic`.
     pub cluster_role_selectors: Vec<LabelSelector>,
 }
 
@@ -32,11 +33,15 @@ static AGGREGATION_RULE: Schema = Schema {
 message_debug!(AggregationRule);
 message!(AggregationRule, AGGREGATION_RULE, [0 cluster_role_selectors]);
 
-/// `io.k8s.api.rbac.v1.ClusterRole`.
+/// `io.k8s.api.rbac.v1.ClusterRole`: kind `ClusterRole` of `rbac.authorization.k8s.io/v1`,
+/// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ClusterRole {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional. List type `atomic`.
     pub rules: Vec<PolicyRule>,
+    /// Optional.
     pub aggregation_rule: Option<Box<AggregationRule>>,
 }
 
@@ -76,11 +81,15 @@ resource!(
 /// A list of [`ClusterRole`].
 pub type ClusterRoleList = List<ClusterRole>;
 
-/// `io.k8s.api.rbac.v1.ClusterRoleBinding`.
+/// `io.k8s.api.rbac.v1.ClusterRoleBinding`: kind `ClusterRoleBinding` of
+/// `rbac.authorization.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ClusterRoleBinding {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional. List type `atomic`.
     pub subjects: Vec<Subject>,
+    /// Required.
     pub role_ref: RoleRef,
 }
 
@@ -123,10 +132,15 @@ pub type ClusterRoleBindingList = List<ClusterRoleBinding>;
 /// `io.k8s.api.rbac.v1.PolicyRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PolicyRule {
+    /// Required. List type `atomic`.
     pub verbs: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub api_groups: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub resources: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub resource_names: Vec<Str>,
+    /// Optional; `nonResourceURLs` in JSON. List type `atomic`.
     pub non_resource_urls: Vec<Str>,
 }
 
@@ -155,10 +169,12 @@ static POLICY_RULE: Schema = Schema {
 message_debug!(PolicyRule);
 message!(PolicyRule, POLICY_RULE, [0 verbs, 1 api_groups, 2 resources, 3 resource_names, 4 non_resource_urls]);
 
-/// `io.k8s.api.rbac.v1.Role`.
+/// `io.k8s.api.rbac.v1.Role`: kind `Role` of `rbac.authorization.k8s.io/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Role {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional. List type `atomic`.
     pub rules: Vec<PolicyRule>,
 }
 
@@ -197,11 +213,15 @@ resource!(
 /// A list of [`Role`].
 pub type RoleList = List<Role>;
 
-/// `io.k8s.api.rbac.v1.RoleBinding`.
+/// `io.k8s.api.rbac.v1.RoleBinding`: kind `RoleBinding` of `rbac.authorization.k8s.io/v1`,
+/// namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct RoleBinding {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional. List type `atomic`.
     pub subjects: Vec<Subject>,
+    /// Required.
     pub role_ref: RoleRef,
 }
 
@@ -241,11 +261,14 @@ resource!(
 /// A list of [`RoleBinding`].
 pub type RoleBindingList = List<RoleBinding>;
 
-/// `io.k8s.api.rbac.v1.RoleRef`.
+/// `io.k8s.api.rbac.v1.RoleRef`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RoleRef {
+    /// Optional.
     pub api_group: Str,
+    /// Required.
     pub kind: Str,
+    /// Required.
     pub name: Str,
 }
 
@@ -266,12 +289,16 @@ static ROLE_REF: Schema = Schema {
 message_debug!(RoleRef);
 message!(RoleRef, ROLE_REF, [0 api_group, 1 kind, 2 name]);
 
-/// `io.k8s.api.rbac.v1.Subject`.
+/// `io.k8s.api.rbac.v1.Subject`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Subject {
+    /// Required.
     pub kind: Str,
+    /// Optional.
     pub api_group: Str,
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub namespace: Str,
 }
 

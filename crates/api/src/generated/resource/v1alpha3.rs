@@ -12,6 +12,7 @@ use crate::facts::{field as f, merge as m};
 /// `io.k8s.api.resource.v1alpha3.CELDeviceSelector`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CELDeviceSelector {
+    /// Required.
     pub expression: Str,
 }
 
@@ -31,6 +32,7 @@ message!(CELDeviceSelector, CEL_DEVICE_SELECTOR, [0 expression]);
 /// `io.k8s.api.resource.v1alpha3.DeviceSelector`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceSelector {
+    /// Optional.
     pub cel: Option<Box<CELDeviceSelector>>,
 }
 
@@ -50,9 +52,13 @@ message!(DeviceSelector, DEVICE_SELECTOR, [0 cel]);
 /// `io.k8s.api.resource.v1alpha3.DeviceTaint`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaint {
+    /// Required.
     pub key: Str,
+    /// Optional.
     pub value: Str,
+    /// Required. One of `None`, `NoSchedule`, `NoExecute`.
     pub effect: Str,
+    /// Optional.
     pub time_added: Option<Time>,
 }
 
@@ -74,11 +80,15 @@ static DEVICE_TAINT: Schema = Schema {
 message_debug!(DeviceTaint);
 message!(DeviceTaint, DEVICE_TAINT, [0 key, 1 value, 2 effect, 3 time_added]);
 
-/// `io.k8s.api.resource.v1alpha3.DeviceTaintRule`.
+/// `io.k8s.api.resource.v1alpha3.DeviceTaintRule`: kind `DeviceTaintRule` of
+/// `resource.k8s.io/v1alpha3`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaintRule {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: DeviceTaintRuleSpec,
+    /// Optional.
     pub status: DeviceTaintRuleStatus,
 }
 
@@ -121,7 +131,9 @@ pub type DeviceTaintRuleList = List<DeviceTaintRule>;
 /// `io.k8s.api.resource.v1alpha3.DeviceTaintRuleSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaintRuleSpec {
+    /// Optional.
     pub device_selector: Option<Box<DeviceTaintSelector>>,
+    /// Required.
     pub taint: DeviceTaint,
 }
 
@@ -144,6 +156,7 @@ message!(DeviceTaintRuleSpec, DEVICE_TAINT_RULE_SPEC, [0 device_selector, 1 tain
 /// `io.k8s.api.resource.v1alpha3.DeviceTaintRuleStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaintRuleStatus {
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
 }
 
@@ -170,8 +183,11 @@ message!(DeviceTaintRuleStatus, DEVICE_TAINT_RULE_STATUS, [0 conditions]);
 /// `io.k8s.api.resource.v1alpha3.DeviceTaintSelector`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaintSelector {
+    /// Optional.
     pub driver: Option<Str>,
+    /// Optional.
     pub pool: Option<Str>,
+    /// Optional.
     pub device: Option<Str>,
 }
 
@@ -195,15 +211,25 @@ message!(DeviceTaintSelector, DEVICE_TAINT_SELECTOR, [0 driver, 1 pool, 2 device
 /// `io.k8s.api.resource.v1alpha3.PoolStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PoolStatus {
+    /// Required.
     pub driver: Str,
+    /// Required.
     pub pool_name: Str,
+    /// Required.
     pub generation: i64,
+    /// Optional.
     pub resource_slice_count: Option<i32>,
+    /// Optional.
     pub total_devices: Option<i32>,
+    /// Optional.
     pub allocated_devices: Option<i32>,
+    /// Optional.
     pub available_devices: Option<i32>,
+    /// Optional.
     pub unavailable_devices: Option<i32>,
+    /// Optional.
     pub node_name: Option<Str>,
+    /// Optional.
     pub validation_error: Option<Str>,
 }
 
@@ -242,11 +268,15 @@ static POOL_STATUS: Schema = Schema {
 message_debug!(PoolStatus);
 message!(PoolStatus, POOL_STATUS, [0 driver, 1 pool_name, 2 generation, 3 resource_slice_count, 4 total_devices, 5 allocated_devices, 6 available_devices, 7 unavailable_devices, 8 node_name, 9 validation_error]);
 
-/// `io.k8s.api.resource.v1alpha3.ResourcePoolStatusRequest`.
+/// `io.k8s.api.resource.v1alpha3.ResourcePoolStatusRequest`: kind `ResourcePoolStatusRequest` of
+/// `resource.k8s.io/v1alpha3`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourcePoolStatusRequest {
+    /// Required.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: ResourcePoolStatusRequestSpec,
+    /// Optional.
     pub status: Option<Box<ResourcePoolStatusRequestStatus>>,
 }
 
@@ -294,8 +324,11 @@ pub type ResourcePoolStatusRequestList = List<ResourcePoolStatusRequest>;
 /// `io.k8s.api.resource.v1alpha3.ResourcePoolStatusRequestSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourcePoolStatusRequestSpec {
+    /// Required.
     pub driver: Str,
+    /// Optional.
     pub pool_name: Option<Str>,
+    /// Optional; default `100`.
     pub limit: Option<i32>,
 }
 
@@ -319,8 +352,11 @@ message!(ResourcePoolStatusRequestSpec, RESOURCE_POOL_STATUS_REQUEST_SPEC, [0 dr
 /// `io.k8s.api.resource.v1alpha3.ResourcePoolStatusRequestStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourcePoolStatusRequestStatus {
+    /// Required.
     pub pool_count: Option<i32>,
+    /// Optional. List type `atomic`.
     pub pools: Vec<PoolStatus>,
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
 }
 

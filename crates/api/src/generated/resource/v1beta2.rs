@@ -15,12 +15,19 @@ use crate::facts::{field as f, merge as m};
 /// `io.k8s.api.resource.v1beta2.AllocatedDeviceStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AllocatedDeviceStatus {
+    /// Required.
     pub driver: Str,
+    /// Required.
     pub pool: Str,
+    /// Required.
     pub device: Str,
+    /// Optional; `shareID` in JSON.
     pub share_id: Option<Str>,
+    /// Optional. List type `map` by `type`.
     pub conditions: Vec<Condition>,
+    /// Optional.
     pub data: Option<RawExtension>,
+    /// Optional.
     pub network_data: Option<Box<NetworkDeviceData>>,
 }
 
@@ -62,8 +69,11 @@ message!(AllocatedDeviceStatus, ALLOCATED_DEVICE_STATUS, [0 driver, 1 pool, 2 de
 /// `io.k8s.api.resource.v1beta2.AllocationResult`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AllocationResult {
+    /// Optional.
     pub devices: DeviceAllocationResult,
+    /// Optional.
     pub node_selector: Option<Box<crate::core::v1::NodeSelector>>,
+    /// Optional.
     pub allocation_timestamp: Option<Time>,
 }
 
@@ -97,6 +107,7 @@ message!(AllocationResult, ALLOCATION_RESULT, [0 devices, 1 node_selector, 2 all
 /// `io.k8s.api.resource.v1beta2.CELDeviceSelector`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CELDeviceSelector {
+    /// Required.
     pub expression: Str,
 }
 
@@ -116,8 +127,11 @@ message!(CELDeviceSelector, CEL_DEVICE_SELECTOR, [0 expression]);
 /// `io.k8s.api.resource.v1beta2.CapacityRequestPolicy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CapacityRequestPolicy {
+    /// Optional.
     pub default: Option<Quantity>,
+    /// Optional. List type `atomic`.
     pub valid_values: Vec<Quantity>,
+    /// Optional.
     pub valid_range: Option<Box<CapacityRequestPolicyRange>>,
 }
 
@@ -152,8 +166,11 @@ message!(CapacityRequestPolicy, CAPACITY_REQUEST_POLICY, [0 default, 1 valid_val
 /// `io.k8s.api.resource.v1beta2.CapacityRequestPolicyRange`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CapacityRequestPolicyRange {
+    /// Required.
     pub min: Option<Quantity>,
+    /// Optional.
     pub max: Option<Quantity>,
+    /// Optional.
     pub step: Option<Quantity>,
 }
 
@@ -177,6 +194,7 @@ message!(CapacityRequestPolicyRange, CAPACITY_REQUEST_POLICY_RANGE, [0 min, 1 ma
 /// `io.k8s.api.resource.v1beta2.CapacityRequirements`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CapacityRequirements {
+    /// Optional.
     pub requests: BTreeMap<Str, Quantity>,
 }
 
@@ -201,6 +219,7 @@ message!(CapacityRequirements, CAPACITY_REQUIREMENTS, [0 requests]);
 /// `io.k8s.api.resource.v1beta2.Counter`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Counter {
+    /// Required.
     pub value: Quantity,
 }
 
@@ -220,7 +239,9 @@ message!(Counter, COUNTER, [0 value]);
 /// `io.k8s.api.resource.v1beta2.CounterSet`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CounterSet {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub counters: BTreeMap<Str, Counter>,
 }
 
@@ -243,18 +264,32 @@ message!(CounterSet, COUNTER_SET, [0 name, 1 counters]);
 /// `io.k8s.api.resource.v1beta2.Device`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Device {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub attributes: BTreeMap<Str, DeviceAttribute>,
+    /// Optional.
     pub capacity: BTreeMap<Str, DeviceCapacity>,
+    /// Optional. List type `atomic`.
     pub consumes_counters: Vec<DeviceCounterConsumption>,
+    /// Optional.
     pub node_name: Option<Str>,
+    /// Optional.
     pub node_selector: Option<Box<crate::core::v1::NodeSelector>>,
+    /// Optional.
     pub all_nodes: Option<bool>,
+    /// Optional. List type `atomic`.
     pub taints: Vec<DeviceTaint>,
+    /// Optional.
     pub binds_to_node: Option<bool>,
+    /// Optional. List type `atomic`.
     pub binding_conditions: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub binding_failure_conditions: Vec<Str>,
+    /// Optional.
     pub allow_multiple_allocations: Option<bool>,
+    /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
+    /// and 14 more.
     pub node_allocatable_resource_mappings: BTreeMap<Str, NodeAllocatableResourceMapping>,
 }
 
@@ -318,8 +353,11 @@ message!(Device, DEVICE, [0 name, 1 attributes, 2 capacity, 3 consumes_counters,
 /// `io.k8s.api.resource.v1beta2.DeviceAllocationConfiguration`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceAllocationConfiguration {
+    /// Required. One of `FromClass`, `FromClaim`.
     pub source: Str,
+    /// Optional. List type `atomic`.
     pub requests: Vec<Str>,
+    /// Optional.
     pub opaque: Option<Box<OpaqueDeviceConfiguration>>,
 }
 
@@ -350,7 +388,9 @@ message!(DeviceAllocationConfiguration, DEVICE_ALLOCATION_CONFIGURATION, [0 sour
 /// `io.k8s.api.resource.v1beta2.DeviceAllocationResult`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceAllocationResult {
+    /// Optional. List type `atomic`.
     pub results: Vec<DeviceRequestAllocationResult>,
+    /// Optional. List type `atomic`.
     pub config: Vec<DeviceAllocationConfiguration>,
 }
 
@@ -385,13 +425,21 @@ message!(DeviceAllocationResult, DEVICE_ALLOCATION_RESULT, [0 results, 1 config]
 /// `io.k8s.api.resource.v1beta2.DeviceAttribute`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceAttribute {
+    /// Optional.
     pub int: Option<i64>,
+    /// Optional.
     pub bool: Option<bool>,
+    /// Optional.
     pub string: Option<Str>,
+    /// Optional.
     pub version: Option<Str>,
+    /// Optional. List type `atomic`.
     pub ints: Vec<i64>,
+    /// Optional. List type `atomic`.
     pub bools: Vec<bool>,
+    /// Optional. List type `atomic`.
     pub strings: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub versions: Vec<Str>,
 }
 
@@ -429,7 +477,9 @@ message!(DeviceAttribute, DEVICE_ATTRIBUTE, [0 int, 1 bool, 2 string, 3 version,
 /// `io.k8s.api.resource.v1beta2.DeviceCapacity`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceCapacity {
+    /// Required.
     pub value: Quantity,
+    /// Optional.
     pub request_policy: Option<Box<CapacityRequestPolicy>>,
 }
 
@@ -452,8 +502,11 @@ message!(DeviceCapacity, DEVICE_CAPACITY, [0 value, 1 request_policy]);
 /// `io.k8s.api.resource.v1beta2.DeviceClaim`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceClaim {
+    /// Optional. List type `atomic`.
     pub requests: Vec<DeviceRequest>,
+    /// Optional. List type `atomic`.
     pub constraints: Vec<DeviceConstraint>,
+    /// Optional. List type `atomic`.
     pub config: Vec<DeviceClaimConfiguration>,
 }
 
@@ -477,7 +530,9 @@ message!(DeviceClaim, DEVICE_CLAIM, [0 requests, 1 constraints, 2 config]);
 /// `io.k8s.api.resource.v1beta2.DeviceClaimConfiguration`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceClaimConfiguration {
+    /// Optional. List type `atomic`.
     pub requests: Vec<Str>,
+    /// Optional.
     pub opaque: Option<Box<OpaqueDeviceConfiguration>>,
 }
 
@@ -503,10 +558,13 @@ static DEVICE_CLAIM_CONFIGURATION: Schema = Schema {
 message_debug!(DeviceClaimConfiguration);
 message!(DeviceClaimConfiguration, DEVICE_CLAIM_CONFIGURATION, [0 requests, 1 opaque]);
 
-/// `io.k8s.api.resource.v1beta2.DeviceClass`.
+/// `io.k8s.api.resource.v1beta2.DeviceClass`: kind `DeviceClass` of `resource.k8s.io/v1beta2`,
+/// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceClass {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: DeviceClassSpec,
 }
 
@@ -548,6 +606,7 @@ pub type DeviceClassList = List<DeviceClass>;
 /// `io.k8s.api.resource.v1beta2.DeviceClassConfiguration`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceClassConfiguration {
+    /// Optional.
     pub opaque: Option<Box<OpaqueDeviceConfiguration>>,
 }
 
@@ -570,8 +629,11 @@ message!(DeviceClassConfiguration, DEVICE_CLASS_CONFIGURATION, [0 opaque]);
 /// `io.k8s.api.resource.v1beta2.DeviceClassSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceClassSpec {
+    /// Optional. List type `atomic`.
     pub selectors: Vec<DeviceSelector>,
+    /// Optional. List type `atomic`.
     pub config: Vec<DeviceClassConfiguration>,
+    /// Optional.
     pub extended_resource_name: Option<Str>,
 }
 
@@ -595,6 +657,7 @@ message!(DeviceClassSpec, DEVICE_CLASS_SPEC, [0 selectors, 1 config, 2 extended_
 /// `io.k8s.api.resource.v1beta2.DeviceConfiguration`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceConfiguration {
+    /// Optional.
     pub opaque: Option<Box<OpaqueDeviceConfiguration>>,
 }
 
@@ -614,8 +677,11 @@ message!(DeviceConfiguration, DEVICE_CONFIGURATION, [0 opaque]);
 /// `io.k8s.api.resource.v1beta2.DeviceConstraint`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceConstraint {
+    /// Optional. List type `atomic`.
     pub requests: Vec<Str>,
+    /// Optional; type `FullyQualifiedName`.
     pub match_attribute: Option<Str>,
+    /// Optional; type `FullyQualifiedName`.
     pub distinct_attribute: Option<Str>,
 }
 
@@ -639,7 +705,9 @@ message!(DeviceConstraint, DEVICE_CONSTRAINT, [0 requests, 1 match_attribute, 2 
 /// `io.k8s.api.resource.v1beta2.DeviceCounterConsumption`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceCounterConsumption {
+    /// Required.
     pub counter_set: Str,
+    /// Required.
     pub counters: BTreeMap<Str, Counter>,
 }
 
@@ -662,8 +730,11 @@ message!(DeviceCounterConsumption, DEVICE_COUNTER_CONSUMPTION, [0 counter_set, 1
 /// `io.k8s.api.resource.v1beta2.DeviceRequest`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceRequest {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub exactly: Option<Box<ExactDeviceRequest>>,
+    /// Optional. List type `atomic`.
     pub first_available: Vec<DeviceSubRequest>,
 }
 
@@ -687,15 +758,25 @@ message!(DeviceRequest, DEVICE_REQUEST, [0 name, 1 exactly, 2 first_available]);
 /// `io.k8s.api.resource.v1beta2.DeviceRequestAllocationResult`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceRequestAllocationResult {
+    /// Required.
     pub request: Str,
+    /// Required.
     pub driver: Str,
+    /// Required.
     pub pool: Str,
+    /// Required.
     pub device: Str,
+    /// Optional.
     pub admin_access: Option<bool>,
+    /// Optional. List type `atomic`.
     pub tolerations: Vec<DeviceToleration>,
+    /// Optional. List type `atomic`.
     pub binding_conditions: Vec<Str>,
+    /// Optional. List type `atomic`.
     pub binding_failure_conditions: Vec<Str>,
+    /// Optional; `shareID` in JSON; type `UID`.
     pub share_id: Option<Str>,
+    /// Optional.
     pub consumed_capacity: BTreeMap<Str, Quantity>,
 }
 
@@ -742,6 +823,7 @@ message!(DeviceRequestAllocationResult, DEVICE_REQUEST_ALLOCATION_RESULT, [0 req
 /// `io.k8s.api.resource.v1beta2.DeviceSelector`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceSelector {
+    /// Optional.
     pub cel: Option<Box<CELDeviceSelector>>,
 }
 
@@ -761,12 +843,19 @@ message!(DeviceSelector, DEVICE_SELECTOR, [0 cel]);
 /// `io.k8s.api.resource.v1beta2.DeviceSubRequest`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceSubRequest {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub device_class_name: Str,
+    /// Optional. List type `atomic`.
     pub selectors: Vec<DeviceSelector>,
+    /// Optional. One of `ExactCount`, `All`.
     pub allocation_mode: Str,
+    /// Optional.
     pub count: i64,
+    /// Optional. List type `atomic`.
     pub tolerations: Vec<DeviceToleration>,
+    /// Optional.
     pub capacity: Option<Box<CapacityRequirements>>,
 }
 
@@ -802,9 +891,13 @@ message!(DeviceSubRequest, DEVICE_SUB_REQUEST, [0 name, 1 device_class_name, 2 s
 /// `io.k8s.api.resource.v1beta2.DeviceTaint`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaint {
+    /// Required.
     pub key: Str,
+    /// Optional.
     pub value: Str,
+    /// Required. One of `None`, `NoSchedule`, `NoExecute`.
     pub effect: Str,
+    /// Optional.
     pub time_added: Option<Time>,
 }
 
@@ -826,11 +919,15 @@ static DEVICE_TAINT: Schema = Schema {
 message_debug!(DeviceTaint);
 message!(DeviceTaint, DEVICE_TAINT, [0 key, 1 value, 2 effect, 3 time_added]);
 
-/// `io.k8s.api.resource.v1beta2.DeviceTaintRule`.
+/// `io.k8s.api.resource.v1beta2.DeviceTaintRule`: kind `DeviceTaintRule` of
+/// `resource.k8s.io/v1beta2`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaintRule {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: DeviceTaintRuleSpec,
+    /// Optional.
     pub status: DeviceTaintRuleStatus,
 }
 
@@ -873,7 +970,9 @@ pub type DeviceTaintRuleList = List<DeviceTaintRule>;
 /// `io.k8s.api.resource.v1beta2.DeviceTaintRuleSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaintRuleSpec {
+    /// Optional.
     pub device_selector: Option<Box<DeviceTaintSelector>>,
+    /// Required.
     pub taint: DeviceTaint,
 }
 
@@ -896,6 +995,7 @@ message!(DeviceTaintRuleSpec, DEVICE_TAINT_RULE_SPEC, [0 device_selector, 1 tain
 /// `io.k8s.api.resource.v1beta2.DeviceTaintRuleStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaintRuleStatus {
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
 }
 
@@ -922,8 +1022,11 @@ message!(DeviceTaintRuleStatus, DEVICE_TAINT_RULE_STATUS, [0 conditions]);
 /// `io.k8s.api.resource.v1beta2.DeviceTaintSelector`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceTaintSelector {
+    /// Optional.
     pub driver: Option<Str>,
+    /// Optional.
     pub pool: Option<Str>,
+    /// Optional.
     pub device: Option<Str>,
 }
 
@@ -947,10 +1050,15 @@ message!(DeviceTaintSelector, DEVICE_TAINT_SELECTOR, [0 driver, 1 pool, 2 device
 /// `io.k8s.api.resource.v1beta2.DeviceToleration`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeviceToleration {
+    /// Optional.
     pub key: Str,
+    /// Optional. One of `Exists`, `Equal`; default `Equal`.
     pub operator: Str,
+    /// Optional.
     pub value: Str,
+    /// Optional. One of `None`, `NoSchedule`, `NoExecute`.
     pub effect: Str,
+    /// Optional; in seconds.
     pub toleration_seconds: Option<i64>,
 }
 
@@ -982,12 +1090,19 @@ message!(DeviceToleration, DEVICE_TOLERATION, [0 key, 1 operator, 2 value, 3 eff
 /// `io.k8s.api.resource.v1beta2.ExactDeviceRequest`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExactDeviceRequest {
+    /// Required.
     pub device_class_name: Str,
+    /// Optional. List type `atomic`.
     pub selectors: Vec<DeviceSelector>,
+    /// Optional. One of `ExactCount`, `All`.
     pub allocation_mode: Str,
+    /// Optional.
     pub count: i64,
+    /// Optional.
     pub admin_access: Option<bool>,
+    /// Optional. List type `atomic`.
     pub tolerations: Vec<DeviceToleration>,
+    /// Optional.
     pub capacity: Option<Box<CapacityRequirements>>,
 }
 
@@ -1023,8 +1138,11 @@ message!(ExactDeviceRequest, EXACT_DEVICE_REQUEST, [0 device_class_name, 1 selec
 /// `io.k8s.api.resource.v1beta2.NetworkDeviceData`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkDeviceData {
+    /// Optional.
     pub interface_name: Str,
+    /// Optional. List type `atomic`.
     pub ips: Vec<Str>,
+    /// Optional.
     pub hardware_address: Str,
 }
 
@@ -1048,7 +1166,9 @@ message!(NetworkDeviceData, NETWORK_DEVICE_DATA, [0 interface_name, 1 ips, 2 har
 /// `io.k8s.api.resource.v1beta2.NodeAllocatableResourceMapping`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeAllocatableResourceMapping {
+    /// Optional; type `QualifiedName`.
     pub capacity_key: Option<Str>,
+    /// Optional.
     pub allocation_multiplier: Option<Quantity>,
 }
 
@@ -1076,7 +1196,9 @@ message!(NodeAllocatableResourceMapping, NODE_ALLOCATABLE_RESOURCE_MAPPING, [0 c
 /// `io.k8s.api.resource.v1beta2.OpaqueDeviceConfiguration`.
 #[derive(Clone, Default, PartialEq)]
 pub struct OpaqueDeviceConfiguration {
+    /// Required.
     pub driver: Str,
+    /// Required.
     pub parameters: RawExtension,
 }
 
@@ -1101,11 +1223,15 @@ static OPAQUE_DEVICE_CONFIGURATION: Schema = Schema {
 message_debug!(OpaqueDeviceConfiguration);
 message!(OpaqueDeviceConfiguration, OPAQUE_DEVICE_CONFIGURATION, [0 driver, 1 parameters]);
 
-/// `io.k8s.api.resource.v1beta2.ResourceClaim`.
+/// `io.k8s.api.resource.v1beta2.ResourceClaim`: kind `ResourceClaim` of `resource.k8s.io/v1beta2`,
+/// namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaim {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: ResourceClaimSpec,
+    /// Optional.
     pub status: ResourceClaimStatus,
 }
 
@@ -1148,9 +1274,13 @@ pub type ResourceClaimList = List<ResourceClaim>;
 /// `io.k8s.api.resource.v1beta2.ResourceClaimConsumerReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimConsumerReference {
+    /// Optional.
     pub api_group: Str,
+    /// Required.
     pub resource: Str,
+    /// Required.
     pub name: Str,
+    /// Required; type `UID`.
     pub uid: Str,
 }
 
@@ -1175,6 +1305,7 @@ message!(ResourceClaimConsumerReference, RESOURCE_CLAIM_CONSUMER_REFERENCE, [0 a
 /// `io.k8s.api.resource.v1beta2.ResourceClaimSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimSpec {
+    /// Optional.
     pub devices: DeviceClaim,
 }
 
@@ -1194,8 +1325,11 @@ message!(ResourceClaimSpec, RESOURCE_CLAIM_SPEC, [0 devices]);
 /// `io.k8s.api.resource.v1beta2.ResourceClaimStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimStatus {
+    /// Optional.
     pub allocation: Option<Box<AllocationResult>>,
+    /// Optional. List type `map` by `uid`; patch strategy `merge` by `uid`.
     pub reserved_for: Vec<ResourceClaimConsumerReference>,
+    /// Optional. List type `map` by `driver`, `device`, `pool`, `shareID`.
     pub devices: Vec<AllocatedDeviceStatus>,
 }
 
@@ -1224,10 +1358,13 @@ static RESOURCE_CLAIM_STATUS: Schema = Schema {
 message_debug!(ResourceClaimStatus);
 message!(ResourceClaimStatus, RESOURCE_CLAIM_STATUS, [0 allocation, 1 reserved_for, 2 devices]);
 
-/// `io.k8s.api.resource.v1beta2.ResourceClaimTemplate`.
+/// `io.k8s.api.resource.v1beta2.ResourceClaimTemplate`: kind `ResourceClaimTemplate` of
+/// `resource.k8s.io/v1beta2`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimTemplate {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: ResourceClaimTemplateSpec,
 }
 
@@ -1269,7 +1406,9 @@ pub type ResourceClaimTemplateList = List<ResourceClaimTemplate>;
 /// `io.k8s.api.resource.v1beta2.ResourceClaimTemplateSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaimTemplateSpec {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: ResourceClaimSpec,
 }
 
@@ -1292,8 +1431,11 @@ message!(ResourceClaimTemplateSpec, RESOURCE_CLAIM_TEMPLATE_SPEC, [0 metadata, 1
 /// `io.k8s.api.resource.v1beta2.ResourcePool`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourcePool {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub generation: i64,
+    /// Required.
     pub resource_slice_count: i64,
 }
 
@@ -1314,10 +1456,13 @@ static RESOURCE_POOL: Schema = Schema {
 message_debug!(ResourcePool);
 message!(ResourcePool, RESOURCE_POOL, [0 name, 1 generation, 2 resource_slice_count]);
 
-/// `io.k8s.api.resource.v1beta2.ResourceSlice`.
+/// `io.k8s.api.resource.v1beta2.ResourceSlice`: kind `ResourceSlice` of `resource.k8s.io/v1beta2`,
+/// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceSlice {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: ResourceSliceSpec,
 }
 
@@ -1359,13 +1504,21 @@ pub type ResourceSliceList = List<ResourceSlice>;
 /// `io.k8s.api.resource.v1beta2.ResourceSliceSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceSliceSpec {
+    /// Required.
     pub driver: Str,
+    /// Required.
     pub pool: ResourcePool,
+    /// Optional.
     pub node_name: Option<Str>,
+    /// Optional.
     pub node_selector: Option<Box<crate::core::v1::NodeSelector>>,
+    /// Optional.
     pub all_nodes: Option<bool>,
+    /// Optional. List type `atomic`.
     pub devices: Vec<Device>,
+    /// Optional.
     pub per_device_node_selection: Option<bool>,
+    /// Optional. List type `atomic`.
     pub shared_counters: Vec<CounterSet>,
 }
 

@@ -5,13 +5,19 @@ use kubist_apimachinery::{List, ObjectMeta, Str, message, message_debug, resourc
 
 use crate::facts::field as f;
 
-/// `io.k8s.api.scheduling.v1.PriorityClass`.
+/// `io.k8s.api.scheduling.v1.PriorityClass`: kind `PriorityClass` of `scheduling.k8s.io/v1`,
+/// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct PriorityClass {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub value: i32,
+    /// Optional.
     pub global_default: bool,
+    /// Optional.
     pub description: Str,
+    /// Optional. One of `PreemptLowerPriority`, `Never`.
     pub preemption_policy: Option<Str>,
 }
 

@@ -27,6 +27,7 @@ message!(BasicSchedulingPolicy, BASIC_SCHEDULING_POLICY, []);
 /// `io.k8s.api.scheduling.v1alpha2.GangSchedulingPolicy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GangSchedulingPolicy {
+    /// Required.
     pub min_count: i32,
 }
 
@@ -43,11 +44,15 @@ static GANG_SCHEDULING_POLICY: Schema = Schema {
 message_debug!(GangSchedulingPolicy);
 message!(GangSchedulingPolicy, GANG_SCHEDULING_POLICY, [0 min_count]);
 
-/// `io.k8s.api.scheduling.v1alpha2.PodGroup`.
+/// `io.k8s.api.scheduling.v1alpha2.PodGroup`: kind `PodGroup` of `scheduling.k8s.io/v1alpha2`,
+/// namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodGroup {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: PodGroupSpec,
+    /// Optional.
     pub status: PodGroupStatus,
 }
 
@@ -90,8 +95,11 @@ pub type PodGroupList = List<PodGroup>;
 /// `io.k8s.api.scheduling.v1alpha2.PodGroupResourceClaim`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodGroupResourceClaim {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub resource_claim_name: Option<Str>,
+    /// Optional.
     pub resource_claim_template_name: Option<Str>,
 }
 
@@ -115,7 +123,9 @@ message!(PodGroupResourceClaim, POD_GROUP_RESOURCE_CLAIM, [0 name, 1 resource_cl
 /// `io.k8s.api.scheduling.v1alpha2.PodGroupResourceClaimStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodGroupResourceClaimStatus {
+    /// Required.
     pub name: Str,
+    /// Optional.
     pub resource_claim_name: Option<Str>,
 }
 
@@ -138,6 +148,7 @@ message!(PodGroupResourceClaimStatus, POD_GROUP_RESOURCE_CLAIM_STATUS, [0 name, 
 /// `io.k8s.api.scheduling.v1alpha2.PodGroupSchedulingConstraints`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodGroupSchedulingConstraints {
+    /// Optional. List type `atomic`.
     pub topology: Vec<TopologyConstraint>,
 }
 
@@ -154,10 +165,13 @@ static POD_GROUP_SCHEDULING_CONSTRAINTS: Schema = Schema {
 message_debug!(PodGroupSchedulingConstraints);
 message!(PodGroupSchedulingConstraints, POD_GROUP_SCHEDULING_CONSTRAINTS, [0 topology]);
 
-/// `io.k8s.api.scheduling.v1alpha2.PodGroupSchedulingPolicy`.
+/// `io.k8s.api.scheduling.v1alpha2.PodGroupSchedulingPolicy`. At most one of the members of the
+/// union is set.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodGroupSchedulingPolicy {
+    /// Optional. Member of the union.
     pub basic: Option<Box<BasicSchedulingPolicy>>,
+    /// Optional. Member of the union.
     pub gang: Option<Box<GangSchedulingPolicy>>,
 }
 
@@ -180,12 +194,19 @@ message!(PodGroupSchedulingPolicy, POD_GROUP_SCHEDULING_POLICY, [0 basic, 1 gang
 /// `io.k8s.api.scheduling.v1alpha2.PodGroupSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodGroupSpec {
+    /// Optional.
     pub pod_group_template_ref: Option<Box<PodGroupTemplateReference>>,
+    /// Required.
     pub scheduling_policy: PodGroupSchedulingPolicy,
+    /// Optional.
     pub scheduling_constraints: Option<Box<PodGroupSchedulingConstraints>>,
+    /// Optional. List type `map` by `name`; patch strategy `merge,retainKeys` by `name`.
     pub resource_claims: Vec<PodGroupResourceClaim>,
+    /// Optional. One of `Pod`, `PodGroup`; default `Pod`.
     pub disruption_mode: Option<Str>,
+    /// Optional.
     pub priority_class_name: Str,
+    /// Optional.
     pub priority: Option<i32>,
 }
 
@@ -243,7 +264,9 @@ message!(PodGroupSpec, POD_GROUP_SPEC, [0 pod_group_template_ref, 1 scheduling_p
 /// `io.k8s.api.scheduling.v1alpha2.PodGroupStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodGroupStatus {
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
+    /// Optional. List type `map` by `name`; patch strategy `merge,retainKeys` by `name`.
     pub resource_claim_statuses: Vec<PodGroupResourceClaimStatus>,
 }
 
@@ -280,12 +303,19 @@ message!(PodGroupStatus, POD_GROUP_STATUS, [0 conditions, 1 resource_claim_statu
 /// `io.k8s.api.scheduling.v1alpha2.PodGroupTemplate`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodGroupTemplate {
+    /// Required.
     pub name: Str,
+    /// Required.
     pub scheduling_policy: PodGroupSchedulingPolicy,
+    /// Optional.
     pub scheduling_constraints: Option<Box<PodGroupSchedulingConstraints>>,
+    /// Optional. List type `map` by `name`; patch strategy `merge,retainKeys` by `name`.
     pub resource_claims: Vec<PodGroupResourceClaim>,
+    /// Optional. One of `Pod`, `PodGroup`.
     pub disruption_mode: Option<Str>,
+    /// Optional.
     pub priority_class_name: Str,
+    /// Optional.
     pub priority: Option<i32>,
 }
 
@@ -335,9 +365,11 @@ static POD_GROUP_TEMPLATE: Schema = Schema {
 message_debug!(PodGroupTemplate);
 message!(PodGroupTemplate, POD_GROUP_TEMPLATE, [0 name, 1 scheduling_policy, 2 scheduling_constraints, 3 resource_claims, 4 disruption_mode, 5 priority_class_name, 6 priority]);
 
-/// `io.k8s.api.scheduling.v1alpha2.PodGroupTemplateReference`.
+/// `io.k8s.api.scheduling.v1alpha2.PodGroupTemplateReference`. At most one of the members of the
+/// union is set.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodGroupTemplateReference {
+    /// Optional. Member of the union.
     pub workload: Option<Box<WorkloadPodGroupTemplateReference>>,
 }
 
@@ -362,6 +394,7 @@ message!(PodGroupTemplateReference, POD_GROUP_TEMPLATE_REFERENCE, [0 workload]);
 /// `io.k8s.api.scheduling.v1alpha2.TopologyConstraint`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TopologyConstraint {
+    /// Required.
     pub key: Str,
 }
 
@@ -381,8 +414,11 @@ message!(TopologyConstraint, TOPOLOGY_CONSTRAINT, [0 key]);
 /// `io.k8s.api.scheduling.v1alpha2.TypedLocalObjectReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TypedLocalObjectReference {
+    /// Optional.
     pub api_group: Str,
+    /// Required.
     pub kind: Str,
+    /// Required.
     pub name: Str,
 }
 
@@ -403,10 +439,13 @@ static TYPED_LOCAL_OBJECT_REFERENCE: Schema = Schema {
 message_debug!(TypedLocalObjectReference);
 message!(TypedLocalObjectReference, TYPED_LOCAL_OBJECT_REFERENCE, [0 api_group, 1 kind, 2 name]);
 
-/// `io.k8s.api.scheduling.v1alpha2.Workload`.
+/// `io.k8s.api.scheduling.v1alpha2.Workload`: kind `Workload` of `scheduling.k8s.io/v1alpha2`,
+/// namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Workload {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: WorkloadSpec,
 }
 
@@ -448,7 +487,9 @@ pub type WorkloadList = List<Workload>;
 /// `io.k8s.api.scheduling.v1alpha2.WorkloadPodGroupTemplateReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WorkloadPodGroupTemplateReference {
+    /// Required.
     pub workload_name: Str,
+    /// Required.
     pub pod_group_template_name: Str,
 }
 
@@ -471,7 +512,9 @@ message!(WorkloadPodGroupTemplateReference, WORKLOAD_POD_GROUP_TEMPLATE_REFERENC
 /// `io.k8s.api.scheduling.v1alpha2.WorkloadSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WorkloadSpec {
+    /// Optional.
     pub controller_ref: Option<Box<TypedLocalObjectReference>>,
+    /// Required. List type `map` by `name`.
     pub pod_group_templates: Vec<PodGroupTemplate>,
 }
 

@@ -9,13 +9,20 @@ use kubist_apimachinery::{
 
 use crate::facts::field as f;
 
-/// `io.k8s.api.storage.v1alpha1.CSIStorageCapacity`.
+/// `io.k8s.api.storage.v1alpha1.CSIStorageCapacity`: kind `CSIStorageCapacity` of
+/// `storage.k8s.io/v1alpha1`, namespaced. Introduced in 1.19, deprecated in 1.21; use
+/// `CSIStorageCapacity` of `storage.k8s.io/v1beta1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSIStorageCapacity {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub node_topology: Option<Box<LabelSelector>>,
+    /// Required.
     pub storage_class_name: Str,
+    /// Optional.
     pub capacity: Option<Quantity>,
+    /// Optional.
     pub maximum_volume_size: Option<Quantity>,
 }
 
@@ -73,11 +80,16 @@ resource!(
 /// A list of [`CSIStorageCapacity`].
 pub type CSIStorageCapacityList = List<CSIStorageCapacity>;
 
-/// `io.k8s.api.storage.v1alpha1.VolumeAttachment`.
+/// `io.k8s.api.storage.v1alpha1.VolumeAttachment`: kind `VolumeAttachment` of
+/// `storage.k8s.io/v1alpha1`, cluster-scoped. Introduced in 1.9, deprecated in 1.21; use
+/// `VolumeAttachment` of `storage.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachment {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: VolumeAttachmentSpec,
+    /// Optional.
     pub status: VolumeAttachmentStatus,
 }
 
@@ -120,7 +132,9 @@ pub type VolumeAttachmentList = List<VolumeAttachment>;
 /// `io.k8s.api.storage.v1alpha1.VolumeAttachmentSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentSource {
+    /// Optional.
     pub persistent_volume_name: Option<Str>,
+    /// Optional.
     pub inline_volume_spec: Option<Box<crate::core::v1::PersistentVolumeSpec>>,
 }
 
@@ -148,8 +162,11 @@ message!(VolumeAttachmentSource, VOLUME_ATTACHMENT_SOURCE, [0 persistent_volume_
 /// `io.k8s.api.storage.v1alpha1.VolumeAttachmentSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentSpec {
+    /// Required.
     pub attacher: Str,
+    /// Required.
     pub source: VolumeAttachmentSource,
+    /// Required.
     pub node_name: Str,
 }
 
@@ -173,9 +190,13 @@ message!(VolumeAttachmentSpec, VOLUME_ATTACHMENT_SPEC, [0 attacher, 1 source, 2 
 /// `io.k8s.api.storage.v1alpha1.VolumeAttachmentStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentStatus {
+    /// Required.
     pub attached: bool,
+    /// Optional.
     pub attachment_metadata: BTreeMap<Str, Str>,
+    /// Optional.
     pub attach_error: Option<Box<VolumeError>>,
+    /// Optional.
     pub detach_error: Option<Box<VolumeError>>,
 }
 
@@ -197,11 +218,16 @@ static VOLUME_ATTACHMENT_STATUS: Schema = Schema {
 message_debug!(VolumeAttachmentStatus);
 message!(VolumeAttachmentStatus, VOLUME_ATTACHMENT_STATUS, [0 attached, 1 attachment_metadata, 2 attach_error, 3 detach_error]);
 
-/// `io.k8s.api.storage.v1alpha1.VolumeAttributesClass`.
+/// `io.k8s.api.storage.v1alpha1.VolumeAttributesClass`: kind `VolumeAttributesClass` of
+/// `storage.k8s.io/v1alpha1`, cluster-scoped. Introduced in 1.29, deprecated in 1.32; use
+/// `VolumeAttributesClass` of `storage.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttributesClass {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub driver_name: Str,
+    /// Optional.
     pub parameters: BTreeMap<Str, Str>,
 }
 
@@ -244,8 +270,11 @@ pub type VolumeAttributesClassList = List<VolumeAttributesClass>;
 /// `io.k8s.api.storage.v1alpha1.VolumeError`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeError {
+    /// Optional.
     pub time: Option<Time>,
+    /// Optional.
     pub message: Str,
+    /// Optional.
     pub error_code: Option<i32>,
 }
 

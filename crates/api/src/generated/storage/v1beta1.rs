@@ -11,10 +11,13 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
-/// `io.k8s.api.storage.v1beta1.CSIDriver`.
+/// `io.k8s.api.storage.v1beta1.CSIDriver`: kind `CSIDriver` of `storage.k8s.io/v1beta1`,
+/// cluster-scoped. Introduced in 1.14, deprecated in 1.19; use `CSIDriver` of `storage.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSIDriver {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: CSIDriverSpec,
 }
 
@@ -56,16 +59,27 @@ pub type CSIDriverList = List<CSIDriver>;
 /// `io.k8s.api.storage.v1beta1.CSIDriverSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSIDriverSpec {
+    /// Optional.
     pub attach_required: Option<bool>,
+    /// Optional.
     pub pod_info_on_mount: Option<bool>,
+    /// Optional. Known values: `Persistent`, `Ephemeral`. List type `atomic`.
     pub volume_lifecycle_modes: Vec<Str>,
+    /// Optional.
     pub storage_capacity: Option<bool>,
+    /// Optional. Known values: `ReadWriteOnceWithFSType`, `File`, `None`.
     pub fs_group_policy: Option<Str>,
+    /// Optional. List type `atomic`.
     pub token_requests: Vec<TokenRequest>,
+    /// Optional.
     pub requires_republish: Option<bool>,
+    /// Optional.
     pub se_linux_mount: Option<bool>,
+    /// Optional; in seconds.
     pub node_allocatable_update_period_seconds: Option<i64>,
+    /// Optional.
     pub service_account_token_in_secrets: Option<bool>,
+    /// Optional.
     pub prevent_pod_scheduling_if_missing: Option<bool>,
 }
 
@@ -106,10 +120,14 @@ static CSI_DRIVER_SPEC: Schema = Schema {
 message_debug!(CSIDriverSpec);
 message!(CSIDriverSpec, CSI_DRIVER_SPEC, [0 attach_required, 1 pod_info_on_mount, 2 volume_lifecycle_modes, 3 storage_capacity, 4 fs_group_policy, 5 token_requests, 6 requires_republish, 7 se_linux_mount, 8 node_allocatable_update_period_seconds, 9 service_account_token_in_secrets, 10 prevent_pod_scheduling_if_missing]);
 
-/// `io.k8s.api.storage.v1beta1.CSINode`.
+/// `io.k8s.api.storage.v1beta1.CSINode`: kind `CSINode` of `storage.k8s.io/v1beta1`,
+/// cluster-scoped. Introduced in 1.14, deprecated in 1.17, removed in 1.22; use `CSINode` of
+/// `storage.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSINode {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: CSINodeSpec,
 }
 
@@ -151,9 +169,13 @@ pub type CSINodeList = List<CSINode>;
 /// `io.k8s.api.storage.v1beta1.CSINodeDriver`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSINodeDriver {
+    /// Required.
     pub name: Str,
+    /// Required; `nodeID` in JSON.
     pub node_id: Str,
+    /// Optional. List type `atomic`.
     pub topology_keys: Vec<Str>,
+    /// Optional.
     pub allocatable: Option<Box<VolumeNodeResources>>,
 }
 
@@ -178,6 +200,7 @@ message!(CSINodeDriver, CSI_NODE_DRIVER, [0 name, 1 node_id, 2 topology_keys, 3 
 /// `io.k8s.api.storage.v1beta1.CSINodeSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSINodeSpec {
+    /// Required. List type `map` by `name`; patch strategy `merge` by `name`.
     pub drivers: Vec<CSINodeDriver>,
 }
 
@@ -196,13 +219,20 @@ static CSI_NODE_SPEC: Schema = Schema {
 message_debug!(CSINodeSpec);
 message!(CSINodeSpec, CSI_NODE_SPEC, [0 drivers]);
 
-/// `io.k8s.api.storage.v1beta1.CSIStorageCapacity`.
+/// `io.k8s.api.storage.v1beta1.CSIStorageCapacity`: kind `CSIStorageCapacity` of
+/// `storage.k8s.io/v1beta1`, namespaced. Introduced in 1.21, deprecated in 1.24; use
+/// `CSIStorageCapacity` of `storage.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSIStorageCapacity {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub node_topology: Option<Box<LabelSelector>>,
+    /// Required.
     pub storage_class_name: Str,
+    /// Optional.
     pub capacity: Option<Quantity>,
+    /// Optional.
     pub maximum_volume_size: Option<Quantity>,
 }
 
@@ -260,16 +290,26 @@ resource!(
 /// A list of [`CSIStorageCapacity`].
 pub type CSIStorageCapacityList = List<CSIStorageCapacity>;
 
-/// `io.k8s.api.storage.v1beta1.StorageClass`.
+/// `io.k8s.api.storage.v1beta1.StorageClass`: kind `StorageClass` of `storage.k8s.io/v1beta1`,
+/// cluster-scoped. Introduced in 1.4, deprecated in 1.19; use `StorageClass` of
+/// `storage.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StorageClass {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub provisioner: Str,
+    /// Optional.
     pub parameters: BTreeMap<Str, Str>,
+    /// Optional. One of `Recycle`, `Delete`, `Retain`.
     pub reclaim_policy: Option<Str>,
+    /// Optional. List type `atomic`.
     pub mount_options: Vec<Str>,
+    /// Optional.
     pub allow_volume_expansion: Option<bool>,
+    /// Optional. Known values: `Immediate`, `WaitForFirstConsumer`.
     pub volume_binding_mode: Option<Str>,
+    /// Optional. List type `atomic`.
     pub allowed_topologies: Vec<crate::core::v1::TopologySelectorTerm>,
 }
 
@@ -332,7 +372,9 @@ pub type StorageClassList = List<StorageClass>;
 /// `io.k8s.api.storage.v1beta1.TokenRequest`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TokenRequest {
+    /// Required.
     pub audience: Str,
+    /// Optional; in seconds.
     pub expiration_seconds: Option<i64>,
 }
 
@@ -352,11 +394,16 @@ static TOKEN_REQUEST: Schema = Schema {
 message_debug!(TokenRequest);
 message!(TokenRequest, TOKEN_REQUEST, [0 audience, 1 expiration_seconds]);
 
-/// `io.k8s.api.storage.v1beta1.VolumeAttachment`.
+/// `io.k8s.api.storage.v1beta1.VolumeAttachment`: kind `VolumeAttachment` of
+/// `storage.k8s.io/v1beta1`, cluster-scoped. Introduced in 1.10, deprecated in 1.19; use
+/// `VolumeAttachment` of `storage.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachment {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub spec: VolumeAttachmentSpec,
+    /// Optional.
     pub status: VolumeAttachmentStatus,
 }
 
@@ -399,7 +446,9 @@ pub type VolumeAttachmentList = List<VolumeAttachment>;
 /// `io.k8s.api.storage.v1beta1.VolumeAttachmentSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentSource {
+    /// Optional.
     pub persistent_volume_name: Option<Str>,
+    /// Optional.
     pub inline_volume_spec: Option<Box<crate::core::v1::PersistentVolumeSpec>>,
 }
 
@@ -427,8 +476,11 @@ message!(VolumeAttachmentSource, VOLUME_ATTACHMENT_SOURCE, [0 persistent_volume_
 /// `io.k8s.api.storage.v1beta1.VolumeAttachmentSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentSpec {
+    /// Required.
     pub attacher: Str,
+    /// Required.
     pub source: VolumeAttachmentSource,
+    /// Required.
     pub node_name: Str,
 }
 
@@ -452,9 +504,13 @@ message!(VolumeAttachmentSpec, VOLUME_ATTACHMENT_SPEC, [0 attacher, 1 source, 2 
 /// `io.k8s.api.storage.v1beta1.VolumeAttachmentStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentStatus {
+    /// Required.
     pub attached: bool,
+    /// Optional.
     pub attachment_metadata: BTreeMap<Str, Str>,
+    /// Optional.
     pub attach_error: Option<Box<VolumeError>>,
+    /// Optional.
     pub detach_error: Option<Box<VolumeError>>,
 }
 
@@ -476,11 +532,16 @@ static VOLUME_ATTACHMENT_STATUS: Schema = Schema {
 message_debug!(VolumeAttachmentStatus);
 message!(VolumeAttachmentStatus, VOLUME_ATTACHMENT_STATUS, [0 attached, 1 attachment_metadata, 2 attach_error, 3 detach_error]);
 
-/// `io.k8s.api.storage.v1beta1.VolumeAttributesClass`.
+/// `io.k8s.api.storage.v1beta1.VolumeAttributesClass`: kind `VolumeAttributesClass` of
+/// `storage.k8s.io/v1beta1`, cluster-scoped. Introduced in 1.31, deprecated in 1.34; use
+/// `VolumeAttributesClass` of `storage.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttributesClass {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Required.
     pub driver_name: Str,
+    /// Optional.
     pub parameters: BTreeMap<Str, Str>,
 }
 
@@ -523,8 +584,11 @@ pub type VolumeAttributesClassList = List<VolumeAttributesClass>;
 /// `io.k8s.api.storage.v1beta1.VolumeError`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeError {
+    /// Optional.
     pub time: Option<Time>,
+    /// Optional.
     pub message: Str,
+    /// Optional.
     pub error_code: Option<i32>,
 }
 
@@ -548,6 +612,7 @@ message!(VolumeError, VOLUME_ERROR, [0 time, 1 message, 2 error_code]);
 /// `io.k8s.api.storage.v1beta1.VolumeNodeResources`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeNodeResources {
+    /// Optional.
     pub count: Option<i32>,
 }
 

@@ -7,11 +7,15 @@ use kubist_apimachinery::{Condition, List, ObjectMeta, Str, message, message_deb
 
 use crate::facts::{field as f, merge as m};
 
-/// `io.k8s.api.storagemigration.v1beta1.StorageVersionMigration`.
+/// `io.k8s.api.storagemigration.v1beta1.StorageVersionMigration`: kind `StorageVersionMigration` of
+/// `storagemigration.k8s.io/v1beta1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct StorageVersionMigration {
+    /// Optional.
     pub metadata: ObjectMeta,
+    /// Optional.
     pub spec: StorageVersionMigrationSpec,
+    /// Optional.
     pub status: StorageVersionMigrationStatus,
 }
 
@@ -59,6 +63,7 @@ pub type StorageVersionMigrationList = List<StorageVersionMigration>;
 /// `io.k8s.api.storagemigration.v1beta1.StorageVersionMigrationSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StorageVersionMigrationSpec {
+    /// Required.
     pub resource: crate::meta::v1::GroupResource,
 }
 
@@ -83,7 +88,9 @@ message!(StorageVersionMigrationSpec, STORAGE_VERSION_MIGRATION_SPEC, [0 resourc
 /// `io.k8s.api.storagemigration.v1beta1.StorageVersionMigrationStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StorageVersionMigrationStatus {
+    /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
+    /// Optional.
     pub resource_version: Str,
 }
 
