@@ -9,9 +9,13 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
+/// A change that is merged into the object like a server-side apply.
+///
 /// `io.k8s.api.admissionregistration.v1.ApplyConfiguration`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ApplyConfiguration {
+    /// CEL expression for the fields to set, as an `Object{...}`; lists and structs of merge type
+    /// `atomic` cannot be changed this way.
     /// Optional.
     pub expression: Str,
 }
@@ -29,11 +33,16 @@ static APPLY_CONFIGURATION: Schema = Schema {
 message_debug!(ApplyConfiguration);
 message!(ApplyConfiguration, APPLY_CONFIGURATION, [0 expression]);
 
+/// An annotation for the audit event of a request.
+///
 /// `io.k8s.api.admissionregistration.v1.AuditAnnotation`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AuditAnnotation {
+    /// Key of the annotation, unique in the policy; in the audit event it follows the policy's name
+    /// and a slash.
     /// Required.
     pub key: Str,
+    /// CEL expression for the value, a string; if it is null or empty, there is no annotation.
     /// Required.
     pub value_expression: Str,
 }
@@ -51,11 +60,15 @@ static AUDIT_ANNOTATION: Schema = Schema {
 message_debug!(AuditAnnotation);
 message!(AuditAnnotation, AUDIT_ANNOTATION, [0 key, 1 value_expression]);
 
+/// A finding about one expression.
+///
 /// `io.k8s.api.admissionregistration.v1.ExpressionWarning`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExpressionWarning {
+    /// Path of the expression in the policy, such as `spec.validations[0].expression`.
     /// Required.
     pub field_ref: Str,
+    /// What is wrong with the types, and for which kind, for people.
     /// Required.
     pub warning: Str,
 }
@@ -73,9 +86,12 @@ static EXPRESSION_WARNING: Schema = Schema {
 message_debug!(ExpressionWarning);
 message!(ExpressionWarning, EXPRESSION_WARNING, [0 field_ref, 1 warning]);
 
+/// A change as a list of JSON patch operations.
+///
 /// `io.k8s.api.admissionregistration.v1.JSONPatch`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JSONPatch {
+    /// CEL expression for the list of operations, as `[JSONPatch{op: ..., path: ..., value: ...}]`.
     /// Optional.
     pub expression: Str,
 }
@@ -93,11 +109,16 @@ static JSON_PATCH: Schema = Schema {
 message_debug!(JSONPatch);
 message!(JSONPatch, JSON_PATCH, [0 expression]);
 
+/// A CEL condition that a request has to meet for a webhook or policy to see it.
+///
 /// `io.k8s.api.admissionregistration.v1.MatchCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MatchCondition {
+    /// Name of the condition, unique in its list, which shows up in logs and metrics.
     /// Required.
     pub name: Str,
+    /// CEL expression with a boolean result, over `object`, `oldObject`, `request` and
+    /// `authorizer`; in policies also `params`.
     /// Required.
     pub expression: Str,
 }
@@ -115,18 +136,28 @@ static MATCH_CONDITION: Schema = Schema {
 message_debug!(MatchCondition);
 message!(MatchCondition, MATCH_CONDITION, [0 name, 1 expression]);
 
+/// Requests that an admission policy applies to, by resources and labels.
+///
 /// `io.k8s.api.admissionregistration.v1.MatchResources`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MatchResources {
+    /// Only requests for objects in namespaces with these labels, for a namespace itself its own
+    /// labels; an empty or absent selector picks all.
     /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
+    /// Only requests whose object, new or old, has these labels; an empty or absent selector picks
+    /// all. Users can often evade it by choosing labels.
     /// Optional.
     pub object_selector: Option<Box<LabelSelector>>,
+    /// Rules of which at least one has to match.
     /// Optional. List type `atomic`.
     pub resource_rules: Vec<NamedRuleWithOperations>,
+    /// Rules of which none may match; they take precedence over `resourceRules`.
     /// Optional. List type `atomic`.
     pub exclude_resource_rules: Vec<NamedRuleWithOperations>,
-    /// Optional. One of `Exact`, `Equivalent`.
+    /// Whether rules also match requests for the same resource through another group or version:
+    /// `Equivalent` (the default) converts them, `Exact` passes them by.
+    /// Optional.
     pub match_policy: Option<Str>,
 }
 
@@ -177,12 +208,17 @@ static MATCH_RESOURCES: Schema = Schema {
 message_debug!(MatchResources);
 message!(MatchResources, MATCH_RESOURCES, [0 namespace_selector, 1 object_selector, 2 resource_rules, 3 exclude_resource_rules, 4 match_policy]);
 
+/// Changes that the server itself makes to the objects of requests, by CEL expressions; takes
+/// effect through bindings.
+///
 /// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicy`: kind `MutatingAdmissionPolicy` of
 /// `admissionregistration.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicy {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The requests the policy is about, and the changes.
     /// Optional.
     pub spec: MutatingAdmissionPolicySpec,
 }
@@ -222,12 +258,16 @@ resource!(
 /// A list of [`MutatingAdmissionPolicy`].
 pub type MutatingAdmissionPolicyList = List<MutatingAdmissionPolicy>;
 
+/// Puts a mutating admission policy into effect, for some requests and with some parameters.
+///
 /// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyBinding`: kind
 /// `MutatingAdmissionPolicyBinding` of `admissionregistration.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicyBinding {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The policy and its parameters.
     /// Optional.
     pub spec: MutatingAdmissionPolicyBindingSpec,
 }
@@ -272,13 +312,19 @@ resource!(
 /// A list of [`MutatingAdmissionPolicyBinding`].
 pub type MutatingAdmissionPolicyBindingList = List<MutatingAdmissionPolicyBinding>;
 
+/// Which policy is in effect, and where.
+///
 /// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicyBindingSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicyBindingSpec {
+    /// Name of the policy; a binding to one that does not exist has no effect.
     /// Optional.
     pub policy_name: Str,
+    /// Objects with the parameters; the policy is evaluated once with each of them.
     /// Optional.
     pub param_ref: Option<Box<ParamRef>>,
+    /// Requests the binding is limited to, of those that the policy matches; absent means all of
+    /// these.
     /// Optional.
     pub match_resources: Option<Box<MatchResources>>,
 }
@@ -300,22 +346,34 @@ static MUTATING_ADMISSION_POLICY_BINDING_SPEC: Schema = Schema {
 message_debug!(MutatingAdmissionPolicyBindingSpec);
 message!(MutatingAdmissionPolicyBindingSpec, MUTATING_ADMISSION_POLICY_BINDING_SPEC, [0 policy_name, 1 param_ref, 2 match_resources]);
 
+/// What a mutating admission policy changes, and in which requests.
+///
 /// `io.k8s.api.admissionregistration.v1.MutatingAdmissionPolicySpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingAdmissionPolicySpec {
+    /// Kind of the objects that parameterize the policy; without it `params` is null.
     /// Optional.
     pub param_kind: Option<Box<ParamKind>>,
+    /// Requests the policy can apply to; bindings may narrow them down further.
     /// Optional.
     pub match_constraints: Option<Box<MatchResources>>,
+    /// Named expressions that later variables and mutations use as `variables.<name>`.
     /// Optional. List type `atomic`.
     pub variables: Vec<Variable>,
+    /// The changes, made one after another, each on the result of the previous one.
     /// Optional. List type `atomic`.
     pub mutations: Vec<Mutation>,
-    /// Optional. One of `Ignore`, `Fail`.
+    /// What errors of expressions and a wrong configuration do to the request: `Fail` (the default)
+    /// refuses it, `Ignore` passes over them.
+    /// Optional.
     pub failure_policy: Option<Str>,
+    /// CEL conditions that must all hold for an object to be changed, after the constraints have
+    /// matched; at most 64.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub match_conditions: Vec<MatchCondition>,
-    /// Optional. One of `Never`, `IfNeeded`.
+    /// Whether the policy is evaluated again if a later step of admission changes the object:
+    /// `Never` or `IfNeeded`, which requires mutations that can cope with their own result.
+    /// Optional.
     pub reinvocation_policy: Str,
 }
 
@@ -350,31 +408,55 @@ static MUTATING_ADMISSION_POLICY_SPEC: Schema = Schema {
 message_debug!(MutatingAdmissionPolicySpec);
 message!(MutatingAdmissionPolicySpec, MUTATING_ADMISSION_POLICY_SPEC, [0 param_kind, 1 match_constraints, 2 variables, 3 mutations, 4 failure_policy, 5 match_conditions, 6 reinvocation_policy]);
 
+/// A webhook that may change the objects of requests, and the requests it is sent.
+///
 /// `io.k8s.api.admissionregistration.v1.MutatingWebhook`.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingWebhook {
+    /// Full name of the webhook, as a domain of at least three parts such as `check.example.com`,
+    /// unique in the configuration.
     /// Required.
     pub name: Str,
+    /// How the webhook is reached.
     /// Required.
     pub client_config: WebhookClientConfig,
+    /// Requests that are sent to the webhook; requests about webhook configurations and admission
+    /// policies never are.
     /// Optional. List type `atomic`.
     pub rules: Vec<RuleWithOperations>,
-    /// Optional. One of `Ignore`, `Fail`.
+    /// What a call that fails does to the request: `Fail` (the default) refuses it, `Ignore` lets
+    /// it pass.
+    /// Optional.
     pub failure_policy: Option<Str>,
-    /// Optional. One of `Exact`, `Equivalent`.
+    /// Whether rules also match requests for the same resource through another group or version:
+    /// `Equivalent` (the default) converts them, `Exact` passes them by.
+    /// Optional.
     pub match_policy: Option<Str>,
+    /// Only requests for objects in namespaces with these labels, for a namespace itself its own
+    /// labels; an empty or absent selector picks all.
     /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
+    /// Only requests whose object, new or old, has these labels; an empty or absent selector picks
+    /// all. Users can often evade it by choosing labels.
     /// Optional.
     pub object_selector: Option<Box<LabelSelector>>,
-    /// Required. One of `Unknown`, `None`, `Some`, `NoneOnDryRun`.
+    /// Whether calls change anything else: `None`, or `NoneOnDryRun` for webhooks that hold back in
+    /// a dry run; `Some` and `Unknown` are only known from older versions.
+    /// Required.
     pub side_effects: Option<Str>,
-    /// Optional; in seconds.
+    /// Seconds after which a call counts as failed, from 1 to 30; 10 if absent.
+    /// Optional.
     pub timeout_seconds: Option<i32>,
+    /// Versions of `AdmissionReview` the webhook understands, preferred ones first; the server uses
+    /// the first it knows itself.
     /// Required. List type `atomic`.
     pub admission_review_versions: Vec<Str>,
-    /// Optional. One of `Never`, `IfNeeded`.
+    /// Whether the webhook is called again if a later one changes the object: `Never` (the default)
+    /// or `IfNeeded`, which requires a webhook that can cope with its own result.
+    /// Optional.
     pub reinvocation_policy: Option<Str>,
+    /// CEL conditions that must all hold for a request to be sent, after rules and selectors have
+    /// matched; at most 64.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub match_conditions: Vec<MatchCondition>,
 }
@@ -430,12 +512,17 @@ static MUTATING_WEBHOOK: Schema = Schema {
 message_debug!(MutatingWebhook);
 message!(MutatingWebhook, MUTATING_WEBHOOK, [0 name, 1 client_config, 2 rules, 3 failure_policy, 4 match_policy, 5 namespace_selector, 6 object_selector, 7 side_effects, 8 timeout_seconds, 9 admission_review_versions, 10 reinvocation_policy, 11 match_conditions]);
 
+/// Webhooks that may change the objects of requests before they are validated, or refuse the
+/// requests.
+///
 /// `io.k8s.api.admissionregistration.v1.MutatingWebhookConfiguration`: kind
 /// `MutatingWebhookConfiguration` of `admissionregistration.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct MutatingWebhookConfiguration {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The webhooks, which are called one after another.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub webhooks: Vec<MutatingWebhook>,
 }
@@ -477,13 +564,19 @@ resource!(
 /// A list of [`MutatingWebhookConfiguration`].
 pub type MutatingWebhookConfigurationList = List<MutatingWebhookConfiguration>;
 
+/// One change, as an apply configuration or as a JSON patch.
+///
 /// `io.k8s.api.admissionregistration.v1.Mutation`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Mutation {
-    /// Required. One of `ApplyConfiguration`, `JSONPatch`.
+    /// Form of the change: `ApplyConfiguration` or `JSONPatch`, which decides on the field that
+    /// holds it.
+    /// Required.
     pub patch_type: Str,
+    /// The change as an apply configuration; given exactly with patch type `ApplyConfiguration`.
     /// Optional.
     pub apply_configuration: Option<Box<ApplyConfiguration>>,
+    /// The change as a JSON patch; given exactly with patch type `JSONPatch`.
     /// Optional.
     pub json_patch: Option<Box<JSONPatch>>,
 }
@@ -505,20 +598,32 @@ static MUTATION: Schema = Schema {
 message_debug!(Mutation);
 message!(Mutation, MUTATION, [0 patch_type, 1 apply_configuration, 2 json_patch]);
 
+/// Resources, the operations on them and, where given, the names of single objects.
+///
 /// `io.k8s.api.admissionregistration.v1.NamedRuleWithOperations`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NamedRuleWithOperations {
+    /// Names of the objects that match; absent or empty matches every name.
     /// Optional. List type `atomic`.
     pub resource_names: Vec<Str>,
-    /// Optional. Each one of `*`, `CREATE`, `UPDATE`, `DELETE`, `CONNECT`. List type `atomic`.
+    /// Operations that match: `CREATE`, `UPDATE`, `DELETE` or `CONNECT`; `*`, which must stand
+    /// alone, matches all.
+    /// Optional. List type `atomic`.
     pub operations: Vec<Str>,
+    /// API groups that match; the empty string is the core group, and `*`, which must stand alone,
+    /// matches all.
     /// Optional. List type `atomic`.
     pub api_groups: Vec<Str>,
+    /// Versions that match; `*`, which must stand alone, matches all.
     /// Optional. List type `atomic`.
     pub api_versions: Vec<Str>,
+    /// Resources that match, with subresources after a slash, as in `pods` or `pods/log`; `*` is
+    /// all resources, `pods/*` all subresources of pods, `*/*` everything.
     /// Optional. List type `atomic`.
     pub resources: Vec<Str>,
-    /// Optional. One of `Cluster`, `Namespaced`, `*`.
+    /// Whether only resources in namespaces match (`Namespaced`), only those of the whole cluster
+    /// (`Cluster`), or both (`*`, the default).
+    /// Optional.
     pub scope: Option<Str>,
 }
 
@@ -554,11 +659,15 @@ static NAMED_RULE_WITH_OPERATIONS: Schema = Schema {
 message_debug!(NamedRuleWithOperations);
 message!(NamedRuleWithOperations, NAMED_RULE_WITH_OPERATIONS, [0 resource_names, 1 operations, 2 api_groups, 3 api_versions, 4 resources, 5 scope]);
 
+/// The kind of the objects that a policy takes its parameters from.
+///
 /// `io.k8s.api.admissionregistration.v1.ParamKind`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ParamKind {
+    /// The group and version of the kind, such as `example.com/v1`.
     /// Optional.
     pub api_version: Str,
+    /// The name of the kind.
     /// Optional.
     pub kind: Str,
 }
@@ -576,16 +685,24 @@ static PARAM_KIND: Schema = Schema {
 message_debug!(ParamKind);
 message!(ParamKind, PARAM_KIND, [0 api_version, 1 kind]);
 
+/// Points to objects with parameters for a policy, by name or by labels.
+///
 /// `io.k8s.api.admissionregistration.v1.ParamRef`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ParamRef {
+    /// Name of the object; excludes `selector`.
     /// Optional.
     pub name: Str,
+    /// Namespace of the objects; if absent, that of the request's object. Must be absent for
+    /// cluster-scoped parameters.
     /// Optional.
     pub namespace: Str,
+    /// Picks the objects by their labels, and the policy is evaluated with each; excludes `name`.
     /// Optional.
     pub selector: Option<Box<LabelSelector>>,
-    /// Optional. Known values: `Allow`, `Deny`.
+    /// What it means if there is no such object: `Allow` skips the binding, `Deny` (the default)
+    /// leaves it to the policy's `failurePolicy`.
+    /// Optional.
     pub parameter_not_found_action: Option<Str>,
 }
 
@@ -612,16 +729,25 @@ static PARAM_REF: Schema = Schema {
 message_debug!(ParamRef);
 message!(ParamRef, PARAM_REF, [0 name, 1 namespace, 2 selector, 3 parameter_not_found_action]);
 
+/// Resources by group, version, name and scope; each of the lists must match.
+///
 /// `io.k8s.api.admissionregistration.v1.Rule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Rule {
+    /// API groups that match; the empty string is the core group, and `*`, which must stand alone,
+    /// matches all.
     /// Optional. List type `atomic`.
     pub api_groups: Vec<Str>,
+    /// Versions that match; `*`, which must stand alone, matches all.
     /// Optional. List type `atomic`.
     pub api_versions: Vec<Str>,
+    /// Resources that match, with subresources after a slash, as in `pods` or `pods/log`; `*` is
+    /// all resources, `pods/*` all subresources of pods, `*/*` everything.
     /// Optional. List type `atomic`.
     pub resources: Vec<Str>,
-    /// Optional. One of `Cluster`, `Namespaced`, `*`.
+    /// Whether only resources in namespaces match (`Namespaced`), only those of the whole cluster
+    /// (`Cluster`), or both (`*`, the default).
+    /// Optional.
     pub scope: Option<Str>,
 }
 
@@ -643,18 +769,29 @@ static RULE: Schema = Schema {
 message_debug!(Rule);
 message!(Rule, RULE, [0 api_groups, 1 api_versions, 2 resources, 3 scope]);
 
+/// Resources, and the operations on them.
+///
 /// `io.k8s.api.admissionregistration.v1.RuleWithOperations`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RuleWithOperations {
-    /// Optional. Each one of `*`, `CREATE`, `UPDATE`, `DELETE`, `CONNECT`. List type `atomic`.
+    /// Operations that match: `CREATE`, `UPDATE`, `DELETE` or `CONNECT`; `*`, which must stand
+    /// alone, matches all.
+    /// Optional. List type `atomic`.
     pub operations: Vec<Str>,
+    /// API groups that match; the empty string is the core group, and `*`, which must stand alone,
+    /// matches all.
     /// Optional. List type `atomic`.
     pub api_groups: Vec<Str>,
+    /// Versions that match; `*`, which must stand alone, matches all.
     /// Optional. List type `atomic`.
     pub api_versions: Vec<Str>,
+    /// Resources that match, with subresources after a slash, as in `pods` or `pods/log`; `*` is
+    /// all resources, `pods/*` all subresources of pods, `*/*` everything.
     /// Optional. List type `atomic`.
     pub resources: Vec<Str>,
-    /// Optional. One of `Cluster`, `Namespaced`, `*`.
+    /// Whether only resources in namespaces match (`Namespaced`), only those of the whole cluster
+    /// (`Cluster`), or both (`*`, the default).
+    /// Optional.
     pub scope: Option<Str>,
 }
 
@@ -683,15 +820,21 @@ static RULE_WITH_OPERATIONS: Schema = Schema {
 message_debug!(RuleWithOperations);
 message!(RuleWithOperations, RULE_WITH_OPERATIONS, [0 operations, 1 api_groups, 2 api_versions, 3 resources, 4 scope]);
 
+/// A service of the cluster that answers for a webhook.
+///
 /// `io.k8s.api.admissionregistration.v1.ServiceReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceReference {
+    /// Namespace of the service.
     /// Required.
     pub namespace: Str,
+    /// Name of the service.
     /// Required.
     pub name: Str,
+    /// URL path of the webhook at the service.
     /// Optional.
     pub path: Option<Str>,
+    /// Port of the service; 443 if absent.
     /// Optional.
     pub port: Option<i32>,
 }
@@ -714,9 +857,12 @@ static SERVICE_REFERENCE: Schema = Schema {
 message_debug!(ServiceReference);
 message!(ServiceReference, SERVICE_REFERENCE, [0 namespace, 1 name, 2 path, 3 port]);
 
+/// The result of checking the types in a policy's expressions.
+///
 /// `io.k8s.api.admissionregistration.v1.TypeChecking`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TypeChecking {
+    /// What was found, by expression; none if all types fit.
     /// Optional. List type `atomic`.
     pub expression_warnings: Vec<ExpressionWarning>,
 }
@@ -740,14 +886,19 @@ static TYPE_CHECKING: Schema = Schema {
 message_debug!(TypeChecking);
 message!(TypeChecking, TYPE_CHECKING, [0 expression_warnings]);
 
+/// CEL expressions that the server itself checks requests with; takes effect through bindings.
+///
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicy`: kind
 /// `ValidatingAdmissionPolicy` of `admissionregistration.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicy {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The requests the policy is about, and the expressions.
     /// Optional.
     pub spec: ValidatingAdmissionPolicySpec,
+    /// Warnings about the expressions, as set by the controller.
     /// Optional.
     pub status: ValidatingAdmissionPolicyStatus,
 }
@@ -793,12 +944,16 @@ resource!(
 /// A list of [`ValidatingAdmissionPolicy`].
 pub type ValidatingAdmissionPolicyList = List<ValidatingAdmissionPolicy>;
 
+/// Puts a validating admission policy into effect, for some requests and with some parameters.
+///
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBinding`: kind
 /// `ValidatingAdmissionPolicyBinding` of `admissionregistration.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyBinding {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The policy, its parameters and what a failed validation does.
     /// Required.
     pub spec: ValidatingAdmissionPolicyBindingSpec,
 }
@@ -843,16 +998,24 @@ resource!(
 /// A list of [`ValidatingAdmissionPolicyBinding`].
 pub type ValidatingAdmissionPolicyBindingList = List<ValidatingAdmissionPolicyBinding>;
 
+/// Which policy is in effect, where, and with which consequences.
+///
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyBindingSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyBindingSpec {
+    /// Name of the policy; a binding to one that does not exist has no effect.
     /// Required.
     pub policy_name: Str,
+    /// Objects with the parameters; the policy is checked once with each of them.
     /// Optional.
     pub param_ref: Option<Box<ParamRef>>,
+    /// Requests the binding is limited to, of those that the policy matches; absent means all of
+    /// these.
     /// Optional.
     pub match_resources: Option<Box<MatchResources>>,
-    /// Required. Each one of `Deny`, `Warn`, `Audit`. List type `set`.
+    /// What a failed validation does: `Deny` refuses the request, `Warn` adds a warning to the
+    /// answer, `Audit` notes it in the audit event; not `Deny` and `Warn` together.
+    /// Required. List type `set`.
     pub validation_actions: Vec<Str>,
 }
 
@@ -874,21 +1037,34 @@ static VALIDATING_ADMISSION_POLICY_BINDING_SPEC: Schema = Schema {
 message_debug!(ValidatingAdmissionPolicyBindingSpec);
 message!(ValidatingAdmissionPolicyBindingSpec, VALIDATING_ADMISSION_POLICY_BINDING_SPEC, [0 policy_name, 1 param_ref, 2 match_resources, 3 validation_actions]);
 
+/// What a validating admission policy checks, and for which requests.
+///
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicySpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicySpec {
+    /// Kind of the objects that parameterize the policy; without it `params` is null.
     /// Optional.
     pub param_kind: Option<Box<ParamKind>>,
+    /// Requests the policy can apply to; bindings may narrow them down further.
     /// Optional.
     pub match_constraints: Option<Box<MatchResources>>,
+    /// Expressions that must hold for the request; a policy without any needs audit annotations.
     /// Optional. List type `atomic`.
     pub validations: Vec<Validation>,
-    /// Optional. One of `Ignore`, `Fail`.
+    /// What errors of expressions and a wrong configuration do to the request: `Fail` (the default)
+    /// treats them as a failed validation, `Ignore` passes over them.
+    /// Optional.
     pub failure_policy: Option<Str>,
+    /// Annotations to add to the audit event of the request; a policy without any needs
+    /// validations.
     /// Optional. List type `atomic`.
     pub audit_annotations: Vec<AuditAnnotation>,
+    /// CEL conditions that must all hold for a request to be checked, after the constraints have
+    /// matched; at most 64.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub match_conditions: Vec<MatchCondition>,
+    /// Named expressions that later variables, validations and audit annotations use as
+    /// `variables.<name>`.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub variables: Vec<Variable>,
 }
@@ -926,13 +1102,19 @@ static VALIDATING_ADMISSION_POLICY_SPEC: Schema = Schema {
 message_debug!(ValidatingAdmissionPolicySpec);
 message!(ValidatingAdmissionPolicySpec, VALIDATING_ADMISSION_POLICY_SPEC, [0 param_kind, 1 match_constraints, 2 validations, 3 failure_policy, 4 audit_annotations, 5 match_conditions, 6 variables]);
 
+/// The state of a validating admission policy, written by its controller.
+///
 /// `io.k8s.api.admissionregistration.v1.ValidatingAdmissionPolicyStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingAdmissionPolicyStatus {
+    /// The `metadata.generation` that the controller has last acted on.
     /// Optional.
     pub observed_generation: i64,
+    /// What came of checking the types in the expressions; absent as long as they have not been
+    /// checked.
     /// Optional.
     pub type_checking: Option<Box<TypeChecking>>,
+    /// The state of the policy under several aspects.
     /// Optional. List type `map` by `type`.
     pub conditions: Vec<Condition>,
 }
@@ -960,29 +1142,51 @@ static VALIDATING_ADMISSION_POLICY_STATUS: Schema = Schema {
 message_debug!(ValidatingAdmissionPolicyStatus);
 message!(ValidatingAdmissionPolicyStatus, VALIDATING_ADMISSION_POLICY_STATUS, [0 observed_generation, 1 type_checking, 2 conditions]);
 
+/// A webhook that admits or refuses requests, and the requests it is asked about.
+///
 /// `io.k8s.api.admissionregistration.v1.ValidatingWebhook`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingWebhook {
+    /// Full name of the webhook, as a domain of at least three parts such as `check.example.com`,
+    /// unique in the configuration.
     /// Required.
     pub name: Str,
+    /// How the webhook is reached.
     /// Required.
     pub client_config: WebhookClientConfig,
+    /// Requests that are sent to the webhook; requests about webhook configurations and admission
+    /// policies never are.
     /// Optional. List type `atomic`.
     pub rules: Vec<RuleWithOperations>,
-    /// Optional. One of `Ignore`, `Fail`.
+    /// What a call that fails does to the request: `Fail` (the default) refuses it, `Ignore` lets
+    /// it pass.
+    /// Optional.
     pub failure_policy: Option<Str>,
-    /// Optional. One of `Exact`, `Equivalent`.
+    /// Whether rules also match requests for the same resource through another group or version:
+    /// `Equivalent` (the default) converts them, `Exact` passes them by.
+    /// Optional.
     pub match_policy: Option<Str>,
+    /// Only requests for objects in namespaces with these labels, for a namespace itself its own
+    /// labels; an empty or absent selector picks all.
     /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
+    /// Only requests whose object, new or old, has these labels; an empty or absent selector picks
+    /// all. Users can often evade it by choosing labels.
     /// Optional.
     pub object_selector: Option<Box<LabelSelector>>,
-    /// Required. One of `Unknown`, `None`, `Some`, `NoneOnDryRun`.
+    /// Whether calls change anything else: `None`, or `NoneOnDryRun` for webhooks that hold back in
+    /// a dry run; `Some` and `Unknown` are only known from older versions.
+    /// Required.
     pub side_effects: Option<Str>,
-    /// Optional; in seconds.
+    /// Seconds after which a call counts as failed, from 1 to 30; 10 if absent.
+    /// Optional.
     pub timeout_seconds: Option<i32>,
+    /// Versions of `AdmissionReview` the webhook understands, preferred ones first; the server uses
+    /// the first it knows itself.
     /// Required. List type `atomic`.
     pub admission_review_versions: Vec<Str>,
+    /// CEL conditions that must all hold for a request to be sent, after rules and selectors have
+    /// matched; at most 64.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub match_conditions: Vec<MatchCondition>,
 }
@@ -1036,12 +1240,16 @@ static VALIDATING_WEBHOOK: Schema = Schema {
 message_debug!(ValidatingWebhook);
 message!(ValidatingWebhook, VALIDATING_WEBHOOK, [0 name, 1 client_config, 2 rules, 3 failure_policy, 4 match_policy, 5 namespace_selector, 6 object_selector, 7 side_effects, 8 timeout_seconds, 9 admission_review_versions, 10 match_conditions]);
 
+/// Webhooks that are asked whether requests are admitted, without changing them.
+///
 /// `io.k8s.api.admissionregistration.v1.ValidatingWebhookConfiguration`: kind
 /// `ValidatingWebhookConfiguration` of `admissionregistration.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidatingWebhookConfiguration {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The webhooks, which are called in parallel; one refusal is enough.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub webhooks: Vec<ValidatingWebhook>,
 }
@@ -1083,16 +1291,26 @@ resource!(
 /// A list of [`ValidatingWebhookConfiguration`].
 pub type ValidatingWebhookConfigurationList = List<ValidatingWebhookConfiguration>;
 
+/// An expression that must hold for a request, and the error if it does not.
+///
 /// `io.k8s.api.admissionregistration.v1.Validation`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Validation {
+    /// CEL expression with a boolean result, over `object`, `oldObject`, `request`, `params`,
+    /// `namespaceObject`, `variables` and `authorizer`.
     /// Required.
     pub expression: Str,
+    /// What the user is told if the expression is false; needed if the expression contains line
+    /// breaks.
     /// Optional.
     pub message: Str,
+    /// Reason of the refusal, which also decides on the HTTP code: `Unauthorized`, `Forbidden`,
+    /// `Invalid` (the default) or `RequestEntityTooLarge`.
     /// Optional. Known values: `""`, `Unauthorized`, `Forbidden`, `NotFound`, `AlreadyExists`,
     /// `Conflict` and 14 more.
     pub reason: Option<Str>,
+    /// CEL expression for that message, with the variables of `expression` except `authorizer`;
+    /// takes precedence over `message`, unless it fails.
     /// Optional.
     pub message_expression: Str,
 }
@@ -1115,11 +1333,16 @@ static VALIDATION: Schema = Schema {
 message_debug!(Validation);
 message!(Validation, VALIDATION, [0 expression, 1 message, 2 reason, 3 message_expression]);
 
+/// An expression with a name, for use in other expressions.
+///
 /// `io.k8s.api.admissionregistration.v1.Variable`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Variable {
+    /// Name of the variable, a CEL identifier, used as `variables.<name>`.
     /// Required.
     pub name: Str,
+    /// CEL expression for the value; evaluated at most once per request, when it is first needed.
+    /// May use variables before it.
     /// Required.
     pub expression: Str,
 }
@@ -1137,13 +1360,20 @@ static VARIABLE: Schema = Schema {
 message_debug!(Variable);
 message!(Variable, VARIABLE, [0 name, 1 expression]);
 
+/// How a webhook is reached: by URL or as a service of the cluster.
+///
 /// `io.k8s.api.admissionregistration.v1.WebhookClientConfig`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WebhookClientConfig {
+    /// Address of the webhook, as `https://host:port/path` without user, query or fragment;
+    /// excludes `service`.
     /// Optional.
     pub url: Option<Str>,
+    /// Service in front of the webhook, which runs inside the cluster; excludes `url`.
     /// Optional.
     pub service: Option<Box<ServiceReference>>,
+    /// PEM certificates that the webhook's certificate is checked against; the system's roots if
+    /// absent.
     /// Optional; in JSON as base64.
     pub ca_bundle: ByteString,
 }

@@ -518,15 +518,24 @@ message!(Mutation, MUTATION, [0 patch_type, 1 apply_configuration, 2 json_patch]
 pub struct NamedRuleWithOperations {
     /// Optional. List type `atomic`.
     pub resource_names: Vec<Str>,
-    /// Optional. Each one of `*`, `CREATE`, `UPDATE`, `DELETE`, `CONNECT`. List type `atomic`.
+    /// Operations that match: `CREATE`, `UPDATE`, `DELETE` or `CONNECT`; `*`, which must stand
+    /// alone, matches all.
+    /// Optional. List type `atomic`.
     pub operations: Vec<Str>,
+    /// API groups that match; the empty string is the core group, and `*`, which must stand alone,
+    /// matches all.
     /// Optional. List type `atomic`.
     pub api_groups: Vec<Str>,
+    /// Versions that match; `*`, which must stand alone, matches all.
     /// Optional. List type `atomic`.
     pub api_versions: Vec<Str>,
+    /// Resources that match, with subresources after a slash, as in `pods` or `pods/log`; `*` is
+    /// all resources, `pods/*` all subresources of pods, `*/*` everything.
     /// Optional. List type `atomic`.
     pub resources: Vec<Str>,
-    /// Optional. One of `Cluster`, `Namespaced`, `*`.
+    /// Whether only resources in namespaces match (`Namespaced`), only those of the whole cluster
+    /// (`Cluster`), or both (`*`, the default).
+    /// Optional.
     pub scope: Option<Str>,
 }
 

@@ -12,13 +12,18 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
+/// Objects to convert, and the version to convert them to.
+///
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionRequest`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConversionRequest {
+    /// Identity of this one call, to be copied into the response.
     /// Required; type `UID`.
     pub uid: Str,
+    /// Group and version the objects are wanted in, such as `example.com/v1`.
     /// Required; `desiredAPIVersion` in JSON.
     pub desired_api_version: Str,
+    /// The objects to convert, which may be of different versions.
     /// Required. List type `atomic`.
     pub objects: Vec<RawExtension>,
 }
@@ -46,13 +51,19 @@ static CONVERSION_REQUEST: Schema = Schema {
 message_debug!(ConversionRequest);
 message!(ConversionRequest, CONVERSION_REQUEST, [0 uid, 1 desired_api_version, 2 objects]);
 
+/// The converted objects, or why there are none.
+///
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionResponse`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConversionResponse {
+    /// Identity of the call, copied from the request.
     /// Required; type `UID`.
     pub uid: Str,
+    /// The objects in the desired version, in the order of the request; empty if the conversion
+    /// failed.
     /// Required. List type `atomic`.
     pub converted_objects: Vec<RawExtension>,
+    /// Whether the conversion succeeded; the message of a failure is shown to the user.
     /// Required.
     pub result: Status,
 }
@@ -80,12 +91,17 @@ static CONVERSION_RESPONSE: Schema = Schema {
 message_debug!(ConversionResponse);
 message!(ConversionResponse, CONVERSION_RESPONSE, [0 uid, 1 converted_objects, 2 result]);
 
+/// A conversion as it is exchanged with a webhook: the server sends the request, the webhook
+/// answers with the response.
+///
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ConversionReview`: kind
 /// `ConversionReview` of `apiextensions.k8s.io/v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConversionReview {
+    /// What is to be converted.
     /// Optional.
     pub request: Option<Box<ConversionRequest>>,
+    /// What came of it.
     /// Optional.
     pub response: Option<Box<ConversionResponse>>,
 }
@@ -111,19 +127,29 @@ static CONVERSION_REVIEW: Schema = Schema {
 message_debug!(ConversionReview);
 message!(ConversionReview, CONVERSION_REVIEW, [0 request, 1 response]);
 
+/// A column for tables of a custom resource.
+///
 /// `CustomResourceColumnDefinition` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceColumnDefinition {
+    /// Heading of the column.
     /// Required.
     pub name: Str,
+    /// OpenAPI type of the cells: `integer`, `number`, `string`, `boolean`, or `date` for an age.
     /// Required.
     pub type_: Str,
+    /// OpenAPI format that makes the type more precise; `name` marks the column that holds the
+    /// object's name.
     /// Optional.
     pub format: Str,
+    /// What the column shows, for people.
     /// Optional.
     pub description: Str,
+    /// Importance of the column: 0 for the normal view, higher numbers only where there is more
+    /// space, as in wide output.
     /// Optional.
     pub priority: i32,
+    /// Simple JSON path of the value in each object, such as `.spec.replicas`.
     /// Required.
     pub json_path: Str,
 }
@@ -155,11 +181,15 @@ static CUSTOM_RESOURCE_COLUMN_DEFINITION: Schema = Schema {
 message_debug!(CustomResourceColumnDefinition);
 message!(CustomResourceColumnDefinition, CUSTOM_RESOURCE_COLUMN_DEFINITION, [0 name, 1 type_, 2 format, 3 description, 4 priority, 5 json_path]);
 
+/// How objects of a custom resource are converted between versions.
+///
 /// `CustomResourceConversion` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceConversion {
-    /// Required. Known values: `None`, `Webhook`.
+    /// `None` changes nothing but `apiVersion`, `Webhook` calls a webhook.
+    /// Required.
     pub strategy: Str,
+    /// The webhook to call; given exactly if the strategy is `Webhook`.
     /// Optional.
     pub webhook: Option<Box<WebhookConversion>>,
 }
@@ -180,14 +210,19 @@ static CUSTOM_RESOURCE_CONVERSION: Schema = Schema {
 message_debug!(CustomResourceConversion);
 message!(CustomResourceConversion, CUSTOM_RESOURCE_CONVERSION, [0 strategy, 1 webhook]);
 
+/// Adds a resource of its own to the API; its name has to be `<plural>.<group>`.
+///
 /// `CustomResourceDefinition` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`: kind
 /// `CustomResourceDefinition` of `apiextensions.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinition {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The resource: its group, names, scope and versions.
     /// Required.
     pub spec: CustomResourceDefinitionSpec,
+    /// Whether the resource is served, and under which names, as set by the server.
     /// Optional.
     pub status: CustomResourceDefinitionStatus,
 }
@@ -233,21 +268,30 @@ resource!(
 /// A list of [`CustomResourceDefinition`].
 pub type CustomResourceDefinitionList = List<CustomResourceDefinition>;
 
+/// One aspect of a custom resource definition's observed state.
+///
 /// `CustomResourceDefinitionCondition` of
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionCondition {
+    /// Name of the condition, such as `Established`, `NamesAccepted` or `Terminating`.
     /// Required. Known values: `Established`, `NamesAccepted`, `NonStructuralSchema`,
     /// `Terminating`, `KubernetesAPIApprovalPolicyConformant`, `StorageMigrating`.
     pub type_: Str,
-    /// Required. Known values: `True`, `False`, `Unknown`.
+    /// Whether the condition holds: `True`, `False` or `Unknown`.
+    /// Required.
     pub status: Str,
+    /// When `status` last changed from one value to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Short CamelCase reason for the last transition, meant for programs.
     /// Optional.
     pub reason: Str,
+    /// Explanation of the last transition for people.
     /// Optional.
     pub message: Str,
+    /// The `metadata.generation` the condition was computed from; if lower than the current one,
+    /// the condition is out of date.
     /// Optional.
     pub observed_generation: i64,
 }
@@ -284,19 +328,27 @@ static CUSTOM_RESOURCE_DEFINITION_CONDITION: Schema = Schema {
 message_debug!(CustomResourceDefinitionCondition);
 message!(CustomResourceDefinitionCondition, CUSTOM_RESOURCE_DEFINITION_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message, 5 observed_generation]);
 
+/// The names under which a custom resource is known.
+///
 /// `CustomResourceDefinitionNames` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionNames {
+    /// Plural name, which stands in the URL; lower case and immutable.
     /// Required.
     pub plural: Str,
+    /// Singular name for use on the command line, in lower case; the kind in lower case if absent.
     /// Optional.
     pub singular: Str,
+    /// Abbreviations accepted on the command line, in lower case.
     /// Optional. List type `atomic`.
     pub short_names: Vec<Str>,
+    /// Kind of the objects, in CamelCase and normally singular.
     /// Required.
     pub kind: Str,
+    /// Kind of lists of the objects; the kind followed by `List` if absent.
     /// Optional.
     pub list_kind: Str,
+    /// Groupings that the resource belongs to on the command line, such as `all`.
     /// Optional. List type `atomic`.
     pub categories: Vec<Str>,
 }
@@ -328,19 +380,31 @@ static CUSTOM_RESOURCE_DEFINITION_NAMES: Schema = Schema {
 message_debug!(CustomResourceDefinitionNames);
 message!(CustomResourceDefinitionNames, CUSTOM_RESOURCE_DEFINITION_NAMES, [0 plural, 1 singular, 2 short_names, 3 kind, 4 list_kind, 5 categories]);
 
+/// What the custom resource looks like.
+///
 /// `CustomResourceDefinitionSpec` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionSpec {
+    /// API group of the resource, a domain such as `example.com`; it stands in the URL as
+    /// `/apis/<group>/`, and is immutable.
     /// Required.
     pub group: Str,
+    /// The names of the resource and its kind.
     /// Required.
     pub names: CustomResourceDefinitionNames,
-    /// Required. Known values: `Cluster`, `Namespaced`.
+    /// Whether objects live in namespaces (`Namespaced`) or in the whole cluster (`Cluster`);
+    /// immutable.
+    /// Required.
     pub scope: Str,
+    /// The versions of the resource, of which exactly one is the storage version; discovery orders
+    /// them by the maturity in their names.
     /// Required. List type `atomic`.
     pub versions: Vec<CustomResourceDefinitionVersion>,
+    /// How objects are converted between versions; without it only their `apiVersion` changes.
     /// Optional.
     pub conversion: Option<Box<CustomResourceConversion>>,
+    /// Obsolete: has to be `false`. Where unknown fields are to be kept, the schema says so with
+    /// `x-kubernetes-preserve-unknown-fields`.
     /// Optional.
     pub preserve_unknown_fields: bool,
 }
@@ -378,15 +442,24 @@ static CUSTOM_RESOURCE_DEFINITION_SPEC: Schema = Schema {
 message_debug!(CustomResourceDefinitionSpec);
 message!(CustomResourceDefinitionSpec, CUSTOM_RESOURCE_DEFINITION_SPEC, [0 group, 1 names, 2 scope, 3 versions, 4 conversion, 5 preserve_unknown_fields]);
 
+/// The state of a custom resource definition, written by the server.
+///
 /// `CustomResourceDefinitionStatus` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionStatus {
+    /// The state of the definition under several aspects, such as whether the resource is
+    /// established.
     /// Optional. List type `map` by `type`.
     pub conditions: Vec<CustomResourceDefinitionCondition>,
+    /// The names that are in effect; they differ from those of the spec if another resource had
+    /// these first.
     /// Optional.
     pub accepted_names: CustomResourceDefinitionNames,
+    /// Versions in which objects may still be stored; one can be dropped from the spec only after
+    /// it has been removed here.
     /// Optional. List type `atomic`.
     pub stored_versions: Vec<Str>,
+    /// The `metadata.generation` that the controller has last acted on.
     /// Optional.
     pub observed_generation: i64,
 }
@@ -420,25 +493,36 @@ static CUSTOM_RESOURCE_DEFINITION_STATUS: Schema = Schema {
 message_debug!(CustomResourceDefinitionStatus);
 message!(CustomResourceDefinitionStatus, CUSTOM_RESOURCE_DEFINITION_STATUS, [0 conditions, 1 accepted_names, 2 stored_versions, 3 observed_generation]);
 
+/// One version of a custom resource, with its schema.
+///
 /// `CustomResourceDefinitionVersion` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceDefinitionVersion {
+    /// Name of the version, such as `v1` or `v1beta1`, which stands in the URL.
     /// Required.
     pub name: Str,
+    /// Whether the version is available through the API.
     /// Required.
     pub served: bool,
+    /// Whether objects are stored in this version; `true` for exactly one version.
     /// Required.
     pub storage: bool,
+    /// Whether requests to the version get a warning that it is going to disappear.
     /// Optional.
     pub deprecated: bool,
+    /// Text of that warning instead of the standard one; only for deprecated versions.
     /// Optional.
     pub deprecation_warning: Option<Str>,
+    /// What objects of the version look like; the server validates, prunes and defaults them by it.
     /// Optional.
     pub schema: Option<Box<CustomResourceValidation>>,
+    /// Subresources that objects of the version have.
     /// Optional.
     pub subresources: Option<Box<CustomResourceSubresources>>,
+    /// Columns shown after the name in tables, as by `kubectl get`; if absent, only the age.
     /// Optional. List type `atomic`.
     pub additional_printer_columns: Vec<CustomResourceColumnDefinition>,
+    /// Fields that field selectors may use besides name and namespace; at most 8.
     /// Optional. List type `atomic`.
     pub selectable_fields: Vec<SelectableField>,
 }
@@ -487,13 +571,19 @@ static CUSTOM_RESOURCE_DEFINITION_VERSION: Schema = Schema {
 message_debug!(CustomResourceDefinitionVersion);
 message!(CustomResourceDefinitionVersion, CUSTOM_RESOURCE_DEFINITION_VERSION, [0 name, 1 served, 2 storage, 3 deprecated, 4 deprecation_warning, 5 schema, 6 subresources, 7 additional_printer_columns, 8 selectable_fields]);
 
+/// Where a custom resource keeps what its scale subresource shows.
+///
 /// `CustomResourceSubresourceScale` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceSubresourceScale {
+    /// JSON path, without brackets and below `.spec`, of the desired number of replicas.
     /// Required.
     pub spec_replicas_path: Str,
+    /// JSON path, without brackets and below `.status`, of the observed number of replicas.
     /// Required.
     pub status_replicas_path: Str,
+    /// JSON path, without brackets and below `.status` or `.spec`, of a label selector as a string;
+    /// the horizontal pod autoscaler needs it.
     /// Optional.
     pub label_selector_path: Option<Str>,
 }
@@ -515,6 +605,8 @@ static CUSTOM_RESOURCE_SUBRESOURCE_SCALE: Schema = Schema {
 message_debug!(CustomResourceSubresourceScale);
 message!(CustomResourceSubresourceScale, CUSTOM_RESOURCE_SUBRESOURCE_SCALE, [0 spec_replicas_path, 1 status_replicas_path, 2 label_selector_path]);
 
+/// Objects have `/status`: it alone writes their `status`, and other writes leave that as it is.
+///
 /// `CustomResourceSubresourceStatus` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceSubresourceStatus {}
@@ -536,11 +628,17 @@ message!(
     []
 );
 
+/// The subresources of a custom resource.
+///
 /// `CustomResourceSubresources` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceSubresources {
+    /// Enables `status`: that endpoint then writes nothing but the status, and the main one
+    /// everything but it.
     /// Optional.
     pub status: Option<Box<CustomResourceSubresourceStatus>>,
+    /// Enables `scale`, by which autoscalers and `kubectl scale` read and set the number of
+    /// replicas.
     /// Optional.
     pub scale: Option<Box<CustomResourceSubresourceScale>>,
 }
@@ -571,9 +669,12 @@ static CUSTOM_RESOURCE_SUBRESOURCES: Schema = Schema {
 message_debug!(CustomResourceSubresources);
 message!(CustomResourceSubresources, CUSTOM_RESOURCE_SUBRESOURCES, [0 status, 1 scale]);
 
+/// Holds the schema of a version.
+///
 /// `CustomResourceValidation` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CustomResourceValidation {
+    /// OpenAPI v3 schema of the objects, which has to be structural.
     /// Optional; `openAPIV3Schema` in JSON.
     pub open_api_v3_schema: Option<Box<JSONSchemaProps>>,
 }
@@ -591,11 +692,15 @@ static CUSTOM_RESOURCE_VALIDATION: Schema = Schema {
 message_debug!(CustomResourceValidation);
 message!(CustomResourceValidation, CUSTOM_RESOURCE_VALIDATION, [0 open_api_v3_schema]);
 
+/// Points to documentation elsewhere.
+///
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ExternalDocumentation`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExternalDocumentation {
+    /// What is found there.
     /// Optional.
     pub description: Str,
+    /// Address of the documentation.
     /// Optional.
     pub url: Str,
 }
@@ -613,95 +718,151 @@ static EXTERNAL_DOCUMENTATION: Schema = Schema {
 message_debug!(ExternalDocumentation);
 message!(ExternalDocumentation, EXTERNAL_DOCUMENTATION, [0 description, 1 url]);
 
+/// A JSON schema in the form of OpenAPI v3, with the extensions of Kubernetes.
+///
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JSONSchemaProps {
+    /// URI that identifies the schema; not allowed in custom resource definitions.
     /// Optional.
     pub id: Str,
+    /// URI of the JSON Schema dialect the schema is written in.
     /// Optional; `$schema` in JSON; type `JSONSchemaURL`.
     pub schema: Str,
+    /// Reference to a schema that stands elsewhere; not allowed in custom resource definitions.
     /// Optional; `$ref` in JSON.
     pub ref_path: Option<Str>,
+    /// What the value means, for people; shown by `kubectl explain`.
     /// Optional.
     pub description: Str,
+    /// JSON type of the value: `object`, `array`, `string`, `integer`, `number` or `boolean`.
     /// Optional.
     pub type_: Str,
+    /// Form of the value beyond its type, such as `date-time`, `int32` or `byte`; unknown formats
+    /// are ignored.
     /// Optional.
     pub format: Str,
+    /// Short heading of the schema, for people.
     /// Optional.
     pub title: Str,
+    /// Value the server fills in where the field is absent.
     /// Optional.
     pub default: Option<RawJson>,
+    /// Largest allowed number.
     /// Optional.
     pub maximum: Option<f64>,
+    /// Whether `maximum` itself is no longer allowed.
     /// Optional.
     pub exclusive_maximum: bool,
+    /// Smallest allowed number.
     /// Optional.
     pub minimum: Option<f64>,
+    /// Whether `minimum` itself is not allowed yet.
     /// Optional.
     pub exclusive_minimum: bool,
+    /// Most characters a string may have.
     /// Optional.
     pub max_length: Option<i64>,
+    /// Fewest characters a string may have.
     /// Optional.
     pub min_length: Option<i64>,
+    /// Regular expression that a string has to match somewhere.
     /// Optional.
     pub pattern: Str,
+    /// Most items a list may have.
     /// Optional.
     pub max_items: Option<i64>,
+    /// Fewest items a list may have.
     /// Optional.
     pub min_items: Option<i64>,
+    /// Whether no two items of a list may be equal; cannot be `true` in custom resource
+    /// definitions, where a list of type `set` serves instead.
     /// Optional.
     pub unique_items: bool,
+    /// A number has to be a multiple of this one.
     /// Optional.
     pub multiple_of: Option<f64>,
+    /// The only values allowed.
     /// Optional. List type `atomic`.
     pub enum_: Vec<RawJson>,
+    /// Most fields an object may have.
     /// Optional.
     pub max_properties: Option<i64>,
+    /// Fewest fields an object may have.
     /// Optional.
     pub min_properties: Option<i64>,
+    /// Names of the fields an object must have.
     /// Optional. List type `atomic`.
     pub required: Vec<Str>,
+    /// Schema of the items of a list; always a single schema in custom resource definitions.
     /// Optional.
     pub items: Option<Box<JSONSchemaPropsOrArray>>,
+    /// Schemas that must all hold.
     /// Optional. List type `atomic`.
     pub all_of: Vec<JSONSchemaProps>,
+    /// Schemas of which exactly one must hold.
     /// Optional. List type `atomic`.
     pub one_of: Vec<JSONSchemaProps>,
+    /// Schemas of which at least one must hold.
     /// Optional. List type `atomic`.
     pub any_of: Vec<JSONSchemaProps>,
+    /// A schema that must not hold.
     /// Optional.
     pub not: Option<Box<JSONSchemaProps>>,
+    /// Schemas of the fields of an object, by name.
     /// Optional.
     pub properties: BTreeMap<Str, JSONSchemaProps>,
+    /// Schema of the values of a map, or whether fields beyond `properties` are allowed; excludes
+    /// `properties` in custom resource definitions.
     /// Optional.
     pub additional_properties: Option<Box<JSONSchemaPropsOrBool>>,
+    /// Schemas of fields whose names match a pattern; not allowed in custom resource definitions.
     /// Optional.
     pub pattern_properties: BTreeMap<Str, JSONSchemaProps>,
+    /// What must hold for an object that has a certain field; not allowed in custom resource
+    /// definitions.
     /// Optional.
     pub dependencies: BTreeMap<Str, JSONSchemaPropsOrStringArray>,
+    /// Schema of list items beyond those that `items` lists; not allowed in custom resource
+    /// definitions.
     /// Optional.
     pub additional_items: Option<Box<JSONSchemaPropsOrBool>>,
+    /// Schemas for other places to refer to; not allowed in custom resource definitions.
     /// Optional.
     pub definitions: BTreeMap<Str, JSONSchemaProps>,
+    /// Where more documentation can be found.
     /// Optional.
     pub external_docs: Option<Box<ExternalDocumentation>>,
+    /// A value that serves as an example; not validated.
     /// Optional.
     pub example: Option<RawJson>,
+    /// Whether the value may be `null`; without it a `null` is dropped if there is a default, and
+    /// otherwise refused.
     /// Optional.
     pub nullable: bool,
+    /// If `true`, fields that the schema does not know are kept here instead of being pruned;
+    /// `false` is not allowed.
     /// Optional; `x-kubernetes-preserve-unknown-fields` in JSON.
     pub x_kubernetes_preserve_unknown_fields: Option<bool>,
+    /// Whether the value is a whole Kubernetes object, with `apiVersion`, `kind` and `metadata`,
+    /// which are then validated as such.
     /// Optional; `x-kubernetes-embedded-resource` in JSON.
     pub x_kubernetes_embedded_resource: bool,
+    /// Whether the value is either an integer or a string; `type` is then left out.
     /// Optional; `x-kubernetes-int-or-string` in JSON.
     pub x_kubernetes_int_or_string: bool,
+    /// Fields that together identify an item; only for lists of type `map`, whose items must have
+    /// them or defaults for them.
     /// Optional; `x-kubernetes-list-map-keys` in JSON. List type `atomic`.
     pub x_kubernetes_list_map_keys: Vec<Str>,
+    /// How a list is merged: `atomic` as a whole (the default), `set` by unique scalar values,
+    /// `map` by the key fields of the items.
     /// Optional; `x-kubernetes-list-type` in JSON.
     pub x_kubernetes_list_type: Option<Str>,
+    /// How an object is merged: `granular` field by field (the default), or `atomic` as a whole.
     /// Optional; `x-kubernetes-map-type` in JSON.
     pub x_kubernetes_map_type: Option<Str>,
+    /// CEL rules that the value has to satisfy.
     /// Optional; `x-kubernetes-validations` in JSON. List type `map` by `rule`; patch strategy
     /// `merge` by `rule`.
     pub x_kubernetes_validations: Vec<ValidationRule>,
@@ -840,6 +1001,8 @@ static JSON_SCHEMA_PROPS: Schema = Schema {
 message_debug!(JSONSchemaProps);
 message!(JSONSchemaProps, JSON_SCHEMA_PROPS, [0 id, 1 schema, 2 ref_path, 3 description, 4 type_, 5 format, 6 title, 7 default, 8 maximum, 9 exclusive_maximum, 10 minimum, 11 exclusive_minimum, 12 max_length, 13 min_length, 14 pattern, 15 max_items, 16 min_items, 17 unique_items, 18 multiple_of, 19 enum_, 20 max_properties, 21 min_properties, 22 required, 23 items, 24 all_of, 25 one_of, 26 any_of, 27 not, 28 properties, 29 additional_properties, 30 pattern_properties, 31 dependencies, 32 additional_items, 33 definitions, 34 external_docs, 35 example, 36 nullable, 37 x_kubernetes_preserve_unknown_fields, 38 x_kubernetes_embedded_resource, 39 x_kubernetes_int_or_string, 40 x_kubernetes_list_map_keys, 41 x_kubernetes_list_type, 42 x_kubernetes_map_type, 43 x_kubernetes_validations]);
 
+/// One schema, or a list of schemas.
+///
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrArray`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JSONSchemaPropsOrArray {
@@ -865,6 +1028,8 @@ static JSON_SCHEMA_PROPS_OR_ARRAY: Schema = Schema {
 message_debug!(JSONSchemaPropsOrArray);
 message!(JSONSchemaPropsOrArray, JSON_SCHEMA_PROPS_OR_ARRAY, [0 schema, 1 j_son_schemas]);
 
+/// A schema, or a boolean: whether anything is allowed, or nothing.
+///
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaPropsOrBool`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JSONSchemaPropsOrBool {
@@ -890,6 +1055,8 @@ static JSON_SCHEMA_PROPS_OR_BOOL: Schema = Schema {
 message_debug!(JSONSchemaPropsOrBool);
 message!(JSONSchemaPropsOrBool, JSON_SCHEMA_PROPS_OR_BOOL, [0 allows, 1 schema]);
 
+/// A schema, or a list of the names of properties.
+///
 /// `JSONSchemaPropsOrStringArray` of `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JSONSchemaPropsOrStringArray {
@@ -915,9 +1082,13 @@ static JSON_SCHEMA_PROPS_OR_STRING_ARRAY: Schema = Schema {
 message_debug!(JSONSchemaPropsOrStringArray);
 message!(JSONSchemaPropsOrStringArray, JSON_SCHEMA_PROPS_OR_STRING_ARRAY, [0 schema, 1 property]);
 
+/// A field that field selectors may use.
+///
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.SelectableField`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SelectableField {
+    /// Simple JSON path of the field, without brackets for lists or filters; it has to be a string,
+    /// boolean or integer outside the metadata.
     /// Required.
     pub json_path: Str,
 }
@@ -935,15 +1106,21 @@ static SELECTABLE_FIELD: Schema = Schema {
 message_debug!(SelectableField);
 message!(SelectableField, SELECTABLE_FIELD, [0 json_path]);
 
+/// A service of the cluster that answers for a webhook.
+///
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ServiceReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceReference {
+    /// Namespace of the service.
     /// Required.
     pub namespace: Str,
+    /// Name of the service.
     /// Required.
     pub name: Str,
+    /// URL path of the webhook at the service.
     /// Optional.
     pub path: Option<Str>,
+    /// Port of the service; 443 if absent.
     /// Optional.
     pub port: Option<i32>,
 }
@@ -966,20 +1143,31 @@ static SERVICE_REFERENCE: Schema = Schema {
 message_debug!(ServiceReference);
 message!(ServiceReference, SERVICE_REFERENCE, [0 namespace, 1 name, 2 path, 3 port]);
 
+/// A CEL expression that a value has to satisfy, and the error if it does not.
+///
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ValidationRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ValidationRule {
+    /// CEL expression over `self`, the value at this place in the schema; if it uses `oldSelf` too,
+    /// it is only evaluated on updates.
     /// Required.
     pub rule: Str,
+    /// What the user is told if the rule fails; needed if the rule contains line breaks.
     /// Optional.
     pub message: Str,
+    /// CEL expression for that message, with the same variables as the rule; takes precedence over
+    /// `message`, unless it fails.
     /// Optional.
     pub message_expression: Str,
+    /// Kind of error that a failure is reported as; `FieldValueInvalid` if absent.
     /// Optional. One of `FieldValueRequired`, `FieldValueDuplicate`, `FieldValueInvalid`,
     /// `FieldValueForbidden`.
     pub reason: Option<Str>,
+    /// Field to blame for a failure, as a JSON path relative to the value, such as
+    /// `.spec.replicas`; the value itself if absent.
     /// Optional.
     pub field_path: Str,
+    /// Makes `oldSelf` an optional value, so that a rule with it is evaluated on creation as well.
     /// Optional.
     pub optional_old_self: Option<bool>,
 }
@@ -1011,13 +1199,20 @@ static VALIDATION_RULE: Schema = Schema {
 message_debug!(ValidationRule);
 message!(ValidationRule, VALIDATION_RULE, [0 rule, 1 message, 2 message_expression, 3 reason, 4 field_path, 5 optional_old_self]);
 
+/// How a webhook is reached: by URL or as a service of the cluster.
+///
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookClientConfig`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WebhookClientConfig {
+    /// Address of the webhook, as `https://host:port/path` without user, query or fragment;
+    /// excludes `service`.
     /// Optional.
     pub url: Option<Str>,
+    /// Service in front of the webhook, which runs inside the cluster; excludes `url`.
     /// Optional.
     pub service: Option<Box<ServiceReference>>,
+    /// PEM certificates that the webhook's certificate is checked against; the system's roots if
+    /// absent.
     /// Optional; in JSON as base64.
     pub ca_bundle: ByteString,
 }
@@ -1039,11 +1234,16 @@ static WEBHOOK_CLIENT_CONFIG: Schema = Schema {
 message_debug!(WebhookClientConfig);
 message!(WebhookClientConfig, WEBHOOK_CLIENT_CONFIG, [0 url, 1 service, 2 ca_bundle]);
 
+/// A conversion webhook, and how to talk to it.
+///
 /// `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.WebhookConversion`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WebhookConversion {
+    /// How the webhook is reached.
     /// Optional.
     pub client_config: Option<Box<WebhookClientConfig>>,
+    /// Versions of `ConversionReview` the webhook understands, preferred ones first; the server
+    /// uses the first it knows itself.
     /// Required. List type `atomic`.
     pub conversion_review_versions: Vec<Str>,
 }

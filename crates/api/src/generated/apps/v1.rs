@@ -10,13 +10,19 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
+/// An immutable snapshot of the state a controller works towards, kept by DaemonSets and
+/// StatefulSets for updates and rollbacks.
+///
 /// `io.k8s.api.apps.v1.ControllerRevision`: kind `ControllerRevision` of `apps/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct ControllerRevision {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The state itself, in a form that only its controller has to understand; immutable.
     /// Optional.
     pub data: RawExtension,
+    /// Number of the revision; the higher, the newer.
     /// Required.
     pub revision: i64,
 }
@@ -57,13 +63,19 @@ resource!(
 /// A list of [`ControllerRevision`].
 pub type ControllerRevisionList = List<ControllerRevision>;
 
+/// Runs one pod on every node, or on every node that fits, as for log collectors and network
+/// agents.
+///
 /// `io.k8s.api.apps.v1.DaemonSet`: kind `DaemonSet` of `apps/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSet {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The pod to run on the nodes, and how to update it.
     /// Optional.
     pub spec: DaemonSetSpec,
+    /// How many nodes run the pod, as last seen by the daemon set controller.
     /// Optional.
     pub status: DaemonSetStatus,
 }
@@ -104,17 +116,24 @@ resource!(
 /// A list of [`DaemonSet`].
 pub type DaemonSetList = List<DaemonSet>;
 
+/// One aspect of a daemon set's observed state.
+///
 /// `io.k8s.api.apps.v1.DaemonSetCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetCondition {
+    /// Name of the condition in CamelCase.
     /// Required; type `DaemonSetConditionType`.
     pub type_: Str,
-    /// Required. Known values: `True`, `False`, `Unknown`.
+    /// Whether the condition holds: `True`, `False` or `Unknown`.
+    /// Required.
     pub status: Str,
+    /// When `status` last changed from one value to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Short CamelCase reason for the last transition, meant for programs.
     /// Optional.
     pub reason: Str,
+    /// Explanation of the last transition for people.
     /// Optional.
     pub message: Str,
 }
@@ -149,17 +168,25 @@ static DAEMON_SET_CONDITION: Schema = Schema {
 message_debug!(DaemonSetCondition);
 message!(DaemonSetCondition, DAEMON_SET_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
+/// The desired state of a daemon set.
+///
 /// `io.k8s.api.apps.v1.DaemonSetSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetSpec {
+    /// Picks the pods of the daemon set; must match the labels of the template, and is immutable.
     /// Required.
     pub selector: Option<Box<LabelSelector>>,
+    /// The pod to create on each node that its node selector, affinity and tolerations allow; the
+    /// restart policy has to be `Always`.
     /// Required.
     pub template: crate::core::v1::PodTemplateSpec,
+    /// How pods are brought to a changed template.
     /// Optional.
     pub update_strategy: DaemonSetUpdateStrategy,
-    /// Optional; in seconds.
+    /// Seconds a new pod must have been ready without interruption before it counts as available.
+    /// Optional.
     pub min_ready_seconds: i32,
+    /// How many old revisions are kept for a rollback; 10 if absent.
     /// Optional.
     pub revision_history_limit: Option<i32>,
 }
@@ -204,27 +231,41 @@ static DAEMON_SET_SPEC: Schema = Schema {
 message_debug!(DaemonSetSpec);
 message!(DaemonSetSpec, DAEMON_SET_SPEC, [0 selector, 1 template, 2 update_strategy, 3 min_ready_seconds, 4 revision_history_limit]);
 
+/// The state of a daemon set, written by the daemon set controller.
+///
 /// `io.k8s.api.apps.v1.DaemonSetStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetStatus {
+    /// Nodes that should have the pod and have at least one.
     /// Required.
     pub current_number_scheduled: i32,
+    /// Nodes that have the pod although they should not.
     /// Required.
     pub number_misscheduled: i32,
+    /// Nodes that should have the pod, whether or not they do.
     /// Required.
     pub desired_number_scheduled: i32,
+    /// Nodes that should have the pod and have one that is ready.
     /// Required.
     pub number_ready: i32,
+    /// The `metadata.generation` that the controller has last acted on.
     /// Optional.
     pub observed_generation: i64,
+    /// Nodes that should have the pod and have one made from the current template.
     /// Optional.
     pub updated_number_scheduled: i32,
+    /// Nodes that should have the pod and have one that has been ready for at least
+    /// `minReadySeconds`.
     /// Optional.
     pub number_available: i32,
+    /// Nodes that should have the pod and have none that is available.
     /// Optional.
     pub number_unavailable: i32,
+    /// How often the name of a new ControllerRevision was already taken; the controller adds it to
+    /// the hash in the name to find a free one.
     /// Optional.
     pub collision_count: Option<i32>,
+    /// The state of the daemon set under several aspects.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<DaemonSetCondition>,
 }
@@ -266,11 +307,16 @@ static DAEMON_SET_STATUS: Schema = Schema {
 message_debug!(DaemonSetStatus);
 message!(DaemonSetStatus, DAEMON_SET_STATUS, [0 current_number_scheduled, 1 number_misscheduled, 2 desired_number_scheduled, 3 number_ready, 4 observed_generation, 5 updated_number_scheduled, 6 number_available, 7 number_unavailable, 8 collision_count, 9 conditions]);
 
+/// How a daemon set brings its pods to a changed template.
+///
 /// `io.k8s.api.apps.v1.DaemonSetUpdateStrategy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonSetUpdateStrategy {
-    /// Optional. One of `RollingUpdate`, `OnDelete`.
+    /// `RollingUpdate` (the default) replaces the pods node by node, `OnDelete` waits until
+    /// somebody deletes them.
+    /// Optional.
     pub type_: Str,
+    /// Limits of a rolling update; only with type `RollingUpdate`.
     /// Optional.
     pub rolling_update: Option<Box<RollingUpdateDaemonSet>>,
 }
@@ -296,13 +342,19 @@ static DAEMON_SET_UPDATE_STRATEGY: Schema = Schema {
 message_debug!(DaemonSetUpdateStrategy);
 message!(DaemonSetUpdateStrategy, DAEMON_SET_UPDATE_STRATEGY, [0 type_, 1 rolling_update]);
 
+/// Runs a number of identical pods and replaces them step by step when their template changes, by
+/// means of ReplicaSets.
+///
 /// `io.k8s.api.apps.v1.Deployment`: kind `Deployment` of `apps/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Deployment {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The pods to run, and how to roll out changes to them.
     /// Optional.
     pub spec: DeploymentSpec,
+    /// How far the rollout is, as last seen by the deployment controller.
     /// Optional.
     pub status: DeploymentStatus,
 }
@@ -343,19 +395,27 @@ resource!(
 /// A list of [`Deployment`].
 pub type DeploymentList = List<Deployment>;
 
+/// One aspect of a deployment's observed state.
+///
 /// `io.k8s.api.apps.v1.DeploymentCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentCondition {
-    /// Required. Known values: `Available`, `Progressing`, `ReplicaFailure`.
+    /// Name of the condition: `Available`, `Progressing` or `ReplicaFailure`.
+    /// Required.
     pub type_: Str,
-    /// Required. Known values: `True`, `False`, `Unknown`.
+    /// Whether the condition holds: `True`, `False` or `Unknown`.
+    /// Required.
     pub status: Str,
+    /// When the condition was last written, even if its status remained the same.
     /// Optional.
     pub last_update_time: Option<Time>,
+    /// When `status` last changed from one value to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Short CamelCase reason for the last transition, meant for programs.
     /// Optional.
     pub reason: Str,
+    /// Explanation of the last transition for people.
     /// Optional.
     pub message: Str,
 }
@@ -392,24 +452,36 @@ static DEPLOYMENT_CONDITION: Schema = Schema {
 message_debug!(DeploymentCondition);
 message!(DeploymentCondition, DEPLOYMENT_CONDITION, [0 type_, 1 status, 2 last_update_time, 3 last_transition_time, 4 reason, 5 message]);
 
+/// The desired state of a deployment.
+///
 /// `io.k8s.api.apps.v1.DeploymentSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentSpec {
+    /// Number of pods to keep running; 1 if absent.
     /// Optional.
     pub replicas: Option<i32>,
+    /// Picks the pods of the deployment; must match the labels of the template, and is immutable.
     /// Required.
     pub selector: Option<Box<LabelSelector>>,
+    /// The pods to create; any change of it starts a rollout. The restart policy has to be
+    /// `Always`.
     /// Required.
     pub template: crate::core::v1::PodTemplateSpec,
+    /// How old pods are replaced by new ones.
     /// Optional. Patch strategy `retainKeys`.
     pub strategy: DeploymentStrategy,
-    /// Optional; in seconds.
+    /// Seconds a new pod must have been ready without interruption before it counts as available.
+    /// Optional.
     pub min_ready_seconds: i32,
+    /// How many old ReplicaSets are kept for a rollback; 10 if absent.
     /// Optional.
     pub revision_history_limit: Option<i32>,
+    /// Whether changes of the template are left without a rollout until the deployment is resumed.
     /// Optional.
     pub paused: bool,
-    /// Optional; in seconds.
+    /// Seconds a rollout may go without progress before the `Progressing` condition reports a
+    /// failure; 600 if absent.
+    /// Optional.
     pub progress_deadline_seconds: Option<i32>,
 }
 
@@ -454,25 +526,40 @@ static DEPLOYMENT_SPEC: Schema = Schema {
 message_debug!(DeploymentSpec);
 message!(DeploymentSpec, DEPLOYMENT_SPEC, [0 replicas, 1 selector, 2 template, 3 strategy, 4 min_ready_seconds, 5 revision_history_limit, 6 paused, 7 progress_deadline_seconds]);
 
+/// The state of a deployment, written by the deployment controller.
+///
 /// `io.k8s.api.apps.v1.DeploymentStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStatus {
+    /// The `metadata.generation` that the controller has last acted on.
     /// Optional.
     pub observed_generation: i64,
+    /// Pods of the deployment, old and new; those that are terminating do not count.
     /// Optional.
     pub replicas: i32,
+    /// Pods that were made from the current template.
     /// Optional.
     pub updated_replicas: i32,
+    /// Pods that are ready.
     /// Optional.
     pub ready_replicas: i32,
+    /// Pods that have been ready for at least `minReadySeconds`.
     /// Optional.
     pub available_replicas: i32,
+    /// Pods still missing for the deployment to be fully available, whether they do not exist yet
+    /// or are not available.
     /// Optional.
     pub unavailable_replicas: i32,
+    /// Pods that are being deleted and have not ended yet; absent if the controller does not count
+    /// them.
     /// Optional.
     pub terminating_replicas: Option<i32>,
+    /// The state of the deployment under several aspects, such as whether it is available and
+    /// whether its rollout makes progress.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<DeploymentCondition>,
+    /// How often the name of a new ReplicaSet was already taken; the controller adds it to the hash
+    /// in the name to find a free one.
     /// Optional.
     pub collision_count: Option<i32>,
 }
@@ -512,11 +599,16 @@ static DEPLOYMENT_STATUS: Schema = Schema {
 message_debug!(DeploymentStatus);
 message!(DeploymentStatus, DEPLOYMENT_STATUS, [0 observed_generation, 1 replicas, 2 updated_replicas, 3 ready_replicas, 4 available_replicas, 5 unavailable_replicas, 6 terminating_replicas, 7 conditions, 8 collision_count]);
 
+/// How a deployment replaces its old pods by new ones.
+///
 /// `io.k8s.api.apps.v1.DeploymentStrategy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeploymentStrategy {
-    /// Optional. One of `Recreate`, `RollingUpdate`.
+    /// `RollingUpdate` (the default) replaces pods step by step, `Recreate` ends all old ones
+    /// before it starts new ones.
+    /// Optional.
     pub type_: Str,
+    /// Limits of a rolling update; only with type `RollingUpdate`.
     /// Optional.
     pub rolling_update: Option<Box<RollingUpdateDeployment>>,
 }
@@ -542,13 +634,18 @@ static DEPLOYMENT_STRATEGY: Schema = Schema {
 message_debug!(DeploymentStrategy);
 message!(DeploymentStrategy, DEPLOYMENT_STRATEGY, [0 type_, 1 rolling_update]);
 
+/// Keeps a number of identical pods running; mostly made and scaled by a Deployment.
+///
 /// `io.k8s.api.apps.v1.ReplicaSet`: kind `ReplicaSet` of `apps/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSet {
+    /// Standard object metadata; without labels it takes those of the pod template.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The pods to run, and how many of them.
     /// Optional.
     pub spec: ReplicaSetSpec,
+    /// How many pods exist, as last seen by the replica set controller.
     /// Optional.
     pub status: ReplicaSetStatus,
 }
@@ -589,17 +686,25 @@ resource!(
 /// A list of [`ReplicaSet`].
 pub type ReplicaSetList = List<ReplicaSet>;
 
+/// One aspect of a replica set's observed state.
+///
 /// `io.k8s.api.apps.v1.ReplicaSetCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetCondition {
-    /// Required. Known values: `ReplicaFailure`.
+    /// Name of the condition; the controller sets `ReplicaFailure` if it cannot create or delete a
+    /// pod.
+    /// Required.
     pub type_: Str,
-    /// Required. Known values: `True`, `False`, `Unknown`.
+    /// Whether the condition holds: `True`, `False` or `Unknown`.
+    /// Required.
     pub status: Str,
+    /// When `status` last changed from one value to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Short CamelCase reason for the last transition, meant for programs.
     /// Optional.
     pub reason: Str,
+    /// Explanation of the last transition for people.
     /// Optional.
     pub message: Str,
 }
@@ -634,15 +739,21 @@ static REPLICA_SET_CONDITION: Schema = Schema {
 message_debug!(ReplicaSetCondition);
 message!(ReplicaSetCondition, REPLICA_SET_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
+/// The desired state of a replica set.
+///
 /// `io.k8s.api.apps.v1.ReplicaSetSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetSpec {
+    /// Number of pods to keep running; 1 if absent.
     /// Optional.
     pub replicas: Option<i32>,
-    /// Optional; in seconds.
+    /// Seconds a new pod must have been ready without interruption before it counts as available.
+    /// Optional.
     pub min_ready_seconds: i32,
+    /// Picks the pods of the replica set; must match the labels of the template, and is immutable.
     /// Required.
     pub selector: Option<Box<LabelSelector>>,
+    /// The pods to create when there are too few; a change does not touch pods that exist.
     /// Optional.
     pub template: crate::core::v1::PodTemplateSpec,
 }
@@ -675,21 +786,31 @@ static REPLICA_SET_SPEC: Schema = Schema {
 message_debug!(ReplicaSetSpec);
 message!(ReplicaSetSpec, REPLICA_SET_SPEC, [0 replicas, 1 min_ready_seconds, 2 selector, 3 template]);
 
+/// The state of a replica set, written by the replica set controller.
+///
 /// `io.k8s.api.apps.v1.ReplicaSetStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicaSetStatus {
+    /// Pods of the replica set; those that are terminating do not count.
     /// Required.
     pub replicas: i32,
+    /// Pods that have all labels of the template, not only those that the selector asks for.
     /// Optional.
     pub fully_labeled_replicas: i32,
+    /// Pods that are ready.
     /// Optional.
     pub ready_replicas: i32,
+    /// Pods that have been ready for at least `minReadySeconds`.
     /// Optional.
     pub available_replicas: i32,
+    /// Pods that are being deleted and have not ended yet; absent if the controller does not count
+    /// them.
     /// Optional.
     pub terminating_replicas: Option<i32>,
+    /// The `metadata.generation` that the controller has last acted on.
     /// Optional.
     pub observed_generation: i64,
+    /// The state of the replica set under several aspects, such as a failure to create pods.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<ReplicaSetCondition>,
 }
@@ -725,11 +846,17 @@ static REPLICA_SET_STATUS: Schema = Schema {
 message_debug!(ReplicaSetStatus);
 message!(ReplicaSetStatus, REPLICA_SET_STATUS, [0 replicas, 1 fully_labeled_replicas, 2 ready_replicas, 3 available_replicas, 4 terminating_replicas, 5 observed_generation, 6 conditions]);
 
+/// How many nodes a rolling update may leave without the pod, or give two.
+///
 /// `io.k8s.api.apps.v1.RollingUpdateDaemonSet`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDaemonSet {
+    /// On how many nodes the pod may be unavailable during the update, as a number or a percentage
+    /// of the nodes, rounded up; 1 if absent. Cannot be 0 if `maxSurge` is.
     /// Optional.
     pub max_unavailable: Option<IntOrString>,
+    /// On how many nodes the new pod may run beside the old one, as a number or a percentage of the
+    /// nodes, rounded up; 0 if absent. Needs `maxUnavailable` 0.
     /// Optional.
     pub max_surge: Option<IntOrString>,
 }
@@ -755,11 +882,17 @@ static ROLLING_UPDATE_DAEMON_SET: Schema = Schema {
 message_debug!(RollingUpdateDaemonSet);
 message!(RollingUpdateDaemonSet, ROLLING_UPDATE_DAEMON_SET, [0 max_unavailable, 1 max_surge]);
 
+/// How many pods a rolling update may have too few and too many.
+///
 /// `io.k8s.api.apps.v1.RollingUpdateDeployment`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateDeployment {
+    /// How many pods may be unavailable during the update, as a number or a percentage of
+    /// `replicas`, rounded down; 25% if absent. Cannot be 0 if `maxSurge` is.
     /// Optional.
     pub max_unavailable: Option<IntOrString>,
+    /// How many pods may exist beyond `replicas` during the update, as a number or a percentage of
+    /// it, rounded up; 25% if absent. Cannot be 0 if `maxUnavailable` is.
     /// Optional.
     pub max_surge: Option<IntOrString>,
 }
@@ -785,11 +918,17 @@ static ROLLING_UPDATE_DEPLOYMENT: Schema = Schema {
 message_debug!(RollingUpdateDeployment);
 message!(RollingUpdateDeployment, ROLLING_UPDATE_DEPLOYMENT, [0 max_unavailable, 1 max_surge]);
 
+/// Which pods a rolling update reaches, and how many at a time.
+///
 /// `io.k8s.api.apps.v1.RollingUpdateStatefulSetStrategy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RollingUpdateStatefulSetStrategy {
+    /// Pods with a number lower than this stay at the old revision, which allows an update in
+    /// stages; 0 if absent.
     /// Optional.
     pub partition: Option<i32>,
+    /// How many pods may be unavailable during the update, as a number or a percentage of
+    /// `replicas`; 1 if absent. Dropped unless the feature `MaxUnavailableStatefulSet` is enabled.
     /// Optional.
     pub max_unavailable: Option<IntOrString>,
 }
@@ -815,13 +954,19 @@ static ROLLING_UPDATE_STATEFUL_SET_STRATEGY: Schema = Schema {
 message_debug!(RollingUpdateStatefulSetStrategy);
 message!(RollingUpdateStatefulSetStrategy, ROLLING_UPDATE_STATEFUL_SET_STRATEGY, [0 partition, 1 max_unavailable]);
 
+/// Runs pods with a lasting identity: each has a number, a network name and volumes that it keeps
+/// when it is replaced.
+///
 /// `io.k8s.api.apps.v1.StatefulSet`: kind `StatefulSet` of `apps/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSet {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The pods to run, their volumes, and how to update them.
     /// Optional.
     pub spec: StatefulSetSpec,
+    /// How many pods exist and at which revision, as last seen by the stateful set controller.
     /// Optional.
     pub status: StatefulSetStatus,
 }
@@ -862,17 +1007,24 @@ resource!(
 /// A list of [`StatefulSet`].
 pub type StatefulSetList = List<StatefulSet>;
 
+/// One aspect of a stateful set's observed state.
+///
 /// `io.k8s.api.apps.v1.StatefulSetCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetCondition {
+    /// Name of the condition in CamelCase.
     /// Required; type `StatefulSetConditionType`.
     pub type_: Str,
-    /// Required. Known values: `True`, `False`, `Unknown`.
+    /// Whether the condition holds: `True`, `False` or `Unknown`.
+    /// Required.
     pub status: Str,
+    /// When `status` last changed from one value to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Short CamelCase reason for the last transition, meant for programs.
     /// Optional.
     pub reason: Str,
+    /// Explanation of the last transition for people.
     /// Optional.
     pub message: Str,
 }
@@ -907,9 +1059,13 @@ static STATEFUL_SET_CONDITION: Schema = Schema {
 message_debug!(StatefulSetCondition);
 message!(StatefulSetCondition, STATEFUL_SET_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
+/// The numbers that the pods of a stateful set get.
+///
 /// `io.k8s.api.apps.v1.StatefulSetOrdinals`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetOrdinals {
+    /// Number of the first pod; the others follow without a gap. Lets a set be moved in parts
+    /// between clusters or namespaces.
     /// Optional.
     pub start: i32,
 }
@@ -927,12 +1083,18 @@ static STATEFUL_SET_ORDINALS: Schema = Schema {
 message_debug!(StatefulSetOrdinals);
 message!(StatefulSetOrdinals, STATEFUL_SET_ORDINALS, [0 start]);
 
+/// Whether claims made from the templates go away together with their pods.
+///
 /// `io.k8s.api.apps.v1.StatefulSetPersistentVolumeClaimRetentionPolicy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetPersistentVolumeClaimRetentionPolicy {
-    /// Optional. Known values: `Retain`, `Delete`.
+    /// What happens to the claims when the stateful set is deleted: `Retain` (the default) or
+    /// `Delete`.
+    /// Optional.
     pub when_deleted: Str,
-    /// Optional. Known values: `Retain`, `Delete`.
+    /// What happens to the claims of pods that a lower `replicas` removes: `Retain` (the default)
+    /// or `Delete`.
+    /// Optional.
     pub when_scaled: Str,
 }
 
@@ -952,30 +1114,47 @@ static STATEFUL_SET_PERSISTENT_VOLUME_CLAIM_RETENTION_POLICY: Schema = Schema {
 message_debug!(StatefulSetPersistentVolumeClaimRetentionPolicy);
 message!(StatefulSetPersistentVolumeClaimRetentionPolicy, STATEFUL_SET_PERSISTENT_VOLUME_CLAIM_RETENTION_POLICY, [0 when_deleted, 1 when_scaled]);
 
+/// The desired state of a stateful set.
+///
 /// `io.k8s.api.apps.v1.StatefulSetSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetSpec {
+    /// Number of pods to keep running; 1 if absent.
     /// Optional.
     pub replicas: Option<i32>,
+    /// Picks the pods of the stateful set; must match the labels of the template, and is immutable.
     /// Required.
     pub selector: Option<Box<LabelSelector>>,
+    /// The pods to create; each gets the name of the set with its number, and the restart policy
+    /// has to be `Always`.
     /// Required.
     pub template: crate::core::v1::PodTemplateSpec,
+    /// Claims to make for every pod; they take precedence over volumes of the same name in the
+    /// template and outlive the pod. Immutable.
     /// Optional. List type `atomic`.
     pub volume_claim_templates: Vec<crate::core::v1::PersistentVolumeClaim>,
+    /// Headless service that gives the pods their network names, and has to be created separately;
+    /// immutable.
     /// Optional.
     pub service_name: Str,
-    /// Optional. One of `OrderedReady`, `Parallel`.
+    /// `OrderedReady` (the default) creates and deletes pods one after another in order, `Parallel`
+    /// all at once; immutable.
+    /// Optional.
     pub pod_management_policy: Str,
+    /// How pods are brought to a changed template.
     /// Optional.
     pub update_strategy: StatefulSetUpdateStrategy,
+    /// How many old revisions are kept for a rollback; 10 if absent.
     /// Optional.
     pub revision_history_limit: Option<i32>,
-    /// Optional; in seconds.
+    /// Seconds a new pod must have been ready without interruption before it counts as available.
+    /// Optional.
     pub min_ready_seconds: i32,
+    /// What happens to the claims of pods that no longer exist; by default they are kept.
     /// Optional.
     pub persistent_volume_claim_retention_policy:
         Option<Box<StatefulSetPersistentVolumeClaimRetentionPolicy>>,
+    /// How the pods are numbered; from 0 if absent.
     /// Optional.
     pub ordinals: Option<Box<StatefulSetOrdinals>>,
 }
@@ -1043,27 +1222,41 @@ static STATEFUL_SET_SPEC: Schema = Schema {
 message_debug!(StatefulSetSpec);
 message!(StatefulSetSpec, STATEFUL_SET_SPEC, [0 replicas, 1 selector, 2 template, 3 volume_claim_templates, 4 service_name, 5 pod_management_policy, 6 update_strategy, 7 revision_history_limit, 8 min_ready_seconds, 9 persistent_volume_claim_retention_policy, 10 ordinals]);
 
+/// The state of a stateful set, written by the stateful set controller.
+///
 /// `io.k8s.api.apps.v1.StatefulSetStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetStatus {
+    /// The `metadata.generation` that the controller has last acted on.
     /// Optional.
     pub observed_generation: i64,
+    /// Pods that the controller has created.
     /// Required.
     pub replicas: i32,
+    /// Pods that are ready.
     /// Optional.
     pub ready_replicas: i32,
+    /// Pods at the revision `currentRevision`.
     /// Optional.
     pub current_replicas: i32,
+    /// Pods at the revision `updateRevision`.
     /// Optional.
     pub updated_replicas: i32,
+    /// Name of the revision that pods not yet updated are at.
     /// Optional.
     pub current_revision: Str,
+    /// Name of the revision made from the current template; equal to `currentRevision` once an
+    /// update is complete.
     /// Optional.
     pub update_revision: Str,
+    /// How often the name of a new ControllerRevision was already taken; the controller adds it to
+    /// the hash in the name to find a free one.
     /// Optional.
     pub collision_count: Option<i32>,
+    /// The state of the stateful set under several aspects.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<StatefulSetCondition>,
+    /// Pods that have been ready for at least `minReadySeconds`.
     /// Optional.
     pub available_replicas: i32,
 }
@@ -1105,11 +1298,16 @@ static STATEFUL_SET_STATUS: Schema = Schema {
 message_debug!(StatefulSetStatus);
 message!(StatefulSetStatus, STATEFUL_SET_STATUS, [0 observed_generation, 1 replicas, 2 ready_replicas, 3 current_replicas, 4 updated_replicas, 5 current_revision, 6 update_revision, 7 collision_count, 8 conditions, 9 available_replicas]);
 
+/// How a stateful set brings its pods to a changed template.
+///
 /// `io.k8s.api.apps.v1.StatefulSetUpdateStrategy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StatefulSetUpdateStrategy {
-    /// Optional. One of `RollingUpdate`, `OnDelete`.
+    /// `RollingUpdate` (the default) replaces the pods from the highest number down, `OnDelete`
+    /// waits until somebody deletes them.
+    /// Optional.
     pub type_: Str,
+    /// Limits of a rolling update; only with type `RollingUpdate`.
     /// Optional.
     pub rolling_update: Option<Box<RollingUpdateStatefulSetStrategy>>,
 }

@@ -9,13 +9,18 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
+/// Creates jobs at the times of a schedule.
+///
 /// `io.k8s.api.batch.v1.CronJob`: kind `CronJob` of `batch/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct CronJob {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// When to create jobs, and which.
     /// Required.
     pub spec: CronJobSpec,
+    /// The running jobs and the last times, as seen by the cron job controller.
     /// Optional.
     pub status: CronJobStatus,
 }
@@ -49,23 +54,36 @@ resource!(
 /// A list of [`CronJob`].
 pub type CronJobList = List<CronJob>;
 
+/// The desired behavior of a cron job.
+///
 /// `io.k8s.api.batch.v1.CronJobSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CronJobSpec {
+    /// When to create a job, in cron format, as in `*/15 * * * *` or `@hourly`.
     /// Required.
     pub schedule: Str,
+    /// Time zone of the schedule by its IANA name, such as `Europe/Berlin`; that of the controller
+    /// manager if absent.
     /// Optional.
     pub time_zone: Option<Str>,
-    /// Optional; in seconds.
+    /// How many seconds late a job may still be started; later it counts as missed. Absent means no
+    /// limit.
+    /// Optional.
     pub starting_deadline_seconds: Option<i64>,
-    /// Optional. One of `Allow`, `Forbid`, `Replace`.
+    /// What to do if the previous job is still running: `Allow` both (the default), `Forbid` (skip
+    /// the new one) or `Replace` the old one.
+    /// Optional.
     pub concurrency_policy: Str,
+    /// Whether to create no further jobs; those already running are not affected.
     /// Optional.
     pub suspend: Option<bool>,
+    /// The job to create each time.
     /// Required.
     pub job_template: JobTemplateSpec,
+    /// How many successful jobs are kept; 3 if absent.
     /// Optional.
     pub successful_jobs_history_limit: Option<i32>,
+    /// How many failed jobs are kept; 1 if absent.
     /// Optional.
     pub failed_jobs_history_limit: Option<i32>,
 }
@@ -101,13 +119,18 @@ static CRON_JOB_SPEC: Schema = Schema {
 message_debug!(CronJobSpec);
 message!(CronJobSpec, CRON_JOB_SPEC, [0 schedule, 1 time_zone, 2 starting_deadline_seconds, 3 concurrency_policy, 4 suspend, 5 job_template, 6 successful_jobs_history_limit, 7 failed_jobs_history_limit]);
 
+/// The state of a cron job, written by the cron job controller.
+///
 /// `io.k8s.api.batch.v1.CronJobStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CronJobStatus {
+    /// Jobs of the cron job that are running.
     /// Optional. List type `atomic`.
     pub active: Vec<crate::core::v1::ObjectReference>,
+    /// When a job was last due and created.
     /// Optional.
     pub last_schedule_time: Option<Time>,
+    /// When a job last finished successfully.
     /// Optional.
     pub last_successful_time: Option<Time>,
 }
@@ -140,13 +163,18 @@ static CRON_JOB_STATUS: Schema = Schema {
 message_debug!(CronJobStatus);
 message!(CronJobStatus, CRON_JOB_STATUS, [0 active, 1 last_schedule_time, 2 last_successful_time]);
 
+/// Runs pods until a given number of them has ended successfully.
+///
 /// `io.k8s.api.batch.v1.Job`: kind `Job` of `batch/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Job {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The pods to run, and when the job is done or has failed.
     /// Optional.
     pub spec: JobSpec,
+    /// How far the job is, as last seen by the job controller.
     /// Optional.
     pub status: JobStatus,
 }
@@ -180,20 +208,28 @@ resource!(
 /// A list of [`Job`].
 pub type JobList = List<Job>;
 
+/// One aspect of a job's observed state.
+///
 /// `io.k8s.api.batch.v1.JobCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JobCondition {
-    /// Required. Known values: `Suspended`, `Complete`, `Failed`, `FailureTarget`,
-    /// `SuccessCriteriaMet`.
+    /// Name of the condition: `Complete`, `Failed`, `Suspended`, or `SuccessCriteriaMet` and
+    /// `FailureTarget` while the remaining pods are being ended.
+    /// Required.
     pub type_: Str,
-    /// Required. Known values: `True`, `False`, `Unknown`.
+    /// Whether the condition holds: `True`, `False` or `Unknown`.
+    /// Required.
     pub status: Str,
+    /// When the condition was last checked.
     /// Optional.
     pub last_probe_time: Option<Time>,
+    /// When `status` last changed from one value to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Short CamelCase reason for the last transition, meant for programs.
     /// Optional.
     pub reason: Str,
+    /// Explanation of the last transition for people.
     /// Optional.
     pub message: Str,
 }
@@ -230,39 +266,71 @@ static JOB_CONDITION: Schema = Schema {
 message_debug!(JobCondition);
 message!(JobCondition, JOB_CONDITION, [0 type_, 1 status, 2 last_probe_time, 3 last_transition_time, 4 reason, 5 message]);
 
+/// The desired state of a job.
+///
 /// `io.k8s.api.batch.v1.JobSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JobSpec {
+    /// Most pods that run at the same time; fewer run when less work is left. 0 holds the job, and
+    /// absent means 1.
     /// Optional.
     pub parallelism: Option<i32>,
+    /// How many pods must succeed; if absent while `parallelism` is set, the success of any pod
+    /// ends the work. Immutable, unless the job is indexed.
     /// Optional.
     pub completions: Option<i32>,
-    /// Optional; in seconds.
+    /// Seconds from the start after which the job is ended as failed, whatever it has achieved;
+    /// does not run on while the job is suspended.
+    /// Optional.
     pub active_deadline_seconds: Option<i64>,
+    /// What to make of failed pods by exit code or condition; without one every failure counts
+    /// towards the limits. Needs restart policy `Never`; immutable.
     /// Optional.
     pub pod_failure_policy: Option<Box<PodFailurePolicy>>,
+    /// When an indexed job has succeeded before all indexes have; immutable.
     /// Optional.
     pub success_policy: Option<Box<SuccessPolicy>>,
+    /// How many failures of pods the job survives; 6 if absent, or unlimited if
+    /// `backoffLimitPerIndex` is set.
     /// Optional.
     pub backoff_limit: Option<i32>,
+    /// How many failures one index survives before that index has failed; only for indexed jobs
+    /// with restart policy `Never`, and immutable.
     /// Optional.
     pub backoff_limit_per_index: Option<i32>,
+    /// How many indexes may fail before the whole job is ended as failed; if absent the others run
+    /// on. Needs `backoffLimitPerIndex`.
     /// Optional.
     pub max_failed_indexes: Option<i32>,
+    /// Picks the pods of the job; normally generated by the server, and immutable.
     /// Optional.
     pub selector: Option<Box<LabelSelector>>,
+    /// Whether `selector` is written by the user, who then has to make sure that no other pods
+    /// match; leave it out otherwise.
     /// Optional.
     pub manual_selector: Option<bool>,
+    /// The pods to create; the restart policy has to be `Never` or `OnFailure`. Mostly immutable.
     /// Required.
     pub template: crate::core::v1::PodTemplateSpec,
+    /// Seconds after which the finished job is deleted with its pods; 0 deletes it at once, and
+    /// absent keeps it.
     /// Optional.
     pub ttl_seconds_after_finished: Option<i32>,
-    /// Optional. One of `NonIndexed`, `Indexed`.
+    /// `NonIndexed` (the default) treats all pods alike, `Indexed` gives each a number from 0 to
+    /// `completions` minus 1, which must succeed once; immutable.
+    /// Optional.
     pub completion_mode: Option<Str>,
+    /// Whether the job is held: setting it deletes the active pods, and clearing it resumes the job
+    /// with a new start time.
     /// Optional.
     pub suspend: Option<bool>,
-    /// Optional. One of `TerminatingOrFailed`, `Failed`.
+    /// When a pod gets a replacement: `TerminatingOrFailed` once it is being deleted or has failed,
+    /// `Failed` only once it has ended. Default and only choice with `podFailurePolicy` is
+    /// `Failed`.
+    /// Optional.
     pub pod_replacement_policy: Option<Str>,
+    /// Controller in charge of the job, as a path below a domain; absent means the built-in one.
+    /// Immutable.
     /// Optional.
     pub managed_by: Option<Str>,
 }
@@ -324,29 +392,47 @@ static JOB_SPEC: Schema = Schema {
 message_debug!(JobSpec);
 message!(JobSpec, JOB_SPEC, [0 parallelism, 1 completions, 2 active_deadline_seconds, 3 pod_failure_policy, 4 success_policy, 5 backoff_limit, 6 backoff_limit_per_index, 7 max_failed_indexes, 8 selector, 9 manual_selector, 10 template, 11 ttl_seconds_after_finished, 12 completion_mode, 13 suspend, 14 pod_replacement_policy, 15 managed_by]);
 
+/// The state of a job, written by the job controller.
+///
 /// `io.k8s.api.batch.v1.JobStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JobStatus {
+    /// The state of the job under several aspects; `Complete` or `Failed` with status `True` means
+    /// that it has finished.
     /// Optional. List type `atomic`; patch strategy `merge` by `type`.
     pub conditions: Vec<JobCondition>,
+    /// When the controller first took up the job, or took it up again after a suspension; absent
+    /// while it is suspended from the outset.
     /// Optional.
     pub start_time: Option<Time>,
+    /// When the job finished successfully; absent for failed jobs.
     /// Optional.
     pub completion_time: Option<Time>,
+    /// Pods that are pending or running and not being deleted.
     /// Optional.
     pub active: i32,
+    /// Pods that have ended successfully.
     /// Optional.
     pub succeeded: i32,
+    /// Pods that have failed.
     /// Optional.
     pub failed: i32,
+    /// Pods that are being deleted and have not ended yet; absent if the controller does not count
+    /// them.
     /// Optional.
     pub terminating: Option<i32>,
+    /// Indexes of an indexed job that have succeeded, in ascending order with ranges, as in
+    /// `1,3-5,7`.
     /// Optional.
     pub completed_indexes: Str,
+    /// Indexes of an indexed job that have failed for good, in the same notation; only with
+    /// `backoffLimitPerIndex`.
     /// Optional.
     pub failed_indexes: Option<Str>,
+    /// Pods that have ended but are not in the counters yet, so that none is counted twice or lost.
     /// Optional.
     pub uncounted_terminated_pods: Option<Box<UncountedTerminatedPods>>,
+    /// Active pods that are ready.
     /// Optional.
     pub ready: Option<i32>,
 }
@@ -395,11 +481,15 @@ static JOB_STATUS: Schema = Schema {
 message_debug!(JobStatus);
 message!(JobStatus, JOB_STATUS, [0 conditions, 1 start_time, 2 completion_time, 3 active, 4 succeeded, 5 failed, 6 terminating, 7 completed_indexes, 8 failed_indexes, 9 uncounted_terminated_pods, 10 ready]);
 
+/// The metadata and spec of jobs to be created.
+///
 /// `io.k8s.api.batch.v1.JobTemplateSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct JobTemplateSpec {
+    /// Labels and annotations the jobs get.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The desired state of the jobs.
     /// Optional.
     pub spec: JobSpec,
 }
@@ -420,9 +510,13 @@ static JOB_TEMPLATE_SPEC: Schema = Schema {
 message_debug!(JobTemplateSpec);
 message!(JobTemplateSpec, JOB_TEMPLATE_SPEC, [0 metadata, 1 spec]);
 
+/// What a job makes of failed pods, depending on how they failed.
+///
 /// `io.k8s.api.batch.v1.PodFailurePolicy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodFailurePolicy {
+    /// Rules tried in order, of which the first that matches a failed pod decides; a pod that none
+    /// matches counts as an ordinary failure. At most 20.
     /// Required. List type `atomic`.
     pub rules: Vec<PodFailurePolicyRule>,
 }
@@ -440,13 +534,20 @@ static POD_FAILURE_POLICY: Schema = Schema {
 message_debug!(PodFailurePolicy);
 message!(PodFailurePolicy, POD_FAILURE_POLICY, [0 rules]);
 
+/// A requirement on the exit codes of a failed pod's containers.
+///
 /// `io.k8s.api.batch.v1.PodFailurePolicyOnExitCodesRequirement`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodFailurePolicyOnExitCodesRequirement {
+    /// Container whose exit code counts, among normal and init containers; absent means any of
+    /// them.
     /// Optional.
     pub container_name: Option<Str>,
-    /// Required. One of `In`, `NotIn`.
+    /// `In` matches if a failed container's exit code is among the values, `NotIn` if one is not.
+    /// Required.
     pub operator: Str,
+    /// Exit codes to compare with, in ascending order and without duplicates; 1 to 255 of them, and
+    /// not 0 for `In`.
     /// Required. List type `set`.
     pub values: Vec<i32>,
 }
@@ -468,13 +569,17 @@ static POD_FAILURE_POLICY_ON_EXIT_CODES_REQUIREMENT: Schema = Schema {
 message_debug!(PodFailurePolicyOnExitCodesRequirement);
 message!(PodFailurePolicyOnExitCodesRequirement, POD_FAILURE_POLICY_ON_EXIT_CODES_REQUIREMENT, [0 container_name, 1 operator, 2 values]);
 
+/// A condition by which a failed pod is recognized.
+///
 /// `io.k8s.api.batch.v1.PodFailurePolicyOnPodConditionsPattern`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodFailurePolicyOnPodConditionsPattern {
+    /// Name of the pod condition, such as `DisruptionTarget`.
     /// Required. Known values: `ContainersReady`, `Initialized`, `Ready`, `PodScheduled`,
     /// `DisruptionTarget`, `PodReadyToStartContainers`, `PodResizePending`, `PodResizeInProgress`,
     /// `AllContainersRestarting`.
     pub type_: Str,
+    /// Status the condition must have; `True` if absent.
     /// Optional. Known values: `True`, `False`, `Unknown`.
     pub status: Str,
 }
@@ -492,13 +597,19 @@ static POD_FAILURE_POLICY_ON_POD_CONDITIONS_PATTERN: Schema = Schema {
 message_debug!(PodFailurePolicyOnPodConditionsPattern);
 message!(PodFailurePolicyOnPodConditionsPattern, POD_FAILURE_POLICY_ON_POD_CONDITIONS_PATTERN, [0 type_, 1 status]);
 
+/// A pattern of failed pods and what to do about them, with either exit codes or conditions.
+///
 /// `io.k8s.api.batch.v1.PodFailurePolicyRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodFailurePolicyRule {
-    /// Required. One of `FailJob`, `FailIndex`, `Ignore`, `Count`.
+    /// What to do: `FailJob` ends the job, `FailIndex` gives up the pod's index, `Ignore` replaces
+    /// the pod without counting it, `Count` counts it as usual.
+    /// Required.
     pub action: Str,
+    /// Matches by the exit codes of the containers.
     /// Optional.
     pub on_exit_codes: Option<Box<PodFailurePolicyOnExitCodesRequirement>>,
+    /// Matches if the pod has any one of these conditions; at most 20.
     /// Optional. List type `atomic`.
     pub on_pod_conditions: Vec<PodFailurePolicyOnPodConditionsPattern>,
 }
@@ -531,9 +642,12 @@ static POD_FAILURE_POLICY_RULE: Schema = Schema {
 message_debug!(PodFailurePolicyRule);
 message!(PodFailurePolicyRule, POD_FAILURE_POLICY_RULE, [0 action, 1 on_exit_codes, 2 on_pod_conditions]);
 
+/// When an indexed job has succeeded although not all indexes have.
+///
 /// `io.k8s.api.batch.v1.SuccessPolicy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SuccessPolicy {
+    /// Rules of which one must hold, tried in order; the remaining pods are then ended. At most 20.
     /// Required. List type `atomic`.
     pub rules: Vec<SuccessPolicyRule>,
 }
@@ -551,11 +665,16 @@ static SUCCESS_POLICY: Schema = Schema {
 message_debug!(SuccessPolicy);
 message!(SuccessPolicy, SUCCESS_POLICY, [0 rules]);
 
+/// Which indexes, or how many, must have succeeded; at least one of the two is given.
+///
 /// `io.k8s.api.batch.v1.SuccessPolicyRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SuccessPolicyRule {
+    /// Indexes that count, with ranges, as in `0,2-4`; all of them must have succeeded unless
+    /// `succeededCount` asks for fewer.
     /// Optional.
     pub succeeded_indexes: Option<Str>,
+    /// How many indexes must have succeeded, of `succeededIndexes` or, without that, of all.
     /// Optional.
     pub succeeded_count: Option<i32>,
 }
@@ -576,11 +695,15 @@ static SUCCESS_POLICY_RULE: Schema = Schema {
 message_debug!(SuccessPolicyRule);
 message!(SuccessPolicyRule, SUCCESS_POLICY_RULE, [0 succeeded_indexes, 1 succeeded_count]);
 
+/// Ended pods on their way into the counters of a job.
+///
 /// `io.k8s.api.batch.v1.UncountedTerminatedPods`.
 #[derive(Clone, Default, PartialEq)]
 pub struct UncountedTerminatedPods {
+    /// UIDs of successful pods that are not counted yet.
     /// Optional; items of type `UID`. List type `set`.
     pub succeeded: Vec<Str>,
+    /// UIDs of failed pods that are not counted yet.
     /// Optional; items of type `UID`. List type `set`.
     pub failed: Vec<Str>,
 }

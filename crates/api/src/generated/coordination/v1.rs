@@ -5,11 +5,15 @@ use kubist_apimachinery::{List, MicroTime, ObjectMeta, Str, message, message_deb
 
 use crate::facts::field as f;
 
+/// A lock or heartbeat that a holder renews before it runs out.
+///
 /// `io.k8s.api.coordination.v1.Lease`: kind `Lease` of `coordination.k8s.io/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Lease {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// Who holds the lease, and for how long.
     /// Optional.
     pub spec: LeaseSpec,
 }
@@ -49,21 +53,34 @@ resource!(
 /// A list of [`Lease`].
 pub type LeaseList = List<Lease>;
 
+/// Who holds a lease, and for how long.
+///
 /// `io.k8s.api.coordination.v1.LeaseSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LeaseSpec {
+    /// Identity of the present holder; empty or absent if nobody holds the lease, and the name of a
+    /// LeaseCandidate in coordinated leader election.
     /// Optional.
     pub holder_identity: Option<Str>,
-    /// Optional; in seconds.
+    /// Time in seconds after `renewTime` that others have to wait before they may take over the
+    /// lease.
+    /// Optional.
     pub lease_duration_seconds: Option<i32>,
+    /// When the present holder got the lease.
     /// Optional.
     pub acquire_time: Option<MicroTime>,
+    /// When the present holder last renewed the lease.
     /// Optional.
     pub renew_time: Option<MicroTime>,
+    /// How often the lease has gone from one holder to another.
     /// Optional.
     pub lease_transitions: Option<i32>,
-    /// Optional. Known values: `OldestEmulationVersion`.
+    /// How the leader is picked in coordinated leader election, such as `OldestEmulationVersion`;
+    /// absent if candidates compete for the lease themselves.
+    /// Optional.
     pub strategy: Option<Str>,
+    /// Candidate in whose favor the present holder should give up the lease; only valid together
+    /// with `strategy`.
     /// Optional.
     pub preferred_holder: Option<Str>,
 }

@@ -12,15 +12,21 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
+/// An AWS EBS disk; deprecated, and served by the CSI driver `ebs.csi.aws.com`.
+///
 /// `io.k8s.api.core.v1.AWSElasticBlockStoreVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AWSElasticBlockStoreVolumeSource {
+    /// ID of the EBS volume.
     /// Required; `volumeID` in JSON.
     pub volume_id: Str,
+    /// Filesystem to mount the disk with, and to format it with if it is blank; ext4 if empty.
     /// Optional.
     pub fs_type: Str,
+    /// Partition to mount, counted from 1; zero mounts the whole disk.
     /// Optional.
     pub partition: i32,
+    /// Mounts the disk read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
 }
@@ -43,13 +49,19 @@ static AWS_ELASTIC_BLOCK_STORE_VOLUME_SOURCE: Schema = Schema {
 message_debug!(AWSElasticBlockStoreVolumeSource);
 message!(AWSElasticBlockStoreVolumeSource, AWS_ELASTIC_BLOCK_STORE_VOLUME_SOURCE, [0 volume_id, 1 fs_type, 2 partition, 3 read_only]);
 
+/// Rules for the scheduler on which nodes, and next to which pods, a pod may or should run.
+///
 /// `io.k8s.api.core.v1.Affinity`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Affinity {
+    /// Rules on the labels and fields of the node.
     /// Optional.
     pub node_affinity: Option<Box<NodeAffinity>>,
+    /// Rules that draw the pod to topology domains, such as nodes or zones, where certain pods run.
     /// Optional.
     pub pod_affinity: Option<Box<PodAffinity>>,
+    /// Rules that keep the pod out of topology domains, such as nodes or zones, where certain pods
+    /// run.
     /// Optional.
     pub pod_anti_affinity: Option<Box<PodAntiAffinity>>,
 }
@@ -71,12 +83,17 @@ static AFFINITY: Schema = Schema {
 message_debug!(Affinity);
 message!(Affinity, AFFINITY, [0 node_affinity, 1 pod_affinity, 2 pod_anti_affinity]);
 
+/// The AppArmor profile that confines a pod or a container.
+///
 /// `io.k8s.api.core.v1.AppArmorProfile`. At most one of the members of the union is set.
 #[derive(Clone, Default, PartialEq)]
 pub struct AppArmorProfile {
-    /// Required. One of `Unconfined`, `RuntimeDefault`, `Localhost`. Tells which member of the
-    /// union is set.
+    /// Where the profile comes from: `RuntimeDefault` takes the runtime's own, `Localhost` one that
+    /// is loaded on the node, and `Unconfined` turns AppArmor off.
+    /// Required. Tells which member of the union is set.
     pub type_: Str,
+    /// Name of a profile that is already loaded on the node; set with the type `Localhost`, and
+    /// only then.
     /// Optional. Member of the union that `type` tells.
     pub localhost_profile: Option<Str>,
 }
@@ -94,11 +111,15 @@ static APP_ARMOR_PROFILE: Schema = Schema {
 message_debug!(AppArmorProfile);
 message!(AppArmorProfile, APP_ARMOR_PROFILE, [0 type_, 1 localhost_profile]);
 
+/// A volume that is attached to a node.
+///
 /// `io.k8s.api.core.v1.AttachedVolume`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AttachedVolume {
+    /// Unique name of the volume, which includes the name of its plugin.
     /// Required; type `UniqueVolumeName`.
     pub name: Str,
+    /// Path on the node of the device at which the volume is available.
     /// Required.
     pub device_path: Str,
 }
@@ -116,9 +137,13 @@ static ATTACHED_VOLUME: Schema = Schema {
 message_debug!(AttachedVolume);
 message!(AttachedVolume, ATTACHED_VOLUME, [0 name, 1 device_path]);
 
+/// Pods that a node would rather not run: content of its annotation
+/// `scheduler.alpha.kubernetes.io/preferAvoidPods`, which the scheduler no longer reads.
+///
 /// `io.k8s.api.core.v1.AvoidPods`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AvoidPods {
+    /// Which pods to keep away, with reasons; an empty list keeps none away.
     /// Optional. List type `atomic`.
     pub prefer_avoid_pods: Vec<PreferAvoidPodsEntry>,
 }
@@ -142,20 +167,29 @@ static AVOID_PODS: Schema = Schema {
 message_debug!(AvoidPods);
 message!(AvoidPods, AVOID_PODS, [0 prefer_avoid_pods]);
 
+/// An Azure disk; deprecated, and served by the CSI driver `disk.csi.azure.com`.
+///
 /// `io.k8s.api.core.v1.AzureDiskVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AzureDiskVolumeSource {
+    /// Name of the disk.
     /// Required.
     pub disk_name: Str,
+    /// Resource ID of a managed disk, or URI of a blob.
     /// Required; `diskURI` in JSON.
     pub disk_uri: Str,
-    /// Optional. One of `None`, `ReadOnly`, `ReadWrite`; default `ReadWrite`.
+    /// Caching on the host: `None`, `ReadOnly` or `ReadWrite`.
+    /// Optional; default `ReadWrite`.
     pub caching_mode: Option<Str>,
+    /// Filesystem to mount the disk with, and to format it with if it is blank.
     /// Optional; default `ext4`.
     pub fs_type: Option<Str>,
+    /// Mounts the disk read-only, whatever the container's mount says.
     /// Optional; default `false`.
     pub read_only: Option<bool>,
-    /// Optional. One of `Shared`, `Dedicated`, `Managed`; default `Shared`.
+    /// `Managed` for a managed disk; `Shared` or `Dedicated` for a blob in a storage account with
+    /// several disks, or with only one.
+    /// Optional; default `Shared`.
     pub kind: Option<Str>,
 }
 
@@ -186,15 +220,22 @@ static AZURE_DISK_VOLUME_SOURCE: Schema = Schema {
 message_debug!(AzureDiskVolumeSource);
 message!(AzureDiskVolumeSource, AZURE_DISK_VOLUME_SOURCE, [0 disk_name, 1 disk_uri, 2 caching_mode, 3 fs_type, 4 read_only, 5 kind]);
 
+/// An Azure file share, as a persistent volume; deprecated, and served by the CSI driver
+/// `file.csi.azure.com`.
+///
 /// `io.k8s.api.core.v1.AzureFilePersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AzureFilePersistentVolumeSource {
+    /// Name of the secret with the name and key of the storage account.
     /// Required.
     pub secret_name: Str,
+    /// Name of the share.
     /// Required.
     pub share_name: Str,
+    /// Mounts the share read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
+    /// Namespace of the secret; that of the pod if unset.
     /// Optional.
     pub secret_namespace: Option<Str>,
 }
@@ -217,13 +258,18 @@ static AZURE_FILE_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
 message_debug!(AzureFilePersistentVolumeSource);
 message!(AzureFilePersistentVolumeSource, AZURE_FILE_PERSISTENT_VOLUME_SOURCE, [0 secret_name, 1 share_name, 2 read_only, 3 secret_namespace]);
 
+/// An Azure file share; deprecated, and served by the CSI driver `file.csi.azure.com`.
+///
 /// `io.k8s.api.core.v1.AzureFileVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AzureFileVolumeSource {
+    /// Name of the secret in the pod's namespace with the name and key of the storage account.
     /// Required.
     pub secret_name: Str,
+    /// Name of the share.
     /// Required.
     pub share_name: Str,
+    /// Mounts the share read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
 }
@@ -245,11 +291,16 @@ static AZURE_FILE_VOLUME_SOURCE: Schema = Schema {
 message_debug!(AzureFileVolumeSource);
 message!(AzureFileVolumeSource, AZURE_FILE_VOLUME_SOURCE, [0 secret_name, 1 share_name, 2 read_only]);
 
+/// Ties a pod to the node it will run on; a scheduler creates it at the pod's subresource
+/// `binding`.
+///
 /// `io.k8s.api.core.v1.Binding`: kind `Binding` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Binding {
+    /// Standard object metadata; the name is that of the pod.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// Node to run the pod on.
     /// Required.
     pub target: ObjectReference,
 }
@@ -282,27 +333,42 @@ resource!(
 /// A list of [`Binding`].
 pub type BindingList = List<Binding>;
 
+/// A persistent volume that a CSI driver provides.
+///
 /// `io.k8s.api.core.v1.CSIPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSIPersistentVolumeSource {
+    /// Name of the CSI driver, as it registers itself.
     /// Required.
     pub driver: Str,
+    /// Identity of the volume at its driver, as the driver returned it on creation; immutable.
     /// Required.
     pub volume_handle: Str,
+    /// Publishes the volume to the node as read-only.
     /// Optional.
     pub read_only: bool,
+    /// Filesystem to mount the volume with, and to format it with if it is blank; the driver must
+    /// support it.
     /// Optional.
     pub fs_type: Str,
+    /// Properties of the volume that the driver returned on creation, handed back to it with each
+    /// later call.
     /// Optional.
     pub volume_attributes: BTreeMap<Str, Str>,
+    /// Secret for the driver's `ControllerPublishVolume` and `ControllerUnpublishVolume` calls,
+    /// which attach and detach the volume.
     /// Optional.
     pub controller_publish_secret_ref: Option<Box<SecretReference>>,
+    /// Secret for the driver's `NodeStageVolume` call, which prepares the volume on a node.
     /// Optional.
     pub node_stage_secret_ref: Option<Box<SecretReference>>,
+    /// Secret for the driver's `NodePublishVolume` call, which mounts the volume for a pod.
     /// Optional.
     pub node_publish_secret_ref: Option<Box<SecretReference>>,
+    /// Secret for the driver's `ControllerExpandVolume` call, which makes the volume larger.
     /// Optional.
     pub controller_expand_secret_ref: Option<Box<SecretReference>>,
+    /// Secret for the driver's `NodeExpandVolume` call, which makes the volume larger on the node.
     /// Optional.
     pub node_expand_secret_ref: Option<Box<SecretReference>>,
 }
@@ -352,17 +418,25 @@ static CSI_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
 message_debug!(CSIPersistentVolumeSource);
 message!(CSIPersistentVolumeSource, CSI_PERSISTENT_VOLUME_SOURCE, [0 driver, 1 volume_handle, 2 read_only, 3 fs_type, 4 volume_attributes, 5 controller_publish_secret_ref, 6 node_stage_secret_ref, 7 node_publish_secret_ref, 8 controller_expand_secret_ref, 9 node_expand_secret_ref]);
 
+/// A volume that a CSI driver creates for a pod and deletes with it.
+///
 /// `io.k8s.api.core.v1.CSIVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSIVolumeSource {
+    /// Name of the CSI driver, as it registers itself; it must support inline volumes.
     /// Required.
     pub driver: Str,
+    /// Mounts the volume read-only; `false` if unset.
     /// Optional.
     pub read_only: Option<bool>,
+    /// Filesystem to mount the volume with; if unset, the driver decides.
     /// Optional.
     pub fs_type: Option<Str>,
+    /// Parameters of the volume for the driver; its documentation tells which there are.
     /// Optional.
     pub volume_attributes: BTreeMap<Str, Str>,
+    /// Secret in the pod's namespace for the driver's `NodePublishVolume` call, which mounts the
+    /// volume.
     /// Optional.
     pub node_publish_secret_ref: Option<Box<LocalObjectReference>>,
 }
@@ -397,11 +471,16 @@ static CSI_VOLUME_SOURCE: Schema = Schema {
 message_debug!(CSIVolumeSource);
 message!(CSIVolumeSource, CSI_VOLUME_SOURCE, [0 driver, 1 read_only, 2 fs_type, 3 volume_attributes, 4 node_publish_secret_ref]);
 
+/// Linux capabilities to give to a container, or to take from it.
+///
 /// `io.k8s.api.core.v1.Capabilities`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Capabilities {
+    /// Capabilities beyond those the runtime grants by itself, such as `NET_ADMIN`; `ALL` stands
+    /// for every one.
     /// Optional; items of type `Capability`. List type `atomic`.
     pub add: Vec<Str>,
+    /// Capabilities to take away; `ALL` stands for every one.
     /// Optional; items of type `Capability`. List type `atomic`.
     pub drop: Vec<Str>,
 }
@@ -422,19 +501,28 @@ static CAPABILITIES: Schema = Schema {
 message_debug!(Capabilities);
 message!(Capabilities, CAPABILITIES, [0 add, 1 drop]);
 
+/// A Ceph filesystem, as a persistent volume; support was removed in Kubernetes 1.31 in favor of
+/// the CSI driver for CephFS.
+///
 /// `io.k8s.api.core.v1.CephFSPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CephFSPersistentVolumeSource {
+    /// Addresses of the Ceph monitors.
     /// Required. List type `atomic`.
     pub monitors: Vec<Str>,
+    /// Directory of the filesystem to mount; its root `/` if empty.
     /// Optional.
     pub path: Str,
+    /// Ceph user to mount as; `admin` if empty.
     /// Optional.
     pub user: Str,
+    /// Path on the node of the user's key ring; `/etc/ceph/user.secret` if empty.
     /// Optional.
     pub secret_file: Str,
+    /// Secret with the user's key, with its namespace; takes precedence over `secretFile`.
     /// Optional.
     pub secret_ref: Option<Box<SecretReference>>,
+    /// Mounts the filesystem read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
 }
@@ -466,19 +554,27 @@ static CEPH_FS_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
 message_debug!(CephFSPersistentVolumeSource);
 message!(CephFSPersistentVolumeSource, CEPH_FS_PERSISTENT_VOLUME_SOURCE, [0 monitors, 1 path, 2 user, 3 secret_file, 4 secret_ref, 5 read_only]);
 
+/// A Ceph filesystem; support was removed in Kubernetes 1.31 in favor of the CSI driver for CephFS.
+///
 /// `io.k8s.api.core.v1.CephFSVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CephFSVolumeSource {
+    /// Addresses of the Ceph monitors.
     /// Required. List type `atomic`.
     pub monitors: Vec<Str>,
+    /// Directory of the filesystem to mount; its root `/` if empty.
     /// Optional.
     pub path: Str,
+    /// Ceph user to mount as; `admin` if empty.
     /// Optional.
     pub user: Str,
+    /// Path on the node of the user's key ring; `/etc/ceph/user.secret` if empty.
     /// Optional.
     pub secret_file: Str,
+    /// Secret in the pod's namespace with the user's key; takes precedence over `secretFile`.
     /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
+    /// Mounts the filesystem read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
 }
@@ -510,15 +606,22 @@ static CEPH_FS_VOLUME_SOURCE: Schema = Schema {
 message_debug!(CephFSVolumeSource);
 message!(CephFSVolumeSource, CEPH_FS_VOLUME_SOURCE, [0 monitors, 1 path, 2 user, 3 secret_file, 4 secret_ref, 5 read_only]);
 
+/// An OpenStack Cinder volume, as a persistent volume; deprecated, and served by the CSI driver
+/// `cinder.csi.openstack.org`.
+///
 /// `io.k8s.api.core.v1.CinderPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CinderPersistentVolumeSource {
+    /// ID of the Cinder volume.
     /// Required; `volumeID` in JSON.
     pub volume_id: Str,
+    /// Filesystem to mount the disk with, and to format it with if it is blank; ext4 if empty.
     /// Optional.
     pub fs_type: Str,
+    /// Mounts the disk read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
+    /// Secret with the parameters to connect to OpenStack, with its namespace.
     /// Optional.
     pub secret_ref: Option<Box<SecretReference>>,
 }
@@ -541,15 +644,21 @@ static CINDER_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
 message_debug!(CinderPersistentVolumeSource);
 message!(CinderPersistentVolumeSource, CINDER_PERSISTENT_VOLUME_SOURCE, [0 volume_id, 1 fs_type, 2 read_only, 3 secret_ref]);
 
+/// An OpenStack Cinder volume; deprecated, and served by the CSI driver `cinder.csi.openstack.org`.
+///
 /// `io.k8s.api.core.v1.CinderVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CinderVolumeSource {
+    /// ID of the Cinder volume.
     /// Required; `volumeID` in JSON.
     pub volume_id: Str,
+    /// Filesystem to mount the disk with, and to format it with if it is blank; ext4 if empty.
     /// Optional.
     pub fs_type: Str,
+    /// Mounts the disk read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
+    /// Secret in the pod's namespace with the parameters to connect to OpenStack.
     /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
 }
@@ -572,10 +681,14 @@ static CINDER_VOLUME_SOURCE: Schema = Schema {
 message_debug!(CinderVolumeSource);
 message!(CinderVolumeSource, CINDER_VOLUME_SOURCE, [0 volume_id, 1 fs_type, 2 read_only, 3 secret_ref]);
 
+/// How session affinity by client address works.
+///
 /// `io.k8s.api.core.v1.ClientIPConfig`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ClientIPConfig {
-    /// Optional; in seconds.
+    /// Seconds without traffic after which a client may be sent to another endpoint, from 1 to
+    /// 86400 (a day); 10800 (three hours) if unset.
+    /// Optional.
     pub timeout_seconds: Option<i32>,
 }
 
@@ -592,17 +705,28 @@ static CLIENT_IP_CONFIG: Schema = Schema {
 message_debug!(ClientIPConfig);
 message!(ClientIPConfig, CLIENT_IP_CONFIG, [0 timeout_seconds]);
 
+/// Trust anchors from cluster trust bundles as one PEM file of a projected volume, in no fixed
+/// order and without duplicates.
+///
 /// `io.k8s.api.core.v1.ClusterTrustBundleProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ClusterTrustBundleProjection {
+    /// Name of a single bundle; not together with a signer name or a label selector.
     /// Optional.
     pub name: Option<Str>,
+    /// Signer whose bundles to combine, as far as the label selector matches them; not together
+    /// with a name.
     /// Optional.
     pub signer_name: Option<Str>,
+    /// Bundles of the signer to take: an empty selector matches all of them, none at all matches
+    /// nothing.
     /// Optional.
     pub label_selector: Option<Box<LabelSelector>>,
+    /// Whether the pod may start although no bundle matches, with an empty file; if not, it waits
+    /// for one.
     /// Optional.
     pub optional: Option<bool>,
+    /// Path of the file, relative to the volume.
     /// Required.
     pub path: Str,
 }
@@ -637,15 +761,21 @@ static CLUSTER_TRUST_BUNDLE_PROJECTION: Schema = Schema {
 message_debug!(ClusterTrustBundleProjection);
 message!(ClusterTrustBundleProjection, CLUSTER_TRUST_BUNDLE_PROJECTION, [0 name, 1 signer_name, 2 label_selector, 3 optional, 4 path]);
 
+/// One aspect of a component's health.
+///
 /// `io.k8s.api.core.v1.ComponentCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ComponentCondition {
-    /// Required. Known values: `Healthy`.
+    /// Type of the condition; the only one is `Healthy`.
+    /// Required.
     pub type_: Str,
-    /// Required. Known values: `True`, `False`, `Unknown`.
+    /// Whether the condition holds: `True`, `False` or `Unknown`.
+    /// Required.
     pub status: Str,
+    /// Details for people to read, such as the answer to a health check.
     /// Optional.
     pub message: Str,
+    /// Error of the health check, if it failed.
     /// Optional.
     pub error: Str,
 }
@@ -668,11 +798,15 @@ static COMPONENT_CONDITION: Schema = Schema {
 message_debug!(ComponentCondition);
 message!(ComponentCondition, COMPONENT_CONDITION, [0 type_, 1 status, 2 message, 3 error]);
 
+/// Health of a control plane component, with its conditions; deprecated since Kubernetes 1.19.
+///
 /// `io.k8s.api.core.v1.ComponentStatus`: kind `ComponentStatus` of `v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ComponentStatus {
+    /// Standard object metadata; the name is that of the component.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// What is known about the component's health.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<ComponentCondition>,
 }
@@ -714,16 +848,26 @@ resource!(
 /// A list of [`ComponentStatus`].
 pub type ComponentStatusList = List<ComponentStatus>;
 
+/// Configuration in key-value pairs, not confidential, for pods and other clients to read; at most
+/// 1 MiB in all.
+///
 /// `io.k8s.api.core.v1.ConfigMap`: kind `ConfigMap` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConfigMap {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// Once `true`, neither the data nor this setting can change; the only way out is to delete the
+    /// object and create it again.
     /// Optional.
     pub immutable: Option<bool>,
+    /// Values that are UTF-8 text; keys consist of letters, digits, `-`, `_` and `.`, and must not
+    /// occur in `binaryData`.
     /// Optional.
     pub data: BTreeMap<Str, Str>,
-    /// Optional; in JSON as base64.
+    /// Values of any bytes, base64 in JSON; keys consist of letters, digits, `-`, `_` and `.`, and
+    /// must not occur in `data`.
+    /// Optional.
     pub binary_data: BTreeMap<Str, ByteString>,
 }
 
@@ -764,11 +908,16 @@ resource!(
 /// A list of [`ConfigMap`].
 pub type ConfigMapList = List<ConfigMap>;
 
+/// A config map whose `data` becomes environment variables, one for each key.
+///
 /// `io.k8s.api.core.v1.ConfigMapEnvSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapEnvSource {
+    /// Name of the object; an empty name is accepted for compatibility, but is almost certainly a
+    /// mistake.
     /// Optional.
     pub name: Str,
+    /// Whether the config map may be missing; if not, the container does not start until it exists.
     /// Optional.
     pub optional: Option<bool>,
 }
@@ -792,13 +941,20 @@ static CONFIG_MAP_ENV_SOURCE: Schema = Schema {
 message_debug!(ConfigMapEnvSource);
 message!(ConfigMapEnvSource, CONFIG_MAP_ENV_SOURCE, [0 name, 1 optional]);
 
+/// A key of a config map in the same namespace.
+///
 /// `io.k8s.api.core.v1.ConfigMapKeySelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapKeySelector {
+    /// Name of the object; an empty name is accepted for compatibility, but is almost certainly a
+    /// mistake.
     /// Optional.
     pub name: Str,
+    /// Key whose value to take.
     /// Required.
     pub key: Str,
+    /// Whether the config map or the key may be missing; if not, the container does not start until
+    /// they exist.
     /// Optional.
     pub optional: Option<bool>,
 }
@@ -827,17 +983,25 @@ static CONFIG_MAP_KEY_SELECTOR: Schema = Schema {
 message_debug!(ConfigMapKeySelector);
 message!(ConfigMapKeySelector, CONFIG_MAP_KEY_SELECTOR, [0 name, 1 key, 2 optional]);
 
+/// A config map with a kubelet's configuration, for the dynamic configuration that was removed in
+/// Kubernetes 1.24.
+///
 /// `io.k8s.api.core.v1.ConfigMapNodeConfigSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapNodeConfigSource {
+    /// Namespace of the config map.
     /// Required.
     pub namespace: Str,
+    /// Name of the config map.
     /// Required.
     pub name: Str,
+    /// UID of the config map: not allowed in a node's spec, required in its status.
     /// Optional; type `UID`.
     pub uid: Str,
+    /// Resource version of the config map: not allowed in a node's spec, required in its status.
     /// Optional.
     pub resource_version: Str,
+    /// Key of the config map that holds the kubelet's configuration.
     /// Required.
     pub kubelet_config_key: Str,
 }
@@ -867,13 +1031,20 @@ static CONFIG_MAP_NODE_CONFIG_SOURCE: Schema = Schema {
 message_debug!(ConfigMapNodeConfigSource);
 message!(ConfigMapNodeConfigSource, CONFIG_MAP_NODE_CONFIG_SOURCE, [0 namespace, 1 name, 2 uid, 3 resource_version, 4 kubelet_config_key]);
 
+/// The keys of a config map as files of a projected volume.
+///
 /// `io.k8s.api.core.v1.ConfigMapProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapProjection {
+    /// Name of the object; an empty name is accepted for compatibility, but is almost certainly a
+    /// mistake.
     /// Optional.
     pub name: Str,
+    /// Keys to show, and the paths of their files; if empty, every key is a file of its own name.
     /// Optional. List type `atomic`.
     pub items: Vec<KeyToPath>,
+    /// Whether the config map or the listed keys may be missing; if not, the pod does not start
+    /// until they exist.
     /// Optional.
     pub optional: Option<bool>,
 }
@@ -902,15 +1073,24 @@ static CONFIG_MAP_PROJECTION: Schema = Schema {
 message_debug!(ConfigMapProjection);
 message!(ConfigMapProjection, CONFIG_MAP_PROJECTION, [0 name, 1 items, 2 optional]);
 
+/// A volume with the keys of a config map as files, which are updated when it changes.
+///
 /// `io.k8s.api.core.v1.ConfigMapVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ConfigMapVolumeSource {
+    /// Name of the object; an empty name is accepted for compatibility, but is almost certainly a
+    /// mistake.
     /// Optional.
     pub name: Str,
+    /// Keys to show, and the paths of their files; if empty, every key is a file of its own name.
     /// Optional. List type `atomic`.
     pub items: Vec<KeyToPath>,
+    /// Permission bits of the files that do not set their own, from 0 to 0777 in octal; 0644 if
+    /// unset. JSON takes the number in decimal.
     /// Optional.
     pub default_mode: Option<i32>,
+    /// Whether the config map or the listed keys may be missing; if not, the pod does not start
+    /// until they exist.
     /// Optional.
     pub optional: Option<bool>,
 }
@@ -941,58 +1121,100 @@ static CONFIG_MAP_VOLUME_SOURCE: Schema = Schema {
 message_debug!(ConfigMapVolumeSource);
 message!(ConfigMapVolumeSource, CONFIG_MAP_VOLUME_SOURCE, [0 name, 1 items, 2 default_mode, 3 optional]);
 
+/// A container of a pod: its image, command, environment, resources, mounts and probes.
+///
 /// `io.k8s.api.core.v1.Container`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Container {
+    /// Name of the container: a DNS label, unique among all containers of the pod, and immutable.
     /// Required.
     pub name: Str,
+    /// Reference of the image to run; changing it in a running pod restarts the container.
     /// Optional.
     pub image: Str,
+    /// Program and first arguments to run in place of the image's entrypoint, without a shell;
+    /// `$(NAME)` expands to an environment variable, and `$$(NAME)` yields a literal `$(NAME)`.
     /// Optional. List type `atomic`.
     pub command: Vec<Str>,
+    /// Arguments for the entrypoint, in place of the image's own; `$(NAME)` expands to an
+    /// environment variable, and `$$(NAME)` yields a literal `$(NAME)`.
     /// Optional. List type `atomic`.
     pub args: Vec<Str>,
+    /// Directory the process starts in; if empty, the image or the container runtime decides.
     /// Optional.
     pub working_dir: Str,
+    /// Ports that the container listens on; mostly informative, as a port that is not listed can be
+    /// reached all the same.
     /// Optional. List type `map` by `containerPort`, `protocol`; patch strategy `merge` by
     /// `containerPort`.
     pub ports: Vec<ContainerPort>,
+    /// Config maps and secrets whose keys become environment variables; if a name occurs twice the
+    /// later source wins, and an entry of `env` always does.
     /// Optional. List type `atomic`.
     pub env_from: Vec<EnvFromSource>,
+    /// Environment variables to set, in order, so that each may refer to those before it.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub env: Vec<EnvVar>,
+    /// Compute resources that the container requests, and the limits it must not exceed.
     /// Optional.
     pub resources: ResourceRequirements,
+    /// For each resource, whether a change of its amount in a running pod restarts the container.
     /// Optional. List type `atomic`.
     pub resize_policy: Vec<ContainerResizePolicy>,
+    /// When the container restarts, in place of the pod's own policy; `Always` on an init container
+    /// makes it a sidecar that keeps running beside the others.
     /// Optional. Known values: `Always`, `Never`, `OnFailure`.
     pub restart_policy: Option<Str>,
+    /// Exceptions to the restart policy by exit code: the first rule that matches decides;
+    /// `restartPolicy` must be set as well.
     /// Optional. List type `atomic`.
     pub restart_policy_rules: Vec<ContainerRestartRule>,
+    /// Volumes of the pod and the paths at which the container sees their files.
     /// Optional. List type `map` by `mountPath`; patch strategy `merge` by `mountPath`.
     pub volume_mounts: Vec<VolumeMount>,
+    /// Raw block volumes of the pod and the device paths at which the container sees them.
     /// Optional. List type `map` by `devicePath`; patch strategy `merge` by `devicePath`.
     pub volume_devices: Vec<VolumeDevice>,
+    /// Periodic check that the container is still healthy; too many failures in a row restart it.
     /// Optional.
     pub liveness_probe: Option<Box<Probe>>,
+    /// Periodic check that the container can take requests; while it fails, services send the pod
+    /// no traffic.
     /// Optional.
     pub readiness_probe: Option<Box<Probe>>,
+    /// Check that the container has started; the other probes wait for it to succeed, and its
+    /// failure restarts the container.
     /// Optional.
     pub startup_probe: Option<Box<Probe>>,
+    /// Hooks to run after the start of the container and before its end, and the signal that stops
+    /// it.
     /// Optional.
     pub lifecycle: Option<Box<Lifecycle>>,
+    /// File in the container that the kubelet reads its last message from, up to 4096 bytes;
+    /// `/dev/termination-log` unless set, and immutable.
     /// Optional.
     pub termination_message_path: Str,
-    /// Optional. One of `File`, `FallbackToLogsOnError`.
+    /// Where the last message comes from: `File` reads the message file only;
+    /// `FallbackToLogsOnError` takes the end of the log if a failed container left that file empty.
+    /// Optional.
     pub termination_message_policy: Str,
-    /// Optional. One of `Always`, `Never`, `IfNotPresent`.
+    /// When the kubelet pulls the image: `Always`, `IfNotPresent` or `Never`; if unset, `Always`
+    /// for the tag `latest` or neither tag nor digest, and otherwise `IfNotPresent`.
+    /// Optional.
     pub image_pull_policy: Str,
+    /// Privileges and identity of the container's processes; takes precedence over the same
+    /// settings of the pod.
     /// Optional.
     pub security_context: Option<Box<SecurityContext>>,
+    /// Keeps standard input open so that clients can attach to it; without it, reads see the end of
+    /// the input at once.
     /// Optional.
     pub stdin: bool,
+    /// Closes standard input for good when the first attached client leaves, until the container
+    /// restarts; used together with `stdin`.
     /// Optional.
     pub stdin_once: bool,
+    /// Gives the container a terminal; used together with `stdin`.
     /// Optional.
     pub tty: bool,
 }
@@ -1084,13 +1306,19 @@ static CONTAINER: Schema = Schema {
 message_debug!(Container);
 message!(Container, CONTAINER, [0 name, 1 image, 2 command, 3 args, 4 working_dir, 5 ports, 6 env_from, 7 env, 8 resources, 9 resize_policy, 10 restart_policy, 11 restart_policy_rules, 12 volume_mounts, 13 volume_devices, 14 liveness_probe, 15 readiness_probe, 16 startup_probe, 17 lifecycle, 18 termination_message_path, 19 termination_message_policy, 20 image_pull_policy, 21 security_context, 22 stdin, 23 stdin_once, 24 tty]);
 
+/// Links an extended resource that a container asks for to the device request that the scheduler
+/// made for it.
+///
 /// `io.k8s.api.core.v1.ContainerExtendedResourceRequest`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerExtendedResourceRequest {
+    /// Name of the container that asks for the extended resource.
     /// Required.
     pub container_name: Str,
+    /// Name of the extended resource, as in the container's resource requests.
     /// Required.
     pub resource_name: Str,
+    /// Name of the request for it in the resource claim that the scheduler created for the pod.
     /// Required.
     pub request_name: Str,
 }
@@ -1112,12 +1340,16 @@ static CONTAINER_EXTENDED_RESOURCE_REQUEST: Schema = Schema {
 message_debug!(ContainerExtendedResourceRequest);
 message!(ContainerExtendedResourceRequest, CONTAINER_EXTENDED_RESOURCE_REQUEST, [0 container_name, 1 resource_name, 2 request_name]);
 
+/// A container image that is present on a node.
+///
 /// `io.k8s.api.core.v1.ContainerImage`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerImage {
+    /// All names the image is known by on the node, with tags and with digests.
     /// Optional. List type `atomic`.
     pub names: Vec<Str>,
-    /// Optional; in bytes.
+    /// Size of the image on the node, in bytes.
+    /// Optional.
     pub size_bytes: i64,
 }
 
@@ -1137,17 +1369,26 @@ static CONTAINER_IMAGE: Schema = Schema {
 message_debug!(ContainerImage);
 message!(ContainerImage, CONTAINER_IMAGE, [0 names, 1 size_bytes]);
 
+/// A port that a container listens on.
+///
 /// `io.k8s.api.core.v1.ContainerPort`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerPort {
+    /// Name for services and probes to refer to: at most 15 lowercase letters, digits and hyphens,
+    /// unique in the pod.
     /// Optional.
     pub name: Str,
+    /// Port of the node that leads to the container, from 1 to 65535; with host networking it must
+    /// equal `containerPort`.
     /// Optional.
     pub host_port: i32,
+    /// Port number at the pod's IP address, from 1 to 65535.
     /// Required.
     pub container_port: i32,
-    /// Optional. One of `TCP`, `UDP`, `SCTP`; default `TCP`.
+    /// Transport protocol: `TCP`, `UDP` or `SCTP`.
+    /// Optional; default `TCP`.
     pub protocol: Str,
+    /// Address of the node to bind the host port to; all of them if empty.
     /// Optional; `hostIP` in JSON.
     pub host_ip: Str,
 }
@@ -1177,13 +1418,18 @@ static CONTAINER_PORT: Schema = Schema {
 message_debug!(ContainerPort);
 message!(ContainerPort, CONTAINER_PORT, [0 name, 1 host_port, 2 container_port, 3 protocol, 4 host_ip]);
 
+/// What a resize in place of one resource means for the running container.
+///
 /// `io.k8s.api.core.v1.ContainerResizePolicy`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerResizePolicy {
+    /// Resource that the policy is about, `cpu` or `memory`.
     /// Required. Known values: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub resource_name: Str,
-    /// Required. Known values: `NotRequired`, `RestartContainer`.
+    /// `NotRequired` applies the new amount while the container runs if it can; `RestartContainer`
+    /// restarts it.
+    /// Required.
     pub restart_policy: Str,
 }
 
@@ -1203,11 +1449,15 @@ static CONTAINER_RESIZE_POLICY: Schema = Schema {
 message_debug!(ContainerResizePolicy);
 message!(ContainerResizePolicy, CONTAINER_RESIZE_POLICY, [0 resource_name, 1 restart_policy]);
 
+/// A condition on how a container ended, and what happens if it is met.
+///
 /// `io.k8s.api.core.v1.ContainerRestartRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerRestartRule {
-    /// Required. Known values: `Restart`, `RestartAllContainers`.
+    /// What to do on a match: `Restart` the container, or `RestartAllContainers` of the pod.
+    /// Required.
     pub action: Str,
+    /// Exit codes for which the rule applies.
     /// Optional.
     pub exit_codes: Option<Box<ContainerRestartRuleOnExitCodes>>,
 }
@@ -1233,11 +1483,15 @@ static CONTAINER_RESTART_RULE: Schema = Schema {
 message_debug!(ContainerRestartRule);
 message!(ContainerRestartRule, CONTAINER_RESTART_RULE, [0 action, 1 exit_codes]);
 
+/// A set of exit codes to compare with that of an ended container.
+///
 /// `io.k8s.api.core.v1.ContainerRestartRuleOnExitCodes`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerRestartRuleOnExitCodes {
-    /// Required. Known values: `In`, `NotIn`.
+    /// `In` matches an exit code that is one of the values, `NotIn` one that is not.
+    /// Required.
     pub operator: Str,
+    /// Exit codes to compare with, at most 255 of them.
     /// Optional. List type `set`.
     pub values: Vec<i32>,
 }
@@ -1258,13 +1512,18 @@ static CONTAINER_RESTART_RULE_ON_EXIT_CODES: Schema = Schema {
 message_debug!(ContainerRestartRuleOnExitCodes);
 message!(ContainerRestartRuleOnExitCodes, CONTAINER_RESTART_RULE_ON_EXIT_CODES, [0 operator, 1 values]);
 
+/// What a container does: at most one member is set, and with none it counts as waiting.
+///
 /// `io.k8s.api.core.v1.ContainerState`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerState {
+    /// Set while the container has yet to start, for example while its image is pulled.
     /// Optional.
     pub waiting: Option<Box<ContainerStateWaiting>>,
+    /// Set while the container runs.
     /// Optional.
     pub running: Option<Box<ContainerStateRunning>>,
+    /// Set once the container has ended.
     /// Optional.
     pub terminated: Option<Box<ContainerStateTerminated>>,
 }
@@ -1286,9 +1545,12 @@ static CONTAINER_STATE: Schema = Schema {
 message_debug!(ContainerState);
 message!(ContainerState, CONTAINER_STATE, [0 waiting, 1 running, 2 terminated]);
 
+/// A container that runs.
+///
 /// `io.k8s.api.core.v1.ContainerStateRunning`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerStateRunning {
+    /// When the container was last started.
     /// Optional.
     pub started_at: Option<Time>,
 }
@@ -1306,21 +1568,31 @@ static CONTAINER_STATE_RUNNING: Schema = Schema {
 message_debug!(ContainerStateRunning);
 message!(ContainerStateRunning, CONTAINER_STATE_RUNNING, [0 started_at]);
 
+/// A container that has ended, with success or not.
+///
 /// `io.k8s.api.core.v1.ContainerStateTerminated`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerStateTerminated {
+    /// Exit code of the container's first process; `0` is success.
     /// Required.
     pub exit_code: i32,
+    /// Number of the signal that ended the container, if one did.
     /// Optional.
     pub signal: i32,
+    /// How the container ended, in one CamelCase word such as `Completed`, `Error` or `OOMKilled`.
     /// Optional.
     pub reason: Str,
+    /// Last message of the container, from its message file or its log, or what the runtime
+    /// reported.
     /// Optional.
     pub message: Str,
+    /// When this run of the container started.
     /// Optional.
     pub started_at: Option<Time>,
+    /// When this run of the container ended.
     /// Optional.
     pub finished_at: Option<Time>,
+    /// Identity of the ended container at its runtime, such as `containerd://<id>`.
     /// Optional; `containerID` in JSON.
     pub container_id: Str,
 }
@@ -1354,11 +1626,15 @@ static CONTAINER_STATE_TERMINATED: Schema = Schema {
 message_debug!(ContainerStateTerminated);
 message!(ContainerStateTerminated, CONTAINER_STATE_TERMINATED, [0 exit_code, 1 signal, 2 reason, 3 message, 4 started_at, 5 finished_at, 6 container_id]);
 
+/// A container that has not started yet, or not again.
+///
 /// `io.k8s.api.core.v1.ContainerStateWaiting`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerStateWaiting {
+    /// Why the container waits, in one CamelCase word such as `ImagePullBackOff`.
     /// Optional.
     pub reason: Str,
+    /// Why the container waits, for people to read.
     /// Optional.
     pub message: Str,
 }
@@ -1376,38 +1652,59 @@ static CONTAINER_STATE_WAITING: Schema = Schema {
 message_debug!(ContainerStateWaiting);
 message!(ContainerStateWaiting, CONTAINER_STATE_WAITING, [0 reason, 1 message]);
 
+/// What the kubelet reports about one container of a pod.
+///
 /// `io.k8s.api.core.v1.ContainerStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerStatus {
+    /// Name of the container, as in the pod's spec.
     /// Required.
     pub name: Str,
+    /// What the container does now: it waits, runs or has ended.
     /// Optional.
     pub state: ContainerState,
+    /// How the container ended the last time, if it has been restarted since.
     /// Optional.
     pub last_state: ContainerState,
+    /// Whether the container can take requests; its readiness probe decides if it has one.
     /// Required.
     pub ready: bool,
+    /// Number of restarts so far, as far as the kubelet remembers.
     /// Required.
     pub restart_count: i32,
+    /// Image the container runs, as the runtime names it, which may differ from the name in the
+    /// spec.
     /// Required.
     pub image: Str,
+    /// Identity of the image that the container runs, as a rule its digest.
     /// Required; `imageID` in JSON.
     pub image_id: Str,
+    /// Identity of the container at its runtime, such as `containerd://<id>`.
     /// Optional; `containerID` in JSON.
     pub container_id: Str,
+    /// Whether the container runs and has passed its post-start hook and startup probe, if any;
+    /// `false` again after a restart.
     /// Optional.
     pub started: Option<bool>,
+    /// Resource requests that the kubelet has admitted for the container; a resize changes them
+    /// once the kubelet accepts it.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub allocated_resources: BTreeMap<Str, Quantity>,
+    /// Requests and limits that are in effect for the running container; they lag behind the spec
+    /// during a resize.
     /// Optional.
     pub resources: Option<Box<ResourceRequirements>>,
+    /// Mounts of the container and how they were carried out.
     /// Optional. List type `map` by `mountPath`; patch strategy `merge` by `mountPath`.
     pub volume_mounts: Vec<VolumeMountStatus>,
+    /// Identity that the container's first process was started with.
     /// Optional.
     pub user: Option<Box<ContainerUser>>,
+    /// Health of the devices that the container was given.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub allocated_resources_status: Vec<ResourceStatus>,
+    /// Signal that will be sent to stop the container.
     /// Optional. One of 65 values, `SIGABRT` to `SIGRTMAX`.
     pub stop_signal: Option<Str>,
 }
@@ -1471,9 +1768,12 @@ static CONTAINER_STATUS: Schema = Schema {
 message_debug!(ContainerStatus);
 message!(ContainerStatus, CONTAINER_STATUS, [0 name, 1 state, 2 last_state, 3 ready, 4 restart_count, 5 image, 6 image_id, 7 container_id, 8 started, 9 allocated_resources, 10 resources, 11 volume_mounts, 12 user, 13 allocated_resources_status, 14 stop_signal]);
 
+/// The identity that a container's first process was started with.
+///
 /// `io.k8s.api.core.v1.ContainerUser`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ContainerUser {
+    /// Identity on Linux; unset on other systems.
     /// Optional.
     pub linux: Option<Box<LinuxContainerUser>>,
 }
@@ -1491,9 +1791,12 @@ static CONTAINER_USER: Schema = Schema {
 message_debug!(ContainerUser);
 message!(ContainerUser, CONTAINER_USER, [0 linux]);
 
+/// Where a daemon of a node listens.
+///
 /// `io.k8s.api.core.v1.DaemonEndpoint`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DaemonEndpoint {
+    /// TCP port that the daemon listens on.
     /// Required; `Port` in JSON.
     pub port: i32,
 }
@@ -1511,9 +1814,12 @@ static DAEMON_ENDPOINT: Schema = Schema {
 message_debug!(DaemonEndpoint);
 message!(DaemonEndpoint, DAEMON_ENDPOINT, [0 port]);
 
+/// Facts about the pod itself as files of a projected volume.
+///
 /// `io.k8s.api.core.v1.DownwardAPIProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DownwardAPIProjection {
+    /// The files to project.
     /// Optional. List type `atomic`.
     pub items: Vec<DownwardAPIVolumeFile>,
 }
@@ -1531,15 +1837,22 @@ static DOWNWARD_API_PROJECTION: Schema = Schema {
 message_debug!(DownwardAPIProjection);
 message!(DownwardAPIProjection, DOWNWARD_API_PROJECTION, [0 items]);
 
+/// A file with one fact about the pod, either from its fields or from the resources of a container.
+///
 /// `io.k8s.api.core.v1.DownwardAPIVolumeFile`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DownwardAPIVolumeFile {
+    /// Path of the file, relative to the volume and without `..`.
     /// Required.
     pub path: Str,
+    /// Field of the pod to show: annotations, labels, name, namespace or UID.
     /// Optional.
     pub field_ref: Option<Box<ObjectFieldSelector>>,
+    /// Resource request or limit of a container to show; the container must be named.
     /// Optional.
     pub resource_field_ref: Option<Box<ResourceFieldSelector>>,
+    /// Permission bits of the file, from 0 to 0777 in octal; those of the volume if unset. JSON
+    /// takes the number in decimal.
     /// Optional.
     pub mode: Option<i32>,
 }
@@ -1567,11 +1880,16 @@ static DOWNWARD_API_VOLUME_FILE: Schema = Schema {
 message_debug!(DownwardAPIVolumeFile);
 message!(DownwardAPIVolumeFile, DOWNWARD_API_VOLUME_FILE, [0 path, 1 field_ref, 2 resource_field_ref, 3 mode]);
 
+/// A volume with facts about the pod itself as files.
+///
 /// `io.k8s.api.core.v1.DownwardAPIVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DownwardAPIVolumeSource {
+    /// The files of the volume.
     /// Optional. List type `atomic`.
     pub items: Vec<DownwardAPIVolumeFile>,
+    /// Permission bits of the files that do not set their own, from 0 to 0777 in octal; 0644 if
+    /// unset. JSON takes the number in decimal.
     /// Optional.
     pub default_mode: Option<i32>,
 }
@@ -1592,11 +1910,17 @@ static DOWNWARD_API_VOLUME_SOURCE: Schema = Schema {
 message_debug!(DownwardAPIVolumeSource);
 message!(DownwardAPIVolumeSource, DOWNWARD_API_VOLUME_SOURCE, [0 items, 1 default_mode]);
 
+/// A directory that is empty at first, shared by the containers of a pod and gone with the pod.
+///
 /// `io.k8s.api.core.v1.EmptyDirVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EmptyDirVolumeSource {
+    /// What holds the data: the node's disk if empty, `Memory` for a tmpfs, `HugePages` or
+    /// `HugePages-<size>` for huge pages.
     /// Optional. Known values: `""`, `Memory`, `HugePages`, `HugePages-`.
     pub medium: Str,
+    /// Most data the volume may hold before the pod is evicted; with the medium `Memory`, the
+    /// memory limits of the containers bound it as well.
     /// Optional.
     pub size_limit: Option<Quantity>,
 }
@@ -1617,15 +1941,21 @@ static EMPTY_DIR_VOLUME_SOURCE: Schema = Schema {
 message_debug!(EmptyDirVolumeSource);
 message!(EmptyDirVolumeSource, EMPTY_DIR_VOLUME_SOURCE, [0 medium, 1 size_limit]);
 
+/// One address of a service's endpoints.
+///
 /// `io.k8s.api.core.v1.EndpointAddress`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointAddress {
+    /// The address, IPv4 or IPv6; neither loopback nor link-local.
     /// Required.
     pub ip: Str,
+    /// Name of the endpoint for DNS, below that of the service.
     /// Optional.
     pub hostname: Str,
+    /// Node of the endpoint, for clients that prefer endpoints on their own node.
     /// Optional.
     pub node_name: Option<Str>,
+    /// Object behind the address, usually a pod.
     /// Optional.
     pub target_ref: Option<Box<ObjectReference>>,
 }
@@ -1648,15 +1978,23 @@ static ENDPOINT_ADDRESS: Schema = Schema {
 message_debug!(EndpointAddress);
 message!(EndpointAddress, ENDPOINT_ADDRESS, [0 ip, 1 hostname, 2 node_name, 3 target_ref]);
 
+/// One port of a service's endpoints.
+///
 /// `io.k8s.api.core.v1.EndpointPort`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointPort {
+    /// Name of the port, the same as that of the service port: a DNS label, needed as soon as there
+    /// are several ports.
     /// Optional.
     pub name: Str,
+    /// Number of the port, from 1 to 65535.
     /// Required.
     pub port: i32,
-    /// Optional. One of `TCP`, `UDP`, `SCTP`.
+    /// Transport protocol: `TCP`, which is assumed if empty, `UDP` or `SCTP`.
+    /// Optional.
     pub protocol: Str,
+    /// Hint at the application protocol: a name registered at IANA, a `kubernetes.io/` name such as
+    /// `kubernetes.io/h2c`, or a name with another prefix.
     /// Optional.
     pub app_protocol: Option<Str>,
 }
@@ -1679,13 +2017,19 @@ static ENDPOINT_PORT: Schema = Schema {
 message_debug!(EndpointPort);
 message!(EndpointPort, ENDPOINT_PORT, [0 name, 1 port, 2 protocol, 3 app_protocol]);
 
+/// A group of addresses that serve the same ports; each address with each port is an endpoint.
+///
 /// `io.k8s.api.core.v1.EndpointSubset`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointSubset {
+    /// Addresses that are ready to take traffic.
     /// Optional. List type `atomic`.
     pub addresses: Vec<EndpointAddress>,
+    /// Addresses that are not ready, for example because their pods are starting or fail their
+    /// readiness probes.
     /// Optional. List type `atomic`.
     pub not_ready_addresses: Vec<EndpointAddress>,
+    /// Ports that every address of the group serves.
     /// Optional. List type `atomic`.
     pub ports: Vec<EndpointPort>,
 }
@@ -1707,11 +2051,16 @@ static ENDPOINT_SUBSET: Schema = Schema {
 message_debug!(EndpointSubset);
 message!(EndpointSubset, ENDPOINT_SUBSET, [0 addresses, 1 not_ready_addresses, 2 ports]);
 
+/// Addresses and ports behind the service of the same name; deprecated since Kubernetes 1.33, use
+/// `EndpointSlice` instead.
+///
 /// `io.k8s.api.core.v1.Endpoints`: kind `Endpoints` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Endpoints {
+    /// Standard object metadata; the name is that of the service.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// Groups of addresses with the same ports; together they are all the endpoints of the service.
     /// Optional. List type `atomic`.
     pub subsets: Vec<EndpointSubset>,
 }
@@ -1751,13 +2100,18 @@ resource!(
 /// A list of [`Endpoints`].
 pub type EndpointsList = List<Endpoints>;
 
+/// A config map or secret whose keys all become environment variables.
+///
 /// `io.k8s.api.core.v1.EnvFromSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EnvFromSource {
+    /// Text to put in front of every key to form the variable's name.
     /// Optional.
     pub prefix: Str,
+    /// Config map to take the variables from.
     /// Optional.
     pub config_map_ref: Option<Box<ConfigMapEnvSource>>,
+    /// Secret to take the variables from.
     /// Optional.
     pub secret_ref: Option<Box<SecretEnvSource>>,
 }
@@ -1779,13 +2133,19 @@ static ENV_FROM_SOURCE: Schema = Schema {
 message_debug!(EnvFromSource);
 message!(EnvFromSource, ENV_FROM_SOURCE, [0 prefix, 1 config_map_ref, 2 secret_ref]);
 
+/// An environment variable of a container, with a fixed value or one from elsewhere.
+///
 /// `io.k8s.api.core.v1.EnvVar`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EnvVar {
+    /// Name of the variable: printable ASCII without `=`.
     /// Required.
     pub name: Str,
+    /// Value as given, except that `$(NAME)` expands to an earlier variable of the container or to
+    /// a service variable, and `$$(NAME)` yields a literal `$(NAME)`.
     /// Optional.
     pub value: Str,
+    /// Where the value comes from; not together with a value that is not empty.
     /// Optional.
     pub value_from: Option<Box<EnvVarSource>>,
 }
@@ -1807,17 +2167,26 @@ static ENV_VAR: Schema = Schema {
 message_debug!(EnvVar);
 message!(EnvVar, ENV_VAR, [0 name, 1 value, 2 value_from]);
 
+/// Where the value of an environment variable comes from: exactly one of the members.
+///
 /// `io.k8s.api.core.v1.EnvVarSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EnvVarSource {
+    /// Field of the pod, such as `metadata.name`, `metadata.labels['<key>']`, `spec.nodeName` or
+    /// `status.podIP`.
     /// Optional.
     pub field_ref: Option<Box<ObjectFieldSelector>>,
+    /// Resource request or limit of a container, such as `limits.cpu`.
     /// Optional.
     pub resource_field_ref: Option<Box<ResourceFieldSelector>>,
+    /// Key of a config map in the pod's namespace.
     /// Optional.
     pub config_map_key_ref: Option<Box<ConfigMapKeySelector>>,
+    /// Key of a secret in the pod's namespace.
     /// Optional.
     pub secret_key_ref: Option<Box<SecretKeySelector>>,
+    /// Variable from a file that an earlier container, such as an init container, wrote to a
+    /// volume.
     /// Optional.
     pub file_key_ref: Option<Box<FileKeySelector>>,
 }
@@ -1857,60 +2226,100 @@ static ENV_VAR_SOURCE: Schema = Schema {
 message_debug!(EnvVarSource);
 message!(EnvVarSource, ENV_VAR_SOURCE, [0 field_ref, 1 resource_field_ref, 2 config_map_key_ref, 3 secret_key_ref, 4 file_key_ref]);
 
+/// A container added to a running pod for debugging: without resource guarantees, never restarted,
+/// and never changed or removed once added.
+///
 /// `io.k8s.api.core.v1.EphemeralContainer`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EphemeralContainer {
+    /// Name of the ephemeral container: a DNS label, unique among all containers of the pod.
     /// Required.
     pub name: Str,
+    /// Reference of the image to run.
     /// Optional.
     pub image: Str,
+    /// Program and first arguments to run in place of the image's entrypoint, without a shell;
+    /// `$(NAME)` expands to an environment variable, and `$$(NAME)` yields a literal `$(NAME)`.
     /// Optional. List type `atomic`.
     pub command: Vec<Str>,
+    /// Arguments for the entrypoint, in place of the image's own; `$(NAME)` expands to an
+    /// environment variable, and `$$(NAME)` yields a literal `$(NAME)`.
     /// Optional. List type `atomic`.
     pub args: Vec<Str>,
+    /// Directory the process starts in; if empty, the image or the container runtime decides.
     /// Optional.
     pub working_dir: Str,
+    /// Must be unset: ephemeral containers have no ports.
     /// Optional. List type `map` by `containerPort`, `protocol`; patch strategy `merge` by
     /// `containerPort`.
     pub ports: Vec<ContainerPort>,
+    /// Config maps and secrets whose keys become environment variables; if a name occurs twice the
+    /// later source wins, and an entry of `env` always does.
     /// Optional. List type `atomic`.
     pub env_from: Vec<EnvFromSource>,
+    /// Environment variables to set, in order, so that each may refer to those before it.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub env: Vec<EnvVar>,
+    /// Must be unset: ephemeral containers use what the pod already has.
     /// Optional.
     pub resources: ResourceRequirements,
+    /// Must be unset: there are no resources to resize.
     /// Optional. List type `atomic`.
     pub resize_policy: Vec<ContainerResizePolicy>,
+    /// Must be unset: ephemeral containers are never restarted.
     /// Optional. Known values: `Always`, `Never`, `OnFailure`.
     pub restart_policy: Option<Str>,
+    /// Must be unset: ephemeral containers are never restarted.
     /// Optional. List type `atomic`.
     pub restart_policy_rules: Vec<ContainerRestartRule>,
+    /// Volumes of the pod and the paths at which the container sees their files; mounts of a
+    /// sub-path are not allowed.
     /// Optional. List type `map` by `mountPath`; patch strategy `merge` by `mountPath`.
     pub volume_mounts: Vec<VolumeMount>,
+    /// Raw block volumes of the pod and the device paths at which the container sees them.
     /// Optional. List type `map` by `devicePath`; patch strategy `merge` by `devicePath`.
     pub volume_devices: Vec<VolumeDevice>,
+    /// Must be unset: ephemeral containers have no probes.
     /// Optional.
     pub liveness_probe: Option<Box<Probe>>,
+    /// Must be unset: ephemeral containers have no probes.
     /// Optional.
     pub readiness_probe: Option<Box<Probe>>,
+    /// Must be unset: ephemeral containers have no probes.
     /// Optional.
     pub startup_probe: Option<Box<Probe>>,
+    /// Must be unset: ephemeral containers have no hooks.
     /// Optional.
     pub lifecycle: Option<Box<Lifecycle>>,
+    /// File in the container that the kubelet reads its last message from, up to 4096 bytes;
+    /// `/dev/termination-log` unless set.
     /// Optional.
     pub termination_message_path: Str,
-    /// Optional. One of `File`, `FallbackToLogsOnError`.
+    /// Where the last message comes from: `File` reads the message file only;
+    /// `FallbackToLogsOnError` takes the end of the log if a failed container left that file empty.
+    /// Optional.
     pub termination_message_policy: Str,
-    /// Optional. One of `Always`, `Never`, `IfNotPresent`.
+    /// When the kubelet pulls the image: `Always`, `IfNotPresent` or `Never`; if unset, `Always`
+    /// for the tag `latest` or neither tag nor digest, and otherwise `IfNotPresent`.
+    /// Optional.
     pub image_pull_policy: Str,
+    /// Privileges and identity of the container's processes; takes precedence over the same
+    /// settings of the pod.
     /// Optional.
     pub security_context: Option<Box<SecurityContext>>,
+    /// Keeps standard input open so that clients can attach to it; without it, reads see the end of
+    /// the input at once.
     /// Optional.
     pub stdin: bool,
+    /// Closes standard input for good when the first attached client leaves; used together with
+    /// `stdin`.
     /// Optional.
     pub stdin_once: bool,
+    /// Gives the container a terminal; used together with `stdin`.
     /// Optional.
     pub tty: bool,
+    /// Container of the pod whose process namespace it joins, if the runtime can; otherwise it uses
+    /// the namespaces that the pod itself provides.
     /// Optional.
     pub target_container_name: Str,
 }
@@ -2010,58 +2419,96 @@ static EPHEMERAL_CONTAINER: Schema = Schema {
 message_debug!(EphemeralContainer);
 message!(EphemeralContainer, EPHEMERAL_CONTAINER, [0 name, 1 image, 2 command, 3 args, 4 working_dir, 5 ports, 6 env_from, 7 env, 8 resources, 9 resize_policy, 10 restart_policy, 11 restart_policy_rules, 12 volume_mounts, 13 volume_devices, 14 liveness_probe, 15 readiness_probe, 16 startup_probe, 17 lifecycle, 18 termination_message_path, 19 termination_message_policy, 20 image_pull_policy, 21 security_context, 22 stdin, 23 stdin_once, 24 tty, 25 target_container_name]);
 
+/// What an ephemeral container has in common with `Container`, including fields that are only there
+/// for likeness and must stay unset.
+///
 /// `io.k8s.api.core.v1.EphemeralContainerCommon`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EphemeralContainerCommon {
+    /// Name of the ephemeral container: a DNS label, unique among all containers of the pod.
     /// Required.
     pub name: Str,
+    /// Reference of the image to run.
     /// Optional.
     pub image: Str,
+    /// Program and first arguments to run in place of the image's entrypoint, without a shell;
+    /// `$(NAME)` expands to an environment variable, and `$$(NAME)` yields a literal `$(NAME)`.
     /// Optional. List type `atomic`.
     pub command: Vec<Str>,
+    /// Arguments for the entrypoint, in place of the image's own; `$(NAME)` expands to an
+    /// environment variable, and `$$(NAME)` yields a literal `$(NAME)`.
     /// Optional. List type `atomic`.
     pub args: Vec<Str>,
+    /// Directory the process starts in; if empty, the image or the container runtime decides.
     /// Optional.
     pub working_dir: Str,
+    /// Must be unset: ephemeral containers have no ports.
     /// Optional. List type `map` by `containerPort`, `protocol`; patch strategy `merge` by
     /// `containerPort`.
     pub ports: Vec<ContainerPort>,
+    /// Config maps and secrets whose keys become environment variables; if a name occurs twice the
+    /// later source wins, and an entry of `env` always does.
     /// Optional. List type `atomic`.
     pub env_from: Vec<EnvFromSource>,
+    /// Environment variables to set, in order, so that each may refer to those before it.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub env: Vec<EnvVar>,
+    /// Must be unset: ephemeral containers use what the pod already has.
     /// Optional.
     pub resources: ResourceRequirements,
+    /// Must be unset: there are no resources to resize.
     /// Optional. List type `atomic`.
     pub resize_policy: Vec<ContainerResizePolicy>,
+    /// Must be unset: ephemeral containers are never restarted.
     /// Optional. Known values: `Always`, `Never`, `OnFailure`.
     pub restart_policy: Option<Str>,
+    /// Must be unset: ephemeral containers are never restarted.
     /// Optional. List type `atomic`.
     pub restart_policy_rules: Vec<ContainerRestartRule>,
+    /// Volumes of the pod and the paths at which the container sees their files; mounts of a
+    /// sub-path are not allowed.
     /// Optional. List type `map` by `mountPath`; patch strategy `merge` by `mountPath`.
     pub volume_mounts: Vec<VolumeMount>,
+    /// Raw block volumes of the pod and the device paths at which the container sees them.
     /// Optional. List type `map` by `devicePath`; patch strategy `merge` by `devicePath`.
     pub volume_devices: Vec<VolumeDevice>,
+    /// Must be unset: ephemeral containers have no probes.
     /// Optional.
     pub liveness_probe: Option<Box<Probe>>,
+    /// Must be unset: ephemeral containers have no probes.
     /// Optional.
     pub readiness_probe: Option<Box<Probe>>,
+    /// Must be unset: ephemeral containers have no probes.
     /// Optional.
     pub startup_probe: Option<Box<Probe>>,
+    /// Must be unset: ephemeral containers have no hooks.
     /// Optional.
     pub lifecycle: Option<Box<Lifecycle>>,
+    /// File in the container that the kubelet reads its last message from, up to 4096 bytes;
+    /// `/dev/termination-log` unless set.
     /// Optional.
     pub termination_message_path: Str,
-    /// Optional. One of `File`, `FallbackToLogsOnError`.
+    /// Where the last message comes from: `File` reads the message file only;
+    /// `FallbackToLogsOnError` takes the end of the log if a failed container left that file empty.
+    /// Optional.
     pub termination_message_policy: Str,
-    /// Optional. One of `Always`, `Never`, `IfNotPresent`.
+    /// When the kubelet pulls the image: `Always`, `IfNotPresent` or `Never`; if unset, `Always`
+    /// for the tag `latest` or neither tag nor digest, and otherwise `IfNotPresent`.
+    /// Optional.
     pub image_pull_policy: Str,
+    /// Privileges and identity of the container's processes; takes precedence over the same
+    /// settings of the pod.
     /// Optional.
     pub security_context: Option<Box<SecurityContext>>,
+    /// Keeps standard input open so that clients can attach to it; without it, reads see the end of
+    /// the input at once.
     /// Optional.
     pub stdin: bool,
+    /// Closes standard input for good when the first attached client leaves; used together with
+    /// `stdin`.
     /// Optional.
     pub stdin_once: bool,
+    /// Gives the container a terminal; used together with `stdin`.
     /// Optional.
     pub tty: bool,
 }
@@ -2153,9 +2600,13 @@ static EPHEMERAL_CONTAINER_COMMON: Schema = Schema {
 message_debug!(EphemeralContainerCommon);
 message!(EphemeralContainerCommon, EPHEMERAL_CONTAINER_COMMON, [0 name, 1 image, 2 command, 3 args, 4 working_dir, 5 ports, 6 env_from, 7 env, 8 resources, 9 resize_policy, 10 restart_policy, 11 restart_policy_rules, 12 volume_mounts, 13 volume_devices, 14 liveness_probe, 15 readiness_probe, 16 startup_probe, 17 lifecycle, 18 termination_message_path, 19 termination_message_policy, 20 image_pull_policy, 21 security_context, 22 stdin, 23 stdin_once, 24 tty]);
 
+/// A volume from a claim that is created for the pod and deleted with it.
+///
 /// `io.k8s.api.core.v1.EphemeralVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EphemeralVolumeSource {
+    /// Template of the claim, which gets the name `<pod>-<volume>` and the pod as its owner;
+    /// immutable.
     /// Optional.
     pub volume_claim_template: Option<Box<PersistentVolumeClaimTemplate>>,
 }
@@ -2178,37 +2629,58 @@ static EPHEMERAL_VOLUME_SOURCE: Schema = Schema {
 message_debug!(EphemeralVolumeSource);
 message!(EphemeralVolumeSource, EPHEMERAL_VOLUME_SOURCE, [0 volume_claim_template]);
 
+/// A report of something that happened to an object, kept for a limited time only; informative,
+/// with no promise of order or completeness.
+///
 /// `io.k8s.api.core.v1.Event`: kind `Event` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Event {
+    /// Standard object metadata.
     /// Required.
     pub metadata: ObjectMeta,
+    /// Object that the event is about; the event lives in its namespace, and as a rule in `default`
+    /// if it has none.
     /// Required.
     pub involved_object: ObjectReference,
+    /// Why the event happened, in one short CamelCase word that programs can compare.
     /// Optional.
     pub reason: Str,
+    /// What happened, for people to read.
     /// Optional.
     pub message: Str,
+    /// Component and host that reported the event; events that set `eventTime` name them in
+    /// `reportingComponent` and `reportingInstance`.
     /// Optional.
     pub source: EventSource,
+    /// When the event was first recorded.
     /// Optional.
     pub first_timestamp: Option<Time>,
+    /// When the event was recorded most recently.
     /// Optional.
     pub last_timestamp: Option<Time>,
+    /// How often the event has happened.
     /// Optional.
     pub count: i32,
+    /// `Normal` for information, `Warning` for a possible problem.
     /// Optional.
     pub type_: Str,
+    /// When the event was first observed, to the microsecond; unset by reporters that use the older
+    /// timestamps.
     /// Optional.
     pub event_time: Option<MicroTime>,
+    /// How the event repeats; unset if it happened once.
     /// Optional.
     pub series: Option<Box<EventSeries>>,
+    /// What was done, or failed, with regard to the object.
     /// Optional.
     pub action: Str,
+    /// Second object of a more complex action, such as one that was created.
     /// Optional.
     pub related: Option<Box<ObjectReference>>,
+    /// Name of the controller that reported the event, such as `kubernetes.io/kubelet`.
     /// Optional.
     pub reporting_component: Str,
+    /// Which instance of the controller reported the event, such as the name of its pod or node.
     /// Optional.
     pub reporting_instance: Str,
 }
@@ -2270,11 +2742,15 @@ resource!(
 /// A list of [`Event`].
 pub type EventList = List<Event>;
 
+/// The repetition of an event, kept by its reporter while the event goes on.
+///
 /// `io.k8s.api.core.v1.EventSeries`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EventSeries {
+    /// How often the event happened in the series, up to the last report.
     /// Optional.
     pub count: i32,
+    /// When the event was last observed.
     /// Optional.
     pub last_observed_time: Option<MicroTime>,
 }
@@ -2300,11 +2776,15 @@ static EVENT_SERIES: Schema = Schema {
 message_debug!(EventSeries);
 message!(EventSeries, EVENT_SERIES, [0 count, 1 last_observed_time]);
 
+/// Who reported an event.
+///
 /// `io.k8s.api.core.v1.EventSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EventSource {
+    /// Component that reported the event, such as `kubelet`.
     /// Optional.
     pub component: Str,
+    /// Name of the node that the event was reported from, if any.
     /// Optional.
     pub host: Str,
 }
@@ -2322,9 +2802,12 @@ static EVENT_SOURCE: Schema = Schema {
 message_debug!(EventSource);
 message!(EventSource, EVENT_SOURCE, [0 component, 1 host]);
 
+/// A command to run in a container; exit code 0 is success.
+///
 /// `io.k8s.api.core.v1.ExecAction`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ExecAction {
+    /// Program and arguments, run without a shell; for pipes and the like, call a shell explicitly.
     /// Optional. List type `atomic`.
     pub command: Vec<Str>,
 }
@@ -2342,17 +2825,25 @@ static EXEC_ACTION: Schema = Schema {
 message_debug!(ExecAction);
 message!(ExecAction, EXEC_ACTION, [0 command]);
 
+/// A disk behind Fibre Channel, named either by target and LUN or by WWID; one node at a time may
+/// write it.
+///
 /// `io.k8s.api.core.v1.FCVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FCVolumeSource {
+    /// World wide names of the targets; together with `lun`.
     /// Optional; `targetWWNs` in JSON. List type `atomic`.
     pub target_wwns: Vec<Str>,
+    /// Number of the logical unit at the targets; together with `targetWWNs`.
     /// Optional.
     pub lun: Option<i32>,
+    /// Filesystem to mount the disk with, and to format it with if it is blank; ext4 if empty.
     /// Optional.
     pub fs_type: Str,
+    /// Mounts the disk read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
+    /// World wide identifiers of the disk; in place of `targetWWNs` and `lun`.
     /// Optional. List type `atomic`.
     pub wwids: Vec<Str>,
 }
@@ -2382,15 +2873,23 @@ static FC_VOLUME_SOURCE: Schema = Schema {
 message_debug!(FCVolumeSource);
 message!(FCVolumeSource, FC_VOLUME_SOURCE, [0 target_wwns, 1 lun, 2 fs_type, 3 read_only, 4 wwids]);
 
+/// A variable in an env file on a volume of the pod.
+///
 /// `io.k8s.api.core.v1.FileKeySelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FileKeySelector {
+    /// Name of the pod's volume with the file; it need not be mounted in the container that reads
+    /// the variable.
     /// Required.
     pub volume_name: Str,
+    /// Path of the env file, relative to the root of the volume and without `..`.
     /// Required.
     pub path: Str,
+    /// Name of the variable within the env file.
     /// Required.
     pub key: Str,
+    /// Whether the file or the key may be missing, which leaves the variable unset; if not, the
+    /// container does not start.
     /// Optional; default `false`.
     pub optional: Option<bool>,
 }
@@ -2413,17 +2912,24 @@ static FILE_KEY_SELECTOR: Schema = Schema {
 message_debug!(FileKeySelector);
 message!(FileKeySelector, FILE_KEY_SELECTOR, [0 volume_name, 1 path, 2 key, 3 optional]);
 
+/// A persistent volume of an exec-based FlexVolume driver on the nodes; deprecated in favor of CSI.
+///
 /// `io.k8s.api.core.v1.FlexPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FlexPersistentVolumeSource {
+    /// Name of the FlexVolume driver.
     /// Required.
     pub driver: Str,
+    /// Filesystem to mount the volume with; if empty, the driver decides.
     /// Optional.
     pub fs_type: Str,
+    /// Secret whose values all go to the driver, with its namespace.
     /// Optional.
     pub secret_ref: Option<Box<SecretReference>>,
+    /// Mounts the volume read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
+    /// Further options for the driver.
     /// Optional.
     pub options: BTreeMap<Str, Str>,
 }
@@ -2453,17 +2959,24 @@ static FLEX_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
 message_debug!(FlexPersistentVolumeSource);
 message!(FlexPersistentVolumeSource, FLEX_PERSISTENT_VOLUME_SOURCE, [0 driver, 1 fs_type, 2 secret_ref, 3 read_only, 4 options]);
 
+/// A volume of an exec-based FlexVolume driver on the nodes; deprecated in favor of CSI.
+///
 /// `io.k8s.api.core.v1.FlexVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FlexVolumeSource {
+    /// Name of the FlexVolume driver.
     /// Required.
     pub driver: Str,
+    /// Filesystem to mount the volume with; if empty, the driver decides.
     /// Optional.
     pub fs_type: Str,
+    /// Secret in the pod's namespace whose values all go to the driver.
     /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
+    /// Mounts the volume read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
+    /// Further options for the driver.
     /// Optional.
     pub options: BTreeMap<Str, Str>,
 }
@@ -2493,11 +3006,16 @@ static FLEX_VOLUME_SOURCE: Schema = Schema {
 message_debug!(FlexVolumeSource);
 message!(FlexVolumeSource, FLEX_VOLUME_SOURCE, [0 driver, 1 fs_type, 2 secret_ref, 3 read_only, 4 options]);
 
+/// A dataset of Flocker, named by exactly one of the members; support was removed in Kubernetes
+/// 1.25.
+///
 /// `io.k8s.api.core.v1.FlockerVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FlockerVolumeSource {
+    /// Name of the dataset, as in its metadata; the UUID is preferred.
     /// Optional.
     pub dataset_name: Str,
+    /// UUID of the dataset.
     /// Optional; `datasetUUID` in JSON.
     pub dataset_uuid: Str,
 }
@@ -2518,15 +3036,22 @@ static FLOCKER_VOLUME_SOURCE: Schema = Schema {
 message_debug!(FlockerVolumeSource);
 message!(FlockerVolumeSource, FLOCKER_VOLUME_SOURCE, [0 dataset_name, 1 dataset_uuid]);
 
+/// A Google Compute Engine persistent disk; deprecated, and served by the CSI driver
+/// `pd.csi.storage.gke.io`.
+///
 /// `io.k8s.api.core.v1.GCEPersistentDiskVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GCEPersistentDiskVolumeSource {
+    /// Name of the disk in Compute Engine.
     /// Required.
     pub pd_name: Str,
+    /// Filesystem to mount the disk with, and to format it with if it is blank; ext4 if empty.
     /// Optional.
     pub fs_type: Str,
+    /// Partition to mount, counted from 1; zero mounts the whole disk.
     /// Optional.
     pub partition: i32,
+    /// Mounts the disk read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
 }
@@ -2549,11 +3074,15 @@ static GCE_PERSISTENT_DISK_VOLUME_SOURCE: Schema = Schema {
 message_debug!(GCEPersistentDiskVolumeSource);
 message!(GCEPersistentDiskVolumeSource, GCE_PERSISTENT_DISK_VOLUME_SOURCE, [0 pd_name, 1 fs_type, 2 partition, 3 read_only]);
 
+/// A call of the standard gRPC health checking service; the answer `SERVING` is success.
+///
 /// `io.k8s.api.core.v1.GRPCAction`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GRPCAction {
+    /// Number of the port that the gRPC server listens on, from 1 to 65535.
     /// Required.
     pub port: i32,
+    /// Name of the service to ask about; if empty, the server answers for itself as a whole.
     /// Optional; default `""`.
     pub service: Option<Str>,
 }
@@ -2571,13 +3100,20 @@ static GRPC_ACTION: Schema = Schema {
 message_debug!(GRPCAction);
 message!(GRPCAction, GRPC_ACTION, [0 port, 1 service]);
 
+/// A directory with a checkout of a Git repository; deprecated and disabled, clone with an init
+/// container into an `emptyDir` instead.
+///
 /// `io.k8s.api.core.v1.GitRepoVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GitRepoVolumeSource {
+    /// URL of the repository.
     /// Required.
     pub repository: Str,
+    /// Commit to check out.
     /// Optional.
     pub revision: Str,
+    /// Directory within the volume to clone into, without `..`; `.` is the volume itself, and if
+    /// empty the repository's name is taken.
     /// Optional.
     pub directory: Str,
 }
@@ -2599,15 +3135,21 @@ static GIT_REPO_VOLUME_SOURCE: Schema = Schema {
 message_debug!(GitRepoVolumeSource);
 message!(GitRepoVolumeSource, GIT_REPO_VOLUME_SOURCE, [0 repository, 1 revision, 2 directory]);
 
+/// A GlusterFS volume, as a persistent volume; support was removed in Kubernetes 1.26.
+///
 /// `io.k8s.api.core.v1.GlusterfsPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GlusterfsPersistentVolumeSource {
+    /// Name of the `Endpoints` object with the addresses of the GlusterFS servers.
     /// Required.
     pub endpoints: Str,
+    /// Name of the GlusterFS volume.
     /// Required.
     pub path: Str,
+    /// Mounts the volume read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
+    /// Namespace of the endpoints; that of the bound claim if unset.
     /// Optional.
     pub endpoints_namespace: Option<Str>,
 }
@@ -2630,13 +3172,18 @@ static GLUSTERFS_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
 message_debug!(GlusterfsPersistentVolumeSource);
 message!(GlusterfsPersistentVolumeSource, GLUSTERFS_PERSISTENT_VOLUME_SOURCE, [0 endpoints, 1 path, 2 read_only, 3 endpoints_namespace]);
 
+/// A GlusterFS volume; support was removed in Kubernetes 1.26.
+///
 /// `io.k8s.api.core.v1.GlusterfsVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GlusterfsVolumeSource {
+    /// Name of the `Endpoints` object with the addresses of the GlusterFS servers.
     /// Required.
     pub endpoints: Str,
+    /// Name of the GlusterFS volume.
     /// Required.
     pub path: Str,
+    /// Mounts the volume read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
 }
@@ -2658,17 +3205,25 @@ static GLUSTERFS_VOLUME_SOURCE: Schema = Schema {
 message_debug!(GlusterfsVolumeSource);
 message!(GlusterfsVolumeSource, GLUSTERFS_VOLUME_SOURCE, [0 endpoints, 1 path, 2 read_only]);
 
+/// An HTTP GET request; a status code of at least 200 and below 400 is success.
+///
 /// `io.k8s.api.core.v1.HTTPGetAction`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HTTPGetAction {
+    /// Path to request, `/` if empty.
     /// Optional.
     pub path: Str,
+    /// Number of the port, from 1 to 65535, or the name of a port of the container.
     /// Required.
     pub port: IntOrString,
+    /// Host to connect to, the pod's own IP address if empty; for a virtual host, set a `Host`
+    /// header instead.
     /// Optional.
     pub host: Str,
-    /// Optional. One of `HTTP`, `HTTPS`.
+    /// `HTTP`, which is assumed if nothing is set, or `HTTPS`, whose certificate is not verified.
+    /// Optional.
     pub scheme: Str,
+    /// Headers to send with the request; a name may occur more than once.
     /// Optional. List type `atomic`.
     pub http_headers: Vec<HTTPHeader>,
 }
@@ -2698,11 +3253,15 @@ static HTTP_GET_ACTION: Schema = Schema {
 message_debug!(HTTPGetAction);
 message!(HTTPGetAction, HTTP_GET_ACTION, [0 path, 1 port, 2 host, 3 scheme, 4 http_headers]);
 
+/// A header of an HTTP request.
+///
 /// `io.k8s.api.core.v1.HTTPHeader`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HTTPHeader {
+    /// Name of the header; case does not matter.
     /// Required.
     pub name: Str,
+    /// Value of the header.
     /// Required.
     pub value: Str,
 }
@@ -2720,11 +3279,15 @@ static HTTP_HEADER: Schema = Schema {
 message_debug!(HTTPHeader);
 message!(HTTPHeader, HTTP_HEADER, [0 name, 1 value]);
 
+/// A line for the `/etc/hosts` file of a pod's containers.
+///
 /// `io.k8s.api.core.v1.HostAlias`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HostAlias {
+    /// Address that the names resolve to.
     /// Required.
     pub ip: Str,
+    /// Names for the address.
     /// Optional. List type `atomic`.
     pub hostnames: Vec<Str>,
 }
@@ -2745,9 +3308,12 @@ static HOST_ALIAS: Schema = Schema {
 message_debug!(HostAlias);
 message!(HostAlias, HOST_ALIAS, [0 ip, 1 hostnames]);
 
+/// One of the addresses of the node that a pod runs on.
+///
 /// `io.k8s.api.core.v1.HostIP`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HostIP {
+    /// The address, IPv4 or IPv6.
     /// Required.
     pub ip: Str,
 }
@@ -2765,11 +3331,16 @@ static HOST_IP: Schema = Schema {
 message_debug!(HostIP);
 message!(HostIP, HOST_IP, [0 ip]);
 
+/// A file or directory of the node itself; powerful, and a risk for the node's security.
+///
 /// `io.k8s.api.core.v1.HostPathVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HostPathVolumeSource {
+    /// Path on the node; a symbolic link is followed.
     /// Required.
     pub path: Str,
+    /// What must be at the path: nothing is checked if empty, `DirectoryOrCreate` and
+    /// `FileOrCreate` create what is missing, and any other type must already be there.
     /// Optional. One of `""`, `DirectoryOrCreate`, `Directory`, `FileOrCreate`, `File`, `Socket`,
     /// `CharDevice`, `BlockDevice`.
     pub type_: Option<Str>,
@@ -2788,29 +3359,44 @@ static HOST_PATH_VOLUME_SOURCE: Schema = Schema {
 message_debug!(HostPathVolumeSource);
 message!(HostPathVolumeSource, HOST_PATH_VOLUME_SOURCE, [0 path, 1 type_]);
 
+/// A disk behind iSCSI, as a persistent volume; one node at a time may write it.
+///
 /// `io.k8s.api.core.v1.ISCSIPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ISCSIPersistentVolumeSource {
+    /// Portal of the target, an address with a port unless it is 3260.
     /// Required.
     pub target_portal: Str,
+    /// Qualified name of the target.
     /// Required.
     pub iqn: Str,
+    /// Number of the logical unit at the target.
     /// Required.
     pub lun: i32,
+    /// Name of the iSCSI interface to use; `default` is that over TCP.
     /// Optional; default `default`.
     pub iscsi_interface: Str,
+    /// Filesystem to mount the disk with, and to format it with if it is blank; ext4 if empty.
     /// Optional.
     pub fs_type: Str,
+    /// Mounts the disk read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
+    /// Further portals of the target, for multipath; each is an address with a port unless it is
+    /// 3260\.
     /// Optional. List type `atomic`.
     pub portals: Vec<Str>,
+    /// Authenticates discovery with CHAP; needs `secretRef`.
     /// Optional.
     pub chap_auth_discovery: bool,
+    /// Authenticates sessions with CHAP; needs `secretRef`.
     /// Optional.
     pub chap_auth_session: bool,
+    /// Secret with the CHAP credentials, with its namespace.
     /// Optional.
     pub secret_ref: Option<Box<SecretReference>>,
+    /// Qualified name for the initiator, in place of the node's own; the node makes an interface
+    /// named `<target portal>:<volume>` for it.
     /// Optional.
     pub initiator_name: Option<Str>,
 }
@@ -2852,29 +3438,44 @@ static ISCSI_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
 message_debug!(ISCSIPersistentVolumeSource);
 message!(ISCSIPersistentVolumeSource, ISCSI_PERSISTENT_VOLUME_SOURCE, [0 target_portal, 1 iqn, 2 lun, 3 iscsi_interface, 4 fs_type, 5 read_only, 6 portals, 7 chap_auth_discovery, 8 chap_auth_session, 9 secret_ref, 10 initiator_name]);
 
+/// A disk behind iSCSI; one node at a time may write it.
+///
 /// `io.k8s.api.core.v1.ISCSIVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ISCSIVolumeSource {
+    /// Portal of the target, an address with a port unless it is 3260.
     /// Required.
     pub target_portal: Str,
+    /// Qualified name of the target.
     /// Required.
     pub iqn: Str,
+    /// Number of the logical unit at the target.
     /// Required.
     pub lun: i32,
+    /// Name of the iSCSI interface to use; `default` is that over TCP.
     /// Optional; default `default`.
     pub iscsi_interface: Str,
+    /// Filesystem to mount the disk with, and to format it with if it is blank; ext4 if empty.
     /// Optional.
     pub fs_type: Str,
+    /// Mounts the disk read-only, whatever the container's mount says.
     /// Optional.
     pub read_only: bool,
+    /// Further portals of the target, for multipath; each is an address with a port unless it is
+    /// 3260\.
     /// Optional. List type `atomic`.
     pub portals: Vec<Str>,
+    /// Authenticates discovery with CHAP; needs `secretRef`.
     /// Optional.
     pub chap_auth_discovery: bool,
+    /// Authenticates sessions with CHAP; needs `secretRef`.
     /// Optional.
     pub chap_auth_session: bool,
+    /// Secret in the pod's namespace with the CHAP credentials.
     /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
+    /// Qualified name for the initiator, in place of the node's own; the node makes an interface
+    /// named `<target portal>:<volume>` for it.
     /// Optional.
     pub initiator_name: Option<Str>,
 }
@@ -2916,12 +3517,17 @@ static ISCSI_VOLUME_SOURCE: Schema = Schema {
 message_debug!(ISCSIVolumeSource);
 message!(ISCSIVolumeSource, ISCSI_VOLUME_SOURCE, [0 target_portal, 1 iqn, 2 lun, 3 iscsi_interface, 4 fs_type, 5 read_only, 6 portals, 7 chap_auth_discovery, 8 chap_auth_session, 9 secret_ref, 10 initiator_name]);
 
+/// A container image or other OCI artifact as a read-only volume.
+///
 /// `io.k8s.api.core.v1.ImageVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ImageVolumeSource {
+    /// Reference of the image or artifact, in the same form as the image of a container.
     /// Optional.
     pub reference: Str,
-    /// Optional. One of `Always`, `Never`, `IfNotPresent`.
+    /// When the kubelet pulls the artifact: `Always`, `IfNotPresent` or `Never`; if unset, `Always`
+    /// for the tag `latest` or neither tag nor digest, and otherwise `IfNotPresent`.
+    /// Optional.
     pub pull_policy: Str,
 }
 
@@ -2938,9 +3544,12 @@ static IMAGE_VOLUME_SOURCE: Schema = Schema {
 message_debug!(ImageVolumeSource);
 message!(ImageVolumeSource, IMAGE_VOLUME_SOURCE, [0 reference, 1 pull_policy]);
 
+/// What the kubelet reports about a mounted image volume.
+///
 /// `io.k8s.api.core.v1.ImageVolumeStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ImageVolumeStatus {
+    /// Digest reference of the image or artifact that is mounted.
     /// Required.
     pub image_ref: Str,
 }
@@ -2958,13 +3567,19 @@ static IMAGE_VOLUME_STATUS: Schema = Schema {
 message_debug!(ImageVolumeStatus);
 message!(ImageVolumeStatus, IMAGE_VOLUME_STATUS, [0 image_ref]);
 
+/// A key of a config map or secret, and the file of a volume that shows its value.
+///
 /// `io.k8s.api.core.v1.KeyToPath`.
 #[derive(Clone, Default, PartialEq)]
 pub struct KeyToPath {
+    /// Key whose value to show.
     /// Required.
     pub key: Str,
+    /// Path of the file, relative to the volume and without `..`.
     /// Required.
     pub path: Str,
+    /// Permission bits of the file, from 0 to 0777 in octal; those of the volume if unset. JSON
+    /// takes the number in decimal.
     /// Optional.
     pub mode: Option<i32>,
 }
@@ -2986,13 +3601,21 @@ static KEY_TO_PATH: Schema = Schema {
 message_debug!(KeyToPath);
 message!(KeyToPath, KEY_TO_PATH, [0 key, 1 path, 2 mode]);
 
+/// Hooks that the kubelet runs at the start and at the end of a container.
+///
 /// `io.k8s.api.core.v1.Lifecycle`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Lifecycle {
+    /// Runs right after the container was created, in no fixed order to its entrypoint; if it
+    /// fails, the container is killed.
     /// Optional.
     pub post_start: Option<Box<LifecycleHandler>>,
+    /// Runs before the container is stopped, within the grace period of the pod; not run for a
+    /// container that ends by itself.
     /// Optional.
     pub pre_stop: Option<Box<LifecycleHandler>>,
+    /// Signal that asks the container to stop, in place of the one from its image or runtime; needs
+    /// the pod's `os.name` to be set.
     /// Optional. One of 65 values, `SIGABRT` to `SIGRTMAX`.
     pub stop_signal: Option<Str>,
 }
@@ -3014,15 +3637,21 @@ static LIFECYCLE: Schema = Schema {
 message_debug!(Lifecycle);
 message!(Lifecycle, LIFECYCLE, [0 post_start, 1 pre_stop, 2 stop_signal]);
 
+/// What a hook does: exactly one of the members.
+///
 /// `io.k8s.api.core.v1.LifecycleHandler`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LifecycleHandler {
+    /// Runs a command in the container.
     /// Optional.
     pub exec: Option<Box<ExecAction>>,
+    /// Sends an HTTP GET request.
     /// Optional.
     pub http_get: Option<Box<HTTPGetAction>>,
+    /// Accepted for the sake of old manifests, but a hook with it always fails.
     /// Optional.
     pub tcp_socket: Option<Box<TCPSocketAction>>,
+    /// Waits for a number of seconds.
     /// Optional.
     pub sleep: Option<Box<SleepAction>>,
 }
@@ -3045,11 +3674,16 @@ static LIFECYCLE_HANDLER: Schema = Schema {
 message_debug!(LifecycleHandler);
 message!(LifecycleHandler, LIFECYCLE_HANDLER, [0 exec, 1 http_get, 2 tcp_socket, 3 sleep]);
 
+/// Bounds and defaults for the resources of each pod, container or claim in a namespace, enforced
+/// on admission.
+///
 /// `io.k8s.api.core.v1.LimitRange`: kind `LimitRange` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct LimitRange {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The limits to enforce.
     /// Optional.
     pub spec: LimitRangeSpec,
 }
@@ -3089,23 +3723,34 @@ resource!(
 /// A list of [`LimitRange`].
 pub type LimitRangeList = List<LimitRange>;
 
+/// Bounds and defaults for one kind of thing; all are maps from resource name to amount.
+///
 /// `io.k8s.api.core.v1.LimitRangeItem`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LimitRangeItem {
-    /// Required. Known values: `Pod`, `Container`, `PersistentVolumeClaim`.
+    /// What the limits apply to: each `Pod` as a whole, each `Container` or each
+    /// `PersistentVolumeClaim`.
+    /// Required.
     pub type_: Str,
+    /// Largest amounts allowed.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub max: BTreeMap<Str, Quantity>,
+    /// Smallest amounts allowed.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub min: BTreeMap<Str, Quantity>,
+    /// Limits for containers that set none; a resource that is absent takes the amount from `max`.
+    /// Not allowed for the type `Pod`.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub default: BTreeMap<Str, Quantity>,
+    /// Requests for containers that set none; a resource that is absent takes the amount from
+    /// `default`, or else from `min`. Not allowed for the type `Pod`.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub default_request: BTreeMap<Str, Quantity>,
+    /// Largest ratio of limit to request allowed; both must then be set and not be zero.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub max_limit_request_ratio: BTreeMap<Str, Quantity>,
@@ -3148,9 +3793,12 @@ static LIMIT_RANGE_ITEM: Schema = Schema {
 message_debug!(LimitRangeItem);
 message!(LimitRangeItem, LIMIT_RANGE_ITEM, [0 type_, 1 max, 2 min, 3 default, 4 default_request, 5 max_limit_request_ratio]);
 
+/// The limits that a limit range enforces.
+///
 /// `io.k8s.api.core.v1.LimitRangeSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LimitRangeSpec {
+    /// Limits by the kind of thing they apply to.
     /// Required. List type `atomic`.
     pub limits: Vec<LimitRangeItem>,
 }
@@ -3168,13 +3816,19 @@ static LIMIT_RANGE_SPEC: Schema = Schema {
 message_debug!(LimitRangeSpec);
 message!(LimitRangeSpec, LIMIT_RANGE_SPEC, [0 limits]);
 
+/// User and groups that a container's first process was started with on Linux; a process with the
+/// privileges to do so may change its own.
+///
 /// `io.k8s.api.core.v1.LinuxContainerUser`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LinuxContainerUser {
+    /// User ID of the first process.
     /// Required.
     pub uid: i64,
+    /// Primary group ID of the first process.
     /// Required.
     pub gid: i64,
+    /// Further group IDs of the first process, those that the image adds included.
     /// Optional. List type `atomic`.
     pub supplemental_groups: Vec<i64>,
 }
@@ -3196,15 +3850,22 @@ static LINUX_CONTAINER_USER: Schema = Schema {
 message_debug!(LinuxContainerUser);
 message!(LinuxContainerUser, LINUX_CONTAINER_USER, [0 uid, 1 gid, 2 supplemental_groups]);
 
+/// A point of entry to a load balancer, by address or by name.
+///
 /// `io.k8s.api.core.v1.LoadBalancerIngress`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LoadBalancerIngress {
+    /// Address, for load balancers that have one.
     /// Optional.
     pub ip: Str,
+    /// DNS name, for load balancers that are reached by name.
     /// Optional.
     pub hostname: Str,
-    /// Optional. Known values: `VIP`, `Proxy`.
+    /// How traffic for `ip` arrives: with `VIP` nodes may treat it as their own and skip the
+    /// balancer; with `Proxy` it always goes through it. Only together with `ip`.
+    /// Optional.
     pub ip_mode: Option<Str>,
+    /// State of each port of the service; if there are any, there is one for every port.
     /// Optional. List type `atomic`.
     pub ports: Vec<PortStatus>,
 }
@@ -3227,9 +3888,12 @@ static LOAD_BALANCER_INGRESS: Schema = Schema {
 message_debug!(LoadBalancerIngress);
 message!(LoadBalancerIngress, LOAD_BALANCER_INGRESS, [0 ip, 1 hostname, 2 ip_mode, 3 ports]);
 
+/// The state of a service's load balancer, written by its controller.
+///
 /// `io.k8s.api.core.v1.LoadBalancerStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LoadBalancerStatus {
+    /// Addresses or names at which the load balancer takes traffic for the service.
     /// Optional. List type `atomic`.
     pub ingress: Vec<LoadBalancerIngress>,
 }
@@ -3247,9 +3911,14 @@ static LOAD_BALANCER_STATUS: Schema = Schema {
 message_debug!(LoadBalancerStatus);
 message!(LoadBalancerStatus, LOAD_BALANCER_STATUS, [0 ingress]);
 
+/// A reference by name to an object in the same namespace; its kind follows from the place of the
+/// reference.
+///
 /// `io.k8s.api.core.v1.LocalObjectReference`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LocalObjectReference {
+    /// Name of the object; an empty name is accepted for compatibility, but is almost certainly a
+    /// mistake.
     /// Optional.
     pub name: Str,
 }
@@ -3267,11 +3936,17 @@ static LOCAL_OBJECT_REFERENCE: Schema = Schema {
 message_debug!(LocalObjectReference);
 message!(LocalObjectReference, LOCAL_OBJECT_REFERENCE, [0 name]);
 
+/// A disk, partition or directory of one node, as a persistent volume; the volume's node affinity
+/// must name the node.
+///
 /// `io.k8s.api.core.v1.LocalVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct LocalVolumeSource {
+    /// Path on the node of the directory or the block device.
     /// Required.
     pub path: Str,
+    /// Filesystem to mount a block device with, and to format it with if it is blank; the kubelet
+    /// chooses if unset.
     /// Optional.
     pub fs_type: Option<Str>,
 }
@@ -3289,12 +3964,17 @@ static LOCAL_VOLUME_SOURCE: Schema = Schema {
 message_debug!(LocalVolumeSource);
 message!(LocalVolumeSource, LOCAL_VOLUME_SOURCE, [0 path, 1 fs_type]);
 
+/// How the change of a claim's volume to another attributes class proceeds.
+///
 /// `io.k8s.api.core.v1.ModifyVolumeStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ModifyVolumeStatus {
+    /// Attributes class that the volume is being changed to.
     /// Optional.
     pub target_volume_attributes_class_name: Str,
-    /// Required. One of `Pending`, `InProgress`, `Infeasible`.
+    /// `Pending` while the class or another precondition is missing, `InProgress` while the driver
+    /// works, `Infeasible` if it refused; choose another class then.
+    /// Required.
     pub status: Str,
 }
 
@@ -3314,13 +3994,18 @@ static MODIFY_VOLUME_STATUS: Schema = Schema {
 message_debug!(ModifyVolumeStatus);
 message!(ModifyVolumeStatus, MODIFY_VOLUME_STATUS, [0 target_volume_attributes_class_name, 1 status]);
 
+/// A directory that an NFS server exports; its contents outlive the pod.
+///
 /// `io.k8s.api.core.v1.NFSVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NFSVolumeSource {
+    /// Host name or IP address of the NFS server.
     /// Required.
     pub server: Str,
+    /// Absolute path that the server exports.
     /// Required.
     pub path: Str,
+    /// Mounts the export read-only.
     /// Optional.
     pub read_only: bool,
 }
@@ -3342,13 +4027,19 @@ static NFS_VOLUME_SOURCE: Schema = Schema {
 message_debug!(NFSVolumeSource);
 message!(NFSVolumeSource, NFS_VOLUME_SOURCE, [0 server, 1 path, 2 read_only]);
 
+/// A scope for names: namespaced objects live in exactly one, and policy, quota and access rules
+/// are set per namespace.
+///
 /// `io.k8s.api.core.v1.Namespace`: kind `Namespace` of `v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct Namespace {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// What holds up the removal of the namespace.
     /// Optional.
     pub spec: NamespaceSpec,
+    /// Whether the namespace is in use or being emptied, as the namespace controller reports it.
     /// Optional.
     pub status: NamespaceStatus,
 }
@@ -3389,19 +4080,27 @@ resource!(
 /// A list of [`Namespace`].
 pub type NamespaceList = List<Namespace>;
 
+/// One aspect of a namespace's deletion, reported by the namespace controller.
+///
 /// `io.k8s.api.core.v1.NamespaceCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NamespaceCondition {
+    /// Aspect that the condition is about, such as `NamespaceContentRemaining` or
+    /// `NamespaceFinalizersRemaining`.
     /// Required. Known values: `NamespaceDeletionDiscoveryFailure`,
     /// `NamespaceDeletionContentFailure`, `NamespaceDeletionGroupVersionParsingFailure`,
     /// `NamespaceContentRemaining`, `NamespaceFinalizersRemaining`.
     pub type_: Str,
-    /// Required. Known values: `True`, `False`, `Unknown`.
+    /// Whether the condition holds: `True`, `False` or `Unknown`.
+    /// Required.
     pub status: Str,
+    /// When the condition last went from one status to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Cause of the last transition as one CamelCase word, meant for programs.
     /// Optional.
     pub reason: Str,
+    /// Details of the last transition, meant for people.
     /// Optional.
     pub message: Str,
 }
@@ -3436,9 +4135,13 @@ static NAMESPACE_CONDITION: Schema = Schema {
 message_debug!(NamespaceCondition);
 message!(NamespaceCondition, NAMESPACE_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
+/// The desired state of a namespace.
+///
 /// `io.k8s.api.core.v1.NamespaceSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NamespaceSpec {
+    /// Parties that still have to clean up after deletion; changed through the `finalize`
+    /// subresource, and the namespace is removed once the list is empty.
     /// Optional. Known values: `kubernetes`. List type `atomic`.
     pub finalizers: Vec<Str>,
 }
@@ -3456,11 +4159,16 @@ static NAMESPACE_SPEC: Schema = Schema {
 message_debug!(NamespaceSpec);
 message!(NamespaceSpec, NAMESPACE_SPEC, [0 finalizers]);
 
+/// The observed state of a namespace.
+///
 /// `io.k8s.api.core.v1.NamespaceStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NamespaceStatus {
-    /// Optional. One of `Active`, `Terminating`.
+    /// `Active`, or `Terminating` once deletion has begun; no new objects can be created in a
+    /// terminating namespace.
+    /// Optional.
     pub phase: Str,
+    /// What the namespace controller ran into while deleting the contents of the namespace.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<NamespaceCondition>,
 }
@@ -3483,13 +4191,18 @@ static NAMESPACE_STATUS: Schema = Schema {
 message_debug!(NamespaceStatus);
 message!(NamespaceStatus, NAMESPACE_STATUS, [0 phase, 1 conditions]);
 
+/// A machine that runs pods; its name is the one under which its kubelet registers.
+///
 /// `io.k8s.api.core.v1.Node`: kind `Node` of `v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct Node {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// How the cluster sees and uses the node.
     /// Optional.
     pub spec: NodeSpec,
+    /// What the kubelet and the controllers report about the node.
     /// Optional.
     pub status: NodeStatus,
 }
@@ -3521,12 +4234,15 @@ resource!(Node, "", "v1", "v1", "Node", "nodes", "node", ClusterScoped);
 /// A list of [`Node`].
 pub type NodeList = List<Node>;
 
+/// One address of a node.
+///
 /// `io.k8s.api.core.v1.NodeAddress`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeAddress {
-    /// Required. Known values: `Hostname`, `InternalIP`, `ExternalIP`, `InternalDNS`,
-    /// `ExternalDNS`.
+    /// Kind of address: `Hostname`, `InternalIP`, `ExternalIP`, `InternalDNS` or `ExternalDNS`.
+    /// Required.
     pub type_: Str,
+    /// The IP address or DNS name itself.
     /// Required.
     pub address: Str,
 }
@@ -3544,11 +4260,16 @@ static NODE_ADDRESS: Schema = Schema {
 message_debug!(NodeAddress);
 message!(NodeAddress, NODE_ADDRESS, [0 type_, 1 address]);
 
+/// Rules about the nodes on which a pod may or should run.
+///
 /// `io.k8s.api.core.v1.NodeAffinity`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeAffinity {
+    /// Nodes on which the pod may be placed; a running pod stays when its node no longer matches.
     /// Optional.
     pub required_during_scheduling_ignored_during_execution: Option<Box<NodeSelector>>,
+    /// Weighted preferences: the scheduler sums the weights of the terms that a node matches and
+    /// favors nodes with higher sums.
     /// Optional. List type `atomic`.
     pub preferred_during_scheduling_ignored_during_execution: Vec<PreferredSchedulingTerm>,
 }
@@ -3580,13 +4301,19 @@ static NODE_AFFINITY: Schema = Schema {
 message_debug!(NodeAffinity);
 message!(NodeAffinity, NODE_AFFINITY, [0 required_during_scheduling_ignored_during_execution, 1 preferred_during_scheduling_ignored_during_execution]);
 
+/// The node resources, such as CPU and memory, that a pod takes through one ResourceClaim instead
+/// of plain requests.
+///
 /// `io.k8s.api.core.v1.NodeAllocatableResourceClaimStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeAllocatableResourceClaimStatus {
+    /// Name of the claim in the pod's namespace.
     /// Required.
     pub resource_claim_name: Str,
+    /// Names of the pod's containers that use the claim.
     /// Optional. List type `set`.
     pub containers: Vec<Str>,
+    /// Amount of each node resource that the devices allocated to the claim account for.
     /// Required. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub resources: BTreeMap<Str, Quantity>,
@@ -3609,20 +4336,28 @@ static NODE_ALLOCATABLE_RESOURCE_CLAIM_STATUS: Schema = Schema {
 message_debug!(NodeAllocatableResourceClaimStatus);
 message!(NodeAllocatableResourceClaimStatus, NODE_ALLOCATABLE_RESOURCE_CLAIM_STATUS, [0 resource_claim_name, 1 containers, 2 resources]);
 
+/// One aspect of a node's health.
+///
 /// `io.k8s.api.core.v1.NodeCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeCondition {
-    /// Required. Known values: `Ready`, `MemoryPressure`, `DiskPressure`, `PIDPressure`,
-    /// `NetworkUnavailable`.
+    /// Aspect that the condition is about: `Ready`, `MemoryPressure`, `DiskPressure`,
+    /// `PIDPressure`, `NetworkUnavailable`, or one of an add-on.
+    /// Required.
     pub type_: Str,
-    /// Required. Known values: `True`, `False`, `Unknown`.
+    /// Whether the condition holds: `True`, `False` or `Unknown`.
+    /// Required.
     pub status: Str,
+    /// When the condition was last confirmed, changed or not.
     /// Optional.
     pub last_heartbeat_time: Option<Time>,
+    /// When the condition last went from one status to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Cause of the last transition as one CamelCase word, meant for programs.
     /// Optional.
     pub reason: Str,
+    /// Details of the last transition, meant for people.
     /// Optional.
     pub message: Str,
 }
@@ -3664,9 +4399,12 @@ static NODE_CONDITION: Schema = Schema {
 message_debug!(NodeCondition);
 message!(NodeCondition, NODE_CONDITION, [0 type_, 1 status, 2 last_heartbeat_time, 3 last_transition_time, 4 reason, 5 message]);
 
+/// A source of kubelet configuration, from the time of dynamic kubelet configuration.
+///
 /// `io.k8s.api.core.v1.NodeConfigSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeConfigSource {
+    /// The ConfigMap that holds the configuration.
     /// Optional.
     pub config_map: Option<Box<ConfigMapNodeConfigSource>>,
 }
@@ -3689,15 +4427,21 @@ static NODE_CONFIG_SOURCE: Schema = Schema {
 message_debug!(NodeConfigSource);
 message!(NodeConfigSource, NODE_CONFIG_SOURCE, [0 config_map]);
 
+/// State of the removed dynamic kubelet configuration.
+///
 /// `io.k8s.api.core.v1.NodeConfigStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeConfigStatus {
+    /// Configuration that the kubelet was told to use and has saved to disk.
     /// Optional.
     pub assigned: Option<Box<NodeConfigSource>>,
+    /// Configuration that the kubelet runs with.
     /// Optional.
     pub active: Option<Box<NodeConfigSource>>,
+    /// Configuration to which the kubelet goes back when the assigned one fails.
     /// Optional.
     pub last_known_good: Option<Box<NodeConfigSource>>,
+    /// Why the assigned configuration could not be used; empty if all is well.
     /// Optional.
     pub error: Str,
 }
@@ -3720,9 +4464,12 @@ static NODE_CONFIG_STATUS: Schema = Schema {
 message_debug!(NodeConfigStatus);
 message!(NodeConfigStatus, NODE_CONFIG_STATUS, [0 assigned, 1 active, 2 last_known_good, 3 error]);
 
+/// Ports of the Kubernetes daemons on a node.
+///
 /// `io.k8s.api.core.v1.NodeDaemonEndpoints`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeDaemonEndpoints {
+    /// Port on which the kubelet serves its API.
     /// Optional.
     pub kubelet_endpoint: DaemonEndpoint,
 }
@@ -3740,9 +4487,12 @@ static NODE_DAEMON_ENDPOINTS: Schema = Schema {
 message_debug!(NodeDaemonEndpoints);
 message!(NodeDaemonEndpoints, NODE_DAEMON_ENDPOINTS, [0 kubelet_endpoint]);
 
+/// Capabilities of a node's container runtime that do not depend on the handler.
+///
 /// `io.k8s.api.core.v1.NodeFeatures`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeFeatures {
+    /// Whether the runtime honors `supplementalGroupsPolicy` in the security context of pods.
     /// Optional.
     pub supplemental_groups_policy: Option<bool>,
 }
@@ -3760,9 +4510,12 @@ static NODE_FEATURES: Schema = Schema {
 message_debug!(NodeFeatures);
 message!(NodeFeatures, NODE_FEATURES, [0 supplemental_groups_policy]);
 
+/// Query parameters of the `proxy` subresource of a node.
+///
 /// `io.k8s.api.core.v1.NodeProxyOptions`: kind `NodeProxyOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeProxyOptions {
+    /// URL path at the kubelet to which the request goes.
     /// Optional.
     pub path: Str,
 }
@@ -3785,11 +4538,15 @@ static NODE_PROXY_OPTIONS: Schema = Schema {
 message_debug!(NodeProxyOptions);
 message!(NodeProxyOptions, NODE_PROXY_OPTIONS, [0 path]);
 
+/// A handler of the node's container runtime, and what it supports.
+///
 /// `io.k8s.api.core.v1.NodeRuntimeHandler`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeRuntimeHandler {
+    /// Name of the handler, to which a RuntimeClass refers; empty for the default handler.
     /// Optional.
     pub name: Str,
+    /// Capabilities of the handler.
     /// Optional.
     pub features: Option<Box<NodeRuntimeHandlerFeatures>>,
 }
@@ -3810,11 +4567,17 @@ static NODE_RUNTIME_HANDLER: Schema = Schema {
 message_debug!(NodeRuntimeHandler);
 message!(NodeRuntimeHandler, NODE_RUNTIME_HANDLER, [0 name, 1 features]);
 
+/// Capabilities that may differ between the handlers of one container runtime.
+///
 /// `io.k8s.api.core.v1.NodeRuntimeHandlerFeatures`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeRuntimeHandlerFeatures {
+    /// Whether the handler can make read-only mounts recursively read-only, including everything
+    /// mounted below them.
     /// Optional.
     pub recursive_read_only_mounts: Option<bool>,
+    /// Whether the handler can run pods in user namespaces of their own, with their volumes mapped
+    /// accordingly.
     /// Optional.
     pub user_namespaces: Option<bool>,
 }
@@ -3835,9 +4598,12 @@ static NODE_RUNTIME_HANDLER_FEATURES: Schema = Schema {
 message_debug!(NodeRuntimeHandlerFeatures);
 message!(NodeRuntimeHandlerFeatures, NODE_RUNTIME_HANDLER_FEATURES, [0 recursive_read_only_mounts, 1 user_namespaces]);
 
+/// A choice of nodes by labels and fields; a node is chosen when it matches any one of the terms.
+///
 /// `io.k8s.api.core.v1.NodeSelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeSelector {
+    /// Alternatives, of which a node has to match at least one.
     /// Required. List type `atomic`.
     pub node_selector_terms: Vec<NodeSelectorTerm>,
 }
@@ -3861,13 +4627,20 @@ static NODE_SELECTOR: Schema = Schema {
 message_debug!(NodeSelector);
 message!(NodeSelector, NODE_SELECTOR, [0 node_selector_terms]);
 
+/// A condition on one label or field of a node.
+///
 /// `io.k8s.api.core.v1.NodeSelectorRequirement`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeSelectorRequirement {
+    /// Label key, or path of the field, that the condition is about.
     /// Required.
     pub key: Str,
-    /// Required. One of `In`, `NotIn`, `Exists`, `DoesNotExist`, `Gt`, `Lt`.
+    /// How the node's value is compared with `values`: `In`, `NotIn`, `Exists`, `DoesNotExist`,
+    /// `Gt` or `Lt`.
+    /// Required.
     pub operator: Str,
+    /// Values to compare with: at least one for `In` and `NotIn`, none for `Exists` and
+    /// `DoesNotExist`, one integer for `Gt` and `Lt`.
     /// Optional. List type `atomic`.
     pub values: Vec<Str>,
 }
@@ -3889,11 +4662,15 @@ static NODE_SELECTOR_REQUIREMENT: Schema = Schema {
 message_debug!(NodeSelectorRequirement);
 message!(NodeSelectorRequirement, NODE_SELECTOR_REQUIREMENT, [0 key, 1 operator, 2 values]);
 
+/// Requirements that a node has to meet all together; a term without any matches no node.
+///
 /// `io.k8s.api.core.v1.NodeSelectorTerm`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeSelectorTerm {
+    /// Requirements on the labels of the node.
     /// Optional. List type `atomic`.
     pub match_expressions: Vec<NodeSelectorRequirement>,
+    /// Requirements on fields of the node; only `metadata.name` is supported.
     /// Optional. List type `atomic`.
     pub match_fields: Vec<NodeSelectorRequirement>,
 }
@@ -3926,21 +4703,34 @@ static NODE_SELECTOR_TERM: Schema = Schema {
 message_debug!(NodeSelectorTerm);
 message!(NodeSelectorTerm, NODE_SELECTOR_TERM, [0 match_expressions, 1 match_fields]);
 
+/// The cluster's settings for a node.
+///
 /// `io.k8s.api.core.v1.NodeSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeSpec {
+    /// Address range from which pods on the node get their IPs; set once, usually by the node IPAM
+    /// controller.
     /// Optional; `podCIDR` in JSON.
     pub pod_cidr: Str,
+    /// Pod address ranges of the node, at most one IPv4 and one IPv6; the first one equals
+    /// `podCIDR`.
     /// Optional; `podCIDRs` in JSON. List type `set`; patch strategy `merge`.
     pub pod_cidrs: Vec<Str>,
+    /// Identity of the machine at its cloud provider, in the form `<provider>://<id>`; cannot be
+    /// changed once set.
     /// Optional; `providerID` in JSON.
     pub provider_id: Str,
+    /// Keeps the scheduler from placing new pods on the node, as `kubectl cordon` does; pods
+    /// already there keep running.
     /// Optional.
     pub unschedulable: bool,
+    /// Marks that repel every pod that does not tolerate them.
     /// Optional. List type `atomic`.
     pub taints: Vec<Taint>,
+    /// Source of the removed dynamic kubelet configuration; kubelets ignore it.
     /// Optional.
     pub config_source: Option<Box<NodeConfigSource>>,
+    /// Obsolete identity of the machine outside the cluster; use `providerID`.
     /// Optional; `externalID` in JSON.
     pub external_id: Str,
 }
@@ -3976,37 +4766,57 @@ static NODE_SPEC: Schema = Schema {
 message_debug!(NodeSpec);
 message!(NodeSpec, NODE_SPEC, [0 pod_cidr, 1 pod_cidrs, 2 provider_id, 3 unschedulable, 4 taints, 5 config_source, 6 external_id]);
 
+/// The observed state of a node, mostly written by its kubelet.
+///
 /// `io.k8s.api.core.v1.NodeStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeStatus {
+    /// Total resources of the machine, such as `cpu`, `memory`, `ephemeral-storage` and `pods`.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub capacity: BTreeMap<Str, Quantity>,
+    /// Resources that pods may request: `capacity` less what is reserved for the system and for
+    /// eviction; equals `capacity` if not set.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub allocatable: BTreeMap<Str, Quantity>,
+    /// Obsolete stage in the life of the node; nothing sets it, see `conditions`.
     /// Optional. One of `Pending`, `Running`, `Terminated`.
     pub phase: Str,
+    /// Health of the node, such as `Ready` and `MemoryPressure`.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<NodeCondition>,
+    /// Addresses under which the node can be reached, from the kubelet or the cloud provider.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub addresses: Vec<NodeAddress>,
+    /// Ports on which daemons of the node listen.
     /// Optional.
     pub daemon_endpoints: NodeDaemonEndpoints,
+    /// Identity of the machine and versions of its software.
     /// Optional.
     pub node_info: NodeSystemInfo,
+    /// Container images present on the node; by default the kubelet reports at most 50.
     /// Optional. List type `atomic`.
     pub images: Vec<ContainerImage>,
+    /// Attachable volumes that the kubelet mounts or is about to mount; the attach/detach
+    /// controller leaves them attached.
     /// Optional; items of type `UniqueVolumeName`. List type `atomic`.
     pub volumes_in_use: Vec<Str>,
+    /// Volumes that the attach/detach controller has attached to the node.
     /// Optional. List type `atomic`.
     pub volumes_attached: Vec<AttachedVolume>,
+    /// State of the removed dynamic kubelet configuration.
     /// Optional.
     pub config: Option<Box<NodeConfigStatus>>,
+    /// Handlers that the node's container runtime offers to RuntimeClasses, with what each of them
+    /// supports.
     /// Optional. List type `atomic`.
     pub runtime_handlers: Vec<NodeRuntimeHandler>,
+    /// Capabilities of the container runtime that do not depend on the handler.
     /// Optional.
     pub features: Option<Box<NodeFeatures>>,
+    /// Names of Kubernetes features that the kubelet declares, so that pods which need them are
+    /// placed on nodes that have them.
     /// Optional. List type `atomic`.
     pub declared_features: Vec<Str>,
 }
@@ -4069,9 +4879,12 @@ static NODE_STATUS: Schema = Schema {
 message_debug!(NodeStatus);
 message!(NodeStatus, NODE_STATUS, [0 capacity, 1 allocatable, 2 phase, 3 conditions, 4 addresses, 5 daemon_endpoints, 6 node_info, 7 images, 8 volumes_in_use, 9 volumes_attached, 10 config, 11 runtime_handlers, 12 features, 13 declared_features]);
 
+/// Swap space of a node.
+///
 /// `io.k8s.api.core.v1.NodeSwapStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeSwapStatus {
+    /// Total swap space, in bytes.
     /// Optional.
     pub capacity: Option<i64>,
 }
@@ -4089,29 +4902,42 @@ static NODE_SWAP_STATUS: Schema = Schema {
 message_debug!(NodeSwapStatus);
 message!(NodeSwapStatus, NODE_SWAP_STATUS, [0 capacity]);
 
+/// Identity of a machine and versions of its software, as the kubelet finds them.
+///
 /// `io.k8s.api.core.v1.NodeSystemInfo`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NodeSystemInfo {
+    /// Identity of the installed system, on Linux usually from `/etc/machine-id`.
     /// Required; `machineID` in JSON.
     pub machine_id: Str,
+    /// UUID of the hardware or virtual machine, as its firmware reports it.
     /// Required; `systemUUID` in JSON.
     pub system_uuid: Str,
+    /// Identity that changes with every boot of the machine.
     /// Required; `bootID` in JSON.
     pub boot_id: Str,
+    /// Version of the kernel, as `uname -r` prints it.
     /// Required.
     pub kernel_version: Str,
+    /// Name of the operating system for people, on Linux from `/etc/os-release`.
     /// Required.
     pub os_image: Str,
+    /// Name and version of the container runtime, such as `containerd://2.0.0`.
     /// Required.
     pub container_runtime_version: Str,
+    /// Version of the kubelet.
     /// Required.
     pub kubelet_version: Str,
+    /// Obsolete: kubelets reported their own version here rather than that of kube-proxy.
     /// Required.
     pub kube_proxy_version: Str,
+    /// Operating system of the node, such as `linux` or `windows`.
     /// Required.
     pub operating_system: Str,
+    /// Processor architecture of the node in Go's naming, such as `amd64` or `arm64`.
     /// Required.
     pub architecture: Str,
+    /// Swap space of the node.
     /// Optional.
     pub swap: Option<Box<NodeSwapStatus>>,
 }
@@ -4153,11 +4979,15 @@ static NODE_SYSTEM_INFO: Schema = Schema {
 message_debug!(NodeSystemInfo);
 message!(NodeSystemInfo, NODE_SYSTEM_INFO, [0 machine_id, 1 system_uuid, 2 boot_id, 3 kernel_version, 4 os_image, 5 container_runtime_version, 6 kubelet_version, 7 kube_proxy_version, 8 operating_system, 9 architecture, 10 swap]);
 
+/// A choice of one field of the pod itself, for environment variables and downward API volumes.
+///
 /// `io.k8s.api.core.v1.ObjectFieldSelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ObjectFieldSelector {
+    /// API version whose field names `fieldPath` uses; `v1` if not set.
     /// Optional.
     pub api_version: Str,
+    /// Path of the field, such as `metadata.name`, `metadata.labels['app']` or `status.podIP`.
     /// Required.
     pub field_path: Str,
 }
@@ -4175,21 +5005,32 @@ static OBJECT_FIELD_SELECTOR: Schema = Schema {
 message_debug!(ObjectFieldSelector);
 message!(ObjectFieldSelector, OBJECT_FIELD_SELECTOR, [0 api_version, 1 field_path]);
 
+/// A reference to an object, or to a part of one; which of the fields are set and checked depends
+/// on where it is used.
+///
 /// `io.k8s.api.core.v1.ObjectReference`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ObjectReference {
+    /// Kind of the object.
     /// Optional.
     pub kind: Str,
+    /// Namespace of the object; empty if the object is cluster-scoped.
     /// Optional.
     pub namespace: Str,
+    /// Name of the object.
     /// Optional.
     pub name: Str,
+    /// UID of the object, which tells it from another one of the same name.
     /// Optional; type `UID`.
     pub uid: Str,
+    /// Group and version through which the object is meant, such as `apps/v1`.
     /// Optional.
     pub api_version: Str,
+    /// Exact version of the object that is meant, if it matters.
     /// Optional.
     pub resource_version: Str,
+    /// Part of the object that is meant, such as `spec.containers{web}`; empty for the whole
+    /// object.
     /// Optional.
     pub field_path: Str,
 }
@@ -4223,13 +5064,19 @@ static OBJECT_REFERENCE: Schema = Schema {
 message_debug!(ObjectReference);
 message!(ObjectReference, OBJECT_REFERENCE, [0 kind, 1 namespace, 2 name, 3 uid, 4 api_version, 5 resource_version, 6 field_path]);
 
+/// A piece of storage in the cluster whose life does not depend on any pod; users get it through a
+/// PersistentVolumeClaim.
+///
 /// `io.k8s.api.core.v1.PersistentVolume`: kind `PersistentVolume` of `v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolume {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// What the storage is and how it may be used; written by an administrator or a provisioner.
     /// Optional.
     pub spec: PersistentVolumeSpec,
+    /// Phase of the volume, as the volume controllers report it.
     /// Optional.
     pub status: PersistentVolumeStatus,
 }
@@ -4270,13 +5117,19 @@ resource!(
 /// A list of [`PersistentVolume`].
 pub type PersistentVolumeList = List<PersistentVolume>;
 
+/// A user's request for storage, which is bound to one PersistentVolume and which pods of the same
+/// namespace mount.
+///
 /// `io.k8s.api.core.v1.PersistentVolumeClaim`: kind `PersistentVolumeClaim` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaim {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// What storage is asked for.
     /// Optional.
     pub spec: PersistentVolumeClaimSpec,
+    /// What storage the claim received, and the progress of resizing and other changes.
     /// Optional.
     pub status: PersistentVolumeClaimStatus,
 }
@@ -4317,20 +5170,29 @@ resource!(
 /// A list of [`PersistentVolumeClaim`].
 pub type PersistentVolumeClaimList = List<PersistentVolumeClaim>;
 
+/// One aspect of the state of a claim.
+///
 /// `io.k8s.api.core.v1.PersistentVolumeClaimCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimCondition {
+    /// Aspect that the condition is about, such as `Resizing`, `FileSystemResizePending` or
+    /// `ModifyVolumeError`.
     /// Required. Known values: `Resizing`, `FileSystemResizePending`, `ControllerResizeError`,
     /// `NodeResizeError`, `ModifyVolumeError`, `ModifyingVolume`, `Unused`.
     pub type_: Str,
-    /// Required. Known values: `True`, `False`, `Unknown`.
+    /// Whether the condition holds: `True`, `False` or `Unknown`.
+    /// Required.
     pub status: Str,
+    /// When the condition was last checked.
     /// Optional.
     pub last_probe_time: Option<Time>,
+    /// When the condition last went from one status to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Cause of the last transition as one CamelCase word, meant for programs.
     /// Optional.
     pub reason: Str,
+    /// Details of the last transition, meant for people.
     /// Optional.
     pub message: Str,
 }
@@ -4367,26 +5229,46 @@ static PERSISTENT_VOLUME_CLAIM_CONDITION: Schema = Schema {
 message_debug!(PersistentVolumeClaimCondition);
 message!(PersistentVolumeClaimCondition, PERSISTENT_VOLUME_CLAIM_CONDITION, [0 type_, 1 status, 2 last_probe_time, 3 last_transition_time, 4 reason, 5 message]);
 
+/// What storage a claim asks for; once it is bound, only the requested size and
+/// `volumeAttributesClassName` can change.
+///
 /// `io.k8s.api.core.v1.PersistentVolumeClaimSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimSpec {
-    /// Optional. Each one of `ReadWriteOnce`, `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOncePod`.
-    /// List type `atomic`.
+    /// Ways in which the volume has to be mountable: `ReadWriteOnce`, `ReadOnlyMany`,
+    /// `ReadWriteMany`, `ReadWriteOncePod`.
+    /// Optional. List type `atomic`.
     pub access_modes: Vec<Str>,
+    /// Labels that an existing volume needs to be considered; claims with a selector are not
+    /// provisioned dynamically.
     /// Optional.
     pub selector: Option<Box<LabelSelector>>,
+    /// Size that is asked for, under `requests.storage`; it can grow if the StorageClass allows
+    /// expansion.
     /// Optional.
     pub resources: VolumeResourceRequirements,
+    /// PersistentVolume to which the claim is bound; set by the volume controller, or by users to
+    /// ask for one volume by name.
     /// Optional.
     pub volume_name: Str,
+    /// StorageClass to get the volume from; absent means the cluster's default class, and the empty
+    /// string a volume without a class.
     /// Optional.
     pub storage_class_name: Option<Str>,
-    /// Optional. One of `Block`, `Filesystem`.
+    /// Whether containers see a formatted `Filesystem` or a raw `Block` device; `Filesystem` if not
+    /// set.
+    /// Optional.
     pub volume_mode: Option<Str>,
+    /// VolumeSnapshot or other claim with whose contents the new volume is filled; kept equal to
+    /// `dataSourceRef` where both can express the source.
     /// Optional.
     pub data_source: Option<Box<TypedLocalObjectReference>>,
+    /// Object with whose contents the new volume is filled: a claim, or an object of another group
+    /// for which a volume populator exists.
     /// Optional.
     pub data_source_ref: Option<Box<TypedObjectReference>>,
+    /// VolumeAttributesClass whose parameters the CSI driver is to apply; unlike the StorageClass,
+    /// it can be changed later.
     /// Optional.
     pub volume_attributes_class_name: Option<Str>,
 }
@@ -4434,29 +5316,40 @@ static PERSISTENT_VOLUME_CLAIM_SPEC: Schema = Schema {
 message_debug!(PersistentVolumeClaimSpec);
 message!(PersistentVolumeClaimSpec, PERSISTENT_VOLUME_CLAIM_SPEC, [0 access_modes, 1 selector, 2 resources, 3 volume_name, 4 storage_class_name, 5 volume_mode, 6 data_source, 7 data_source_ref, 8 volume_attributes_class_name]);
 
+/// The observed state of a claim.
+///
 /// `io.k8s.api.core.v1.PersistentVolumeClaimStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimStatus {
-    /// Optional. One of `Pending`, `Bound`, `Lost`.
+    /// `Pending` until a volume is found, then `Bound`, and `Lost` if the bound volume is gone.
+    /// Optional.
     pub phase: Str,
+    /// Ways in which the bound volume can be mounted.
     /// Optional. Each one of `ReadWriteOnce`, `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOncePod`.
     /// List type `atomic`.
     pub access_modes: Vec<Str>,
+    /// Actual size of the bound volume.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub capacity: BTreeMap<Str, Quantity>,
+    /// Progress of expansion and modification of the volume, and whether any pod uses the claim.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<PersistentVolumeClaimCondition>,
+    /// Size to which the volume is being expanded; quota counts the larger of this and the request.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub allocated_resources: BTreeMap<Str, Quantity>,
+    /// State of an expansion by resource name: in progress on the controller or the node, pending
+    /// on the node, or infeasible; absent if there is none.
     /// Optional. One of `ControllerResizeInProgress`, `ControllerResizeInfeasible`,
     /// `NodeResizePending`, `NodeResizeInProgress`, `NodeResizeInfeasible`. Known keys: `cpu`,
     /// `memory`, `storage`, `ephemeral-storage`, `pods`, `services` and 14 more. Map type
     /// `granular`.
     pub allocated_resource_statuses: BTreeMap<Str, Str>,
+    /// VolumeAttributesClass whose parameters the volume has now; absent if none was applied.
     /// Optional.
     pub current_volume_attributes_class_name: Option<Str>,
+    /// State of a change to another VolumeAttributesClass; absent if there is none.
     /// Optional.
     pub modify_volume_status: Option<Box<ModifyVolumeStatus>>,
 }
@@ -4509,11 +5402,15 @@ static PERSISTENT_VOLUME_CLAIM_STATUS: Schema = Schema {
 message_debug!(PersistentVolumeClaimStatus);
 message!(PersistentVolumeClaimStatus, PERSISTENT_VOLUME_CLAIM_STATUS, [0 phase, 1 access_modes, 2 capacity, 3 conditions, 4 allocated_resources, 5 allocated_resource_statuses, 6 current_volume_attributes_class_name, 7 modify_volume_status]);
 
+/// Pattern for the claim that is created together with a pod for an ephemeral volume.
+///
 /// `io.k8s.api.core.v1.PersistentVolumeClaimTemplate`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimTemplate {
+    /// Labels and annotations that the claim gets; other metadata is rejected.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// What storage the claim asks for, copied into it unchanged.
     /// Required.
     pub spec: PersistentVolumeClaimSpec,
 }
@@ -4534,11 +5431,15 @@ static PERSISTENT_VOLUME_CLAIM_TEMPLATE: Schema = Schema {
 message_debug!(PersistentVolumeClaimTemplate);
 message!(PersistentVolumeClaimTemplate, PERSISTENT_VOLUME_CLAIM_TEMPLATE, [0 metadata, 1 spec]);
 
+/// A volume of a pod that a claim in the pod's namespace provides.
+///
 /// `io.k8s.api.core.v1.PersistentVolumeClaimVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimVolumeSource {
+    /// Name of the claim.
     /// Required.
     pub claim_name: Str,
+    /// Makes the volume read-only for every container of the pod.
     /// Optional.
     pub read_only: bool,
 }
@@ -4556,51 +5457,77 @@ static PERSISTENT_VOLUME_CLAIM_VOLUME_SOURCE: Schema = Schema {
 message_debug!(PersistentVolumeClaimVolumeSource);
 message!(PersistentVolumeClaimVolumeSource, PERSISTENT_VOLUME_CLAIM_VOLUME_SOURCE, [0 claim_name, 1 read_only]);
 
+/// Where the data of a volume lies; exactly one field is set.
+///
 /// `io.k8s.api.core.v1.PersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeSource {
+    /// A Google Compute Engine disk; deprecated, served by the CSI driver `pd.csi.storage.gke.io`.
     /// Optional.
     pub gce_persistent_disk: Option<Box<GCEPersistentDiskVolumeSource>>,
+    /// An AWS EBS volume; deprecated, served by the CSI driver `ebs.csi.aws.com`.
     /// Optional.
     pub aws_elastic_block_store: Option<Box<AWSElasticBlockStoreVolumeSource>>,
+    /// A directory or file of the node, for tests on a single node only; for real local storage see
+    /// `local`.
     /// Optional.
     pub host_path: Option<Box<HostPathVolumeSource>>,
+    /// A GlusterFS volume; the plugin was removed from Kubernetes.
     /// Optional.
     pub glusterfs: Option<Box<GlusterfsPersistentVolumeSource>>,
+    /// A directory that an NFS server exports.
     /// Optional.
     pub nfs: Option<Box<NFSVolumeSource>>,
+    /// A Ceph block device; the plugin was removed from Kubernetes, use a CSI driver.
     /// Optional.
     pub rbd: Option<Box<RBDPersistentVolumeSource>>,
+    /// An iSCSI disk that nodes attach.
     /// Optional.
     pub iscsi: Option<Box<ISCSIPersistentVolumeSource>>,
+    /// An OpenStack Cinder volume; deprecated, served by the CSI driver `cinder.csi.openstack.org`.
     /// Optional.
     pub cinder: Option<Box<CinderPersistentVolumeSource>>,
+    /// A CephFS directory; the plugin was removed from Kubernetes, use a CSI driver.
     /// Optional.
     pub cephfs: Option<Box<CephFSPersistentVolumeSource>>,
+    /// A Fibre Channel disk that nodes attach.
     /// Optional.
     pub fc: Option<Box<FCVolumeSource>>,
+    /// A Flocker dataset; the plugin was removed from Kubernetes.
     /// Optional.
     pub flocker: Option<Box<FlockerVolumeSource>>,
+    /// A volume served by an executable FlexVolume driver on each node; deprecated in favor of CSI.
     /// Optional.
     pub flex_volume: Option<Box<FlexPersistentVolumeSource>>,
+    /// An Azure Files share; deprecated, served by the CSI driver `file.csi.azure.com`.
     /// Optional.
     pub azure_file: Option<Box<AzureFilePersistentVolumeSource>>,
+    /// A vSphere virtual disk; deprecated, served by the CSI driver `csi.vsphere.vmware.com`.
     /// Optional.
     pub vsphere_volume: Option<Box<VsphereVirtualDiskVolumeSource>>,
+    /// A Quobyte volume; the plugin was removed from Kubernetes.
     /// Optional.
     pub quobyte: Option<Box<QuobyteVolumeSource>>,
+    /// An Azure managed disk; deprecated, served by the CSI driver `disk.csi.azure.com`.
     /// Optional.
     pub azure_disk: Option<Box<AzureDiskVolumeSource>>,
+    /// A Photon Controller disk; the plugin was removed from Kubernetes.
     /// Optional.
     pub photon_persistent_disk: Option<Box<PhotonPersistentDiskVolumeSource>>,
+    /// A Portworx volume; deprecated, served by the CSI driver `pxd.portworx.com`.
     /// Optional.
     pub portworx_volume: Option<Box<PortworxVolumeSource>>,
+    /// A ScaleIO volume; the plugin was removed from Kubernetes.
     /// Optional; `scaleIO` in JSON.
     pub scale_io: Option<Box<ScaleIOPersistentVolumeSource>>,
+    /// A disk, partition or directory of one node; the volume needs a `nodeAffinity` that says
+    /// which.
     /// Optional.
     pub local: Option<Box<LocalVolumeSource>>,
+    /// A StorageOS volume; the plugin was removed from Kubernetes.
     /// Optional.
     pub storageos: Option<Box<StorageOSPersistentVolumeSource>>,
+    /// A volume served by a CSI driver.
     /// Optional.
     pub csi: Option<Box<CSIPersistentVolumeSource>>,
 }
@@ -4716,71 +5643,113 @@ static PERSISTENT_VOLUME_SOURCE: Schema = Schema {
 message_debug!(PersistentVolumeSource);
 message!(PersistentVolumeSource, PERSISTENT_VOLUME_SOURCE, [0 gce_persistent_disk, 1 aws_elastic_block_store, 2 host_path, 3 glusterfs, 4 nfs, 5 rbd, 6 iscsi, 7 cinder, 8 cephfs, 9 fc, 10 flocker, 11 flex_volume, 12 azure_file, 13 vsphere_volume, 14 quobyte, 15 azure_disk, 16 photon_persistent_disk, 17 portworx_volume, 18 scale_io, 19 local, 20 storageos, 21 csi]);
 
+/// What a volume is and how it may be used; exactly one of the fields of `PersistentVolumeSource`
+/// says where the data lies.
+///
 /// `io.k8s.api.core.v1.PersistentVolumeSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeSpec {
+    /// Size of the volume, under the key `storage`.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub capacity: BTreeMap<Str, Quantity>,
+    /// A Google Compute Engine disk; deprecated, served by the CSI driver `pd.csi.storage.gke.io`.
     /// Optional.
     pub gce_persistent_disk: Option<Box<GCEPersistentDiskVolumeSource>>,
+    /// An AWS EBS volume; deprecated, served by the CSI driver `ebs.csi.aws.com`.
     /// Optional.
     pub aws_elastic_block_store: Option<Box<AWSElasticBlockStoreVolumeSource>>,
+    /// A directory or file of the node, for tests on a single node only; for real local storage see
+    /// `local`.
     /// Optional.
     pub host_path: Option<Box<HostPathVolumeSource>>,
+    /// A GlusterFS volume; the plugin was removed from Kubernetes.
     /// Optional.
     pub glusterfs: Option<Box<GlusterfsPersistentVolumeSource>>,
+    /// A directory that an NFS server exports.
     /// Optional.
     pub nfs: Option<Box<NFSVolumeSource>>,
+    /// A Ceph block device; the plugin was removed from Kubernetes, use a CSI driver.
     /// Optional.
     pub rbd: Option<Box<RBDPersistentVolumeSource>>,
+    /// An iSCSI disk that nodes attach.
     /// Optional.
     pub iscsi: Option<Box<ISCSIPersistentVolumeSource>>,
+    /// An OpenStack Cinder volume; deprecated, served by the CSI driver `cinder.csi.openstack.org`.
     /// Optional.
     pub cinder: Option<Box<CinderPersistentVolumeSource>>,
+    /// A CephFS directory; the plugin was removed from Kubernetes, use a CSI driver.
     /// Optional.
     pub cephfs: Option<Box<CephFSPersistentVolumeSource>>,
+    /// A Fibre Channel disk that nodes attach.
     /// Optional.
     pub fc: Option<Box<FCVolumeSource>>,
+    /// A Flocker dataset; the plugin was removed from Kubernetes.
     /// Optional.
     pub flocker: Option<Box<FlockerVolumeSource>>,
+    /// A volume served by an executable FlexVolume driver on each node; deprecated in favor of CSI.
     /// Optional.
     pub flex_volume: Option<Box<FlexPersistentVolumeSource>>,
+    /// An Azure Files share; deprecated, served by the CSI driver `file.csi.azure.com`.
     /// Optional.
     pub azure_file: Option<Box<AzureFilePersistentVolumeSource>>,
+    /// A vSphere virtual disk; deprecated, served by the CSI driver `csi.vsphere.vmware.com`.
     /// Optional.
     pub vsphere_volume: Option<Box<VsphereVirtualDiskVolumeSource>>,
+    /// A Quobyte volume; the plugin was removed from Kubernetes.
     /// Optional.
     pub quobyte: Option<Box<QuobyteVolumeSource>>,
+    /// An Azure managed disk; deprecated, served by the CSI driver `disk.csi.azure.com`.
     /// Optional.
     pub azure_disk: Option<Box<AzureDiskVolumeSource>>,
+    /// A Photon Controller disk; the plugin was removed from Kubernetes.
     /// Optional.
     pub photon_persistent_disk: Option<Box<PhotonPersistentDiskVolumeSource>>,
+    /// A Portworx volume; deprecated, served by the CSI driver `pxd.portworx.com`.
     /// Optional.
     pub portworx_volume: Option<Box<PortworxVolumeSource>>,
+    /// A ScaleIO volume; the plugin was removed from Kubernetes.
     /// Optional; `scaleIO` in JSON.
     pub scale_io: Option<Box<ScaleIOPersistentVolumeSource>>,
+    /// A disk, partition or directory of one node; the volume needs a `nodeAffinity` that says
+    /// which.
     /// Optional.
     pub local: Option<Box<LocalVolumeSource>>,
+    /// A StorageOS volume; the plugin was removed from Kubernetes.
     /// Optional.
     pub storageos: Option<Box<StorageOSPersistentVolumeSource>>,
+    /// A volume served by a CSI driver.
     /// Optional.
     pub csi: Option<Box<CSIPersistentVolumeSource>>,
-    /// Optional. Each one of `ReadWriteOnce`, `ReadOnlyMany`, `ReadWriteMany`, `ReadWriteOncePod`.
-    /// List type `atomic`.
+    /// Ways in which the volume can be mounted: `ReadWriteOnce`, `ReadOnlyMany`, `ReadWriteMany`,
+    /// `ReadWriteOncePod`.
+    /// Optional. List type `atomic`.
     pub access_modes: Vec<Str>,
+    /// Claim to which the volume is bound or reserved; usually set by the volume controller, and by
+    /// administrators to reserve the volume.
     /// Optional. Map type `granular`.
     pub claim_ref: Option<Box<ObjectReference>>,
-    /// Optional. One of `Recycle`, `Delete`, `Retain`.
+    /// What becomes of the volume once its claim is gone: `Retain` (the default for volumes made by
+    /// hand), `Delete` (usual for provisioned ones), or the deprecated `Recycle`.
+    /// Optional.
     pub persistent_volume_reclaim_policy: Str,
+    /// StorageClass to which the volume belongs; empty for a volume of no class, which only claims
+    /// without a class can get.
     /// Optional.
     pub storage_class_name: Str,
+    /// Options for mounting, such as `ro` or `soft`; not validated, a wrong one makes the mount
+    /// fail.
     /// Optional. List type `atomic`.
     pub mount_options: Vec<Str>,
-    /// Optional. One of `Block`, `Filesystem`.
+    /// Whether containers see a formatted `Filesystem` or a raw `Block` device; `Filesystem` if not
+    /// set.
+    /// Optional.
     pub volume_mode: Option<Str>,
+    /// Nodes from which the volume can be reached; pods that use the volume are only placed on
+    /// those.
     /// Optional.
     pub node_affinity: Option<Box<VolumeNodeAffinity>>,
+    /// VolumeAttributesClass whose parameters the volume has; absent if it belongs to none.
     /// Optional.
     pub volume_attributes_class_name: Option<Str>,
 }
@@ -4920,15 +5889,22 @@ static PERSISTENT_VOLUME_SPEC: Schema = Schema {
 message_debug!(PersistentVolumeSpec);
 message!(PersistentVolumeSpec, PERSISTENT_VOLUME_SPEC, [0 capacity, 1 gce_persistent_disk, 2 aws_elastic_block_store, 3 host_path, 4 glusterfs, 5 nfs, 6 rbd, 7 iscsi, 8 cinder, 9 cephfs, 10 fc, 11 flocker, 12 flex_volume, 13 azure_file, 14 vsphere_volume, 15 quobyte, 16 azure_disk, 17 photon_persistent_disk, 18 portworx_volume, 19 scale_io, 20 local, 21 storageos, 22 csi, 23 access_modes, 24 claim_ref, 25 persistent_volume_reclaim_policy, 26 storage_class_name, 27 mount_options, 28 volume_mode, 29 node_affinity, 30 volume_attributes_class_name]);
 
+/// The observed state of a volume.
+///
 /// `io.k8s.api.core.v1.PersistentVolumeStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeStatus {
-    /// Optional. One of `Pending`, `Available`, `Bound`, `Released`, `Failed`.
+    /// `Pending`, `Available` for a claim, `Bound` to one, `Released` after its claim was deleted,
+    /// or `Failed` to be reclaimed.
+    /// Optional.
     pub phase: Str,
+    /// Why the volume is in its phase, meant for people.
     /// Optional.
     pub message: Str,
+    /// Why the volume failed as one CamelCase word, meant for programs.
     /// Optional.
     pub reason: Str,
+    /// When the volume last went from one phase to another.
     /// Optional.
     pub last_phase_transition_time: Option<Time>,
 }
@@ -4956,11 +5932,15 @@ static PERSISTENT_VOLUME_STATUS: Schema = Schema {
 message_debug!(PersistentVolumeStatus);
 message!(PersistentVolumeStatus, PERSISTENT_VOLUME_STATUS, [0 phase, 1 message, 2 reason, 3 last_phase_transition_time]);
 
+/// A disk of VMware's Photon Controller; the plugin was removed from Kubernetes.
+///
 /// `io.k8s.api.core.v1.PhotonPersistentDiskVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PhotonPersistentDiskVolumeSource {
+    /// Identity of the disk at the Photon Controller.
     /// Required; `pdID` in JSON.
     pub pd_id: Str,
+    /// Filesystem to mount the disk with, such as `ext4` or `xfs`.
     /// Optional.
     pub fs_type: Str,
 }
@@ -4978,13 +5958,19 @@ static PHOTON_PERSISTENT_DISK_VOLUME_SOURCE: Schema = Schema {
 message_debug!(PhotonPersistentDiskVolumeSource);
 message!(PhotonPersistentDiskVolumeSource, PHOTON_PERSISTENT_DISK_VOLUME_SOURCE, [0 pd_id, 1 fs_type]);
 
+/// One or more containers that are placed on a node together and share its network address and
+/// volumes.
+///
 /// `io.k8s.api.core.v1.Pod`: kind `Pod` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Pod {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// What runs in the pod, and how; most of it cannot be changed after creation.
     /// Optional.
     pub spec: PodSpec,
+    /// What has become of the pod, mostly as its kubelet reports it.
     /// Optional.
     pub status: PodStatus,
 }
@@ -5016,11 +6002,17 @@ resource!(Pod, "", "v1", "v1", "Pod", "pods", "pod", Namespaced);
 /// A list of [`Pod`].
 pub type PodList = List<Pod>;
 
+/// Rules that draw a pod towards other pods, to the same node, zone or other topology domain.
+///
 /// `io.k8s.api.core.v1.PodAffinity`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodAffinity {
+    /// Terms that a node has to satisfy all together for the pod to be placed there; a running pod
+    /// stays when they no longer hold.
     /// Optional. List type `atomic`.
     pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm>,
+    /// Weighted preferences: the scheduler sums the weights of the terms that a node satisfies and
+    /// favors nodes with higher sums.
     /// Optional. List type `atomic`.
     pub preferred_during_scheduling_ignored_during_execution: Vec<WeightedPodAffinityTerm>,
 }
@@ -5053,19 +6045,32 @@ static POD_AFFINITY: Schema = Schema {
 message_debug!(PodAffinity);
 message!(PodAffinity, POD_AFFINITY, [0 required_during_scheduling_ignored_during_execution, 1 preferred_during_scheduling_ignored_during_execution]);
 
+/// A group of pods, and the topology domain in which to be with them or without them.
+///
 /// `io.k8s.api.core.v1.PodAffinityTerm`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodAffinityTerm {
+    /// Labels that make up the group of pods; absent matches no pods.
     /// Optional.
     pub label_selector: Option<Box<LabelSelector>>,
+    /// Namespaces whose pods belong to the group, besides those of `namespaceSelector`; if both are
+    /// absent, the pod's own namespace.
     /// Optional. List type `atomic`.
     pub namespaces: Vec<Str>,
+    /// Node label whose value names the domain, such as `kubernetes.io/hostname` or
+    /// `topology.kubernetes.io/zone`; must not be empty.
     /// Required.
     pub topology_key: Str,
+    /// Labels of further namespaces whose pods belong to the group; an empty selector takes in all
+    /// namespaces, an absent one adds none.
     /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
+    /// Keys of labels in which the group's pods have to agree with the pod itself; added to
+    /// `labelSelector` when the pod is created.
     /// Optional. List type `atomic`.
     pub match_label_keys: Vec<Str>,
+    /// Keys of labels in which the group's pods have to differ from the pod itself; added to
+    /// `labelSelector` when the pod is created.
     /// Optional. List type `atomic`.
     pub mismatch_label_keys: Vec<Str>,
 }
@@ -5107,11 +6112,17 @@ static POD_AFFINITY_TERM: Schema = Schema {
 message_debug!(PodAffinityTerm);
 message!(PodAffinityTerm, POD_AFFINITY_TERM, [0 label_selector, 1 namespaces, 2 topology_key, 3 namespace_selector, 4 match_label_keys, 5 mismatch_label_keys]);
 
+/// Rules that keep a pod away from other pods, off their node, zone or other topology domain.
+///
 /// `io.k8s.api.core.v1.PodAntiAffinity`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodAntiAffinity {
+    /// Terms none of whose pods may be in the same domain as the pod when it is placed; a running
+    /// pod stays when they no longer hold.
     /// Optional. List type `atomic`.
     pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm>,
+    /// Weighted preferences: the scheduler sums the weights of the terms that placing the pod on a
+    /// node would violate and avoids nodes with higher sums.
     /// Optional. List type `atomic`.
     pub preferred_during_scheduling_ignored_during_execution: Vec<WeightedPodAffinityTerm>,
 }
@@ -5144,17 +6155,27 @@ static POD_ANTI_AFFINITY: Schema = Schema {
 message_debug!(PodAntiAffinity);
 message!(PodAntiAffinity, POD_ANTI_AFFINITY, [0 required_during_scheduling_ignored_during_execution, 1 preferred_during_scheduling_ignored_during_execution]);
 
+/// Query parameters of the `attach` subresource of a pod; at least one of the streams has to be
+/// asked for.
+///
 /// `io.k8s.api.core.v1.PodAttachOptions`: kind `PodAttachOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodAttachOptions {
+    /// Opens a stream to the standard input of the container, which must have been started with
+    /// `stdin`.
     /// Optional.
     pub stdin: bool,
+    /// Opens a stream from the standard output of the container.
     /// Optional.
     pub stdout: bool,
+    /// Opens a stream from the standard error of the container.
     /// Optional.
     pub stderr: bool,
+    /// Attaches to the terminal of the container, on which standard error and standard output
+    /// arrive as one stream.
     /// Optional.
     pub tty: bool,
+    /// Container to attach to; may be left out if the pod has only one.
     /// Optional.
     pub container: Str,
 }
@@ -5189,21 +6210,35 @@ static POD_ATTACH_OPTIONS: Schema = Schema {
 message_debug!(PodAttachOptions);
 message!(PodAttachOptions, POD_ATTACH_OPTIONS, [0 stdin, 1 stdout, 2 stderr, 3 tty, 4 container]);
 
+/// A private key and a certificate that the kubelet obtains for the pod, writes into a projected
+/// volume and renews in time.
+///
 /// `io.k8s.api.core.v1.PodCertificateProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodCertificateProjection {
+    /// Signer from which the certificate is requested.
     /// Required.
     pub signer_name: Str,
+    /// Kind of key that the kubelet makes: `RSA3072`, `RSA4096`, `ECDSAP256`, `ECDSAP384`,
+    /// `ECDSAP521` or `ED25519`.
     /// Required.
     pub key_type: Str,
-    /// Optional; in seconds.
+    /// Longest lifetime of the certificate to ask for, in seconds: 86400 (a day) if not set, at
+    /// least 3600, at most 7862400 (91 days); signers may issue a shorter one.
+    /// Optional.
     pub max_expiration_seconds: Option<i32>,
+    /// Path in the volume of one PEM file with the private key and then the certificate chain;
+    /// safer than two files, which a reader can catch mid-renewal.
     /// Optional.
     pub credential_bundle_path: Str,
+    /// Path in the volume of a PEM file with the private key alone.
     /// Optional.
     pub key_path: Str,
+    /// Path in the volume of a PEM file with the certificate chain alone.
     /// Optional.
     pub certificate_chain_path: Str,
+    /// Additional data for the signer, passed on in the PodCertificateRequest without any
+    /// verification.
     /// Optional.
     pub user_annotations: BTreeMap<Str, Str>,
 }
@@ -5237,23 +6272,33 @@ static POD_CERTIFICATE_PROJECTION: Schema = Schema {
 message_debug!(PodCertificateProjection);
 message!(PodCertificateProjection, POD_CERTIFICATE_PROJECTION, [0 signer_name, 1 key_type, 2 max_expiration_seconds, 3 credential_bundle_path, 4 key_path, 5 certificate_chain_path, 6 user_annotations]);
 
+/// One aspect of a pod's state.
+///
 /// `io.k8s.api.core.v1.PodCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodCondition {
+    /// Aspect that the condition is about, such as `PodScheduled`, `Initialized`,
+    /// `ContainersReady`, `Ready`, or one of a readiness gate.
     /// Required. Known values: `ContainersReady`, `Initialized`, `Ready`, `PodScheduled`,
     /// `DisruptionTarget`, `PodReadyToStartContainers`, `PodResizePending`, `PodResizeInProgress`,
     /// `AllContainersRestarting`.
     pub type_: Str,
+    /// The pod's `metadata.generation` on which the condition is based.
     /// Optional.
     pub observed_generation: i64,
-    /// Required. Known values: `True`, `False`, `Unknown`.
+    /// Whether the condition holds: `True`, `False` or `Unknown`.
+    /// Required.
     pub status: Str,
+    /// When the condition was last checked.
     /// Optional.
     pub last_probe_time: Option<Time>,
+    /// When the condition last went from one status to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Cause of the last transition as one CamelCase word, meant for programs.
     /// Optional.
     pub reason: Str,
+    /// Details of the last transition, meant for people.
     /// Optional.
     pub message: Str,
 }
@@ -5292,13 +6337,19 @@ static POD_CONDITION: Schema = Schema {
 message_debug!(PodCondition);
 message!(PodCondition, POD_CONDITION, [0 type_, 1 observed_generation, 2 status, 3 last_probe_time, 4 last_transition_time, 5 reason, 6 message]);
 
+/// Name resolution settings that are added to those of the pod's `dnsPolicy`.
+///
 /// `io.k8s.api.core.v1.PodDNSConfig`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodDNSConfig {
+    /// IP addresses of DNS servers, at most three, put after those of the policy; the policy `None`
+    /// needs at least one.
     /// Optional. List type `atomic`.
     pub nameservers: Vec<Str>,
+    /// Search domains for short host names, put after those of the policy.
     /// Optional. List type `atomic`.
     pub searches: Vec<Str>,
+    /// Options for the resolver; one that the policy sets too replaces it.
     /// Optional. List type `atomic`.
     pub options: Vec<PodDNSConfigOption>,
 }
@@ -5320,11 +6371,15 @@ static POD_DNS_CONFIG: Schema = Schema {
 message_debug!(PodDNSConfig);
 message!(PodDNSConfig, POD_DNS_CONFIG, [0 nameservers, 1 searches, 2 options]);
 
+/// An option in the resolver configuration of a pod.
+///
 /// `io.k8s.api.core.v1.PodDNSConfigOption`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodDNSConfigOption {
+    /// Name of the option, such as `ndots`.
     /// Optional.
     pub name: Str,
+    /// Value of the option; absent for options without one, such as `edns0`.
     /// Optional.
     pub value: Option<Str>,
 }
@@ -5342,19 +6397,29 @@ static POD_DNS_CONFIG_OPTION: Schema = Schema {
 message_debug!(PodDNSConfigOption);
 message!(PodDNSConfigOption, POD_DNS_CONFIG_OPTION, [0 name, 1 value]);
 
+/// Query parameters of the `exec` subresource of a pod; at least one of the streams has to be asked
+/// for.
+///
 /// `io.k8s.api.core.v1.PodExecOptions`: kind `PodExecOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodExecOptions {
+    /// Opens a stream to the standard input of the command.
     /// Optional.
     pub stdin: bool,
+    /// Opens a stream from the standard output of the command.
     /// Optional.
     pub stdout: bool,
+    /// Opens a stream from the standard error of the command.
     /// Optional.
     pub stderr: bool,
+    /// Gives the command a terminal, on which standard error and standard output arrive as one
+    /// stream.
     /// Optional.
     pub tty: bool,
+    /// Container in which the command runs; may be left out if the pod has only one.
     /// Optional.
     pub container: Str,
+    /// Program and arguments; they do not go through a shell.
     /// Required. List type `atomic`.
     pub command: Vec<Str>,
 }
@@ -5391,11 +6456,16 @@ static POD_EXEC_OPTIONS: Schema = Schema {
 message_debug!(PodExecOptions);
 message!(PodExecOptions, POD_EXEC_OPTIONS, [0 stdin, 1 stdout, 2 stderr, 3 tty, 4 container, 5 command]);
 
+/// The ResourceClaim that the scheduler made for a pod's requests of extended resources which are
+/// backed by devices of a DRA driver.
+///
 /// `io.k8s.api.core.v1.PodExtendedResourceClaimStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodExtendedResourceClaimStatus {
+    /// Which request of the claim stands for which extended resource of which container.
     /// Required. List type `atomic`.
     pub request_mappings: Vec<ContainerExtendedResourceRequest>,
+    /// Name of the claim in the pod's namespace.
     /// Required.
     pub resource_claim_name: Str,
 }
@@ -5422,9 +6492,12 @@ static POD_EXTENDED_RESOURCE_CLAIM_STATUS: Schema = Schema {
 message_debug!(PodExtendedResourceClaimStatus);
 message!(PodExtendedResourceClaimStatus, POD_EXTENDED_RESOURCE_CLAIM_STATUS, [0 request_mappings, 1 resource_claim_name]);
 
+/// One IP address of a pod.
+///
 /// `io.k8s.api.core.v1.PodIP`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodIP {
+    /// The IPv4 or IPv6 address.
     /// Required.
     pub ip: Str,
 }
@@ -5442,27 +6515,42 @@ static POD_IP: Schema = Schema {
 message_debug!(PodIP);
 message!(PodIP, POD_IP, [0 ip]);
 
+/// Query parameters of the `log` subresource of a pod.
+///
 /// `io.k8s.api.core.v1.PodLogOptions`: kind `PodLogOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodLogOptions {
+    /// Container whose log is read; may be left out if the pod has only one.
     /// Optional.
     pub container: Str,
+    /// Keeps the connection open and sends new lines as they are written.
     /// Optional.
     pub follow: bool,
+    /// Reads the log of the container's previous, terminated run.
     /// Optional.
     pub previous: bool,
-    /// Optional; in seconds.
+    /// Maximum age of the lines to send, in seconds; cannot be combined with `sinceTime`.
+    /// Optional.
     pub since_seconds: Option<i64>,
+    /// Time from which on lines are sent; cannot be combined with `sinceSeconds`.
     /// Optional.
     pub since_time: Option<Time>,
+    /// Puts an RFC 3339 timestamp at the beginning of each line.
     /// Optional.
     pub timestamps: bool,
+    /// Number of lines to send from the end of the log; absent sends everything since the container
+    /// started, `sinceSeconds` or `sinceTime`.
     /// Optional.
     pub tail_lines: Option<i64>,
-    /// Optional; in bytes.
+    /// Number of bytes after which the output ends, even in the middle of a line.
+    /// Optional.
     pub limit_bytes: Option<i64>,
+    /// Lets the API server read from the kubelet without verifying its certificate, so the log may
+    /// come from an impostor.
     /// Optional; `insecureSkipTLSVerifyBackend` in JSON.
     pub insecure_skip_tls_verify_backend: bool,
+    /// Which output of the container to read: `All`, `Stdout` or `Stderr`; `All` if not set; the
+    /// other two cannot be combined with `tailLines`.
     /// Optional.
     pub stream: Option<Str>,
 }
@@ -5507,10 +6595,13 @@ static POD_LOG_OPTIONS: Schema = Schema {
 message_debug!(PodLogOptions);
 message!(PodLogOptions, POD_LOG_OPTIONS, [0 container, 1 follow, 2 previous, 3 since_seconds, 4 since_time, 5 timestamps, 6 tail_lines, 7 limit_bytes, 8 insecure_skip_tls_verify_backend, 9 stream]);
 
+/// The operating system for which a pod is made.
+///
 /// `io.k8s.api.core.v1.PodOS`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodOS {
-    /// Required. Known values: `linux`, `windows`.
+    /// `linux` or `windows`; the kubelet of a node with another system rejects the pod.
+    /// Required.
     pub name: Str,
 }
 
@@ -5527,9 +6618,13 @@ static POD_OS: Schema = Schema {
 message_debug!(PodOS);
 message!(PodOS, POD_OS, [0 name]);
 
+/// Query parameters of the `portforward` subresource of a pod.
+///
 /// `io.k8s.api.core.v1.PodPortForwardOptions`: kind `PodPortForwardOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodPortForwardOptions {
+    /// Ports of the pod to forward; needed with the older WebSocket protocol, while SPDY names the
+    /// port on each stream.
     /// Optional. List type `atomic`.
     pub ports: Vec<i32>,
 }
@@ -5552,9 +6647,12 @@ static POD_PORT_FORWARD_OPTIONS: Schema = Schema {
 message_debug!(PodPortForwardOptions);
 message!(PodPortForwardOptions, POD_PORT_FORWARD_OPTIONS, [0 ports]);
 
+/// Query parameters of the `proxy` subresource of a pod.
+///
 /// `io.k8s.api.core.v1.PodProxyOptions`: kind `PodProxyOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodProxyOptions {
+    /// URL path at the pod to which the request goes.
     /// Optional.
     pub path: Str,
 }
@@ -5577,9 +6675,13 @@ static POD_PROXY_OPTIONS: Schema = Schema {
 message_debug!(PodProxyOptions);
 message!(PodProxyOptions, POD_PROXY_OPTIONS, [0 path]);
 
+/// A further condition that has to hold before a pod counts as ready.
+///
 /// `io.k8s.api.core.v1.PodReadinessGate`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodReadinessGate {
+    /// Type of the condition in the pod's status; a condition that is missing there counts as
+    /// `False`.
     /// Required. Known values: `ContainersReady`, `Initialized`, `Ready`, `PodScheduled`,
     /// `DisruptionTarget`, `PodReadyToStartContainers`, `PodResizePending`, `PodResizeInProgress`,
     /// `AllContainersRestarting`.
@@ -5599,13 +6701,20 @@ static POD_READINESS_GATE: Schema = Schema {
 message_debug!(PodReadinessGate);
 message!(PodReadinessGate, POD_READINESS_GATE, [0 condition_type]);
 
+/// A ResourceClaim that a pod uses, named or made from a template; exactly one of the two is set,
+/// and containers refer to it by `name`.
+///
 /// `io.k8s.api.core.v1.PodResourceClaim`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodResourceClaim {
+    /// Name by which the pod's containers refer to the claim; unique within the pod.
     /// Required.
     pub name: Str,
+    /// Name of an existing ResourceClaim in the pod's namespace, which pods may share.
     /// Optional.
     pub resource_claim_name: Option<Str>,
+    /// Name of a ResourceClaimTemplate in the pod's namespace, from which a claim is made that
+    /// lives as long as the pod.
     /// Optional.
     pub resource_claim_template_name: Option<Str>,
 }
@@ -5627,11 +6736,15 @@ static POD_RESOURCE_CLAIM: Schema = Schema {
 message_debug!(PodResourceClaim);
 message!(PodResourceClaim, POD_RESOURCE_CLAIM, [0 name, 1 resource_claim_name, 2 resource_claim_template_name]);
 
+/// Which ResourceClaim was made for an entry of a pod's `resourceClaims`.
+///
 /// `io.k8s.api.core.v1.PodResourceClaimStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodResourceClaimStatus {
+    /// Name of the entry in the pod's `spec.resourceClaims`.
     /// Required.
     pub name: Str,
+    /// Name of the ResourceClaim made from the template; absent if none had to be made.
     /// Optional.
     pub resource_claim_name: Option<Str>,
 }
@@ -5652,9 +6765,12 @@ static POD_RESOURCE_CLAIM_STATUS: Schema = Schema {
 message_debug!(PodResourceClaimStatus);
 message!(PodResourceClaimStatus, POD_RESOURCE_CLAIM_STATUS, [0 name, 1 resource_claim_name]);
 
+/// A named reason why a pod is not to be scheduled yet.
+///
 /// `io.k8s.api.core.v1.PodSchedulingGate`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodSchedulingGate {
+    /// Name of the gate, by which the controller responsible for it finds and removes it.
     /// Required.
     pub name: Str,
 }
@@ -5672,9 +6788,12 @@ static POD_SCHEDULING_GATE: Schema = Schema {
 message_debug!(PodSchedulingGate);
 message!(PodSchedulingGate, POD_SCHEDULING_GATE, [0 name]);
 
+/// What ties a pod to the others that it is scheduled together with.
+///
 /// `io.k8s.api.core.v1.PodSchedulingGroup`. At most one of the members of the union is set.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodSchedulingGroup {
+    /// Name of the PodGroup, in the namespace of the pod, that the pod belongs to.
     /// Optional. Member of the union.
     pub pod_group_name: Option<Str>,
 }
@@ -5692,34 +6811,58 @@ static POD_SCHEDULING_GROUP: Schema = Schema {
 message_debug!(PodSchedulingGroup);
 message!(PodSchedulingGroup, POD_SCHEDULING_GROUP, [0 pod_group_name]);
 
+/// Security settings of a whole pod; where a container sets the same field, its own value wins for
+/// it.
+///
 /// `io.k8s.api.core.v1.PodSecurityContext`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodSecurityContext {
+    /// SELinux label of all containers; without one the container runtime chooses. Not for Windows.
     /// Optional.
     pub se_linux_options: Option<Box<SELinuxOptions>>,
+    /// Settings for Windows containers; not allowed for pods of another operating system.
     /// Optional.
     pub windows_options: Option<Box<WindowsSecurityContextOptions>>,
+    /// User ID that the containers start with; the one of the image when absent. Not for Windows.
     /// Optional.
     pub run_as_user: Option<i64>,
+    /// Primary group ID that the containers start with; the default of the runtime when absent. Not
+    /// for Windows.
     /// Optional.
     pub run_as_group: Option<i64>,
+    /// Makes the kubelet check that no container would start as user ID 0, and refuse to start
+    /// those that would.
     /// Optional.
     pub run_as_non_root: Option<bool>,
+    /// Further group IDs of each container's first process, besides the primary group and
+    /// `fsGroup`. Not for Windows.
     /// Optional. List type `atomic`.
     pub supplemental_groups: Vec<i64>,
-    /// Optional. One of `Merge`, `Strict`.
+    /// `Merge` (the default) also takes the groups that `/etc/group` of the image lists for the
+    /// user, `Strict` only those set in the pod.
+    /// Optional.
     pub supplemental_groups_policy: Option<Str>,
+    /// Group ID that joins the groups of all containers and becomes the owner of the volumes that
+    /// support it, along with files created there. Not for Windows.
     /// Optional.
     pub fs_group: Option<i64>,
+    /// Kernel parameters, limited to those that a namespace can have of its own, to set for the
+    /// pod; unsafe ones must be allowed on the node. Not for Windows.
     /// Optional. List type `atomic`.
     pub sysctls: Vec<Sysctl>,
-    /// Optional. One of `OnRootMismatch`, `Always`.
+    /// `OnRootMismatch` adapts a volume to `fsGroup` only if the owner or mode of its root
+    /// directory differs, `Always` (the default) each time it is mounted.
+    /// Optional.
     pub fs_group_change_policy: Option<Str>,
+    /// Filter for the system calls of all containers. Not for Windows.
     /// Optional.
     pub seccomp_profile: Option<Box<SeccompProfile>>,
+    /// AppArmor profile that all containers run under. Not for Windows.
     /// Optional.
     pub app_armor_profile: Option<Box<AppArmorProfile>>,
-    /// Optional. Known values: `Recursive`, `MountOption`.
+    /// How volumes get the SELinux label of the pod: `MountOption` labels the mount at once where
+    /// possible, `Recursive` relabels every single file.
+    /// Optional.
     pub se_linux_change_policy: Option<Str>,
 }
 
@@ -5769,9 +6912,12 @@ static POD_SECURITY_CONTEXT: Schema = Schema {
 message_debug!(PodSecurityContext);
 message!(PodSecurityContext, POD_SECURITY_CONTEXT, [0 se_linux_options, 1 windows_options, 2 run_as_user, 3 run_as_group, 4 run_as_non_root, 5 supplemental_groups, 6 supplemental_groups_policy, 7 fs_group, 8 sysctls, 9 fs_group_change_policy, 10 seccomp_profile, 11 app_armor_profile, 12 se_linux_change_policy]);
 
+/// What pods have in common that are to be kept off a node.
+///
 /// `io.k8s.api.core.v1.PodSignature`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodSignature {
+    /// The controller that owns the pods.
     /// Optional.
     pub pod_controller: Option<Box<OwnerReference>>,
 }
@@ -5794,93 +6940,170 @@ static POD_SIGNATURE: Schema = Schema {
 message_debug!(PodSignature);
 message!(PodSignature, POD_SIGNATURE, [0 pod_controller]);
 
+/// What a pod runs, where it may run and how; most of it is fixed once the pod exists.
+///
 /// `io.k8s.api.core.v1.PodSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodSpec {
+    /// Storage for the pod, which its containers mount by name.
     /// Optional. List type `map` by `name`; patch strategy `merge,retainKeys` by `name`.
     pub volumes: Vec<Volume>,
+    /// Containers that run one after another, each to success, before those of `containers` start;
+    /// one with `restartPolicy: Always` is a sidecar, which keeps running beside them.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub init_containers: Vec<Container>,
+    /// The main containers, which run side by side; none can be added or removed later, and of
+    /// their fields only a few, such as `image`, can change.
     /// Required. List type `map` by `name`; patch strategy `merge` by `name`.
     pub containers: Vec<Container>,
+    /// Containers added to a running pod for debugging; only the `ephemeralcontainers` subresource
+    /// adds them, and they cannot be removed or changed.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub ephemeral_containers: Vec<EphemeralContainer>,
-    /// Optional. One of `Always`, `OnFailure`, `Never`.
+    /// When the kubelet restarts containers that have exited: `Always` (the default), `OnFailure`
+    /// or `Never`; individual containers may override it.
+    /// Optional.
     pub restart_policy: Str,
-    /// Optional; in seconds.
+    /// Seconds from the start of termination to the forced kill, in which `preStop` hooks run and
+    /// processes react to the stop signal; 30 by default, and 0 kills at once.
+    /// Optional.
     pub termination_grace_period_seconds: Option<i64>,
-    /// Optional; in seconds.
+    /// Seconds that the pod may be active, counted from `status.startTime`, before the kubelet
+    /// stops it and marks it failed; no limit when absent.
+    /// Optional.
     pub active_deadline_seconds: Option<i64>,
-    /// Optional. One of `ClusterFirstWithHostNet`, `ClusterFirst`, `Default`, `None`.
+    /// Where the DNS settings of the pod come from: `ClusterFirst` (the default),
+    /// `ClusterFirstWithHostNet`, `Default` (the node's own) or `None` (`dnsConfig` alone).
+    /// Optional.
     pub dns_policy: Str,
+    /// Labels with exact values that a node must carry, all of them, before the scheduler considers
+    /// it for the pod.
     /// Optional. Map type `atomic`.
     pub node_selector: BTreeMap<Str, Str>,
+    /// Service account whose identity the pod has towards the API server; admission fills in
+    /// `default` when it is empty.
     /// Optional.
     pub service_account_name: Str,
+    /// Deprecated alias of `serviceAccountName`, kept equal to it.
     /// Optional.
     pub service_account: Str,
+    /// Whether the containers get a token of the service account; overrides the field of the same
+    /// name there, and `true` when neither is set.
     /// Optional.
     pub automount_service_account_token: Option<bool>,
+    /// Node that the pod is bound to, normally written by the scheduler; a pod created with a value
+    /// goes straight to that node's kubelet, past the scheduler.
     /// Optional.
     pub node_name: Str,
+    /// Runs the pod in the network namespace of its node, so that its ports are ports of the node.
     /// Optional.
     pub host_network: bool,
+    /// Runs the pod in the process namespace of its node, so that it sees every process there.
     /// Optional; `hostPID` in JSON.
     pub host_pid: bool,
+    /// Runs the pod in the IPC namespace of its node.
     /// Optional; `hostIPC` in JSON.
     pub host_ipc: bool,
+    /// Gives all containers one common process namespace, where they see and can signal each
+    /// other's processes; not allowed together with `hostPID`.
     /// Optional.
     pub share_process_namespace: Option<bool>,
+    /// Security settings of the pod as a whole, among them defaults that the `securityContext` of a
+    /// container overrides.
     /// Optional.
     pub security_context: Option<Box<PodSecurityContext>>,
+    /// Secrets in the namespace of the pod with registry credentials for pulling its images;
+    /// admission copies those of the service account when there are none.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub image_pull_secrets: Vec<LocalObjectReference>,
+    /// Host name inside the pod and first part of its domain name; the name of the pod when empty.
     /// Optional.
     pub hostname: Str,
+    /// Second part of the domain name `<hostname>.<subdomain>.<namespace>.svc.<cluster domain>`,
+    /// usually the name of a headless service; no domain name when empty.
     /// Optional.
     pub subdomain: Str,
+    /// Rules that draw the pod to certain nodes or keep it away, by the labels of nodes or by the
+    /// pods that already run there.
     /// Optional.
     pub affinity: Option<Box<Affinity>>,
+    /// Name of the scheduler that places the pod, while others ignore it; `default-scheduler` when
+    /// empty.
     /// Optional.
     pub scheduler_name: Str,
+    /// Taints that do not keep the pod off a node; admission adds a few of its own, and an existing
+    /// pod can only gain entries.
     /// Optional. List type `atomic`.
     pub tolerations: Vec<Toleration>,
+    /// Additional entries for the `/etc/hosts` file that the kubelet writes for the containers.
     /// Optional. List type `map` by `ip`; patch strategy `merge` by `ip`.
     pub host_aliases: Vec<HostAlias>,
+    /// PriorityClass that sets the priority of the pod; when empty, the global default class
+    /// applies, if there is one.
     /// Optional.
     pub priority_class_name: Str,
+    /// Priority that admission takes from the PriorityClass; pods with a higher number are
+    /// scheduled earlier and may preempt lower ones.
     /// Optional.
     pub priority: Option<i32>,
+    /// Name servers, search domains and resolver options that are added to those from `dnsPolicy`.
     /// Optional.
     pub dns_config: Option<Box<PodDNSConfig>>,
+    /// Further conditions, kept by some controller, that must be `True` besides all containers
+    /// being ready before the pod counts as ready.
     /// Optional. List type `atomic`.
     pub readiness_gates: Vec<PodReadinessGate>,
+    /// RuntimeClass whose handler runs the containers, immutable; without one the default handler
+    /// of the node is used.
     /// Optional.
     pub runtime_class_name: Option<Str>,
+    /// Whether containers get environment variables with the addresses of the services in their
+    /// namespace, in the style of Docker links; `true` by default.
     /// Optional.
     pub enable_service_links: Option<bool>,
-    /// Optional. One of `PreemptLowerPriority`, `Never`.
+    /// `PreemptLowerPriority` (the default) lets the pod push out pods of lower priority to find
+    /// room, `Never` lets it wait; admission takes it from the PriorityClass.
+    /// Optional.
     pub preemption_policy: Option<Str>,
+    /// Resources that the sandbox takes in addition to those of the containers, counted for
+    /// scheduling and quota; admission copies them from the RuntimeClass.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub overhead: BTreeMap<Str, Quantity>,
+    /// How evenly similar pods have to be spread over zones, nodes or other parts of the cluster;
+    /// all constraints apply together.
     /// Optional. List type `map` by `topologyKey`, `whenUnsatisfiable`; patch strategy `merge` by
     /// `topologyKey`.
     pub topology_spread_constraints: Vec<TopologySpreadConstraint>,
+    /// Makes the fully qualified domain name of the pod its host name, not just the first part;
+    /// without effect if it has no such name.
     /// Optional; `setHostnameAsFQDN` in JSON.
     pub set_hostname_as_fqdn: Option<bool>,
+    /// Operating system that the containers need; fields that belong to another system must be
+    /// unset, and a kubelet on another system rejects the pod.
     /// Optional.
     pub os: Option<Box<PodOS>>,
+    /// `false` runs the pod in a user namespace of its own, so that root in a container has no
+    /// privileges on the node; absent or `true` shares that of the host.
     /// Optional.
     pub host_users: Option<bool>,
+    /// Gates that keep the scheduler from considering the pod until all are gone; they come with
+    /// its creation and can only be removed later.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub scheduling_gates: Vec<PodSchedulingGate>,
+    /// Resource claims that must be allocated and reserved before the pod starts; containers refer
+    /// to them by name. Immutable.
     /// Optional. List type `map` by `name`; patch strategy `merge,retainKeys` by `name`.
     pub resource_claims: Vec<PodResourceClaim>,
+    /// Requests and limits for the pod as a whole, from which all its containers draw, for CPU,
+    /// memory and huge pages.
     /// Optional.
     pub resources: Option<Box<ResourceRequirements>>,
+    /// Host name that the containers see regardless of `hostname` and `subdomain`; the domain names
+    /// of the pod stay as they are, and `hostNetwork` excludes it.
     /// Optional.
     pub hostname_override: Option<Str>,
+    /// The group of pods that the scheduler places this one with.
     /// Optional.
     pub scheduling_group: Option<Box<PodSchedulingGroup>>,
 }
@@ -6025,50 +7248,82 @@ static POD_SPEC: Schema = Schema {
 message_debug!(PodSpec);
 message!(PodSpec, POD_SPEC, [0 volumes, 1 init_containers, 2 containers, 3 ephemeral_containers, 4 restart_policy, 5 termination_grace_period_seconds, 6 active_deadline_seconds, 7 dns_policy, 8 node_selector, 9 service_account_name, 10 service_account, 11 automount_service_account_token, 12 node_name, 13 host_network, 14 host_pid, 15 host_ipc, 16 share_process_namespace, 17 security_context, 18 image_pull_secrets, 19 hostname, 20 subdomain, 21 affinity, 22 scheduler_name, 23 tolerations, 24 host_aliases, 25 priority_class_name, 26 priority, 27 dns_config, 28 readiness_gates, 29 runtime_class_name, 30 enable_service_links, 31 preemption_policy, 32 overhead, 33 topology_spread_constraints, 34 set_hostname_as_fqdn, 35 os, 36 host_users, 37 scheduling_gates, 38 resource_claims, 39 resources, 40 hostname_override, 41 scheduling_group]);
 
+/// What is known about a running or finished pod, most of it reported by the kubelet of its node
+/// and so possibly a little out of date.
+///
 /// `io.k8s.api.core.v1.PodStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodStatus {
+    /// `metadata.generation` of the pod that this status takes into account.
     /// Optional.
     pub observed_generation: i64,
-    /// Optional. One of `Pending`, `Running`, `Succeeded`, `Failed`, `Unknown`.
+    /// Coarse summary of where the pod stands in its life: `Pending`, `Running`, `Succeeded`,
+    /// `Failed` or, if its node cannot be reached, `Unknown`.
+    /// Optional.
     pub phase: Str,
+    /// Single aspects of the state, such as `PodScheduled`, `Initialized`, `ContainersReady` and
+    /// `Ready`.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<PodCondition>,
+    /// Why the pod is in this state, in words for people.
     /// Optional.
     pub message: Str,
+    /// Why the pod is in this state, as one CamelCase word such as `Evicted`.
     /// Optional.
     pub reason: Str,
+    /// Node on which the scheduler expects to place the pod, for example once preempted pods have
+    /// left; a hint, as it may still end up on another.
     /// Optional.
     pub nominated_node_name: Str,
+    /// Main IP address of the node; empty before the pod is assigned to one and its kubelet has
+    /// reported.
     /// Optional; `hostIP` in JSON.
     pub host_ip: Str,
+    /// IP addresses of the node, at most one for each family; the first equals `hostIP`.
     /// Optional; `hostIPs` in JSON. List type `atomic`; patch strategy `merge` by `ip`.
     pub host_ips: Vec<HostIP>,
+    /// Main IP address of the pod, reachable within the cluster; empty until one is assigned.
     /// Optional; `podIP` in JSON.
     pub pod_ip: Str,
+    /// IP addresses of the pod, at most one each for IPv4 and IPv6; the first equals `podIP`.
     /// Optional; `podIPs` in JSON. List type `map` by `ip`; patch strategy `merge` by `ip`.
     pub pod_ips: Vec<PodIP>,
+    /// When the kubelet took charge of the pod, ahead of any image pull.
     /// Optional.
     pub start_time: Option<Time>,
+    /// State of each init container, sidecars included.
     /// Optional. List type `atomic`.
     pub init_container_statuses: Vec<ContainerStatus>,
+    /// State of each main container.
     /// Optional. List type `atomic`.
     pub container_statuses: Vec<ContainerStatus>,
-    /// Optional. One of `Guaranteed`, `Burstable`, `BestEffort`.
+    /// Quality of service class, derived from requests and limits and fixed for the life of the
+    /// pod: `Guaranteed`, `Burstable` or `BestEffort`.
+    /// Optional.
     pub qos_class: Str,
+    /// State of each ephemeral container that was added to the pod.
     /// Optional. List type `atomic`.
     pub ephemeral_container_statuses: Vec<ContainerStatus>,
+    /// Deprecated progress of a resize in place; the conditions `PodResizePending` and
+    /// `PodResizeInProgress` have replaced it.
     /// Optional. Known values: `InProgress`, `Deferred`, `Infeasible`.
     pub resize: Str,
+    /// Which ResourceClaim stands behind each entry of `spec.resourceClaims`.
     /// Optional. List type `map` by `name`; patch strategy `merge,retainKeys` by `name`.
     pub resource_claim_statuses: Vec<PodResourceClaimStatus>,
+    /// The ResourceClaim made for extended resources that the containers request and a dynamic
+    /// resource driver provides.
     /// Optional.
     pub extended_resource_claim_status: Option<Box<PodExtendedResourceClaimStatus>>,
+    /// Requests of the pod as a whole that the node has set aside for it.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub allocated_resources: BTreeMap<Str, Quantity>,
+    /// Requests and limits of the pod as a whole that are in effect on the node.
     /// Optional.
     pub resources: Option<Box<ResourceRequirements>>,
+    /// Resources of the node itself, such as CPU and memory, that the pod gets through its
+    /// ResourceClaims.
     /// Optional. List type `atomic`.
     pub node_allocatable_resource_claim_statuses: Vec<NodeAllocatableResourceClaimStatus>,
 }
@@ -6173,11 +7428,15 @@ static POD_STATUS: Schema = Schema {
 message_debug!(PodStatus);
 message!(PodStatus, POD_STATUS, [0 observed_generation, 1 phase, 2 conditions, 3 message, 4 reason, 5 nominated_node_name, 6 host_ip, 7 host_ips, 8 pod_ip, 9 pod_ips, 10 start_time, 11 init_container_statuses, 12 container_statuses, 13 qos_class, 14 ephemeral_container_statuses, 15 resize, 16 resource_claim_statuses, 17 extended_resource_claim_status, 18 allocated_resources, 19 resources, 20 node_allocatable_resource_claim_statuses]);
 
+/// The status of a pod as an object of its own, for exchange with the kubelet.
+///
 /// `io.k8s.api.core.v1.PodStatusResult`: kind `PodStatusResult` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodStatusResult {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The status of the pod, as last observed.
     /// Optional.
     pub status: PodStatus,
 }
@@ -6217,11 +7476,16 @@ resource!(
 /// A list of [`PodStatusResult`].
 pub type PodStatusResultList = List<PodStatusResult>;
 
+/// A stored description of pods to be created from it; the built-in controllers embed their
+/// templates and do not refer to such objects.
+///
 /// `io.k8s.api.core.v1.PodTemplate`: kind `PodTemplate` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodTemplate {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The pods that the template describes.
     /// Optional.
     pub template: PodTemplateSpec,
 }
@@ -6261,11 +7525,16 @@ resource!(
 /// A list of [`PodTemplate`].
 pub type PodTemplateList = List<PodTemplate>;
 
+/// The pod that a controller creates again and again: metadata and specification without a status.
+///
 /// `io.k8s.api.core.v1.PodTemplateSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodTemplateSpec {
+    /// Metadata for the created pods, of which labels, annotations and finalizers are used; names
+    /// come from the controller.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// What the created pods run, and how.
     /// Optional.
     pub spec: PodSpec,
 }
@@ -6286,13 +7555,19 @@ static POD_TEMPLATE_SPEC: Schema = Schema {
 message_debug!(PodTemplateSpec);
 message!(PodTemplateSpec, POD_TEMPLATE_SPEC, [0 metadata, 1 spec]);
 
+/// State of one port of a load balancer.
+///
 /// `io.k8s.api.core.v1.PortStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PortStatus {
+    /// Number of the service port that is described.
     /// Required.
     pub port: i32,
-    /// Required. One of `TCP`, `UDP`, `SCTP`.
+    /// Protocol of the service port that is described: `TCP`, `UDP` or `SCTP`.
+    /// Required.
     pub protocol: Str,
+    /// Why the port does not work, as one CamelCase word, with the domain of the provider in front
+    /// unless it is a built-in reason; absent if it works.
     /// Optional.
     pub error: Option<Str>,
 }
@@ -6314,13 +7589,18 @@ static PORT_STATUS: Schema = Schema {
 message_debug!(PortStatus);
 message!(PortStatus, PORT_STATUS, [0 port, 1 protocol, 2 error]);
 
+/// A volume of a Portworx cluster.
+///
 /// `io.k8s.api.core.v1.PortworxVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PortworxVolumeSource {
+    /// Identifier of the volume in Portworx.
     /// Required; `volumeID` in JSON.
     pub volume_id: Str,
+    /// File system of the volume, such as `ext4` or `xfs`; `ext4` when empty.
     /// Optional.
     pub fs_type: Str,
+    /// Mounts the volume read-only.
     /// Optional.
     pub read_only: bool,
 }
@@ -6342,9 +7622,12 @@ static PORTWORX_VOLUME_SOURCE: Schema = Schema {
 message_debug!(PortworxVolumeSource);
 message!(PortworxVolumeSource, PORTWORX_VOLUME_SOURCE, [0 volume_id, 1 fs_type, 2 read_only]);
 
+/// What must be true of an object for an operation on it to proceed.
+///
 /// `io.k8s.api.core.v1.Preconditions`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Preconditions {
+    /// UID that the object must have, so that a new object of the same name is not hit.
     /// Optional; type `UID`.
     pub uid: Option<Str>,
 }
@@ -6362,15 +7645,22 @@ static PRECONDITIONS: Schema = Schema {
 message_debug!(Preconditions);
 message!(Preconditions, PRECONDITIONS, [0 uid]);
 
+/// An entry of a node annotation that asks the scheduler to avoid the node for the pods of one
+/// controller.
+///
 /// `io.k8s.api.core.v1.PreferAvoidPodsEntry`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PreferAvoidPodsEntry {
+    /// Which pods are meant.
     /// Required.
     pub pod_signature: PodSignature,
+    /// When the entry was added to the annotation.
     /// Optional.
     pub eviction_time: Option<Time>,
+    /// Why the node is to be avoided, as one CamelCase word.
     /// Optional.
     pub reason: Str,
+    /// Why the node is to be avoided, in words for people.
     /// Optional.
     pub message: Str,
 }
@@ -6393,11 +7683,15 @@ static PREFER_AVOID_PODS_ENTRY: Schema = Schema {
 message_debug!(PreferAvoidPodsEntry);
 message!(PreferAvoidPodsEntry, PREFER_AVOID_PODS_ENTRY, [0 pod_signature, 1 eviction_time, 2 reason, 3 message]);
 
+/// A preference for certain nodes, with its weight among others.
+///
 /// `io.k8s.api.core.v1.PreferredSchedulingTerm`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PreferredSchedulingTerm {
+    /// Points from 1 to 100 that a matching node gains when the scheduler ranks nodes.
     /// Required.
     pub weight: i32,
+    /// Which nodes are preferred; an empty term matches none.
     /// Required.
     pub preference: NodeSelectorTerm,
 }
@@ -6418,28 +7712,42 @@ static PREFERRED_SCHEDULING_TERM: Schema = Schema {
 message_debug!(PreferredSchedulingTerm);
 message!(PreferredSchedulingTerm, PREFERRED_SCHEDULING_TERM, [0 weight, 1 preference]);
 
+/// A check that the kubelet repeats to learn whether a container has started, is alive or is ready.
+///
 /// `io.k8s.api.core.v1.Probe`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Probe {
+    /// Runs a command in the container; exit code 0 is a success.
     /// Optional.
     pub exec: Option<Box<ExecAction>>,
+    /// Sends an HTTP GET request; a status from 200 to 399 is a success.
     /// Optional.
     pub http_get: Option<Box<HTTPGetAction>>,
+    /// Opens a TCP connection; being accepted is a success.
     /// Optional.
     pub tcp_socket: Option<Box<TCPSocketAction>>,
+    /// Calls the standard gRPC health service; the answer `SERVING` is a success.
     /// Optional.
     pub grpc: Option<Box<GRPCAction>>,
-    /// Optional; in seconds.
+    /// Seconds from the start of the container to the first attempt.
+    /// Optional.
     pub initial_delay_seconds: i32,
-    /// Optional; in seconds.
+    /// Seconds after which an attempt without an answer has failed; 1 by default, and no less.
+    /// Optional.
     pub timeout_seconds: i32,
-    /// Optional; in seconds.
+    /// Seconds between two attempts; 10 by default, and at least 1.
+    /// Optional.
     pub period_seconds: i32,
+    /// Successes in a row that end a failed state; 1 by default, and always 1 for liveness and
+    /// startup probes.
     /// Optional.
     pub success_threshold: i32,
+    /// Failures in a row after which the container counts as failed; 3 by default, and at least 1.
     /// Optional.
     pub failure_threshold: i32,
-    /// Optional; in seconds.
+    /// Seconds that the container has to stop after this probe failed, in place of the value of the
+    /// pod; not allowed for readiness probes.
+    /// Optional.
     pub termination_grace_period_seconds: Option<i64>,
 }
 
@@ -6478,15 +7786,21 @@ static PROBE: Schema = Schema {
 message_debug!(Probe);
 message!(Probe, PROBE, [0 exec, 1 http_get, 2 tcp_socket, 3 grpc, 4 initial_delay_seconds, 5 timeout_seconds, 6 period_seconds, 7 success_threshold, 8 failure_threshold, 9 termination_grace_period_seconds]);
 
+/// The action by which a container is checked; exactly one is set.
+///
 /// `io.k8s.api.core.v1.ProbeHandler`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ProbeHandler {
+    /// Runs a command in the container; exit code 0 is a success.
     /// Optional.
     pub exec: Option<Box<ExecAction>>,
+    /// Sends an HTTP GET request; a status from 200 to 399 is a success.
     /// Optional.
     pub http_get: Option<Box<HTTPGetAction>>,
+    /// Opens a TCP connection; being accepted is a success.
     /// Optional.
     pub tcp_socket: Option<Box<TCPSocketAction>>,
+    /// Calls the standard gRPC health service; the answer `SERVING` is a success.
     /// Optional.
     pub grpc: Option<Box<GRPCAction>>,
 }
@@ -6509,11 +7823,15 @@ static PROBE_HANDLER: Schema = Schema {
 message_debug!(ProbeHandler);
 message!(ProbeHandler, PROBE_HANDLER, [0 exec, 1 http_get, 2 tcp_socket, 3 grpc]);
 
+/// Several sources of files that appear together in one folder, read-only.
+///
 /// `io.k8s.api.core.v1.ProjectedVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ProjectedVolumeSource {
+    /// The sources, each with paths of its own; two files with the same path are an error.
     /// Optional. List type `atomic`.
     pub sources: Vec<VolumeProjection>,
+    /// Permission bits of files that do not set their own, from 0 to 0777; 0644 by default.
     /// Optional.
     pub default_mode: Option<i32>,
 }
@@ -6534,19 +7852,27 @@ static PROJECTED_VOLUME_SOURCE: Schema = Schema {
 message_debug!(ProjectedVolumeSource);
 message!(ProjectedVolumeSource, PROJECTED_VOLUME_SOURCE, [0 sources, 1 default_mode]);
 
+/// A Quobyte volume; no longer supported.
+///
 /// `io.k8s.api.core.v1.QuobyteVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct QuobyteVolumeSource {
+    /// Addresses of the Quobyte registries as `host:port`, separated by commas.
     /// Required.
     pub registry: Str,
+    /// Name of a volume that exists already.
     /// Required.
     pub volume: Str,
+    /// Mounts the volume read-only.
     /// Optional.
     pub read_only: bool,
+    /// User that access to the volume is mapped to.
     /// Optional.
     pub user: Str,
+    /// Group that access to the volume is mapped to; none when empty.
     /// Optional.
     pub group: Str,
+    /// Quobyte tenant that owns the volume, written by the provisioner.
     /// Optional.
     pub tenant: Str,
 }
@@ -6578,23 +7904,33 @@ static QUOBYTE_VOLUME_SOURCE: Schema = Schema {
 message_debug!(QuobyteVolumeSource);
 message!(QuobyteVolumeSource, QUOBYTE_VOLUME_SOURCE, [0 registry, 1 volume, 2 read_only, 3 user, 4 group, 5 tenant]);
 
+/// A Ceph RADOS block device, as the source of a PersistentVolume; no longer supported.
+///
 /// `io.k8s.api.core.v1.RBDPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RBDPersistentVolumeSource {
+    /// Addresses of the Ceph monitors.
     /// Required. List type `atomic`.
     pub monitors: Vec<Str>,
+    /// Name of the image in its pool.
     /// Required.
     pub image: Str,
+    /// File system of the volume, such as `ext4` or `xfs`; `ext4` when empty.
     /// Optional.
     pub fs_type: Str,
+    /// Ceph pool that contains the image.
     /// Optional; default `rbd`.
     pub pool: Str,
+    /// Ceph user to authenticate as.
     /// Optional; default `admin`.
     pub user: Str,
+    /// Path on the node of the key ring with the key of the user.
     /// Optional; default `/etc/ceph/keyring`.
     pub keyring: Str,
+    /// Secret with the key of the user, used instead of `keyring`.
     /// Optional.
     pub secret_ref: Option<Box<SecretReference>>,
+    /// Mounts the volume read-only.
     /// Optional.
     pub read_only: bool,
 }
@@ -6630,23 +7966,33 @@ static RBD_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
 message_debug!(RBDPersistentVolumeSource);
 message!(RBDPersistentVolumeSource, RBD_PERSISTENT_VOLUME_SOURCE, [0 monitors, 1 image, 2 fs_type, 3 pool, 4 user, 5 keyring, 6 secret_ref, 7 read_only]);
 
+/// A Ceph RADOS block device, for use in a pod directly; no longer supported.
+///
 /// `io.k8s.api.core.v1.RBDVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RBDVolumeSource {
+    /// Addresses of the Ceph monitors.
     /// Required. List type `atomic`.
     pub monitors: Vec<Str>,
+    /// Name of the image in its pool.
     /// Required.
     pub image: Str,
+    /// File system of the volume, such as `ext4` or `xfs`; `ext4` when empty.
     /// Optional.
     pub fs_type: Str,
+    /// Ceph pool that contains the image.
     /// Optional; default `rbd`.
     pub pool: Str,
+    /// Ceph user to authenticate as.
     /// Optional; default `admin`.
     pub user: Str,
+    /// Path on the node of the key ring with the key of the user.
     /// Optional; default `/etc/ceph/keyring`.
     pub keyring: Str,
+    /// Secret in the namespace of the pod with the key of the user, used instead of `keyring`.
     /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
+    /// Mounts the volume read-only.
     /// Optional.
     pub read_only: bool,
 }
@@ -6682,13 +8028,19 @@ static RBD_VOLUME_SOURCE: Schema = Schema {
 message_debug!(RBDVolumeSource);
 message!(RBDVolumeSource, RBD_VOLUME_SOURCE, [0 monitors, 1 image, 2 fs_type, 3 pool, 4 user, 5 keyring, 6 secret_ref, 7 read_only]);
 
+/// Record of what is taken from a range, which the API server keeps for service addresses and node
+/// ports.
+///
 /// `io.k8s.api.core.v1.RangeAllocation`: kind `RangeAllocation` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RangeAllocation {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The range as text: a CIDR for addresses, or first and last port joined by `-`.
     /// Required.
     pub range: Str,
+    /// Bitmap of the members that are taken.
     /// Required; in JSON as base64.
     pub data: ByteString,
 }
@@ -6729,13 +8081,18 @@ resource!(
 /// A list of [`RangeAllocation`].
 pub type RangeAllocationList = List<RangeAllocation>;
 
+/// Keeps a number of identical pods running; superseded by Deployments and ReplicaSets.
+///
 /// `io.k8s.api.core.v1.ReplicationController`: kind `ReplicationController` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicationController {
+    /// Standard object metadata; without labels, those of the pod template are used.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// How many pods should run, and which.
     /// Optional.
     pub spec: ReplicationControllerSpec,
+    /// How many pods run at present, as last observed by the controller.
     /// Optional.
     pub status: ReplicationControllerStatus,
 }
@@ -6776,17 +8133,24 @@ resource!(
 /// A list of [`ReplicationController`].
 pub type ReplicationControllerList = List<ReplicationController>;
 
+/// One aspect of the state of a ReplicationController.
+///
 /// `io.k8s.api.core.v1.ReplicationControllerCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicationControllerCondition {
-    /// Required. Known values: `ReplicaFailure`.
+    /// What the condition is about, in CamelCase, such as `ReplicaFailure`.
+    /// Required.
     pub type_: Str,
-    /// Required. Known values: `True`, `False`, `Unknown`.
+    /// Whether the condition holds: `True`, `False` or `Unknown`.
+    /// Required.
     pub status: Str,
+    /// When `status` last changed.
     /// Optional.
     pub last_transition_time: Option<Time>,
+    /// Why the condition last changed, as one CamelCase word.
     /// Optional.
     pub reason: Str,
+    /// Details of the last change, in words for people.
     /// Optional.
     pub message: Str,
 }
@@ -6821,15 +8185,23 @@ static REPLICATION_CONTROLLER_CONDITION: Schema = Schema {
 message_debug!(ReplicationControllerCondition);
 message!(ReplicationControllerCondition, REPLICATION_CONTROLLER_CONDITION, [0 type_, 1 status, 2 last_transition_time, 3 reason, 4 message]);
 
+/// How many pods should run, and which.
+///
 /// `io.k8s.api.core.v1.ReplicationControllerSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicationControllerSpec {
+    /// Number of pods that should run; 0 is allowed.
     /// Optional; default `1`.
     pub replicas: Option<i32>,
-    /// Optional; in seconds.
+    /// Seconds that a new pod must be ready, without a crash of its containers, before it counts as
+    /// available.
+    /// Optional.
     pub min_ready_seconds: i32,
+    /// Labels with exact values by which pods belong to the controller; those of the pod template
+    /// when empty.
     /// Optional. Map type `atomic`.
     pub selector: BTreeMap<Str, Str>,
+    /// Template for the pods that are created when there are too few.
     /// Optional.
     pub template: Option<Box<PodTemplateSpec>>,
 }
@@ -6852,19 +8224,27 @@ static REPLICATION_CONTROLLER_SPEC: Schema = Schema {
 message_debug!(ReplicationControllerSpec);
 message!(ReplicationControllerSpec, REPLICATION_CONTROLLER_SPEC, [0 replicas, 1 min_ready_seconds, 2 selector, 3 template]);
 
+/// How many pods of a ReplicationController run at present.
+///
 /// `io.k8s.api.core.v1.ReplicationControllerStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ReplicationControllerStatus {
+    /// Number of pods that exist.
     /// Required.
     pub replicas: i32,
+    /// Number of pods that have all labels of the template.
     /// Optional.
     pub fully_labeled_replicas: i32,
+    /// Number of pods that are ready.
     /// Optional.
     pub ready_replicas: i32,
+    /// Number of pods that have been ready for at least `minReadySeconds`.
     /// Optional.
     pub available_replicas: i32,
+    /// `metadata.generation` of the ReplicationController that this status takes into account.
     /// Optional.
     pub observed_generation: i64,
+    /// Single aspects of the state, such as `ReplicaFailure`.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<ReplicationControllerCondition>,
 }
@@ -6903,11 +8283,15 @@ static REPLICATION_CONTROLLER_STATUS: Schema = Schema {
 message_debug!(ReplicationControllerStatus);
 message!(ReplicationControllerStatus, REPLICATION_CONTROLLER_STATUS, [0 replicas, 1 fully_labeled_replicas, 2 ready_replicas, 3 available_replicas, 4 observed_generation, 5 conditions]);
 
+/// An entry of `resourceClaims` of the pod that a container makes use of.
+///
 /// `io.k8s.api.core.v1.ResourceClaim`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceClaim {
+    /// Name of the entry in `resourceClaims` of the pod.
     /// Required.
     pub name: Str,
+    /// Request within the claim whose devices the container gets; those of all requests when empty.
     /// Optional.
     pub request: Str,
 }
@@ -6925,13 +8309,19 @@ static RESOURCE_CLAIM: Schema = Schema {
 message_debug!(ResourceClaim);
 message!(ResourceClaim, RESOURCE_CLAIM, [0 name, 1 request]);
 
+/// A request or limit of a container, as a value to hand to it.
+///
 /// `io.k8s.api.core.v1.ResourceFieldSelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceFieldSelector {
+    /// Container whose resources are meant; required in volumes, and the container itself in
+    /// environment variables.
     /// Optional.
     pub container_name: Str,
+    /// Which value, such as `limits.cpu` or `requests.memory`.
     /// Required.
     pub resource: Str,
+    /// Unit to express the value in, such as `1Mi`; the result is rounded up. 1 when left out or 0.
     /// Optional.
     pub divisor: Quantity,
 }
@@ -6953,13 +8343,19 @@ static RESOURCE_FIELD_SELECTOR: Schema = Schema {
 message_debug!(ResourceFieldSelector);
 message!(ResourceFieldSelector, RESOURCE_FIELD_SELECTOR, [0 container_name, 1 resource, 2 divisor]);
 
+/// Health of one device allocated to a container.
+///
 /// `io.k8s.api.core.v1.ResourceHealth`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceHealth {
+    /// Identifier of the device, unique within its resource on the node.
     /// Required; `resourceID` in JSON; type `ResourceID`.
     pub resource_id: Str,
-    /// Optional. Known values: `Healthy`, `Unhealthy`, `Unknown`.
+    /// `Healthy`, `Unhealthy` or `Unknown`, as last reported by the device plugin or resource
+    /// driver.
+    /// Optional.
     pub health: Str,
+    /// Details on the health of the device, in words for people.
     /// Optional.
     pub message: Option<Str>,
 }
@@ -6981,13 +8377,19 @@ static RESOURCE_HEALTH: Schema = Schema {
 message_debug!(ResourceHealth);
 message!(ResourceHealth, RESOURCE_HEALTH, [0 resource_id, 1 health, 2 message]);
 
+/// Limits on what all objects of a namespace may use together, enforced when they are created or
+/// changed.
+///
 /// `io.k8s.api.core.v1.ResourceQuota`: kind `ResourceQuota` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceQuota {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The limits, and which objects they are about.
     /// Optional.
     pub spec: ResourceQuotaSpec,
+    /// The enforced limits and what is used of them.
     /// Optional.
     pub status: ResourceQuotaStatus,
 }
@@ -7028,15 +8430,22 @@ resource!(
 /// A list of [`ResourceQuota`].
 pub type ResourceQuotaList = List<ResourceQuota>;
 
+/// The limits of a quota, and which objects they are about.
+///
 /// `io.k8s.api.core.v1.ResourceQuotaSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceQuotaSpec {
+    /// Upper bounds by name, such as `requests.cpu`, `limits.memory`, `pods` or `count/jobs.batch`.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub hard: BTreeMap<Str, Quantity>,
+    /// Scopes that an object must all be in to be counted, such as `BestEffort` or
+    /// `NotTerminating`; every object counts when empty.
     /// Optional. Each one of `Terminating`, `NotTerminating`, `BestEffort`, `NotBestEffort`,
     /// `PriorityClass`, `CrossNamespacePodAffinity`, `VolumeAttributesClass`. List type `atomic`.
     pub scopes: Vec<Str>,
+    /// Further conditions on scopes, with operators and values, that an object must meet to be
+    /// counted.
     /// Optional.
     pub scope_selector: Option<Box<ScopeSelector>>,
 }
@@ -7058,12 +8467,16 @@ static RESOURCE_QUOTA_SPEC: Schema = Schema {
 message_debug!(ResourceQuotaSpec);
 message!(ResourceQuotaSpec, RESOURCE_QUOTA_SPEC, [0 hard, 1 scopes, 2 scope_selector]);
 
+/// The limits of a quota as enforced, and what is used of them.
+///
 /// `io.k8s.api.core.v1.ResourceQuotaStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceQuotaStatus {
+    /// Upper bounds that are enforced, taken over from the specification.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub hard: BTreeMap<Str, Quantity>,
+    /// Current use in the namespace for each bound.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub used: BTreeMap<Str, Quantity>,
@@ -7085,15 +8498,22 @@ static RESOURCE_QUOTA_STATUS: Schema = Schema {
 message_debug!(ResourceQuotaStatus);
 message!(ResourceQuotaStatus, RESOURCE_QUOTA_STATUS, [0 hard, 1 used]);
 
+/// Resources that a container or pod needs and the most it may use.
+///
 /// `io.k8s.api.core.v1.ResourceRequirements`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceRequirements {
+    /// The most of each resource that may be used: CPU beyond it is throttled, memory beyond it
+    /// gets the container killed.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub limits: BTreeMap<Str, Quantity>,
+    /// Amount of each resource that scheduling sets aside on a node; equal to the limit, if there
+    /// is one, when left out.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub requests: BTreeMap<Str, Quantity>,
+    /// Devices from `resourceClaims` of the pod that the container may use.
     /// Optional. List type `map` by `name`.
     pub claims: Vec<ResourceClaim>,
 }
@@ -7115,12 +8535,17 @@ static RESOURCE_REQUIREMENTS: Schema = Schema {
 message_debug!(ResourceRequirements);
 message!(ResourceRequirements, RESOURCE_REQUIREMENTS, [0 limits, 1 requests, 2 claims]);
 
+/// Health of the devices that a container got for one resource.
+///
 /// `io.k8s.api.core.v1.ResourceStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ResourceStatus {
+    /// Name of an extended resource such as `example.com/gpu`, or `claim:<claim>/<request>` for
+    /// devices from a resource claim.
     /// Required. Known values: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub name: Str,
+    /// Health of each device, by its identifier.
     /// Optional. List type `map` by `resourceID`.
     pub resources: Vec<ResourceHealth>,
 }
@@ -7141,15 +8566,22 @@ static RESOURCE_STATUS: Schema = Schema {
 message_debug!(ResourceStatus);
 message!(ResourceStatus, RESOURCE_STATUS, [0 name, 1 resources]);
 
+/// The parts of an SELinux label; an empty part takes the value that the container runtime assigns.
+///
 /// `io.k8s.api.core.v1.SELinuxOptions`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SELinuxOptions {
+    /// SELinux user, such as `system_u`.
     /// Optional.
     pub user: Str,
+    /// SELinux role, such as `system_r`.
     /// Optional.
     pub role: Str,
+    /// SELinux type, such as `container_t`, on which most policy rules depend.
     /// Optional.
     pub type_: Str,
+    /// Sensitivity and categories, such as `s0:c123,c456`, which keep containers of the same type
+    /// apart.
     /// Optional.
     pub level: Str,
 }
@@ -7172,27 +8604,39 @@ static SE_LINUX_OPTIONS: Schema = Schema {
 message_debug!(SELinuxOptions);
 message!(SELinuxOptions, SE_LINUX_OPTIONS, [0 user, 1 role, 2 type_, 3 level]);
 
+/// A ScaleIO volume, as the source of a PersistentVolume; no longer supported.
+///
 /// `io.k8s.api.core.v1.ScaleIOPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScaleIOPersistentVolumeSource {
+    /// Address of the ScaleIO gateway's API.
     /// Required.
     pub gateway: Str,
+    /// Name of the storage system.
     /// Required.
     pub system: Str,
+    /// Secret with the login for ScaleIO.
     /// Required.
     pub secret_ref: Option<Box<SecretReference>>,
+    /// Whether to talk to the gateway over TLS.
     /// Optional.
     pub ssl_enabled: bool,
+    /// Protection domain that the storage is in.
     /// Optional.
     pub protection_domain: Str,
+    /// Storage pool within the protection domain.
     /// Optional.
     pub storage_pool: Str,
+    /// How the volume is provisioned: `ThinProvisioned` or `ThickProvisioned`.
     /// Optional; default `ThinProvisioned`.
     pub storage_mode: Str,
+    /// Name of a volume that exists already in ScaleIO.
     /// Optional.
     pub volume_name: Str,
+    /// File system of the volume, such as `xfs` or `ext4`.
     /// Optional; default `xfs`.
     pub fs_type: Str,
+    /// Mounts the volume read-only.
     /// Optional.
     pub read_only: bool,
 }
@@ -7232,27 +8676,39 @@ static SCALE_IO_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
 message_debug!(ScaleIOPersistentVolumeSource);
 message!(ScaleIOPersistentVolumeSource, SCALE_IO_PERSISTENT_VOLUME_SOURCE, [0 gateway, 1 system, 2 secret_ref, 3 ssl_enabled, 4 protection_domain, 5 storage_pool, 6 storage_mode, 7 volume_name, 8 fs_type, 9 read_only]);
 
+/// A ScaleIO volume, for use in a pod directly; no longer supported.
+///
 /// `io.k8s.api.core.v1.ScaleIOVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScaleIOVolumeSource {
+    /// Address of the ScaleIO gateway's API.
     /// Required.
     pub gateway: Str,
+    /// Name of the storage system.
     /// Required.
     pub system: Str,
+    /// Secret in the namespace of the pod with the login for ScaleIO.
     /// Required.
     pub secret_ref: Option<Box<LocalObjectReference>>,
+    /// Whether to talk to the gateway over TLS.
     /// Optional.
     pub ssl_enabled: bool,
+    /// Protection domain that the storage is in.
     /// Optional.
     pub protection_domain: Str,
+    /// Storage pool within the protection domain.
     /// Optional.
     pub storage_pool: Str,
+    /// How the volume is provisioned: `ThinProvisioned` or `ThickProvisioned`.
     /// Optional; default `ThinProvisioned`.
     pub storage_mode: Str,
+    /// Name of a volume that exists already in ScaleIO.
     /// Optional.
     pub volume_name: Str,
+    /// File system of the volume, such as `xfs` or `ext4`.
     /// Optional; default `xfs`.
     pub fs_type: Str,
+    /// Mounts the volume read-only.
     /// Optional.
     pub read_only: bool,
 }
@@ -7292,9 +8748,12 @@ static SCALE_IO_VOLUME_SOURCE: Schema = Schema {
 message_debug!(ScaleIOVolumeSource);
 message!(ScaleIOVolumeSource, SCALE_IO_VOLUME_SOURCE, [0 gateway, 1 system, 2 secret_ref, 3 ssl_enabled, 4 protection_domain, 5 storage_pool, 6 storage_mode, 7 volume_name, 8 fs_type, 9 read_only]);
 
+/// Conditions on the scopes of an object, all of which must hold.
+///
 /// `io.k8s.api.core.v1.ScopeSelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScopeSelector {
+    /// The conditions, one scope each.
     /// Optional. List type `atomic`.
     pub match_expressions: Vec<ScopedResourceSelectorRequirement>,
 }
@@ -7318,14 +8777,20 @@ static SCOPE_SELECTOR: Schema = Schema {
 message_debug!(ScopeSelector);
 message!(ScopeSelector, SCOPE_SELECTOR, [0 match_expressions]);
 
+/// A condition on one scope of an object.
+///
 /// `io.k8s.api.core.v1.ScopedResourceSelectorRequirement`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ScopedResourceSelectorRequirement {
+    /// Scope in question, such as `PriorityClass`.
     /// Required. One of `Terminating`, `NotTerminating`, `BestEffort`, `NotBestEffort`,
     /// `PriorityClass`, `CrossNamespacePodAffinity`, `VolumeAttributesClass`.
     pub scope_name: Str,
-    /// Required. One of `In`, `NotIn`, `Exists`, `DoesNotExist`.
+    /// How the scope relates to `values`: `In`, `NotIn`, `Exists` or `DoesNotExist`.
+    /// Required.
     pub operator: Str,
+    /// Values to compare with, such as names of PriorityClasses; empty exactly for `Exists` and
+    /// `DoesNotExist`.
     /// Optional. List type `atomic`.
     pub values: Vec<Str>,
 }
@@ -7347,12 +8812,17 @@ static SCOPED_RESOURCE_SELECTOR_REQUIREMENT: Schema = Schema {
 message_debug!(ScopedResourceSelectorRequirement);
 message!(ScopedResourceSelectorRequirement, SCOPED_RESOURCE_SELECTOR_REQUIREMENT, [0 scope_name, 1 operator, 2 values]);
 
+/// Choice of the seccomp filter that limits the system calls of a container.
+///
 /// `io.k8s.api.core.v1.SeccompProfile`. At most one of the members of the union is set.
 #[derive(Clone, Default, PartialEq)]
 pub struct SeccompProfile {
-    /// Required. One of `Unconfined`, `RuntimeDefault`, `Localhost`. Tells which member of the
-    /// union is set.
+    /// `RuntimeDefault` for the filter of the container runtime, `Localhost` for a file on the
+    /// node, `Unconfined` for none.
+    /// Required. Tells which member of the union is set.
     pub type_: Str,
+    /// Path of the filter, relative to the seccomp folder of the kubelet on the node; set for type
+    /// `Localhost` and for no other.
     /// Optional. Member of the union that `type` tells.
     pub localhost_profile: Option<Str>,
 }
@@ -7370,17 +8840,28 @@ static SECCOMP_PROFILE: Schema = Schema {
 message_debug!(SeccompProfile);
 message!(SeccompProfile, SECCOMP_PROFILE, [0 type_, 1 localhost_profile]);
 
+/// Small amounts of confidential data, such as passwords, tokens and keys, at most 1 MiB in all.
+///
 /// `io.k8s.api.core.v1.Secret`: kind `Secret` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Secret {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// Whether the data is closed to changes; once `true` it stays so, and only deletion is left.
+    /// Kubelets need not watch such secrets.
     /// Optional.
     pub immutable: Option<bool>,
-    /// Optional; in JSON as base64.
+    /// The confidential values, in base64 in JSON; keys consist of letters, digits, `-`, `_` and
+    /// `.`.
+    /// Optional.
     pub data: BTreeMap<Str, ByteString>,
+    /// Values as plain text, for convenience when writing: the API server moves them into `data`,
+    /// where they win over equal keys, and never returns them.
     /// Optional.
     pub string_data: BTreeMap<Str, Str>,
+    /// What kind of data the secret holds, which may demand certain keys; immutable, `Opaque` by
+    /// default.
     /// Optional. Known values: `Opaque`, `kubernetes.io/service-account-token`,
     /// `kubernetes.io/dockercfg`, `kubernetes.io/dockerconfigjson`, `kubernetes.io/basic-auth`,
     /// `kubernetes.io/ssh-auth`, `kubernetes.io/tls`, `bootstrap.kubernetes.io/token`.
@@ -7424,11 +8905,16 @@ resource!(
 /// A list of [`Secret`].
 pub type SecretList = List<Secret>;
 
+/// A secret all of whose entries become environment variables.
+///
 /// `io.k8s.api.core.v1.SecretEnvSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SecretEnvSource {
+    /// Name of the object; an empty name is accepted for compatibility, but is almost certainly a
+    /// mistake.
     /// Optional.
     pub name: Str,
+    /// Whether the container may start although the secret is missing.
     /// Optional.
     pub optional: Option<bool>,
 }
@@ -7452,13 +8938,19 @@ static SECRET_ENV_SOURCE: Schema = Schema {
 message_debug!(SecretEnvSource);
 message!(SecretEnvSource, SECRET_ENV_SOURCE, [0 name, 1 optional]);
 
+/// One key of a secret in the namespace of the pod.
+///
 /// `io.k8s.api.core.v1.SecretKeySelector`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SecretKeySelector {
+    /// Name of the object; an empty name is accepted for compatibility, but is almost certainly a
+    /// mistake.
     /// Optional.
     pub name: Str,
+    /// Key in `data` of the secret.
     /// Required.
     pub key: Str,
+    /// Whether the container may start although the secret or the key is missing.
     /// Optional.
     pub optional: Option<bool>,
 }
@@ -7487,13 +8979,20 @@ static SECRET_KEY_SELECTOR: Schema = Schema {
 message_debug!(SecretKeySelector);
 message!(SecretKeySelector, SECRET_KEY_SELECTOR, [0 name, 1 key, 2 optional]);
 
+/// Entries of a secret as files in a projected volume.
+///
 /// `io.k8s.api.core.v1.SecretProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SecretProjection {
+    /// Name of the object; an empty name is accepted for compatibility, but is almost certainly a
+    /// mistake.
     /// Optional.
     pub name: Str,
+    /// Which keys become files, at which paths; all keys, under their own names, when empty. A
+    /// missing key is an error unless `optional`.
     /// Optional. List type `atomic`.
     pub items: Vec<KeyToPath>,
+    /// Whether the pod may start although the secret or a key of it is missing.
     /// Optional.
     pub optional: Option<bool>,
 }
@@ -7522,11 +9021,15 @@ static SECRET_PROJECTION: Schema = Schema {
 message_debug!(SecretProjection);
 message!(SecretProjection, SECRET_PROJECTION, [0 name, 1 items, 2 optional]);
 
+/// A secret in any namespace.
+///
 /// `io.k8s.api.core.v1.SecretReference`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SecretReference {
+    /// Name of the secret.
     /// Optional.
     pub name: Str,
+    /// Namespace of the secret.
     /// Optional.
     pub namespace: Str,
 }
@@ -7544,15 +9047,22 @@ static SECRET_REFERENCE: Schema = Schema {
 message_debug!(SecretReference);
 message!(SecretReference, SECRET_REFERENCE, [0 name, 1 namespace]);
 
+/// A secret whose entries appear as files in a volume.
+///
 /// `io.k8s.api.core.v1.SecretVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SecretVolumeSource {
+    /// Name of the secret in the namespace of the pod.
     /// Optional.
     pub secret_name: Str,
+    /// Which keys become files, at which paths; all keys, under their own names, when empty. A
+    /// missing key is an error unless `optional`.
     /// Optional. List type `atomic`.
     pub items: Vec<KeyToPath>,
+    /// Permission bits of files that do not set their own, from 0 to 0777; 0644 by default.
     /// Optional.
     pub default_mode: Option<i32>,
+    /// Whether the pod may start although the secret or a key of it is missing.
     /// Optional.
     pub optional: Option<bool>,
 }
@@ -7575,31 +9085,54 @@ static SECRET_VOLUME_SOURCE: Schema = Schema {
 message_debug!(SecretVolumeSource);
 message!(SecretVolumeSource, SECRET_VOLUME_SOURCE, [0 secret_name, 1 items, 2 default_mode, 3 optional]);
 
+/// Security settings of one container, which win over those of its pod.
+///
 /// `io.k8s.api.core.v1.SecurityContext`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SecurityContext {
+    /// Linux capabilities to add to or drop from the default set of the container runtime. Not for
+    /// Windows.
     /// Optional.
     pub capabilities: Option<Box<Capabilities>>,
+    /// Gives the processes nearly all the rights of root on the node, devices included. Not for
+    /// Windows.
     /// Optional.
     pub privileged: Option<bool>,
+    /// SELinux label of the container; without one here or in the pod the container runtime
+    /// chooses. Not for Windows.
     /// Optional.
     pub se_linux_options: Option<Box<SELinuxOptions>>,
+    /// Settings for a Windows container; not allowed for pods of another operating system.
     /// Optional.
     pub windows_options: Option<Box<WindowsSecurityContextOptions>>,
+    /// User ID that the container starts with; the one of the image when absent here and in the
+    /// pod. Not for Windows.
     /// Optional.
     pub run_as_user: Option<i64>,
+    /// Primary group ID that the container starts with; the default of the runtime when absent here
+    /// and in the pod. Not for Windows.
     /// Optional.
     pub run_as_group: Option<i64>,
+    /// Makes the kubelet check that the container would not start as user ID 0, and refuse to start
+    /// it otherwise.
     /// Optional.
     pub run_as_non_root: Option<bool>,
+    /// Mounts the root file system of the container read-only, so that only volumes can be written.
+    /// Not for Windows.
     /// Optional.
     pub read_only_root_filesystem: Option<bool>,
+    /// Whether programs may raise their privileges, as setuid binaries do; `false` sets
+    /// `no_new_privs` and is rejected for privileged containers. Not for Windows.
     /// Optional.
     pub allow_privilege_escalation: Option<bool>,
-    /// Optional. One of `Default`, `Unmasked`.
+    /// `Default` hides and write-protects sensitive parts of `/proc`, as runtimes do by default;
+    /// `Unmasked` leaves them open. Not for Windows.
+    /// Optional.
     pub proc_mount: Option<Str>,
+    /// Filter for the system calls of the container. Not for Windows.
     /// Optional.
     pub seccomp_profile: Option<Box<SeccompProfile>>,
+    /// AppArmor profile that the container runs under. Not for Windows.
     /// Optional.
     pub app_armor_profile: Option<Box<AppArmorProfile>>,
 }
@@ -7648,9 +9181,13 @@ static SECURITY_CONTEXT: Schema = Schema {
 message_debug!(SecurityContext);
 message!(SecurityContext, SECURITY_CONTEXT, [0 capabilities, 1 privileged, 2 se_linux_options, 3 windows_options, 4 run_as_user, 5 run_as_group, 6 run_as_non_root, 7 read_only_root_filesystem, 8 allow_privilege_escalation, 9 proc_mount, 10 seccomp_profile, 11 app_armor_profile]);
 
+/// A reference to an object as an object of its own, formerly kept in annotations to tell who
+/// created a pod.
+///
 /// `io.k8s.api.core.v1.SerializedReference`: kind `SerializedReference` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SerializedReference {
+    /// The object that is referred to.
     /// Optional.
     pub reference: ObjectReference,
 }
@@ -7673,13 +9210,18 @@ static SERIALIZED_REFERENCE: Schema = Schema {
 message_debug!(SerializedReference);
 message!(SerializedReference, SERIALIZED_REFERENCE, [0 reference]);
 
+/// A stable name and address for a changing set of pods, among which it distributes connections.
+///
 /// `io.k8s.api.core.v1.Service`: kind `Service` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Service {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// Which pods the service stands for, and how they are reached.
     /// Optional.
     pub spec: ServiceSpec,
+    /// What load balancers and controllers have reported about the service.
     /// Optional.
     pub status: ServiceStatus,
 }
@@ -7713,15 +9255,24 @@ resource!(
 /// A list of [`Service`].
 pub type ServiceList = List<Service>;
 
+/// An identity for the processes in pods, which RBAC and other authorizers can grant rights to.
+///
 /// `io.k8s.api.core.v1.ServiceAccount`: kind `ServiceAccount` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceAccount {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// Secrets that pods of the account may mount; binding only with the deprecated annotation
+    /// `kubernetes.io/enforce-mountable-secrets`.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub secrets: Vec<ObjectReference>,
+    /// Secrets with registry credentials that pods of the account get when they name none
+    /// themselves.
     /// Optional. List type `atomic`.
     pub image_pull_secrets: Vec<LocalObjectReference>,
+    /// Whether pods of the account get a token mounted; a pod can decide otherwise, and `true`
+    /// applies when neither does.
     /// Optional.
     pub automount_service_account_token: Option<bool>,
 }
@@ -7771,13 +9322,20 @@ resource!(
 /// A list of [`ServiceAccount`].
 pub type ServiceAccountList = List<ServiceAccount>;
 
+/// A token of the pod's service account as a file in a projected volume.
+///
 /// `io.k8s.api.core.v1.ServiceAccountTokenProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceAccountTokenProjection {
+    /// Who the token is for; a recipient must refuse tokens meant for others. The API server when
+    /// empty.
     /// Optional.
     pub audience: Str,
-    /// Optional; in seconds.
+    /// Requested lifetime of the token in seconds; 3600 by default, at least 600. The kubelet
+    /// fetches a new one well before the end.
+    /// Optional.
     pub expiration_seconds: Option<i64>,
+    /// File name, relative to the mount point, that the token is written to.
     /// Required.
     pub path: Str,
 }
@@ -7799,19 +9357,30 @@ static SERVICE_ACCOUNT_TOKEN_PROJECTION: Schema = Schema {
 message_debug!(ServiceAccountTokenProjection);
 message!(ServiceAccountTokenProjection, SERVICE_ACCOUNT_TOKEN_PROJECTION, [0 audience, 1 expiration_seconds, 2 path]);
 
+/// A port that a service offers.
+///
 /// `io.k8s.api.core.v1.ServicePort`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServicePort {
+    /// Name of the port, a DNS label; may be empty only if the service has no other port.
     /// Optional.
     pub name: Str,
-    /// Optional. One of `TCP`, `UDP`, `SCTP`; default `TCP`.
+    /// Transport protocol: `TCP`, `UDP` or `SCTP`.
+    /// Optional; default `TCP`.
     pub protocol: Str,
+    /// Protocol above the transport as a hint for proxies and meshes: a standard name such as
+    /// `http`, `kubernetes.io/h2c`, or a name with a domain of its own.
     /// Optional.
     pub app_protocol: Option<Str>,
+    /// Number under which the service offers the port.
     /// Required.
     pub port: i32,
+    /// Number, or name of a container port, that traffic goes to on the pods; equal to `port` when
+    /// absent.
     /// Optional.
     pub target_port: IntOrString,
+    /// Port on every node that leads to the service, for the types `NodePort` and `LoadBalancer`;
+    /// allocated from the range of the cluster if 0.
     /// Optional.
     pub node_port: i32,
 }
@@ -7848,9 +9417,12 @@ static SERVICE_PORT: Schema = Schema {
 message_debug!(ServicePort);
 message!(ServicePort, SERVICE_PORT, [0 name, 1 protocol, 2 app_protocol, 3 port, 4 target_port, 5 node_port]);
 
+/// Query parameters of requests that the API server passes on to a service.
+///
 /// `io.k8s.api.core.v1.ServiceProxyOptions`: kind `ServiceProxyOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceProxyOptions {
+    /// Path, and possibly query, that the request has towards the service.
     /// Optional.
     pub path: Str,
 }
@@ -7873,47 +9445,86 @@ static SERVICE_PROXY_OPTIONS: Schema = Schema {
 message_debug!(ServiceProxyOptions);
 message!(ServiceProxyOptions, SERVICE_PROXY_OPTIONS, [0 path]);
 
+/// Which pods a service stands for, and how clients reach them.
+///
 /// `io.k8s.api.core.v1.ServiceSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceSpec {
+    /// Ports that the service offers; only headless and `ExternalName` services may go without.
     /// Optional. List type `map` by `port`, `protocol`; patch strategy `merge` by `port`.
     pub ports: Vec<ServicePort>,
+    /// Labels of the pods that receive the traffic; when empty, the endpoints have to come from
+    /// elsewhere. Ignored for `ExternalName`.
     /// Optional. Map type `atomic`.
     pub selector: BTreeMap<Str, Str>,
+    /// Virtual IP address of the service, allocated if left empty and then fixed, unless the type
+    /// changes to or from `ExternalName`; `None` makes the service headless.
     /// Optional; `clusterIP` in JSON.
     pub cluster_ip: Str,
+    /// Virtual IP addresses of the service, at most one for each of `ipFamilies`; the first equals
+    /// `clusterIP`.
     /// Optional; `clusterIPs` in JSON. List type `atomic`.
     pub cluster_ips: Vec<Str>,
-    /// Optional. One of `ClusterIP`, `NodePort`, `LoadBalancer`, `ExternalName`.
+    /// Who can reach the service: `ClusterIP` (the default), `NodePort`, `LoadBalancer`, each
+    /// building on the one before, or `ExternalName` for a mere DNS alias.
+    /// Optional.
     pub type_: Str,
+    /// IP addresses, not managed by Kubernetes, whose traffic nodes accept for this service;
+    /// routing it to a node is up to the user.
     /// Optional; `externalIPs` in JSON. List type `atomic`.
     pub external_ips: Vec<Str>,
-    /// Optional. One of `ClientIP`, `None`.
+    /// `ClientIP` sends the connections of one client address to the same pod, `None` (the default)
+    /// spreads them.
+    /// Optional.
     pub session_affinity: Str,
+    /// Deprecated request for a certain address of the load balancer; many providers ignore it in
+    /// favor of annotations of their own.
     /// Optional; `loadBalancerIP` in JSON.
     pub load_balancer_ip: Str,
+    /// IP ranges in CIDR notation from which the load balancer accepts clients, if the provider
+    /// supports it; from everywhere when empty.
     /// Optional. List type `atomic`.
     pub load_balancer_source_ranges: Vec<Str>,
+    /// DNS name that an `ExternalName` service is an alias of, returned as CNAME record.
     /// Optional.
     pub external_name: Str,
-    /// Optional. One of `Cluster`, `Local`.
+    /// `Local` sends traffic from outside only to pods of the node it arrives at, and keeps the
+    /// client address; `Cluster` (the default) uses all pods.
+    /// Optional.
     pub external_traffic_policy: Str,
+    /// Node port that tells a load balancer whether the node has pods of the service; only for
+    /// `LoadBalancer` with the external traffic policy `Local`, and allocated if 0.
     /// Optional.
     pub health_check_node_port: i32,
+    /// Publishes the pods of the service as ready whether or not they are, so that, for example,
+    /// members of a StatefulSet find each other while starting.
     /// Optional.
     pub publish_not_ready_addresses: bool,
+    /// Details of the session affinity.
     /// Optional.
     pub session_affinity_config: Option<Box<SessionAffinityConfig>>,
+    /// IP families of the service, `IPv4`, `IPv6` or both, with the primary one first; chosen after
+    /// the cluster and `ipFamilyPolicy` when empty.
     /// Optional. Each one of `IPv4`, `IPv6`, `""`. List type `atomic`.
     pub ip_families: Vec<Str>,
-    /// Optional. One of `SingleStack`, `PreferDualStack`, `RequireDualStack`.
+    /// How many IP families the service gets: one for `SingleStack`, the usual default, two where
+    /// the cluster has them for `PreferDualStack`, two or an error for `RequireDualStack`.
+    /// Optional.
     pub ip_family_policy: Option<Str>,
+    /// Whether a `LoadBalancer` service gets node ports by itself, `true` by default; some load
+    /// balancers reach the pods without them.
     /// Optional.
     pub allocate_load_balancer_node_ports: Option<bool>,
+    /// Which implementation provides the load balancer, such as `example.com/internal`; the default
+    /// of the cloud when absent. Fixed once the type is `LoadBalancer`.
     /// Optional.
     pub load_balancer_class: Option<Str>,
-    /// Optional. One of `Cluster`, `Local`.
+    /// `Local` sends traffic from within the cluster only to pods on the same node and drops it if
+    /// there are none; `Cluster` (the default) uses all pods.
+    /// Optional.
     pub internal_traffic_policy: Option<Str>,
+    /// Preference for near pods, such as `PreferSameZone` or `PreferSameNode`; without one, traffic
+    /// goes to all pods alike.
     /// Optional.
     pub traffic_distribution: Option<Str>,
 }
@@ -7982,11 +9593,15 @@ static SERVICE_SPEC: Schema = Schema {
 message_debug!(ServiceSpec);
 message!(ServiceSpec, SERVICE_SPEC, [0 ports, 1 selector, 2 cluster_ip, 3 cluster_ips, 4 type_, 5 external_ips, 6 session_affinity, 7 load_balancer_ip, 8 load_balancer_source_ranges, 9 external_name, 10 external_traffic_policy, 11 health_check_node_port, 12 publish_not_ready_addresses, 13 session_affinity_config, 14 ip_families, 15 ip_family_policy, 16 allocate_load_balancer_node_ports, 17 load_balancer_class, 18 internal_traffic_policy, 19 traffic_distribution]);
 
+/// What is known about a service beyond its endpoints.
+///
 /// `io.k8s.api.core.v1.ServiceStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceStatus {
+    /// Where the load balancer of the service is reached, if it has one.
     /// Optional.
     pub load_balancer: LoadBalancerStatus,
+    /// Single aspects of the state of the service.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
 }
@@ -8014,9 +9629,12 @@ static SERVICE_STATUS: Schema = Schema {
 message_debug!(ServiceStatus);
 message!(ServiceStatus, SERVICE_STATUS, [0 load_balancer, 1 conditions]);
 
+/// Details of how clients of a service are kept at one pod.
+///
 /// `io.k8s.api.core.v1.SessionAffinityConfig`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SessionAffinityConfig {
+    /// Settings for affinity by client address.
     /// Optional; `clientIP` in JSON.
     pub client_ip: Option<Box<ClientIPConfig>>,
 }
@@ -8034,9 +9652,12 @@ static SESSION_AFFINITY_CONFIG: Schema = Schema {
 message_debug!(SessionAffinityConfig);
 message!(SessionAffinityConfig, SESSION_AFFINITY_CONFIG, [0 client_ip]);
 
+/// A pause in the lifecycle of a container, mostly before its stop signal.
+///
 /// `io.k8s.api.core.v1.SleepAction`.
 #[derive(Clone, Default, PartialEq)]
 pub struct SleepAction {
+    /// Length of the pause in seconds.
     /// Required.
     pub seconds: i64,
 }
@@ -8054,17 +9675,24 @@ static SLEEP_ACTION: Schema = Schema {
 message_debug!(SleepAction);
 message!(SleepAction, SLEEP_ACTION, [0 seconds]);
 
+/// A StorageOS volume, as the source of a PersistentVolume; no longer supported.
+///
 /// `io.k8s.api.core.v1.StorageOSPersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StorageOSPersistentVolumeSource {
+    /// Name of the volume, unique within its StorageOS namespace.
     /// Optional.
     pub volume_name: Str,
+    /// StorageOS namespace of the volume; that of the pod when empty.
     /// Optional.
     pub volume_namespace: Str,
+    /// File system of the volume, such as `ext4` or `xfs`; `ext4` when empty.
     /// Optional.
     pub fs_type: Str,
+    /// Mounts the volume read-only.
     /// Optional.
     pub read_only: bool,
+    /// Secret with the login for the StorageOS API.
     /// Optional.
     pub secret_ref: Option<Box<ObjectReference>>,
 }
@@ -8094,17 +9722,24 @@ static STORAGE_OS_PERSISTENT_VOLUME_SOURCE: Schema = Schema {
 message_debug!(StorageOSPersistentVolumeSource);
 message!(StorageOSPersistentVolumeSource, STORAGE_OS_PERSISTENT_VOLUME_SOURCE, [0 volume_name, 1 volume_namespace, 2 fs_type, 3 read_only, 4 secret_ref]);
 
+/// A StorageOS volume, for use in a pod directly; no longer supported.
+///
 /// `io.k8s.api.core.v1.StorageOSVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct StorageOSVolumeSource {
+    /// Name of the volume, unique within its StorageOS namespace.
     /// Optional.
     pub volume_name: Str,
+    /// StorageOS namespace of the volume; that of the pod when empty.
     /// Optional.
     pub volume_namespace: Str,
+    /// File system of the volume, such as `ext4` or `xfs`; `ext4` when empty.
     /// Optional.
     pub fs_type: Str,
+    /// Mounts the volume read-only.
     /// Optional.
     pub read_only: bool,
+    /// Secret in the namespace of the pod with the login for the StorageOS API.
     /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
 }
@@ -8134,11 +9769,15 @@ static STORAGE_OS_VOLUME_SOURCE: Schema = Schema {
 message_debug!(StorageOSVolumeSource);
 message!(StorageOSVolumeSource, STORAGE_OS_VOLUME_SOURCE, [0 volume_name, 1 volume_namespace, 2 fs_type, 3 read_only, 4 secret_ref]);
 
+/// One kernel parameter to set in the namespaces of a pod.
+///
 /// `io.k8s.api.core.v1.Sysctl`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Sysctl {
+    /// Name of the parameter, such as `net.ipv4.ip_unprivileged_port_start`.
     /// Required.
     pub name: Str,
+    /// Value to write to the parameter.
     /// Required.
     pub value: Str,
 }
@@ -8156,11 +9795,15 @@ static SYSCTL: Schema = Schema {
 message_debug!(Sysctl);
 message!(Sysctl, SYSCTL, [0 name, 1 value]);
 
+/// An attempt to open a TCP connection.
+///
 /// `io.k8s.api.core.v1.TCPSocketAction`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TCPSocketAction {
+    /// Port number from 1 to 65535, or the name of a port of the container.
     /// Required.
     pub port: IntOrString,
+    /// Host name or address to connect to; the IP address of the pod when empty.
     /// Optional.
     pub host: Str,
 }
@@ -8181,15 +9824,22 @@ static TCP_SOCKET_ACTION: Schema = Schema {
 message_debug!(TCPSocketAction);
 message!(TCPSocketAction, TCP_SOCKET_ACTION, [0 port, 1 host]);
 
+/// A mark on a node that keeps away every pod that does not tolerate it.
+///
 /// `io.k8s.api.core.v1.Taint`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Taint {
+    /// Name of the taint, a qualified name like that of a label.
     /// Required.
     pub key: Str,
+    /// Value of the taint, for tolerations to compare with; may be empty.
     /// Optional.
     pub value: Str,
-    /// Required. One of `NoSchedule`, `PreferNoSchedule`, `NoExecute`.
+    /// What happens to pods without a toleration: `NoSchedule` bars new ones, `PreferNoSchedule`
+    /// avoids them, `NoExecute` also evicts those already running.
+    /// Required.
     pub effect: Str,
+    /// When the taint was put on the node, where the controller that did so recorded it.
     /// Optional.
     pub time_added: Option<Time>,
 }
@@ -8212,18 +9862,28 @@ static TAINT: Schema = Schema {
 message_debug!(Taint);
 message!(Taint, TAINT, [0 key, 1 value, 2 effect, 3 time_added]);
 
+/// A pod's consent to run on nodes with the taints that it matches.
+///
 /// `io.k8s.api.core.v1.Toleration`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Toleration {
+    /// Key of the taint to match; empty, together with the operator `Exists`, matches all keys.
     /// Optional.
     pub key: Str,
-    /// Optional. One of `Exists`, `Equal`, `Lt`, `Gt`.
+    /// How `value` relates to that of the taint: `Equal` (the default), `Exists` for any value, or
+    /// `Lt` and `Gt` to compare them as integers.
+    /// Optional.
     pub operator: Str,
+    /// Value to compare with that of the taint; must be empty for `Exists`.
     /// Optional.
     pub value: Str,
-    /// Optional. One of `NoSchedule`, `PreferNoSchedule`, `NoExecute`.
+    /// Effect of the taint to match: `NoSchedule`, `PreferNoSchedule` or `NoExecute`; empty matches
+    /// all three.
+    /// Optional.
     pub effect: Str,
-    /// Optional; in seconds.
+    /// Seconds that the pod may stay after a matching `NoExecute` taint appeared; forever when
+    /// absent, and not at all for 0 or less.
+    /// Optional.
     pub toleration_seconds: Option<i64>,
 }
 
@@ -8252,11 +9912,15 @@ static TOLERATION: Schema = Schema {
 message_debug!(Toleration);
 message!(Toleration, TOLERATION, [0 key, 1 operator, 2 value, 3 effect, 4 toleration_seconds]);
 
+/// The values that one topology label may have.
+///
 /// `io.k8s.api.core.v1.TopologySelectorLabelRequirement`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TopologySelectorLabelRequirement {
+    /// Label in question.
     /// Required.
     pub key: Str,
+    /// Permitted values, of which the label must have one.
     /// Required. List type `atomic`.
     pub values: Vec<Str>,
 }
@@ -8277,9 +9941,13 @@ static TOPOLOGY_SELECTOR_LABEL_REQUIREMENT: Schema = Schema {
 message_debug!(TopologySelectorLabelRequirement);
 message!(TopologySelectorLabelRequirement, TOPOLOGY_SELECTOR_LABEL_REQUIREMENT, [0 key, 1 values]);
 
+/// A set of requirements on topology labels, all of which must hold, that limits where volumes are
+/// provisioned.
+///
 /// `io.k8s.api.core.v1.TopologySelectorTerm`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TopologySelectorTerm {
+    /// The requirements, one for each label.
     /// Optional. List type `atomic`.
     pub match_label_expressions: Vec<TopologySelectorLabelRequirement>,
 }
@@ -8303,23 +9971,41 @@ static TOPOLOGY_SELECTOR_TERM: Schema = Schema {
 message_debug!(TopologySelectorTerm);
 message!(TopologySelectorTerm, TOPOLOGY_SELECTOR_TERM, [0 match_label_expressions]);
 
+/// A rule for spreading matching pods over the domains, such as zones or nodes, that a node label
+/// divides the cluster into.
+///
 /// `io.k8s.api.core.v1.TopologySpreadConstraint`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TopologySpreadConstraint {
+    /// How many more matching pods a domain may have than the domain with the fewest; must be
+    /// positive.
     /// Required.
     pub max_skew: i32,
+    /// Node label whose values are the domains, such as `topology.kubernetes.io/zone`; nodes
+    /// without it are left out.
     /// Required.
     pub topology_key: Str,
-    /// Required. One of `DoNotSchedule`, `ScheduleAnyway`.
+    /// `DoNotSchedule` keeps the pod pending rather than break the rule, `ScheduleAnyway` only
+    /// prefers nodes that lessen the skew.
+    /// Required.
     pub when_unsatisfiable: Str,
+    /// Which pods of the same namespace are counted.
     /// Optional.
     pub label_selector: Option<Box<LabelSelector>>,
+    /// Number of domains to spread over at least: while fewer are eligible, the lowest count is
+    /// taken to be 0. Only for `DoNotSchedule`; 1 when absent.
     /// Optional.
     pub min_domains: Option<i32>,
-    /// Optional. One of `Ignore`, `Honor`.
+    /// Whether nodes that `nodeSelector` and `nodeAffinity` of the pod rule out are left out of the
+    /// count: `Honor` (the default) or `Ignore`.
+    /// Optional.
     pub node_affinity_policy: Option<Str>,
-    /// Optional. One of `Ignore`, `Honor`.
+    /// Whether nodes with taints that the pod does not tolerate are left out of the count: `Honor`
+    /// or `Ignore` (the default).
+    /// Optional.
     pub node_taints_policy: Option<Str>,
+    /// Label keys whose values are taken from the new pod and added to `labelSelector`, such as
+    /// `pod-template-hash` to spread each revision on its own.
     /// Optional. List type `atomic`.
     pub match_label_keys: Vec<Str>,
 }
@@ -8360,13 +10046,18 @@ static TOPOLOGY_SPREAD_CONSTRAINT: Schema = Schema {
 message_debug!(TopologySpreadConstraint);
 message!(TopologySpreadConstraint, TOPOLOGY_SPREAD_CONSTRAINT, [0 max_skew, 1 topology_key, 2 when_unsatisfiable, 3 label_selector, 4 min_domains, 5 node_affinity_policy, 6 node_taints_policy, 7 match_label_keys]);
 
+/// An object of any kind in the same namespace.
+///
 /// `io.k8s.api.core.v1.TypedLocalObjectReference`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TypedLocalObjectReference {
+    /// API group of the object; the core group when empty.
     /// Optional.
     pub api_group: Option<Str>,
+    /// Kind of the object.
     /// Required.
     pub kind: Str,
+    /// Name of the object.
     /// Required.
     pub name: Str,
 }
@@ -8388,15 +10079,22 @@ static TYPED_LOCAL_OBJECT_REFERENCE: Schema = Schema {
 message_debug!(TypedLocalObjectReference);
 message!(TypedLocalObjectReference, TYPED_LOCAL_OBJECT_REFERENCE, [0 api_group, 1 kind, 2 name]);
 
+/// An object of any kind, possibly in another namespace.
+///
 /// `io.k8s.api.core.v1.TypedObjectReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TypedObjectReference {
+    /// API group of the object; the core group when empty.
     /// Optional.
     pub api_group: Option<Str>,
+    /// Kind of the object.
     /// Required.
     pub kind: Str,
+    /// Name of the object.
     /// Required.
     pub name: Str,
+    /// Namespace of the object; another namespace than the own one must permit it with a
+    /// ReferenceGrant.
     /// Optional.
     pub namespace: Option<Str>,
 }
@@ -8419,69 +10117,108 @@ static TYPED_OBJECT_REFERENCE: Schema = Schema {
 message_debug!(TypedObjectReference);
 message!(TypedObjectReference, TYPED_OBJECT_REFERENCE, [0 api_group, 1 kind, 2 name, 3 namespace]);
 
+/// Storage that the containers of a pod can mount, or use as a device.
+///
 /// `io.k8s.api.core.v1.Volume`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Volume {
+    /// Name by which containers refer to the volume, a DNS label.
     /// Required.
     pub name: Str,
+    /// A file or folder of the node itself, for trusted pods only, as it opens the host to them.
     /// Optional.
     pub host_path: Option<Box<HostPathVolumeSource>>,
+    /// A folder that starts empty, is shared by the containers and vanishes with the pod.
     /// Optional.
     pub empty_dir: Option<Box<EmptyDirVolumeSource>>,
+    /// Deprecated: a persistent disk of Google Compute Engine, nowadays attached by the CSI driver
+    /// `pd.csi.storage.gke.io`.
     /// Optional.
     pub gce_persistent_disk: Option<Box<GCEPersistentDiskVolumeSource>>,
+    /// Deprecated: a disk of AWS Elastic Block Store, nowadays attached by the CSI driver
+    /// `ebs.csi.aws.com`.
     /// Optional.
     pub aws_elastic_block_store: Option<Box<AWSElasticBlockStoreVolumeSource>>,
+    /// Deprecated: a clone of a Git repository; an init container that clones into an `emptyDir`
+    /// does the same without its security problems.
     /// Optional.
     pub git_repo: Option<Box<GitRepoVolumeSource>>,
+    /// The entries of a secret as files, kept in memory on the node.
     /// Optional.
     pub secret: Option<Box<SecretVolumeSource>>,
+    /// A folder exported by an NFS server.
     /// Optional.
     pub nfs: Option<Box<NFSVolumeSource>>,
+    /// An iSCSI disk, attached to the node of the pod.
     /// Optional.
     pub iscsi: Option<Box<ISCSIVolumeSource>>,
+    /// Deprecated and no longer supported: a GlusterFS volume.
     /// Optional.
     pub glusterfs: Option<Box<GlusterfsVolumeSource>>,
+    /// The storage of a PersistentVolumeClaim in the namespace of the pod.
     /// Optional.
     pub persistent_volume_claim: Option<Box<PersistentVolumeClaimVolumeSource>>,
+    /// Deprecated and no longer supported: a Ceph RADOS block device.
     /// Optional.
     pub rbd: Option<Box<RBDVolumeSource>>,
+    /// Deprecated: a volume attached by an executable on the node; CSI drivers take its place.
     /// Optional.
     pub flex_volume: Option<Box<FlexVolumeSource>>,
+    /// Deprecated: a volume of OpenStack Cinder, nowadays attached by the CSI driver
+    /// `cinder.csi.openstack.org`.
     /// Optional.
     pub cinder: Option<Box<CinderVolumeSource>>,
+    /// Deprecated and no longer supported: a Ceph file system.
     /// Optional.
     pub cephfs: Option<Box<CephFSVolumeSource>>,
+    /// Deprecated and no longer supported: a dataset of the Flocker service.
     /// Optional.
     pub flocker: Option<Box<FlockerVolumeSource>>,
+    /// Files with facts about the pod, such as its labels or resource limits.
     /// Optional; `downwardAPI` in JSON.
     pub downward_api: Option<Box<DownwardAPIVolumeSource>>,
+    /// A Fibre Channel disk, attached to the node of the pod.
     /// Optional.
     pub fc: Option<Box<FCVolumeSource>>,
+    /// Deprecated: a share of Azure Files, nowadays mounted by the CSI driver `file.csi.azure.com`.
     /// Optional.
     pub azure_file: Option<Box<AzureFileVolumeSource>>,
+    /// The entries of a ConfigMap as files.
     /// Optional.
     pub config_map: Option<Box<ConfigMapVolumeSource>>,
+    /// Deprecated: a vSphere virtual disk, nowadays attached by the CSI driver
+    /// `csi.vsphere.vmware.com`.
     /// Optional.
     pub vsphere_volume: Option<Box<VsphereVirtualDiskVolumeSource>>,
+    /// Deprecated and no longer supported: a Quobyte volume.
     /// Optional.
     pub quobyte: Option<Box<QuobyteVolumeSource>>,
+    /// Deprecated: an Azure data disk, nowadays attached by the CSI driver `disk.csi.azure.com`.
     /// Optional.
     pub azure_disk: Option<Box<AzureDiskVolumeSource>>,
+    /// Deprecated and no longer supported: a disk of the Photon platform.
     /// Optional.
     pub photon_persistent_disk: Option<Box<PhotonPersistentDiskVolumeSource>>,
+    /// Files from several sources, such as secrets, ConfigMaps and tokens, together in one folder.
     /// Optional.
     pub projected: Option<Box<ProjectedVolumeSource>>,
+    /// Deprecated: a Portworx volume, nowadays attached by the CSI driver `pxd.portworx.com`.
     /// Optional.
     pub portworx_volume: Option<Box<PortworxVolumeSource>>,
+    /// Deprecated and no longer supported: a ScaleIO volume.
     /// Optional; `scaleIO` in JSON.
     pub scale_io: Option<Box<ScaleIOVolumeSource>>,
+    /// Deprecated and no longer supported: a StorageOS volume.
     /// Optional.
     pub storageos: Option<Box<StorageOSVolumeSource>>,
+    /// A volume that a CSI driver creates for this pod and removes with it.
     /// Optional.
     pub csi: Option<Box<CSIVolumeSource>>,
+    /// A volume provisioned through a PersistentVolumeClaim that is created and deleted along with
+    /// the pod.
     /// Optional.
     pub ephemeral: Option<Box<EphemeralVolumeSource>>,
+    /// The content of a container image or another OCI artifact, mounted read-only.
     /// Optional.
     pub image: Option<Box<ImageVolumeSource>>,
 }
@@ -8601,11 +10338,16 @@ static VOLUME: Schema = Schema {
 message_debug!(Volume);
 message!(Volume, VOLUME, [0 name, 1 host_path, 2 empty_dir, 3 gce_persistent_disk, 4 aws_elastic_block_store, 5 git_repo, 6 secret, 7 nfs, 8 iscsi, 9 glusterfs, 10 persistent_volume_claim, 11 rbd, 12 flex_volume, 13 cinder, 14 cephfs, 15 flocker, 16 downward_api, 17 fc, 18 azure_file, 19 config_map, 20 vsphere_volume, 21 quobyte, 22 azure_disk, 23 photon_persistent_disk, 24 projected, 25 portworx_volume, 26 scale_io, 27 storageos, 28 csi, 29 ephemeral, 30 image]);
 
+/// Where a container finds a raw block volume of its pod.
+///
 /// `io.k8s.api.core.v1.VolumeDevice`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeDevice {
+    /// Name of the volume in `volumes` of the pod; its PersistentVolumeClaim must have the volume
+    /// mode `Block`.
     /// Required.
     pub name: Str,
+    /// Path in the container where the block device appears.
     /// Required.
     pub device_path: Str,
 }
@@ -8623,21 +10365,34 @@ static VOLUME_DEVICE: Schema = Schema {
 message_debug!(VolumeDevice);
 message!(VolumeDevice, VOLUME_DEVICE, [0 name, 1 device_path]);
 
+/// Where and how a container sees a volume of its pod.
+///
 /// `io.k8s.api.core.v1.VolumeMount`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeMount {
+    /// Name of the volume in `volumes` of the pod.
     /// Required.
     pub name: Str,
+    /// Mounts the volume read-only for this container; by default it is writable, if its source is.
     /// Optional.
     pub read_only: bool,
-    /// Optional. Known values: `Disabled`, `IfPossible`, `Enabled`.
+    /// Whether mounts below a read-only mount become read-only too: `Disabled` (the default),
+    /// `IfPossible` or `Enabled`, which fails where the runtime cannot do so.
+    /// Optional.
     pub recursive_read_only: Option<Str>,
+    /// Path in the container where the volume appears; no two mounts may share it.
     /// Required.
     pub mount_path: Str,
+    /// Path within the volume to mount in place of its root; such a mount does not follow later
+    /// updates of secrets and ConfigMaps.
     /// Optional.
     pub sub_path: Str,
-    /// Optional. One of `None`, `HostToContainer`, `Bidirectional`.
+    /// How later mounts pass between node and container: `None` (the default), `HostToContainer`,
+    /// or `Bidirectional`, which only privileged containers may use.
+    /// Optional.
     pub mount_propagation: Option<Str>,
+    /// Like `subPath`, with references `$(VAR)` to environment variables of the container expanded;
+    /// excludes `subPath`.
     /// Optional.
     pub sub_path_expr: Str,
 }
@@ -8671,17 +10426,25 @@ static VOLUME_MOUNT: Schema = Schema {
 message_debug!(VolumeMount);
 message!(VolumeMount, VOLUME_MOUNT, [0 name, 1 read_only, 2 recursive_read_only, 3 mount_path, 4 sub_path, 5 mount_propagation, 6 sub_path_expr]);
 
+/// How a volume mount of a container has turned out.
+///
 /// `io.k8s.api.core.v1.VolumeMountStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeMountStatus {
+    /// Name of the volume mount, equal to that in `volumeMounts`.
     /// Required.
     pub name: Str,
+    /// Path in the container where the volume appears.
     /// Required.
     pub mount_path: Str,
+    /// Whether the volume is mounted read-only.
     /// Optional.
     pub read_only: bool,
-    /// Optional. Known values: `Disabled`, `IfPossible`, `Enabled`.
+    /// What the mount has become: `Disabled` or `Enabled`, never `IfPossible`; absent for writable
+    /// mounts.
+    /// Optional.
     pub recursive_read_only: Option<Str>,
+    /// Further facts that depend on the kind of volume.
     /// Optional.
     pub volume_status: Option<Box<VolumeStatus>>,
 }
@@ -8711,9 +10474,12 @@ static VOLUME_MOUNT_STATUS: Schema = Schema {
 message_debug!(VolumeMountStatus);
 message!(VolumeMountStatus, VOLUME_MOUNT_STATUS, [0 name, 1 mount_path, 2 read_only, 3 recursive_read_only, 4 volume_status]);
 
+/// Which nodes can reach a volume, so that the scheduler places its pods there.
+///
 /// `io.k8s.api.core.v1.VolumeNodeAffinity`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeNodeAffinity {
+    /// Conditions on the node that must hold; without any, every node can reach the volume.
     /// Optional.
     pub required: Option<Box<NodeSelector>>,
 }
@@ -8731,19 +10497,28 @@ static VOLUME_NODE_AFFINITY: Schema = Schema {
 message_debug!(VolumeNodeAffinity);
 message!(VolumeNodeAffinity, VOLUME_NODE_AFFINITY, [0 required]);
 
+/// One source of files in a projected volume; exactly one of its fields is set.
+///
 /// `io.k8s.api.core.v1.VolumeProjection`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeProjection {
+    /// Entries of a secret.
     /// Optional.
     pub secret: Option<Box<SecretProjection>>,
+    /// Facts about the pod itself.
     /// Optional; `downwardAPI` in JSON.
     pub downward_api: Option<Box<DownwardAPIProjection>>,
+    /// Entries of a ConfigMap.
     /// Optional.
     pub config_map: Option<Box<ConfigMapProjection>>,
+    /// A token of the pod's service account, limited in time and to an audience, which the kubelet
+    /// renews.
     /// Optional.
     pub service_account_token: Option<Box<ServiceAccountTokenProjection>>,
+    /// Root certificates from one or several ClusterTrustBundle objects, kept up to date.
     /// Optional.
     pub cluster_trust_bundle: Option<Box<ClusterTrustBundleProjection>>,
+    /// A private key and a certificate for the pod, which the kubelet requests and renews.
     /// Optional.
     pub pod_certificate: Option<Box<PodCertificateProjection>>,
 }
@@ -8790,12 +10565,16 @@ static VOLUME_PROJECTION: Schema = Schema {
 message_debug!(VolumeProjection);
 message!(VolumeProjection, VOLUME_PROJECTION, [0 secret, 1 downward_api, 2 config_map, 3 service_account_token, 4 cluster_trust_bundle, 5 pod_certificate]);
 
+/// How much storage a claim asks for.
+///
 /// `io.k8s.api.core.v1.VolumeResourceRequirements`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeResourceRequirements {
+    /// Upper bound for the storage of the volume.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub limits: BTreeMap<Str, Quantity>,
+    /// Storage that the volume must have at least.
     /// Optional. Known keys: `cpu`, `memory`, `storage`, `ephemeral-storage`, `pods`, `services`
     /// and 14 more.
     pub requests: BTreeMap<Str, Quantity>,
@@ -8817,67 +10596,105 @@ static VOLUME_RESOURCE_REQUIREMENTS: Schema = Schema {
 message_debug!(VolumeResourceRequirements);
 message!(VolumeResourceRequirements, VOLUME_RESOURCE_REQUIREMENTS, [0 limits, 1 requests]);
 
+/// Where the content of a volume comes from; exactly one source is set.
+///
 /// `io.k8s.api.core.v1.VolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeSource {
+    /// A file or folder of the node itself, for trusted pods only, as it opens the host to them.
     /// Optional.
     pub host_path: Option<Box<HostPathVolumeSource>>,
+    /// A folder that starts empty, is shared by the containers and vanishes with the pod.
     /// Optional.
     pub empty_dir: Option<Box<EmptyDirVolumeSource>>,
+    /// Deprecated: a persistent disk of Google Compute Engine, nowadays attached by the CSI driver
+    /// `pd.csi.storage.gke.io`.
     /// Optional.
     pub gce_persistent_disk: Option<Box<GCEPersistentDiskVolumeSource>>,
+    /// Deprecated: a disk of AWS Elastic Block Store, nowadays attached by the CSI driver
+    /// `ebs.csi.aws.com`.
     /// Optional.
     pub aws_elastic_block_store: Option<Box<AWSElasticBlockStoreVolumeSource>>,
+    /// Deprecated: a clone of a Git repository; an init container that clones into an `emptyDir`
+    /// does the same without its security problems.
     /// Optional.
     pub git_repo: Option<Box<GitRepoVolumeSource>>,
+    /// The entries of a secret as files, kept in memory on the node.
     /// Optional.
     pub secret: Option<Box<SecretVolumeSource>>,
+    /// A folder exported by an NFS server.
     /// Optional.
     pub nfs: Option<Box<NFSVolumeSource>>,
+    /// An iSCSI disk, attached to the node of the pod.
     /// Optional.
     pub iscsi: Option<Box<ISCSIVolumeSource>>,
+    /// Deprecated and no longer supported: a GlusterFS volume.
     /// Optional.
     pub glusterfs: Option<Box<GlusterfsVolumeSource>>,
+    /// The storage of a PersistentVolumeClaim in the namespace of the pod.
     /// Optional.
     pub persistent_volume_claim: Option<Box<PersistentVolumeClaimVolumeSource>>,
+    /// Deprecated and no longer supported: a Ceph RADOS block device.
     /// Optional.
     pub rbd: Option<Box<RBDVolumeSource>>,
+    /// Deprecated: a volume attached by an executable on the node; CSI drivers take its place.
     /// Optional.
     pub flex_volume: Option<Box<FlexVolumeSource>>,
+    /// Deprecated: a volume of OpenStack Cinder, nowadays attached by the CSI driver
+    /// `cinder.csi.openstack.org`.
     /// Optional.
     pub cinder: Option<Box<CinderVolumeSource>>,
+    /// Deprecated and no longer supported: a Ceph file system.
     /// Optional.
     pub cephfs: Option<Box<CephFSVolumeSource>>,
+    /// Deprecated and no longer supported: a dataset of the Flocker service.
     /// Optional.
     pub flocker: Option<Box<FlockerVolumeSource>>,
+    /// Files with facts about the pod, such as its labels or resource limits.
     /// Optional; `downwardAPI` in JSON.
     pub downward_api: Option<Box<DownwardAPIVolumeSource>>,
+    /// A Fibre Channel disk, attached to the node of the pod.
     /// Optional.
     pub fc: Option<Box<FCVolumeSource>>,
+    /// Deprecated: a share of Azure Files, nowadays mounted by the CSI driver `file.csi.azure.com`.
     /// Optional.
     pub azure_file: Option<Box<AzureFileVolumeSource>>,
+    /// The entries of a ConfigMap as files.
     /// Optional.
     pub config_map: Option<Box<ConfigMapVolumeSource>>,
+    /// Deprecated: a vSphere virtual disk, nowadays attached by the CSI driver
+    /// `csi.vsphere.vmware.com`.
     /// Optional.
     pub vsphere_volume: Option<Box<VsphereVirtualDiskVolumeSource>>,
+    /// Deprecated and no longer supported: a Quobyte volume.
     /// Optional.
     pub quobyte: Option<Box<QuobyteVolumeSource>>,
+    /// Deprecated: an Azure data disk, nowadays attached by the CSI driver `disk.csi.azure.com`.
     /// Optional.
     pub azure_disk: Option<Box<AzureDiskVolumeSource>>,
+    /// Deprecated and no longer supported: a disk of the Photon platform.
     /// Optional.
     pub photon_persistent_disk: Option<Box<PhotonPersistentDiskVolumeSource>>,
+    /// Files from several sources, such as secrets, ConfigMaps and tokens, together in one folder.
     /// Optional.
     pub projected: Option<Box<ProjectedVolumeSource>>,
+    /// Deprecated: a Portworx volume, nowadays attached by the CSI driver `pxd.portworx.com`.
     /// Optional.
     pub portworx_volume: Option<Box<PortworxVolumeSource>>,
+    /// Deprecated and no longer supported: a ScaleIO volume.
     /// Optional; `scaleIO` in JSON.
     pub scale_io: Option<Box<ScaleIOVolumeSource>>,
+    /// Deprecated and no longer supported: a StorageOS volume.
     /// Optional.
     pub storageos: Option<Box<StorageOSVolumeSource>>,
+    /// A volume that a CSI driver creates for this pod and removes with it.
     /// Optional.
     pub csi: Option<Box<CSIVolumeSource>>,
+    /// A volume provisioned through a PersistentVolumeClaim that is created and deleted along with
+    /// the pod.
     /// Optional.
     pub ephemeral: Option<Box<EphemeralVolumeSource>>,
+    /// The content of a container image or another OCI artifact, mounted read-only.
     /// Optional.
     pub image: Option<Box<ImageVolumeSource>>,
 }
@@ -8990,9 +10807,12 @@ static VOLUME_SOURCE: Schema = Schema {
 message_debug!(VolumeSource);
 message!(VolumeSource, VOLUME_SOURCE, [0 host_path, 1 empty_dir, 2 gce_persistent_disk, 3 aws_elastic_block_store, 4 git_repo, 5 secret, 6 nfs, 7 iscsi, 8 glusterfs, 9 persistent_volume_claim, 10 rbd, 11 flex_volume, 12 cinder, 13 cephfs, 14 flocker, 15 downward_api, 16 fc, 17 azure_file, 18 config_map, 19 vsphere_volume, 20 quobyte, 21 azure_disk, 22 photon_persistent_disk, 23 projected, 24 portworx_volume, 25 scale_io, 26 storageos, 27 csi, 28 ephemeral, 29 image]);
 
+/// Facts about a mounted volume, by the kind of its source.
+///
 /// `io.k8s.api.core.v1.VolumeStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeStatus {
+    /// Facts about a volume made from an image.
     /// Optional.
     pub image: Option<Box<ImageVolumeStatus>>,
 }
@@ -9010,15 +10830,21 @@ static VOLUME_STATUS: Schema = Schema {
 message_debug!(VolumeStatus);
 message!(VolumeStatus, VOLUME_STATUS, [0 image]);
 
+/// A virtual disk of vSphere.
+///
 /// `io.k8s.api.core.v1.VsphereVirtualDiskVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VsphereVirtualDiskVolumeSource {
+    /// Path of the disk file in its datastore, such as `[datastore1] volumes/disk.vmdk`.
     /// Required.
     pub volume_path: Str,
+    /// File system of the volume, such as `ext4`, `xfs` or `ntfs`; `ext4` when empty.
     /// Optional.
     pub fs_type: Str,
+    /// Name of the storage policy profile that the disk was created with.
     /// Optional.
     pub storage_policy_name: Str,
+    /// Identifier of the profile named in `storagePolicyName`.
     /// Optional; `storagePolicyID` in JSON.
     pub storage_policy_id: Str,
 }
@@ -9041,11 +10867,16 @@ static VSPHERE_VIRTUAL_DISK_VOLUME_SOURCE: Schema = Schema {
 message_debug!(VsphereVirtualDiskVolumeSource);
 message!(VsphereVirtualDiskVolumeSource, VSPHERE_VIRTUAL_DISK_VOLUME_SOURCE, [0 volume_path, 1 fs_type, 2 storage_policy_name, 3 storage_policy_id]);
 
+/// A preference for being near certain pods, or away from them, with its weight among others.
+///
 /// `io.k8s.api.core.v1.WeightedPodAffinityTerm`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WeightedPodAffinityTerm {
+    /// Points from 1 to 100 that a matching node gains, or for anti-affinity loses, when the
+    /// scheduler ranks nodes.
     /// Required.
     pub weight: i32,
+    /// The pods in question and the node label that defines how near is near.
     /// Required.
     pub pod_affinity_term: PodAffinityTerm,
 }
@@ -9066,15 +10897,25 @@ static WEIGHTED_POD_AFFINITY_TERM: Schema = Schema {
 message_debug!(WeightedPodAffinityTerm);
 message!(WeightedPodAffinityTerm, WEIGHTED_POD_AFFINITY_TERM, [0 weight, 1 pod_affinity_term]);
 
+/// Security settings that exist for Windows containers only.
+///
 /// `io.k8s.api.core.v1.WindowsSecurityContextOptions`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WindowsSecurityContextOptions {
+    /// Name of the GMSACredentialSpec object that the container's group-managed service account
+    /// comes from.
     /// Optional.
     pub gmsa_credential_spec_name: Option<Str>,
+    /// Content of the credential spec for the group-managed service account, normally filled in by
+    /// the GMSA webhook from `gmsaCredentialSpecName`.
     /// Optional.
     pub gmsa_credential_spec: Option<Str>,
+    /// Windows user that the entry point runs as, such as `ContainerUser`; the one of the image
+    /// when absent.
     /// Optional.
     pub run_as_user_name: Option<Str>,
+    /// Runs the container directly on the host as a HostProcess container; equal for all containers
+    /// of a pod, and `hostNetwork` must be set with it.
     /// Optional.
     pub host_process: Option<bool>,
 }

@@ -7,15 +7,22 @@ use kubist_apimachinery::{List, ObjectMeta, RawExtension, Str, message, message_
 
 use crate::facts::field as f;
 
+/// An API group, its versions and the one to prefer.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup`: kind `APIGroup` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIGroup {
+    /// Name of the group, such as `apps`.
     /// Required.
     pub name: Str,
+    /// The versions of the group that the server offers.
     /// Required. List type `atomic`.
     pub versions: Vec<GroupVersionForDiscovery>,
+    /// The version clients should use if they have no reason for another one.
     /// Optional.
     pub preferred_version: GroupVersionForDiscovery,
+    /// Addresses by which clients reach the server that serves the group, depending on the clients'
+    /// own network.
     /// Optional; `serverAddressByClientCIDRs` in JSON. List type `atomic`.
     pub server_address_by_client_cidrs: Vec<ServerAddressByClientCIDR>,
 }
@@ -60,9 +67,12 @@ static API_GROUP: Schema = Schema {
 message_debug!(APIGroup);
 message!(APIGroup, API_GROUP, [0 name, 1 versions, 2 preferred_version, 3 server_address_by_client_cidrs]);
 
+/// The answer to a request for `/apis`: the groups of the server.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.APIGroupList`: kind `APIGroupList` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIGroupList {
+    /// The API groups of the server; the legacy group is not among them.
     /// Required. List type `atomic`.
     pub groups: Vec<APIGroup>,
 }
@@ -85,27 +95,41 @@ static API_GROUP_LIST: Schema = Schema {
 message_debug!(APIGroupList);
 message!(APIGroupList, API_GROUP_LIST, [0 groups]);
 
+/// A resource or subresource of one group version, and what can be done with it.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.APIResource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIResource {
+    /// Plural name as it stands in URLs; a subresource follows after a slash, as in `pods/log`.
     /// Required.
     pub name: Str,
+    /// Singular name for use on the command line; empty for subresources.
     /// Required.
     pub singular_name: Str,
+    /// Whether objects of the resource live in namespaces.
     /// Required.
     pub namespaced: bool,
+    /// Group of the resource's kind if it differs from that of the list, as for `scale`
+    /// subresources.
     /// Optional.
     pub group: Str,
+    /// Version of the resource's kind if it differs from that of the list.
     /// Optional.
     pub version: Str,
+    /// Kind of the objects the resource takes and returns.
     /// Required.
     pub kind: Str,
+    /// Verbs the resource supports, such as `get`, `list`, `watch` and `create`.
     /// Required.
     pub verbs: Verbs,
+    /// Abbreviations accepted on the command line, such as `po` for pods.
     /// Optional. List type `atomic`.
     pub short_names: Vec<Str>,
+    /// Groupings that the resource belongs to on the command line, such as `all`.
     /// Optional. List type `atomic`.
     pub categories: Vec<Str>,
+    /// Opaque value that changes with the version in which the server stores the objects; equality
+    /// is all that clients may test.
     /// Optional.
     pub storage_version_hash: Str,
 }
@@ -145,11 +169,15 @@ static API_RESOURCE: Schema = Schema {
 message_debug!(APIResource);
 message!(APIResource, API_RESOURCE, [0 name, 1 singular_name, 2 namespaced, 3 group, 4 version, 5 kind, 6 verbs, 7 short_names, 8 categories, 9 storage_version_hash]);
 
+/// The resources of one group version.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.APIResourceList`: kind `APIResourceList` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIResourceList {
+    /// Group and version of the resources, as in `apps/v1`, or `v1` for the legacy group.
     /// Required.
     pub group_version: Str,
+    /// The resources and subresources of the group version.
     /// Required. List type `atomic`.
     pub resources: Vec<APIResource>,
 }
@@ -175,11 +203,15 @@ static API_RESOURCE_LIST: Schema = Schema {
 message_debug!(APIResourceList);
 message!(APIResourceList, API_RESOURCE_LIST, [0 group_version, 1 resources]);
 
+/// The answer to a request for `/api`: the versions of the legacy group.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.APIVersions`: kind `APIVersions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct APIVersions {
+    /// Versions of the legacy group, in practice `v1`.
     /// Required. List type `atomic`.
     pub versions: Vec<Str>,
+    /// Addresses by which clients reach the server, depending on the clients' own network.
     /// Required; `serverAddressByClientCIDRs` in JSON. List type `atomic`.
     pub server_address_by_client_cidrs: Vec<ServerAddressByClientCIDR>,
 }
@@ -211,13 +243,19 @@ static API_VERSIONS: Schema = Schema {
 message_debug!(APIVersions);
 message!(APIVersions, API_VERSIONS, [0 versions, 1 server_address_by_client_cidrs]);
 
+/// Options of a server-side apply request.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.ApplyOptions`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ApplyOptions {
+    /// With `All`, the request passes every stage, admission included, but nothing is stored.
     /// Optional. List type `atomic`.
     pub dry_run: Vec<Str>,
+    /// Whether to take over fields that other managers own, instead of failing with a conflict.
     /// Required.
     pub force: bool,
+    /// Name under which the applied fields are recorded as owned, of up to 128 printable
+    /// characters.
     /// Required.
     pub field_manager: Str,
 }
@@ -239,13 +277,20 @@ static APPLY_OPTIONS: Schema = Schema {
 message_debug!(ApplyOptions);
 message!(ApplyOptions, APPLY_OPTIONS, [0 dry_run, 1 force, 2 field_manager]);
 
+/// Query parameters of a create request.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.CreateOptions`: kind `CreateOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CreateOptions {
+    /// With `All`, the request passes every stage, admission included, but nothing is stored.
     /// Optional. List type `atomic`.
     pub dry_run: Vec<Str>,
+    /// Name under which the written fields are recorded as owned, of up to 128 printable
+    /// characters; by default derived from the user agent.
     /// Optional.
     pub field_manager: Str,
+    /// What to do about unknown and duplicate fields: `Ignore` them, `Warn` in a response header
+    /// (the default), or refuse the request with `Strict`.
     /// Optional.
     pub field_validation: Str,
 }
@@ -272,19 +317,31 @@ static CREATE_OPTIONS: Schema = Schema {
 message_debug!(CreateOptions);
 message!(CreateOptions, CREATE_OPTIONS, [0 dry_run, 1 field_manager, 2 field_validation]);
 
+/// Options of a delete request, as its body or as query parameters.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions`: kind `DeleteOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct DeleteOptions {
-    /// Optional; in seconds.
+    /// Seconds the object gets to shut down; zero deletes at once, and absent takes the default of
+    /// the kind.
+    /// Optional.
     pub grace_period_seconds: Option<i64>,
+    /// What must hold for the object to be deleted; otherwise the request fails with 409 Conflict.
     /// Optional.
     pub preconditions: Option<Box<Preconditions>>,
+    /// Superseded by `propagationPolicy`, with which it cannot be combined: `true` leaves the
+    /// dependents in place, `false` has them deleted.
     /// Optional.
     pub orphan_dependents: Option<bool>,
-    /// Optional. Known values: `Orphan`, `Background`, `Foreground`.
+    /// What happens to dependents: `Orphan` keeps them, `Background` deletes them afterwards,
+    /// `Foreground` deletes them first. Absent means the default of the kind.
+    /// Optional.
     pub propagation_policy: Option<Str>,
+    /// With `All`, the request passes every stage, admission included, but nothing is deleted.
     /// Optional. List type `atomic`.
     pub dry_run: Vec<Str>,
+    /// Deletes even an object that cannot be read from the store, without finalizers or
+    /// preconditions; a last resort that can break the cluster, and needs a permission of its own.
     /// Optional.
     pub ignore_store_read_error_with_cluster_breaking_potential: Option<bool>,
 }
@@ -326,13 +383,19 @@ static DELETE_OPTIONS: Schema = Schema {
 message_debug!(DeleteOptions);
 message!(DeleteOptions, DELETE_OPTIONS, [0 grace_period_seconds, 1 preconditions, 2 orphan_dependents, 3 propagation_policy, 4 dry_run, 5 ignore_store_read_error_with_cluster_breaking_potential]);
 
+/// One requirement on a field: a key, an operator and the values it compares with.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.FieldSelectorRequirement`.
 #[derive(Clone, Default, PartialEq)]
 pub struct FieldSelectorRequirement {
+    /// Name of the field the requirement is about.
     /// Required.
     pub key: Str,
-    /// Required. Known values: `In`, `NotIn`, `Exists`, `DoesNotExist`.
+    /// How the field relates to the values: `In`, `NotIn`, `Exists` or `DoesNotExist`.
+    /// Required.
     pub operator: Str,
+    /// Values to compare with; at least one for `In` and `NotIn`, none for `Exists` and
+    /// `DoesNotExist`.
     /// Optional. List type `atomic`.
     pub values: Vec<Str>,
 }
@@ -354,9 +417,13 @@ static FIELD_SELECTOR_REQUIREMENT: Schema = Schema {
 message_debug!(FieldSelectorRequirement);
 message!(FieldSelectorRequirement, FIELD_SELECTOR_REQUIREMENT, [0 key, 1 operator, 2 values]);
 
+/// Query parameters of a request for one object.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GetOptions`: kind `GetOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GetOptions {
+    /// The answer is at least as new as this version; absent reads the most recent state, and `0`
+    /// allows any cached one.
     /// Optional.
     pub resource_version: Str,
 }
@@ -379,11 +446,15 @@ static GET_OPTIONS: Schema = Schema {
 message_debug!(GetOptions);
 message!(GetOptions, GET_OPTIONS, [0 resource_version]);
 
+/// A kind together with its group, without a version.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupKind`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GroupKind {
+    /// API group of the kind; empty for the legacy group.
     /// Required.
     pub group: Str,
+    /// Name of the kind, such as `Deployment`.
     /// Required.
     pub kind: Str,
 }
@@ -401,11 +472,15 @@ static GROUP_KIND: Schema = Schema {
 message_debug!(GroupKind);
 message!(GroupKind, GROUP_KIND, [0 group, 1 kind]);
 
+/// A resource together with its group, without a version.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupResource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GroupResource {
+    /// API group of the resource; empty for the legacy group.
     /// Required.
     pub group: Str,
+    /// Plural name of the resource, such as `deployments`.
     /// Required.
     pub resource: Str,
 }
@@ -423,11 +498,15 @@ static GROUP_RESOURCE: Schema = Schema {
 message_debug!(GroupResource);
 message!(GroupResource, GROUP_RESOURCE, [0 group, 1 resource]);
 
+/// A version of a group, alone and together with the group's name.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionForDiscovery`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GroupVersionForDiscovery {
+    /// Group and version, as in `apps/v1`.
     /// Required.
     pub group_version: Str,
+    /// The version alone, as in `v1`.
     /// Required.
     pub version: Str,
 }
@@ -445,13 +524,18 @@ static GROUP_VERSION_FOR_DISCOVERY: Schema = Schema {
 message_debug!(GroupVersionForDiscovery);
 message!(GroupVersionForDiscovery, GROUP_VERSION_FOR_DISCOVERY, [0 group_version, 1 version]);
 
+/// A kind in one version of its group.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionKind`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GroupVersionKind {
+    /// API group of the kind; empty for the legacy group.
     /// Required.
     pub group: Str,
+    /// Version of the group, such as `v1`.
     /// Required.
     pub version: Str,
+    /// Name of the kind, such as `Deployment`.
     /// Required.
     pub kind: Str,
 }
@@ -473,13 +557,18 @@ static GROUP_VERSION_KIND: Schema = Schema {
 message_debug!(GroupVersionKind);
 message!(GroupVersionKind, GROUP_VERSION_KIND, [0 group, 1 version, 2 kind]);
 
+/// A resource in one version of its group.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.GroupVersionResource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct GroupVersionResource {
+    /// API group of the resource; empty for the legacy group.
     /// Required.
     pub group: Str,
+    /// Version of the group, such as `v1`.
     /// Required.
     pub version: Str,
+    /// Plural name of the resource, such as `deployments`.
     /// Required.
     pub resource: Str,
 }
@@ -501,29 +590,51 @@ static GROUP_VERSION_RESOURCE: Schema = Schema {
 message_debug!(GroupVersionResource);
 message!(GroupVersionResource, GROUP_VERSION_RESOURCE, [0 group, 1 version, 2 resource]);
 
+/// Query parameters of a list or watch request: what to select, from which version, and in which
+/// portions.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.ListOptions`: kind `ListOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ListOptions {
+    /// Only objects whose labels match, as in `app=web,tier!=cache`; empty matches everything.
     /// Optional.
     pub label_selector: Str,
+    /// Only objects whose fields match, as in `status.phase=Running`; which fields can be selected
+    /// depends on the resource.
     /// Optional.
     pub field_selector: Str,
+    /// Whether to stream changes instead of returning a list.
     /// Optional.
     pub watch: bool,
+    /// Whether the watch may contain `BOOKMARK` events, which carry a recent resource version to
+    /// resume from; the server decides when to send them.
     /// Optional.
     pub allow_watch_bookmarks: bool,
+    /// Version the answer is based on; for a watch, the version after which it starts. Absent and
+    /// `0` mean the most recent state and any state, respectively.
     /// Optional.
     pub resource_version: Str,
-    /// Optional. Known values: `NotOlderThan`, `Exact`.
+    /// How `resourceVersion` applies to a list: `NotOlderThan` allows newer data, `Exact` wants
+    /// precisely that version.
+    /// Optional.
     pub resource_version_match: Str,
-    /// Optional; in seconds.
+    /// Seconds after which the server ends the request, whether or not there was any activity.
+    /// Optional.
     pub timeout_seconds: Option<i64>,
+    /// Most items per page; if there are more, the list has a `continue` token. Zero asks for
+    /// everything at once.
     /// Optional.
     pub limit: i64,
+    /// Token from the previous page; if it has expired, the server answers 410 Gone and the list
+    /// must be started over.
     /// Optional.
     pub continue_: Str,
+    /// If `true`, the watch begins with `ADDED` events for the existing objects and marks their end
+    /// with a bookmark; needs `resourceVersionMatch` `NotOlderThan`.
     /// Optional.
     pub send_initial_events: Option<bool>,
+    /// Only objects that fall into the given shard of the hash space, so that several clients can
+    /// divide a collection among themselves; empty selects all.
     /// Optional.
     pub shard_selector: Str,
 }
@@ -570,10 +681,13 @@ static LIST_OPTIONS: Schema = Schema {
 message_debug!(ListOptions);
 message!(ListOptions, LIST_OPTIONS, [0 label_selector, 1 field_selector, 2 watch, 3 allow_watch_bookmarks, 4 resource_version, 5 resource_version_match, 6 timeout_seconds, 7 limit, 8 continue_, 9 send_initial_events, 10 shard_selector]);
 
+/// Any object reduced to its metadata, for clients that need nothing else of it.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.PartialObjectMetadata`: kind `PartialObjectMetadata` of
 /// `meta.k8s.io/v1` and `meta.k8s.io/v1beta1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PartialObjectMetadata {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
 }
@@ -615,6 +729,8 @@ resource!(
 /// A list of [`PartialObjectMetadata`].
 pub type PartialObjectMetadataList = List<PartialObjectMetadata>;
 
+/// A patch; its form is that of the request's media type.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.Patch`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Patch {}
@@ -632,15 +748,24 @@ static PATCH: Schema = Schema {
 message_debug!(Patch);
 message!(Patch, PATCH, []);
 
+/// Query parameters of a patch request.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.PatchOptions`: kind `PatchOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PatchOptions {
+    /// With `All`, the request passes every stage, admission included, but nothing is stored.
     /// Optional. List type `atomic`.
     pub dry_run: Vec<Str>,
+    /// Whether server-side apply takes over fields that other managers own, instead of failing with
+    /// a conflict; not allowed for other kinds of patches.
     /// Optional.
     pub force: Option<bool>,
+    /// Name under which the written fields are recorded as owned, of up to 128 printable
+    /// characters; mandatory for server-side apply.
     /// Optional.
     pub field_manager: Str,
+    /// What to do about unknown and duplicate fields: `Ignore` them, `Warn` in a response header
+    /// (the default), or refuse the request with `Strict`.
     /// Optional.
     pub field_validation: Str,
 }
@@ -668,11 +793,15 @@ static PATCH_OPTIONS: Schema = Schema {
 message_debug!(PatchOptions);
 message!(PatchOptions, PATCH_OPTIONS, [0 dry_run, 1 force, 2 field_manager, 3 field_validation]);
 
+/// Conditions on the state of an object without which it is not changed.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.Preconditions`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Preconditions {
+    /// The object must have this UID.
     /// Optional; type `UID`.
     pub uid: Option<Str>,
+    /// The object must be at this resource version.
     /// Optional.
     pub resource_version: Option<Str>,
 }
@@ -690,9 +819,12 @@ static PRECONDITIONS: Schema = Schema {
 message_debug!(Preconditions);
 message!(Preconditions, PRECONDITIONS, [0 uid, 1 resource_version]);
 
+/// The paths a server answers, as listed at its root.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.RootPaths`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RootPaths {
+    /// URL paths of the server, such as `/healthz` and `/apis`.
     /// Required. List type `atomic`.
     pub paths: Vec<Str>,
 }
@@ -710,11 +842,15 @@ static ROOT_PATHS: Schema = Schema {
 message_debug!(RootPaths);
 message!(RootPaths, ROOT_PATHS, [0 paths]);
 
+/// An address of the server for the clients of one network.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.ServerAddressByClientCIDR`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServerAddressByClientCIDR {
+    /// Network of the clients that should use the address, in CIDR notation.
     /// Required; `clientCIDR` in JSON.
     pub client_cidr: Str,
+    /// Host, or host and port, at which these clients reach the server.
     /// Required.
     pub server_address: Str,
 }
@@ -735,13 +871,20 @@ static SERVER_ADDRESS_BY_CLIENT_CIDR: Schema = Schema {
 message_debug!(ServerAddressByClientCIDR);
 message!(ServerAddressByClientCIDR, SERVER_ADDRESS_BY_CLIENT_CIDR, [0 client_cidr, 1 server_address]);
 
+/// Query parameters of an update request.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.UpdateOptions`: kind `UpdateOptions` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct UpdateOptions {
+    /// With `All`, the request passes every stage, admission included, but nothing is stored.
     /// Optional. List type `atomic`.
     pub dry_run: Vec<Str>,
+    /// Name under which the written fields are recorded as owned, of up to 128 printable
+    /// characters; by default derived from the user agent.
     /// Optional.
     pub field_manager: Str,
+    /// What to do about unknown and duplicate fields: `Ignore` them, `Warn` in a response header
+    /// (the default), or refuse the request with `Strict`.
     /// Optional.
     pub field_validation: Str,
 }
@@ -768,6 +911,8 @@ static UPDATE_OPTIONS: Schema = Schema {
 message_debug!(UpdateOptions);
 message!(UpdateOptions, UPDATE_OPTIONS, [0 dry_run, 1 field_manager, 2 field_validation]);
 
+/// The verbs that a resource has, such as `get`, `list` and `watch`.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.Verbs`. A bare list in JSON.
 #[derive(Clone, Default, PartialEq)]
 pub struct Verbs {
@@ -788,11 +933,16 @@ static VERBS: Schema = Schema {
 message_debug!(Verbs);
 message!(Verbs, VERBS, [0 items]);
 
+/// One event in the stream of a watch.
+///
 /// `io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent`: kind `WatchEvent` of `v1`.
 #[derive(Clone, Default, PartialEq)]
 pub struct WatchEvent {
+    /// What happened: `ADDED`, `MODIFIED`, `DELETED`, `BOOKMARK` (only progress) or `ERROR`.
     /// Required.
     pub type_: Str,
+    /// The object after the change, or its last state if deleted; only a resource version for a
+    /// bookmark, and a `Status` for an error.
     /// Required.
     pub object: RawExtension,
 }

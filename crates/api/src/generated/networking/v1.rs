@@ -9,13 +9,20 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
+/// A path and the backend that its requests go to.
+///
 /// `io.k8s.api.networking.v1.HTTPIngressPath`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HTTPIngressPath {
+    /// Path that the request's path is compared with, beginning with `/`; absent only with path
+    /// type `ImplementationSpecific`.
     /// Optional.
     pub path: Str,
-    /// Required. One of `Exact`, `Prefix`, `ImplementationSpecific`.
+    /// How paths are compared: `Exact`, `Prefix` by whole elements between slashes, or
+    /// `ImplementationSpecific`, which leaves it to the controller.
+    /// Required.
     pub path_type: Option<Str>,
+    /// Where matching requests go.
     /// Required.
     pub backend: IngressBackend,
 }
@@ -37,9 +44,12 @@ static HTTP_INGRESS_PATH: Schema = Schema {
 message_debug!(HTTPIngressPath);
 message!(HTTPIngressPath, HTTP_INGRESS_PATH, [0 path, 1 path_type, 2 backend]);
 
+/// The paths of a host and their backends.
+///
 /// `io.k8s.api.networking.v1.HTTPIngressRuleValue`.
 #[derive(Clone, Default, PartialEq)]
 pub struct HTTPIngressRuleValue {
+    /// Paths with the backends that their requests go to.
     /// Required. List type `atomic`.
     pub paths: Vec<HTTPIngressPath>,
 }
@@ -57,12 +67,16 @@ static HTTP_INGRESS_RULE_VALUE: Schema = Schema {
 message_debug!(HTTPIngressRuleValue);
 message!(HTTPIngressRuleValue, HTTP_INGRESS_RULE_VALUE, [0 paths]);
 
+/// Marks one cluster IP as taken; its name is the address in canonical form.
+///
 /// `io.k8s.api.networking.v1.IPAddress`: kind `IPAddress` of `networking.k8s.io/v1`,
 /// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct IPAddress {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// What the address is used for.
     /// Required.
     pub spec: IPAddressSpec,
 }
@@ -102,9 +116,12 @@ resource!(
 /// A list of [`IPAddress`].
 pub type IPAddressList = List<IPAddress>;
 
+/// The use of a taken address.
+///
 /// `io.k8s.api.networking.v1.IPAddressSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IPAddressSpec {
+    /// Object that the address belongs to, in practice a Service; immutable.
     /// Required.
     pub parent_ref: Option<Box<ParentReference>>,
 }
@@ -122,11 +139,15 @@ static IP_ADDRESS_SPEC: Schema = Schema {
 message_debug!(IPAddressSpec);
 message!(IPAddressSpec, IP_ADDRESS_SPEC, [0 parent_ref]);
 
+/// A range of addresses, with exceptions.
+///
 /// `io.k8s.api.networking.v1.IPBlock`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IPBlock {
+    /// The range in CIDR notation, such as `192.168.1.0/24` or `2001:db8::/64`.
     /// Required.
     pub cidr: Str,
+    /// Ranges inside `cidr` that are left out of it.
     /// Optional. List type `atomic`.
     pub except: Vec<Str>,
 }
@@ -147,13 +168,19 @@ static IP_BLOCK: Schema = Schema {
 message_debug!(IPBlock);
 message!(IPBlock, IP_BLOCK, [0 cidr, 1 except]);
 
+/// Rules by which HTTP traffic from outside the cluster reaches services, carried out by an ingress
+/// controller.
+///
 /// `io.k8s.api.networking.v1.Ingress`: kind `Ingress` of `networking.k8s.io/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Ingress {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The rules for the traffic, and the controller responsible.
     /// Optional.
     pub spec: IngressSpec,
+    /// Where the ingress is reachable, as set by its controller.
     /// Optional.
     pub status: IngressStatus,
 }
@@ -194,11 +221,16 @@ resource!(
 /// A list of [`Ingress`].
 pub type IngressList = List<Ingress>;
 
+/// Where requests go: either a service or another resource.
+///
 /// `io.k8s.api.networking.v1.IngressBackend`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressBackend {
+    /// Service that takes the requests; excludes `resource`.
     /// Optional.
     pub service: Option<Box<IngressServiceBackend>>,
+    /// Object in the same namespace that takes the requests, of a kind known to the controller,
+    /// such as a storage bucket; excludes `service`.
     /// Optional.
     pub resource: Option<Box<crate::core::v1::TypedLocalObjectReference>>,
 }
@@ -224,12 +256,17 @@ static INGRESS_BACKEND: Schema = Schema {
 message_debug!(IngressBackend);
 message!(IngressBackend, INGRESS_BACKEND, [0 service, 1 resource]);
 
+/// Names a controller for ingresses, and the parameters it works with.
+///
 /// `io.k8s.api.networking.v1.IngressClass`: kind `IngressClass` of `networking.k8s.io/v1`,
 /// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressClass {
+    /// Standard object metadata; the annotation `ingressclass.kubernetes.io/is-default-class` makes
+    /// the class the default.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The controller and its parameters.
     /// Optional.
     pub spec: IngressClassSpec,
 }
@@ -269,17 +306,25 @@ resource!(
 /// A list of [`IngressClass`].
 pub type IngressClassList = List<IngressClass>;
 
+/// Points to the object with a controller's parameters.
+///
 /// `io.k8s.api.networking.v1.IngressClassParametersReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressClassParametersReference {
+    /// API group of the object; empty for the core group.
     /// Optional.
     pub api_group: Option<Str>,
+    /// Kind of the object.
     /// Required.
     pub kind: Str,
+    /// Name of the object.
     /// Required.
     pub name: Str,
+    /// Whether the object is found in the whole cluster (`Cluster`, the default) or in a namespace
+    /// (`Namespace`).
     /// Optional.
     pub scope: Option<Str>,
+    /// Namespace of the object; given exactly if `scope` is `Namespace`.
     /// Optional.
     pub namespace: Option<Str>,
 }
@@ -309,11 +354,16 @@ static INGRESS_CLASS_PARAMETERS_REFERENCE: Schema = Schema {
 message_debug!(IngressClassParametersReference);
 message!(IngressClassParametersReference, INGRESS_CLASS_PARAMETERS_REFERENCE, [0 api_group, 1 kind, 2 name, 3 scope, 4 namespace]);
 
+/// The controller behind an ingress class.
+///
 /// `io.k8s.api.networking.v1.IngressClassSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressClassSpec {
+    /// Controller that handles ingresses of the class, as a path below a domain, such as
+    /// `example.com/ingress`; immutable.
     /// Optional.
     pub controller: Str,
+    /// Object with further settings for the controller; absent if it needs none.
     /// Optional.
     pub parameters: Option<Box<IngressClassParametersReference>>,
 }
@@ -339,13 +389,18 @@ static INGRESS_CLASS_SPEC: Schema = Schema {
 message_debug!(IngressClassSpec);
 message!(IngressClassSpec, INGRESS_CLASS_SPEC, [0 controller, 1 parameters]);
 
+/// One address of the load balancer, as an IP or a DNS name.
+///
 /// `io.k8s.api.networking.v1.IngressLoadBalancerIngress`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressLoadBalancerIngress {
+    /// IP address, for load balancers that have one.
     /// Optional.
     pub ip: Str,
+    /// DNS name, for load balancers that are reached by name.
     /// Optional.
     pub hostname: Str,
+    /// State of the ports that the load balancer exposes at this address.
     /// Optional. List type `atomic`.
     pub ports: Vec<IngressPortStatus>,
 }
@@ -367,9 +422,12 @@ static INGRESS_LOAD_BALANCER_INGRESS: Schema = Schema {
 message_debug!(IngressLoadBalancerIngress);
 message!(IngressLoadBalancerIngress, INGRESS_LOAD_BALANCER_INGRESS, [0 ip, 1 hostname, 2 ports]);
 
+/// The addresses of the load balancer in front of an ingress.
+///
 /// `io.k8s.api.networking.v1.IngressLoadBalancerStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressLoadBalancerStatus {
+    /// Points at which the load balancer takes in traffic.
     /// Optional. List type `atomic`.
     pub ingress: Vec<IngressLoadBalancerIngress>,
 }
@@ -393,13 +451,19 @@ static INGRESS_LOAD_BALANCER_STATUS: Schema = Schema {
 message_debug!(IngressLoadBalancerStatus);
 message!(IngressLoadBalancerStatus, INGRESS_LOAD_BALANCER_STATUS, [0 ingress]);
 
+/// The state of one port of a load balancer.
+///
 /// `io.k8s.api.networking.v1.IngressPortStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressPortStatus {
+    /// Number of the port.
     /// Required.
     pub port: i32,
-    /// Required. One of `TCP`, `UDP`, `SCTP`.
+    /// Protocol of the port: `TCP`, `UDP` or `SCTP`.
+    /// Required.
     pub protocol: Str,
+    /// Reason why the port does not work, in CamelCase, or as a name below a domain if specific to
+    /// a provider; absent if it works.
     /// Optional.
     pub error: Option<Str>,
 }
@@ -421,11 +485,16 @@ static INGRESS_PORT_STATUS: Schema = Schema {
 message_debug!(IngressPortStatus);
 message!(IngressPortStatus, INGRESS_PORT_STATUS, [0 port, 1 protocol, 2 error]);
 
+/// Where requests for a host go, by path.
+///
 /// `io.k8s.api.networking.v1.IngressRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressRule {
+    /// Host the rule is about, without a port; a first label of `*` stands for any one label, and
+    /// absent means every host.
     /// Optional.
     pub host: Str,
+    /// Backends for HTTP requests, by path.
     /// Optional.
     pub http: Option<Box<HTTPIngressRuleValue>>,
 }
@@ -452,9 +521,12 @@ static INGRESS_RULE: Schema = Schema {
 message_debug!(IngressRule);
 message!(IngressRule, INGRESS_RULE, [0 host, 1 http]);
 
+/// What an ingress rule does, by protocol.
+///
 /// `io.k8s.api.networking.v1.IngressRuleValue`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressRuleValue {
+    /// Backends for HTTP requests, by path.
     /// Optional.
     pub http: Option<Box<HTTPIngressRuleValue>>,
 }
@@ -472,11 +544,15 @@ static INGRESS_RULE_VALUE: Schema = Schema {
 message_debug!(IngressRuleValue);
 message!(IngressRuleValue, INGRESS_RULE_VALUE, [0 http]);
 
+/// A service of the same namespace, and one of its ports.
+///
 /// `io.k8s.api.networking.v1.IngressServiceBackend`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressServiceBackend {
+    /// Name of the service.
     /// Required.
     pub name: Str,
+    /// Port of the service.
     /// Optional.
     pub port: ServiceBackendPort,
 }
@@ -497,15 +573,24 @@ static INGRESS_SERVICE_BACKEND: Schema = Schema {
 message_debug!(IngressServiceBackend);
 message!(IngressServiceBackend, INGRESS_SERVICE_BACKEND, [0 name, 1 port]);
 
+/// The desired state of an ingress.
+///
 /// `io.k8s.api.networking.v1.IngressSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressSpec {
+    /// IngressClass whose controller carries out the ingress; the default class, if there is one,
+    /// is filled in at creation.
     /// Optional.
     pub ingress_class_name: Option<Str>,
+    /// Where requests go that no rule matches; must be given if there are no rules.
     /// Optional.
     pub default_backend: Option<Box<IngressBackend>>,
+    /// Certificates for the hosts of the ingress; the controller picks one by the host name of the
+    /// TLS handshake.
     /// Optional. List type `atomic`.
     pub tls: Vec<IngressTLS>,
+    /// What to do with requests, by host and path; without any, all of them go to the default
+    /// backend.
     /// Optional. List type `atomic`.
     pub rules: Vec<IngressRule>,
 }
@@ -528,9 +613,12 @@ static INGRESS_SPEC: Schema = Schema {
 message_debug!(IngressSpec);
 message!(IngressSpec, INGRESS_SPEC, [0 ingress_class_name, 1 default_backend, 2 tls, 3 rules]);
 
+/// The state of an ingress, written by its controller.
+///
 /// `io.k8s.api.networking.v1.IngressStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressStatus {
+    /// The addresses at which the ingress is reachable.
     /// Optional.
     pub load_balancer: IngressLoadBalancerStatus,
 }
@@ -553,11 +641,17 @@ static INGRESS_STATUS: Schema = Schema {
 message_debug!(IngressStatus);
 message!(IngressStatus, INGRESS_STATUS, [0 load_balancer]);
 
+/// A certificate and the hosts it is for.
+///
 /// `io.k8s.api.networking.v1.IngressTLS`.
 #[derive(Clone, Default, PartialEq)]
 pub struct IngressTLS {
+    /// Hosts covered by the certificate, which should have rules of the same host; how an empty
+    /// list is taken depends on the controller.
     /// Optional. List type `atomic`.
     pub hosts: Vec<Str>,
+    /// Secret of the same namespace with the certificate and its key; without it the controller may
+    /// use a certificate of its own.
     /// Optional.
     pub secret_name: Str,
 }
@@ -578,12 +672,16 @@ static INGRESS_TLS: Schema = Schema {
 message_debug!(IngressTLS);
 message!(IngressTLS, INGRESS_TLS, [0 hosts, 1 secret_name]);
 
+/// Limits which connections pods may take and make; the network plugin has to enforce it.
+///
 /// `io.k8s.api.networking.v1.NetworkPolicy`: kind `NetworkPolicy` of `networking.k8s.io/v1`,
 /// namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicy {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The pods concerned, and the connections they are allowed.
     /// Optional.
     pub spec: NetworkPolicySpec,
 }
@@ -623,11 +721,15 @@ resource!(
 /// A list of [`NetworkPolicy`].
 pub type NetworkPolicyList = List<NetworkPolicy>;
 
+/// Connections that are allowed out: those to one of the peers at one of the ports.
+///
 /// `io.k8s.api.networking.v1.NetworkPolicyEgressRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyEgressRule {
+    /// Ports that may be reached; absent or empty means all.
     /// Optional. List type `atomic`.
     pub ports: Vec<NetworkPolicyPort>,
+    /// Destinations that may be connected to; absent or empty means all.
     /// Optional. List type `atomic`.
     pub to: Vec<NetworkPolicyPeer>,
 }
@@ -648,11 +750,15 @@ static NETWORK_POLICY_EGRESS_RULE: Schema = Schema {
 message_debug!(NetworkPolicyEgressRule);
 message!(NetworkPolicyEgressRule, NETWORK_POLICY_EGRESS_RULE, [0 ports, 1 to]);
 
+/// Connections that are allowed in: those from one of the peers to one of the ports.
+///
 /// `io.k8s.api.networking.v1.NetworkPolicyIngressRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyIngressRule {
+    /// Ports that may be reached; absent or empty means all.
     /// Optional. List type `atomic`.
     pub ports: Vec<NetworkPolicyPort>,
+    /// Sources that may connect; absent or empty means all.
     /// Optional. List type `atomic`.
     pub from: Vec<NetworkPolicyPeer>,
 }
@@ -673,13 +779,20 @@ static NETWORK_POLICY_INGRESS_RULE: Schema = Schema {
 message_debug!(NetworkPolicyIngressRule);
 message!(NetworkPolicyIngressRule, NETWORK_POLICY_INGRESS_RULE, [0 ports, 1 from]);
 
+/// The other end of a connection: pods by their labels, or a range of addresses.
+///
 /// `io.k8s.api.networking.v1.NetworkPolicyPeer`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyPeer {
+    /// Pods with these labels, in the namespaces of `namespaceSelector` or, without that, in the
+    /// namespace of the policy.
     /// Optional.
     pub pod_selector: Option<Box<LabelSelector>>,
+    /// Namespaces with these labels; all of their pods, unless `podSelector` narrows them down. An
+    /// empty selector picks all namespaces.
     /// Optional.
     pub namespace_selector: Option<Box<LabelSelector>>,
+    /// Addresses of this range; excludes both selectors.
     /// Optional.
     pub ip_block: Option<Box<IPBlock>>,
 }
@@ -711,13 +824,18 @@ static NETWORK_POLICY_PEER: Schema = Schema {
 message_debug!(NetworkPolicyPeer);
 message!(NetworkPolicyPeer, NETWORK_POLICY_PEER, [0 pod_selector, 1 namespace_selector, 2 ip_block]);
 
+/// A port, or a range of ports, of one protocol.
+///
 /// `io.k8s.api.networking.v1.NetworkPolicyPort`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicyPort {
-    /// Optional. One of `TCP`, `UDP`, `SCTP`.
+    /// Protocol of the port: `TCP` (the default), `UDP` or `SCTP`.
+    /// Optional.
     pub protocol: Option<Str>,
+    /// Number of the port, or its name in the pod; absent means all ports of the protocol.
     /// Optional.
     pub port: Option<IntOrString>,
+    /// Last port of a range that begins with `port`, which has to be a number and not greater.
     /// Optional.
     pub end_port: Option<i32>,
 }
@@ -739,16 +857,24 @@ static NETWORK_POLICY_PORT: Schema = Schema {
 message_debug!(NetworkPolicyPort);
 message!(NetworkPolicyPort, NETWORK_POLICY_PORT, [0 protocol, 1 port, 2 end_port]);
 
+/// The pods of a policy and what it allows them; several policies on one pod allow what any of them
+/// does.
+///
 /// `io.k8s.api.networking.v1.NetworkPolicySpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct NetworkPolicySpec {
+    /// Pods of the same namespace that the policy is about; an empty selector picks all of them.
     /// Optional.
     pub pod_selector: LabelSelector,
+    /// Connections the pods may take; if empty, and ingress is among the policy types, none.
     /// Optional. List type `atomic`.
     pub ingress: Vec<NetworkPolicyIngressRule>,
+    /// Connections the pods may make; if empty, and egress is among the policy types, none.
     /// Optional. List type `atomic`.
     pub egress: Vec<NetworkPolicyEgressRule>,
-    /// Optional. Each one of `Ingress`, `Egress`. List type `atomic`.
+    /// Directions the policy limits, `Ingress` and `Egress`; if absent, ingress, and egress if
+    /// there are egress rules.
+    /// Optional. List type `atomic`.
     pub policy_types: Vec<Str>,
 }
 
@@ -781,15 +907,21 @@ static NETWORK_POLICY_SPEC: Schema = Schema {
 message_debug!(NetworkPolicySpec);
 message!(NetworkPolicySpec, NETWORK_POLICY_SPEC, [0 pod_selector, 1 ingress, 2 egress, 3 policy_types]);
 
+/// Points to the object that an address belongs to.
+///
 /// `io.k8s.api.networking.v1.ParentReference`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ParentReference {
+    /// API group of the object; empty for the core group.
     /// Optional.
     pub group: Str,
+    /// Plural resource name of the object, such as `services`.
     /// Required.
     pub resource: Str,
+    /// Namespace of the object.
     /// Optional.
     pub namespace: Str,
+    /// Name of the object.
     /// Required.
     pub name: Str,
 }
@@ -812,11 +944,15 @@ static PARENT_REFERENCE: Schema = Schema {
 message_debug!(ParentReference);
 message!(ParentReference, PARENT_REFERENCE, [0 group, 1 resource, 2 namespace, 3 name]);
 
+/// A port of a service, by name or by number.
+///
 /// `io.k8s.api.networking.v1.ServiceBackendPort`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceBackendPort {
+    /// Name of the port; excludes `number`.
     /// Optional.
     pub name: Str,
+    /// Number of the port; excludes `name`.
     /// Optional.
     pub number: i32,
 }
@@ -834,14 +970,19 @@ static SERVICE_BACKEND_PORT: Schema = Schema {
 message_debug!(ServiceBackendPort);
 message!(ServiceBackendPort, SERVICE_BACKEND_PORT, [0 name, 1 number]);
 
+/// Ranges from which cluster IPs of services are taken.
+///
 /// `io.k8s.api.networking.v1.ServiceCIDR`: kind `ServiceCIDR` of `networking.k8s.io/v1`,
 /// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDR {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The ranges.
     /// Optional.
     pub spec: ServiceCIDRSpec,
+    /// Whether the ranges are in use, as last seen by the controller.
     /// Optional.
     pub status: ServiceCIDRStatus,
 }
@@ -882,9 +1023,13 @@ resource!(
 /// A list of [`ServiceCIDR`].
 pub type ServiceCIDRList = List<ServiceCIDR>;
 
+/// The address ranges of a ServiceCIDR.
+///
 /// `io.k8s.api.networking.v1.ServiceCIDRSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDRSpec {
+    /// One range in CIDR notation, or two of different IP families; immutable, except that a second
+    /// one may be added.
     /// Optional. List type `atomic`.
     pub cidrs: Vec<Str>,
 }
@@ -902,9 +1047,13 @@ static SERVICE_CIDR_SPEC: Schema = Schema {
 message_debug!(ServiceCIDRSpec);
 message!(ServiceCIDRSpec, SERVICE_CIDR_SPEC, [0 cidrs]);
 
+/// The state of a ServiceCIDR, written by its controller.
+///
 /// `io.k8s.api.networking.v1.ServiceCIDRStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct ServiceCIDRStatus {
+    /// The state of the ranges under several aspects; `Ready` says whether addresses are taken from
+    /// them.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
 }

@@ -12,11 +12,16 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
+/// A request to delete a pod if the disruption budgets allow it, posted to the pod's `eviction`
+/// subresource.
+///
 /// `io.k8s.api.policy.v1.Eviction`: kind `Eviction` of `policy/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Eviction {
+    /// Name and namespace of the pod to evict.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// How to delete the pod, such as its grace period or a dry run.
     /// Optional.
     pub delete_options: Option<Box<crate::meta::v1::DeleteOptions>>,
 }
@@ -61,14 +66,20 @@ resource!(
 /// A list of [`Eviction`].
 pub type EvictionList = List<Eviction>;
 
+/// A limit on how many pods of a group voluntary disruptions, such as draining nodes, may take down
+/// at a time.
+///
 /// `io.k8s.api.policy.v1.PodDisruptionBudget`: kind `PodDisruptionBudget` of `policy/v1`,
 /// namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodDisruptionBudget {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// Which pods are protected, and how much disruption is tolerated.
     /// Optional.
     pub spec: PodDisruptionBudgetSpec,
+    /// How many more pods may be disrupted now, as the disruption controller reports it.
     /// Optional.
     pub status: PodDisruptionBudgetStatus,
 }
@@ -109,16 +120,27 @@ resource!(
 /// A list of [`PodDisruptionBudget`].
 pub type PodDisruptionBudgetList = List<PodDisruptionBudget>;
 
+/// Which pods a budget protects, and how much disruption is tolerated; `minAvailable` and
+/// `maxUnavailable` are mutually exclusive.
+///
 /// `io.k8s.api.policy.v1.PodDisruptionBudgetSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodDisruptionBudgetSpec {
+    /// Number or percentage of the pods that has to stay healthy after an eviction; `100%` forbids
+    /// every voluntary eviction.
     /// Optional.
     pub min_available: Option<IntOrString>,
+    /// Labels of the pods that the budget protects, in its own namespace; an empty selector
+    /// protects all of them, an absent one none.
     /// Optional. Patch strategy `replace`.
     pub selector: Option<Box<LabelSelector>>,
+    /// Number or percentage of the pods that may be unhealthy or gone after an eviction; 0 forbids
+    /// every voluntary eviction.
     /// Optional.
     pub max_unavailable: Option<IntOrString>,
-    /// Optional. One of `IfHealthyBudget`, `AlwaysAllow`.
+    /// When running pods that are not ready may be evicted: `IfHealthyBudget` (the default) only
+    /// while enough others are healthy, `AlwaysAllow` at any time.
+    /// Optional.
     pub unhealthy_pod_eviction_policy: Option<Str>,
 }
 
@@ -156,21 +178,32 @@ static POD_DISRUPTION_BUDGET_SPEC: Schema = Schema {
 message_debug!(PodDisruptionBudgetSpec);
 message!(PodDisruptionBudgetSpec, POD_DISRUPTION_BUDGET_SPEC, [0 min_available, 1 selector, 2 max_unavailable, 3 unhealthy_pod_eviction_policy]);
 
+/// The observed state of a budget.
+///
 /// `io.k8s.api.policy.v1.PodDisruptionBudgetStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PodDisruptionBudgetStatus {
+    /// The budget's `metadata.generation` on which the status is based; evictions wait until it is
+    /// up to date.
     /// Optional.
     pub observed_generation: i64,
+    /// Pods whose eviction was granted but not yet seen by the disruption controller, by name, with
+    /// the time at which it was granted.
     /// Optional.
     pub disrupted_pods: BTreeMap<Str, Time>,
+    /// Number of pods that may be evicted now.
     /// Optional.
     pub disruptions_allowed: i32,
+    /// Number of healthy pods.
     /// Optional.
     pub current_healthy: i32,
+    /// Number of pods that have to stay healthy.
     /// Optional.
     pub desired_healthy: i32,
+    /// Number of pods that should exist according to the scale of their controllers.
     /// Optional.
     pub expected_pods: i32,
+    /// Details of the state; `DisruptionAllowed` tells whether any pod may be evicted now.
     /// Optional. List type `map` by `type`; patch strategy `merge` by `type`.
     pub conditions: Vec<Condition>,
 }

@@ -7,9 +7,12 @@ use kubist_apimachinery::{LabelSelector, List, ObjectMeta, Str, message, message
 
 use crate::facts::field as f;
 
+/// A choice of ClusterRoles whose rules are combined into another one.
+///
 /// `io.k8s.api.rbac.v1.AggregationRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct AggregationRule {
+    /// Label selectors; the rules of every ClusterRole that matches any one of them are taken in.
     /// Optional. List type `atomic`.
     pub cluster_role_selectors: Vec<LabelSelector>,
 }
@@ -33,14 +36,20 @@ static AGGREGATION_RULE: Schema = Schema {
 message_debug!(AggregationRule);
 message!(AggregationRule, AGGREGATION_RULE, [0 cluster_role_selectors]);
 
+/// A set of permissions that ClusterRoleBindings grant in the whole cluster, and RoleBindings in
+/// one namespace.
+///
 /// `io.k8s.api.rbac.v1.ClusterRole`: kind `ClusterRole` of `rbac.authorization.k8s.io/v1`,
 /// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ClusterRole {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// Permissions of the role; with an `aggregationRule`, a controller overwrites them.
     /// Optional. List type `atomic`.
     pub rules: Vec<PolicyRule>,
+    /// ClusterRoles whose rules a controller combines into `rules`.
     /// Optional.
     pub aggregation_rule: Option<Box<AggregationRule>>,
 }
@@ -81,14 +90,19 @@ resource!(
 /// A list of [`ClusterRole`].
 pub type ClusterRoleList = List<ClusterRole>;
 
+/// A grant of a ClusterRole in the whole cluster.
+///
 /// `io.k8s.api.rbac.v1.ClusterRoleBinding`: kind `ClusterRoleBinding` of
 /// `rbac.authorization.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct ClusterRoleBinding {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// Users, groups and service accounts that get the permissions.
     /// Optional. List type `atomic`.
     pub subjects: Vec<Subject>,
+    /// The ClusterRole that is granted; immutable.
     /// Required.
     pub role_ref: RoleRef,
 }
@@ -129,17 +143,27 @@ resource!(
 /// A list of [`ClusterRoleBinding`].
 pub type ClusterRoleBindingList = List<ClusterRoleBinding>;
 
+/// A permission: verbs, and the resources or URLs to which they apply.
+///
 /// `io.k8s.api.rbac.v1.PolicyRule`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PolicyRule {
+    /// Actions that are allowed, such as `get`, `list`, `watch` and `create`; `*` means all.
     /// Required. List type `atomic`.
     pub verbs: Vec<Str>,
+    /// API groups of the resources; the empty string is the core group, and `*` means all groups.
     /// Optional. List type `atomic`.
     pub api_groups: Vec<Str>,
+    /// Plural names of resources, with subresources as in `pods/log`; `*` means all resources, and
+    /// `*/scale` one subresource of all.
     /// Optional. List type `atomic`.
     pub resources: Vec<Str>,
+    /// Names of the only objects to which the rule applies; absent means all, and `create` cannot
+    /// be limited by name.
     /// Optional. List type `atomic`.
     pub resource_names: Vec<Str>,
+    /// URL paths outside the resource API, such as `/healthz`, `/healthz/*` or `*`; only effective
+    /// in a ClusterRole bound by a ClusterRoleBinding.
     /// Optional; `nonResourceURLs` in JSON. List type `atomic`.
     pub non_resource_urls: Vec<Str>,
 }
@@ -169,11 +193,15 @@ static POLICY_RULE: Schema = Schema {
 message_debug!(PolicyRule);
 message!(PolicyRule, POLICY_RULE, [0 verbs, 1 api_groups, 2 resources, 3 resource_names, 4 non_resource_urls]);
 
+/// A set of permissions within one namespace, granted by RoleBindings.
+///
 /// `io.k8s.api.rbac.v1.Role`: kind `Role` of `rbac.authorization.k8s.io/v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct Role {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// Permissions of the role; they only add up, as no rule can deny anything.
     /// Optional. List type `atomic`.
     pub rules: Vec<PolicyRule>,
 }
@@ -213,14 +241,19 @@ resource!(
 /// A list of [`Role`].
 pub type RoleList = List<Role>;
 
+/// A grant of a Role, or of a ClusterRole's permissions, within the namespace of the binding.
+///
 /// `io.k8s.api.rbac.v1.RoleBinding`: kind `RoleBinding` of `rbac.authorization.k8s.io/v1`,
 /// namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct RoleBinding {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// Users, groups and service accounts that get the permissions.
     /// Optional. List type `atomic`.
     pub subjects: Vec<Subject>,
+    /// The Role in the same namespace, or the ClusterRole, that is granted; immutable.
     /// Required.
     pub role_ref: RoleRef,
 }
@@ -261,13 +294,18 @@ resource!(
 /// A list of [`RoleBinding`].
 pub type RoleBindingList = List<RoleBinding>;
 
+/// A reference to the role that a binding grants.
+///
 /// `io.k8s.api.rbac.v1.RoleRef`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct RoleRef {
+    /// API group of the role, `rbac.authorization.k8s.io`.
     /// Optional.
     pub api_group: Str,
+    /// `Role` or `ClusterRole`; a ClusterRoleBinding can only refer to the latter.
     /// Required.
     pub kind: Str,
+    /// Name of the role.
     /// Required.
     pub name: Str,
 }
@@ -289,15 +327,22 @@ static ROLE_REF: Schema = Schema {
 message_debug!(RoleRef);
 message!(RoleRef, ROLE_REF, [0 api_group, 1 kind, 2 name]);
 
+/// A user, group or service account to which a binding grants a role.
+///
 /// `io.k8s.api.rbac.v1.Subject`. Map type `atomic`.
 #[derive(Clone, Default, PartialEq)]
 pub struct Subject {
+    /// `User`, `Group` or `ServiceAccount`.
     /// Required.
     pub kind: Str,
+    /// API group of the subject: `rbac.authorization.k8s.io` for users and groups, empty for
+    /// service accounts; set accordingly if left out.
     /// Optional.
     pub api_group: Str,
+    /// Name of the user, group or service account.
     /// Required.
     pub name: Str,
+    /// Namespace of a service account; users and groups have none.
     /// Optional.
     pub namespace: Str,
 }

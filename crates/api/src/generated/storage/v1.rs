@@ -11,11 +11,15 @@ use kubist_apimachinery::{
 
 use crate::facts::{field as f, merge as m};
 
+/// What the cluster needs to know about a CSI driver; its name is that of the driver.
+///
 /// `io.k8s.api.storage.v1.CSIDriver`: kind `CSIDriver` of `storage.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSIDriver {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// How the cluster works with the driver.
     /// Required.
     pub spec: CSIDriverSpec,
 }
@@ -55,29 +59,53 @@ resource!(
 /// A list of [`CSIDriver`].
 pub type CSIDriverList = List<CSIDriver>;
 
+/// How the cluster works with a CSI driver.
+///
 /// `io.k8s.api.storage.v1.CSIDriverSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSIDriverSpec {
+    /// Whether volumes have to be attached to the node before they are mounted; `true` if absent.
+    /// Immutable.
     /// Optional.
     pub attach_required: Option<bool>,
+    /// Whether the driver is told name, namespace, UID and service account of the pod when a volume
+    /// is mounted; `false` if absent.
     /// Optional.
     pub pod_info_on_mount: Option<bool>,
-    /// Optional. Known values: `Persistent`, `Ephemeral`. List type `set`.
+    /// Kinds of volumes the driver supports: `Persistent` (the default), by claims, and
+    /// `Ephemeral`, inline in pods. Immutable.
+    /// Optional. List type `set`.
     pub volume_lifecycle_modes: Vec<Str>,
+    /// Whether the scheduler takes into account the free capacity that the driver publishes in
+    /// `CSIStorageCapacity` objects; `false` if absent.
     /// Optional.
     pub storage_capacity: Option<bool>,
-    /// Optional. Known values: `ReadWriteOnceWithFSType`, `File`, `None`.
+    /// When the kubelet adapts ownership and permissions to the pod's group: always (`File`), never
+    /// (`None`), or by file system and access mode (`ReadWriteOnceWithFSType`, the default).
+    /// Optional.
     pub fs_group_policy: Option<Str>,
+    /// Tokens of the pod's service account that the driver gets when it mounts a volume; audiences
+    /// have to be distinct.
     /// Optional. List type `atomic`.
     pub token_requests: Vec<TokenRequest>,
+    /// Whether the kubelet calls the driver again and again during a pod's life, to refresh what
+    /// the volume contains; `false` if absent.
     /// Optional.
     pub requires_republish: Option<bool>,
+    /// Whether the driver can mount each volume with an SELinux context of its own, by the mount
+    /// option `context`; `false` if absent.
     /// Optional.
     pub se_linux_mount: Option<bool>,
-    /// Optional; in seconds.
+    /// Seconds between updates of how many volumes a node can take, at least 10; absent means no
+    /// periodic updates.
+    /// Optional.
     pub node_allocatable_update_period_seconds: Option<i64>,
+    /// Whether the requested tokens are passed among the secrets of the call instead of in the
+    /// volume context, where they could show up in logs; `false` if absent.
     /// Optional.
     pub service_account_token_in_secrets: Option<bool>,
+    /// Whether pods that use volumes of the driver are kept off nodes where it is not installed;
+    /// alpha, and dropped unless the feature `VolumeLimitScaling` is enabled.
     /// Optional.
     pub prevent_pod_scheduling_if_missing: Option<bool>,
 }
@@ -119,11 +147,15 @@ static CSI_DRIVER_SPEC: Schema = Schema {
 message_debug!(CSIDriverSpec);
 message!(CSIDriverSpec, CSI_DRIVER_SPEC, [0 attach_required, 1 pod_info_on_mount, 2 volume_lifecycle_modes, 3 storage_capacity, 4 fs_group_policy, 5 token_requests, 6 requires_republish, 7 se_linux_mount, 8 node_allocatable_update_period_seconds, 9 service_account_token_in_secrets, 10 prevent_pod_scheduling_if_missing]);
 
+/// The CSI drivers on one node, whose name it has; maintained by the kubelet.
+///
 /// `io.k8s.api.storage.v1.CSINode`: kind `CSINode` of `storage.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSINode {
+    /// Standard object metadata; the name is that of the node.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The drivers on the node.
     /// Required.
     pub spec: CSINodeSpec,
 }
@@ -163,15 +195,22 @@ resource!(
 /// A list of [`CSINode`].
 pub type CSINodeList = List<CSINode>;
 
+/// One CSI driver on a node.
+///
 /// `io.k8s.api.storage.v1.CSINodeDriver`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSINodeDriver {
+    /// Name of the driver, as the driver itself reports it.
     /// Required.
     pub name: Str,
+    /// Name of the node in the driver's own terms, for calls that concern it.
     /// Required; `nodeID` in JSON.
     pub node_id: Str,
+    /// Node labels the driver uses to describe where volumes can be reached; the kubelet sets their
+    /// values on the node.
     /// Optional. List type `atomic`.
     pub topology_keys: Vec<Str>,
+    /// Limits of the node for volumes of the driver; absent means there is none known.
     /// Optional.
     pub allocatable: Option<Box<VolumeNodeResources>>,
 }
@@ -194,9 +233,12 @@ static CSI_NODE_DRIVER: Schema = Schema {
 message_debug!(CSINodeDriver);
 message!(CSINodeDriver, CSI_NODE_DRIVER, [0 name, 1 node_id, 2 topology_keys, 3 allocatable]);
 
+/// The drivers on a node.
+///
 /// `io.k8s.api.storage.v1.CSINodeSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSINodeSpec {
+    /// The drivers that have registered with the kubelet; empty once all are uninstalled.
     /// Required. List type `map` by `name`; patch strategy `merge` by `name`.
     pub drivers: Vec<CSINodeDriver>,
 }
@@ -216,18 +258,28 @@ static CSI_NODE_SPEC: Schema = Schema {
 message_debug!(CSINodeSpec);
 message!(CSINodeSpec, CSI_NODE_SPEC, [0 drivers]);
 
+/// Free capacity of a storage class in one part of the cluster, published by the driver for the
+/// scheduler.
+///
 /// `io.k8s.api.storage.v1.CSIStorageCapacity`: kind `CSIStorageCapacity` of `storage.k8s.io/v1`,
 /// namespaced.
 #[derive(Clone, Default, PartialEq)]
 pub struct CSIStorageCapacity {
+    /// Standard object metadata; the name has no meaning, and is usually generated.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// Nodes that can reach the storage, by their labels; an empty selector means all of them, an
+    /// absent one none. Immutable.
     /// Optional.
     pub node_topology: Option<Box<LabelSelector>>,
+    /// StorageClass the capacity is for; immutable.
     /// Required.
     pub storage_class_name: Str,
+    /// Free capacity, as the driver last reported it; absent if not known.
     /// Optional.
     pub capacity: Option<Quantity>,
+    /// Largest volume that can be made, as the driver last reported it; absent if not known, so
+    /// that only `capacity` counts.
     /// Optional.
     pub maximum_volume_size: Option<Quantity>,
 }
@@ -286,24 +338,38 @@ resource!(
 /// A list of [`CSIStorageCapacity`].
 pub type CSIStorageCapacityList = List<CSIStorageCapacity>;
 
+/// A class of storage that volumes are made from on demand, with the driver and its parameters.
+///
 /// `io.k8s.api.storage.v1.StorageClass`: kind `StorageClass` of `storage.k8s.io/v1`,
 /// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct StorageClass {
+    /// Standard object metadata; the annotation `storageclass.kubernetes.io/is-default-class` makes
+    /// the class the default.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// Driver that makes the volumes, such as `ebs.csi.aws.com`; immutable.
     /// Required.
     pub provisioner: Str,
+    /// Settings for the driver, which alone knows what they mean; immutable.
     /// Optional.
     pub parameters: BTreeMap<Str, Str>,
+    /// What happens to a volume of the class once its claim is gone: `Delete` (the default) or
+    /// `Retain`; immutable.
     /// Optional. One of `Recycle`, `Delete`, `Retain`.
     pub reclaim_policy: Option<Str>,
+    /// Options that volumes of the class are mounted with; nothing checks them beforehand, and a
+    /// wrong one makes the mount fail.
     /// Optional. List type `atomic`.
     pub mount_options: Vec<Str>,
+    /// Whether claims of the class may be made larger; absent means no.
     /// Optional.
     pub allow_volume_expansion: Option<bool>,
-    /// Optional. One of `Immediate`, `WaitForFirstConsumer`.
+    /// When a claim gets its volume: `Immediate` (the default), or `WaitForFirstConsumer` once a
+    /// pod that uses it is scheduled; immutable.
+    /// Optional.
     pub volume_binding_mode: Option<Str>,
+    /// Where volumes may be made, by the labels of nodes; absent or empty means anywhere.
     /// Optional. List type `atomic`.
     pub allowed_topologies: Vec<crate::core::v1::TopologySelectorTerm>,
 }
@@ -364,12 +430,16 @@ resource!(
 /// A list of [`StorageClass`].
 pub type StorageClassList = List<StorageClass>;
 
+/// A service account token that a driver asks for.
+///
 /// `io.k8s.api.storage.v1.TokenRequest`.
 #[derive(Clone, Default, PartialEq)]
 pub struct TokenRequest {
+    /// Audience the token is meant for; empty means the API server's own.
     /// Required.
     pub audience: Str,
-    /// Optional; in seconds.
+    /// Seconds the token is valid; left to the token API's default if absent.
+    /// Optional.
     pub expiration_seconds: Option<i64>,
 }
 
@@ -389,14 +459,20 @@ static TOKEN_REQUEST: Schema = Schema {
 message_debug!(TokenRequest);
 message!(TokenRequest, TOKEN_REQUEST, [0 audience, 1 expiration_seconds]);
 
+/// Asks for a volume to be attached to a node, and reports whether it is; deleting it asks for the
+/// opposite.
+///
 /// `io.k8s.api.storage.v1.VolumeAttachment`: kind `VolumeAttachment` of `storage.k8s.io/v1`,
 /// cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachment {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// The volume, the node and the driver responsible; immutable.
     /// Required.
     pub spec: VolumeAttachmentSpec,
+    /// Whether the volume is attached, as set by the driver's attacher.
     /// Optional.
     pub status: VolumeAttachmentStatus,
 }
@@ -437,11 +513,16 @@ resource!(
 /// A list of [`VolumeAttachment`].
 pub type VolumeAttachmentList = List<VolumeAttachment>;
 
+/// The volume to attach: exactly one of the fields is given.
+///
 /// `io.k8s.api.storage.v1.VolumeAttachmentSource`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentSource {
+    /// Name of the PersistentVolume to attach.
     /// Optional.
     pub persistent_volume_name: Option<Str>,
+    /// The volume as the spec of a PersistentVolume, for inline volumes of pods that were
+    /// translated from an in-tree plugin to CSI.
     /// Optional.
     pub inline_volume_spec: Option<Box<crate::core::v1::PersistentVolumeSpec>>,
 }
@@ -467,13 +548,18 @@ static VOLUME_ATTACHMENT_SOURCE: Schema = Schema {
 message_debug!(VolumeAttachmentSource);
 message!(VolumeAttachmentSource, VOLUME_ATTACHMENT_SOURCE, [0 persistent_volume_name, 1 inline_volume_spec]);
 
+/// The attachment that is wanted.
+///
 /// `io.k8s.api.storage.v1.VolumeAttachmentSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentSpec {
+    /// CSI driver that attaches the volume.
     /// Required.
     pub attacher: Str,
+    /// The volume to attach.
     /// Required.
     pub source: VolumeAttachmentSource,
+    /// Node to attach the volume to.
     /// Required.
     pub node_name: Str,
 }
@@ -495,15 +581,21 @@ static VOLUME_ATTACHMENT_SPEC: Schema = Schema {
 message_debug!(VolumeAttachmentSpec);
 message!(VolumeAttachmentSpec, VOLUME_ATTACHMENT_SPEC, [0 attacher, 1 source, 2 node_name]);
 
+/// The state of an attachment, written by the attacher.
+///
 /// `io.k8s.api.storage.v1.VolumeAttachmentStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttachmentStatus {
+    /// Whether the volume is attached.
     /// Required.
     pub attached: bool,
+    /// What the driver returned about the attachment, to be passed on when the volume is mounted.
     /// Optional.
     pub attachment_metadata: BTreeMap<Str, Str>,
+    /// The last failure to attach the volume; absent if the last attempt succeeded.
     /// Optional.
     pub attach_error: Option<Box<VolumeError>>,
+    /// The last failure to detach the volume; absent if there was none.
     /// Optional.
     pub detach_error: Option<Box<VolumeError>>,
 }
@@ -526,14 +618,20 @@ static VOLUME_ATTACHMENT_STATUS: Schema = Schema {
 message_debug!(VolumeAttachmentStatus);
 message!(VolumeAttachmentStatus, VOLUME_ATTACHMENT_STATUS, [0 attached, 1 attachment_metadata, 2 attach_error, 3 detach_error]);
 
+/// A set of volume attributes, such as performance, that claims can select and change during the
+/// life of the volume.
+///
 /// `io.k8s.api.storage.v1.VolumeAttributesClass`: kind `VolumeAttributesClass` of
 /// `storage.k8s.io/v1`, cluster-scoped.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeAttributesClass {
+    /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
+    /// CSI driver the class is for; immutable.
     /// Required.
     pub driver_name: Str,
+    /// Attributes for the driver, which alone knows what they mean; immutable.
     /// Optional.
     pub parameters: BTreeMap<Str, Str>,
 }
@@ -574,13 +672,18 @@ resource!(
 /// A list of [`VolumeAttributesClass`].
 pub type VolumeAttributesClassList = List<VolumeAttributesClass>;
 
+/// A failure of an attempt to attach or detach a volume.
+///
 /// `io.k8s.api.storage.v1.VolumeError`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeError {
+    /// When the attempt failed.
     /// Optional.
     pub time: Option<Time>,
+    /// What went wrong, for people; may be logged, and so must not contain anything confidential.
     /// Optional.
     pub message: Str,
+    /// Code of the gRPC error that the driver returned; absent if there was none.
     /// Optional.
     pub error_code: Option<i32>,
 }
@@ -602,9 +705,13 @@ static VOLUME_ERROR: Schema = Schema {
 message_debug!(VolumeError);
 message!(VolumeError, VOLUME_ERROR, [0 time, 1 message, 2 error_code]);
 
+/// Limits of a node for volumes of one driver.
+///
 /// `io.k8s.api.storage.v1.VolumeNodeResources`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeNodeResources {
+    /// Most volumes of the driver that can be used on the node at the same time, counted once each;
+    /// absent means no limit.
     /// Optional.
     pub count: Option<i32>,
 }
