@@ -1,6 +1,7 @@
 //! Structural checks of the whole tree. `cargo test` runs them too; CI has none of its own.
 
 mod contracts;
+mod dependencies;
 mod files;
 mod layers;
 
@@ -11,6 +12,7 @@ pub(crate) fn run() -> Outcome {
     let mut findings = layers::check()?;
     findings.extend(files::check()?);
     findings.extend(contracts::check()?);
+    findings.extend(dependencies::check()?);
     if findings.is_empty() {
         return Ok(());
     }
@@ -31,6 +33,12 @@ mod tests {
     #[test]
     fn every_file_keeps_the_rules_of_the_house() {
         let findings = super::files::check().expect("the tree is readable");
+        assert!(findings.is_empty(), "{}", findings.join("\n"));
+    }
+
+    #[test]
+    fn every_dependency_is_used_by_somebody() {
+        let findings = super::dependencies::check().expect("the manifests are readable");
         assert!(findings.is_empty(), "{}", findings.join("\n"));
     }
 

@@ -81,6 +81,7 @@ pub(super) fn check() -> Outcome<Vec<String>> {
         for dependency in &package.dependencies {
             check_edge(&layers, name, rule, dependency, &mut findings);
         }
+        findings.extend(unused(name, rule, package));
     }
     let known: BTreeSet<&str> = metadata.packages.iter().map(|it| short(&it.name)).collect();
     for name in layers
@@ -91,6 +92,27 @@ pub(super) fn check() -> Outcome<Vec<String>> {
         findings.push(format!("docs/layers.toml: there is no crate {name}"));
     }
     Ok(findings)
+}
+
+/// Edges that the layers grant to a crate, and that it does not have.
+fn unused(name: &str, rule: &Rule, package: &Package) -> Vec<String> {
+    let has = |to: &str, optional: bool| {
+        package.dependencies.iter().any(|it| {
+            it.path.is_some()
+                && it.kind.as_deref() != Some("dev")
+                && it.optional == optional
+                && short(&it.name) == to
+        })
+    };
+    let always = rule
+        .uses
+        .iter()
+        .filter(|to| !has(to, false) && !has(to, true));
+    let optional = rule.optional.iter().filter(|to| !has(to, true));
+    always
+        .chain(optional)
+        .map(|to| format!("{name} -> {to}: docs/layers.toml grants an edge that nobody uses"))
+        .collect()
 }
 
 /// `kubist-cache` is `cache`; the facade keeps its name.
