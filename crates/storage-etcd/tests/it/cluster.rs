@@ -62,11 +62,14 @@ async fn a_watch_loses_nothing_while_each_member_in_turn_is_away() {
         let batch = timeout(PATIENCE, watch.next()).await.unwrap().unwrap();
         seen.extend(batch.unwrap().events.iter().map(|event| event.revision));
     }
-    let expected: Vec<_> = (first.0..=head.0).map(Revision).collect();
-    assert_eq!(seen, expected, "every revision once, in order");
+    let mut pairs = seen.windows(2);
+    assert!(pairs.all(|it| it[1] == it[0].next()), "in order: {seen:?}");
+    assert_eq!(seen.first(), Some(&first), "from the first on");
     assert!(done.iter().all(|it| seen.binary_search(it).is_ok()));
+    // The write that was under way at the end may have come after the head was asked for.
+    let under_way = 1;
     assert!(
-        seen.len() <= done.len() + unknown,
+        seen.len() <= done.len() + unknown + under_way,
         "nothing was written twice"
     );
 }
