@@ -4,6 +4,7 @@ mod contracts;
 mod dependencies;
 mod files;
 mod layers;
+mod metadata;
 
 use crate::process::Outcome;
 

@@ -68,44 +68,15 @@ where
     }
 }
 
-/// Work of the server itself that can be long, one task of it at a time. It is always next: of the
-/// requests it waits for one turn of one that is being worked on, and takes none of the processors
-/// that are left to those who ask for little.
-pub(crate) struct Upkeep<'a, F> {
-    work: F,
-    turn: Turn<'a>,
+/// Work of the server itself that can be long, one task of it at a time. It weighs nothing, so it
+/// is always next: of the requests it waits for one turn of one that is being worked on, and takes
+/// none of the processors that are left to those who ask for little.
+pub(crate) fn upkeep<F>(work: F) -> Heavy<'static, F, impl Fn() -> Option<usize>> {
+    Heavy::new(work, UPKEEP)
 }
 
-impl<F> Upkeep<'static, F> {
-    /// Work beside that of the requests of this process.
-    pub(crate) fn new(work: F) -> Self {
-        Self::among(&SLOTS, work)
-    }
-}
-
-impl<'a, F> Upkeep<'a, F> {
-    fn among(slots: &'a Slots, work: F) -> Self {
-        Self {
-            work,
-            turn: Turn::new(slots),
-        }
-    }
-}
-
-impl<F: Future + Unpin> Future for Upkeep<'_, F> {
-    type Output = F::Output;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let this = &mut *self;
-        if !has_threads() {
-            return Pin::new(&mut this.work).poll(cx);
-        }
-        let slot = ready!(this.turn.poll_take(cx, 0));
-        let polled = block_in_place(|| Pin::new(&mut this.work).poll(cx));
-        drop(slot);
-        polled
-    }
-}
+/// The weight of [`upkeep`].
+const UPKEEP: fn() -> Option<usize> = || Some(0);
 
 /// Whether a thread can hand its other tasks over.
 fn has_threads() -> bool {
@@ -254,7 +225,7 @@ mod tests {
                 tokio::task::yield_now().await;
             }
         });
-        let beside = pieces_before(Upkeep::among(slots, work), pieces).await;
+        let beside = pieces_before(Heavy::among(slots, work, UPKEEP), pieces).await;
         // Each of its four turns waits for the piece that is being worked on.
         assert!(beside <= 12, "{beside} of 200 pieces came first");
     }
@@ -263,6 +234,6 @@ mod tests {
     async fn on_one_thread_it_stays_where_it_is() {
         assert_eq!(Heavy::new(pin!(async { 1 }), || Some(1)).await, 1);
         assert_eq!(Heavy::new(pin!(async { 2 }), || None).await, 2);
-        assert_eq!(Upkeep::new(pin!(async { 3 })).await, 3);
+        assert_eq!(upkeep(pin!(async { 3 })).await, 3);
     }
 }

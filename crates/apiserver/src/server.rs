@@ -21,7 +21,7 @@ use crate::authn::{Authenticator, MASTERS_GROUP, chain_verifier};
 use crate::certificates::{CertificateAuthority, CertificateError, PemError, SERVING_NAMES};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::ending::Ending;
-use crate::heavy::Upkeep;
+use crate::heavy;
 use crate::service::Service;
 use crate::token_issuer::TokenIssuer;
 use crate::token_keys::{TokenKeyError, TokenKeys};
@@ -162,8 +162,8 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
 async fn upkeep(ending: Ending, serving: Arc<Serving>, registry: Registry) {
     // What a definition takes to serve grows with its schema, and what is forgotten with
     // what was asked for.
-    let following = Upkeep::new(Box::pin(registry.run_definitions()));
-    let forgetting = Upkeep::new(Box::pin(forget_unused(&registry)));
+    let following = heavy::upkeep(Box::pin(registry.run_definitions()));
+    let forgetting = heavy::upkeep(Box::pin(forget_unused(&registry)));
     tokio::select! {
         () = ending.closing() => {}
         () = following => {}

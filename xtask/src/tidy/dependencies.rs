@@ -3,94 +3,47 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 use toml::{Table, Value};
 
+use super::files;
+use super::metadata::{self, Package};
 use crate::process::{Outcome, root};
-
-/// The tables of a member in which dependencies stand.
-const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
 /// Everything that is named in vain.
 pub(super) fn check() -> Outcome<Vec<String>> {
-    let workspace: Table = toml::from_str(&fs::read_to_string(root().join("Cargo.toml"))?)?;
+    let root = root();
     let mut findings = Vec::new();
     let mut taken = BTreeSet::new();
-    for member in members(&workspace)? {
-        let manifest: Table = toml::from_str(&fs::read_to_string(member.join("Cargo.toml"))?)?;
-        let text = sources(&member)?;
-        for name in named(&manifest) {
-            if !is_mentioned(&name, &text) && !is_ignored(&manifest, &name) {
-                let at = member.strip_prefix(root()).unwrap_or(&member).display();
+    let sources = files::sources()?;
+    for package in metadata::read()?.packages {
+        let folder = package.manifest_path.parent().unwrap_or(&root);
+        let mut text = String::new();
+        for (_, file) in sources.iter().filter(|(_, file)| file.starts_with(folder)) {
+            text.push_str(&fs::read_to_string(file)?);
+        }
+        for dependency in &package.dependencies {
+            let name = &dependency.name;
+            if !is_mentioned(name, &text) && !is_ignored(&package, name) {
+                let at = folder.strip_prefix(&root).unwrap_or(folder).display();
                 findings.push(format!("{at}/Cargo.toml: nothing mentions {name}"));
             }
-            taken.insert(name);
+            taken.insert(name.clone());
         }
     }
-    let offered = table(&workspace, &["workspace", "dependencies"]);
+    let workspace: Table = toml::from_str(&fs::read_to_string(root.join("Cargo.toml"))?)?;
+    let offered = workspace["workspace"]["dependencies"].as_table();
     for (name, facts) in offered.into_iter().flatten() {
         if !taken.contains(name) {
             findings.push(format!("Cargo.toml: no member takes {name}"));
         }
         if let Some(path) = facts.get("path").and_then(Value::as_str)
-            && !root().join(path).join("Cargo.toml").is_file()
+            && !root.join(path).join("Cargo.toml").is_file()
         {
             findings.push(format!("Cargo.toml: there is no crate at {path}"));
         }
     }
     Ok(findings)
-}
-
-fn table<'a>(manifest: &'a Table, path: &[&str]) -> Option<&'a Table> {
-    path.iter()
-        .try_fold(manifest, |table, name| table.get(*name)?.as_table())
-}
-
-/// The folders of the members; a pattern ends with `/*`.
-fn members(workspace: &Table) -> Outcome<Vec<std::path::PathBuf>> {
-    let listed = table(workspace, &["workspace"]).and_then(|it| it.get("members")?.as_array());
-    let mut members = Vec::new();
-    for member in listed.into_iter().flatten().filter_map(Value::as_str) {
-        let Some(folder) = member.strip_suffix("/*") else {
-            members.push(root().join(member));
-            continue;
-        };
-        for entry in fs::read_dir(root().join(folder))? {
-            let path = entry?.path();
-            if path.join("Cargo.toml").is_file() {
-                members.push(path);
-            }
-        }
-    }
-    Ok(members)
-}
-
-/// The dependencies of a member, of each platform.
-fn named(manifest: &Table) -> BTreeSet<String> {
-    let targets = table(manifest, &["target"]).into_iter().flatten();
-    let of_targets = targets.filter_map(|(_, it)| it.as_table());
-    let tables = std::iter::once(manifest)
-        .chain(of_targets)
-        .flat_map(|it| TABLES.iter().filter_map(|name| table(it, &[name])));
-    tables.flat_map(|it| it.keys().cloned()).collect()
-}
-
-/// The Rust files of a member, and its README, whose examples are tests.
-fn sources(folder: &Path) -> Outcome<String> {
-    let mut text = String::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.is_dir() && !path.ends_with("target") {
-                folders.push(path);
-            } else if path.extension().is_some_and(|it| it == "rs" || it == "md") {
-                text.push_str(&fs::read_to_string(path)?);
-            }
-        }
-    }
-    Ok(text)
 }
 
 /// Whether the name of a crate stands in a text as a word.
@@ -105,10 +58,10 @@ fn is_mentioned(name: &str, text: &str) -> bool {
 
 /// What is there for its features, or for what another file holds: the list that `cargo-machete`
 /// reads, too.
-fn is_ignored(manifest: &Table, name: &str) -> bool {
-    let ignored = table(manifest, &["package", "metadata", "cargo-machete"]);
-    let ignored = ignored.and_then(|it| it.get("ignored")?.as_array());
-    ignored.is_some_and(|it| it.iter().any(|it| it.as_str() == Some(name)))
+fn is_ignored(package: &Package, name: &str) -> bool {
+    let ignored = package.metadata.pointer("/cargo-machete/ignored");
+    let ignored = ignored.and_then(serde_json::Value::as_array);
+    ignored.is_some_and(|it| it.iter().any(|it| it == name))
 }
 
 #[cfg(test)]
@@ -124,12 +77,12 @@ mod tests {
     }
 
     #[test]
-    fn dependencies_of_each_kind_and_platform_are_named() {
-        let manifest = "[dependencies]\na = '1'\n[dev-dependencies]\nb = '1'\n\
-                        [target.'cfg(unix)'.dependencies]\nc = '1'\n\
-                        [package.metadata.cargo-machete]\nignored = ['a']\n";
-        let manifest: Table = toml::from_str(manifest).expect("it is TOML");
-        assert_eq!(named(&manifest), ["a", "b", "c"].map(str::to_owned).into());
-        assert!(is_ignored(&manifest, "a") && !is_ignored(&manifest, "b"));
+    fn a_member_says_what_it_takes_without_a_word() {
+        let package = serde_json::json!({
+            "name": "x", "dependencies": [], "manifest_path": "/x/Cargo.toml",
+            "metadata": {"cargo-machete": {"ignored": ["a"]}},
+        });
+        let package: Package = serde_json::from_value(package).expect("it is one");
+        assert!(is_ignored(&package, "a") && !is_ignored(&package, "b"));
     }
 }

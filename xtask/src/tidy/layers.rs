@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 
-use crate::process::{Outcome, output, root};
+use super::metadata::{self, Dependency, Package};
+use crate::process::{Outcome, root};
 
 #[derive(Deserialize)]
 struct Layers {
@@ -32,25 +33,6 @@ enum Half {
     Both,
 }
 
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-}
-
-#[derive(Deserialize)]
-struct Package {
-    name: String,
-    dependencies: Vec<Dependency>,
-}
-
-#[derive(Deserialize)]
-struct Dependency {
-    name: String,
-    kind: Option<String>,
-    optional: bool,
-    path: Option<String>,
-}
-
 /// What pure crates must not use.
 const IMPURE: [&str; 8] = [
     "tokio",
@@ -67,10 +49,7 @@ const IMPURE: [&str; 8] = [
 pub(super) fn check() -> Outcome<Vec<String>> {
     let layers: Layers =
         toml::from_str(&std::fs::read_to_string(root().join("docs/layers.toml"))?)?;
-    let metadata: Metadata = serde_json::from_str(&output(
-        "cargo",
-        &["metadata", "--no-deps", "--format-version=1"],
-    )?)?;
+    let metadata = metadata::read()?;
     let mut findings = Vec::new();
     for package in &metadata.packages {
         let name = short(&package.name);

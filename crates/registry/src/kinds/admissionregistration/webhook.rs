@@ -279,11 +279,7 @@ pub(crate) struct Service<'a> {
 pub(crate) fn check_service(errors: &mut Errors, service: &Service<'_>, path: &FieldPath) {
     rules::required(errors, service.name, &path.child("name"));
     rules::required(errors, service.namespace, &path.child("namespace"));
-    let port = service.port.unwrap_or(443);
-    for problem in validate_name::port_number(port.into()) {
-        let detail = format!("port is not valid: {problem}");
-        errors.push(FieldError::invalid(&path.child("port"), port, detail));
-    }
+    rules::port_of_service(errors, service.port, &path.child("port"));
     let (whole, path) = (service.path.unwrap_or("/"), path.child("path"));
     let mut wrong = |detail: String| errors.push(FieldError::invalid(&path, whole, detail));
     let steps = match whole {

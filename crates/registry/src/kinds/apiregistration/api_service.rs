@@ -113,11 +113,7 @@ fn check_connection(errors: &mut Vec<FieldError>, spec: &APIServiceSpec, path: &
     let at = path.child("service");
     rules::required(errors, &service.namespace, &at.child("namespace"));
     rules::required(errors, &service.name, &at.child("name"));
-    let port = service.port.unwrap_or(443);
-    for problem in validate_name::port_number(port.into()) {
-        let detail = format!("port is not valid: {problem}");
-        errors.push(FieldError::invalid(&at.child("port"), port, detail));
-    }
+    rules::port_of_service(errors, service.port, &at.child("port"));
     if spec.insecure_skip_tls_verify && !spec.ca_bundle.is_empty() {
         let detail = "may not be true if caBundle is present";
         errors.push(FieldError::invalid(&skips, true, detail));

@@ -88,6 +88,16 @@ pub(crate) fn port_number(errors: &mut Errors, value: i32, path: &FieldPath) {
     );
 }
 
+/// The port at which the API server calls a service, 443 if it is not named, must be from 1 to
+/// 65535.
+pub(crate) fn port_of_service(errors: &mut Errors, port: Option<i32>, path: &FieldPath) {
+    let port = port.unwrap_or(443);
+    for problem in validate_name::port_number(port.into()) {
+        let detail = format!("port is not valid: {problem}");
+        errors.push(FieldError::invalid(path, port, detail));
+    }
+}
+
 /// A port must be a number from 1 to 65535 or the name of a port.
 pub(crate) fn port(errors: &mut Errors, port: &IntOrString, path: &FieldPath) {
     match port {
