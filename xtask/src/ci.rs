@@ -4,11 +4,10 @@
 //! share: the tests, clippy and the documentation in `dev`, the server that interop talks to in
 //! `release`. The interleavings and the fuzz targets are other builds of a few crates.
 
-use std::process::Command;
-
-use clap::Args;
-
 use crate::process::{self, Outcome};
+use crate::runner;
+use clap::Args;
+use std::process::Command;
 
 /// Options of `cargo xtask ci`.
 #[derive(Args)]
@@ -47,8 +46,13 @@ pub(crate) fn run(options: &Options) -> Outcome {
     process::run_with(&mut doc)?;
     crate::fuzz::run(&crate::fuzz::Options::all(options.long))?;
     if !options.no_interop {
-        crate::interop::run(&crate::interop::Options::required(options.long))?;
-        crate::attack::run(&crate::attack::Options::ci())?;
+        let interop: &[&str] = if options.long {
+            &["--required", "--long"]
+        } else {
+            &["--required"]
+        };
+        runner::run("interop", interop)?;
+        runner::run("attack", &["--short"])?;
     }
     Ok(())
 }

@@ -6,13 +6,11 @@
 //! without end or memory without bound, and all of these end the run. What a run discovers is
 //! kept under `target/fuzz` and is where the next one begins; the seeds in `fuzz/corpus` stay.
 
+use crate::process::{self, Outcome, root};
+use clap::Args;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-use clap::Args;
-
-use crate::process::{self, Outcome, root};
 
 /// All targets.
 const TARGETS: [&str; 5] = ["list", "watch", "selector", "quantity", "kubeconfig"];

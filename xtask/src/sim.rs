@@ -1,11 +1,9 @@
 //! `cargo xtask sim`: plays seeds of the simulation (`crates/sim`), each a run of the whole system
 //! on virtual time with faults.
 
-use std::process::Command;
-
-use clap::Args;
-
 use crate::process::{self, Outcome};
+use clap::Args;
+use std::process::Command;
 
 /// Seeds that CI plays.
 const CI_SEEDS: u64 = 200;

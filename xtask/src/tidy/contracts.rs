@@ -4,10 +4,9 @@
 //! A citation is a comment of the form "Contract", a space and numbers such as `CACHE-1`,
 //! separated by commas, above or in a test.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::files;
 use crate::process::{Outcome, root};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where the promises are.
 const PAGE: &str = "docs/CONTRACTS.md";

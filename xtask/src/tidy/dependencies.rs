@@ -1,14 +1,12 @@
 //! Dependencies that nobody uses: what the workspace names and no member takes, what a member takes
 //! and no file of it mentions, and crates that do not exist.
 
-use std::collections::BTreeSet;
-use std::fs;
-
-use toml::{Table, Value};
-
 use super::files;
 use super::metadata::{self, Package};
 use crate::process::{Outcome, root};
+use std::collections::BTreeSet;
+use std::fs;
+use toml::{Table, Value};
 
 /// Everything that is named in vain.
 pub(super) fn check() -> Outcome<Vec<String>> {

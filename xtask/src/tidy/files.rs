@@ -1,8 +1,7 @@
 //! Rules of single files: module docs, length, names, width of comments, reasons, skipped tests.
 
-use std::path::{Path, PathBuf};
-
 use crate::process::{Outcome, root};
+use std::path::{Path, PathBuf};
 
 /// Longer files fail. (From 400 lines on, split by noun.)
 const LINES_MAX: usize = 600;

@@ -1,11 +1,9 @@
 //! Holds the crates' dependencies against `docs/layers.toml`.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde::Deserialize;
-
 use super::metadata::{self, Dependency, Package};
 use crate::process::{Outcome, root};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Deserialize)]
 struct Layers {

@@ -1,10 +1,8 @@
 //! What `cargo metadata` says of the members of the workspace, as far as the checks read it.
 
-use std::path::PathBuf;
-
-use serde::Deserialize;
-
 use crate::process::{Outcome, output};
+use serde::Deserialize;
+use std::path::PathBuf;
 
 /// The members.
 #[derive(Deserialize)]

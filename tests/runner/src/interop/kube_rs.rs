@@ -1,0 +1,52 @@
+//! kube and k8s-openapi on our crates: the program in `tests/interop/kube`.
+//!
+//! It has a workspace and a target folder of its own, so that nothing else is built with the
+//! features that it turns on.
+
+use super::report::Report;
+use super::server::Server;
+use kubist_test_support::process::{self, Outcome, root};
+use std::path::Path;
+use std::process::Command;
+
+/// The part's name.
+pub(super) const PART: &str = "kube-rs";
+
+/// What the program can check, and what that is.
+const CHECKS: [(&str, &str); 5] = [
+    (
+        "k8s-openapi",
+        "k8s-openapi's Pod in our client, informer and cache",
+    ),
+    ("derived", "types that derive kube's Resource in them"),
+    ("transport", "our transport under kube's client"),
+    ("reflector", "our informer feeds kube's reflectors"),
+    ("controller", "our informer feeds kube's controller"),
+];
+
+/// Builds the program and runs each check.
+pub(super) fn run(binary: &Path, scratch: &Path, report: &mut Report) -> Outcome {
+    let target = scratch.join("kube-target");
+    let mut build = Command::new("cargo");
+    build
+        .arg("build")
+        .env("CARGO_TARGET_DIR", &target)
+        .current_dir(root().join("tests/interop/kube"));
+    process::run_with(&mut build)?;
+    let program = target.join("debug/kubist-interop-kube");
+    let server = Server::start(binary, &scratch.join("kube-kubeconfig"), &[])?;
+    for (check, name) in CHECKS {
+        report.step(name, || {
+            let output = Command::new(&program)
+                .arg(&server.kubeconfig)
+                .arg(check)
+                .output()?;
+            if output.status.success() {
+                return Ok(());
+            }
+            Err(String::from_utf8_lossy(&output.stderr).into())
+        });
+    }
+    report.step("SIGTERM ends the server", || server.stop());
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! Whole applications: applied, applied again, and read back.
+
+use crate::interop::applied::ServerFields;
+use crate::interop::kubectl::Shell;
+use crate::interop::manifests::{self, Application};
+use kubist_test_support::process::Outcome;
+use std::collections::BTreeSet;
+
+/// Objects that kubectl patches at every apply, whatever the server: a claim template is compared
+/// whole, with what servers add to it; the selector of a budget is replaced; `stringData` is never
+/// there to compare with.
+const PATCHED_FOR_EVER: [&str; 3] = [
+    "statefulset.apps/session",
+    "poddisruptionbudget.policy/session",
+    "secret/session",
+];
+
+/// The project's own applications.
+pub(super) fn apply(shell: &Shell) -> Outcome {
+    each(&manifests::own()?, |it| apply_one(shell, it, true))
+}
+
+/// They are held as they were applied.
+pub(super) fn held(shell: &Shell) -> Outcome {
+    let fields = ServerFields::read()?;
+    each(&manifests::own()?, |it| held_one(shell, &fields, it))
+}
+
+/// The larger ones, where they are, from `apply` to `get -o yaml`.
+pub(super) fn shared(shell: &Shell) -> Outcome {
+    let fields = ServerFields::read()?;
+    each(&manifests::shared()?, |application| {
+        for namespace in &application.namespaces {
+            if shell.run(&format!("get namespace {namespace}")).is_err() {
+                shell.run(&format!("create namespace {namespace}"))?;
+            }
+        }
+        // Their authors write quantities and strategies in forms that kubectl finds to differ from
+        // the stored ones for ever, so the second apply may send patches; none may change anything.
+        apply_one(shell, application, false)?;
+        held_one(shell, &fields, application)
+    })
+}
+
+/// Goes over all applications, and then fails if one of them did.
+fn each(all: &[Application], step: impl Fn(&Application) -> Outcome) -> Outcome {
+    let failures: Vec<String> = all
+        .iter()
+        .filter_map(|it| step(it).err().map(|error| format!("{}: {error}", it.name)))
+        .collect();
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        Err(failures.join("; ").into())
+    }
+}
+
+fn apply_one(shell: &Shell, application: &Application, strict: bool) -> Outcome {
+    let command = format!("apply {}", arguments(shell, application)?);
+    let expected = application.objects()?.len();
+    let first = shell.run(&command)?;
+    let made = |it: &&str| it.ends_with(" created") || it.ends_with(" configured");
+    let (good, bad): (Vec<&str>, Vec<&str>) = first.lines().partition(made);
+    if !bad.is_empty() || good.len() != expected {
+        return Err(format!(
+            "the first apply makes {} of {expected} objects, and says {bad:?}",
+            good.len()
+        )
+        .into());
+    }
+    let before = versions(shell, application)?;
+    let second = shell.run(&command)?;
+    let same = |it: &&str| match it.strip_suffix(" configured") {
+        Some(name) => !strict || PATCHED_FOR_EVER.contains(&name),
+        None => it.ends_with(" unchanged"),
+    };
+    let (good, bad): (Vec<&str>, Vec<&str>) = second.lines().partition(same);
+    if !bad.is_empty() || good.len() != expected {
+        return Err(format!(
+            "the second apply names {} of {expected} objects, and changes {bad:?}",
+            good.len()
+        )
+        .into());
+    }
+    let after = versions(shell, application)?;
+    let written: Vec<&String> = before.iter().filter(|it| !after.contains(*it)).collect();
+    if written.is_empty() && before.len() == expected {
+        return Ok(());
+    }
+    Err(format!(
+        "of {} objects the second apply writes {written:?}",
+        before.len()
+    )
+    .into())
+}
+
+/// Kind, name and version of each object, where nobody but kubectl writes it; the status of a
+/// Deployment has a controller, so that its generation stands for its version.
+fn versions(shell: &Shell, application: &Application) -> Outcome<BTreeSet<String>> {
+    let list = shell.json(&format!("get {}", arguments(shell, application)?))?;
+    let items = list["items"].as_array().ok_or("get gives no list")?;
+    let versions = items.iter().map(|it| {
+        let metadata = &it["metadata"];
+        let version = match it["kind"].as_str() {
+            Some("Deployment") => &metadata["generation"],
+            _ => &metadata["resourceVersion"],
+        };
+        format!(
+            "{} {} {} {version}",
+            it["kind"], metadata["namespace"], metadata["name"]
+        )
+    });
+    Ok(versions.collect())
+}
+
+fn held_one(shell: &Shell, fields: &ServerFields, application: &Application) -> Outcome {
+    let printed = shell.run(&format!("get {} -o yaml", arguments(shell, application)?))?;
+    let got = manifests::objects(&printed)?;
+    let applied = application.objects()?;
+    if applied.len() != got.len() {
+        return Err(format!("applied {} objects, got {}", applied.len(), got.len()).into());
+    }
+    let mut differences = Vec::new();
+    for (applied, got) in applied.iter().zip(&got) {
+        differences.extend(fields.differences(applied, got));
+    }
+    if differences.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "{} differences: {}",
+        differences.len(),
+        differences.join("; ")
+    )
+    .into())
+}
+
+/// What names an application to kubectl.
+fn arguments(shell: &Shell, application: &Application) -> Outcome<String> {
+    let folder = application.stage(&shell.home)?;
+    let namespace = application.namespace.map(|it| format!("-n {it} "));
+    Ok(format!(
+        "{}-f {}",
+        namespace.unwrap_or_default(),
+        folder.display()
+    ))
+}
