@@ -19,6 +19,8 @@
 //! # }
 //! ```
 
+#![cfg_attr(all(doctest, feature = "core-v1"), doc = include_str!("../README.md"))]
+
 mod facts;
 #[allow(clippy::all, clippy::pedantic, clippy::use_self, reason = "generated")]
 mod generated;

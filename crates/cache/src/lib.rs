@@ -53,6 +53,8 @@
 //! - A wait for a write ends: by the write, by the caller's deadline, or because nobody writes to
 //!   the store any more. An own write in an overlay never hides anything newer.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod byte_budget;
 mod delta;
 mod delta_fifo;

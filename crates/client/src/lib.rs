@@ -48,6 +48,8 @@
 //!   waiting is logged, in one line with cause and advice, and not too often.
 //! - Dropping a future or a stream cancels the request. Nothing is spawned.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod answer;
 mod api;
 mod client;

@@ -36,6 +36,8 @@
 //! - nothing runs that nobody owns: [`SharedInformer::run`] is a future, a factory's tasks end
 //!   with it, and its informers stop when nobody uses them any more.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod builtin;
 mod factory;
 mod filtered;

@@ -35,6 +35,8 @@
 //!   is, and names the file and the place in it.
 //! - Credentials are left out for servers without TLS, as client-go does.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod cluster;
 mod environment;
 mod error;

@@ -35,6 +35,8 @@
 //!
 //! `tests/it/recovery/` has each recovery as a script.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod driver;
 mod gathered;
 mod machine;

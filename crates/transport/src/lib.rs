@@ -38,6 +38,8 @@
 //! - All tasks belong to the pool; they end when the last [`Transport`] handle and the last
 //!   response body are gone.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod auth;
 mod body;
 mod config;

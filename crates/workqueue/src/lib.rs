@@ -53,6 +53,8 @@
 //! around it, tokio's clock, the list of sleeping workers, and the intake (`intake.rs`) in which
 //! producers and finished workers leave what needs no decision yet.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod config;
 mod core;
 mod delay;

@@ -21,6 +21,7 @@
 //! the object changed or went, the run ends without an error: the newer state is on its way to the
 //! lister, and brings the name back.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
 #![expect(clippy::doc_markdown, reason = "kinds are words of the text here")]
 
 mod clock;
