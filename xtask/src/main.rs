@@ -8,6 +8,8 @@
 mod ci;
 mod codegen;
 mod fuzz;
+mod metadata;
+mod platforms;
 mod runner;
 mod sim;
 mod tidy;

@@ -1,5 +1,5 @@
-//! `cargo xtask attack`: plays hostile clients (`tests/attack`) beside honest ones against a
-//! `kubist serve` of their own, and fails where a limit is broken.
+//! `cargo xtask attack`: runs hostile clients (`tests/attack`) beside well-behaved ones against a
+//! `kubist serve`, and fails if a limit is exceeded.
 
 use crate::interop::server;
 use clap::{Args, ValueEnum};
@@ -10,16 +10,16 @@ use std::process::Command;
 /// Options of `cargo xtask attack`.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// The server to attack; by default a release build of the workspace's
+    /// The server to attack [default: a release build of this workspace]
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
-    /// Only attacks whose names begin so; may be repeated
+    /// Only attacks whose names begin with this; may be repeated
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// Smaller and within a minute in all, with wider limits: what CI runs
+    /// Run smaller attacks with wider limits, in less than a minute, as CI does
     #[arg(long)]
     short: bool,
-    /// Where the server keeps its objects
+    /// Where the server stores its objects
     #[arg(long, value_enum, default_value_t = Engine::Memory)]
     engine: Engine,
     /// Also write the figures to this file
@@ -35,10 +35,10 @@ enum Engine {
     Redb,
 }
 
-/// Builds the server, unless one is given, and the clients, and plays.
+/// Builds the server, unless one is given, and the clients, and runs them.
 pub(crate) fn run(options: &Options) -> Outcome {
     let kubist = server::binary(options.kubist.as_deref())?;
-    // Optimised, as what the clients cost is measured along with the server on a small machine.
+    // Optimised: on a small machine the clients' own cost affects what is measured.
     let mut command = Command::new("cargo");
     command
         .args(["run", "--quiet", "--release", "--package", "kubist-attack"])

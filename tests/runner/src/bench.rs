@@ -1,7 +1,7 @@
-//! `cargo xtask bench`: benchmarks with peers side by side, in one run on one machine.
+//! `cargo xtask bench`: benchmarks of Kubist and its peers, in one run on one machine.
 //!
-//! The Rust peers are packages of the workspace in `bench/`. Each is built on its own, so that
-//! features which one turns on in a shared dependency do not reach another. client-go is the
+//! The Rust peers are packages of the workspace in `bench/`. Each is built by itself, so that
+//! features of a shared dependency that one peer enables do not affect another. client-go is the
 //! module in `bench/go-peer`. One process is measured at a time.
 
 mod apply;
@@ -37,13 +37,13 @@ pub(crate) struct Options {
 
 #[derive(Subcommand)]
 enum Benchmark {
-    /// Every benchmark below, one after the other
+    /// All benchmarks below, one after another
     All(All),
     /// Initial sync, updates and relist of an informer, against `kubist serve`
     Informer(informer::Options),
-    /// Applying one watch event, from the bytes of the body to the handler
+    /// One watch event, from the bytes of the response to the handler
     Apply(apply::Options),
-    /// The store of an informer: writing, look-ups, selectors, readers beside a writer
+    /// The store of an informer: writes, look-ups, selectors, readers during writes
     Cache(cache::Options),
     /// The work queue
     Queue(queue::Options),
@@ -51,11 +51,12 @@ enum Benchmark {
     Fanout(fanout::Options),
     /// Decoding and encoding Pods
     Codec(codec::Options),
-    /// `kubist serve` on each of its engines, and etcd beside it: start, lists, watches, writes
+    /// `kubist serve` on each storage engine, with etcd for comparison: start, lists, watches,
+    /// writes
     Server(server::Options),
 }
 
-/// Options of `cargo xtask bench all`: those of each part.
+/// Options of `cargo xtask bench all`: those of its benchmarks.
 #[derive(Args)]
 struct All {
     #[command(flatten)]
@@ -66,9 +67,9 @@ struct All {
     fanout: fanout::Options,
 }
 
-/// Builds what is needed, measures, and prints.
+/// Builds the programs, measures, and prints the results.
 pub(crate) fn run(options: &Options) -> Outcome {
-    // Everything is built before anything is measured.
+    // Everything is built before the first measurement.
     let packages = match &options.benchmark {
         Benchmark::Server(_) => &server::PACKAGES[..],
         _ => &peers::PACKAGES[..],

@@ -1,20 +1,22 @@
-//! `cargo xtask fidelity`: the same random requests to a kube-apiserver and to ours.
+//! `cargo xtask fidelity`: sends the same random requests to a kube-apiserver and to Kubist's
+//! server.
 //!
-//! It starts a kube-apiserver on an etcd of its own and a `kubist serve` in memory, on loopback,
-//! and runs the program in `tests/fidelity` on both. What would differ by what runs beside the
-//! servers, and not by their answers, is switched off:
+//! It starts a kube-apiserver with its own etcd and a `kubist serve` in memory, on loopback, and
+//! runs the program in `tests/fidelity` against both. Features that would cause other differences
+//! than in answers are off:
 //!
-//! - controllers, on both sides: neither has a scheduler, a kubelet or a collector, whose writes
-//!   would come between the steps of a sequence;
+//! - controllers, on both sides: there is no scheduler, kubelet or garbage collector, whose writes
+//!   would interleave with the steps of a sequence;
 //! - the plugins `ServiceAccount` and `TaintNodesByCondition`: without controllers no namespace has
-//!   an account, and no node ever loses its taint;
-//! - `ResourceQuota`: it refuses what no controller has counted;
-//! - webhooks and policies of admission: sequences make such objects, and one that is stored would
-//!   be in force for all that come after;
-//! - priority and fairness: its own objects are among those that sequences write;
-//! - authorisation: the token is the administrator's, and reviews have one answer on both sides.
+//!   a service account, and no node loses its taint;
+//! - `ResourceQuota`: it rejects requests when no controller has computed usage;
+//! - admission webhooks and policies: sequences create such objects, which would affect all later
+//!   requests;
+//! - priority and fairness: sequences write its objects;
+//! - authorization: the token is the administrator's, and access reviews have the same answer on
+//!   both sides.
 //!
-//! Service addresses are of one range. `curl` and `openssl` are needed beside the two programs.
+//! Both use the same service address range. `curl` and `openssl` must be installed.
 
 #![expect(
     clippy::disallowed_methods,
@@ -29,16 +31,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Seeds of a long run of interop.
+/// Seeds of a long interop run.
 const SEEDS_LONG: &str = "0..200";
-/// The administrator of our server, as it is named there.
+/// The name of the administrator on Kubist's server.
 const ADMIN: &str = "kubernetes-admin";
-/// The administrator's token, on both sides.
+/// The administrator's token on both servers.
 const TOKEN: &str = "fidelity";
-/// How long a program may take until it answers.
+/// The time limit for a program to become ready.
 const PATIENCE: Duration = Duration::from_mins(1);
 const PAUSE: Duration = Duration::from_millis(100);
-/// Plugins of the kube-apiserver that are off.
+/// Disabled admission plugins of the kube-apiserver.
 const DISABLED: &str = "ServiceAccount,TaintNodesByCondition,ResourceQuota,\
     MutatingAdmissionWebhook,ValidatingAdmissionWebhook,\
     MutatingAdmissionPolicy,ValidatingAdmissionPolicy";
@@ -49,35 +51,35 @@ pub(crate) struct Options {
     /// A kube-apiserver v1.36
     #[arg(long, value_name = "PATH", required_unless_present = "list")]
     kube_apiserver: Option<PathBuf>,
-    /// Seeds to play, as in `0..10000`
+    /// Seeds to run, as in `0..10000`
     #[arg(long, value_name = "FROM..TO", default_value = SEEDS_LONG)]
     seeds: String,
-    /// Use this binary in place of building one
+    /// Use this binary instead of building one
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
-    /// Use this etcd in place of the one on the path; with one before 3.5.13 a kube-apiserver
-    /// refuses watches that begin with what is there
+    /// Use this etcd instead of the one on PATH; with one before 3.5.13 a kube-apiserver rejects
+    /// watches that send initial events
     #[arg(long, value_name = "PATH", default_value = "etcd")]
     etcd: PathBuf,
     /// Only these areas, as in `patches,watches`
     #[arg(long, value_name = "AREA,...")]
     areas: Option<String>,
-    /// Stop after so many causes that are not on the list
+    /// Stop after this many causes that are not on the list
     #[arg(long, value_name = "N")]
     causes: Option<u64>,
-    /// Shrink so many differences; of more only the first is shown [default: 40]
+    /// Shrink this many differences; of further ones only the first is shown [default: 40]
     #[arg(long, value_name = "N")]
     shrink: Option<u64>,
-    /// Sequences played at the same time [default: 8]
+    /// Sequences that run at the same time [default: 8]
     #[arg(long, value_name = "N")]
     jobs: Option<u16>,
-    /// Show the sequences as scripts, and start nothing
+    /// Print the sequences as scripts, without starting a server
     #[arg(long)]
     list: bool,
 }
 
 impl Options {
-    /// What a long run of interop plays.
+    /// Options for a long interop run.
     pub(crate) fn long(kube_apiserver: &Path, etcd: &Path) -> Self {
         Self {
             kube_apiserver: Some(kube_apiserver.to_path_buf()),
@@ -93,7 +95,7 @@ impl Options {
     }
 }
 
-/// A program that ends with its handle.
+/// A child process, killed on drop.
 struct Running(Child);
 
 impl Drop for Running {
@@ -104,7 +106,7 @@ impl Drop for Running {
     }
 }
 
-/// Starts both servers and plays.
+/// Starts both servers and runs the program.
 pub(crate) fn run(options: &Options) -> Outcome {
     let Some(kube_apiserver) = options.kube_apiserver.as_deref().filter(|_| !options.list) else {
         return process::run_with(&mut program(options));
@@ -112,7 +114,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     let kube_apiserver = std::fs::canonicalize(kube_apiserver)
         .map_err(|error| format!("{}: {error}", kube_apiserver.display()))?;
     let scratch = root().join("target/fidelity");
-    // What an earlier run has left.
+    // Removes the files of an earlier run.
     let _gone = std::fs::remove_dir_all(&scratch);
     std::fs::create_dir_all(&scratch)?;
     let binary = server::binary(options.kubist.as_deref())?;
@@ -122,7 +124,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
         "none",
         "--token",
         TOKEN,
-        // The other side has nobody without credentials either, as it authorises everybody.
+        // The kube-apiserver authorizes everybody, and so has no anonymous user either.
         "--anonymous-auth=false",
     ];
     let ours = Server::start(&binary, &kubeconfig, &arguments)?;
@@ -136,7 +138,7 @@ pub(crate) fn run(options: &Options) -> Outcome {
     ours.stop()
 }
 
-/// The program of `tests/fidelity`, with what both have as options.
+/// Returns the command for the program of `tests/fidelity`, with the options for both modes.
 fn program(options: &Options) -> Command {
     let mut command = Command::new("cargo");
     command.args(["run", "--quiet", "--package", "kubist-fidelity", "--"]);
@@ -172,7 +174,7 @@ fn start_etcd(binary: &Path, scratch: &Path) -> Outcome<(Running, String)> {
         .args(["--listen-peer-urls", &url(peer)])
         .args(["--initial-advertise-peer-urls", &url(peer)])
         .args(["--initial-cluster", &format!("fidelity={}", url(peer))])
-        // Nothing of it outlives the run.
+        // Nothing is kept after the run.
         .arg("--unsafe-no-fsync");
     let running = start(command, &scratch.join("etcd.log"))?;
     await_port(client, &scratch.join("etcd.log"))?;
@@ -199,7 +201,7 @@ fn start_apiserver(binary: &Path, scratch: &Path, etcd: &str) -> Outcome<(Runnin
         .arg("--token-auth-file")
         .arg(&tokens)
         .args(["--authorization-mode", "AlwaysAllow"])
-        // As clusters run it, and as ours is.
+        // As clusters usually set it, and as Kubist does.
         .arg("--allow-privileged")
         .args(["--service-cluster-ip-range", "10.96.0.0/16"])
         .args([
@@ -211,13 +213,13 @@ fn start_apiserver(binary: &Path, scratch: &Path, etcd: &str) -> Outcome<(Runnin
         .arg("--service-account-signing-key-file")
         .arg(&key)
         .args(["--disable-admission-plugins", DISABLED])
-        // Ours has the option of deletions that this is about always.
+        // Kubist always has the deletion option of this feature.
         .args(["--feature-gates", "AllowUnsafeMalformedObjectDeletion=true"])
         .arg("--enable-priority-and-fairness=false");
     let log = scratch.join("kube-apiserver.log");
     let running = start(command, &log)?;
     await_port(port, &log)?;
-    // It listens before it is ready; its program waits for the rest.
+    // It listens before it is ready.
     let url = format!("https://127.0.0.1:{port}");
     await_ready(&url, &log)?;
     Ok((running, url))
@@ -246,7 +248,7 @@ fn await_port(port: u16, log: &Path) -> Outcome {
     Ok(())
 }
 
-/// Until it is ready, as the token says.
+/// Waits until the server reports that it is ready.
 fn await_ready(url: &str, log: &Path) -> Outcome {
     let start = Instant::now();
     loop {
@@ -270,7 +272,7 @@ fn await_ready(url: &str, log: &Path) -> Outcome {
     }
 }
 
-/// A port that nobody listens on at the moment.
+/// Returns a port that is free at the moment.
 fn free_port() -> Outcome<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     Ok(listener.local_addr()?.port())

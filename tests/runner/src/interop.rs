@@ -1,7 +1,7 @@
-//! `cargo xtask interop`: the server against programs that are not ours.
+//! `cargo xtask interop`: tests the server with programs of other projects.
 //!
-//! kubectl in several versions, Go programs on client-go, and a program on kube. Every check says
-//! what it found; the run goes on after a failure and fails at its end.
+//! These are kubectl in several versions, Go programs on client-go, and a program on kube. A failed
+//! check does not stop the run; the run fails at its end.
 
 mod applied;
 mod differential;
@@ -31,19 +31,19 @@ pub(crate) struct Options {
     /// Fail when kubectl, Go or etcd is missing
     #[arg(long)]
     required: bool,
-    /// All steps with every kubectl, more seeds of random writes, and a kube-apiserver beside ours
+    /// Run all steps with every kubectl, more seeds, and a kube-apiserver for comparison
     #[arg(long)]
     long: bool,
-    /// Seeds for each type that is compared with client-go's: 100, with `--long` 1,000
+    /// Seeds for each type that is compared with client-go's [default: 100, with `--long` 1,000]
     #[arg(long, value_name = "N")]
     seeds: Option<u64>,
-    /// Mutated objects of each kind that are checked as upstream does: 25, with `--long` 500
+    /// Mutated objects of each kind that are validated by both [default: 25, with `--long` 500]
     #[arg(long, value_name = "N")]
     count: Option<u64>,
-    /// What the mutated objects are made from: 1
+    /// The seed of the mutated objects [default: 1]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Use this binary in place of building one
+    /// Use this binary instead of building one
     #[arg(long, value_name = "PATH")]
     kubist: Option<PathBuf>,
     /// Only the parts whose name contains this (`kubectl 1.33`, `client-go`, `differential`,
@@ -53,7 +53,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// What was asked for, or else what is usual in a run of this length.
+    /// Returns the option, or the default for a run of this length.
     fn number(&self, asked: Option<u64>, usual: u64, long: u64) -> u64 {
         asked.unwrap_or(if self.long { long } else { usual })
     }
@@ -63,9 +63,9 @@ impl Options {
     }
 }
 
-/// Runs everything that the machine has the programs for.
+/// Runs all parts whose programs are installed.
 pub(crate) fn run(options: &Options) -> Outcome {
-    // Before the server is built: that takes minutes.
+    // This comes before the build of the server, which takes minutes.
     let (kubectls, missing) = kubectl::find(options.required)?;
     let go = go_informer::is_here(options.required)?;
     let scratch = root().join("target/interop");
@@ -134,10 +134,10 @@ pub(crate) fn run(options: &Options) -> Outcome {
     report.end()
 }
 
-/// What needs Go and a server.
+/// A part that needs Go and a server.
 type GoPart = fn(bool, &std::path::Path, &std::path::Path, &mut Report) -> Outcome;
 
-/// One kubectl against a server of its own.
+/// Runs one kubectl against a server of its own.
 fn run_kubectl(
     kubectl: &Kubectl,
     long: bool,

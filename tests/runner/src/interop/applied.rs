@@ -1,13 +1,13 @@
-//! Whether the server holds what was applied, but for fields that it is listed to add or drop.
+//! Compares the server's objects with those that were applied, except for listed fields.
 
 use kubist_test_support::process::{Outcome, root};
 use serde_json::{Map, Value};
 
-/// The list in `tests/interop/server-fields.txt`.
+/// The list in `tests/interop/server-fields.txt`: fields that the server may add or drop.
 pub(super) struct ServerFields(Vec<Rule>);
 
 struct Rule {
-    /// Whether such a field may be missing, rather than be there.
+    /// Reports whether such a field may be missing instead of present.
     drops: bool,
     kind: String,
     path: String,
@@ -25,7 +25,7 @@ impl ServerFields {
         Ok(Self(rules))
     }
 
-    /// Every difference between an object as applied and as the server has it.
+    /// Returns every difference between an object as applied and as the server returns it.
     pub(super) fn differences(&self, applied: &Value, got: &Value) -> Vec<String> {
         let kind = applied["kind"].as_str().unwrap_or_default();
         let mut comparison = Comparison {
@@ -89,14 +89,14 @@ fn rule(line: &str) -> Outcome<Rule> {
     })
 }
 
-/// The path below a pod specification, if it is in one.
+/// Returns the path below a pod specification, if it is in one.
 fn pod_path<'p>(kind: &str, path: &'p str) -> Option<&'p str> {
     path.strip_prefix("spec.template.spec.")
         .or_else(|| path.strip_prefix("spec.jobTemplate.spec.template.spec."))
         .or_else(|| path.strip_prefix("spec.").filter(|_| kind == "Pod"))
 }
 
-/// Upstream writes `stringData` into `data` and forgets it.
+/// The server moves `stringData` into `data`.
 fn encode_string_data(applied: &mut Value) {
     let Some(object) = applied.as_object_mut() else {
         return;
@@ -132,7 +132,7 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
-/// A place in an object: for the rules (`a[].b`), and for people (`a[3].b`).
+/// A path in an object: for rules (`a[].b`), and for messages (`a[3].b`).
 #[derive(Default)]
 struct Place {
     rule: String,
@@ -194,7 +194,7 @@ impl Comparison<'_> {
             self.compare(applied.get(key), value, &place.key(key));
         }
         for (key, value) in applied {
-            // Null means absent, and empty lists and texts are not printed.
+            // Null means absent, and empty lists and strings are not printed.
             let nothing = value.is_null() || value == "" || value == &Value::Array(Vec::new());
             let place = place.key(key);
             if got.contains_key(key) || nothing || self.rules.drops(self.kind, &place.rule, value) {
@@ -205,7 +205,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// What was not applied is listed, or all that is in it is.
+    /// Reports whether a field that was not applied is listed, or all fields in it are.
     fn added(&mut self, got: &Value, place: &Place) {
         if self.rules.adds(self.kind, &place.rule, got) {
             return;
@@ -223,7 +223,7 @@ impl Comparison<'_> {
     }
 }
 
-/// Equal, or equal quantities: the server prints those in their shortest form.
+/// Reports whether values are equal, or equal quantities: the server prints the canonical form.
 fn same(applied: &Value, got: &Value, path: &str) -> bool {
     const QUANTITIES: [&str; 8] = [
         "limits.",
@@ -240,7 +240,7 @@ fn same(applied: &Value, got: &Value, path: &str) -> bool {
             && quantity(applied).is_some_and(|value| Some(value) == quantity(got))
 }
 
-/// A quantity in thousandths.
+/// Returns a quantity in thousandths.
 fn quantity(value: &Value) -> Option<u128> {
     const SUFFIXES: [(&str, u128); 10] = [
         ("Ki", 1 << 10),

@@ -1,5 +1,5 @@
-//! Traces of client-go, made by the Go test in `tests/interop/go/differential` and replayed on ours
-//! by the test `replay` of `tests/differential`.
+//! Traces of client-go, written by the Go test in `tests/interop/go/differential` and replayed on
+//! Kubist's types by the test `replay` of `tests/differential`.
 
 use super::report::Report;
 use crate::test_program;
@@ -7,14 +7,14 @@ use kubist_test_support::process::{self, Outcome, root};
 use std::path::Path;
 use std::process::Command;
 
-/// The name of the part, for `--only`.
+/// The part's name, for `--only`.
 pub(super) const PART: &str = "differential";
 /// Seeds for each type that is compared.
 pub(super) const SEEDS: u64 = 100;
-/// And in a long run.
+/// Seeds in a long run.
 pub(super) const SEEDS_LONG: u64 = 1_000;
 
-/// Lets client-go write traces and replays each.
+/// Runs client-go to write traces, and replays each.
 pub(super) fn run(seeds: u64, scratch: &Path, report: &mut Report) -> Outcome {
     let traces = scratch.join("traces");
     std::fs::create_dir_all(&traces)?;

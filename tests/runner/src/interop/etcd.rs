@@ -1,10 +1,9 @@
 //! The etcd engine and `kubist serve --etcd-servers` on real etcds: Debian's 3.4, and a 3.6 built
-//! from upstream's module by `tests/interop/etcd`, whose other program stands on the storage of
-//! upstream's API server. In a long run a whole kube-apiserver stands beside ours, whose build
-//! takes minutes.
+//! from upstream's module by `tests/interop/etcd`. The other program there uses the storage package
+//! of upstream's API server. A long run also builds a kube-apiserver, which takes minutes.
 //!
-//! What is checked are tests of `crates/storage-etcd`, `crates/registry` (the etcd row of the
-//! storage matrix) and `crates/kubist`, which skip where there is no etcd; here they may not.
+//! The checks are tests of `crates/storage-etcd`, `crates/registry` (the etcd row of the storage
+//! matrix) and `crates/kubist`. Without an etcd they skip; here it is required.
 
 use super::report::Report;
 use crate::fidelity;
@@ -13,17 +12,17 @@ use kubist_test_support::process::{self, Outcome, root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The name of the part, for `--only`.
+/// The part's name, for `--only`.
 pub(super) const PART: &str = "etcd";
-/// Where Debian's package puts it.
+/// The path in Debian's package.
 const PACKAGED: &str = "/usr/bin/etcd";
-/// Names the binary of 3.4 where it is elsewhere.
+/// The environment variable for another path of 3.4.
 const PACKAGED_VARIABLE: &str = "KUBIST_ETCD_3_4";
 
-/// The package of upstream's server.
+/// The package of the kube-apiserver.
 const KUBE_APISERVER: &str = "k8s.io/kubernetes/cmd/kube-apiserver";
 
-/// Debian's etcd. Its absence is an error where it is required.
+/// Returns the path of Debian's etcd. Its absence is an error if it is required.
 pub(super) fn packaged(required: bool) -> Outcome<Option<PathBuf>> {
     let named = std::env::var_os(PACKAGED_VARIABLE);
     let path = named.map_or_else(|| PathBuf::from(PACKAGED), PathBuf::from);

@@ -1,8 +1,8 @@
-//! client-go's informer and ours on one server, through churn and cut connections: both end equal
-//! to the server, and saw its history.
+//! Runs client-go's informer and Kubist's on one server, with many writes and cut connections. At
+//! the end both must equal the server.
 //!
-//! The server's own history is what an uncut watch saw. What an informer was told of an object must
-//! be a part of it, in its order; if it did not list again, nothing may lack.
+//! The reference history is that of a watch without cuts. The events that an informer reports for
+//! an object must be a subsequence of it, and complete unless the informer listed again.
 
 use super::report::Report;
 use super::server::Server;
@@ -16,15 +16,15 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-/// The name of the part, for `--only`.
+/// The part's name, for `--only`.
 pub(super) const PART: &str = "followers";
-/// Writes that are followed.
+/// Writes during a run.
 const WRITES: &str = "1500";
 
-/// What a follower saw, and what it holds at the end.
+/// The events that an informer reported, and its state at the end.
 #[derive(Deserialize)]
 struct Seen {
-    /// After this version every event was told by itself, unless it listed again.
+    /// From this version on every event was reported, unless the informer listed again.
     synced_at: String,
     relists: u64,
     history: Vec<(Kind, String, String)>,
@@ -34,15 +34,15 @@ struct Seen {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "lowercase")]
 enum Kind {
-    /// The object is in this version.
+    /// The object has this version.
     Set,
-    /// It went, in this version.
+    /// The object was deleted, at this version.
     Delete,
-    /// It went unseen; the version is older.
+    /// The object was deleted, which a relist detected; the version is the last one known.
     Gone,
 }
 
-/// What happened to one object: whether it went, and the version.
+/// The events of one object: kind and version.
 type Events = Vec<(Kind, u64)>;
 
 /// Runs both on a server of their own.
@@ -77,15 +77,15 @@ pub(super) fn run(long: bool, binary: &Path, scratch: &Path, report: &mut Report
     Ok(())
 }
 
-/// How connections are cut, and what follows from it.
+/// How connections are cut, and the expected consequences.
 struct Manner {
     name: &'static str,
     cuts: Faults,
-    /// Connections of each follower that are cut at the least; with fewer a run shows nothing.
+    /// The fewest cuts of each follower; with fewer a run proves nothing.
     cuts_min: u64,
     /// Options of the server.
     server: &'static [&'static str],
-    /// Whether followers list again: never, perhaps, or all of them.
+    /// Whether followers list again: never, perhaps, or always.
     relists: Relists,
 }
 
@@ -96,12 +96,12 @@ enum Relists {
     Surely,
 }
 
-/// Whether a follower may be told the version again that it was told last.
+/// Whether a follower may report the last version of an object again.
 #[derive(Clone, Copy, PartialEq)]
 enum Repeats {
     Never,
-    /// client-go's: what a further list holds unchanged goes to every handler that is due a
-    /// resync, which without a resync period is each of them.
+    /// client-go: a relist reports unchanged objects to every handler that is due a resync; without
+    /// a resync period, that is every handler.
     AfterLists,
 }
 
@@ -120,7 +120,7 @@ const MANNERS: [Manner; 3] = [
         server: &[],
         relists: Relists::Perhaps,
     },
-    // A server with a short memory.
+    // A server with a short history.
     Manner {
         name: "forgetful",
         cuts: Faults::OUTAGES,
@@ -194,7 +194,7 @@ impl Pair<'_> {
         Ok(serde_json::from_slice(&std::fs::read(self.path(who))?)?)
     }
 
-    /// A proxy, and a kubeconfig that leads through it.
+    /// Starts a proxy, and writes a kubeconfig that uses it.
     fn proxy(&self, cuts: Faults, who: &str, seed: u64) -> Outcome<(FaultProxy, PathBuf)> {
         let address: SocketAddr = self
             .server
@@ -248,7 +248,7 @@ impl Seen {
         Ok(self.synced_at.parse()?)
     }
 
-    /// The state is the server's, and the history is a part of it.
+    /// Checks that the state is the server's, and the history a subsequence of the server's.
     fn check(&self, server: &Self, truth: &BTreeMap<String, Events>, repeats: Repeats) -> Outcome {
         if self.state != server.state {
             let differs = |name: &&String| self.state.get(*name) != server.state.get(*name);
@@ -276,7 +276,7 @@ impl Seen {
     }
 }
 
-/// A history by object, after a version.
+/// Returns the events after a version, by object.
 fn by_object(history: &[(Kind, String, String)], after: u64) -> Outcome<BTreeMap<String, Events>> {
     let mut objects: BTreeMap<String, Events> = BTreeMap::new();
     for (kind, name, version) in history {
@@ -289,13 +289,12 @@ fn by_object(history: &[(Kind, String, String)], after: u64) -> Outcome<BTreeMap
     Ok(objects)
 }
 
-/// Leaves out what says again in which version an object is.
+/// Removes events that repeat the version before them.
 fn without_repeats(events: &mut Events) {
     events.dedup_by(|event, last| event.0 == Kind::Set && event == last);
 }
 
-/// Whether `seen` is what happened, each event at most once and in its order; with nothing left
-/// out after the version `complete_from`.
+/// Checks that `seen` is a subsequence of `truth`, and complete after the version `complete_from`.
 fn is_part(seen: &[(Kind, u64)], truth: &[(Kind, u64)], complete_from: Option<u64>) -> Outcome {
     let mut rest = truth.iter();
     let mut may_miss = |missed: &(Kind, u64)| match complete_from {
@@ -321,7 +320,7 @@ fn is_part(seen: &[(Kind, u64)], truth: &[(Kind, u64)], complete_from: Option<u6
     Ok(())
 }
 
-/// A program that does not outlive its run.
+/// A child process, killed on drop.
 struct Killed(Child);
 
 impl Drop for Killed {

@@ -1,4 +1,4 @@
-//! The shared informer of client-go against the server: the program in `tests/interop/go`.
+//! Tests the server with client-go's shared informer: the program in `tests/interop/go`.
 
 use super::report::Report;
 use super::server::Server;
@@ -7,11 +7,11 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Random writes before the informer starts, so that its first list has something in it.
+/// Random writes before the informer starts, so that its first list is not empty.
 const BEFORE: u32 = 200;
-/// Random writes that it follows.
+/// Random writes while it runs.
 const FOLLOWED: u32 = 2_000;
-/// And in a long run.
+/// Random writes in a long run.
 const FOLLOWED_LONG: u32 = 20_000;
 
 /// Kind, content type and protocol of each run.
@@ -23,7 +23,7 @@ const RUNS: [(&str, &str, &str); 5] = [
     ("configmaps", "protobuf", "h2"),
 ];
 
-/// Whether there is a Go to build the program with. Its absence is an error where it is required.
+/// Reports whether Go is installed. Its absence is an error if it is required.
 pub(super) fn is_here(required: bool) -> Outcome<bool> {
     if let Ok(output) = Command::new("go").arg("version").output()
         && output.status.success()
@@ -36,7 +36,7 @@ pub(super) fn is_here(required: bool) -> Outcome<bool> {
     Ok(false)
 }
 
-/// Builds the program and runs it in each way.
+/// Builds the program and makes each run.
 pub(super) fn run(long: bool, binary: &Path, scratch: &Path, report: &mut Report) -> Outcome {
     let program = scratch.join("informer");
     let mut build = Command::new("go");

@@ -1,7 +1,6 @@
-//! kube and k8s-openapi on our crates: the program in `tests/interop/kube`.
+//! Tests kube and k8s-openapi with Kubist's crates: the program in `tests/interop/kube`.
 //!
-//! It has a workspace and a target folder of its own, so that nothing else is built with the
-//! features that it turns on.
+//! It has its own workspace and target folder, so that its features affect no other build.
 
 use super::report::Report;
 use super::server::Server;
@@ -12,7 +11,7 @@ use std::process::Command;
 /// The part's name.
 pub(super) const PART: &str = "kube-rs";
 
-/// What the program can check, and what that is.
+/// The checks of the program, and their descriptions.
 const CHECKS: [(&str, &str); 5] = [
     (
         "k8s-openapi",

@@ -1,4 +1,4 @@
-//! Finding kubectl in several versions, and running it.
+//! Finds kubectl in several versions, and runs it.
 
 use super::server::Server;
 use kubist_test_support::process::Outcome;
@@ -9,13 +9,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-/// The minor versions of Kubernetes 1 that are tried.
+/// The minor versions of Kubernetes 1 to test with.
 const MINORS: [u32; 7] = [27, 28, 29, 30, 31, 32, 33];
-/// Which of them runs all steps, and must be there where kubectl is required.
+/// The one that runs all steps, and is required if any is.
 const FULL: u32 = 33;
-/// Seconds that one call may take.
+/// The time limit for one call, in seconds.
 const SECONDS_MAX: &str = "120";
-/// Lines of a watch that may wait to be read.
+/// The most unread lines of a watch.
 const LINES_MAX: usize = 1_000;
 
 /// A kubectl on this machine.
@@ -24,8 +24,9 @@ pub(super) struct Kubectl {
     path: PathBuf,
 }
 
-/// All that there are: `kubectl.1.N` in `KUBIST_KUBECTL_DIR` or beside the `kubectl` on PATH, and
-/// that one. Those that are missing come second; the one that runs all steps may be required.
+/// Returns all versions that are installed: `kubectl.1.N` in `KUBIST_KUBECTL_DIR` or beside the
+/// `kubectl` on PATH, and that one. The second list has the missing ones. The version that runs all
+/// steps may be required.
 pub(super) fn find(required: bool) -> Outcome<(Vec<Kubectl>, Vec<String>)> {
     let on_path = std::env::var_os("PATH").and_then(|paths| {
         std::env::split_paths(&paths)
@@ -78,7 +79,7 @@ fn find_in(
     Ok((found, missing))
 }
 
-/// What a kubectl says of itself.
+/// Returns the minor version that a kubectl reports.
 fn minor_of(path: &Path) -> Outcome<u32> {
     let output = Command::new(path)
         .args(["version", "--client", "-o", "json"])
@@ -106,7 +107,7 @@ impl Kubectl {
         self.minor == FULL
     }
 
-    /// It, against a server, with a home folder of its own.
+    /// Returns a shell for a server, with a home folder of its own.
     pub(super) fn shell(&self, server: &Server, home: &Path) -> Shell {
         Shell {
             path: self.path.clone(),
@@ -125,12 +126,13 @@ pub(super) struct Shell {
 }
 
 impl Shell {
-    /// What the words, split at spaces, print; fails when kubectl fails.
+    /// Runs kubectl with these words, split at spaces, and returns its output; fails when kubectl
+    /// fails.
     pub(super) fn run(&self, words: &str) -> Outcome<String> {
         self.run_arguments(&words.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// As [`Self::run`], for arguments with spaces in them.
+    /// Does what [`Self::run`] does, for arguments with spaces.
     pub(super) fn run_arguments(&self, arguments: &[&str]) -> Outcome<String> {
         let output = self.command(arguments).output()?;
         if output.status.success() {
@@ -146,7 +148,7 @@ impl Shell {
         .into())
     }
 
-    /// Fails unless kubectl fails and says this.
+    /// Fails unless kubectl fails with this message.
     pub(super) fn refuse(&self, words: &str, message: &str) -> Outcome {
         match self.run(words) {
             Ok(printed) => Err(format!("kubectl {words} succeeded: {printed}").into()),
@@ -155,7 +157,7 @@ impl Shell {
         }
     }
 
-    /// Fails unless what is printed contains all of these.
+    /// Fails unless the output contains all of these.
     pub(super) fn print(&self, words: &str, expected: &[&str]) -> Outcome {
         let printed = self.run(words)?;
         for text in expected {
@@ -166,7 +168,7 @@ impl Shell {
         Ok(())
     }
 
-    /// Fails unless exactly this is printed.
+    /// Fails unless the output is exactly this.
     pub(super) fn print_exactly(&self, words: &str, expected: &str) -> Outcome {
         let printed = self.run(words)?;
         if printed.trim_end() == expected {
@@ -175,7 +177,7 @@ impl Shell {
         Err(format!("kubectl {words}: expected {expected:?}, got {printed:?}").into())
     }
 
-    /// What `kubectl get ... -o json` prints.
+    /// Returns the output of `kubectl get ... -o json`.
     pub(super) fn json(&self, words: &str) -> Outcome<Value> {
         Ok(serde_json::from_str(
             &self.run(&format!("{words} -o json"))?,
@@ -189,7 +191,7 @@ impl Shell {
         Ok(path.to_string_lossy().into_owned())
     }
 
-    /// Starts a command that goes on until it is dropped.
+    /// Starts a command that runs until it is dropped.
     pub(super) fn follow(&self, words: &str) -> Outcome<Followed> {
         let mut command = self.command(&words.split_whitespace().collect::<Vec<_>>());
         let mut child = command.stdout(Stdio::piped()).spawn()?;
@@ -228,7 +230,7 @@ impl Shell {
     }
 }
 
-/// The output of a command that runs on.
+/// The output of a running command.
 pub(super) struct Followed {
     child: Child,
     lines: Receiver<String>,
@@ -236,7 +238,7 @@ pub(super) struct Followed {
 }
 
 impl Followed {
-    /// Waits for a line of these words.
+    /// Waits for a line with these words.
     pub(super) fn until(&mut self, words: &[&str]) -> Outcome {
         loop {
             let Ok(line) = self.lines.recv_timeout(Duration::from_secs(15)) else {

@@ -1,17 +1,17 @@
-//! The manifests that are applied: the project's own, and larger ones beside it where they are.
+//! The manifests that are applied: the project's own, and optional larger ones.
 
 use kubist_test_support::process::{Outcome, root};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A folder of manifests.
+/// An application: a folder of manifests.
 pub(super) struct Application {
-    /// What failures call it.
+    /// Its name in messages.
     pub(super) name: &'static str,
-    /// The namespace it goes into, where its objects do not say.
+    /// The namespace for objects that name none.
     pub(super) namespace: Option<&'static str>,
     files: Vec<PathBuf>,
-    /// Namespaces that must be there.
+    /// The namespaces that it needs.
     pub(super) namespaces: Vec<String>,
 }
 
@@ -24,7 +24,7 @@ pub(super) fn own() -> Outcome<Vec<Application>> {
         .collect()
 }
 
-/// Whether the larger ones of [`shared`] are here.
+/// Reports whether the larger ones of [`shared`] are there.
 pub(super) fn has_shared() -> bool {
     shared_folder().is_dir()
 }
@@ -34,7 +34,7 @@ pub(super) fn shared() -> Outcome<Vec<Application>> {
     [
         ("guestbook", Some("shared-guestbook")),
         ("microservices-demo", Some("shared-microservices")),
-        // Its objects lie in several namespaces, and all say in which.
+        // Its objects are in several namespaces, and all name theirs.
         ("kube-prometheus", None),
     ]
     .into_iter()
@@ -88,7 +88,7 @@ fn application(
 }
 
 impl Application {
-    /// Its objects, in the order in which kubectl takes them.
+    /// Returns its objects, in the order in which kubectl applies them.
     pub(super) fn objects(&self) -> Outcome<Vec<Value>> {
         let mut objects = Vec::new();
         for path in &self.files {
@@ -97,8 +97,8 @@ impl Application {
         Ok(objects)
     }
 
-    /// Writes its manifests into a folder of their own below `home`, which commands can name in
-    /// place of every file, and returns that folder.
+    /// Writes its manifests into a folder below `home`, so that commands can name one folder, and
+    /// returns it.
     pub(super) fn stage(&self, home: &Path) -> Outcome<PathBuf> {
         let folder = home.join("manifests").join(self.name);
         std::fs::create_dir_all(&folder)?;
@@ -110,20 +110,20 @@ impl Application {
     }
 }
 
-/// Whether an object is of a kind that is not built in.
+/// Reports whether an object is of a custom resource.
 fn is_custom(object: &Value) -> bool {
     object["apiVersion"]
         .as_str()
         .is_some_and(|it| it.starts_with("monitoring.coreos.com/"))
 }
 
-/// The objects of a YAML file, those in lists one by one.
+/// Returns the objects of a YAML file, with lists flattened.
 fn documents(path: &Path) -> Outcome<Vec<Value>> {
     objects(&std::fs::read_to_string(path)?)
         .map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
-/// The objects of a YAML text, those in lists one by one.
+/// Returns the objects of a YAML text, with lists flattened.
 pub(super) fn objects(text: &str) -> Outcome<Vec<Value>> {
     let mut objects = Vec::new();
     for document in serde_saphyr::from_multiple::<Value>(text)? {

@@ -1,9 +1,9 @@
-//! What passed and what did not.
+//! The results of a run.
 
 use kubist_test_support::process::Outcome;
 use std::time::Instant;
 
-/// Characters of a failure that are shown: enough for its cause, not for whole objects.
+/// The most characters of a failure that are shown.
 const SHOWN_MAX: usize = 600;
 
 /// Counts steps and keeps the failures for the end.
@@ -31,7 +31,7 @@ impl Report {
         Ok(())
     }
 
-    /// Runs a part if its program `is_here`, and notes else that it is missing.
+    /// Runs a part if its program `is_here`, and otherwise records that it is missing.
     pub(super) fn part_if(
         &mut self,
         is_here: bool,
@@ -45,12 +45,12 @@ impl Report {
         Ok(())
     }
 
-    /// Notes a part for which the machine lacks the program.
+    /// Records a part whose program is not installed.
     pub(super) fn missing(&mut self, name: &str) {
         self.parts.push(format!("{name}: not run, not here"));
     }
 
-    /// Runs one step. A failure is noted, and the next step runs.
+    /// Runs one step. A failure is recorded, and the run continues.
     pub(super) fn step(&mut self, name: &str, step: impl FnOnce() -> Outcome) {
         let start = now();
         let end = step();
@@ -68,7 +68,7 @@ impl Report {
         }
     }
 
-    /// Fails if a step did, or if there was none.
+    /// Fails if a step failed, or if there was none.
     pub(super) fn end(self) -> Outcome {
         let failed = self.failures.len();
         println!();

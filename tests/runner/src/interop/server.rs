@@ -1,4 +1,4 @@
-//! A `kubist serve` of our own: started, awaited, stopped.
+//! A `kubist serve` process: started, awaited, stopped.
 
 use kubist_test_support::process::{self, Outcome};
 use std::io::{BufRead, BufReader, Read};
@@ -7,12 +7,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
-/// How long the server may take until it answers.
+/// The time limit for the server to become ready.
 const READY_LIMIT: Duration = Duration::from_secs(20);
-/// How long it may take to end after SIGTERM.
+/// The time limit for the server to exit after SIGTERM.
 const STOP_LIMIT: Duration = Duration::from_secs(10);
 
-/// The binary: the one given, or a release build of the workspace's.
+/// Returns the given binary, or builds the workspace's in release mode.
 pub(crate) fn binary(given: Option<&Path>) -> Outcome<PathBuf> {
     if let Some(path) = given {
         return Ok(std::fs::canonicalize(path)?);
@@ -28,7 +28,7 @@ pub(crate) fn binary(given: Option<&Path>) -> Outcome<PathBuf> {
             "kubist",
         ],
     )?;
-    // This program stands in TARGET/debug.
+    // This program is in TARGET/debug.
     let own = std::env::current_exe()?;
     let target = own
         .parent()
@@ -41,11 +41,11 @@ pub(crate) fn binary(given: Option<&Path>) -> Outcome<PathBuf> {
 pub(crate) struct Server {
     child: Child,
     ended: Receiver<()>,
-    /// Where its admin's kubeconfig lies.
+    /// The path of its administrator's kubeconfig.
     pub(crate) kubeconfig: PathBuf,
     /// `https://ADDR`.
     pub(crate) url: String,
-    /// What it says it took to start.
+    /// The start-up time that it reports.
     pub(crate) start: String,
 }
 
@@ -65,7 +65,7 @@ impl Server {
         let (end, ended) = sync_channel(1);
         std::thread::spawn(move || {
             let mut line = String::new();
-            // The receivers may be gone; then nobody wants to know.
+            // The receivers may have been dropped.
             lines.read_line(&mut line).ok();
             ready.send(line).ok();
             lines.read_to_end(&mut Vec::new()).ok();
@@ -91,12 +91,12 @@ impl Server {
         Ok(server)
     }
 
-    /// Its process.
+    /// Returns its process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Asks it to end, and fails unless it does so cleanly and in time.
+    /// Sends SIGTERM; fails unless the server exits successfully and in time.
     pub(crate) fn stop(mut self) -> Outcome {
         let id = self.child.id().to_string();
         let asked = Command::new("kill").args(["-TERM", &id]).status()?;

@@ -1,4 +1,4 @@
-//! What every kubectl is taken through, in order: later steps stand on what earlier ones made.
+//! The steps for every kubectl, in order: later ones depend on earlier ones.
 
 mod applications;
 mod custom;
@@ -11,10 +11,10 @@ use super::kubectl::Shell;
 use super::manifests;
 use kubist_test_support::process::Outcome;
 
-/// A step: passes, or says what it found.
+/// A step; its error describes the failure.
 pub(super) type Step = fn(&Shell) -> Outcome;
 
-/// The steps with their names; `full` adds those that one version is enough for.
+/// Returns the steps with their names; `full` adds those that one version suffices for.
 pub(super) fn all(full: bool) -> Vec<(&'static str, Step)> {
     let mut steps = SHORT.to_vec();
     if full {

@@ -1,11 +1,11 @@
-//! Whether discovery and tables say what upstream's do. The facts come from the schema.
+//! Compares discovery and tables with upstream's, which the schema lists.
 
 use super::kubectl::Shell;
 use super::schema::{self, GroupVersion, Resource};
 use kubist_test_support::process::Outcome;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// `v1` or `apps/v1`.
+/// Returns `v1` or `apps/v1`.
 fn group_version(group: &str, version: &str) -> String {
     if group.is_empty() {
         version.to_owned()
@@ -14,17 +14,17 @@ fn group_version(group: &str, version: &str) -> String {
     }
 }
 
-/// Whether upstream serves a version without being told to: the stable ones.
+/// Reports whether upstream serves a version by default: the stable ones.
 fn is_stable(version: &str) -> bool {
     !version.contains("alpha") && !version.contains("beta")
 }
 
-/// `api-versions` and `api-resources` list what upstream serves by default.
+/// Checks that `api-versions` and `api-resources` list what upstream serves by default.
 pub(super) fn discovery(shell: &Shell) -> Outcome {
     let schema = schema::read()?;
     let mut versions = BTreeSet::new();
     let mut rows = BTreeSet::new();
-    // A resource that only another version than the preferred has is listed with that.
+    // A resource that the preferred version lacks is listed with another version.
     let mut others = BTreeSet::new();
     for group in &schema.groups {
         let stable = |it: &&GroupVersion| it.served && is_stable(&it.version);
@@ -52,7 +52,7 @@ pub(super) fn discovery(shell: &Shell) -> Outcome {
     same("api-resources", &rows, &printed)
 }
 
-/// A line of `api-resources`.
+/// Returns a line of `api-resources`.
 fn row(resource: &Resource, group_version: &str) -> String {
     let names = resource.short_names.join(",");
     let names = if names.is_empty() {
@@ -78,8 +78,8 @@ fn same(what: &str, expected: &BTreeSet<String>, got: &BTreeSet<String>) -> Outc
     Err(format!("{what}: missing {missing:?}, not upstream's {extra:?}").into())
 }
 
-/// The tables of these resources, `RESOURCE` or `RESOURCE.GROUP`, have upstream's columns. Each
-/// must have an object in the namespace, since kubectl prints nothing otherwise.
+/// Checks that the tables of these resources, `RESOURCE` or `RESOURCE.GROUP`, have upstream's
+/// columns. Each needs an object in the namespace; otherwise kubectl prints no table.
 pub(super) fn columns(shell: &Shell, namespace: &str, resources: &[&str]) -> Outcome {
     let schema = schema::read()?;
     let mut served: BTreeMap<&str, &Resource> = BTreeMap::new();
@@ -121,7 +121,7 @@ pub(super) fn columns(shell: &Shell, namespace: &str, resources: &[&str]) -> Out
     }
 }
 
-/// The names of a printed table's columns, which stand three spaces apart.
+/// Returns the column names of a printed table, which are three spaces apart.
 fn header(printed: &str) -> Vec<String> {
     let first = printed.lines().next().unwrap_or_default();
     first

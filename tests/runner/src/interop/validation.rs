@@ -1,9 +1,9 @@
-//! Mutated objects of every kind, under our defaults and checks and under upstream's own, which the
-//! program in `tests/interop/validation` has as a library. The test `upstream` of
-//! `tests/validation` makes the objects and compares.
+//! Compares Kubist's defaults and validation with upstream's on mutated objects of every kind. The
+//! program in `tests/interop/validation` links upstream's as a library. The test `upstream` of
+//! `tests/validation` generates the objects and compares.
 //!
-//! The program builds in half a minute where Go's build cache is warm, and in a few where it is
-//! not; the comparison itself takes seconds.
+//! The program builds in half a minute with a warm Go build cache, and in a few minutes without;
+//! the comparison takes seconds.
 
 use super::report::Report;
 use crate::test_program;
@@ -11,7 +11,7 @@ use kubist_test_support::process::{self, Outcome, root};
 use std::path::Path;
 use std::process::Command;
 
-/// The name of the part, for `--only`.
+/// The part's name, for `--only`.
 pub(super) const PART: &str = "validation";
 /// The tests that compare.
 const TESTS: [&str; 2] = [
@@ -20,12 +20,12 @@ const TESTS: [&str; 2] = [
 ];
 /// Mutated objects of each kind.
 pub(super) const COUNT: u64 = 25;
-/// And in a long run.
+/// Mutated objects in a long run.
 pub(super) const COUNT_LONG: u64 = 500;
-/// What they are made from.
+/// The seed of the mutated objects.
 pub(super) const SEED: u64 = 1;
 
-/// Builds upstream's rules and holds ours against them.
+/// Builds upstream's rules and compares.
 pub(super) fn run(count: u64, seed: u64, scratch: &Path, report: &mut Report) -> Outcome {
     let program = scratch.join("validation");
     let mut is_built = false;

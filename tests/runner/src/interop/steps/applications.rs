@@ -6,9 +6,8 @@ use crate::interop::manifests::{self, Application};
 use kubist_test_support::process::Outcome;
 use std::collections::BTreeSet;
 
-/// Objects that kubectl patches at every apply, whatever the server: a claim template is compared
-/// whole, with what servers add to it; the selector of a budget is replaced; `stringData` is never
-/// there to compare with.
+/// Objects that kubectl patches at every apply, on any server: a claim template is compared as a
+/// whole, with server defaults; the selector of a budget is replaced; `stringData` is never stored.
 const PATCHED_FOR_EVER: [&str; 3] = [
     "statefulset.apps/session",
     "poddisruptionbudget.policy/session",
@@ -20,13 +19,13 @@ pub(super) fn apply(shell: &Shell) -> Outcome {
     each(&manifests::own()?, |it| apply_one(shell, it, true))
 }
 
-/// They are held as they were applied.
+/// Checks that the server has them as applied.
 pub(super) fn held(shell: &Shell) -> Outcome {
     let fields = ServerFields::read()?;
     each(&manifests::own()?, |it| held_one(shell, &fields, it))
 }
 
-/// The larger ones, where they are, from `apply` to `get -o yaml`.
+/// Runs the larger ones, if there are any, from `apply` to `get -o yaml`.
 pub(super) fn shared(shell: &Shell) -> Outcome {
     let fields = ServerFields::read()?;
     each(&manifests::shared()?, |application| {
@@ -35,14 +34,14 @@ pub(super) fn shared(shell: &Shell) -> Outcome {
                 shell.run(&format!("create namespace {namespace}"))?;
             }
         }
-        // Their authors write quantities and strategies in forms that kubectl finds to differ from
-        // the stored ones for ever, so the second apply may send patches; none may change anything.
+        // kubectl always finds the authors' forms of quantities and strategies to differ from the
+        // stored ones, so the second apply may send patches; none may change anything.
         apply_one(shell, application, false)?;
         held_one(shell, &fields, application)
     })
 }
 
-/// Goes over all applications, and then fails if one of them did.
+/// Runs this for all applications, and then fails if one of them failed.
 fn each(all: &[Application], step: impl Fn(&Application) -> Outcome) -> Outcome {
     let failures: Vec<String> = all
         .iter()
@@ -94,8 +93,8 @@ fn apply_one(shell: &Shell, application: &Application, strict: bool) -> Outcome 
     .into())
 }
 
-/// Kind, name and version of each object, where nobody but kubectl writes it; the status of a
-/// Deployment has a controller, so that its generation stands for its version.
+/// Returns kind, name and version of each object that only kubectl writes; the status of a
+/// Deployment has a controller, so its generation stands in for its version.
 fn versions(shell: &Shell, application: &Application) -> Outcome<BTreeSet<String>> {
     let list = shell.json(&format!("get {}", arguments(shell, application)?))?;
     let items = list["items"].as_array().ok_or("get gives no list")?;
@@ -135,7 +134,7 @@ fn held_one(shell: &Shell, fields: &ServerFields, application: &Application) -> 
     .into())
 }
 
-/// What names an application to kubectl.
+/// Returns kubectl's arguments for an application.
 fn arguments(shell: &Shell, application: &Application) -> Outcome<String> {
     let folder = application.stage(&shell.home)?;
     let namespace = application.namespace.map(|it| format!("-n {it} "));

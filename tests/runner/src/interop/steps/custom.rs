@@ -1,10 +1,10 @@
-//! Custom resources as kubectl explains them: what it prints for a kube-apiserver, but for our
-//! words about what every object has.
+//! Custom resources in `kubectl explain`: what it prints for a kube-apiserver, except for Kubist's
+//! descriptions of common fields.
 
 use crate::interop::kubectl::Shell;
 use kubist_test_support::process::Outcome;
 
-/// One version whose fields are described, and one that says nothing of any.
+/// A definition with a version whose fields have descriptions, and one without.
 const DEFINITIONS: &str = "\
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

@@ -1,10 +1,10 @@
-//! Reading: the server itself, discovery, documentation, tables, descriptions, selections, watches.
+//! Reads: the server itself, discovery, documentation, tables, descriptions, selectors, watches.
 
 use crate::interop::kubectl::Shell;
 use crate::interop::tables;
 use kubist_test_support::process::Outcome;
 
-/// Kinds that the namespace `platform` has an object of, and cluster-scoped ones.
+/// Kinds with an object in the namespace `platform`, and cluster-scoped ones.
 const PLATFORM: [&str; 27] = [
     "clusterroles",
     "clusterrolebindings",

@@ -1,4 +1,4 @@
-//! Commands that make objects from typed values: protobuf bodies from 1.32 on.
+//! Commands that create objects from typed values; their bodies are protobuf from 1.32 on.
 
 use crate::interop::kubectl::Shell;
 use kubist_test_support::process::Outcome;

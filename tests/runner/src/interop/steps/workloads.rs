@@ -1,4 +1,4 @@
-//! Workloads with the sample controllers behind them: roll-outs, scale, images, deletion.
+//! Workloads with the sample controllers: rollouts, scale, images, deletion.
 
 use crate::interop::kubectl::Shell;
 use kubist_test_support::process::Outcome;
@@ -54,7 +54,7 @@ pub(super) fn scale(shell: &Shell) -> Outcome {
         &format!("get {frontend} -o jsonpath={{.spec.replicas}}"),
         "2",
     )?;
-    // Nobody reconciles this one; its scale is a subresource all the same.
+    // Nothing reconciles this one; it has a scale subresource all the same.
     shell.run("scale statefulset/session -n shop --replicas=3")?;
     shell.print_exactly(
         "get statefulset session -n shop -o jsonpath={.spec.replicas}",
@@ -85,7 +85,7 @@ pub(super) fn new_image(shell: &Shell) -> Outcome {
         &format!("rollout status {frontend} --timeout=60s"),
         &["successfully"],
     )?;
-    // The image, the variable and the restart each made one.
+    // The image, the variable and the restart each created one.
     let history = shell.run(&format!("rollout history {frontend}"))?;
     let revisions = history
         .lines()

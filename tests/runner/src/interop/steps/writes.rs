@@ -1,11 +1,11 @@
-//! Changing what is there: labels, patches of each type, replacement, refusals.
+//! Writes: labels, patches of each type, replacement, rejected requests.
 
 use crate::interop::kubectl::Shell;
 use kubist_test_support::process::Outcome;
 
 const IMAGE: &str = "{.spec.template.spec.containers[0].image}";
 
-/// Fails unless a JSON path of an object gives this.
+/// Fails unless a JSON path of an object has this value.
 fn value(shell: &Shell, object: &str, path: &str, expected: &str) -> Outcome {
     shell.print_exactly(&format!("get {object} -o jsonpath={path}"), expected)
 }
@@ -118,7 +118,7 @@ pub(super) fn patch(shell: &Shell) -> Outcome {
     let remove = r#"[{"op":"remove","path":"/nothing"}]"#;
     match patch("json", remove) {
         Ok(printed) => Err(format!("removing what is not there succeeded: {printed}").into()),
-        // Which text it is depends on the version of kubectl and on the causes in the Status.
+        // The text depends on the version of kubectl and on the causes in the Status.
         Err(error) if error.to_string().contains("rejected our request") => Ok(()),
         Err(error) if error.to_string().contains("nonexistent key") => Ok(()),
         Err(error) if error.to_string().contains("Unable to remove") => Ok(()),
@@ -176,7 +176,7 @@ pub(super) fn apply_changed(shell: &Shell) -> Outcome {
     let one = "        - {name: B, value: \"3\"}\n";
     let file = shell.file("changing.yaml", &manifest(two))?;
     shell.run(&format!("apply -f {file}"))?;
-    // Somebody else's field survives an apply that does not name it.
+    // Another manager's field survives an apply that does not name it.
     shell.run("scale deployment changing --replicas=2")?;
     shell.run("annotate deployment changing example.com/other=kept")?;
     let file = shell.file("changing.yaml", &manifest(one))?;
@@ -219,7 +219,7 @@ pub(super) fn patch_subresource(shell: &Shell) -> Outcome {
     };
     patch("scale", r#"{"spec": {"replicas": 2}}"#)?;
     value(shell, "deployment mail -n shop", "{.spec.replicas}", "2")?;
-    // The status subresource takes the status and nothing else.
+    // The status subresource changes the status only.
     let spec_and_status = r#"{"spec": {"replicas": 9}, "status": {"collisionCount": 3}}"#;
     patch("status", spec_and_status)?;
     value(shell, "deployment mail -n shop", "{.spec.replicas}", "2")?;
