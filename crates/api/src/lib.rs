@@ -1,8 +1,8 @@
 //! The built-in Kubernetes API types, generated from the API schema.
 //!
 //! The structs have the field names of the API in snake case. A Go value is a plain field whose
-//! zero value means absent; a Go pointer is an `Option`. The documentation of a field states whether
-//! it is required, its values and default, and how lists are merged. All types implement serde for
+//! zero value means absent; a Go pointer is an `Option`. The documentation of a field states if it
+//! is required, its values and default, and how lists are merged. All types implement serde for
 //! JSON, and protobuf, byte-exact with upstream, through
 //! [`Wire`](kubist_apimachinery::wire::Wire).
 //!

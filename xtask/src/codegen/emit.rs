@@ -149,7 +149,7 @@ fn emit_row(
             rules.push_str(rule);
         }
     }
-    rest.push(rules);
+    rest.extend(Some(rules).filter(|it| !it.is_empty()));
     rest.extend(field.merge.iter().map(|it| format!(".with_merge({it})")));
     rest.extend(field.list.iter().map(|it| format!(".with_list({it})")));
     let mut lines = vec![first];

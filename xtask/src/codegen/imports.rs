@@ -33,8 +33,8 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Returns the imports of a file. `home` gives the sibling file of a struct that is in another file
-/// of the same module.
+/// Returns the imports of a file. `home` gives the sibling file of a struct that is in another
+/// file of the same module.
 pub(crate) fn imports(
     structs: &[&Struct],
     body: &str,
