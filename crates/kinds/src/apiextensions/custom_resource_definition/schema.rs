@@ -246,7 +246,7 @@ fn unknown(schema: &JSONSchemaProps) -> [(bool, &'static str, &'static str); 9] 
             "type cannot be set to null, use nullable as an alternative",
         ),
         (
-            items.is_some_and(|it| !it.j_son_schemas.is_empty()),
+            items.is_some_and(|it| !it.json_schemas.is_empty()),
             "items",
             "items must be a schema object and not an array",
         ),
