@@ -1,12 +1,11 @@
 //! A cluster entry as server, trust and proxy of a transport.
 
-use kubist_transport::{Config, Verify};
-
 use crate::environment::Environment;
 use crate::error::KubeconfigError;
 use crate::kubeconfig::NamedCluster;
 use crate::proxy;
 use crate::select::Entry;
+use kubist_transport::{Config, Verify};
 
 impl NamedCluster {
     pub(crate) fn entry(&self) -> Entry<'_> {

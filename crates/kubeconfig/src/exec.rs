@@ -1,12 +1,11 @@
 //! An `exec` entry as a plugin of a transport.
 
-use base64::Engine as _;
-use kubist_transport::{ExecApiVersion, ExecPlugin, InteractiveMode};
-use serde_json::{Map, Value};
-
 use crate::error::KubeconfigError;
 use crate::kubeconfig::{Exec, NamedCluster};
 use crate::select::Entry;
+use base64::Engine as _;
+use kubist_transport::{ExecApiVersion, ExecPlugin, InteractiveMode};
+use serde_json::{Map, Value};
 
 /// Extension of a cluster that is handed to plugins.
 const CLUSTER_CONFIG: &str = "client.authentication.k8s.io/exec";

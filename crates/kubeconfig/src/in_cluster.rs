@@ -1,12 +1,10 @@
 //! The configuration of a Pod: its service account's files and two variables.
 
-use std::net::IpAddr;
-
-use kubist_transport::{Auth, Config, Pem, Verify};
-
 use crate::environment::Environment;
 use crate::error::KubeconfigError;
 use crate::select::ClientConfig;
+use kubist_transport::{Auth, Config, Pem, Verify};
+use std::net::IpAddr;
 
 /// Configuration for the cluster that this process runs in. Token and authority stay files: the
 /// kubelet replaces them, and the transport reads them again.

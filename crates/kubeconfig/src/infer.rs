@@ -1,12 +1,11 @@
 //! Where the configuration is: files, and then the Pod that we run in.
 
-use std::path::{Path, PathBuf};
-
 use crate::environment::Environment;
 use crate::error::KubeconfigError;
 use crate::in_cluster::in_cluster;
 use crate::kubeconfig::Kubeconfig;
 use crate::select::{ClientConfig, Selection};
+use std::path::{Path, PathBuf};
 
 /// What a program's flags say.
 #[derive(Debug, Clone, Default)]

@@ -3,15 +3,13 @@
 //! Fields are upstream's; an absent one, a `null` and an empty one are the same. Fields that are
 //! not known are ignored, as kubectl does. What the entries mean is in `select`.
 
+use crate::error::KubeconfigError;
+use kubist_transport::Secret;
+use serde::{Deserialize, Deserializer};
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use kubist_transport::Secret;
-use serde::{Deserialize, Deserializer};
-
-use crate::error::KubeconfigError;
 
 /// Longest file that is read, in bytes. Real ones with hundreds of clusters stay below 2 MiB.
 const FILE_MAX: u64 = 16 << 20;

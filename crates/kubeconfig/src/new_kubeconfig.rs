@@ -3,15 +3,13 @@
 //! For a server that tells its users how to reach it. Certificates and keys are embedded, so the
 //! file can be moved; it is made readable by its owner only.
 
+use crate::error::KubeconfigError;
+use base64::Engine as _;
 use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
-
-use base64::Engine as _;
-
-use crate::error::KubeconfigError;
 
 /// What to write.
 #[derive(Debug, Clone)]

@@ -3,11 +3,9 @@
 //! `HTTPS_PROXY` for `https` servers, `HTTP_PROXY` for the others; `NO_PROXY` and loopback
 //! addresses go direct. A value that is no proxy URL counts as none.
 
-use std::net::IpAddr;
-
-use kubist_transport::{Config, Proxy};
-
 use crate::environment::Environment;
+use kubist_transport::{Config, Proxy};
+use std::net::IpAddr;
 
 pub(crate) fn from_environment(config: &Config, environment: &Environment) -> Option<Proxy> {
     let either = |upper, lower| environment.text(upper).or_else(|| environment.text(lower));

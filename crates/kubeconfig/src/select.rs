@@ -1,15 +1,13 @@
 //! From names to a configuration: context, cluster, user, namespace.
 
-use std::path::{Path, PathBuf};
-
-use base64::Engine as _;
-use kubist_transport::{Config, Pem};
-
 use crate::cluster;
 use crate::environment::Environment;
 use crate::error::KubeconfigError;
 use crate::kubeconfig::{Context, Kubeconfig};
 use crate::user;
+use base64::Engine as _;
+use kubist_transport::{Config, Pem};
+use std::path::{Path, PathBuf};
 
 /// Which parts of a kubeconfig to use; `None` leaves it to the file.
 #[derive(Debug, Clone, Default)]

@@ -8,13 +8,12 @@ mod exec;
 mod exec_source;
 mod token_file;
 
+use base64::Engine as _;
+use http::HeaderValue;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-
-use base64::Engine as _;
-use http::HeaderValue;
 
 pub use self::exec::{ExecApiVersion, ExecPlugin, InteractiveMode};
 use self::exec_source::ExecSource;

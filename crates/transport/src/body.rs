@@ -3,13 +3,12 @@
 //! Nearly always complete in memory, which is what lets a request be sent again; a streamed body
 //! is sent once.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use http_body_util::combinators::UnsyncBoxBody;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 

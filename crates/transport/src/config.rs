@@ -4,13 +4,11 @@
 //! has are client-go's (dial, keep-alive, ping, idle connections). Nothing here reads files or the
 //! environment: `kubist-kubeconfig` fills it.
 
-use std::time::Duration;
-
-use http::Uri;
-
 use crate::auth::Auth;
 use crate::proxy::Proxy;
 use crate::tls::TlsConfig;
+use http::Uri;
+use std::time::Duration;
 
 /// How to reach one API server, and as whom.
 #[derive(Debug, Clone)]

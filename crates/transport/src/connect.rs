@@ -11,7 +11,6 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-
 use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use self::proxy::ProxyError;

@@ -3,13 +3,12 @@
 //! An HTTP status is never an error here. Every message tells its own level; the cause is in
 //! `source()`. Errors are cheap to clone, as one failed connection fails all who waited for it.
 
-use std::io;
-use std::sync::Arc;
-use std::time::Duration;
-
 use crate::auth::AuthError;
 use crate::connect::{Endpoint, ProxyError};
 use crate::tls::TlsError;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// A third party's error, shared.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;

@@ -4,10 +4,9 @@
 //! the body. What was flushed by the server can be had at once. Output for one call is bounded: at
 //! most [`INPUT_MAX`] bytes are fed at a time, and deflate expands by 1,032 at most.
 
-use std::io::{self, Write};
-
 use bytes::{Buf, Bytes};
 use flate2::write::MultiGzDecoder;
+use std::io::{self, Write};
 
 /// Compressed bytes decoded in one step; bounds the output of a step to about 4 MiB.
 const INPUT_MAX: usize = 4 << 10;

@@ -1,10 +1,9 @@
 //! Headers that every request carries: user agent, encoding, impersonation.
 
-use http::header::{ACCEPT_ENCODING, USER_AGENT};
-use http::{HeaderMap, HeaderName, HeaderValue};
-
 use crate::config::{Config, Impersonate};
 use crate::error::ConfigError;
+use http::header::{ACCEPT_ENCODING, USER_AGENT};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// Headers that every request gets unless it has its own.
 pub(crate) fn common_headers(config: &Config) -> Result<HeaderMap, ConfigError> {

@@ -11,10 +11,9 @@ mod dial;
 mod http1;
 mod http2;
 
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
-
-use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::Instant;

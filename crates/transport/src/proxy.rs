@@ -2,11 +2,9 @@
 //!
 //! How a tunnel is made is in `connect`.
 
-use std::str::FromStr;
-
-use http::Uri;
-
 use crate::secret::Secret;
+use http::Uri;
+use std::str::FromStr;
 
 /// A proxy that forwards the connection; TLS to the server runs inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]

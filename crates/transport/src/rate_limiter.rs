@@ -4,13 +4,11 @@
 //! forward. Waiters are served in the order in which they asked. A waiter that is dropped has
 //! still used its token.
 
-use std::time::Duration;
-
-use parking_lot::Mutex;
-use tokio::time::Instant;
-
 use crate::config::RateLimit;
 use crate::error::ConfigError;
+use parking_lot::Mutex;
+use std::time::Duration;
+use tokio::time::Instant;
 
 #[derive(Debug)]
 pub(crate) struct RateLimiter {

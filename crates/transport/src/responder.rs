@@ -5,21 +5,19 @@
 //! client's stack. No connection is made, and HTTP is not spoken: requests and answers pass as they
 //! are.
 
-use std::fmt;
-use std::future::poll_fn;
-use std::pin::Pin;
-use std::sync::Arc;
-
-use bytes::Bytes;
-use http::{Request, Response};
-use http_body_util::BodyExt as _;
-use http_body_util::combinators::UnsyncBoxBody;
-
 use crate::body::Body;
 use crate::config::Config;
 use crate::connect::TcpConnector;
 use crate::error::{ConfigError, TransportError};
 use crate::transport::Transport;
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::BodyExt as _;
+use http_body_util::combinators::UnsyncBoxBody;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub(crate) type AnyBody = UnsyncBoxBody<Bytes, TransportError>;

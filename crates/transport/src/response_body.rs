@@ -3,21 +3,19 @@
 //! Holds the place on the connection until it is read to the end or dropped; decodes gzip if the
 //! transport asked for it. Reading slowly is fine: the server is told to wait, others are not.
 
+use crate::error::TransportError;
+use crate::gunzip::Gunzip;
+use crate::pool::Lease;
+use crate::responder::AnyBody;
+use bytes::{Bytes, BytesMut};
+use http_body::{Body as _, Frame, SizeHint};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-
-use bytes::{Bytes, BytesMut};
-use http_body::{Body as _, Frame, SizeHint};
-use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
-
-use crate::error::TransportError;
-use crate::gunzip::Gunzip;
-use crate::pool::Lease;
-use crate::responder::AnyBody;
 
 /// Where the bytes come from.
 pub(crate) enum Source {

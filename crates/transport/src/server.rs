@@ -1,12 +1,10 @@
 //! The server's address, and where in it a request goes.
 
-use std::sync::Arc;
-
-use http::Uri;
-use http::uri::{Authority, PathAndQuery, Scheme};
-
 use crate::connect::Endpoint;
 use crate::error::{ConfigError, TransportError};
+use http::Uri;
+use http::uri::{Authority, PathAndQuery, Scheme};
+use std::sync::Arc;
 
 pub(crate) struct Server {
     pub(crate) scheme: Scheme,

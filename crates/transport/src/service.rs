@@ -5,16 +5,14 @@
 //! can stand under a client that knows nothing of this crate. It adds nothing else: no layers, no
 //! buffer. Upgrades (exec, port-forward) do not go through it.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use bytes::Bytes;
-use http::{Request, Response};
-
 use crate::body::Body;
 use crate::error::TransportError;
 use crate::response_body::ResponseBody;
 use crate::transport::Transport;
+use bytes::Bytes;
+use http::{Request, Response};
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 /// A [`Transport`] as a tower service of requests with any body. Cheap to clone.
 ///

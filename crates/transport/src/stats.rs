@@ -3,15 +3,13 @@
 //! [`Counters`] are shared atomics; [`Stats`] is a copy of them at one moment, fields read one by
 //! one, so sums across fields may be off by what happened meanwhile.
 
+use crate::connect::Io;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
-
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-
-use crate::connect::Io;
 
 /// What a transport has done since it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

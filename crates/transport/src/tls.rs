@@ -6,20 +6,18 @@
 
 mod insecure;
 
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
+use self::insecure::AcceptAny;
+use crate::secret::Secret;
 use parking_lot::Mutex;
 use rustls::crypto::CryptoProvider;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
-
-use self::insecure::AcceptAny;
-use crate::secret::Secret;
 
 /// Files are looked at again after this time; client-go's number.
 const RELOAD_INTERVAL: Duration = Duration::from_mins(5);

@@ -4,18 +4,6 @@
 //! request has it already, leases a connection, and decides what is sent again. It does not look
 //! at answers but for a 401.
 
-use std::fmt;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-
-use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH};
-use http::uri::Scheme;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
-use hyper::body::Incoming;
-use parking_lot::Mutex;
-use tokio::time::Instant;
-
 use crate::auth::{AuthError, Credentials, Issued};
 use crate::body::Body;
 use crate::config::Config;
@@ -29,6 +17,16 @@ use crate::response_body::{ResponseBody, Source};
 use crate::server::Server;
 use crate::stats::{Counters, Stats};
 use crate::tls::TlsSource;
+use http::header::{ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, CONTENT_LENGTH};
+use http::uri::Scheme;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Uri};
+use hyper::body::Incoming;
+use parking_lot::Mutex;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::time::Instant;
 
 /// Times that a request which was never written is moved to another connection.
 const MOVES_MAX: u32 = 3;

@@ -3,20 +3,18 @@
 //! An upgrade has an HTTP/1.1 connection of its own, beside the pool's, so it neither waits for nor
 //! disturbs HTTP/2. What is spoken afterwards is the caller's business.
 
-use std::io;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-
-use http::{Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-
 use crate::body::Body;
 use crate::error::TransportError;
 use crate::pool::{Lease, Pool};
 use crate::response_body::{ResponseBody, Source};
 use crate::transport::{Transport, authorize};
+use http::{Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The server's answer to a request for an upgrade.
 #[derive(Debug)]

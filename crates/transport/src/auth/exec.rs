@@ -4,19 +4,17 @@
 //! is read here and kept by `ExecSource`. Its output, its error text and (unless it talks to a
 //! person) its time are bounded.
 
+use super::{AuthError, bearer};
+use crate::secret::Secret;
+use crate::tls::{Identity, Pem};
+use serde::Deserialize;
 use std::io::IsTerminal as _;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-
-use serde::Deserialize;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, Command};
 use tokio::time::Instant;
-
-use super::{AuthError, bearer};
-use crate::secret::Secret;
-use crate::tls::{Identity, Pem};
 
 /// Longest output that is read.
 const OUTPUT_MAX: u64 = 1 << 20;

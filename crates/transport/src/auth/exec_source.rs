@@ -4,15 +4,13 @@
 //! does not end the run that it began, so that the next one finds its answer. Dropping the source
 //! ends the command.
 
-use std::sync::Arc;
-
+use super::exec::ExecPlugin;
+use super::{AuthError, Issued};
 use parking_lot::Mutex;
+use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
-
-use super::exec::ExecPlugin;
-use super::{AuthError, Issued};
 
 type Outcome = Result<Issued, AuthError>;
 

@@ -3,14 +3,12 @@
 //! Read at the first request and again when the copy is a minute old. If it cannot be read then,
 //! the last token stays in use.
 
+use super::{AuthError, Issued, bearer};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-
 use tokio::sync::Mutex;
 use tokio::time::Instant;
-
-use super::{AuthError, Issued, bearer};
 
 /// Age at which the file is read again: client-go's minute less its 10 s of leeway.
 const AGE_MAX: Duration = Duration::from_secs(50);

@@ -3,14 +3,12 @@
 //! Both are a short exchange at the beginning of a stream, written by hand here; afterwards the
 //! stream is the server's. Answers of proxies are bounded.
 
-use std::io;
-use std::sync::Arc;
-
-use base64::Engine as _;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-
 use super::{Endpoint, Io};
 use crate::secret::Secret;
+use base64::Engine as _;
+use std::io;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 /// Longest answer to `CONNECT` that is read.
 const ANSWER_MAX: usize = 8 << 10;

@@ -2,11 +2,9 @@
 //!
 //! Addresses of a name are tried one after the other, in the resolver's order.
 
-use std::time::Duration;
-
-use tokio::net::TcpStream;
-
 use super::{Connect, Connecting, Endpoint, Io};
+use std::time::Duration;
+use tokio::net::TcpStream;
 
 /// Pause before and between TCP keep-alive probes; client-go's number.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);

@@ -2,18 +2,16 @@
 //!
 //! Knows which HTTP the finished stream speaks, and speaks none itself (but `CONNECT`).
 
-use std::sync::Arc;
-
-use rustls_pki_types::ServerName;
-use tokio::io::BufReader;
-use tokio_rustls::TlsConnector;
-
 use crate::config::{HttpVersion, Timeouts};
 use crate::connect::{Connect, Endpoint, Io, ProxyError, tunnel};
 use crate::error::{Phase, TransportError};
 use crate::proxy::Proxy;
 use crate::stats::{Counted, Counters};
 use crate::tls::{self, TlsError, TlsSource};
+use rustls_pki_types::ServerName;
+use std::sync::Arc;
+use tokio::io::BufReader;
+use tokio_rustls::TlsConnector;
 
 /// How much is read from a socket at once, in bytes. The TLS library asks for 4 KiB at a time,
 /// which would be a system call for each.

@@ -1,16 +1,14 @@
 //! HTTP/1.1 connections: one request at a time, kept between requests.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use hyper::client::conn::http1::{Builder, SendRequest};
-use hyper_util::rt::TokioIo;
-use tokio::time::Instant;
-
 use super::dial::Stream;
 use super::{Occupied, Pool, READY_GRACE};
 use crate::body::Body;
 use crate::error::TransportError;
+use hyper::client::conn::http1::{Builder, SendRequest};
+use hyper_util::rt::TokioIo;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// The use of a connection for one request; dropping it closes the connection.
 pub(crate) struct Http1Lease {

@@ -4,25 +4,23 @@
 //! publishes how many streams the server allows, which is 0 until the server's settings arrived:
 //! a connection is used only after that, so a burst on a new one cannot exceed a small limit.
 
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
-use std::time::Duration;
-
-use futures_util::stream::{FuturesUnordered, StreamExt as _};
-use hyper::client::conn::http2::{Builder, Connection, SendRequest};
-use hyper::rt::Executor;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use parking_lot::Mutex;
-use tokio::sync::watch;
-use tokio::time::Instant;
-
 use super::dial::Stream;
 use super::{Occupied, Pool};
 use crate::body::Body;
 use crate::config::{Http2Config, Timeouts};
 use crate::error::{Phase, TransportError};
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
+use hyper::client::conn::http2::{Builder, Connection, SendRequest};
+use hyper::rt::Executor;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use parking_lot::Mutex;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// Largest window that HTTP/2 knows, in bytes.
 const WINDOW_MAX: u32 = (1 << 31) - 1;
