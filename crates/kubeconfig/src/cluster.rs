@@ -1,4 +1,4 @@
-//! A cluster entry as server, trust and proxy of a transport.
+//! Conversion of a cluster entry into a transport's server, trust and proxy.
 
 use crate::environment::Environment;
 use crate::error::KubeconfigError;
@@ -17,8 +17,8 @@ impl NamedCluster {
     }
 }
 
-/// The anonymous configuration for a cluster. `has_certificate` (of the user) speaks for TLS if
-/// the server's address has no scheme.
+/// Returns the anonymous configuration for a cluster. If the address has no scheme,
+/// `has_certificate` (of the user) selects TLS.
 pub(crate) fn configure(
     named: &NamedCluster,
     has_certificate: bool,

@@ -1,7 +1,7 @@
-//! Which proxy the environment asks for, by the rules that Go programs follow.
+//! The proxy from the environment, by the rules of Go programs.
 //!
-//! `HTTPS_PROXY` for `https` servers, `HTTP_PROXY` for the others; `NO_PROXY` and loopback
-//! addresses go direct. A value that is no proxy URL counts as none.
+//! `HTTPS_PROXY` applies to `https` servers and `HTTP_PROXY` to others; addresses in `NO_PROXY` and
+//! loopback addresses are reached directly. An invalid proxy URL is ignored.
 
 use crate::environment::Environment;
 use kubist_transport::{Config, Proxy};

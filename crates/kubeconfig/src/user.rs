@@ -1,4 +1,4 @@
-//! A user entry as credentials of a transport.
+//! Conversion of a user entry into a transport's credentials.
 
 use crate::error::KubeconfigError;
 use crate::exec;
