@@ -10,7 +10,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use kubist_apimachinery::wire::{FieldPath, FieldPathError, Schema, WireError, WireErrorKind};
+use kubist_apimachinery::wire::{ScalarField, ScalarFieldError, Schema, WireError, WireErrorKind};
 use kubist_apimachinery::{KubeObject, Object, ObjectName, Str};
 
 use crate::Cause;
@@ -246,8 +246,8 @@ impl<K: FieldLookup> Index<K> {
     ///
     /// # Errors
     /// The kind has no such scalar field.
-    pub fn try_field(path: &str) -> Result<Self, FieldPathError> {
-        let path = FieldPath::new(K::schema(), path)?;
+    pub fn try_field(path: &str) -> Result<Self, ScalarFieldError> {
+        let path = ScalarField::new(K::schema(), path)?;
         let name = Str::from(path.as_str());
         let covers = Covers::Field(name.clone());
         Ok(Self::with(name, covers, move |object: &K, values| {
@@ -311,10 +311,10 @@ pub trait FieldLookup: Object {
     /// The schema of the kind.
     fn schema() -> &'static Schema;
     /// The value of a scalar field; empty if absent.
-    fn field(&self, path: &FieldPath) -> Cow<'_, str>;
+    fn field(&self, path: &ScalarField) -> Cow<'_, str>;
     /// Whether what is held of the object has the field, if the object has it: not if its body
     /// was dropped.
-    fn knows(&self, path: &FieldPath) -> bool {
+    fn knows(&self, path: &ScalarField) -> bool {
         let _ = path;
         true
     }
@@ -325,7 +325,7 @@ impl<K: KubeObject> FieldLookup for K {
         K::SCHEMA
     }
 
-    fn field(&self, path: &FieldPath) -> Cow<'_, str> {
+    fn field(&self, path: &ScalarField) -> Cow<'_, str> {
         path.find_in(self)
     }
 }

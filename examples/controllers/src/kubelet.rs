@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use kubist_api::core::v1::{Binding, Node, ObjectReference, Pod};
-use kubist_apimachinery::wire::FieldPath;
+use kubist_apimachinery::wire::ScalarField;
 use kubist_apimachinery::{DeleteOptions, Object as _, ObjectName, Resource as _};
 use kubist_cache::{Encoded, FieldLookup as _, Lister};
 use kubist_client::{Api, ApiError, Client};
@@ -191,15 +191,15 @@ impl Kubelet {
 /// The fields that tell what comes next, so that most Pods need not be decoded.
 #[derive(Debug)]
 struct Paths {
-    node: FieldPath,
-    phase: FieldPath,
-    scheduler: FieldPath,
+    node: ScalarField,
+    phase: ScalarField,
+    scheduler: ScalarField,
 }
 
 impl Paths {
     fn new() -> Self {
         let path = |path| {
-            FieldPath::new(Encoded::<Pod>::schema(), path).expect("every Pod has this field")
+            ScalarField::new(Encoded::<Pod>::schema(), path).expect("every Pod has this field")
         };
         Self {
             node: path("spec.nodeName"),

@@ -1,27 +1,25 @@
-//! `Subresource<S>`: a path below the objects of a resource, with objects of its own.
+//! `Subresource<S>`: a subresource with objects of its own kind.
 //!
-//! Status, scale and the like: read, replaced and patched by the name of the object above. It is
-//! not for streams such as logs and exec.
+//! For status, scale and similar: read, replaced and patched by the name of the parent object. It
+//! does not cover streams such as logs and exec.
 
-use std::fmt;
-
-use http::Method;
-use kubist_apimachinery::wire::Encode;
-use kubist_apimachinery::{ApiResource, KubeObject, Object, PatchOptions, PostOptions};
-
-use crate::Patch;
+use super::Patch;
 use crate::endpoint::Endpoint;
 use crate::error::ApiError;
 #[cfg(feature = "policy-v1")]
 use crate::error::RequestError;
+use http::Method;
+use kubist_apimachinery::wire::Encode;
+use kubist_apimachinery::{ApiResource, KubeObject, Object, PatchOptions, PostOptions};
+use std::fmt;
 
-/// A subresource; see [`Api::subresource`](crate::Api::subresource). Cheap to clone.
+/// A subresource of a resource; see [`Api::subresource`](crate::Api::subresource). Cheap to clone.
 pub struct Subresource<S> {
     pub(crate) endpoint: Endpoint<S>,
 }
 
 impl<S: Object> Subresource<S> {
-    /// That of the object of this name.
+    /// Reads the subresource of the named object.
     pub async fn get(&self, name: &str) -> Result<S, ApiError> {
         let target = self.endpoint.target(Some(name));
         let sent = self
@@ -31,7 +29,7 @@ impl<S: Object> Subresource<S> {
         self.endpoint.object(sent?)
     }
 
-    /// Replaces that of the object of this name.
+    /// Replaces the subresource of the named object.
     pub async fn replace(&self, name: &str, value: &S) -> Result<S, ApiError>
     where
         S: Encode,
@@ -40,7 +38,7 @@ impl<S: Object> Subresource<S> {
             .await
     }
 
-    /// As [`Self::replace`], with options.
+    /// Same as [`Self::replace`], with options.
     pub async fn replace_with(
         &self,
         name: &str,
@@ -50,20 +48,18 @@ impl<S: Object> Subresource<S> {
     where
         S: Encode,
     {
-        let endpoint = &self.endpoint;
-        let (target, query) = (endpoint.target(Some(name)), options.to_query());
-        let sent = endpoint
-            .write(Method::PUT, target, &query, value, &endpoint.kind)
-            .await;
-        endpoint.written(sent?, options.dry_run)
+        let target = self.endpoint.target(Some(name));
+        self.endpoint
+            .save(Method::PUT, target, value, options)
+            .await
     }
 
-    /// Changes that of the object of this name.
+    /// Patches the subresource of the named object.
     pub async fn patch(&self, name: &str, patch: &Patch) -> Result<S, ApiError> {
         self.patch_with(name, patch, &PatchOptions::default()).await
     }
 
-    /// As [`Self::patch`], with options.
+    /// Same as [`Self::patch`], with options.
     pub async fn patch_with(
         &self,
         name: &str,
@@ -71,28 +67,21 @@ impl<S: Object> Subresource<S> {
         options: &PatchOptions,
     ) -> Result<S, ApiError> {
         let target = self.endpoint.target(Some(name));
-        let (query, content) = (options.to_query(), Some(patch.content()));
-        let sent = self
-            .endpoint
-            .call(Method::PATCH, target, &query, content)
-            .await;
-        self.endpoint.written(sent?, options.post.dry_run)
+        self.endpoint.patch(target, patch.content(), options).await
     }
 
-    /// Posts a value and gives the answer of the same kind, as `serviceaccounts/token` has it.
+    /// Posts a value and returns the answered one, as for `serviceaccounts/token`.
     pub async fn create(&self, name: &str, value: &S) -> Result<S, ApiError>
     where
         S: Encode,
     {
-        let endpoint = &self.endpoint;
-        let target = endpoint.target(Some(name));
-        let sent = endpoint
-            .write(Method::POST, target, &Vec::new(), value, &endpoint.kind)
-            .await;
-        endpoint.written(sent?, false)
+        let target = self.endpoint.target(Some(name));
+        self.endpoint
+            .save(Method::POST, target, value, &PostOptions::default())
+            .await
     }
 
-    /// Posts a value to where the answer says no more than that it was taken, as `pods/binding`.
+    /// Posts a value and ignores the answer, which is a plain success, as for `pods/binding`.
     pub async fn submit<B: KubeObject>(&self, name: &str, value: &B) -> Result<(), ApiError> {
         let (target, kind) = (self.endpoint.target(Some(name)), ApiResource::of::<B>());
         let none = Vec::new();
@@ -104,21 +93,21 @@ impl<S: Object> Subresource<S> {
 }
 
 #[cfg(feature = "autoscaling-v1")]
-impl<K: Object> crate::Api<K> {
-    /// The number of replicas, of any kind that has one.
+impl<K: Object> super::Api<K> {
+    /// Returns the `scale` subresource, which exists for kinds with a replica count.
     pub fn scale(&self) -> Subresource<kubist_api::autoscaling::v1::Scale> {
         self.subresource("scale")
     }
 }
 
 #[cfg(feature = "policy-v1")]
-impl<K: Object> crate::Api<K> {
-    /// Evicts a Pod: deletes it, if its disruption budget allows that. Other kinds answer that
-    /// they are not found.
+impl<K: Object> super::Api<K> {
+    /// Evicts a Pod: deletes it if its disruption budget allows. For other kinds the server answers
+    /// 404.
     ///
     /// # Errors
-    /// [`is_too_many_requests`](ApiError::is_too_many_requests) if the budget does not, now. If
-    /// the server then says when to try again, that time is waited for, up to
+    /// [`is_too_many_requests`](ApiError::is_too_many_requests) if the budget does not allow it
+    /// now. If the server sends a retry time, the client waits and retries up to
     /// [`Config::retries_max`](crate::Config::retries_max) times.
     pub async fn evict(
         &self,
@@ -127,7 +116,7 @@ impl<K: Object> crate::Api<K> {
     ) -> Result<(), ApiError> {
         use kubist_api::policy::v1::Eviction;
         use kubist_apimachinery::wire::{DecodeContext, Wire};
-        // The generated type is another one with the same fields.
+        // The generated type differs but has the same fields.
         let options = Wire::from_protobuf(&options.to_protobuf(), &mut DecodeContext::new());
         let options = options.map_err(|error| RequestError::Http {
             reason: error.to_string(),

@@ -1,10 +1,12 @@
-//! `FieldPath`: one scalar field of a kind, found in encoded and decoded objects alike.
+//! `ScalarField`: one scalar field of a kind, found in encoded and decoded objects alike.
 
-use std::borrow::Cow;
-
-use super::{json, protobuf};
+use super::json;
 use crate::Str;
-use crate::wire::{Encoding, Entry, FieldType, JsonForm, Message, Schema, View};
+use crate::wire::raw_field::map_entry;
+use crate::wire::{
+    Encoding, FieldType, JsonForm, Message, RawField, Schema, View, int32, raw_fields,
+};
+use std::borrow::Cow;
 
 /// A path such as `spec.nodeName` or `metadata.labels.app`, resolved once against a schema.
 ///
@@ -13,15 +15,15 @@ use crate::wire::{Encoding, Entry, FieldType, JsonForm, Message, Schema, View};
 ///
 /// ```
 /// use kubist_apimachinery::OBJECT_META;
-/// use kubist_apimachinery::wire::{Encoding, FieldPath};
+/// use kubist_apimachinery::wire::{Encoding, ScalarField};
 ///
-/// let path = FieldPath::new(&OBJECT_META, "labels.app.kubernetes.io/name")?;
+/// let path = ScalarField::new(&OBJECT_META, "labels.app.kubernetes.io/name")?;
 /// let json = br#"{"name": "web-0", "labels": {"app.kubernetes.io/name": "web"}}"#;
 /// assert_eq!(path.find(json, Encoding::Json), "web");
-/// # Ok::<(), kubist_apimachinery::wire::FieldPathError>(())
+/// # Ok::<(), kubist_apimachinery::wire::ScalarFieldError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct FieldPath {
+pub struct ScalarField {
     text: Str,
     /// Field indexes, for decoded messages.
     indexes: Box<[u16]>,
@@ -45,20 +47,20 @@ enum Leaf {
 /// A path that does not lead to a scalar field of the kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path:?} is no scalar field of {kind}")]
-pub struct FieldPathError {
+pub struct ScalarFieldError {
     /// The path.
     pub path: Str,
     /// The kind, or the name of the message.
     pub kind: &'static str,
 }
 
-impl FieldPath {
+impl ScalarField {
     /// Resolves a path.
     ///
     /// # Errors
     /// There is no such field, or it is not a scalar.
-    pub fn new(schema: &'static Schema, path: &str) -> Result<Self, FieldPathError> {
-        Self::resolve(schema, path).ok_or_else(|| FieldPathError {
+    pub fn new(schema: &'static Schema, path: &str) -> Result<Self, ScalarFieldError> {
+        Self::resolve(schema, path).ok_or_else(|| ScalarFieldError {
             path: path.into(),
             kind: schema.name,
         })
@@ -78,7 +80,7 @@ impl FieldPath {
             }
             let index = schema.index_by_name(name, 0)?;
             let field = &schema.fields[index];
-            numbers.extend(groups_of(schema.order, index)?);
+            numbers.extend(schema.groups_of(index)?);
             numbers.push(field.number);
             indexes.push(u16::try_from(index).ok()?);
             names.push(field.json);
@@ -133,7 +135,7 @@ impl FieldPath {
         let Some((&number, further)) = numbers.split_first() else {
             return;
         };
-        for field in protobuf::fields(bytes) {
+        for field in raw_fields(bytes) {
             let Ok(field) = field else { return };
             if field.number != number {
                 continue;
@@ -141,7 +143,7 @@ impl FieldPath {
             if !further.is_empty() {
                 self.find_protobuf(field.bytes, further, found);
             } else if let Some(wanted) = &self.key {
-                match protobuf::entry(field.bytes) {
+                match map_entry(field.bytes) {
                     Ok((key, value)) if key == wanted.as_bytes() => *found = text(value),
                     _ => {}
                 }
@@ -151,20 +153,12 @@ impl FieldPath {
         }
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "protobuf defines int32 as truncation"
-    )]
-    #[expect(
-        clippy::cast_possible_wrap,
-        reason = "protobuf stores negative numbers so"
-    )]
-    fn scalar<'b>(&self, field: &protobuf::RawField<'b>) -> Cow<'b, str> {
+    fn scalar<'b>(&self, field: &RawField<'b>) -> Cow<'b, str> {
         match self.leaf {
             Leaf::Text => text(field.bytes),
             Leaf::Bool => Cow::Borrowed(if field.varint == 0 { "false" } else { "true" }),
-            Leaf::I32 => Cow::Owned((field.varint as i32).to_string()),
-            Leaf::I64 => Cow::Owned((field.varint as i64).to_string()),
+            Leaf::I32 => Cow::Owned(int32(field.varint).to_string()),
+            Leaf::I64 => Cow::Owned(field.varint.cast_signed().to_string()),
         }
     }
 
@@ -193,18 +187,6 @@ impl FieldPath {
             _ => return None,
         })
     }
-}
-
-/// The numbers of the groups that a field is in, from the outside; none if it is not there.
-pub(in crate::wire) fn groups_of(order: &[Entry], index: usize) -> Option<Vec<u32>> {
-    order.iter().find_map(|entry| match *entry {
-        Entry::Field(field) => (usize::from(field) == index).then(Vec::new),
-        Entry::Group { number, entries } => {
-            let mut inner = groups_of(entries, index)?;
-            inner.insert(0, number);
-            Some(inner)
-        }
-    })
 }
 
 /// The last value that the names, and then the key, lead to. A member may be there more than once:

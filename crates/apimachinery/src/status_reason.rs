@@ -1,8 +1,7 @@
 //! `StatusReason` and `CauseType`: the one-word reasons that programs act on.
 
-use std::fmt;
-
 use crate::Str;
+use std::fmt;
 
 macro_rules! words {
     (

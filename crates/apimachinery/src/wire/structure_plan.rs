@@ -1,11 +1,11 @@
-//! `Plan`: what the structure check must know of a kind, packed small.
+//! `StructurePlan`: what the structure check must know of a kind, packed small.
 //!
 //! Schemas carry names, merge facts and more; walking them for each field of each object costs
 //! cache misses. A plan holds two bytes for each field number. It only says yes or no: where and
 //! why is found by walking the schema once more, which happens for broken objects alone.
 
-use super::protobuf::{delimited, entry, tag, varint};
-use crate::wire::{Entry, FieldType, JsonForm, Schema};
+use super::raw_field::{delimited, map_entry, tag};
+use super::{Entry, FieldType, JsonForm, Schema, varint};
 
 /// A field number that the schema does not have; anything is right.
 const SKIP: u16 = 0;
@@ -22,7 +22,7 @@ const NUMBER_MAX: u32 = 512;
 
 /// The compiled structure of one kind and of all messages in it.
 #[derive(Debug)]
-pub(in crate::wire) struct Plan {
+pub(super) struct StructurePlan {
     schema: &'static Schema,
     /// Where each node's kinds are.
     nodes: Vec<(u32, u32)>,
@@ -32,7 +32,7 @@ pub(in crate::wire) struct Plan {
     known: Vec<(&'static Schema, u16)>,
 }
 
-impl Plan {
+impl StructurePlan {
     pub(super) fn new(schema: &'static Schema) -> Self {
         let mut plan = Self {
             schema,
@@ -157,7 +157,7 @@ impl Plan {
         match kind {
             SKIP | BYTES => true,
             VARINT | FIXED64 => false,
-            PAIR => entry(inner).is_ok(),
+            PAIR => map_entry(inner).is_ok(),
             NUMBERS => {
                 let mut rest = inner;
                 while !rest.is_empty() {
@@ -172,7 +172,7 @@ impl Plan {
                 let node = (message - NODES) / 2;
                 let is_entry = (message - NODES) % 2 == 1;
                 let inner = if is_entry {
-                    let Ok((_, value)) = entry(inner) else {
+                    let Ok((_, value)) = map_entry(inner) else {
                         return false;
                     };
                     value

@@ -2,14 +2,12 @@
 
 mod take;
 
-use std::fmt;
-
-use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-
 use self::take::{Take, append};
-use super::super::projection::{ProjectionFields, ProjectionPlan, Step};
-use super::super::{DecodeContext, Segment, WireError, WireErrorKind};
-use super::{json_error, mismatch};
+use super::{ProjectionFields, ProjectionPlan, Step};
+use crate::wire::json::{json_error, mismatch};
+use crate::wire::{DecodeContext, Segment, WireError, WireErrorKind};
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
 
 /// Fills a projection from JSON text.
 pub(in crate::wire) fn project(

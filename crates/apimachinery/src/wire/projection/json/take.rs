@@ -1,15 +1,11 @@
 //! The value at the end of a path into its field.
 
-use std::fmt;
-
-use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
-
-use super::super::MessageSeed;
-use super::super::collection::{append_list, append_messages};
-use super::super::slot::{SlotSeed, go_type};
 use super::{At, In, Walk};
+use crate::wire::json::collection::{append_list, append_messages};
+use crate::wire::json::slot::{SlotSeed, UnlessNull};
 use crate::wire::projection::Leaf;
-use crate::wire::{DecodeContext, FieldAccess, MessageList, Slot};
+use crate::wire::{DecodeContext, FieldAccess, Slot};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess};
 
 /// Takes one value.
 pub(super) struct Take<'a> {
@@ -40,14 +36,7 @@ impl<'de> DeserializeSeed<'de> for Take<'_> {
             };
             return one.push(slot, deserializer);
         }
-        let go_type = go_type(&slot, leaf.ty.schema());
-        SlotSeed {
-            slot,
-            go_type,
-            owner,
-            cx,
-        }
-        .deserialize(deserializer)?;
+        SlotSeed::new(slot, leaf.ty.schema(), owner, cx).deserialize(deserializer)?;
         if zero_goes && let Some(slot) = fields.slot(leaf.slot) {
             clear_zero(slot);
         }
@@ -92,10 +81,8 @@ impl One<'_> {
             Slot::BoolList(list) => self.push_scalar(list, deserializer),
             Slot::I32List(list) => self.push_scalar(list, deserializer),
             Slot::I64List(list) => self.push_scalar(list, deserializer),
-            Slot::MessageList(list) => {
-                let cx = self.cx;
-                deserializer.deserialize_option(PushMessage { list, cx })
-            }
+            Slot::MessageList(list) => deserializer
+                .deserialize_option(UnlessNull::new(move || list.push_default(), self.cx)),
             _ => deserializer.deserialize_ignored_any(IgnoredAny).map(drop),
         }
     }
@@ -110,43 +97,10 @@ impl One<'_> {
         Option<T>: FieldAccess,
     {
         let mut item: Option<T> = None;
-        let slot = item.slot();
-        let go_type = go_type(&slot, None);
-        let Self { owner, cx, .. } = self;
-        SlotSeed {
-            slot,
-            go_type,
-            owner,
-            cx,
-        }
-        .deserialize(deserializer)?;
+        SlotSeed::new(item.slot(), None, self.owner, self.cx).deserialize(deserializer)?;
         let goes = |it: &T| self.zero_goes && *it == T::default();
         list.extend(item.filter(|it| !goes(it)));
         Ok(())
-    }
-}
-
-/// Appends a message, unless it is null.
-struct PushMessage<'a> {
-    list: &'a mut dyn MessageList,
-    cx: &'a mut DecodeContext,
-}
-
-impl<'de> Visitor<'de> for PushMessage<'_> {
-    type Value = ();
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value or null")
-    }
-    fn visit_none<E: de::Error>(self) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
-        Ok(())
-    }
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        let message = self.list.push_default();
-        let cx = self.cx;
-        MessageSeed { message, cx }.deserialize(deserializer)
     }
 }
 
