@@ -1,4 +1,4 @@
-//! `Delta`: one thing that a reflector puts into a queue; `Change`: what it did to the store.
+//! `Delta`: one thing that a reflector puts into a queue; `ResourceEvent`: what it did to the store.
 
 use std::fmt;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub struct Replacement<K> {
 
 /// What handlers are told, once the store shows it.
 #[expect(clippy::exhaustive_enums, reason = "a handler must handle each")]
-pub enum Change<K> {
+pub enum ResourceEvent<K> {
     /// The object was not in the store.
     Added {
         /// The object.
@@ -116,7 +116,7 @@ impl<K: Object> Delta<K> {
     }
 }
 
-impl<K: Object> Change<K> {
+impl<K: Object> ResourceEvent<K> {
     /// The object's name.
     pub fn object_name(&self) -> ObjectName {
         match self {
@@ -136,7 +136,7 @@ impl<K: Object> Change<K> {
     }
 }
 
-impl<K> Clone for Change<K> {
+impl<K> Clone for ResourceEvent<K> {
     fn clone(&self) -> Self {
         match self {
             Self::Added { object, initial } => Self::Added {
@@ -190,7 +190,7 @@ impl<K: Object> fmt::Debug for Replacement<K> {
     }
 }
 
-impl<K: Object> fmt::Debug for Change<K> {
+impl<K: Object> fmt::Debug for ResourceEvent<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.object_name();
         match self {

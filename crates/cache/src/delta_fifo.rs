@@ -76,7 +76,7 @@ pub struct DeltaFifo<K: Object> {
     /// The version of the latest news.
     seen: ResourceVersion,
     /// The version when everything had been popped last.
-    told: ResourceVersion,
+    reported: ResourceVersion,
     /// Whether a list or a bookmark brought a version that is to be told even without an object.
     untold: bool,
     closed: bool,
@@ -104,7 +104,7 @@ impl<K: Object> DeltaFifo<K> {
             initial: 0,
             populated: false,
             seen: ResourceVersion::default(),
-            told: ResourceVersion::default(),
+            reported: ResourceVersion::default(),
             untold: false,
             closed: false,
         }
@@ -114,7 +114,7 @@ impl<K: Object> DeltaFifo<K> {
     pub fn pop_deltas(&mut self) -> Option<Deltas<K>> {
         let deltas = self.take_front();
         if deltas.is_none() && std::mem::take(&mut self.untold) {
-            self.told = self.seen.clone();
+            self.reported = self.seen.clone();
         }
         deltas
     }
@@ -266,13 +266,13 @@ impl<K: Object> DeltaFifo<K> {
     fn tell_version(&mut self, deltas: &mut Vec<Delta<K>>) {
         if self.order.is_empty() {
             if std::mem::take(&mut self.untold) || !deltas.is_empty() {
-                self.told = self.seen.clone();
+                self.reported = self.seen.clone();
             } else {
                 return;
             }
         }
         if !self.seen.is_unset() {
-            deltas.push(Delta::Bookmark(self.told.clone()));
+            deltas.push(Delta::Bookmark(self.reported.clone()));
         }
     }
 }

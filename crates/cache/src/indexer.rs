@@ -12,10 +12,10 @@ use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
 
 use self::budget::Budget;
 use crate::index::{Index, IndexError, IndexHandle, IndexNameTaken, IndexValues};
+use crate::left_right::LeftRight;
 use crate::order::Order;
 use crate::store::State;
-use crate::twin::Twin;
-use crate::{Change, Lister, Snapshot};
+use crate::{Lister, ResourceEvent, Snapshot};
 
 mod apply;
 mod budget;
@@ -55,7 +55,7 @@ pub const INDEX_ERRORS_MAX: usize = 100;
 /// assert_eq!(lister.by_index(&by_namespace, "shop").len(), 1);
 /// ```
 pub struct Indexer<K> {
-    twin: Twin<K>,
+    left_right: LeftRight<K>,
     synced: bool,
     /// Whether versions of objects say how far the store has come.
     ordered: bool,
@@ -71,7 +71,7 @@ impl<K: Object> Indexer<K> {
     /// An empty store without indexes.
     pub fn new() -> Self {
         Self {
-            twin: Twin::new(),
+            left_right: LeftRight::new(),
             synced: false,
             ordered: true,
             errors: VecDeque::new(),
@@ -85,14 +85,14 @@ impl<K: Object> Indexer<K> {
     /// A reader of what is published.
     pub fn lister(&self) -> Lister<K> {
         Lister {
-            published: Arc::clone(self.twin.published()),
+            published: Arc::clone(self.left_right.published()),
             kept: None,
         }
     }
 
     /// The working copy, with what is not published yet.
     pub fn snapshot(&self) -> Snapshot<K> {
-        Snapshot::new(Arc::clone(self.twin.state()))
+        Snapshot::new(Arc::clone(self.left_right.state()))
     }
 
     /// Adds an index, at any time; objects that are there are filed at once. Of several of one
@@ -121,7 +121,7 @@ impl<K: Object> Indexer<K> {
     /// of an object cost nothing.
     pub fn keep_order(&mut self) {
         if self.state().order.is_none() {
-            let state = self.twin.edit();
+            let state = self.left_right.edit();
             let names = state.objects.iter().map(|object| object.object_name());
             state.order = Some(Order::of(names.collect()));
         }
@@ -135,7 +135,7 @@ impl<K: Object> Indexer<K> {
     }
 
     pub(crate) fn state(&self) -> &State<K> {
-        self.twin.state()
+        self.left_right.state()
     }
 
     /// The object of this name in the working copy.
@@ -182,15 +182,15 @@ impl<K: Object> Indexer<K> {
     }
 
     /// Tells every object again, for a resync.
-    pub fn resync(&self, changes: &mut Vec<Change<K>>) {
+    pub fn resync(&self, changes: &mut Vec<ResourceEvent<K>>) {
         let objects = self.state().objects.iter().cloned();
-        changes.extend(objects.map(Change::Resynced));
+        changes.extend(objects.map(ResourceEvent::Resynced));
     }
 
     /// Notes that everything up to `version` is in the working copy, but for the names that are
     /// [unreadable](Snapshot::unreadable).
     pub fn bookmark(&mut self, version: ResourceVersion) {
-        self.twin.set_version(version);
+        self.left_right.set_version(version);
     }
 
     /// Lets only lists and bookmarks say how far the store has come, for sources whose events are
@@ -214,7 +214,7 @@ impl<K: Object> Indexer<K> {
     /// What keeps the store from being up to date, for errors of those who wait for it; `None`:
     /// nothing. At once, without [`Self::publish`].
     pub fn set_problem(&mut self, problem: Option<Str>) {
-        let published = self.twin.published();
+        let published = self.left_right.published();
         published.problem.store(problem.map(Arc::new));
     }
 
@@ -227,12 +227,12 @@ impl<K: Object> Indexer<K> {
     /// As [`Self::publish`], but keeps what readers no longer see, for [`Self::release`] to free
     /// in pieces: after a list that may be as much as the store holds.
     pub fn publish_first(&mut self) {
-        self.twin.publish();
+        self.left_right.publish();
     }
 
     /// Frees about so many entries of what readers no longer see; true once nothing is left.
     pub fn release(&mut self, entries: usize) -> bool {
-        self.twin.release(entries)
+        self.left_right.release(entries)
     }
 
     /// Errors of index functions since the last call, the latest [`INDEX_ERRORS_MAX`].
@@ -249,7 +249,7 @@ impl<K: Object> Indexer<K> {
 /// Waits for writes end: nothing will be published any more.
 impl<K> Drop for Indexer<K> {
     fn drop(&mut self) {
-        self.twin.published().close();
+        self.left_right.published().close();
     }
 }
 
@@ -262,8 +262,11 @@ impl<K: Object> Default for Indexer<K> {
 impl<K> fmt::Debug for Indexer<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Indexer")
-            .field("resource_version", &self.twin.state().resource_version)
-            .field("len", &self.twin.state().objects.len())
+            .field(
+                "resource_version",
+                &self.left_right.state().resource_version,
+            )
+            .field("len", &self.left_right.state().objects.len())
             .finish_non_exhaustive()
     }
 }

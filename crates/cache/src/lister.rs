@@ -26,7 +26,7 @@ pub struct UnknownIndex {
 /// Reads the objects of one store. Clones read the same store.
 pub struct Lister<K> {
     pub(crate) published: Arc<Published<K>>,
-    /// Dropped with the last clone; see [`Self::keeping`].
+    /// Dropped with the last clone; see [`Self::keep_alive`].
     pub(crate) kept: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -43,7 +43,7 @@ impl<K: Object> Lister<K> {
     /// The same lister, which holds on to `kept` as long as it or a clone of it exists: whoever
     /// feeds the store can so see that it is still read.
     #[must_use]
-    pub fn keeping(self, kept: Arc<dyn Any + Send + Sync>) -> Self {
+    pub fn keep_alive(self, kept: Arc<dyn Any + Send + Sync>) -> Self {
         Self {
             kept: Some(kept),
             ..self

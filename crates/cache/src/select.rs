@@ -69,7 +69,7 @@ impl<'a> Part<'a> {
 
 impl<K: Object> State<K> {
     pub(crate) fn by_index(&self, index: &Arc<Index<K>>, value: &str) -> Vec<Arc<K>> {
-        copied(self.filed(index, value))
+        copied(self.iter_index(index, value))
     }
 
     pub(crate) fn by_indexes(&self, groups: &[(&IndexHandle<K>, &str)]) -> Vec<Arc<K>> {

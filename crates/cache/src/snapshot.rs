@@ -92,12 +92,12 @@ impl<K: Object> Snapshot<K> {
     }
 
     /// The objects filed under a value, without copying a list.
-    pub fn filed<'a>(
+    pub fn iter_index<'a>(
         &'a self,
         handle: &'a IndexHandle<K>,
         value: &'a str,
     ) -> impl Iterator<Item = &'a Arc<K>> {
-        self.state.filed(&handle.index, value)
+        self.state.iter_index(&handle.index, value)
     }
 
     /// The objects filed under a value.
@@ -128,7 +128,7 @@ impl<K: Object> Snapshot<K> {
 
     /// The names of the objects filed under a value, sorted.
     pub fn index_keys(&self, handle: &IndexHandle<K>, value: &str) -> Vec<ObjectName> {
-        let objects = self.filed(handle, value);
+        let objects = self.iter_index(handle, value);
         let mut names: Vec<_> = objects.map(|object| object.object_name()).collect();
         names.sort_unstable();
         names

@@ -111,7 +111,7 @@ impl<K: Object> State<K> {
     }
 
     /// The objects that an index has under a value, whether or not it is built here.
-    pub(crate) fn filed<'a>(
+    pub(crate) fn iter_index<'a>(
         &'a self,
         index: &'a Arc<Index<K>>,
         value: &'a str,

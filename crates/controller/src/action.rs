@@ -25,7 +25,7 @@ impl Action {
     }
 
     /// The earlier of both.
-    pub fn sooner(self, other: Self) -> Self {
+    pub fn earlier(self, other: Self) -> Self {
         let requeue_after = match (self.requeue_after, other.requeue_after) {
             (Some(one), Some(two)) => Some(one.min(two)),
             (one, two) => one.or(two),
@@ -47,8 +47,8 @@ mod tests {
     fn the_earlier_of_two_actions_wins() {
         let second = Action::requeue_after(Duration::from_secs(1));
         let minute = Action::requeue_after(Duration::from_mins(1));
-        assert_eq!(minute.sooner(second), second);
-        assert_eq!(Action::done().sooner(minute), minute);
-        assert_eq!(Action::done().sooner(Action::done()).wait(), None);
+        assert_eq!(minute.earlier(second), second);
+        assert_eq!(Action::done().earlier(minute), minute);
+        assert_eq!(Action::done().earlier(Action::done()).wait(), None);
     }
 }

@@ -10,11 +10,11 @@ use kubist_cache::WriteLog;
 use kubist_informers::SharedInformer;
 use tokio_util::sync::CancellationToken;
 
+use crate::event_source::{AnyEventSource, OwnerKind};
 use crate::own_writes::{Logged, OwnWrites, WaitingRoom};
 use crate::run::Run;
 use crate::stats::Shared;
-use crate::trigger::{AnyTrigger, OwnerKind};
-use crate::{Config, Monitor, Reconciler, Stats, Trigger};
+use crate::{Config, EventSource, Monitor, Reconciler, Stats};
 
 /// Calls a reconciler for every object of one kind that may need it.
 ///
@@ -23,7 +23,7 @@ use crate::{Config, Monitor, Reconciler, Stats, Trigger};
 pub struct Controller {
     name: Str,
     kind: OwnerKind,
-    triggers: Vec<Box<dyn AnyTrigger>>,
+    sources: Vec<Box<dyn AnyEventSource>>,
     own_writes: Vec<Box<dyn OwnWrites>>,
     config: Config,
     /// Said by itself.
@@ -92,13 +92,13 @@ impl Controller {
     /// A controller for the objects of an informer, in whichever form it holds them; types that
     /// derive kube's `Resource` too, with the feature `kube`.
     pub fn new<K: Ingest>(name: impl Into<Str>, informer: &SharedInformer<K>) -> Self {
-        Self::with_trigger::<K, K>(name, Trigger::itself(informer))
+        Self::with_source::<K, K>(name, EventSource::for_object(informer))
     }
 
-    /// A controller for objects of the kind `K`, which `trigger` gives the names of. For
+    /// A controller for objects of the kind `K`, which `source` gives the names of. For
     /// predicates and resyncs on its own kind.
-    pub fn with_trigger<K: Ingest, W: Object>(name: impl Into<Str>, trigger: Trigger<W>) -> Self {
-        Self::empty(name.into(), OwnerKind::of::<K>()).trigger(trigger)
+    pub fn with_source<K: Ingest, W: Object>(name: impl Into<Str>, source: EventSource<W>) -> Self {
+        Self::empty(name.into(), OwnerKind::of::<K>()).source(source)
     }
 
     /// A controller for the objects of a kind that is known at run time only.
@@ -108,14 +108,14 @@ impl Controller {
         informer: &SharedInformer<K>,
     ) -> Self {
         let kind = OwnerKind::of_resource(resource);
-        Self::empty(name.into(), kind).trigger(Trigger::itself(informer))
+        Self::empty(name.into(), kind).source(EventSource::for_object(informer))
     }
 
     fn empty(name: Str, kind: OwnerKind) -> Self {
         Self {
             name,
             kind,
-            triggers: Vec::new(),
+            sources: Vec::new(),
             own_writes: Vec::new(),
             config: Config::default(),
             workers: None,
@@ -127,8 +127,8 @@ impl Controller {
     /// kind.
     #[must_use]
     pub fn owns<W: Object>(self, informer: &SharedInformer<W>) -> Self {
-        let trigger = Trigger::owner(informer, self.kind.clone());
-        self.trigger(trigger)
+        let source = EventSource::owner(informer, self.kind.clone());
+        self.source(source)
     }
 
     /// Changes of these objects lead to the names that a function gives.
@@ -138,13 +138,13 @@ impl Controller {
         informer: &SharedInformer<W>,
         map: impl Fn(&W) -> Vec<ObjectName> + Send + 'static,
     ) -> Self {
-        self.trigger(Trigger::mapped(informer, map))
+        self.source(EventSource::mapped(informer, map))
     }
 
     /// One more source of names.
     #[must_use]
-    pub fn trigger<W: Object>(mut self, trigger: Trigger<W>) -> Self {
-        self.triggers.push(Box::new(trigger));
+    pub fn source<W: Object>(mut self, source: EventSource<W>) -> Self {
+        self.sources.push(Box::new(source));
         self
     }
 
@@ -186,7 +186,7 @@ impl Controller {
         log: &WriteLog<K>,
     ) -> Self {
         self.own_writes.push(Box::new(Logged {
-            lister: informer.lister_before_sync(),
+            lister: informer.lister_unsynced(),
             log: log.clone(),
         }));
         self
@@ -236,9 +236,9 @@ impl Controller {
         let monitor = self.monitor();
         let shared = Arc::clone(&monitor.shared);
         shared.open_queue(std::mem::take(&mut self.config.queue));
-        let triggers = std::mem::take(&mut self.triggers);
+        let sources = std::mem::take(&mut self.sources);
         let run = Run {
-            attached: triggers.into_iter().map(|it| it.attach(&shared)).collect(),
+            attached: sources.into_iter().map(|it| it.attach(&shared)).collect(),
             shared: Arc::clone(&shared),
             room: Arc::new(WaitingRoom::new(
                 std::mem::take(&mut self.own_writes),

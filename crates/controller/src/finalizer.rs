@@ -23,14 +23,14 @@ impl Finalizer {
     }
 
     /// Whether it is on the object.
-    pub fn is_on(&self, metadata: &impl Finalizers) -> bool {
+    pub fn is_present(&self, metadata: &impl Finalizers) -> bool {
         metadata.has_finalizer(&self.name)
     }
 
     /// Puts it on; says whether it was not there. On an object that is being deleted servers
     /// refuse new finalizers, so then it does nothing.
-    pub fn put_on(&self, metadata: &mut impl Finalizers) -> bool {
-        let add = !metadata.is_being_deleted() && !self.is_on(metadata);
+    pub fn add(&self, metadata: &mut impl Finalizers) -> bool {
+        let add = !metadata.is_being_deleted() && !self.is_present(metadata);
         if add {
             metadata.add_finalizer(&self.name);
         }
@@ -38,15 +38,15 @@ impl Finalizer {
     }
 
     /// Takes it off; says whether it was there.
-    pub fn take_off(&self, metadata: &mut impl Finalizers) -> bool {
-        let was_on = self.is_on(metadata);
+    pub fn remove(&self, metadata: &mut impl Finalizers) -> bool {
+        let was_on = self.is_present(metadata);
         metadata.remove_finalizer(&self.name);
         was_on
     }
 
     /// Whether it is time to clean up: the object is being deleted, and waits for this.
-    pub fn is_due(&self, metadata: &impl Finalizers) -> bool {
-        metadata.is_being_deleted() && self.is_on(metadata)
+    pub fn needs_cleanup(&self, metadata: &impl Finalizers) -> bool {
+        metadata.is_being_deleted() && self.is_present(metadata)
     }
 }
 
@@ -60,11 +60,11 @@ mod tests {
     fn it_goes_on_once_and_is_due_when_the_object_is_deleted() {
         let finalizer = Finalizer::new("example.com/bucket");
         let mut metadata = ObjectMeta::default();
-        assert!(finalizer.put_on(&mut metadata) && !finalizer.put_on(&mut metadata));
-        assert!(!finalizer.is_due(&metadata));
+        assert!(finalizer.add(&mut metadata) && !finalizer.add(&mut metadata));
+        assert!(!finalizer.needs_cleanup(&metadata));
         metadata.deletion_timestamp = Some(kubist_apimachinery::Time::from_unix(1));
-        assert!(finalizer.is_due(&metadata));
-        assert!(finalizer.take_off(&mut metadata) && !finalizer.take_off(&mut metadata));
-        assert!(!finalizer.put_on(&mut metadata) && metadata.finalizers.is_empty());
+        assert!(finalizer.needs_cleanup(&metadata));
+        assert!(finalizer.remove(&mut metadata) && !finalizer.remove(&mut metadata));
+        assert!(!finalizer.add(&mut metadata) && metadata.finalizers.is_empty());
     }
 }

@@ -19,7 +19,7 @@
 //! # async fn example(client: kubist_client::Client) -> Result<(), Box<dyn std::error::Error>> {
 //! let factory = SharedInformerFactory::new(client);
 //! let deployments = factory.informer::<Deployment>();
-//! let lister = deployments.lister_before_sync(); // complete before the first reconcile
+//! let lister = deployments.lister_unsynced(); // complete before the first reconcile
 //!
 //! let controller = Controller::new("deployment", &deployments)
 //!     .owns(&factory.informer::<ReplicaSet>())
@@ -57,6 +57,7 @@ mod action;
 mod config;
 mod controller;
 mod error;
+mod event_source;
 mod finalizer;
 mod histogram;
 mod manager;
@@ -65,17 +66,16 @@ mod predicate;
 mod reconciler;
 mod run;
 mod stats;
-mod trigger;
 mod worker;
 
 pub use action::Action;
 pub use config::Config;
 pub use controller::{Controller, RunError};
 pub use error::Error;
+pub use event_source::EventSource;
 pub use finalizer::Finalizer;
 pub use histogram::Histogram;
 pub use manager::{Manager, ManagerError, Summary};
 pub use predicate::Predicate;
 pub use reconciler::Reconciler;
 pub use stats::{Monitor, Stats};
-pub use trigger::Trigger;

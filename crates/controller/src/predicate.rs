@@ -5,9 +5,9 @@
 //! here, and a name may come back for other reasons.
 
 use kubist_apimachinery::{Generation, Object, Selector};
-use kubist_cache::Change;
+use kubist_cache::ResourceEvent;
 
-type Test<K> = dyn Fn(&Change<K>) -> bool + Send;
+type Test<K> = dyn Fn(&ResourceEvent<K>) -> bool + Send;
 
 /// A test of changes.
 pub struct Predicate<K> {
@@ -16,7 +16,7 @@ pub struct Predicate<K> {
 
 impl<K: Object> Predicate<K> {
     /// By a function of your own.
-    pub fn new(test: impl Fn(&Change<K>) -> bool + Send + 'static) -> Self {
+    pub fn new(test: impl Fn(&ResourceEvent<K>) -> bool + Send + 'static) -> Self {
         Self {
             test: Box::new(test),
         }
@@ -25,7 +25,7 @@ impl<K: Object> Predicate<K> {
     /// Updates for which a function of both states differs; all other changes.
     pub fn differs<T: PartialEq>(of: impl Fn(&K) -> T + Send + 'static) -> Self {
         Self::new(move |change| match change {
-            Change::Updated { old, new } => of(old) != of(new) || old.uid() != new.uid(),
+            ResourceEvent::Updated { old, new } => of(old) != of(new) || old.uid() != new.uid(),
             _ => true,
         })
     }
@@ -33,7 +33,7 @@ impl<K: Object> Predicate<K> {
     /// Updates that change the labels; all other changes.
     pub fn labels_changed() -> Self {
         Self::new(|change| match change {
-            Change::Updated { old, new } => !old.labels().iter().eq(new.labels().iter()),
+            ResourceEvent::Updated { old, new } => !old.labels().iter().eq(new.labels().iter()),
             _ => true,
         })
     }
@@ -41,7 +41,7 @@ impl<K: Object> Predicate<K> {
     /// Changes of objects that the selector matches, before or after.
     pub fn selected(selector: Selector) -> Self {
         Self::new(move |change| match change {
-            Change::Updated { old, new } => {
+            ResourceEvent::Updated { old, new } => {
                 selector.matches_object(&**old) || selector.matches_object(&**new)
             }
             change => change
@@ -61,7 +61,7 @@ impl<K: Object> Predicate<K> {
     }
 
     /// Whether a change passes.
-    pub fn passes(&self, change: &Change<K>) -> bool {
+    pub fn passes(&self, change: &ResourceEvent<K>) -> bool {
         (self.test)(change)
     }
 }
@@ -88,11 +88,11 @@ mod tests {
 
     use super::*;
 
-    fn updated(change: impl Fn(&mut Pod)) -> Change<Pod> {
+    fn updated(change: impl Fn(&mut Pod)) -> ResourceEvent<Pod> {
         let old = Pod::default();
         let mut new = old.clone();
         change(&mut new);
-        Change::Updated {
+        ResourceEvent::Updated {
             old: Arc::new(old),
             new: Arc::new(new),
         }
@@ -107,7 +107,7 @@ mod tests {
             updated(|pod| pod.metadata.deletion_timestamp = Some(kubist_apimachinery::Time::ZERO));
         assert!(predicate.passes(&begun));
         let object = Arc::new(Pod::default());
-        assert!(predicate.passes(&Change::Added {
+        assert!(predicate.passes(&ResourceEvent::Added {
             object,
             initial: false
         }));

@@ -8,9 +8,9 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use crate::event_source::Attached;
 use crate::own_writes::WaitingRoom;
 use crate::stats::Shared;
-use crate::trigger::Attached;
 use crate::worker::Worker;
 use crate::{Reconciler, RunError};
 

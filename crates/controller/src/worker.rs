@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use kubist_apimachinery::{ObjectName, Retry, with_causes};
-use kubist_informers::Pace;
+use kubist_informers::CoopBudget;
 use kubist_workqueue::Work;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -51,9 +51,9 @@ impl<R: Reconciler> Worker<R> {
     /// Works until the stop; what runs then is finished first.
     pub(crate) async fn run(self) {
         // The queue counts items, and not what one takes.
-        let mut pace = Pace::begin();
+        let mut budget = CoopBudget::start();
         loop {
-            pace.keep().await;
+            budget.yield_if_due().await;
             let next = async {
                 tokio::select! {
                     biased;
@@ -61,7 +61,7 @@ impl<R: Reconciler> Worker<R> {
                     work = self.shared.queue().next() => work,
                 }
             };
-            let Some(work) = pace.during(next).await else {
+            let Some(work) = budget.track(next).await else {
                 return;
             };
             if let Some(work) = self.room.admit(&self.shared, work) {
@@ -141,7 +141,7 @@ impl<R: Reconciler> Worker<R> {
             Outcome::Answer(Err(error)) => {
                 match error.retry() {
                     Retry::Never => work.succeed(),
-                    Retry::After(wait) => work.fail_for(wait),
+                    Retry::After(wait) => work.fail_retry_after(wait),
                     Retry::Backoff | Retry::Relist => work.fail(),
                 }
                 let cause = with_causes(&error);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use hashbrown::HashSet;
 use kubist_apimachinery::{Object, ObjectName};
-use kubist_cache::{Change, Deleted};
+use kubist_cache::{Deleted, ResourceEvent};
 
 use crate::EventHandler;
 
@@ -21,7 +21,7 @@ use crate::EventHandler;
 /// ```
 /// use std::sync::Arc;
 /// use kubist_apimachinery::ObjectMeta;
-/// use kubist_cache::{Change, Deleted};
+/// use kubist_cache::{ResourceEvent, Deleted};
 /// use kubist_informers::{EventHandler, Filtered};
 ///
 /// let pod = |owner: &str| {
@@ -32,7 +32,7 @@ use crate::EventHandler;
 /// let heard = Arc::clone(&log);
 /// let mut handler = Filtered::new(
 ///     |pod: &ObjectMeta| pod.uid == "mine",
-///     move |change: Change<ObjectMeta>| heard.lock().push(format!("{change:?}")),
+///     move |change: ResourceEvent<ObjectMeta>| heard.lock().push(format!("{change:?}")),
 /// );
 /// handler.on_add(pod("other"), true);
 /// handler.on_update(pod("other"), pod("mine"));
@@ -68,27 +68,27 @@ impl Gate {
     pub(crate) fn admitted<K: Object>(
         &mut self,
         admits: &mut (impl FnMut(&K) -> bool + ?Sized),
-        change: Change<K>,
-    ) -> Option<Change<K>> {
+        change: ResourceEvent<K>,
+    ) -> Option<ResourceEvent<K>> {
         let name = change.object_name();
         match change {
-            Change::Added { object, initial } => {
+            ResourceEvent::Added { object, initial } => {
                 let enters = admits(&object) && self.inside.insert(name);
-                enters.then_some(Change::Added { object, initial })
+                enters.then_some(ResourceEvent::Added { object, initial })
             }
-            Change::Updated { old, new } if admits(&new) => {
+            ResourceEvent::Updated { old, new } if admits(&new) => {
                 if self.inside.insert(name) {
                     let (object, initial) = (new, false);
-                    return Some(Change::Added { object, initial });
+                    return Some(ResourceEvent::Added { object, initial });
                 }
-                Some(Change::Updated { old, new })
+                Some(ResourceEvent::Updated { old, new })
             }
-            Change::Updated { old, .. } => {
+            ResourceEvent::Updated { old, .. } => {
                 let leaves = self.inside.remove(&name);
-                leaves.then_some(Change::Deleted(Deleted::Known(old)))
+                leaves.then_some(ResourceEvent::Deleted(Deleted::Known(old)))
             }
-            Change::Deleted(_) => self.inside.remove(&name).then_some(change),
-            Change::Resynced(_) => self.inside.contains(&name).then_some(change),
+            ResourceEvent::Deleted(_) => self.inside.remove(&name).then_some(change),
+            ResourceEvent::Resynced(_) => self.inside.contains(&name).then_some(change),
         }
     }
 }
@@ -100,27 +100,27 @@ where
     H: EventHandler<K>,
 {
     fn on_add(&mut self, object: Arc<K>, is_in_initial_list: bool) {
-        self.on_change(Change::Added {
+        self.on_event(ResourceEvent::Added {
             object,
             initial: is_in_initial_list,
         });
     }
 
     fn on_update(&mut self, old: Arc<K>, new: Arc<K>) {
-        self.on_change(Change::Updated { old, new });
+        self.on_event(ResourceEvent::Updated { old, new });
     }
 
     fn on_delete(&mut self, deleted: Deleted<K>) {
-        self.on_change(Change::Deleted(deleted));
+        self.on_event(ResourceEvent::Deleted(deleted));
     }
 
     fn on_resync(&mut self, object: Arc<K>) {
-        self.on_change(Change::Resynced(object));
+        self.on_event(ResourceEvent::Resynced(object));
     }
 
-    fn on_change(&mut self, change: Change<K>) {
+    fn on_event(&mut self, change: ResourceEvent<K>) {
         if let Some(change) = self.gate.admitted(&mut self.admits, change) {
-            self.handler.on_change(change);
+            self.handler.on_event(change);
         }
     }
 }
@@ -139,29 +139,29 @@ mod tests {
         })
     }
 
-    fn added(version: u32, initial: bool) -> Change<ObjectMeta> {
+    fn added(version: u32, initial: bool) -> ResourceEvent<ObjectMeta> {
         let object = object(version);
-        Change::Added { object, initial }
+        ResourceEvent::Added { object, initial }
     }
 
-    fn updated(old: u32, new: u32) -> Change<ObjectMeta> {
+    fn updated(old: u32, new: u32) -> ResourceEvent<ObjectMeta> {
         let (old, new) = (object(old), object(new));
-        Change::Updated { old, new }
+        ResourceEvent::Updated { old, new }
     }
 
-    fn deleted(last: u32) -> Change<ObjectMeta> {
-        Change::Deleted(Deleted::Known(object(last)))
+    fn deleted(last: u32) -> ResourceEvent<ObjectMeta> {
+        ResourceEvent::Deleted(Deleted::Known(object(last)))
     }
 
-    fn vanished() -> Change<ObjectMeta> {
-        Change::Deleted(Deleted::FinalStateUnknown {
+    fn vanished() -> ResourceEvent<ObjectMeta> {
+        ResourceEvent::Deleted(Deleted::FinalStateUnknown {
             name: ObjectName::cluster("a"),
             last_known: None,
         })
     }
 
     /// Even versions pass.
-    fn heard(changes: Vec<Change<ObjectMeta>>) -> Vec<String> {
+    fn heard(changes: Vec<ResourceEvent<ObjectMeta>>) -> Vec<String> {
         let mut admits = |it: &ObjectMeta| {
             it.resource_version
                 .parse::<u32>()
@@ -177,7 +177,7 @@ mod tests {
     /// Contract INF-12.
     #[test]
     fn objects_enter_and_leave() {
-        let resynced = |version| Change::Resynced(object(version));
+        let resynced = |version| ResourceEvent::Resynced(object(version));
         assert_eq!(heard(vec![added(2, true)]), ["Added(a@2, initial)"]);
         assert_eq!(
             heard(vec![
@@ -228,7 +228,7 @@ mod tests {
         gate.admitted(&mut admits, added(2, false))
             .expect("it passes");
         let left = gate.admitted(&mut admits, updated(2, 3));
-        let Some(Change::Deleted(Deleted::Known(last))) = left else {
+        let Some(ResourceEvent::Deleted(Deleted::Known(last))) = left else {
             panic!("{left:?}");
         };
         assert_eq!(last.resource_version, "2");

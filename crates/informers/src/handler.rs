@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kubist_apimachinery::{Object, Str};
-use kubist_cache::{Change, Deleted};
+use kubist_cache::{Deleted, ResourceEvent};
 
-/// Told of changes. A closure over [`Change`] is one too.
+/// Told of changes. A closure over [`ResourceEvent`] is one too.
 ///
 /// Calls should return soon: put a key into a queue, and work elsewhere. One that must block says
 /// so ([`HandlerConfig::blocking`]), one that must wait is
@@ -32,33 +32,33 @@ pub trait EventHandler<K>: Send + 'static {
     }
 
     /// Any of the above.
-    fn on_change(&mut self, change: Change<K>) {
+    fn on_event(&mut self, change: ResourceEvent<K>) {
         match change {
-            Change::Added { object, initial } => self.on_add(object, initial),
-            Change::Updated { old, new } => self.on_update(old, new),
-            Change::Deleted(deleted) => self.on_delete(deleted),
-            Change::Resynced(object) => self.on_resync(object),
+            ResourceEvent::Added { object, initial } => self.on_add(object, initial),
+            ResourceEvent::Updated { old, new } => self.on_update(old, new),
+            ResourceEvent::Deleted(deleted) => self.on_delete(deleted),
+            ResourceEvent::Resynced(object) => self.on_resync(object),
         }
     }
 }
 
-impl<K: Object, F: FnMut(Change<K>) + Send + 'static> EventHandler<K> for F {
+impl<K: Object, F: FnMut(ResourceEvent<K>) + Send + 'static> EventHandler<K> for F {
     fn on_add(&mut self, object: Arc<K>, is_in_initial_list: bool) {
-        self(Change::Added {
+        self(ResourceEvent::Added {
             object,
             initial: is_in_initial_list,
         });
     }
 
     fn on_update(&mut self, old: Arc<K>, new: Arc<K>) {
-        self(Change::Updated { old, new });
+        self(ResourceEvent::Updated { old, new });
     }
 
     fn on_delete(&mut self, deleted: Deleted<K>) {
-        self(Change::Deleted(deleted));
+        self(ResourceEvent::Deleted(deleted));
     }
 
-    fn on_change(&mut self, change: Change<K>) {
+    fn on_event(&mut self, change: ResourceEvent<K>) {
         self(change);
     }
 }

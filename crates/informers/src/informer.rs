@@ -1,4 +1,4 @@
-//! `Informer`: one watch, one store, and one reader, who sets the pace.
+//! `Informer`: one watch, one store, and one reader, who sets the budget.
 //!
 //! Nobody runs it: whoever asks for news reads the watch, and it is read on only when all that it
 //! brought was given out. So a slow reader slows the watch down, through the connection to the
@@ -13,28 +13,30 @@ use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 use kubist_apimachinery::Object;
-use kubist_cache::{Change, Delta, Index, IndexHandle, Indexer, Lister, ListerWatcher, Queue};
+use kubist_cache::{
+    Delta, Index, IndexHandle, Indexer, Lister, ListerWatcher, Queue, ResourceEvent,
+};
 use kubist_reflector::Reflector;
 use tokio::time::{Instant, Sleep};
 
 use crate::intake::{self, Intake, Step};
 use crate::problem_log::ProblemLog;
 use crate::resync::Resyncs;
-use crate::{InformerConfig, InformerState, OnProblem, Pace, Problem};
+use crate::{CoopBudget, InformerConfig, InformerState, OnProblem, Problem};
 
 /// The number of the one reader, for resyncs.
 const READER: u64 = 0;
 
 /// What a reader is told.
 #[expect(clippy::exhaustive_enums, reason = "a reader must handle each")]
-pub enum News<K> {
+pub enum InformerEvent<K> {
     /// The store shows this.
-    Changed(Change<K>),
+    Resource(ResourceEvent<K>),
     /// All of the first list was told; once.
     Synced,
 }
 
-/// One watch, one store, one reader. It is a [`Stream`] of [`News`] that never ends; dropping it
+/// One watch, one store, one reader. It is a [`Stream`] of [`InformerEvent`] that never ends; dropping it
 /// ends the watch.
 ///
 /// The store is ahead of the reader by what waits, at most. A list that follows an expired version
@@ -57,11 +59,11 @@ pub struct Informer<K: Object> {
     alarm: Option<Pin<Box<Sleep>>>,
     intake: Intake<K>,
     /// What a list that is not whole yet has changed.
-    changes: Vec<Change<K>>,
-    waiting: std::vec::IntoIter<Change<K>>,
-    synced_told: bool,
+    changes: Vec<ResourceEvent<K>>,
+    waiting: std::vec::IntoIter<ResourceEvent<K>>,
+    synced_reported: bool,
     /// Whoever asks without a pause is made to yield now and then.
-    pace: Pace,
+    budget: CoopBudget,
 }
 
 impl<K: Object> Informer<K> {
@@ -87,8 +89,8 @@ impl<K: Object> Informer<K> {
             intake: Intake::default(),
             changes: Vec::new(),
             waiting: Vec::new().into_iter(),
-            synced_told: false,
-            pace: Pace::begin(),
+            synced_reported: false,
+            budget: CoopBudget::start(),
         }
     }
 
@@ -96,8 +98,8 @@ impl<K: Object> Informer<K> {
     ///
     /// # Cancel safety
     /// Safe: a dropped future loses nothing.
-    pub async fn next(&mut self) -> News<K> {
-        std::future::poll_fn(|cx| self.poll_news(cx)).await
+    pub async fn next(&mut self) -> InformerEvent<K> {
+        std::future::poll_fn(|cx| self.poll_event(cx)).await
     }
 
     /// A lister of what the informer holds. It may be used anywhere; it does not read the watch.
@@ -135,17 +137,17 @@ impl<K: Object> Informer<K> {
         self.reflector.stats()
     }
 
-    fn poll_news(&mut self, cx: &mut Context<'_>) -> Poll<News<K>> {
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<InformerEvent<K>> {
         loop {
             if !self.waiting.as_slice().is_empty() {
-                ready!(self.pace.poll_keep(cx));
+                ready!(self.budget.poll_yield(cx));
             }
             if let Some(change) = self.waiting.next() {
-                return Poll::Ready(News::Changed(change));
+                return Poll::Ready(InformerEvent::Resource(change));
             }
-            if !self.synced_told && self.indexer.has_synced() {
-                self.synced_told = true;
-                return Poll::Ready(News::Synced);
+            if !self.synced_reported && self.indexer.has_synced() {
+                self.synced_reported = true;
+                return Poll::Ready(InformerEvent::Synced);
             }
             let (queue, changes) = (&mut *self.queue, &mut self.changes);
             let step = self.intake.step(queue, &mut self.indexer, changes);
@@ -154,7 +156,7 @@ impl<K: Object> Informer<K> {
                 self.waiting = std::mem::take(&mut self.changes).into_iter();
                 continue;
             }
-            ready!(self.pace.poll_keep(cx));
+            ready!(self.budget.poll_yield(cx));
             if step == Step::Idle {
                 ready!(self.poll_step(cx));
             }
@@ -203,17 +205,17 @@ fn logged(name: kubist_apimachinery::Str) -> OnProblem {
 }
 
 impl<K: Object> Stream for Informer<K> {
-    type Item = News<K>;
+    type Item = InformerEvent<K>;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<News<K>>> {
-        self.get_mut().poll_news(cx).map(Some)
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<InformerEvent<K>>> {
+        self.get_mut().poll_event(cx).map(Some)
     }
 }
 
-impl<K: Object> fmt::Debug for News<K> {
+impl<K: Object> fmt::Debug for InformerEvent<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Changed(change) => change.fmt(f),
+            Self::Resource(change) => change.fmt(f),
             Self::Synced => f.write_str("Synced"),
         }
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use kubist_apimachinery::Object;
 use kubist_cache::{
-    Change, Delta, DeltaFifo, DeltaFifoConfig, Indexer, ListerWatcher, Queue, RealFifo, Replacing,
+    Delta, DeltaFifo, DeltaFifoConfig, Indexer, ListerWatcher, Queue, RealFifo, Replacing,
+    ResourceEvent,
 };
 use kubist_reflector::Reflector;
 
@@ -78,14 +79,14 @@ impl<K: Object> Intake<K> {
         &mut self,
         queue: &mut dyn Queue<K>,
         indexer: &mut Indexer<K>,
-        changes: &mut Vec<Change<K>>,
+        changes: &mut Vec<ResourceEvent<K>>,
     ) -> Step {
         if self.is_releasing {
             self.is_releasing = !indexer.release(AT_ONCE);
             return Step::Part;
         }
         if let Some(replacing) = &mut self.replacing {
-            if !indexer.replace_some(replacing, AT_ONCE, changes) {
+            if !indexer.replace_step(replacing, AT_ONCE, changes) {
                 return Step::Part;
             }
             self.replacing = None;

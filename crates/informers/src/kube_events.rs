@@ -14,7 +14,7 @@ use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use kube_runtime::watcher::{self, Event};
 use kubist_apimachinery::Object;
-use kubist_cache::Change;
+use kubist_cache::ResourceEvent;
 
 use crate::{HandlerConfig, HandlerState, SharedInformer, Subscription};
 
@@ -27,7 +27,7 @@ pub struct KubeEvents<K: Object> {
     synced: BoxFuture<'static, HandlerState>,
     phase: Phase,
     /// To be told before anything else.
-    waiting: VecDeque<Change<K>>,
+    waiting: VecDeque<ResourceEvent<K>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,13 +67,16 @@ impl<K: Object + Clone> KubeEvents<K> {
                 return Poll::Ready(synced.then_some(Event::InitDone));
             }
             match std::task::ready!(change) {
-                Some(Change::Added { object, .. } | Change::Updated { new: object, .. }) => {
+                Some(
+                    ResourceEvent::Added { object, .. }
+                    | ResourceEvent::Updated { new: object, .. },
+                ) => {
                     let name = Some(object.object_name());
                     self.waiting.retain(|it| deleted_name(it) != name);
                     return Poll::Ready(Some(Event::InitApply(Arc::unwrap_or_clone(object))));
                 }
-                Some(deleted @ Change::Deleted(_)) => self.waiting.push_back(deleted),
-                Some(Change::Resynced(_)) => {}
+                Some(deleted @ ResourceEvent::Deleted(_)) => self.waiting.push_back(deleted),
+                Some(ResourceEvent::Resynced(_)) => {}
                 None => {
                     self.phase = Phase::Ended;
                     return Poll::Ready(None);
@@ -89,15 +92,18 @@ impl<K: Object + Clone> KubeEvents<K> {
                 None => std::task::ready!(Pin::new(&mut self.subscription).poll_next(cx)),
             };
             match change {
-                Some(Change::Added { object, .. } | Change::Updated { new: object, .. }) => {
+                Some(
+                    ResourceEvent::Added { object, .. }
+                    | ResourceEvent::Updated { new: object, .. },
+                ) => {
                     return Poll::Ready(Some(Event::Apply(Arc::unwrap_or_clone(object))));
                 }
-                Some(Change::Deleted(deleted)) => {
+                Some(ResourceEvent::Deleted(deleted)) => {
                     if let Some(object) = deleted.object() {
                         return Poll::Ready(Some(Event::Delete(K::clone(object))));
                     }
                 }
-                Some(Change::Resynced(_)) => {}
+                Some(ResourceEvent::Resynced(_)) => {}
                 None => {
                     self.phase = Phase::Ended;
                     return Poll::Ready(None);
@@ -132,9 +138,9 @@ impl<K: Object> fmt::Debug for KubeEvents<K> {
 }
 
 /// The object that a deletion is of.
-fn deleted_name<K: Object>(change: &Change<K>) -> Option<kubist_apimachinery::ObjectName> {
+fn deleted_name<K: Object>(change: &ResourceEvent<K>) -> Option<kubist_apimachinery::ObjectName> {
     match change {
-        Change::Deleted(deleted) => Some(deleted.object_name()),
+        ResourceEvent::Deleted(deleted) => Some(deleted.object_name()),
         _ => None,
     }
 }

@@ -13,7 +13,7 @@
 //! let factory = SharedInformerFactory::new(client);
 //! let pods = factory.informer::<Encoded<Pod>>();
 //! let by_node = pods.add_index(Index::field("spec.nodeName"));
-//! pods.add_handler(|change: kubist_cache::Change<Encoded<Pod>>| println!("{change:?}"));
+//! pods.add_handler(|change: kubist_cache::ResourceEvent<Encoded<Pod>>| println!("{change:?}"));
 //! factory.start();
 //! let lister = pods.synced().await.expect("nobody stops the factory"); // it exists once synced
 //! println!("{} Pods on node-7", lister.by_index(&by_node, "node-7").len());
@@ -41,12 +41,15 @@ mod factory;
 mod filtered;
 mod generated;
 mod handler;
+mod handler_calls;
 mod informer;
 mod informer_config;
 mod informer_state;
 mod intake;
 #[cfg(feature = "kube")]
 mod kube_events;
+mod listener;
+mod listeners;
 mod mailbox;
 mod name_hash;
 mod namespaces;
@@ -54,9 +57,6 @@ mod problem;
 mod problem_log;
 mod processor;
 mod resync;
-mod seat;
-mod seats;
-mod serving;
 mod shared;
 mod shared_informer;
 mod subscription;
@@ -75,17 +75,17 @@ pub use filtered::Filtered;
 )]
 pub use generated::*;
 pub use handler::{Delivery, EventHandler, HandlerConfig, Overflow, RESYNC_MIN};
-pub use informer::{Informer, News};
+pub use informer::{Informer, InformerEvent};
 pub use informer_config::{Budget, InformerConfig, QueueKind};
 pub use informer_state::{
     HandlerSummary, InformerState, InformerStats, NOT_STARTED_AFTER, RunError, SyncError,
 };
 #[cfg(feature = "kube")]
 pub use kube_events::KubeEvents;
-pub use kubist_reflector::{Config, InitialSync, Pace, Report, Transform};
+pub use kubist_reflector::{Config, CoopBudget, InitialSync, Report, Transform};
+pub use listener::HandlerState;
 pub use problem::{OnProblem, Problem};
 pub use problem_log::{LOGGED_EVERY, LOGGED_MAX, ProblemLog};
 pub use resync::Resync;
-pub use seat::HandlerState;
 pub use shared_informer::SharedInformer;
 pub use subscription::{Registration, RegistrationGuard, Subscription};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashTable, hash_table};
 use kubist_apimachinery::Object;
-use kubist_cache::{Change, Deleted};
+use kubist_cache::{Deleted, ResourceEvent};
 
 use crate::name_hash::{NameHash, name_of, name_of_deleted};
 use crate::{Delivery, Overflow};
@@ -17,7 +17,7 @@ const GAPS_MAX: usize = 64;
 
 pub(crate) struct Mailbox<K> {
     delivery: Delivery,
-    ordered: VecDeque<Change<K>>,
+    ordered: VecDeque<ResourceEvent<K>>,
     /// What waits merged, in the order in which the objects began to wait.
     merged: VecDeque<Option<Waiting<K>>>,
     /// The number of the first of them; the others count on from it.
@@ -73,8 +73,12 @@ impl<K: Object> Mailbox<K> {
     }
 
     /// `hash` is that of the change's name.
-    pub(crate) fn push(&mut self, hash: NameHash, change: Change<K>) -> Result<(), Overflowed> {
-        self.initial += usize::from(matches!(change, Change::Added { initial: true, .. }));
+    pub(crate) fn push(
+        &mut self,
+        hash: NameHash,
+        change: ResourceEvent<K>,
+    ) -> Result<(), Overflowed> {
+        self.initial += usize::from(matches!(change, ResourceEvent::Added { initial: true, .. }));
         let pending_max = match self.delivery {
             Delivery::Coalesced => 0,
             Delivery::EveryEvent { pending_max } | Delivery::Bounded { pending_max, .. } => {
@@ -101,7 +105,7 @@ impl<K: Object> Mailbox<K> {
         Ok(())
     }
 
-    fn merge(&mut self, hash: NameHash, change: Change<K>) {
+    fn merge(&mut self, hash: NameHash, change: ResourceEvent<K>) {
         let new = Pending::from(change);
         let Self {
             merged,
@@ -159,7 +163,7 @@ impl<K: Object> Mailbox<K> {
     }
 
     /// Takes up to `limit` changes out, in order.
-    pub(crate) fn take(&mut self, limit: usize) -> Vec<Change<K>> {
+    pub(crate) fn take(&mut self, limit: usize) -> Vec<ResourceEvent<K>> {
         let mut taken = Vec::with_capacity(limit.min(self.len()));
         let ordered = limit.min(self.ordered.len());
         taken.extend(self.ordered.drain(..ordered));
@@ -168,7 +172,7 @@ impl<K: Object> Mailbox<K> {
             self.numbers.clear();
             self.first += self.merged.len() as u64;
             let waiting = self.merged.drain(..).flatten();
-            waiting.for_each(|it| it.pending.tell(&mut taken));
+            waiting.for_each(|it| it.pending.notify(&mut taken));
             return taken;
         }
         while taken.len() < limit {
@@ -182,7 +186,7 @@ impl<K: Object> Mailbox<K> {
                 if let Ok(found) = found {
                     found.remove();
                 }
-                pending.tell(&mut taken);
+                pending.notify(&mut taken);
             }
         }
         taken
@@ -194,13 +198,13 @@ fn place(first: u64, number: u64) -> usize {
     usize::try_from(number - first).expect("no more wait than there is memory for")
 }
 
-impl<K: Object> From<Change<K>> for Pending<K> {
-    fn from(change: Change<K>) -> Self {
+impl<K: Object> From<ResourceEvent<K>> for Pending<K> {
+    fn from(change: ResourceEvent<K>) -> Self {
         match change {
-            Change::Added { object, initial } => Self::Added { object, initial },
-            Change::Updated { old, new } => Self::Updated { old, new },
-            Change::Deleted(deleted) => Self::Deleted(deleted),
-            Change::Resynced(object) => Self::Resynced(object),
+            ResourceEvent::Added { object, initial } => Self::Added { object, initial },
+            ResourceEvent::Updated { old, new } => Self::Updated { old, new },
+            ResourceEvent::Deleted(deleted) => Self::Deleted(deleted),
+            ResourceEvent::Resynced(object) => Self::Resynced(object),
         }
     }
 }
@@ -250,15 +254,15 @@ impl<K: Object> Pending<K> {
         })
     }
 
-    fn tell(self, into: &mut Vec<Change<K>>) {
+    fn notify(self, into: &mut Vec<ResourceEvent<K>>) {
         let change = match self {
-            Self::Added { object, initial } => Change::Added { object, initial },
-            Self::Updated { old, new } => Change::Updated { old, new },
-            Self::Deleted(deleted) => Change::Deleted(deleted),
-            Self::Resynced(object) => Change::Resynced(object),
+            Self::Added { object, initial } => ResourceEvent::Added { object, initial },
+            Self::Updated { old, new } => ResourceEvent::Updated { old, new },
+            Self::Deleted(deleted) => ResourceEvent::Deleted(deleted),
+            Self::Resynced(object) => ResourceEvent::Resynced(object),
             Self::Reborn { deleted, object } => {
-                into.push(Change::Deleted(deleted));
-                Change::Added {
+                into.push(ResourceEvent::Deleted(deleted));
+                ResourceEvent::Added {
                     object,
                     initial: false,
                 }

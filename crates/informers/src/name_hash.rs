@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use hashbrown::DefaultHashBuilder;
 use kubist_apimachinery::Object;
-use kubist_cache::{Change, Deleted};
+use kubist_cache::{Deleted, ResourceEvent};
 
 /// One for all informers, so that a hash never meets one of another hasher.
 static HASHER: LazyLock<DefaultHashBuilder> = LazyLock::new(DefaultHashBuilder::default);
@@ -18,11 +18,13 @@ pub(crate) struct NameHash(u64);
 
 impl NameHash {
     /// Of the object that the change is about.
-    pub(crate) fn of<K: Object>(change: &Change<K>) -> Self {
+    pub(crate) fn of<K: Object>(change: &ResourceEvent<K>) -> Self {
         Self(HASHER.hash_one(match change {
-            Change::Added { object, .. } | Change::Resynced(object) => name_of(&**object),
-            Change::Updated { new, .. } => name_of(&**new),
-            Change::Deleted(deleted) => name_of_deleted(deleted),
+            ResourceEvent::Added { object, .. } | ResourceEvent::Resynced(object) => {
+                name_of(&**object)
+            }
+            ResourceEvent::Updated { new, .. } => name_of(&**new),
+            ResourceEvent::Deleted(deleted) => name_of_deleted(deleted),
         }))
     }
 

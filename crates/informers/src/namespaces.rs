@@ -104,7 +104,7 @@ impl<K: Object> ListerWatcher<K> for Namespaces<K> {
                 watches,
                 next: 0,
                 is_whole: !request.send_initial_events,
-                told: ResourceVersion::default(),
+                reported: ResourceVersion::default(),
                 progress: Arc::clone(&self.progress),
             };
             Ok(Box::pin(merged) as WatchStream<K>)
@@ -177,7 +177,7 @@ struct Merged<K> {
     /// Whether every watch has told its state.
     is_whole: bool,
     /// The last bookmark.
-    told: ResourceVersion,
+    reported: ResourceVersion,
     progress: Arc<Mutex<Progress>>,
 }
 
@@ -221,8 +221,10 @@ impl<K: Object> Merged<K> {
         let least = progress.least().filter(|_| self.is_whole);
         // A state that is whole is told so even if its versions cannot be compared.
         let least = least.or_else(|| initial_events_end.then(|| progress.versions[at].clone()));
-        if let Some(resource_version) = least.filter(|it| initial_events_end || *it != self.told) {
-            self.told = resource_version.clone();
+        if let Some(resource_version) =
+            least.filter(|it| initial_events_end || *it != self.reported)
+        {
+            self.reported = resource_version.clone();
             out.push(WatchItem::Bookmark {
                 resource_version,
                 initial_events_end,

@@ -82,7 +82,7 @@ fn fmt_report(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Report::WatchTooShort => {
             f.write_str("the server ends watches as soon as they begin; trying again")
         }
-        Report::Behind { floor } => {
+        Report::Stale { floor } => {
             write!(
                 f,
                 "the server answered with a state before {floor}; asking again"

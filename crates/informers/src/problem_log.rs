@@ -75,7 +75,7 @@ fn kind(problem: &Problem) -> (u8, String) {
             Report::NotServed(_) => one(2),
             Report::ListSilent | Report::WatchSilent(_) => one(3),
             Report::WatchTooShort => one(4),
-            Report::Behind { .. } => one(5),
+            Report::Stale { .. } => one(5),
             Report::Invalid(item) => {
                 let name = item.name.as_ref();
                 (6, name.map_or_else(String::new, ToString::to_string))
@@ -98,7 +98,7 @@ mod tests {
     use kubist_cache::{FetchError, InvalidItem};
 
     impl ProblemLog {
-        fn told(&self, report: Report) -> Option<u64> {
+        fn observed(&self, report: Report) -> Option<u64> {
             let (kind, about) = kind(&Problem::Fetch(report));
             self.admit(kind, about, Instant::now())
         }
@@ -127,9 +127,9 @@ mod tests {
             message: message.into(),
         };
         let log = ProblemLog::default();
-        assert_eq!(log.told(Report::ListFailed(failure("who"))), Some(0));
-        assert_eq!(log.told(Report::ListFailed(failure("who"))), None);
-        assert_eq!(log.told(Report::ListFailed(failure("what"))), Some(1));
+        assert_eq!(log.observed(Report::ListFailed(failure("who"))), Some(0));
+        assert_eq!(log.observed(Report::ListFailed(failure("who"))), None);
+        assert_eq!(log.observed(Report::ListFailed(failure("what"))), Some(1));
     }
 
     #[tokio::test(start_paused = true)]
@@ -143,11 +143,11 @@ mod tests {
         };
         let log = ProblemLog::default();
         for name in ["a", "b", "c", "d"] {
-            assert_eq!(log.told(unreadable(name)), Some(0), "{name}");
+            assert_eq!(log.observed(unreadable(name)), Some(0), "{name}");
         }
-        assert_eq!(log.told(unreadable("a")), None, "again");
-        assert_eq!(log.told(unreadable("e")), None, "one too many");
+        assert_eq!(log.observed(unreadable("a")), None, "again");
+        assert_eq!(log.observed(unreadable("e")), None, "one too many");
         tokio::time::advance(LOGGED_EVERY).await;
-        assert_eq!(log.told(unreadable("e")), Some(2));
+        assert_eq!(log.observed(unreadable("e")), Some(2));
     }
 }

@@ -7,16 +7,16 @@
 use std::sync::Arc;
 
 use kubist_apimachinery::{Object, Str};
-use kubist_cache::{Change, IndexHandle, Indexer, Queue};
+use kubist_cache::{IndexHandle, Indexer, Queue, ResourceEvent};
 use kubist_reflector::Reflector;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::handler_calls::{HandlerRunner, InPlace};
 use crate::intake::{self, Intake, Step};
-use crate::seat::Seat;
-use crate::seats::Seats;
-use crate::serving::{Attend, InPlace};
+use crate::listener::Listener;
+use crate::listeners::Listeners;
 use crate::shared::{Command, Shared};
 use crate::{InformerState, Problem};
 
@@ -26,14 +26,14 @@ pub(crate) struct Processor<K: Object> {
     reflector: Reflector<K>,
     queue: Box<dyn Queue<K>>,
     intake: Intake<K>,
-    seats: Seats<K>,
+    listeners: Listeners<K>,
     handlers: JoinSet<()>,
     /// Lists, events and bookmarks so far.
     came: u64,
     /// What whoever waits for the store was told last.
-    told_problem: Option<Str>,
+    reported_problem: Option<Str>,
     /// Reused by every batch.
-    changes: Vec<Change<K>>,
+    changes: Vec<ResourceEvent<K>>,
 }
 
 /// What a turn of the loop waited for.
@@ -41,7 +41,7 @@ enum Turn {
     Stop,
     Command,
     Resync,
-    News,
+    Changes,
 }
 
 impl<K: Object> Processor<K> {
@@ -49,7 +49,7 @@ impl<K: Object> Processor<K> {
         let source = Arc::clone(&shared.source);
         let (reflector, queue) = intake::open(source, &shared.config, &mut indexer);
         Self {
-            seats: Seats::new(Arc::clone(&shared)),
+            listeners: Listeners::new(Arc::clone(&shared)),
             shared,
             indexer,
             reflector,
@@ -57,7 +57,7 @@ impl<K: Object> Processor<K> {
             intake: Intake::default(),
             handlers: JoinSet::new(),
             came: 0,
-            told_problem: None,
+            reported_problem: None,
             changes: Vec::new(),
         }
     }
@@ -66,16 +66,16 @@ impl<K: Object> Processor<K> {
         self.shared.stand(InformerState::Syncing, false);
         // What was added before the start has a say in when resyncs are looked for.
         self.obey().await;
-        self.seats.start();
+        self.listeners.start();
         loop {
-            let mut pace = std::mem::take(&mut self.seats.pace);
-            let turn = pace.during(self.turn(&token)).await;
-            self.seats.pace = pace;
+            let mut budget = std::mem::take(&mut self.listeners.budget);
+            let turn = budget.track(self.turn(&token)).await;
+            self.listeners.budget = budget;
             match turn {
                 Turn::Stop => break,
                 Turn::Command => self.obey().await,
-                Turn::Resync => self.seats.resync(&self.indexer.snapshot()).await,
-                Turn::News => {
+                Turn::Resync => self.listeners.resync(&self.indexer.snapshot()).await,
+                Turn::Changes => {
                     // Handlers and indexes that were added in the meantime come first: they are
                     // then told of the news like all others.
                     self.obey().await;
@@ -93,7 +93,7 @@ impl<K: Object> Processor<K> {
     }
 
     async fn turn(&mut self, token: &CancellationToken) -> Turn {
-        let due = self.seats.resync_due();
+        let due = self.listeners.resync_due();
         let shared = &self.shared;
         // At once: a step that is given up for a command has reported what it met.
         let mut report = |it| shared.report(&Problem::Fetch(it));
@@ -102,21 +102,21 @@ impl<K: Object> Processor<K> {
             () = token.cancelled() => Turn::Stop,
             () = shared.wake.notified() => Turn::Command,
             () = sleep_until(due) => Turn::Resync,
-            () = self.reflector.step(&mut *self.queue, &mut report) => Turn::News,
+            () = self.reflector.step(&mut *self.queue, &mut report) => Turn::Changes,
         }
     }
 
     /// Does what handles asked for.
     async fn obey(&mut self) {
-        self.seats.prune();
+        self.listeners.prune();
         while let Some(_finished) = self.handlers.try_join_next() {}
         while let Some(command) = self.shared.next_command() {
             match command {
                 Command::Index(handle) => self.index(&handle).await,
-                Command::Seat(seat, attend) => self.seat(seat, attend).await,
+                Command::Listener(listener, attend) => self.listener(listener, attend).await,
             }
         }
-        self.seats.change_periods();
+        self.listeners.change_periods();
         self.report_errors();
     }
 
@@ -124,28 +124,28 @@ impl<K: Object> Processor<K> {
         let Some(mut indexing) = self.indexer.begin_index(handle) else {
             return;
         };
-        while !self.indexer.index_some(&mut indexing, intake::AT_ONCE) {
-            self.seats.pace.keep().await;
+        while !self.indexer.index_step(&mut indexing, intake::AT_ONCE) {
+            self.listeners.budget.yield_if_due().await;
         }
         self.indexer.publish();
     }
 
-    async fn seat(&mut self, seat: Arc<Seat<K>>, attend: Attend<K>) {
-        let panicked = self.shared.panicked(&seat);
+    async fn listener(&mut self, listener: Arc<Listener<K>>, attend: HandlerRunner<K>) {
+        let panicked = self.shared.panicked(&listener);
         let (serve, in_place) = match attend {
-            Attend::Nobody => (None, None),
-            Attend::Task(serve) => (Some(serve), None),
-            Attend::InPlace(handler) => {
-                let in_place = InPlace::begin(&seat, handler, Arc::clone(&panicked));
+            HandlerRunner::Caller => (None, None),
+            HandlerRunner::Task(serve) => (Some(serve), None),
+            HandlerRunner::InPlace(handler) => {
+                let in_place = InPlace::begin(&listener, handler, Arc::clone(&panicked));
                 (None, Some(in_place))
             }
         };
         let (present, is_whole) = (self.indexer.snapshot(), self.indexer.has_synced());
-        self.seats
-            .join(Arc::clone(&seat), in_place, &present, is_whole)
+        self.listeners
+            .join(Arc::clone(&listener), in_place, &present, is_whole)
             .await;
         if let Some(serve) = serve {
-            self.handlers.spawn(serve(seat, panicked));
+            self.handlers.spawn(serve(listener, panicked));
         }
     }
 
@@ -155,14 +155,14 @@ impl<K: Object> Processor<K> {
             let (queue, indexer) = (&mut *self.queue, &mut self.indexer);
             match self.intake.step(queue, indexer, &mut changes) {
                 Step::Idle => break,
-                Step::Part => self.seats.pace.keep().await,
+                Step::Part => self.listeners.budget.yield_if_due().await,
                 Step::Batch => {
-                    self.seats.tell(&changes).await;
+                    self.listeners.notify(&changes).await;
                     self.shared.stats.lock().changes += changes.len() as u64;
                     // Old states that nobody holds any more are freed here.
                     while !changes.is_empty() {
                         changes.truncate(changes.len().saturating_sub(intake::AT_ONCE));
-                        self.seats.pace.keep().await;
+                        self.listeners.budget.yield_if_due().await;
                     }
                     // A first list is large, and never comes again.
                     changes.shrink_to(kubist_cache::BATCH_MAX);
@@ -180,7 +180,7 @@ impl<K: Object> Processor<K> {
         self.shared.stand(state, synced);
         self.note_health();
         if synced && !before.has_synced {
-            self.seats.fill();
+            self.listeners.fill();
         }
     }
 
@@ -194,8 +194,8 @@ impl<K: Object> Processor<K> {
         }
         let problem = last.clone();
         drop(last);
-        if problem != self.told_problem {
-            self.told_problem.clone_from(&problem);
+        if problem != self.reported_problem {
+            self.reported_problem.clone_from(&problem);
             self.indexer.set_problem(problem);
         }
     }
@@ -210,18 +210,18 @@ impl<K: Object> Processor<K> {
     }
 
     fn note_stats(&mut self) {
-        self.seats.prune();
+        self.listeners.prune();
         let mut stats = self.shared.stats.lock();
         stats.reflector = self.reflector.stats();
         stats.objects = self.indexer.len();
-        stats.handlers = self.seats.len();
+        stats.handlers = self.listeners.len();
         stats.budget = self.indexer.budget_stats();
         stats.index_errors = self.indexer.index_errors_total();
     }
 
     fn stop(&mut self) {
         self.shared.stop();
-        self.seats.stop();
+        self.listeners.stop();
     }
 }
 

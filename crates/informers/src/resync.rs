@@ -174,12 +174,12 @@ mod tests {
     }
 
     /// Who is told everything again, and when, in seconds, until `end`.
-    fn told(resyncs: &mut Resyncs, end: u64) -> Vec<(u64, Vec<u64>)> {
-        let mut told = Vec::new();
+    fn observed(resyncs: &mut Resyncs, end: u64) -> Vec<(u64, Vec<u64>)> {
+        let mut observed = Vec::new();
         while let Some(due) = resyncs.due().filter(|due| *due <= seconds(end)) {
-            told.push((due.as_secs(), resyncs.take_due(due)));
+            observed.push((due.as_secs(), resyncs.take_due(due)));
         }
-        told
+        observed
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(periods(&resyncs, 3), [30, 30, 40]);
         // It looks at 30, 60, 90 …; who is due at 40 or 50 is told at 60.
         assert_eq!(
-            told(&mut resyncs, 120),
+            observed(&mut resyncs, 120),
             [
                 (30, vec![0]),
                 (60, vec![0, 1, 2]),
@@ -223,7 +223,7 @@ mod tests {
         resyncs.join(0, Some(seconds(2)), Duration::ZERO);
         resyncs.join(1, Some(seconds(3)), Duration::ZERO);
         resyncs.start(Duration::ZERO);
-        let seen: Vec<_> = told(&mut resyncs, 12)
+        let seen: Vec<_> = observed(&mut resyncs, 12)
             .into_iter()
             .filter(|(_, who)| who.contains(&1))
             .map(|(at, _)| at)
@@ -259,16 +259,16 @@ mod tests {
             (vec![4, 10], seconds(4))
         );
         resyncs.start(Duration::ZERO);
-        assert_eq!(told(&mut resyncs, 8), [(4, vec![0]), (8, vec![0])]);
+        assert_eq!(observed(&mut resyncs, 8), [(4, vec![0]), (8, vec![0])]);
         // After the start nobody is told more often than the informer looks.
         resyncs.change(0, Some(seconds(1)), seconds(9));
         resyncs.change(1, Some(seconds(6)), seconds(9));
         assert_eq!(periods(&resyncs, 2), [4, 6]);
-        assert_eq!(told(&mut resyncs, 16), [(16, vec![0, 1])]);
+        assert_eq!(observed(&mut resyncs, 16), [(16, vec![0, 1])]);
         resyncs.change(0, Some(Duration::ZERO), seconds(16));
         resyncs.change(1, None, seconds(16));
         assert_eq!(periods(&resyncs, 2), [0, 10]);
-        assert_eq!(told(&mut resyncs, 28), [(28, vec![1])]);
+        assert_eq!(observed(&mut resyncs, 28), [(28, vec![1])]);
 
         let mut exact = Resyncs::new(Resync::Exact);
         exact.join(0, None, Duration::ZERO);
@@ -288,7 +288,7 @@ mod tests {
         resyncs.start(Duration::ZERO);
         resyncs.join(2, Some(seconds(3)), seconds(4));
         assert_eq!(
-            told(&mut resyncs, 13),
+            observed(&mut resyncs, 13),
             [(7, vec![2]), (10, vec![0, 2]), (13, vec![2])]
         );
         resyncs.retain(|id| id != 2);

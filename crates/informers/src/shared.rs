@@ -18,11 +18,11 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
+use crate::handler_calls::{HandlerRunner, Panicked};
 use crate::informer_state::{HandlerSummary, NOT_STARTED_AFTER, RunError, Standing, SyncError};
+use crate::listener::Listener;
 use crate::problem_log::ProblemLog;
 use crate::processor::Processor;
-use crate::seat::Seat;
-use crate::serving::{Attend, Panicked};
 use crate::usage::{Usage, Users};
 use crate::{HandlerConfig, HandlerState, InformerConfig, InformerState, InformerStats, Problem};
 
@@ -43,14 +43,14 @@ pub(crate) struct Shared<K> {
     pub(crate) last_problem: Mutex<Option<Str>>,
     log: ProblemLog,
     /// Every handler that may not have ended, in order.
-    roster: Mutex<Vec<Weak<Seat<K>>>>,
+    roster: Mutex<Vec<Weak<Listener<K>>>>,
     /// Looks, from the first handler on, whether anybody runs the informer. It ends with the start,
     /// and with the last handle.
     start_watch: Mutex<Option<JoinSet<()>>>,
 }
 
 pub(crate) enum Command<K> {
-    Seat(Arc<Seat<K>>, Attend<K>),
+    Listener(Arc<Listener<K>>, HandlerRunner<K>),
     Index(IndexHandle<K>),
 }
 
@@ -119,9 +119,9 @@ impl<K: Object> Shared<K> {
         Ok(())
     }
 
-    /// What a panic in a call of this seat's handler leads to.
-    pub(crate) fn panicked(self: &Arc<Self>, seat: &Seat<K>) -> Panicked {
-        let (shared, handler) = (Arc::clone(self), seat.config.name.clone());
+    /// What a panic in a call of this listener's handler leads to.
+    pub(crate) fn panicked(self: &Arc<Self>, listener: &Listener<K>) -> Panicked {
+        let (shared, handler) = (Arc::clone(self), listener.config.name.clone());
         Arc::new(move |message| {
             shared.stats.lock().handler_panics += 1;
             let handler = handler.clone();
@@ -133,16 +133,16 @@ impl<K: Object> Shared<K> {
         self: &Arc<Self>,
         config: HandlerConfig,
         usage: Arc<Usage>,
-        attend: Attend<K>,
-    ) -> Arc<Seat<K>> {
-        let seat = Seat::new(config, Some(usage), Arc::clone(&self.wake));
+        attend: HandlerRunner<K>,
+    ) -> Arc<Listener<K>> {
+        let listener = Listener::new(config, Some(usage), Arc::clone(&self.wake));
         let mut roster = self.roster.lock();
-        roster.retain(|it| it.upgrade().is_some_and(|seat| !seat.is_ended()));
-        roster.push(Arc::downgrade(&seat));
+        roster.retain(|it| it.upgrade().is_some_and(|listener| !listener.is_ended()));
+        roster.push(Arc::downgrade(&listener));
         drop(roster);
-        self.command(Command::Seat(Arc::clone(&seat), attend));
+        self.command(Command::Listener(Arc::clone(&listener), attend));
         self.watch_start();
-        seat
+        listener
     }
 
     /// Who waits for changes is told nothing of a start that was forgotten: so it is a problem.
@@ -173,8 +173,8 @@ impl<K: Object> Shared<K> {
         let mut commands = self.commands.lock();
         if self.standing().state == InformerState::Stopped {
             drop(commands);
-            if let Command::Seat(seat, _) = command {
-                seat.end(HandlerState::Stopped);
+            if let Command::Listener(listener, _) = command {
+                listener.end(HandlerState::Stopped);
             }
             return;
         }
@@ -207,8 +207,8 @@ impl<K: Object> Shared<K> {
         let undone = std::mem::take(&mut *commands);
         drop(commands);
         for command in undone {
-            if let Command::Seat(seat, _) = command {
-                seat.end(HandlerState::Stopped);
+            if let Command::Listener(listener, _) = command {
+                listener.end(HandlerState::Stopped);
             }
         }
     }
@@ -258,15 +258,18 @@ impl<K: Object> Shared<K> {
 
     pub(crate) fn handlers(&self) -> Vec<HandlerSummary> {
         let roster = self.roster.lock();
-        let seats = roster.iter().filter_map(Weak::upgrade);
-        let summary = |seat: Arc<Seat<K>>| HandlerSummary {
-            name: seat.config.name.clone(),
-            state: seat.current(),
-            waiting: seat.waiting(),
-            handled: seat.handled.load(Ordering::Relaxed),
-            panics: seat.panics.load(Ordering::Relaxed),
-            resync: seat.resync(),
+        let listeners = roster.iter().filter_map(Weak::upgrade);
+        let summary = |listener: Arc<Listener<K>>| HandlerSummary {
+            name: listener.config.name.clone(),
+            state: listener.current(),
+            waiting: listener.waiting(),
+            handled: listener.handled.load(Ordering::Relaxed),
+            panics: listener.panics.load(Ordering::Relaxed),
+            resync: listener.resync(),
         };
-        seats.filter(|seat| !seat.is_ended()).map(summary).collect()
+        listeners
+            .filter(|listener| !listener.is_ended())
+            .map(summary)
+            .collect()
     }
 }

@@ -8,11 +8,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use kubist_apimachinery::{Object, Str};
-use kubist_cache::{Change, Index, IndexHandle, Lister, ListerWatcher};
+use kubist_cache::{Index, IndexHandle, Lister, ListerWatcher, ResourceEvent};
 use tokio_util::sync::CancellationToken;
 
+use crate::handler_calls::{self, HandlerRunner};
 use crate::informer_state::{HandlerSummary, RunError, SyncError};
-use crate::serving::{self, Attend};
 use crate::shared::{Command, Shared};
 use crate::usage::Usage;
 use crate::{EventHandler, HandlerConfig, InformerConfig, InformerState, InformerStats};
@@ -68,8 +68,8 @@ impl<K: Object> SharedInformer<K> {
         handler: impl EventHandler<K>,
         config: HandlerConfig,
     ) -> Registration<K> {
-        let seat = self.seat(config, Attend::Task(serving::plain(handler)));
-        Registration::new(seat)
+        let listener = self.listener(config, HandlerRunner::Task(handler_calls::plain(handler)));
+        Registration::new(listener)
     }
 
     /// Adds a handler that the informer's own task calls, with each change as soon as the store
@@ -82,28 +82,32 @@ impl<K: Object> SharedInformer<K> {
         handler: impl EventHandler<K>,
         config: HandlerConfig,
     ) -> Registration<K> {
-        let seat = self.seat(config, Attend::InPlace(Box::new(handler)));
-        Registration::new(seat)
+        let listener = self.listener(config, HandlerRunner::InPlace(Box::new(handler)));
+        Registration::new(listener)
     }
 
     /// Adds a handler whose calls may wait. The next begins when the last is done; others do not
     /// notice how long that takes.
     pub fn add_waiting_handler<F, C>(&self, handler: F, config: HandlerConfig) -> Registration<K>
     where
-        F: FnMut(Change<K>) -> C + Send + 'static,
+        F: FnMut(ResourceEvent<K>) -> C + Send + 'static,
         C: Future<Output = ()> + Send,
     {
-        let seat = self.seat(config, Attend::Task(serving::waiting(handler)));
-        Registration::new(seat)
+        let listener = self.listener(config, HandlerRunner::Task(handler_calls::waiting(handler)));
+        Registration::new(listener)
     }
 
     /// Changes to be asked for, instead of a handler that is called. As with
     /// [handlers](Self::add_handler), a start that was forgotten is logged.
     pub fn subscribe(&self, config: HandlerConfig) -> Subscription<K> {
-        Subscription::new(self.seat(config, Attend::Nobody))
+        Subscription::new(self.listener(config, HandlerRunner::Caller))
     }
 
-    fn seat(&self, config: HandlerConfig, attend: Attend<K>) -> Arc<crate::seat::Seat<K>> {
+    fn listener(
+        &self,
+        config: HandlerConfig,
+        attend: HandlerRunner<K>,
+    ) -> Arc<crate::listener::Listener<K>> {
         self.shared
             .add_seat(config, Arc::clone(&self.usage), attend)
     }
@@ -126,7 +130,7 @@ impl<K: Object> SharedInformer<K> {
     /// The informer stopped before, or nobody runs it.
     pub async fn synced(&self) -> Result<Lister<K>, SyncError> {
         self.shared.synced().await?;
-        Ok(self.lister_before_sync())
+        Ok(self.lister_unsynced())
     }
 
     /// Waits until somebody runs the informer.
@@ -154,11 +158,11 @@ impl<K: Object> SharedInformer<K> {
     /// A lister of whatever is there, which before the first list is nothing.
     ///
     /// As long as it or a clone of it exists, a factory keeps the informer running.
-    pub fn lister_before_sync(&self) -> Lister<K> {
+    pub fn lister_unsynced(&self) -> Lister<K> {
         self.shared
             .lister
             .clone()
-            .keeping(Arc::clone(&self.usage) as _)
+            .keep_alive(Arc::clone(&self.usage) as _)
     }
 
     /// Where the informer stands.

@@ -10,36 +10,36 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use kubist_apimachinery::Object;
-use kubist_cache::Change;
+use kubist_cache::ResourceEvent;
 
 use crate::filtered::Gate;
-use crate::seat::Seat;
-use crate::{HandlerState, Pace};
+use crate::listener::Listener;
+use crate::{CoopBudget, HandlerState};
 
 /// A handler that was added to an informer.
 ///
 /// Dropping it changes nothing; [`Registration::remove`] removes the handler, and
 /// [`Registration::remove_on_drop`] ties it to a scope. Adding the same handler twice makes two.
 pub struct Registration<K> {
-    seat: Arc<Seat<K>>,
+    listener: Arc<Listener<K>>,
 }
 
 impl<K> Clone for Registration<K> {
     fn clone(&self) -> Self {
         Self {
-            seat: Arc::clone(&self.seat),
+            listener: Arc::clone(&self.listener),
         }
     }
 }
 
 impl<K: Object> Registration<K> {
-    pub(crate) fn new(seat: Arc<Seat<K>>) -> Self {
-        Self { seat }
+    pub(crate) fn new(listener: Arc<Listener<K>>) -> Self {
+        Self { listener }
     }
 
     /// How far the handler has come.
     pub fn state(&self) -> HandlerState {
-        self.seat.current()
+        self.listener.current()
     }
 
     /// Waits until every object of the first list was handled. Other answers than
@@ -55,7 +55,7 @@ impl<K: Object> Registration<K> {
     }
 
     async fn until(&self, reached: impl Fn(HandlerState) -> bool) -> HandlerState {
-        let mut states = self.seat.watch_state();
+        let mut states = self.listener.watch_state();
         match states.wait_for(|state| reached(*state)).await {
             Ok(state) => *state,
             Err(_) => HandlerState::Stopped,
@@ -65,7 +65,7 @@ impl<K: Object> Registration<K> {
     /// Removes the handler: after the call that is under way, if one is, none follows. What waits
     /// for it is dropped (differs from client-go, which delivers it).
     pub fn remove(&self) {
-        self.seat.end(HandlerState::Removed);
+        self.listener.end(HandlerState::Removed);
     }
 
     /// Removes the handler, and waits until the call that is under way, if one is, is done: when
@@ -74,7 +74,7 @@ impl<K: Object> Registration<K> {
     /// Awaited by the handler itself it never returns.
     pub async fn remove_and_wait(&self) {
         self.remove();
-        self.seat.unserved().await;
+        self.listener.unserved().await;
     }
 
     /// A guard that removes the handler when it is dropped.
@@ -85,26 +85,26 @@ impl<K: Object> Registration<K> {
 
     /// The number of changes that wait for the handler.
     pub fn waiting(&self) -> usize {
-        self.seat.waiting()
+        self.listener.waiting()
     }
 
     /// How often the handler panicked.
     pub fn panics(&self) -> u64 {
-        self.seat.panics.load(Ordering::Relaxed)
+        self.listener.panics.load(Ordering::Relaxed)
     }
 
     /// How often the handler is told everything again, once it was added; `None`: never. It is
     /// what was asked for only as far as the informer's [`Resync`](crate::Resync) allows, and may
     /// become shorter until the informer starts.
     pub fn resync(&self) -> Option<Duration> {
-        self.seat.resync()
+        self.listener.resync()
     }
 
     /// Changes how often the handler is told everything again, as
     /// [`HandlerConfig::resync`](crate::HandlerConfig::resync) of a handler that is added now. The
     /// informer takes notice when its task runs next, and the period counts from then.
     pub fn set_resync(&self, period: Option<Duration>) {
-        self.seat.ask_resync(period);
+        self.listener.ask_resync(period);
     }
 }
 
@@ -138,27 +138,27 @@ impl<K: Object> Drop for RegistrationGuard<K> {
 /// It is a [`Stream`] too. Nothing is lost or delayed for others by asking slowly; what waits is
 /// bounded as the [`Delivery`](crate::Delivery) says.
 pub struct Subscription<K: Object> {
-    seat: Arc<Seat<K>>,
+    listener: Arc<Listener<K>>,
     filter: Option<(Admits<K>, Gate)>,
     /// What one change became, which is at most a deletion and an addition.
-    taken: VecDeque<Change<K>>,
+    taken: VecDeque<ResourceEvent<K>>,
     /// The change given out last was an addition of the first list; asking again says that it is
     /// handled.
     initial_out: bool,
     /// Whoever asks without a pause is made to yield now and then.
-    pace: Pace,
+    budget: CoopBudget,
 }
 
 type Admits<K> = Box<dyn FnMut(&K) -> bool + Send + Sync>;
 
 impl<K: Object> Subscription<K> {
-    pub(crate) fn new(seat: Arc<Seat<K>>) -> Self {
+    pub(crate) fn new(listener: Arc<Listener<K>>) -> Self {
         Self {
-            seat,
+            listener,
             filter: None,
             taken: VecDeque::new(),
             initial_out: false,
-            pace: Pace::begin(),
+            budget: CoopBudget::start(),
         }
     }
 
@@ -173,29 +173,29 @@ impl<K: Object> Subscription<K> {
     ///
     /// # Cancel safety
     /// Safe: no change is lost.
-    pub async fn next(&mut self) -> Option<Change<K>> {
+    pub async fn next(&mut self) -> Option<ResourceEvent<K>> {
         std::future::poll_fn(|cx| self.poll_change(cx)).await
     }
 
-    fn poll_change(&mut self, cx: &mut Context<'_>) -> Poll<Option<Change<K>>> {
+    fn poll_change(&mut self, cx: &mut Context<'_>) -> Poll<Option<ResourceEvent<K>>> {
         loop {
             if std::mem::take(&mut self.initial_out) {
-                self.seat.note_progress(1);
+                self.listener.note_progress(1);
             }
             if self.taken.is_empty() {
-                std::task::ready!(self.pace.poll_keep(cx));
+                std::task::ready!(self.budget.poll_yield(cx));
                 // One at a time, so that what waits can still merge.
-                match self.seat.poll_take(1, cx) {
+                match self.listener.poll_take(1, cx) {
                     Poll::Ready(Some(changes)) => self.taken.extend(changes),
                     Poll::Ready(None) => return Poll::Ready(None),
                     Poll::Pending => {
-                        self.pace = Pace::begin();
+                        self.budget = CoopBudget::start();
                         return Poll::Pending;
                     }
                 }
             }
             let change = self.taken.pop_front();
-            self.initial_out = matches!(change, Some(Change::Added { initial: true, .. }));
+            self.initial_out = matches!(change, Some(ResourceEvent::Added { initial: true, .. }));
             let change = match (&mut self.filter, change) {
                 (Some((admits, gate)), Some(change)) => gate.admitted(&mut **admits, change),
                 (_, change) => change,
@@ -208,21 +208,21 @@ impl<K: Object> Subscription<K> {
 
     /// Its state, and its removal from elsewhere.
     pub fn registration(&self) -> Registration<K> {
-        Registration::new(Arc::clone(&self.seat))
+        Registration::new(Arc::clone(&self.listener))
     }
 }
 
 impl<K: Object> Stream for Subscription<K> {
-    type Item = Change<K>;
+    type Item = ResourceEvent<K>;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Change<K>>> {
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ResourceEvent<K>>> {
         self.get_mut().poll_change(cx)
     }
 }
 
 impl<K: Object> Drop for Subscription<K> {
     fn drop(&mut self) {
-        self.seat.end(HandlerState::Removed);
+        self.listener.end(HandlerState::Removed);
     }
 }
 

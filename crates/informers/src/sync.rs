@@ -1,7 +1,7 @@
-//! The lock of a seat, from one place.
+//! The lock of a listener, from one place.
 //!
 //! Built with `--cfg shuttle` it is the shuttle crate's, so that tests can try many interleavings
-//! of the same code (`seat/interleavings.rs`). In every other build this module is a name.
+//! of the same code (`listener/interleavings.rs`). In every other build this module is a name.
 
 #[cfg(shuttle)]
 pub(crate) use self::under_shuttle::Mutex;

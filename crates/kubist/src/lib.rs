@@ -22,7 +22,7 @@
 //! let client = kubist::infer()?;
 //! let factory = SharedInformerFactory::new(client.clone());
 //! let pods = factory.informer::<Pod>();
-//! let lister = pods.lister_before_sync(); // complete before the first reconcile
+//! let lister = pods.lister_unsynced(); // complete before the first reconcile
 //!
 //! let reconcile = move |key: ObjectName| {
 //!     let (pod, client) = (lister.get(&key), client.clone());

@@ -3,8 +3,8 @@
 //! It owns the requests and streams, turns items into [`Queue`] entries, and reports what went
 //! wrong. It spawns nothing: its owner calls [`Reflector::step`] again and again.
 
-mod alarm;
 mod list;
+mod timer;
 mod watch;
 
 use std::fmt;
@@ -19,10 +19,10 @@ use kubist_cache::{
 };
 use tokio::time::Instant;
 
-use self::alarm::Alarm;
-use crate::gathered::{Gathered, Transform};
-use crate::machine::{Action, Config, End, Machine};
-use crate::{Pace, Report, Stats};
+use self::timer::Timer;
+use crate::list_buffer::{ListBuffer, Transform};
+use crate::machine::{Action, Config, Machine, WatchEnd};
+use crate::{CoopBudget, Report, Stats};
 
 /// Further away than any deadline that matters; added to "now" it does not overflow.
 const FAR: Duration = Duration::from_hours(24 * 365);
@@ -32,10 +32,10 @@ pub struct Reflector<K> {
     source: Arc<dyn ListerWatcher<K>>,
     machine: Machine,
     io: Io<K>,
-    gathered: Gathered<K>,
+    list_buffer: ListBuffer<K>,
     started: Instant,
-    alarm: Alarm,
-    pace: Pace,
+    timer: Timer,
+    budget: CoopBudget,
     stats: Stats,
 }
 
@@ -61,10 +61,10 @@ impl<K: Object> Reflector<K> {
             source,
             machine: Machine::new(config, seed),
             io: Io::None,
-            gathered: Gathered::new(),
+            list_buffer: ListBuffer::new(),
             started: Instant::now(),
-            alarm: Alarm::default(),
-            pace: Pace::begin(),
+            timer: Timer::default(),
+            budget: CoopBudget::start(),
             stats: Stats::default(),
         }
     }
@@ -73,22 +73,22 @@ impl<K: Object> Reflector<K> {
     /// needs hardly more memory than the store.
     #[must_use]
     pub fn with_known(mut self, lister: Lister<K>) -> Self {
-        self.gathered.set_known(lister);
+        self.list_buffer.set_known(lister);
         self
     }
 
     /// Changes each object as it arrives, once.
     #[must_use]
     pub fn with_transform(mut self, transform: Transform<K>) -> Self {
-        self.gathered.set_transform(transform);
+        self.list_buffer.set_transform(transform);
         self
     }
 
     /// What was done so far.
     pub fn stats(&self) -> Stats {
         Stats {
-            listed: self.gathered.listed,
-            unchanged: self.gathered.unchanged,
+            listed: self.list_buffer.listed,
+            unchanged: self.list_buffer.unchanged,
             ..self.stats
         }
     }
@@ -122,7 +122,7 @@ impl<K: Object> Reflector<K> {
                     false
                 }
                 Io::OpeningList(opening) => match self
-                    .alarm
+                    .timer
                     .before(deadline, |cx| opening.as_mut().poll(cx))
                     .await
                 {
@@ -130,7 +130,7 @@ impl<K: Object> Reflector<K> {
                     None => self.list_silent(&mut out),
                 },
                 Io::List(stream) => match self
-                    .alarm
+                    .timer
                     .before(deadline, |cx| stream.as_mut().poll_next(cx))
                     .await
                 {
@@ -138,20 +138,20 @@ impl<K: Object> Reflector<K> {
                     None => self.list_silent(&mut out),
                 },
                 Io::OpeningWatch(opening) => match self
-                    .alarm
+                    .timer
                     .before(deadline, |cx| opening.as_mut().poll(cx))
                     .await
                 {
                     Some(opened) => self.watch_opened(opened, &mut out),
-                    None => self.watch_end(&End::Silent, &mut out),
+                    None => self.watch_end(&WatchEnd::Silent, &mut out),
                 },
                 Io::Watch(stream) => match self
-                    .alarm
+                    .timer
                     .before(deadline, |cx| stream.as_mut().poll_next(cx))
                     .await
                 {
                     Some(item) => self.watch_item(item, &mut out),
-                    None => self.watch_end(&End::Silent, &mut out),
+                    None => self.watch_end(&WatchEnd::Silent, &mut out),
                 },
             };
             if progress {
@@ -159,7 +159,7 @@ impl<K: Object> Reflector<K> {
             }
             if matches!(self.io, Io::List(_)) {
                 // One that arrives faster than it is taken in has no other pause.
-                self.pace.keep().await;
+                self.budget.yield_if_due().await;
             }
         }
     }
@@ -186,13 +186,13 @@ impl<K: Object> Reflector<K> {
             Action::Pause { until } => {
                 let until = self.at(until);
                 let nothing = |_: &mut Context<'_>| Poll::<()>::Pending;
-                self.alarm.before(until, nothing).await;
+                self.timer.before(until, nothing).await;
             }
             Action::Read { .. } => {
                 // There is nothing to read from: what was asked for must be asked for anew.
                 let now = self.now();
                 self.machine.list_silent(now);
-                self.machine.watch_ended(now, &End::Clean);
+                self.machine.watch_ended(now, &WatchEnd::Clean);
             }
         }
     }
@@ -228,16 +228,16 @@ impl<K: Object> Reflector<K> {
     fn complete(&mut self, out: &mut Out<'_, K>) {
         self.stats.lists += 1;
         let version = self.machine.version().clone();
-        out.queue.replace(self.gathered.take(version));
+        out.queue.replace(self.list_buffer.take(version));
     }
 
     /// The server answered with an older state than it had.
-    fn behind(&mut self, out: &mut Out<'_, K>) {
+    fn stale(&mut self, out: &mut Out<'_, K>) {
         self.io = Io::None;
-        self.gathered.forget();
-        self.stats.behind += 1;
+        self.list_buffer.forget();
+        self.stats.stale += 1;
         let floor = self.machine.version().clone();
-        (out.report)(Report::Behind { floor });
+        (out.report)(Report::Stale { floor });
     }
 
     /// All reflectors of a server share what one has learnt of it.

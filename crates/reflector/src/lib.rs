@@ -35,17 +35,18 @@
 //!
 //! `tests/it/recovery/` has each recovery as a script.
 
+mod coop_budget;
 mod driver;
-mod gathered;
+mod list_buffer;
 mod machine;
-mod pace;
 mod report;
 
+pub use coop_budget::{CoopBudget, TURN_MAX};
 pub use driver::Reflector;
-pub use gathered::Transform;
+pub use list_buffer::Transform;
 pub use machine::{
-    Action, Backoff, Config, Consequence, End, Event, InitialSync, Machine, PAGE_SIZE, PageEnd,
-    RESUMES_MAX, RETRY_AFTER_MAX, RETRY_WINDOW_RESET, UNFINISHED_MAX, Verdict, WatchEnd,
+    Action, Backoff, Config, Event, EventAction, InitialSync, Machine, PAGE_SIZE, PageEnd,
+    RESUMES_MAX, RETRY_AFTER_MAX, RETRY_WINDOW_RESET, Recovery, UNFINISHED_MAX, WatchEnd,
+    WatchOutcome,
 };
-pub use pace::{Pace, TURN_MAX};
 pub use report::{Report, Stats};

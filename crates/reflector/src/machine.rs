@@ -27,7 +27,7 @@ pub use config::{
     UNFINISHED_MAX,
 };
 pub use list::PageEnd;
-pub use watch::{Event, Verdict, WatchEnd};
+pub use watch::{Event, EventAction, WatchOutcome};
 
 use backoff::Jitter;
 use retry_window::RetryWindow;
@@ -42,7 +42,7 @@ pub enum Action {
     /// Open a watch; then tell [`Machine::watch_opened`] or [`Machine::watch_ended`].
     Watch(WatchRequest),
     /// Read on; at the deadline tell [`Machine::list_silent`], or [`Machine::watch_ended`] with
-    /// [`End::Silent`].
+    /// [`WatchEnd::Silent`].
     Read {
         /// The latest time at which something should have come.
         deadline: Duration,
@@ -57,7 +57,7 @@ pub enum Action {
 /// How a watch ended.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "a machine must handle each")]
-pub enum End<'a> {
+pub enum WatchEnd<'a> {
     /// The stream is over.
     Clean,
     /// It could not be opened, or broke.
@@ -69,7 +69,7 @@ pub enum End<'a> {
 /// What a failure led to, for reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Consequence {
+pub enum Recovery {
     /// The watch goes on from where it was.
     Resume,
     /// The whole state is fetched again.
@@ -243,14 +243,14 @@ impl Machine {
     }
 
     /// There is nothing to list or watch. That is no failure, so pauses do not grow.
-    fn note_not_served(&mut self, now: Duration) -> Consequence {
+    fn note_not_served(&mut self, now: Duration) -> Recovery {
         let pause = self.config.not_served_pause;
         let pause = pause.saturating_add(self.jitter.below(pause));
         self.not_before = now.saturating_add(pause);
         self.not_served = true;
         self.resumes = 0;
         self.state = State::Fetch;
-        Consequence::NotServed
+        Recovery::NotServed
     }
 
     /// Fetches the state again: at once with the newest version if naming one was the problem,

@@ -3,7 +3,7 @@
 use kubist_apimachinery::ResourceVersion;
 use kubist_cache::{FetchError, InvalidItem};
 
-use crate::machine::Consequence;
+use crate::machine::Recovery;
 
 /// Something that went wrong, or was not as it should be. The reflector goes on.
 #[derive(Clone, Debug)]
@@ -14,14 +14,14 @@ pub enum Report {
     /// Nothing came of a list for longer than the server should be silent.
     ListSilent,
     /// A watch could not be opened, or ended with an error; and what is done about it.
-    WatchFailed(FetchError, Consequence),
+    WatchFailed(FetchError, Recovery),
     /// A watch ended at once, without an error and without an event.
     WatchTooShort,
     /// Nothing came for longer than the server should be silent.
-    WatchSilent(Consequence),
+    WatchSilent(Recovery),
     /// The server answered with a state that is older than what it had said before. It was not
     /// used; the newest is asked for.
-    Behind {
+    Stale {
         /// The version that was asked for.
         floor: ResourceVersion,
     },
@@ -55,5 +55,5 @@ pub struct Stats {
     /// Answers that the kind is not served.
     pub not_served: u64,
     /// Lists that were not used because they were older than what had been seen.
-    pub behind: u64,
+    pub stale: u64,
 }

@@ -11,13 +11,13 @@ use crate::ledger::Stamp;
 
 /// One change, as a handler of every event is told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum Observed {
     Added(Stamp),
     Updated { old: Stamp, new: Stamp },
     Deleted(Stamp),
 }
 
-impl fmt::Display for Told {
+impl fmt::Display for Observed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Added(stamp) => write!(f, "+{stamp}"),
@@ -31,7 +31,7 @@ impl fmt::Display for Told {
 #[derive(Debug, Default)]
 pub(crate) struct Expectation {
     store: BTreeMap<ObjectName, Stamp>,
-    history: BTreeMap<ObjectName, Vec<Told>>,
+    history: BTreeMap<ObjectName, Vec<Observed>>,
     /// The names of the first whole list, without those that were deleted since.
     first_list: Option<BTreeSet<ObjectName>>,
     /// A list that is not whole yet.
@@ -80,8 +80,8 @@ impl Expectation {
         let is_behind = self.unread.remove(name) || self.lost;
         if let Some(held) = self.store.remove(name) {
             // After states that nobody saw, what was seen last is told.
-            let told = if is_behind { held } else { stamp };
-            self.tell(name, Told::Deleted(told));
+            let observed = if is_behind { held } else { stamp };
+            self.tell(name, Observed::Deleted(observed));
         }
     }
 
@@ -94,7 +94,7 @@ impl Expectation {
             } else {
                 self.unread.remove(name);
                 if let Some(held) = self.store.remove(name) {
-                    self.tell(name, Told::Deleted(held));
+                    self.tell(name, Observed::Deleted(held));
                 }
             }
         } else if let Some(name) = event.saved() {
@@ -138,7 +138,7 @@ impl Expectation {
         let gone: Vec<_> = self.store.iter().filter(gone).map(owned).collect();
         for (name, stamp) in gone {
             self.store.remove(&name);
-            self.tell(&name, Told::Deleted(stamp));
+            self.tell(&name, Observed::Deleted(stamp));
         }
         for (name, stamp) in listed {
             self.apply_put(name, stamp);
@@ -146,7 +146,7 @@ impl Expectation {
     }
 
     /// What each object went through.
-    pub(crate) fn history(&self) -> &BTreeMap<ObjectName, Vec<Told>> {
+    pub(crate) fn history(&self) -> &BTreeMap<ObjectName, Vec<Observed>> {
         &self.history
     }
 
@@ -158,17 +158,17 @@ impl Expectation {
     fn apply_put(&mut self, name: ObjectName, stamp: Stamp) {
         let old = self.store.insert(name.clone(), stamp.clone());
         match old {
-            None => self.tell(&name, Told::Added(stamp)),
-            Some(old) if old != stamp => self.tell(&name, Told::Updated { old, new: stamp }),
+            None => self.tell(&name, Observed::Added(stamp)),
+            Some(old) if old != stamp => self.tell(&name, Observed::Updated { old, new: stamp }),
             Some(_) => {}
         }
     }
 
-    fn tell(&mut self, name: &ObjectName, told: Told) {
-        if let (Told::Deleted(_), Some(first)) = (&told, &mut self.first_list) {
+    fn tell(&mut self, name: &ObjectName, observed: Observed) {
+        if let (Observed::Deleted(_), Some(first)) = (&observed, &mut self.first_list) {
             first.remove(name);
         }
-        self.history.entry(name.clone()).or_default().push(told);
+        self.history.entry(name.clone()).or_default().push(observed);
     }
 }
 
@@ -203,12 +203,12 @@ mod tests {
         expectation.list_begins();
         expectation.put(name("a"), at(3));
         expectation.list_ends();
-        let told = |name: &ObjectName| {
-            let told = &expectation.history()[name];
-            told.iter().map(ToString::to_string).collect::<Vec<_>>()
+        let observed = |name: &ObjectName| {
+            let observed = &expectation.history()[name];
+            observed.iter().map(ToString::to_string).collect::<Vec<_>>()
         };
-        assert_eq!(told(&name("a")), ["+abcd@1", "abcd@1->abcd@3"]);
-        assert_eq!(told(&name("b")), ["+abcd@2", "-abcd@2"]);
+        assert_eq!(observed(&name("a")), ["+abcd@1", "abcd@1->abcd@3"]);
+        assert_eq!(observed(&name("b")), ["+abcd@2", "-abcd@2"]);
         assert_eq!(
             expectation.first_list().map(BTreeSet::len),
             Some(1),

@@ -6,13 +6,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use kubist_apimachinery::Object;
-use kubist_cache::Change;
+use kubist_cache::ResourceEvent;
 use kubist_informers::{HandlerConfig, HandlerState, Registration, SharedInformer, Subscription};
 use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
 use crate::dice::Dice;
-use crate::expectation::Told;
+use crate::expectation::Observed;
 use crate::plan::{Defect, HandlerPlan, Manner};
 use crate::source::Faults;
 use crate::witness::{Call, Said, Witness};
@@ -63,23 +63,23 @@ struct Ear {
 }
 
 impl Ear {
-    fn hear<K: Object>(&mut self, change: &Change<K>) {
+    fn hear<K: Object>(&mut self, change: &ResourceEvent<K>) {
         let call = Call::of(change);
         let state = self.state.get().map_or(HandlerState::Syncing, |it| it());
         match self.defect {
-            None => self.witness.told(&call, state),
+            None => self.witness.observed(&call, state),
             Some(defect) => self.hear_wrongly(defect, call, state),
         }
     }
 
     fn hear_wrongly(&mut self, defect: Defect, call: Call, state: HandlerState) {
-        use Said::Told as Tells;
+        use Said::Observed as Tells;
         let witness = &self.witness;
         match (defect, &call.said) {
             (
                 Defect::StaleHandler | Defect::SkipsSteps,
                 Tells {
-                    told: Told::Updated { .. },
+                    observed: Observed::Updated { .. },
                     ..
                 },
             ) => {
@@ -90,44 +90,44 @@ impl Ear {
             (
                 Defect::RepeatsOldStates,
                 Tells {
-                    told: Told::Updated { old, new },
+                    observed: Observed::Updated { old, new },
                     ..
                 },
             ) => {
                 let (old, new) = (new.clone(), old.clone());
-                let told = Told::Updated { old, new };
+                let observed = Observed::Updated { old, new };
                 let back = Call {
                     name: call.name.clone(),
                     said: Tells {
-                        told,
+                        observed,
                         initial: false,
                     },
                 };
-                witness.told(&call, state);
-                witness.told(&back, state);
+                witness.observed(&call, state);
+                witness.observed(&back, state);
             }
             (
                 Defect::RepeatsDeletions,
                 Tells {
-                    told: Told::Deleted(_),
+                    observed: Observed::Deleted(_),
                     ..
                 },
             ) => {
-                witness.told(&call, state);
-                witness.told(&call, state);
+                witness.observed(&call, state);
+                witness.observed(&call, state);
             }
             (Defect::LateFirstList, Tells { initial: true, .. }) => self.held_back.push(call),
             (Defect::LateFirstList, _) => {
                 for late in self.held_back.drain(..) {
-                    witness.told(&late, state);
+                    witness.observed(&late, state);
                 }
-                witness.told(&call, state);
+                witness.observed(&call, state);
             }
             (Defect::HoardsChanges, _) => {
                 *self.hoard.lock() += 1;
-                witness.told(&call, state);
+                witness.observed(&call, state);
             }
-            _ => witness.told(&call, state),
+            _ => witness.observed(&call, state),
         }
     }
 
@@ -140,12 +140,12 @@ impl Ear {
         };
         let earlier = self.held_back.remove(index);
         let (
-            Said::Told {
-                told: Told::Updated { old, .. },
+            Said::Observed {
+                observed: Observed::Updated { old, .. },
                 ..
             },
-            Said::Told {
-                told: Told::Updated { new, .. },
+            Said::Observed {
+                observed: Observed::Updated { new, .. },
                 ..
             },
         ) = (earlier.said, call.said)
@@ -154,12 +154,12 @@ impl Ear {
         };
         let both = Call {
             name: call.name,
-            said: Said::Told {
-                told: Told::Updated { old, new },
+            said: Said::Observed {
+                observed: Observed::Updated { old, new },
                 initial: false,
             },
         };
-        self.witness.told(&both, state);
+        self.witness.observed(&both, state);
     }
 }
 
@@ -192,7 +192,7 @@ pub(crate) fn add<K: Object>(
     };
     let registration = match plan.manner {
         Manner::Called => {
-            let handler = move |change: Change<K>| {
+            let handler = move |change: ResourceEvent<K>| {
                 ear.hear(&change);
                 let percent = ear.faults.trouble.handler_panics;
                 if ear.faults.strike(&mut ear.dice, percent) {
@@ -208,7 +208,7 @@ pub(crate) fn add<K: Object>(
         }
         Manner::Waits { pause_max } => {
             let ear = Arc::new(Mutex::new(ear));
-            let handler = move |change: Change<K>| {
+            let handler = move |change: ResourceEvent<K>| {
                 let ear = Arc::clone(&ear);
                 async move {
                     let pause = ear.lock().dice.time(Duration::ZERO, pause_max);

@@ -12,7 +12,7 @@ use kubist_api::core::v1::{ConfigMap, Secret};
 use kubist_apimachinery::{Object as _, ObjectName, Str};
 use kubist_cache::{Index, IndexHandle, Lister};
 use kubist_client::{Api, Client};
-use kubist_controller::{Action, Config, Controller, Error, Manager, Reconciler, Trigger};
+use kubist_controller::{Action, Config, Controller, Error, EventSource, Manager, Reconciler};
 use kubist_informers::{FactoryConfig, SharedInformer, SharedInformerFactory};
 use kubist_workqueue::{DuringBackoff, Group};
 use parking_lot::Mutex;
@@ -84,9 +84,9 @@ impl Mirror {
         let seen = Arc::<Mutex<Seen>>::default();
         let copier = Copier {
             client: self.stage.network.client(Speaks::Http1),
-            config_maps: config_maps.lister_before_sync(),
+            config_maps: config_maps.lister_unsynced(),
             by_owner: config_maps.add_index(owner_index()),
-            secrets: secrets.lister_before_sync(),
+            secrets: secrets.lister_unsynced(),
             reads: Arc::clone(&reads),
             faults: Arc::clone(&self.stage.faults),
             dice: Mutex::new(dice.fork("copier")),
@@ -174,7 +174,7 @@ impl Mirror {
         config_maps: &SharedInformer<ConfigMap>,
         secrets: &SharedInformer<Secret>,
     ) -> Controller {
-        let mut itself = Trigger::itself(config_maps);
+        let mut itself = EventSource::for_object(config_maps);
         if let Some(period) = self.plan.resync {
             itself = itself.resync(period);
         }
@@ -193,7 +193,7 @@ impl Mirror {
             reconcile_timeout: Some(RECONCILE_TIMEOUT),
             ..Config::default()
         };
-        let (defect, lister) = (self.stage.defect, config_maps.lister_before_sync());
+        let (defect, lister) = (self.stage.defect, config_maps.lister_unsynced());
         let owner_of = move |object: &ConfigMap| {
             let shown = || lister.get(&object.object_name());
             let version = |it: &ConfigMap| it.metadata.resource_version.clone();
@@ -203,7 +203,7 @@ impl Mirror {
             }
             owner(object).into_iter().collect()
         };
-        Controller::with_trigger::<ConfigMap, _>("mirror", itself)
+        Controller::with_source::<ConfigMap, _>("mirror", itself)
             .watches(config_maps, owner_of)
             .watches(secrets, |secret| vec![secret.object_name()])
             .config(config)

@@ -76,7 +76,7 @@ trait AnyInformer: Send {
 
 impl<K: Object> AnyInformer for SharedInformer<K> {
     fn held(&self) -> BTreeMap<ObjectName, Stamp> {
-        let objects = self.lister_before_sync().list();
+        let objects = self.lister_unsynced().list();
         let entry = |object: &Arc<K>| (object.object_name(), Stamp::of(&**object));
         objects.iter().map(entry).collect()
     }
@@ -91,7 +91,7 @@ impl<K: Object> AnyInformer for SharedInformer<K> {
     }
 
     fn expect_shown(&self, name: String, written: Written, stage: &Stage, tasks: &mut JoinSet<()>) {
-        let (lister, stage) = (self.lister_before_sync(), stage.clone());
+        let (lister, stage) = (self.lister_unsynced(), stage.clone());
         tasks.spawn(async move {
             let limit = tokio::time::sleep(SHOWN_MAX);
             if lister.wait_for(&written, limit).await.is_err() {

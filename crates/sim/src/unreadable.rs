@@ -43,9 +43,9 @@ pub(crate) fn listed<K: Object>(faults: &Faults, listed: ListItem<K>) -> ListIte
 /// An event as it arrives.
 pub(crate) fn watched<K: Object>(faults: &Faults, event: WatchItem<K>) -> WatchItem<K> {
     let (kind, name, version) = match &event {
-        WatchItem::Added(object) => told(EventType::Added, object),
-        WatchItem::Modified(object) => told(EventType::Modified, object),
-        WatchItem::Deleted(object) => told(EventType::Deleted, object),
+        WatchItem::Added(object) => observed(EventType::Added, object),
+        WatchItem::Modified(object) => observed(EventType::Modified, object),
+        WatchItem::Deleted(object) => observed(EventType::Deleted, object),
         // The state would never be whole.
         WatchItem::Bookmark {
             initial_events_end: true,
@@ -82,7 +82,7 @@ pub(crate) fn watched<K: Object>(faults: &Faults, event: WatchItem<K>) -> WatchI
     })
 }
 
-fn told<K: Object>(kind: EventType, object: &K) -> (EventType, ObjectName, ResourceVersion) {
+fn observed<K: Object>(kind: EventType, object: &K) -> (EventType, ObjectName, ResourceVersion) {
     let version = object.resource_version().into();
     (kind, object.object_name(), version)
 }

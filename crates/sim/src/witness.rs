@@ -5,11 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use kubist_apimachinery::{Object, ObjectName};
-use kubist_cache::{Change, Deleted};
+use kubist_cache::{Deleted, ResourceEvent};
 use kubist_informers::{Delivery, HandlerState};
 use parking_lot::Mutex;
 
-use crate::expectation::{Expectation, Told};
+use crate::expectation::{Expectation, Observed};
 use crate::ledger::Stamp;
 use crate::trace::Trace;
 use crate::verdict::{Check, Verdict};
@@ -32,7 +32,7 @@ struct View {
     held: BTreeMap<ObjectName, Stamp>,
     /// The last version told of each name, deletions included.
     reached: BTreeMap<ObjectName, u64>,
-    told: BTreeMap<ObjectName, Vec<Told>>,
+    observed: BTreeMap<ObjectName, Vec<Observed>>,
     is_synced: bool,
 }
 
@@ -43,8 +43,8 @@ pub(crate) struct Call {
 }
 
 pub(crate) enum Said {
-    Told {
-        told: Told,
+    Observed {
+        observed: Observed,
         initial: bool,
     },
     /// A deletion whose object nobody knows.
@@ -53,25 +53,25 @@ pub(crate) enum Said {
 }
 
 impl Call {
-    pub(crate) fn of<K: Object>(change: &Change<K>) -> Self {
+    pub(crate) fn of<K: Object>(change: &ResourceEvent<K>) -> Self {
         let name = change.object_name();
-        let told = |told| Said::Told {
-            told,
-            initial: matches!(change, Change::Added { initial: true, .. }),
+        let observed = |observed| Said::Observed {
+            observed,
+            initial: matches!(change, ResourceEvent::Added { initial: true, .. }),
         };
         let said = match change {
-            Change::Added { object, .. } => told(Told::Added(Stamp::of(&**object))),
-            Change::Updated { old, new } => told(Told::Updated {
+            ResourceEvent::Added { object, .. } => observed(Observed::Added(Stamp::of(&**object))),
+            ResourceEvent::Updated { old, new } => observed(Observed::Updated {
                 old: Stamp::of(&**old),
                 new: Stamp::of(&**new),
             }),
-            Change::Resynced(object) => Said::Again(Stamp::of(&**object)),
-            Change::Deleted(deleted) => match deleted {
+            ResourceEvent::Resynced(object) => Said::Again(Stamp::of(&**object)),
+            ResourceEvent::Deleted(deleted) => match deleted {
                 Deleted::Known(object)
                 | Deleted::FinalStateUnknown {
                     last_known: Some(object),
                     ..
-                } => told(Told::Deleted(Stamp::of(&**object))),
+                } => observed(Observed::Deleted(Stamp::of(&**object))),
                 Deleted::FinalStateUnknown { .. } => Said::Vanished,
             },
         };
@@ -83,9 +83,9 @@ impl fmt::Display for Call {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.name;
         match &self.said {
-            Said::Told { told, initial } => {
+            Said::Observed { observed, initial } => {
                 let initial = if *initial { " (initial)" } else { "" };
-                write!(f, "{name} {told}{initial}")
+                write!(f, "{name} {observed}{initial}")
             }
             Said::Vanished => write!(f, "{name} vanished"),
             Said::Again(stamp) => write!(f, "{name} again {stamp}"),
@@ -114,19 +114,19 @@ impl Witness {
     }
 
     /// The handler is told something, in the state in which its registration is.
-    pub(crate) fn told(&self, call: &Call, state: HandlerState) {
+    pub(crate) fn observed(&self, call: &Call, state: HandlerState) {
         self.trace
-            .note("told", format_args!("{}: {call}", self.name));
+            .note("events", format_args!("{}: {call}", self.name));
         let name = &call.name;
         let mut view = self.view.lock();
         match &call.said {
-            Said::Told { told, initial } => {
+            Said::Observed { observed, initial } => {
                 if *initial && (state == HandlerState::Synced || view.is_synced) {
                     let what = "an object of the first list came after synced";
                     self.violated(Check::Synced, name, what);
                 }
-                self.judge(&view, name, told);
-                view.note(name, told);
+                self.judge(&view, name, observed);
+                view.note(name, observed);
             }
             Said::Vanished => {
                 let what = "a deletion without the last state that was told";
@@ -135,7 +135,7 @@ impl Witness {
             }
             Said::Again(stamp) => {
                 if view.held.get(name) != Some(stamp) {
-                    let what = format!("told again of {stamp}, which is not what it was told");
+                    let what = format!("told again of {stamp}, which is not what it observed");
                     self.violated(Check::Order, name, &what);
                 }
             }
@@ -143,34 +143,34 @@ impl Witness {
     }
 
     /// Whether this may follow what was told before.
-    fn judge(&self, view: &View, name: &ObjectName, told: &Told) {
+    fn judge(&self, view: &View, name: &ObjectName, observed: &Observed) {
         let held = view.held.get(name);
         let reached = view.reached.get(name).copied().unwrap_or(0);
-        let (new, forward) = match told {
-            Told::Added(stamp) | Told::Updated { new: stamp, .. } => (stamp, reached + 1),
+        let (new, forward) = match observed {
+            Observed::Added(stamp) | Observed::Updated { new: stamp, .. } => (stamp, reached + 1),
             // A list that has the object no longer tells its last state again.
-            Told::Deleted(stamp) => (stamp, reached),
+            Observed::Deleted(stamp) => (stamp, reached),
         };
         if new.version < forward {
-            let what = format!("{told} after version {reached}");
+            let what = format!("{observed} after version {reached}");
             self.violated(Check::Order, name, &what);
         }
-        match (told, held) {
-            (Told::Added(_), None) => {}
-            (Told::Added(_), Some(held)) => {
-                let what = format!("{told}, though it has {held}: a deletion is missing");
+        match (observed, held) {
+            (Observed::Added(_), None) => {}
+            (Observed::Added(_), Some(held)) => {
+                let what = format!("{observed}, though it has {held}: a deletion is missing");
                 self.violated(Check::Deletes, name, &what);
             }
-            (Told::Updated { old, .. }, Some(held)) if self.continues(held, old) => {}
-            (Told::Updated { .. }, held) => {
+            (Observed::Updated { old, .. }, Some(held)) if self.continues(held, old) => {}
+            (Observed::Updated { .. }, held) => {
                 let held = held.map_or_else(|| "nothing".to_owned(), ToString::to_string);
-                let what = format!("{told}, though it has {held}");
+                let what = format!("{observed}, though it has {held}");
                 self.violated(Check::Order, name, &what);
             }
-            (Told::Deleted(gone), Some(held)) if gone.uid == held.uid => {}
-            (Told::Deleted(_), held) => {
+            (Observed::Deleted(gone), Some(held)) if gone.uid == held.uid => {}
+            (Observed::Deleted(_), held) => {
                 let held = held.map_or_else(|| "nothing".to_owned(), ToString::to_string);
-                let what = format!("{told}, though it has {held}");
+                let what = format!("{observed}, though it has {held}");
                 self.violated(Check::Deletes, name, &what);
             }
         }
@@ -200,7 +200,7 @@ impl Witness {
         };
         for name in first {
             // What came and went unseen need not be told.
-            if !view.told.contains_key(name) {
+            if !view.observed.contains_key(name) {
                 self.violated(Check::Synced, name, "synced before it was told of this");
             }
         }
@@ -216,54 +216,54 @@ impl Witness {
     pub(crate) fn history_gap(&self, alive: bool) -> Option<String> {
         let view = self.view.lock();
         let expectation = self.expectation.lock();
-        for (name, told) in &view.told {
+        for (name, observed) in &view.observed {
             let empty = Vec::new();
             let happened = expectation.history().get(name).unwrap_or(&empty);
-            if !follows(told, happened, self.early, alive) {
-                let (told, happened) = (list(told), list(happened));
-                return Some(format!("{name}: was told {told}, happened {happened}"));
+            if !follows(observed, happened, self.early, alive) {
+                let (observed, happened) = (list(observed), list(happened));
+                return Some(format!("{name}: was told {observed}, happened {happened}"));
             }
         }
         let mut names = expectation.history().keys();
-        let unheard = names.find(|name| !view.told.contains_key(*name));
+        let unheard = names.find(|name| !view.observed.contains_key(*name));
         let unheard = unheard.filter(|_| self.early && alive);
         unheard.map(|name| format!("{name}: was never told of it"))
     }
 }
 
 impl View {
-    fn note(&mut self, name: &ObjectName, told: &Told) {
-        let (held, reached) = match told {
-            Told::Added(stamp) | Told::Updated { new: stamp, .. } => {
+    fn note(&mut self, name: &ObjectName, observed: &Observed) {
+        let (held, reached) = match observed {
+            Observed::Added(stamp) | Observed::Updated { new: stamp, .. } => {
                 (Some(stamp.clone()), stamp.version)
             }
-            Told::Deleted(stamp) => (None, stamp.version),
+            Observed::Deleted(stamp) => (None, stamp.version),
         };
         match held {
             Some(stamp) => self.held.insert(name.clone(), stamp),
             None => self.held.remove(name),
         };
         self.reached.insert(name.clone(), reached);
-        self.told
+        self.observed
             .entry(name.clone())
             .or_default()
-            .push(told.clone());
+            .push(observed.clone());
     }
 }
 
 /// Whether `told` is a piece of `happened` without gaps: from its beginning if `early`, up to its
 /// end if `alive`. Who comes late hears of the state of that moment as an addition.
-fn follows(told: &[Told], happened: &[Told], early: bool, alive: bool) -> bool {
-    let Some(first) = told.first() else {
+fn follows(observed: &[Observed], happened: &[Observed], early: bool, alive: bool) -> bool {
+    let Some(first) = observed.first() else {
         return true;
     };
     let begin = if early {
         let begins = happened.first().is_some_and(|it| same(it, first));
         begins.then_some(0)
     } else {
-        let state = |told: &Told| match told {
-            Told::Added(stamp) | Told::Updated { new: stamp, .. } => Some(stamp.clone()),
-            Told::Deleted(_) => None,
+        let state = |observed: &Observed| match observed {
+            Observed::Added(stamp) | Observed::Updated { new: stamp, .. } => Some(stamp.clone()),
+            Observed::Deleted(_) => None,
         };
         happened.iter().position(|it| state(it) == state(first))
     };
@@ -271,27 +271,31 @@ fn follows(told: &[Told], happened: &[Told], early: bool, alive: bool) -> bool {
         return false;
     };
     let rest = &happened[begin + 1..];
-    let after = &told[1..];
+    let after = &observed[1..];
     let is_long_enough = if alive {
         after.len() == rest.len()
     } else {
         after.len() <= rest.len()
     };
-    is_long_enough && after.iter().zip(rest).all(|(told, it)| same(told, it))
+    is_long_enough
+        && after
+            .iter()
+            .zip(rest)
+            .all(|(observed, it)| same(observed, it))
 }
 
 /// Whether both say the same. A deletion comes with the state of the deletion, or, if states before
 /// it may have been missed, with the last one that was seen.
-fn same(told: &Told, happened: &Told) -> bool {
-    match (told, happened) {
-        (Told::Deleted(told), Told::Deleted(happened)) => told.uid == happened.uid,
-        _ => told == happened,
+fn same(observed: &Observed, happened: &Observed) -> bool {
+    match (observed, happened) {
+        (Observed::Deleted(observed), Observed::Deleted(happened)) => observed.uid == happened.uid,
+        _ => observed == happened,
     }
 }
 
-fn list(told: &[Told]) -> String {
-    let told: Vec<_> = told.iter().map(ToString::to_string).collect();
-    format!("[{}]", told.join(", "))
+fn list(observed: &[Observed]) -> String {
+    let observed: Vec<_> = observed.iter().map(ToString::to_string).collect();
+    format!("[{}]", observed.join(", "))
 }
 
 #[cfg(test)]
@@ -305,8 +309,8 @@ mod tests {
         }
     }
 
-    fn updated(old: u64, new: u64) -> Told {
-        Told::Updated {
+    fn updated(old: u64, new: u64) -> Observed {
+        Observed::Updated {
             old: at(old),
             new: at(new),
         }
@@ -314,21 +318,21 @@ mod tests {
 
     #[test]
     fn a_history_must_have_no_gap_and_reach_the_end_of_the_living() {
-        let happened = [Told::Added(at(1)), updated(1, 2), updated(2, 3)];
+        let happened = [Observed::Added(at(1)), updated(1, 2), updated(2, 3)];
         assert!(follows(&happened, &happened, true, true));
         assert!(follows(&happened[..2], &happened, true, false));
         assert!(!follows(&happened[..2], &happened, true, true));
         assert!(!follows(&happened[1..], &happened, true, true));
-        let gap = [Told::Added(at(1)), updated(2, 3)];
+        let gap = [Observed::Added(at(1)), updated(2, 3)];
         assert!(!follows(&gap, &happened, false, true));
     }
 
     #[test]
     fn who_comes_late_begins_with_the_state_of_that_moment() {
-        let happened = [Told::Added(at(1)), updated(1, 2), updated(2, 3)];
-        let late = [Told::Added(at(2)), updated(2, 3)];
+        let happened = [Observed::Added(at(1)), updated(1, 2), updated(2, 3)];
+        let late = [Observed::Added(at(2)), updated(2, 3)];
         assert!(follows(&late, &happened, false, true));
         assert!(!follows(&late, &happened, true, true));
-        assert!(!follows(&[Told::Added(at(9))], &happened, false, false));
+        assert!(!follows(&[Observed::Added(at(9))], &happened, false, false));
     }
 }

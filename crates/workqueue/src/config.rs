@@ -27,7 +27,7 @@ pub struct Config<T> {
     /// to 1,000 s per item and 10 items a second with a burst of 100 for the queue.
     pub limiter: Box<dyn RateLimiter<T>>,
     /// A limit on every hand-out, first runs and periodic requeues included. Default: none.
-    pub hand_out: Option<Bucket>,
+    pub dispatch_limit: Option<Bucket>,
     /// What adding an item does while it waits after a failure. Default:
     /// [`DuringBackoff::RunNow`].
     pub during_backoff: DuringBackoff,
@@ -46,7 +46,7 @@ impl<T: 'static> Default for Config<T> {
     fn default() -> Self {
         Self {
             limiter: Box::new(rate_limiter::default_controller()),
-            hand_out: None,
+            dispatch_limit: None,
             during_backoff: DuringBackoff::default(),
             group: None,
             passes_max: PASSES_MAX_DEFAULT,
@@ -58,7 +58,7 @@ impl<T: 'static> Default for Config<T> {
 impl<T> fmt::Debug for Config<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Config")
-            .field("hand_out", &self.hand_out)
+            .field("dispatch_limit", &self.dispatch_limit)
             .field("during_backoff", &self.during_backoff)
             .field("group", &self.group)
             .field("passes_max", &self.passes_max)

@@ -39,7 +39,7 @@ pub(crate) struct Core<T> {
     mode: Mode,
     limiter: Box<dyn RateLimiter<T>>,
     during_backoff: DuringBackoff,
-    hand_out: Option<Bucket>,
+    dispatch_limit: Option<Bucket>,
     /// No hand-out before this, says the hand-out limit.
     held_until: Option<Duration>,
     timed: bool,
@@ -98,7 +98,7 @@ impl<T> Core<T> {
             mode: Mode::Open,
             limiter: config.limiter,
             during_backoff: config.during_backoff,
-            hand_out: config.hand_out,
+            dispatch_limit: config.dispatch_limit,
             held_until: None,
             timed: config.metrics.is_some(),
             adds: 0,
@@ -219,7 +219,7 @@ impl<T> Core<T> {
 
     /// Whether any operation needs the time now; otherwise only delays and failures do.
     pub(crate) fn reads_clock(&self) -> bool {
-        self.timed || self.hand_out.is_some() || !self.delays.is_empty()
+        self.timed || self.dispatch_limit.is_some() || !self.delays.is_empty()
     }
 
     /// How many items are ready at `now`.
@@ -352,7 +352,7 @@ impl<T: Clone> Core<T> {
             };
         }
         self.held_until = self
-            .hand_out
+            .dispatch_limit
             .as_mut()
             .and_then(|bucket| bucket.try_take(now).err());
         if self.held_until.is_some() {

@@ -6,18 +6,18 @@
 //!
 //! Numbers and behaviour are those of client-go's `default_rate_limiters.go`; [`Jitter`] is ours.
 
-mod at_most;
 mod bucket;
 mod exponential;
 mod fast_slow;
 mod jitter;
 mod max_of;
+mod max_wait;
 
 use std::time::Duration;
 
 pub use self::{
-    at_most::AtMost, bucket::Bucket, exponential::Exponential, fast_slow::FastSlow, jitter::Jitter,
-    max_of::MaxOf,
+    bucket::Bucket, exponential::Exponential, fast_slow::FastSlow, jitter::Jitter, max_of::MaxOf,
+    max_wait::MaxWait,
 };
 
 /// Decides how long an item waits after a failure.

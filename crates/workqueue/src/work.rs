@@ -75,7 +75,7 @@ impl<T> Work<T> {
 
     /// The work failed, and whoever refused it said when to come back: the item waits for what
     /// the rate limiter says and at least for `wait`.
-    pub fn fail_for(mut self, wait: Duration) {
+    pub fn fail_retry_after(mut self, wait: Duration) {
         self.outcome = Outcome::Failed { wait_min: wait };
     }
 }

@@ -36,9 +36,9 @@ pub fn controller(
         client: client.clone(),
         by_namespace: replica_sets.add_index(Index::namespace()),
         pods_by_owner: pods.add_index(Index::owner_uid()),
-        lister: deployments.lister_before_sync(),
-        replica_sets: replica_sets.lister_before_sync(),
-        pods: pods.lister_before_sync(),
+        lister: deployments.lister_unsynced(),
+        replica_sets: replica_sets.lister_unsynced(),
+        pods: pods.lister_unsynced(),
     };
     let controller = Controller::new("deployment", &deployments).owns(&replica_sets);
     // So that it starts after the Pods were listed; no change of a Pod concerns it.

@@ -58,7 +58,7 @@ pub fn controller(
     let pods = factory.informer::<Encoded<Pod>>();
     let reconciler = Kubelet {
         client: client.clone(),
-        pods: pods.lister_before_sync(),
+        pods: pods.lister_unsynced(),
         paths: Paths::new(),
         options: options.clone(),
         placed: AtomicU32::new(0),

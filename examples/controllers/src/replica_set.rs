@@ -35,14 +35,14 @@ pub fn controller(
     let by_namespace = replica_sets.add_index(Index::namespace());
     let reconciler = ReplicaSetReconciler {
         client: client.clone(),
-        replica_sets: replica_sets.lister_before_sync(),
+        replica_sets: replica_sets.lister_unsynced(),
         by_owner: pods.add_index(Index::owner_uid()),
         orphans: pods.add_index(Index::new("orphans", |pod: &Encoded<Pod>, namespaces| {
             if pod.owners().controller().is_none() {
                 namespaces.push(pod.namespace());
             }
         })),
-        pods: pods.lister_before_sync(),
+        pods: pods.lister_unsynced(),
         writes: WriteLog::new(),
     };
     let lister = reconciler.replica_sets.clone();
@@ -191,7 +191,7 @@ impl ReplicaSetReconciler {
         set.status = status;
         let api: Api<ReplicaSet> =
             Api::namespaced(self.client.clone(), set.metadata.namespace.clone());
-        Ok(done_unless_refused(api.replace_status(&set).await)?.sooner(again))
+        Ok(done_unless_refused(api.replace_status(&set).await)?.earlier(again))
     }
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use kubist_apimachinery::Object;
 
 use super::Indexer;
-use crate::{Change, Deleted, Delta};
+use crate::{Deleted, Delta, ResourceEvent};
 
 impl<K: Object> Indexer<K> {
     /// Applies news, and appends what handlers must be told to `changes`. Does not publish.
-    pub fn apply(&mut self, delta: Delta<K>, changes: &mut Vec<Change<K>>) {
+    pub fn apply(&mut self, delta: Delta<K>, changes: &mut Vec<ResourceEvent<K>>) {
         match delta {
             Delta::Added(object) | Delta::Updated(object) | Delta::Replaced(object) => {
                 self.see_version(object.resource_version());
@@ -20,7 +20,7 @@ impl<K: Object> Indexer<K> {
             Delta::ReplacedAll(replacement) => self.replace(replacement, changes),
             Delta::Sync(object) => match self.state().find(object.namespace(), object.name()) {
                 Some(held) if same_version(held, &object) => {
-                    changes.push(Change::Resynced(Arc::clone(held)));
+                    changes.push(ResourceEvent::Resynced(Arc::clone(held)));
                 }
                 _ => self.apply_object(object, changes),
             },
@@ -36,7 +36,7 @@ impl<K: Object> Indexer<K> {
         }
     }
 
-    fn apply_object(&mut self, object: Arc<K>, changes: &mut Vec<Change<K>>) {
+    fn apply_object(&mut self, object: Arc<K>, changes: &mut Vec<ResourceEvent<K>>) {
         if let Some(held) = self.state().find(object.namespace(), object.name())
             && same_version(held, &object)
         {
@@ -52,14 +52,14 @@ impl<K: Object> Indexer<K> {
         };
         let initial = !self.synced;
         changes.push(match self.put(Arc::clone(&object)) {
-            Some(old) => Change::Updated { old, new: object },
-            None => Change::Added { object, initial },
+            Some(old) => ResourceEvent::Updated { old, new: object },
+            None => ResourceEvent::Added { object, initial },
         });
     }
 
     /// A deletion of what is not here is not told: nobody was told of the object, or everybody was
     /// told that it is gone.
-    fn apply_deleted(&mut self, deleted: Deleted<K>, changes: &mut Vec<Change<K>>) {
+    fn apply_deleted(&mut self, deleted: Deleted<K>, changes: &mut Vec<ResourceEvent<K>>) {
         let deleted = match deleted {
             Deleted::Known(object) => {
                 self.see_version(object.resource_version());
@@ -87,7 +87,7 @@ impl<K: Object> Indexer<K> {
                 })
             }
         };
-        changes.extend(deleted.map(Change::Deleted));
+        changes.extend(deleted.map(ResourceEvent::Deleted));
     }
 }
 

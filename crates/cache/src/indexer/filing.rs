@@ -12,13 +12,13 @@ use crate::store::Step;
 impl<K: Object> Indexer<K> {
     pub(super) fn see_version(&mut self, version: &str) {
         if self.ordered && !version.is_empty() && self.state().resource_version != *version {
-            self.twin.set_version(version.into());
+            self.left_right.set_version(version.into());
         }
     }
 
     pub(super) fn put(&mut self, object: Arc<K>) -> Option<Arc<K>> {
         let key = NameKey::of(&*object);
-        let old = self.twin.apply(Step::Put {
+        let old = self.left_right.apply(Step::Put {
             key,
             object: Arc::clone(&object),
         });
@@ -33,7 +33,7 @@ impl<K: Object> Indexer<K> {
         if let Some(budget) = &mut self.budget {
             budget.discount(&object);
         }
-        self.twin.apply(Step::Take { key, object })
+        self.left_right.apply(Step::Take { key, object })
     }
 
     /// Brings every index up to date with the change of one object.
@@ -73,11 +73,11 @@ impl<K: Object> Indexer<K> {
             drop(index.collect(old, &mut self.before));
             let gone = self.before.iter().filter(|it| !self.after.contains(it));
             for value in gone {
-                if self.twin.state().is_shared(hash, old, &index, value) {
+                if self.left_right.state().is_shared(hash, old, &index, value) {
                     continue;
                 }
                 let value = value.into();
-                self.twin.apply(Step::Unfile {
+                self.left_right.apply(Step::Unfile {
                     position,
                     value,
                     hash,
@@ -86,7 +86,7 @@ impl<K: Object> Indexer<K> {
         }
         for value in self.after.iter().filter(|it| !self.before.contains(it)) {
             let value = value.into();
-            self.twin.apply(Step::File {
+            self.left_right.apply(Step::File {
                 position,
                 value,
                 hash,

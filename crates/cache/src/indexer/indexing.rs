@@ -22,18 +22,18 @@ impl<K: Object> Indexer<K> {
     /// Adds an index that already has a handle. Adding it again changes nothing.
     pub fn build_index(&mut self, handle: &IndexHandle<K>) {
         if let Some(mut indexing) = self.begin_index(handle) {
-            while !self.index_some(&mut indexing, usize::MAX) {}
+            while !self.index_step(&mut indexing, usize::MAX) {}
         }
     }
 
-    /// As [`Self::build_index`], in pieces of [`Self::index_some`]; none if the index is there
+    /// As [`Self::build_index`], in pieces of [`Self::index_step`]; none if the index is there
     /// already. Nothing else may be written or published until it is whole.
     pub fn begin_index(&mut self, handle: &IndexHandle<K>) -> Option<Indexing<K>> {
         let index = &handle.index;
         if self.state().built(index).is_some() {
             return None;
         }
-        let state = self.twin.edit();
+        let state = self.left_right.edit();
         let position = state.indexes.len();
         state.indexes.push(Built {
             index: Arc::clone(index),
@@ -44,7 +44,7 @@ impl<K: Object> Indexer<K> {
     }
 
     /// Files so many more objects; true once all are.
-    pub fn index_some(&mut self, indexing: &mut Indexing<K>, objects: usize) -> bool {
+    pub fn index_step(&mut self, indexing: &mut Indexing<K>, objects: usize) -> bool {
         for _ in 0..objects.max(1) {
             let Some(object) = indexing.rest.next() else {
                 return true;

@@ -12,7 +12,7 @@ use super::Indexer;
 use super::apply::same_version;
 use crate::name_key::NameKey;
 use crate::objects::{Objects, ObjectsWalk};
-use crate::{Change, Deleted, Replacement};
+use crate::{Deleted, Replacement, ResourceEvent};
 
 /// A list that is being applied (see [`Indexer::begin_replace`]).
 pub struct Replacing<K> {
@@ -50,12 +50,12 @@ enum Stage<K> {
 impl<K: Object> Indexer<K> {
     /// Makes the store equal to a list. Objects whose uid and version did not change stay, and
     /// nobody is told of them. Deletions come first.
-    pub fn replace(&mut self, replacement: Replacement<K>, changes: &mut Vec<Change<K>>) {
+    pub fn replace(&mut self, replacement: Replacement<K>, changes: &mut Vec<ResourceEvent<K>>) {
         let mut replacing = self.begin_replace(replacement);
-        while !self.replace_some(&mut replacing, usize::MAX, changes) {}
+        while !self.replace_step(&mut replacing, usize::MAX, changes) {}
     }
 
-    /// As [`Self::replace`], in pieces of [`Self::replace_some`]. Nothing else may be written or
+    /// As [`Self::replace`], in pieces of [`Self::replace_step`]. Nothing else may be written or
     /// published until the list is whole.
     pub fn begin_replace(&mut self, replacement: Replacement<K>) -> Replacing<K> {
         if let Some(budget) = &mut self.budget {
@@ -74,11 +74,11 @@ impl<K: Object> Indexer<K> {
 
     /// Applies a list further, by about so many objects; true once it is whole. An object is
     /// looked at several times.
-    pub fn replace_some(
+    pub fn replace_step(
         &mut self,
         replacing: &mut Replacing<K>,
         objects: usize,
-        changes: &mut Vec<Change<K>>,
+        changes: &mut Vec<ResourceEvent<K>>,
     ) -> bool {
         for _ in 0..objects.max(1) {
             if matches!(replacing.stage, Stage::Whole) {
@@ -89,7 +89,7 @@ impl<K: Object> Indexer<K> {
         matches!(replacing.stage, Stage::Whole)
     }
 
-    fn replace_next(&mut self, it: &mut Replacing<K>, changes: &mut Vec<Change<K>>) {
+    fn replace_next(&mut self, it: &mut Replacing<K>, changes: &mut Vec<ResourceEvent<K>>) {
         match &mut it.stage {
             Stage::Match(objects) => match objects.next() {
                 Some(object) => {
@@ -113,7 +113,7 @@ impl<K: Object> Indexer<K> {
             Stage::Keep { next } => {
                 if let Some(name) = it.unreadable.get(*next) {
                     *next += 1;
-                    let held = self.twin.state().find(&name.namespace, &name.name);
+                    let held = self.left_right.state().find(&name.namespace, &name.name);
                     if let Some(held) = held
                         && it.listed.alike(held).is_none()
                     {
@@ -125,7 +125,7 @@ impl<K: Object> Indexer<K> {
                     return;
                 }
                 let listed = std::mem::take(&mut it.listed);
-                it.held = std::mem::replace(&mut self.twin.edit().objects, listed);
+                it.held = std::mem::replace(&mut self.left_right.edit().objects, listed);
                 it.stage = Stage::Bury(it.held.clone().into_walk());
             }
             Stage::Bury(walk) => match walk.next() {
@@ -142,7 +142,10 @@ impl<K: Object> Indexer<K> {
 
     /// An object of a list, as it is held already if it did not change.
     fn matched(&mut self, object: Arc<K>) -> Arc<K> {
-        let held = self.twin.state().find(object.namespace(), object.name());
+        let held = self
+            .left_right
+            .state()
+            .find(object.namespace(), object.name());
         let Some(held) = held.filter(|held| same_version(held, &object)) else {
             return object;
         };
@@ -176,17 +179,17 @@ impl<K: Object> Indexer<K> {
     }
 
     /// Takes an object that was held out of the indexes, unless there still is one of its name.
-    fn bury(&mut self, object: Arc<K>, changes: &mut Vec<Change<K>>) {
+    fn bury(&mut self, object: Arc<K>, changes: &mut Vec<ResourceEvent<K>>) {
         let found = self.state().find(object.namespace(), object.name());
         if found.is_some() {
             return;
         }
         self.file(NameKey::of(&*object).hash, Some(&object), None);
         let name = object.object_name();
-        if let Some(order) = &mut self.twin.edit().order {
+        if let Some(order) = &mut self.left_right.edit().order {
             order.remove(&name);
         }
-        changes.push(Change::Deleted(Deleted::FinalStateUnknown {
+        changes.push(ResourceEvent::Deleted(Deleted::FinalStateUnknown {
             name,
             last_known: Some(object),
         }));
@@ -197,7 +200,7 @@ impl<K: Object> Indexer<K> {
         object: Arc<K>,
         held: &Objects<K>,
         is_unique: bool,
-        changes: &mut Vec<Change<K>>,
+        changes: &mut Vec<ResourceEvent<K>>,
     ) {
         let (namespace, name) = (object.namespace(), object.name());
         // A name that the list has twice counts where it comes last.
@@ -213,7 +216,7 @@ impl<K: Object> Indexer<K> {
         }
         self.file(key.hash, old, Some(&object));
         if old.is_none()
-            && let Some(order) = &mut self.twin.edit().order
+            && let Some(order) = &mut self.left_right.edit().order
         {
             order.insert(object.object_name());
         }
@@ -222,11 +225,11 @@ impl<K: Object> Indexer<K> {
             return;
         }
         changes.push(match old {
-            Some(old) => Change::Updated {
+            Some(old) => ResourceEvent::Updated {
                 old: Arc::clone(old),
                 new: object,
             },
-            None => Change::Added {
+            None => ResourceEvent::Added {
                 object,
                 initial: !self.synced,
             },
@@ -235,8 +238,8 @@ impl<K: Object> Indexer<K> {
 
     fn end_replace(&mut self, it: &mut Replacing<K>) {
         self.set_unreadable(std::mem::take(&mut it.unreadable).into_iter().collect());
-        self.twin.edit().resource_version = it.resource_version.clone();
-        self.twin.retire(std::mem::take(&mut it.held));
+        self.left_right.edit().resource_version = it.resource_version.clone();
+        self.left_right.retire(std::mem::take(&mut it.held));
         self.synced = true;
         it.stage = Stage::Whole;
     }

@@ -125,18 +125,18 @@ proptest! {
                 }).collect(),
                 unreadable: unreadable.iter().map(|it| ObjectName::cluster(it.to_string())).collect(),
             };
-            let (mut told, mut told_too) = (Vec::new(), Vec::new());
-            whole.0.replace(list(), &mut told);
+            let (mut observed, mut events_by_step) = (Vec::new(), Vec::new());
+            whole.0.replace(list(), &mut observed);
             let mut replacing = some.0.begin_replace(list());
             let before = lister.len();
-            while !some.0.replace_some(&mut replacing, pieces, &mut told_too) {
+            while !some.0.replace_step(&mut replacing, pieces, &mut events_by_step) {
                 prop_assert_eq!(lister.len(), before);
             }
             some.0.publish_first();
             prop_assert_eq!(lister.len(), some.0.len());
             while !some.0.release(pieces) {}
             prop_assert_eq!(shown(&whole), shown(&some));
-            prop_assert_eq!(format!("{told:?}"), format!("{told_too:?}"));
+            prop_assert_eq!(format!("{observed:?}"), format!("{events_by_step:?}"));
             whole.0.publish();
         }
     }

@@ -15,7 +15,7 @@ impl<K: Object> Indexer<K> {
         let mut names = self.state().unreadable.clone().unwrap_or_default();
         if !names.contains(&name) {
             Arc::make_mut(&mut names).insert(name);
-            self.twin.set_unreadable(Some(names));
+            self.left_right.set_unreadable(Some(names));
         }
     }
 
@@ -28,7 +28,7 @@ impl<K: Object> Indexer<K> {
         if names.contains(&name) {
             let mut names = Arc::clone(names);
             Arc::make_mut(&mut names).remove(&name);
-            self.twin
+            self.left_right
                 .set_unreadable((!names.is_empty()).then_some(names));
         }
     }
@@ -36,6 +36,6 @@ impl<K: Object> Indexer<K> {
     /// A list knows them all.
     pub(super) fn set_unreadable(&mut self, names: BTreeSet<ObjectName>) {
         let names = (!names.is_empty()).then(|| Arc::new(names));
-        self.twin.edit().unreadable = names;
+        self.left_right.edit().unreadable = names;
     }
 }

@@ -133,7 +133,7 @@ fn a_deletion_of_what_is_neither_queued_nor_known_is_dropped() {
 /// Contract CACHE-10.
 #[test]
 fn a_list_buries_what_is_only_queued() {
-    let cases: [(News, &str); 5] = [
+    let cases: [(InformerEvent, &str); 5] = [
         (|queue| queue.add(object("a@1")), "a:+1?1 b:=9"),
         (
             |queue| {
@@ -245,7 +245,7 @@ fn synced_once_the_first_list_was_popped_or_at_once_after_other_news() {
     queue.replace(replacement("2", &[]));
     assert!(queue.has_synced(), "an empty list has nothing to wait for");
 
-    let first_news: [News; 3] = [
+    let first_news: [InformerEvent; 3] = [
         |queue| queue.add(object("a@1")),
         |queue| queue.update(object("a@1")),
         |queue| queue.delete(object("never-seen@1")),

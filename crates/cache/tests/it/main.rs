@@ -24,7 +24,7 @@ mod write_log;
 use std::sync::Arc;
 
 use kubist_apimachinery::ObjectMeta;
-use kubist_cache::{Change, Delta, Indexer, Replacement};
+use kubist_cache::{Delta, Indexer, Replacement, ResourceEvent};
 
 /// `namespace/name@version app=value …`
 fn object(text: &str) -> Arc<ObjectMeta> {
@@ -57,7 +57,7 @@ fn list(version: &str, objects: &[&str]) -> Delta<ObjectMeta> {
 
 /// Applies, publishes, and shows what handlers would be told.
 fn apply(indexer: &mut Indexer<ObjectMeta>, delta: Delta<ObjectMeta>) -> String {
-    let mut changes: Vec<Change<ObjectMeta>> = Vec::new();
+    let mut changes: Vec<ResourceEvent<ObjectMeta>> = Vec::new();
     indexer.apply(delta, &mut changes);
     indexer.publish();
     format!("{changes:?}")

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_apimachinery::{Object as _, ObjectName};
 use kubist_cache::WriteLog;
-use kubist_controller::{Action, Config, Controller, Error, Predicate, Trigger};
+use kubist_controller::{Action, Config, Controller, Error, EventSource, Predicate};
 use kubist_informers::SharedInformerFactory;
 use tokio::time::{Instant, sleep};
 
@@ -21,9 +21,10 @@ fn run(cluster: &Cluster, write: Write) -> (Running, Calls) {
     let factory = SharedInformerFactory::new(cluster.clone());
     let replica_sets = factory.informer::<ReplicaSet>();
     let log = WriteLog::new();
-    let unmoved = Trigger::controller::<Deployment>(&replica_sets).when(Predicate::new(|_| false));
+    let unmoved = EventSource::for_owner::<Deployment>(&replica_sets)
+        .with_predicate(Predicate::new(|_| false));
     let controller = Controller::new("deployment", &factory.informer::<Deployment>())
-        .trigger(unmoved)
+        .source(unmoved)
         .reads_own_writes(&replica_sets, &log)
         .config(Config {
             own_writes_timeout: Duration::from_secs(5),

@@ -61,7 +61,7 @@ async fn a_panic_is_logged_with_the_key_and_what_it_said() {
     settle().await;
     running.stop().await;
     let lines = log.0.lock().clone();
-    let told = ["reconcile panicked", "web", "panic=no room for web"];
+    let observed = ["reconcile panicked", "web", "panic=no room for web"];
     let first = lines.first().expect("it panicked");
-    assert!(told.iter().all(|it| first.contains(it)), "{lines:?}");
+    assert!(observed.iter().all(|it| first.contains(it)), "{lines:?}");
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::ObjectName;
-use kubist_controller::{Controller, Predicate, Trigger};
+use kubist_controller::{Controller, EventSource, Predicate};
 use kubist_informers::SharedInformerFactory;
 
 use crate::cluster::{Cluster, named, owned};
@@ -67,8 +67,9 @@ async fn a_predicate_judges_each_step_and_not_what_several_amount_to() {
     let (cluster, calls) = (Cluster::default(), Calls::default());
     cluster.put(named::<Pod>("pod"));
     let factory = SharedInformerFactory::new(cluster.clone());
-    let trigger = Trigger::itself(&factory.informer::<Pod>()).when(Predicate::labels_changed());
-    let controller = Controller::with_trigger::<Pod, _>("labels", trigger);
+    let trigger = EventSource::for_object(&factory.informer::<Pod>())
+        .with_predicate(Predicate::labels_changed());
+    let controller = Controller::with_source::<Pod, _>("labels", trigger);
     let running = start(controller, &factory, recorder(&calls));
     settle().await;
     calls.take();

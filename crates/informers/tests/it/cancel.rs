@@ -49,7 +49,7 @@ async fn an_informer_dropped_after_any_poll_ends_all_who_wait_and_the_next_one_c
         let dropped = informer(&cluster, queue);
         let log = Log::default();
         let registration = dropped.add_handler(log.handler());
-        let lister = dropped.lister_before_sync();
+        let lister = dropped.lister_unsynced();
         {
             let mut run = std::pin::pin!(dropped.run(CancellationToken::new()));
             for poll in 0..polls {

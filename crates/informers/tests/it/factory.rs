@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{ApiResource, GroupVersionResource, Unstructured};
-use kubist_cache::{ByteBudget, Change, Encoded, Metadata, OverBudget, Selection};
+use kubist_cache::{ByteBudget, Encoded, Metadata, OverBudget, ResourceEvent, Selection};
 use kubist_informers::{
     Budget, FactoryConfig, HandlerConfig, HandlerState, InformerState, KindConfig, Problem,
     QueueKind, Resync, SharedInformerFactory, UNUSED_AFTER,
@@ -100,7 +100,7 @@ async fn an_informer_stops_when_its_last_user_is_gone() {
     let pods = factory.informer::<Pod>();
     factory.start();
     let lister = pods.synced().await.expect("it runs");
-    let registration = pods.add_handler(|_: Change<Pod>| {});
+    let registration = pods.add_handler(|_: ResourceEvent<Pod>| {});
     let subscription = pods.subscribe(HandlerConfig::default());
     // Any one of them is a use.
     drop(pods);
@@ -206,12 +206,12 @@ async fn informers_of_kinds_known_at_run_time_are_shared_too() {
     );
     assert_eq!(dynamic.name(), "any pods");
     let object = dynamic
-        .lister_before_sync()
+        .lister_unsynced()
         .find("shop", "a")
         .expect("it is there");
     let node = object.pointer("/spec/nodeName").and_then(|it| it.as_str());
     assert_eq!(node, Some("node-1"));
-    assert!(metadata.lister_before_sync().find("shop", "b").is_some());
+    assert!(metadata.lister_unsynced().find("shop", "b").is_some());
     assert_eq!(typed_metadata.stats().objects, 2);
     factory.shutdown().await;
 }
@@ -250,13 +250,13 @@ async fn options_of_the_factory_and_of_a_kind_reach_the_informer() {
         resync: asked.map(Duration::from_secs),
         ..HandlerConfig::default()
     };
-    let own = pods.add_handler_with(|_: Change<Pod>| {}, resync(None));
-    let never = pods.add_handler_with(|_: Change<Pod>| {}, resync(Some(0)));
-    let often = pods.add_handler_with(|_: Change<Pod>| {}, resync(Some(10)));
-    let exact = encoded.add_handler_with(|_: Change<Encoded<Pod>>| {}, resync(Some(7)));
+    let own = pods.add_handler_with(|_: ResourceEvent<Pod>| {}, resync(None));
+    let never = pods.add_handler_with(|_: ResourceEvent<Pod>| {}, resync(Some(0)));
+    let often = pods.add_handler_with(|_: ResourceEvent<Pod>| {}, resync(Some(10)));
+    let exact = encoded.add_handler_with(|_: ResourceEvent<Encoded<Pod>>| {}, resync(Some(7)));
     factory.start();
     factory.wait_for_sync().await.expect("nobody stops it");
-    let late = pods.add_handler_with(|_: Change<Pod>| {}, resync(Some(2)));
+    let late = pods.add_handler_with(|_: ResourceEvent<Pod>| {}, resync(Some(2)));
     late.synced().await;
     let seconds = |it: Option<Duration>| it.map_or(0, |it| it.as_secs());
     let found = [&own, &never, &often, &late].map(|it| seconds(it.resync()));

@@ -164,7 +164,7 @@ async fn an_informer_runs_once_and_says_that_it_stopped() {
     let cluster = Cluster::with(&["a"]);
     let informer = informer::<Pod>(&cluster);
     assert_eq!(informer.state(), InformerState::Created);
-    assert!(informer.lister_before_sync().is_empty());
+    assert!(informer.lister_unsynced().is_empty());
     let token = CancellationToken::new();
     token.cancel();
     assert_eq!(informer.run(token.clone()).await, Ok(()));

@@ -36,7 +36,7 @@ fn factory(cluster: &Cluster, initial_sync: InitialSync) -> SharedInformerFactor
 
 fn names(informer: &SharedInformer<Pod>) -> Vec<String> {
     let mut names: Vec<_> = informer
-        .lister_before_sync()
+        .lister_unsynced()
         .names()
         .iter()
         .map(ToString::to_string)

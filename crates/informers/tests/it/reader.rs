@@ -1,4 +1,4 @@
-//! An informer that is not shared: its one reader sets the pace.
+//! An informer that is not shared: its one reader sets the budget.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use kubist_cache::{
     Source as _, WatchItem, WatchRequest, WatchStream,
 };
 use kubist_informers::{
-    HandlerState, Informer, InformerConfig, InformerState, News, Problem, QueueKind, Report,
-    Resync, SharedInformer,
+    HandlerState, Informer, InformerConfig, InformerEvent, InformerState, Problem, QueueKind,
+    Report, Resync, SharedInformer,
 };
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -43,12 +43,12 @@ fn informer(cluster: &Cluster, queue: QueueKind) -> Informer<Pod> {
 }
 
 /// What is told until nothing more comes for a while.
-async fn told(informer: &mut Informer<Pod>) -> Vec<String> {
-    let mut told = Vec::new();
+async fn observed(informer: &mut Informer<Pod>) -> Vec<String> {
+    let mut observed = Vec::new();
     while let Ok(news) = tokio::time::timeout(Duration::from_secs(5), informer.next()).await {
-        told.push(format!("{news:?}"));
+        observed.push(format!("{news:?}"));
     }
-    told
+    observed
 }
 
 /// Contract INF-18.
@@ -65,7 +65,7 @@ async fn a_reader_hears_of_the_first_list_then_that_it_was_all_then_of_each_chan
         "Added(shop/b@2, initial)",
         "Synced",
     ];
-    assert_eq!(told(&mut pods).await, first);
+    assert_eq!(observed(&mut pods).await, first);
     assert_eq!(pods.state(), InformerState::Synced);
     let lister = pods.lister();
     assert_eq!(lister.by_index(&by_node, "node-1").len(), 2);
@@ -73,7 +73,7 @@ async fn a_reader_hears_of_the_first_list_then_that_it_was_all_then_of_each_chan
     cluster.delete("a");
     cluster.put(pod("c"));
     let changes = ["Updated(shop/b@2->3)", "Known(shop/a)", "Added(shop/c@5)"];
-    assert_eq!(told(&mut pods).await, changes);
+    assert_eq!(observed(&mut pods).await, changes);
     assert_eq!(lister.len(), 2);
     drop(pods);
     settle().await;
@@ -83,14 +83,14 @@ async fn a_reader_hears_of_the_first_list_then_that_it_was_all_then_of_each_chan
 async fn what_an_expired_version_hid_is_told_as_what_changed_deletions_included(queue: QueueKind) {
     let cluster = Cluster::with(&["a", "b", "c"]);
     let mut pods = informer(&cluster, queue);
-    assert_eq!(told(&mut pods).await.len(), 4);
+    assert_eq!(observed(&mut pods).await.len(), 4);
     cluster.disconnect();
     cluster.put(pod("a"));
     cluster.delete("b");
     cluster.put(pod("d"));
     let message = "too old".into();
     cluster.cut(Some(FetchError::Expired { message }));
-    let mut changes = told(&mut pods).await;
+    let mut changes = observed(&mut pods).await;
     changes.sort();
     let expected = [
         "Added(shop/d@6)",
@@ -181,7 +181,7 @@ async fn a_slow_reader_slows_the_reading_of_the_watch_down_and_nothing_piles_up(
     let torrent = Torrent::default();
     let taken = Arc::clone(&torrent.taken);
     let mut pods = Informer::new(Arc::new(torrent), InformerConfig::default());
-    assert!(matches!(pods.next().await, News::Synced));
+    assert!(matches!(pods.next().await, InformerEvent::Synced));
     for read in 1..500 {
         tokio::time::sleep(Duration::from_secs(3)).await;
         pods.next().await;
@@ -219,14 +219,14 @@ async fn resyncs_come_at_the_period_and_once_however_long_the_reader_was_away() 
         ..InformerConfig::default()
     };
     let mut pods = informer_with(&cluster, config);
-    assert_eq!(told(&mut pods).await.len(), 2);
+    assert_eq!(observed(&mut pods).await.len(), 2);
     let started = tokio::time::Instant::now();
     for expected in [25, 55, 85] {
         assert_eq!(format!("{:?}", pods.next().await), "Resynced(shop/a@1)");
         assert_eq!(started.elapsed().as_secs(), expected);
     }
     tokio::time::sleep(Duration::from_secs(200)).await;
-    assert_eq!(told(&mut pods).await, ["Resynced(shop/a@1)"]);
+    assert_eq!(observed(&mut pods).await, ["Resynced(shop/a@1)"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -242,7 +242,7 @@ async fn what_goes_wrong_is_seen_and_a_kind_that_is_not_served_is_a_state() {
         ..InformerConfig::default()
     };
     let mut pods = informer_with(&cluster, config);
-    assert!(told(&mut pods).await.is_empty());
+    assert!(observed(&mut pods).await.is_empty());
     assert_eq!(pods.state(), InformerState::NotServed);
     assert!(matches!(
         seen.lock()[..],

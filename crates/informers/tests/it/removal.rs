@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use kubist_api::core::v1::Pod;
-use kubist_cache::Change;
+use kubist_cache::ResourceEvent;
 use kubist_informers::{HandlerConfig, HandlerState, QueueKind, Registration, SharedInformer};
 
 use crate::cluster::{Cluster, pod};
@@ -20,7 +20,7 @@ fn fails() {
 fn slow(pods: &SharedInformer<Pod>, in_call: &Arc<AtomicBool>) -> Registration<Pod> {
     let in_call = Arc::clone(in_call);
     pods.add_waiting_handler(
-        move |_: Change<Pod>| {
+        move |_: ResourceEvent<Pod>| {
             let in_call = Arc::clone(&in_call);
             async move {
                 in_call.store(true, Ordering::SeqCst);
@@ -85,7 +85,7 @@ async fn a_handler_may_remove_itself_and_panic_while_it_is_removed() {
     let own = Arc::new(parking_lot::Mutex::new(None::<Registration<Pod>>));
     let (calls, mine) = (Arc::new(AtomicUsize::new(0)), Arc::clone(&own));
     let counted = Arc::clone(&calls);
-    let registration = pods.add_handler(move |_: Change<Pod>| {
+    let registration = pods.add_handler(move |_: ResourceEvent<Pod>| {
         counted.fetch_add(1, Ordering::SeqCst);
         if let Some(own) = &*mine.lock() {
             own.remove();
@@ -134,7 +134,7 @@ async fn handlers_come_and_go_while_the_server_changes() {
     while let Some(task) = tasks.join_next().await {
         task.expect("no task panics");
     }
-    while pods.lister_before_sync().resource_version().to_u64() != Some(603) {
+    while pods.lister_unsynced().resource_version().to_u64() != Some(603) {
         tokio::task::yield_now().await;
     }
     let mut added = 0;

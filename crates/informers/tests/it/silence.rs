@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::ObjectName;
-use kubist_cache::{Change, FetchError, Selection, Source as _, Written};
+use kubist_cache::{FetchError, ResourceEvent, Selection, Source as _, Written};
 use kubist_informers::{
     HandlerConfig, InformerConfig, InformerState, LOGGED_EVERY, NOT_STARTED_AFTER, Problem,
     QueueKind, SharedInformer, SyncError,
@@ -165,8 +165,8 @@ async fn a_forgotten_start_is_logged_if_there_are_only_handlers_and_subscription
             let nothing = tokio::time::timeout(Duration::from_mins(1), changes.next());
             assert!(nothing.await.is_err());
         } else {
-            pods.add_handler(|_: Change<Pod>| {});
-            pods.add_handler(|_: Change<Pod>| {});
+            pods.add_handler(|_: ResourceEvent<Pod>| {});
+            pods.add_handler(|_: ResourceEvent<Pod>| {});
             tokio::time::sleep(Duration::from_mins(1)).await;
         }
         let lines = log.lines.lock().clone();
@@ -193,7 +193,7 @@ async fn a_start_that_comes_in_time_or_an_informer_that_is_dropped_is_no_problem
             ..InformerConfig::default()
         };
         let pods = SharedInformer::new(cluster.lister_watcher::<Pod>(&Selection::all()), config);
-        pods.add_handler(|_: Change<Pod>| {});
+        pods.add_handler(|_: ResourceEvent<Pod>| {});
         tokio::time::sleep(NOT_STARTED_AFTER / 2).await;
         let mut tasks = JoinSet::new();
         if starts {

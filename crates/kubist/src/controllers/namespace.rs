@@ -56,7 +56,7 @@ pub async fn run(
     let controller = Controller::new("namespace", &namespaces).workers(options.workers);
     let reconciler = NamespaceReconciler {
         api: Api::all(client),
-        namespaces: namespaces.lister_before_sync(),
+        namespaces: namespaces.lister_unsynced(),
         poll: options.poll,
     };
     let manager = Manager::new(factory).with(controller, reconciler);

@@ -7,7 +7,7 @@ use kubist_apimachinery::{ResourceVersion, Str};
 use kubist_cache::{FetchError, ListEnd, ListRequest};
 
 use super::config::PAGE_SIZE;
-use super::{Consequence, Machine, State, watch};
+use super::{Machine, Recovery, State, watch};
 
 /// Where a paged list stands.
 #[derive(Debug)]
@@ -29,9 +29,9 @@ pub enum PageEnd {
     More,
     /// It was the last, and what all pages had is the state; watching comes next.
     Complete,
-    /// The list is older than the version that was asked for. What was gathered is to be
+    /// The list is older than the version that was asked for. What was list_buffer is to be
     /// forgotten; the newest state will be asked for.
-    Behind,
+    Stale,
 }
 
 impl Page {
@@ -97,7 +97,7 @@ impl Machine {
         if is_before(&end.resource_version, &page.version) {
             self.version_unavailable = true;
             self.state = self.begin_list();
-            return PageEnd::Behind;
+            return PageEnd::Stale;
         }
         // The server lists what it would not stream: it is streaming that it does not have.
         self.streaming_refused |= std::mem::take(&mut self.streaming_suspected);
@@ -107,13 +107,13 @@ impl Machine {
     }
 
     /// A page failed. Items of earlier pages are to be forgotten.
-    pub fn list_failed(&mut self, now: Duration, error: &FetchError) -> Consequence {
+    pub fn list_failed(&mut self, now: Duration, error: &FetchError) -> Recovery {
         self.streaming_suspected = false;
         if matches!(error, FetchError::NotServed { .. }) {
             return self.note_not_served(now);
         }
         let State::Listing(page) = &self.state else {
-            return Consequence::Relist;
+            return Recovery::Relist;
         };
         let expired = matches!(error, FetchError::Expired { .. });
         if expired && !page.continue_token.is_empty() && !page.is_whole {
@@ -121,7 +121,7 @@ impl Machine {
             let mut page = self.first_page();
             (page.limit, page.is_whole) = (0, true);
             self.state = State::Listing(page);
-            return Consequence::Relist;
+            return Recovery::Relist;
         }
         let named = !page.version.is_unset();
         if error.is_version_unavailable() && named && !self.version_unavailable {
@@ -131,15 +131,15 @@ impl Machine {
             self.pause(now, Some(error));
             self.state = State::Fetch;
         }
-        Consequence::Relist
+        Recovery::Relist
     }
 
     /// Nothing came of a list until the deadline.
-    pub fn list_silent(&mut self, now: Duration) -> Consequence {
+    pub fn list_silent(&mut self, now: Duration) -> Recovery {
         self.streaming_suspected = false;
         self.pause(now, None);
         self.state = State::Fetch;
-        Consequence::Relist
+        Recovery::Relist
     }
 }
 

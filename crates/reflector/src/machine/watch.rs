@@ -7,7 +7,7 @@ use kubist_cache::{FetchError, VersionMatch, WatchRequest};
 
 use super::config::{RESUMES_MAX, UNFINISHED_MAX};
 use super::list::is_before;
-use super::{Consequence, End, Machine, State};
+use super::{Machine, Recovery, State, WatchEnd};
 
 /// A watch, from the wish to open it to its end.
 #[derive(Debug)]
@@ -96,14 +96,14 @@ pub enum Event<'a> {
 /// What to do with an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
-pub enum Verdict {
+pub enum EventAction {
     /// Gather it: the state is not whole yet.
     Gather,
-    /// What was gathered is the state, at [`Machine::version`].
+    /// What was list_buffer is the state, at [`Machine::version`].
     Complete,
-    /// What was gathered is older than the version that was asked for: forget it, and close the
+    /// What was list_buffer is older than the version that was asked for: forget it, and close the
     /// watch. The newest state will be asked for.
-    Behind,
+    Stale,
     /// Hand it on.
     Deliver,
     /// Nothing more to do.
@@ -113,9 +113,9 @@ pub enum Verdict {
 /// What the end of a watch means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a driver reads both")]
-pub struct WatchEnd {
+pub struct WatchOutcome {
     /// What comes next.
-    pub consequence: Consequence,
+    pub recovery: Recovery,
     /// Whether that is not how a watch should end.
     pub is_failure: bool,
 }
@@ -171,13 +171,13 @@ impl Machine {
     }
 
     /// Something came through the watch.
-    pub fn event(&mut self, now: Duration, event: Event<'_>) -> Verdict {
+    pub fn event(&mut self, now: Duration, event: Event<'_>) -> EventAction {
         let State::Watching(Watching {
             phase,
             open: Some(open),
         }) = &mut self.state
         else {
-            return Verdict::Ignore;
+            return EventAction::Ignore;
         };
         open.events += 1;
         open.lost |= event == Event::Lost;
@@ -193,7 +193,7 @@ impl Machine {
                 if is_before(&version, &open.floor) {
                     self.version_unavailable = true;
                     self.state = State::Fetch;
-                    return Verdict::Behind;
+                    return EventAction::Stale;
                 }
                 *phase = Phase::Following;
                 open.unordered = false;
@@ -202,24 +202,24 @@ impl Machine {
                 open.deadline = open.end_at(self.config.watch_grace);
                 self.fetched(version);
                 self.unfinished = 0;
-                Verdict::Complete
+                EventAction::Complete
             }
             // Says nothing about the state: perhaps the server does not know what was asked for.
-            Event::Bookmark { .. } | Event::Nothing => Verdict::Ignore,
+            Event::Bookmark { .. } | Event::Nothing => EventAction::Ignore,
             Event::Added(_) | Event::Lost => {
                 open.deadline = now.saturating_add(self.config.streaming_silence_max);
-                Verdict::Gather
+                EventAction::Gather
             }
-            Event::Modified(_) | Event::Deleted(_) => Verdict::Gather,
+            Event::Modified(_) | Event::Deleted(_) => EventAction::Gather,
         }
     }
 
-    fn followed(&mut self, event: Event<'_>) -> Verdict {
+    fn followed(&mut self, event: Event<'_>) -> EventAction {
         let State::Watching(Watching {
             open: Some(open), ..
         }) = &mut self.state
         else {
-            return Verdict::Ignore;
+            return EventAction::Ignore;
         };
         let version = match event {
             Event::Added(version) => version,
@@ -229,8 +229,8 @@ impl Machine {
                 open.unordered = false;
                 version
             }
-            Event::Nothing => return Verdict::Ignore,
-            Event::Lost => return Verdict::Deliver,
+            Event::Nothing => return EventAction::Ignore,
+            Event::Lost => return EventAction::Deliver,
         };
         if !open.unordered && !version.is_empty() {
             open.progressed = true;
@@ -242,13 +242,13 @@ impl Machine {
                 }
             }
         }
-        Verdict::Deliver
+        EventAction::Deliver
     }
 
-    /// The watch could not be opened, or is over. Whatever was gathered is to be forgotten.
-    pub fn watch_ended(&mut self, now: Duration, end: &End<'_>) -> WatchEnd {
+    /// The watch could not be opened, or is over. Whatever was list_buffer is to be forgotten.
+    pub fn watch_ended(&mut self, now: Duration, end: &WatchEnd<'_>) -> WatchOutcome {
         let State::Watching(watching) = &mut self.state else {
-            return failure(Consequence::Relist);
+            return failure(Recovery::Relist);
         };
         let phase = watching.phase;
         let open = watching.open.take();
@@ -256,7 +256,7 @@ impl Machine {
         let events = open.as_ref().map_or(0, |open| open.events);
         let lasted = now.saturating_sub(since);
         let too_short = lasted < self.config.watch_min && events == 0;
-        let is_failure = !matches!(end, End::Clean) || too_short;
+        let is_failure = !matches!(end, WatchEnd::Clean) || too_short;
         let healthy = lasted >= self.config.healthy_after && phase == Phase::Following;
         if healthy {
             self.failures = 0;
@@ -265,37 +265,37 @@ impl Machine {
         let progressed = phase == Phase::Following && open.is_some_and(|open| open.progressed);
         if progressed && end.is_of_the_connection() {
             self.resume_soon(now);
-        } else if matches!(end, End::Clean) {
+        } else if matches!(end, WatchEnd::Clean) {
             let next = since.saturating_add(self.config.watch_min);
             self.not_before = self.not_before.max(next);
         }
-        if let End::Failed(FetchError::NotServed { .. }) = end {
+        if let WatchEnd::Failed(FetchError::NotServed { .. }) = end {
             return failure(self.note_not_served(now));
         }
-        let consequence = match phase {
+        let recovery = match phase {
             Phase::Streaming => self.streaming_ended(now, end, too_short),
-            Phase::Following if progressed && end.is_of_the_connection() => Consequence::Resume,
+            Phase::Following if progressed && end.is_of_the_connection() => Recovery::Resume,
             Phase::Following if is_failure => self.watch_failed(now, end, healthy),
-            Phase::Following => Consequence::Resume,
+            Phase::Following => Recovery::Resume,
         };
-        let consequence = if lost && consequence == Consequence::Resume {
+        let recovery = if lost && recovery == Recovery::Resume {
             self.find_lost(now, healthy)
         } else {
-            consequence
+            recovery
         };
-        WatchEnd {
-            consequence,
+        WatchOutcome {
+            recovery,
             is_failure,
         }
     }
 
     /// Only a list tells what an event was about that could not be read at all.
-    fn find_lost(&mut self, now: Duration, healthy: bool) -> Consequence {
+    fn find_lost(&mut self, now: Duration, healthy: bool) -> Recovery {
         if !healthy {
             self.pause(now, None);
         }
         self.state = State::Fetch;
-        Consequence::Relist
+        Recovery::Relist
     }
 
     /// A watch that brought something ended without a word against it: the next may begin at once,
@@ -308,10 +308,10 @@ impl Machine {
         self.resumed = Some(next);
     }
 
-    fn watch_failed(&mut self, now: Duration, end: &End<'_>, healthy: bool) -> Consequence {
+    fn watch_failed(&mut self, now: Duration, end: &WatchEnd<'_>, healthy: bool) -> Recovery {
         let error = match end {
-            End::Failed(error) => Some(*error),
-            End::Clean | End::Silent => None,
+            WatchEnd::Failed(error) => Some(*error),
+            WatchEnd::Clean | WatchEnd::Silent => None,
         };
         if error.is_some_and(FetchError::is_version_unavailable) {
             if !healthy {
@@ -319,7 +319,7 @@ impl Machine {
             }
             self.resumes = 0;
             self.state = State::Fetch;
-            return Consequence::Relist;
+            return Recovery::Relist;
         }
         let has_window = !self.config.internal_error_retry.is_zero();
         let internal = has_window && matches!(error, Some(FetchError::Internal { .. }));
@@ -327,56 +327,56 @@ impl Machine {
         let overload = error.is_some_and(FetchError::is_overload);
         if overload || (internal && self.internal_errors.admits(now)) {
             self.pause(now, error);
-            return Consequence::Resume;
+            return Recovery::Resume;
         }
         self.resumes += 1;
         if internal || self.resumes >= RESUMES_MAX {
             self.fetch_again(now, error);
-            return Consequence::Relist;
+            return Recovery::Relist;
         }
         if !(healthy && self.resumes == 1) {
             self.pause(now, error);
         }
-        Consequence::Resume
+        Recovery::Resume
     }
 
-    fn streaming_ended(&mut self, now: Duration, end: &End<'_>, too_short: bool) -> Consequence {
+    fn streaming_ended(&mut self, now: Duration, end: &WatchEnd<'_>, too_short: bool) -> Recovery {
         match end {
-            End::Clean | End::Silent => {
+            WatchEnd::Clean | WatchEnd::Silent => {
                 self.unfinished += 1;
                 self.streaming_refused |= self.unfinished >= UNFINISHED_MAX;
-                if self.unfinished == 1 && matches!(end, End::Clean) {
+                if self.unfinished == 1 && matches!(end, WatchEnd::Clean) {
                     if too_short {
                         self.pause(now, None);
                     }
-                    return Consequence::Relist;
+                    return Recovery::Relist;
                 }
                 self.state = self.begin_list();
-                Consequence::FallBack
+                Recovery::FallBack
             }
-            End::Failed(error) if error.is_overload() => {
+            WatchEnd::Failed(error) if error.is_overload() => {
                 self.pause(now, Some(error));
-                Consequence::Relist
+                Recovery::Relist
             }
-            End::Failed(error) if error.is_version_unavailable() => {
+            WatchEnd::Failed(error) if error.is_version_unavailable() => {
                 self.fetch_again(now, Some(error));
-                Consequence::Relist
+                Recovery::Relist
             }
-            End::Failed(error) => {
+            WatchEnd::Failed(error) => {
                 self.streaming_suspected = matches!(error, FetchError::Invalid { .. });
                 self.state = self.begin_list();
-                Consequence::FallBack
+                Recovery::FallBack
             }
         }
     }
 }
 
-impl End<'_> {
+impl WatchEnd<'_> {
     /// Whether the stream ended, or was cut, and the server said nothing of trouble.
     fn is_of_the_connection(&self) -> bool {
         matches!(
             self,
-            End::Clean | End::Failed(FetchError::Connection { .. })
+            WatchEnd::Clean | WatchEnd::Failed(FetchError::Connection { .. })
         )
     }
 }
@@ -389,9 +389,9 @@ impl Open {
     }
 }
 
-fn failure(consequence: Consequence) -> WatchEnd {
-    WatchEnd {
-        consequence,
+fn failure(recovery: Recovery) -> WatchOutcome {
+    WatchOutcome {
+        recovery,
         is_failure: true,
     }
 }

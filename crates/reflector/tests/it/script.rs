@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use kubist_cache::{FetchError, ListEnd};
 use kubist_reflector::{
-    Action, Config, Consequence, End, Event, InitialSync, Machine, PageEnd, WatchEnd,
+    Action, Config, Event, InitialSync, Machine, PageEnd, Recovery, WatchEnd, WatchOutcome,
 };
 
 #[test]
@@ -46,8 +46,8 @@ fn run(script: &str) -> String {
             continue;
         }
         let words: Vec<&str> = line.split(' ').collect();
-        if let Some(told) = tell(&mut machine, &mut now, &words) {
-            writeln!(out, "> {told}").expect("memory");
+        if let Some(observed) = tell(&mut machine, &mut now, &words) {
+            writeln!(out, "> {observed}").expect("memory");
         }
         let action = machine.action(now);
         writeln!(out, "> {}", show(&action, now)).expect("memory");
@@ -62,8 +62,8 @@ fn tell(machine: &mut Machine, now: &mut Duration, words: &[&str]) -> Option<Str
             .find_map(|word| word.strip_prefix(key))
             .unwrap_or("")
     };
-    let consequence = |it: Consequence| Some(format!("{it:?}").to_lowercase());
-    let ended = |it: WatchEnd| consequence(it.consequence);
+    let recovery = |it: Recovery| Some(format!("{it:?}").to_lowercase());
+    let ended = |it: WatchOutcome| recovery(it.recovery);
     match words[0] {
         "start" => {
             let mut config = Config {
@@ -97,22 +97,22 @@ fn tell(machine: &mut Machine, now: &mut Duration, words: &[&str]) -> Option<Str
             match machine.page_complete(&end) {
                 PageEnd::More => None,
                 PageEnd::Complete => Some(format!("replace @{}", machine.version())),
-                PageEnd::Behind => Some("behind".to_owned()),
+                PageEnd::Stale => Some("behind".to_owned()),
             }
         }
         "items" => {
             machine.list_goes_on(*now);
             None
         }
-        "list-silent" => consequence(machine.list_silent(*now)),
-        "list-failed" => consequence(machine.list_failed(*now, &error(words[1]))),
+        "list-silent" => recovery(machine.list_silent(*now)),
+        "list-failed" => recovery(machine.list_failed(*now, &error(words[1]))),
         "opened" => {
             machine.watch_opened(*now);
             None
         }
-        "closed" => ended(machine.watch_ended(*now, &End::Clean)),
-        "silent" => ended(machine.watch_ended(*now, &End::Silent)),
-        "watch-failed" => ended(machine.watch_ended(*now, &End::Failed(&error(words[1])))),
+        "closed" => ended(machine.watch_ended(*now, &WatchEnd::Clean)),
+        "silent" => ended(machine.watch_ended(*now, &WatchEnd::Silent)),
+        "watch-failed" => ended(machine.watch_ended(*now, &WatchEnd::Failed(&error(words[1])))),
         "added" => verdict(machine, *now, Event::Added(words[1])),
         "modified" => verdict(machine, *now, Event::Modified(words[1])),
         "deleted" => verdict(machine, *now, Event::Deleted(words[1])),

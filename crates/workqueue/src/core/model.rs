@@ -14,7 +14,7 @@ use super::{
     slots::{Phase, SlotId},
     *,
 };
-use crate::rate_limiter::{AtMost, Exponential};
+use crate::rate_limiter::{Exponential, MaxWait};
 
 const MS: Duration = Duration::from_millis(1);
 const PASSES_MAX: u32 = 2;
@@ -114,7 +114,7 @@ impl Pair {
             max: Duration::from_secs(1000),
         };
         let core = Core::new(Config {
-            limiter: Box::new(AtMost {
+            limiter: Box::new(MaxWait {
                 inner,
                 max: 80 * MS,
             }),

@@ -58,7 +58,7 @@ impl Rollout {
             self.advance(all).await
         };
         let action = match moved {
-            Ok(action) => self.write_status().await.map(|again| again.sooner(action)),
+            Ok(action) => self.write_status().await.map(|again| again.earlier(action)),
             Err(halt) => Err(halt),
         };
         match action {

@@ -108,7 +108,7 @@ impl Simulation {
         let encoded = self
             .factory
             .informer::<Encoded<Pod>>()
-            .lister_before_sync()
+            .lister_unsynced()
             .list();
         let bytes = encoded.iter().map(|it| it.heap_size() as u64).sum();
         let mut caches = Caches {
@@ -134,7 +134,7 @@ impl Simulation {
 fn decoded<K: Ingest<Kind = K> + Wire + Resource>(
     factory: &SharedInformerFactory<Client>,
 ) -> Caches {
-    let objects = factory.informer::<K>().lister_before_sync().list();
+    let objects = factory.informer::<K>().lister_unsynced().list();
     let bytes = objects.iter().map(|it| it.to_protobuf().len() as u64).sum();
     Caches {
         objects: objects.len() as u64,

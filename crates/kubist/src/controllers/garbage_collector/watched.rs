@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kubist_apimachinery::{ApiResource, GroupKind, Object as _, ObjectMeta, Str};
-use kubist_cache::{Change, Metadata, Selection, Source as _};
+use kubist_cache::{Metadata, ResourceEvent, Selection, Source as _};
 use kubist_client::{Client, Discovery, FailedGroup};
 use kubist_informers::{
     HandlerState, InformerConfig, InformerState, OnProblem, Problem, ProblemLog, Registration,
@@ -135,7 +135,7 @@ impl Watcher {
         let resource = Arc::new(resource.clone());
         let defines = (&*resource.group, &*resource.plural) == DEFINITIONS;
         let defined = defines.then(|| Arc::clone(&self.defined));
-        let registration = informer.add_handler(move |change: Change<Metadata<()>>| {
+        let registration = informer.add_handler(move |change: ResourceEvent<Metadata<()>>| {
             let look = note(&mut graph.lock(), &resource, &change);
             for uid in look {
                 queue.add_to(Lane::Normal, uid);
@@ -223,13 +223,13 @@ impl Followed {
 fn note(
     graph: &mut OwnerGraph,
     resource: &Arc<ApiResource>,
-    change: &Change<Metadata<()>>,
+    change: &ResourceEvent<Metadata<()>>,
 ) -> Vec<Str> {
     let observe =
         |graph: &mut OwnerGraph, it: &ObjectMeta| graph.observe(&it.uid, Node::new(resource, it));
     match change {
-        Change::Added { object, .. } => observe(graph, object),
-        Change::Updated { old, new } => {
+        ResourceEvent::Added { object, .. } => observe(graph, object),
+        ResourceEvent::Updated { old, new } => {
             let mut look = Vec::new();
             if old.uid() != new.uid() {
                 look = graph.remove(&old.metadata.uid);
@@ -237,13 +237,13 @@ fn note(
             look.extend(observe(graph, new));
             look
         }
-        Change::Deleted(deleted) => {
+        ResourceEvent::Deleted(deleted) => {
             let object = deleted.object();
             object
                 .map(|it| graph.remove(&it.metadata.uid))
                 .unwrap_or_default()
         }
-        Change::Resynced(_) => Vec::new(),
+        ResourceEvent::Resynced(_) => Vec::new(),
     }
 }
 

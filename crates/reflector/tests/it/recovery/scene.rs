@@ -79,7 +79,7 @@ async fn play_once(script: &str, way: Way) {
         let expected = expected.trim();
         match key {
             "store" => assert_eq!(objects.join(" "), expected, "{way:?}\n{script}"),
-            "told" => assert_eq!(outcome.told.join(" "), expected, "{way:?}\n{script}"),
+            "events" => assert_eq!(outcome.observed.join(" "), expected, "{way:?}\n{script}"),
             "reports" => assert_eq!(outcome.reports.join(", "), expected, "{way:?}\n{script}"),
             "stats" => {
                 for word in expected.split(' ') {
@@ -98,7 +98,7 @@ async fn play_once(script: &str, way: Way) {
 
 /// What came of a script.
 struct Outcome {
-    told: Vec<String>,
+    observed: Vec<String>,
     reports: Vec<String>,
     stats: String,
 }
@@ -138,7 +138,7 @@ async fn outcome(
         assert!(waited < PATIENCE, "{way:?}: this never came: {expected}");
     }
     Outcome {
-        told: changes.iter().map(|it| format!("{it:?}")).collect(),
+        observed: changes.iter().map(|it| format!("{it:?}")).collect(),
         reports,
         stats: format!("{:?}", reflector.stats()),
     }
@@ -176,7 +176,7 @@ fn show(report: &Report) -> String {
         Report::ListFailed(error) => format!("list failed ({})", word(error)),
         Report::WatchFailed(error, then) => format!("watch failed ({}): {then:?}", word(error)),
         Report::WatchSilent(then) => format!("watch silent: {then:?}"),
-        Report::Behind { floor } => format!("behind {floor}"),
+        Report::Stale { floor } => format!("behind {floor}"),
         Report::NotServed(_) => "not served".to_owned(),
         Report::Invalid(item) => format!("unreadable {}", item.name.clone().expect("named")),
         other => format!("{other:?}"),

@@ -30,16 +30,16 @@ fn object(name: usize, version: u64) -> Arc<ObjectMeta> {
     })
 }
 
-fn seat(delivery: Delivery) -> Arc<Seat<ObjectMeta>> {
+fn listener(delivery: Delivery) -> Arc<Listener<ObjectMeta>> {
     let config = HandlerConfig {
         delivery,
         ..HandlerConfig::default()
     };
-    Seat::new(config, None, Arc::default())
+    Listener::new(config, None, Arc::default())
 }
 
-fn push(seat: &Seat<ObjectMeta>, change: &Change<ObjectMeta>) -> bool {
-    seat.push(std::iter::once((NameHash::of(change), change)))
+fn push(listener: &Listener<ObjectMeta>, change: &ResourceEvent<ObjectMeta>) -> bool {
+    listener.push(std::iter::once((NameHash::of(change), change)))
 }
 
 /// A store that changes, as an informer would tell of it.
@@ -50,35 +50,45 @@ struct Store {
 }
 
 impl Store {
-    fn change(&mut self, name: usize, delete: bool, initial: bool) -> Option<Change<ObjectMeta>> {
+    fn change(
+        &mut self,
+        name: usize,
+        delete: bool,
+        initial: bool,
+    ) -> Option<ResourceEvent<ObjectMeta>> {
         self.version += 1;
         if delete {
             let old = self.objects.remove(&name)?;
-            return Some(Change::Deleted(Deleted::Known(old)));
+            return Some(ResourceEvent::Deleted(Deleted::Known(old)));
         }
         let object = object(name, self.version);
         Some(match self.objects.insert(name, Arc::clone(&object)) {
-            Some(old) => Change::Updated { old, new: object },
-            None => Change::Added { object, initial },
+            Some(old) => ResourceEvent::Updated { old, new: object },
+            None => ResourceEvent::Added { object, initial },
         })
     }
 }
 
-fn hear(told: &mut BTreeMap<String, Arc<ObjectMeta>>, changes: Vec<Change<ObjectMeta>>) -> usize {
+fn hear(
+    observed: &mut BTreeMap<String, Arc<ObjectMeta>>,
+    changes: Vec<ResourceEvent<ObjectMeta>>,
+) -> usize {
     let mut initial = 0;
     for change in changes {
         let name = change.object_name().name.to_string();
         match change {
-            Change::Added {
+            ResourceEvent::Added {
                 object,
                 initial: first,
             } => {
                 initial += usize::from(first);
-                assert!(told.insert(name, object).is_none());
+                assert!(observed.insert(name, object).is_none());
             }
-            Change::Updated { old, new } => assert_eq!(told.insert(name, new), Some(old)),
-            Change::Deleted(_) => assert!(told.remove(&name).is_some()),
-            Change::Resynced(_) => assert!(told.contains_key(&name)),
+            ResourceEvent::Updated { old, new } => {
+                assert_eq!(observed.insert(name, new), Some(old))
+            }
+            ResourceEvent::Deleted(_) => assert!(observed.remove(&name).is_some()),
+            ResourceEvent::Resynced(_) => assert!(observed.contains_key(&name)),
         }
     }
     initial
@@ -124,56 +134,56 @@ proptest! {
         delivery in delivery(),
         steps in prop::collection::vec(step(), 0..150),
     ) {
-        let seat = seat(delivery);
-        let (mut store, mut told) = (Store::default(), BTreeMap::new());
+        let listener = listener(delivery);
+        let (mut store, mut observed) = (Store::default(), BTreeMap::new());
         let bell = Arc::new(Bell::default());
         let waker = Waker::from(Arc::clone(&bell));
         let cx = Context::from_waker(&waker);
         // How often the bell must have rung, once the handler found nothing.
         let mut expected_rings = None;
         let mut filled = false;
-        let look = |limit: usize, told: &mut BTreeMap<_, _>| {
-            let Poll::Ready(changes) = seat.poll_take(limit, &cx) else {
+        let look = |limit: usize, observed: &mut BTreeMap<_, _>| {
+            let Poll::Ready(changes) = listener.poll_take(limit, &cx) else {
                 return false;
             };
-            let initial = hear(told, changes.expect("it has not ended"));
-            seat.note_progress(initial);
+            let initial = hear(observed, changes.expect("it has not ended"));
+            listener.note_progress(initial);
             true
         };
         for step in steps {
             match step {
                 Step::Change(name, delete) => {
                     if let Some(change) = store.change(name, delete, !filled) {
-                        prop_assert!(push(&seat, &change));
+                        prop_assert!(push(&listener, &change));
                         if let Some(rings) = expected_rings.take() {
                             prop_assert_eq!(bell.0.load(Ordering::SeqCst), rings);
                         }
                     }
                 }
                 Step::Fill => {
-                    seat.fill();
+                    listener.fill();
                     filled = true;
                 }
                 Step::Look(limit) => {
-                    if !look(limit, &mut told) {
-                        prop_assert_eq!(seat.waiting(), 0);
-                        prop_assert_eq!(seat.current() == HandlerState::Synced, filled);
+                    if !look(limit, &mut observed) {
+                        prop_assert_eq!(listener.waiting(), 0);
+                        prop_assert_eq!(listener.current() == HandlerState::Synced, filled);
                         expected_rings = Some(bell.0.load(Ordering::SeqCst) + 1);
                     }
                 }
             }
-            if seat.current() == HandlerState::Synced {
+            if listener.current() == HandlerState::Synced {
                 prop_assert!(filled);
             }
         }
-        while look(3, &mut told) {}
-        let told: Vec<_> = told.into_values().collect();
+        while look(3, &mut observed) {}
+        let observed: Vec<_> = observed.into_values().collect();
         let held: Vec<_> = store.objects.into_values().collect();
-        prop_assert_eq!(told, held);
+        prop_assert_eq!(observed, held);
         let rings = bell.0.load(Ordering::SeqCst);
-        seat.end(HandlerState::Stopped);
+        listener.end(HandlerState::Stopped);
         prop_assert_eq!(bell.0.load(Ordering::SeqCst), rings + 1, "the end wakes too");
-        prop_assert!(matches!(seat.poll_take(1, &cx), Poll::Ready(None)));
+        prop_assert!(matches!(listener.poll_take(1, &cx), Poll::Ready(None)));
     }
 }
 
@@ -194,8 +204,8 @@ fn two_threads_hand_over_without_a_lost_wake_up() {
             pending_max: 100_000,
         },
     ] {
-        let seat = seat(delivery);
-        let informer = Arc::clone(&seat);
+        let listener = listener(delivery);
+        let informer = Arc::clone(&listener);
         let writer = std::thread::spawn(move || {
             let mut store = Store::default();
             for number in 0..20_000usize {
@@ -212,20 +222,20 @@ fn two_threads_hand_over_without_a_lost_wake_up() {
         // The reader sleeps whenever it finds nothing; a lost wake-up would leave it asleep.
         let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
         let cx = Context::from_waker(&waker);
-        let mut told = BTreeMap::new();
-        while !told.contains_key("100") {
-            match seat.poll_take(16, &cx) {
+        let mut observed = BTreeMap::new();
+        while !observed.contains_key("100") {
+            match listener.poll_take(16, &cx) {
                 Poll::Ready(changes) => {
-                    let initial = hear(&mut told, changes.expect("it has not ended"));
-                    seat.note_progress(initial);
+                    let initial = hear(&mut observed, changes.expect("it has not ended"));
+                    listener.note_progress(initial);
                 }
                 Poll::Pending => std::thread::park(),
             }
         }
         let held = writer.join().expect("it does not panic");
         let held: BTreeMap<_, _> = held.into_iter().map(|(k, v)| (k.to_string(), v)).collect();
-        assert_eq!(told, held);
-        assert_eq!(seat.current(), HandlerState::Synced);
+        assert_eq!(observed, held);
+        assert_eq!(listener.current(), HandlerState::Synced);
     }
 }
 
@@ -233,9 +243,10 @@ fn two_threads_hand_over_without_a_lost_wake_up() {
 fn a_seat_that_ends_lets_go_of_the_informer() {
     let users = crate::usage::Users::new();
     let usage = users.acquire().expect("it is new");
-    let seat = Seat::<ObjectMeta>::new(HandlerConfig::default(), Some(usage), Arc::default());
+    let listener =
+        Listener::<ObjectMeta>::new(HandlerConfig::default(), Some(usage), Arc::default());
     assert!(!users.retire(1));
-    seat.end(HandlerState::Removed);
+    listener.end(HandlerState::Removed);
     assert!(!users.retire(0), "it was used since");
     assert!(users.retire(1) && users.acquire().is_none());
 }

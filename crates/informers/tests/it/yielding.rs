@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use kubist_api::core::v1::Pod;
-use kubist_cache::{Change, Index, Selection, Source as _};
+use kubist_cache::{Index, ResourceEvent, Selection, Source as _};
 use kubist_informers::{HandlerConfig, Informer, InformerConfig, QueueKind, SharedInformer};
 use tokio::time::Instant;
 
@@ -59,11 +59,11 @@ fn add_handlers(pods: &SharedInformer<Pod>, calls: &Calls) {
         ..HandlerConfig::default()
     };
     let called = calls.clone();
-    let handler = move |_: Change<Pod>| called.block();
+    let handler = move |_: ResourceEvent<Pod>| called.block();
     pods.add_handler_with(handler.clone(), config.clone());
     pods.add_handler_in_place(handler, config.clone());
     let waits = calls.clone();
-    let waiting = move |_: Change<Pod>| {
+    let waiting = move |_: ResourceEvent<Pod>| {
         waits.block();
         std::future::ready(())
     };

@@ -1,4 +1,4 @@
-//! `Gathered`: the objects of a list, until it is whole.
+//! `ListBuffer`: the objects of a list, until it is whole.
 //!
 //! It holds each object once, in the form in which the store has it already if that is the same,
 //! so that a list needs hardly more memory than the store. What comes later counts.
@@ -13,7 +13,7 @@ use kubist_cache::{Lister, Replacement};
 /// A change of each object as it arrives, before anybody sees it.
 pub type Transform<K> = Arc<dyn Fn(&mut K) + Send + Sync>;
 
-pub(crate) struct Gathered<K> {
+pub(crate) struct ListBuffer<K> {
     known: Option<Lister<K>>,
     transform: Option<Transform<K>>,
     objects: Vec<Arc<K>>,
@@ -27,7 +27,7 @@ pub(crate) struct Gathered<K> {
     pub(crate) unchanged: u64,
 }
 
-impl<K: Object> Gathered<K> {
+impl<K: Object> ListBuffer<K> {
     pub(crate) fn new() -> Self {
         Self {
             known: None,
@@ -86,7 +86,7 @@ impl<K: Object> Gathered<K> {
         (self.objects, self.unreadable, self.gone) = (Vec::new(), Vec::new(), Vec::new());
     }
 
-    /// What was gathered, which is then forgotten.
+    /// What was list_buffer, which is then forgotten.
     pub(crate) fn take(&mut self, resource_version: ResourceVersion) -> Replacement<K> {
         let mut objects = std::mem::take(&mut self.objects);
         let mut unreadable = std::mem::take(&mut self.unreadable);
@@ -124,9 +124,9 @@ impl<K: Object> Gathered<K> {
     }
 }
 
-impl<K> fmt::Debug for Gathered<K> {
+impl<K> fmt::Debug for ListBuffer<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gathered")
+        f.debug_struct("ListBuffer")
             .field("objects", &self.objects.len())
             .finish_non_exhaustive()
     }
@@ -147,23 +147,23 @@ mod tests {
 
     #[test]
     fn what_went_away_while_the_list_came_is_not_in_it_unless_it_came_back() {
-        let mut gathered = Gathered::new();
+        let mut list_buffer = ListBuffer::new();
         for name in ["a", "b", "c"] {
-            gathered.add(object(name));
+            list_buffer.add(object(name));
         }
-        gathered.add_unreadable(ObjectName::cluster("x"));
-        gathered.add(object("d"));
+        list_buffer.add_unreadable(ObjectName::cluster("x"));
+        list_buffer.add(object("d"));
         for name in ["a", "b", "x"] {
-            gathered.remove(ObjectName::cluster(name));
+            list_buffer.remove(ObjectName::cluster(name));
         }
-        gathered.add(object("b"));
-        gathered.add_unreadable(ObjectName::cluster("y"));
-        gathered.add_unreadable(ObjectName::cluster("e"));
-        gathered.add(object("e"));
-        let taken = gathered.take("9".into());
+        list_buffer.add(object("b"));
+        list_buffer.add_unreadable(ObjectName::cluster("y"));
+        list_buffer.add_unreadable(ObjectName::cluster("e"));
+        list_buffer.add(object("e"));
+        let taken = list_buffer.take("9".into());
         let names: Vec<_> = taken.objects.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["c", "d", "b", "e"]);
         assert_eq!(taken.unreadable, [ObjectName::cluster("y")]);
-        assert!(gathered.take("9".into()).objects.is_empty());
+        assert!(list_buffer.take("9".into()).objects.is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! `Twin`: the state that readers see and the one that the writer works on.
+//! `LeftRight`: the state that readers see and the one that the writer works on.
 //!
 //! Two states take turns. When one is published, the other lacks a few steps; unless a reader still
 //! holds it, they are repeated there, in place, and nothing is copied. If a reader does, the writer
@@ -21,7 +21,7 @@ const STEPS_MAX: usize = 2048;
 /// over by then; a reader that is not may hold it for long.
 const LOOKS_MAX: usize = 64;
 
-pub(crate) struct Twin<K> {
+pub(crate) struct LeftRight<K> {
     published: Arc<Published<K>>,
     front: Arc<State<K>>,
     back: Arc<State<K>>,
@@ -35,7 +35,7 @@ pub(crate) struct Twin<K> {
     retired: Retired<K>,
 }
 
-impl<K> Twin<K> {
+impl<K> LeftRight<K> {
     pub(crate) fn published(&self) -> &Arc<Published<K>> {
         &self.published
     }
@@ -50,7 +50,7 @@ impl<K> Twin<K> {
     }
 }
 
-impl<K: Object> Twin<K> {
+impl<K: Object> LeftRight<K> {
     pub(crate) fn new() -> Self {
         let front = Arc::new(State::default());
         Self {

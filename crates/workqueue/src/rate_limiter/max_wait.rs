@@ -6,14 +6,14 @@ use super::RateLimiter;
 
 /// What `inner` says, but never more than `max`.
 #[derive(Debug, Clone)]
-pub struct AtMost<L> {
+pub struct MaxWait<L> {
     /// The limiter that is asked.
     pub inner: L,
     /// The longest wait.
     pub max: Duration,
 }
 
-impl<T: ?Sized, L: RateLimiter<T>> RateLimiter<T> for AtMost<L> {
+impl<T: ?Sized, L: RateLimiter<T>> RateLimiter<T> for MaxWait<L> {
     fn delay(&mut self, item: &T, failures: u32, now: Duration) -> Duration {
         self.inner.delay(item, failures, now).min(self.max)
     }
@@ -34,7 +34,7 @@ mod tests {
             base: Duration::from_secs(1),
             max: Duration::from_secs(1000),
         };
-        let mut limiter = AtMost {
+        let mut limiter = MaxWait {
             inner,
             max: Duration::from_secs(3),
         };

@@ -1,4 +1,4 @@
-//! `Pace`: how long a task works before others have their turn.
+//! `CoopBudget`: how long a task works before others have their turn.
 //!
 //! By the clock, because what a call of somebody else's costs is not ours to say; and by tokio's
 //! count, so that a paused clock does not make it unfair. It bounds the work between two looks, not
@@ -16,13 +16,13 @@ pub const TURN_MAX: Duration = Duration::from_millis(1);
 
 /// One turn of a task. Ask it after each piece of work.
 #[derive(Debug)]
-pub struct Pace {
+pub struct CoopBudget {
     began: Instant,
 }
 
-impl Pace {
+impl CoopBudget {
     /// A turn begins.
-    pub fn begin() -> Self {
+    pub fn start() -> Self {
         Self {
             began: Instant::now(),
         }
@@ -32,11 +32,11 @@ impl Pace {
     ///
     /// # Cancel safety
     /// Safe: it does nothing else.
-    pub async fn keep(&mut self) {
+    pub async fn yield_if_due(&mut self) {
         if self.began.elapsed() >= TURN_MAX {
             // Timers and sockets have their turn too, which a mere wake-up would not give them.
             tokio::task::yield_now().await;
-            *self = Self::begin();
+            *self = Self::start();
         } else {
             tokio::task::consume_budget().await;
         }
@@ -46,7 +46,7 @@ impl Pace {
     ///
     /// # Cancel safety
     /// That of `future`.
-    pub async fn during<F: Future>(&mut self, future: F) -> F::Output {
+    pub async fn track<F: Future>(&mut self, future: F) -> F::Output {
         let (mut future, mut waited) = (pin!(future), false);
         let output = poll_fn(|cx| {
             let polled = future.as_mut().poll(cx);
@@ -55,15 +55,15 @@ impl Pace {
         });
         let output = output.await;
         if waited {
-            *self = Self::begin();
+            *self = Self::start();
         }
         output
     }
 
-    /// As [`Self::keep`], for futures that are polled by hand: pending means that the turn is over.
-    pub fn poll_keep(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    /// As [`Self::yield_if_due`], for futures that are polled by hand: pending means that the turn is over.
+    pub fn poll_yield(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.began.elapsed() >= TURN_MAX {
-            *self = Self::begin();
+            *self = Self::start();
             // The first poll asks to be woken, and is pending.
             return pin!(tokio::task::yield_now()).poll(cx);
         }
@@ -72,8 +72,8 @@ impl Pace {
     }
 }
 
-impl Default for Pace {
+impl Default for CoopBudget {
     fn default() -> Self {
-        Self::begin()
+        Self::start()
     }
 }

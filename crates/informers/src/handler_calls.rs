@@ -9,10 +9,10 @@ use std::task::Poll;
 
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::{Object, Str};
-use kubist_cache::Change;
+use kubist_cache::ResourceEvent;
 
-use crate::seat::Seat;
-use crate::{EventHandler, Pace};
+use crate::listener::Listener;
+use crate::{CoopBudget, EventHandler};
 
 /// Changes that a handler takes out at once.
 const TAKE_MAX: usize = 256;
@@ -20,56 +20,57 @@ const TAKE_MAX: usize = 256;
 /// Told of each call that panicked, with what the panic said.
 pub(crate) type Panicked = Arc<dyn Fn(Str) + Send + Sync>;
 
-/// Who takes what is told to a seat.
-pub(crate) enum Attend<K> {
+/// Who takes what is told to a listener.
+pub(crate) enum HandlerRunner<K> {
     /// Whoever asks for it.
-    Nobody,
+    Caller,
     /// A task of the handler's own.
-    Task(Serve<K>),
+    Task(RunHandler<K>),
     /// The informer's task, at once.
     InPlace(Box<dyn EventHandler<K>>),
 }
 
-/// Serves one seat until it ends.
-pub(crate) type Serve<K> = Box<dyn FnOnce(Arc<Seat<K>>, Panicked) -> BoxFuture<'static, ()> + Send>;
+/// Serves one listener until it ends.
+pub(crate) type RunHandler<K> =
+    Box<dyn FnOnce(Arc<Listener<K>>, Panicked) -> BoxFuture<'static, ()> + Send>;
 
 /// Calls on the handler's own task, or on threads for blocking work if it is configured so.
-pub(crate) fn plain<K: Object>(handler: impl EventHandler<K>) -> Serve<K> {
-    Box::new(|seat, panicked| {
-        let serving = Serving::begin(&seat);
+pub(crate) fn plain<K: Object>(handler: impl EventHandler<K>) -> RunHandler<K> {
+    Box::new(|listener, panicked| {
+        let serving = Serving::begin(&listener);
         Box::pin(async move {
             let _serving = serving;
-            if seat.config.blocking {
-                on_threads(&seat, handler, &panicked).await;
+            if listener.config.blocking {
+                on_threads(&listener, handler, &panicked).await;
             } else {
-                on_task(&seat, handler, &panicked).await;
+                on_task(&listener, handler, &panicked).await;
             }
         })
     })
 }
 
 /// Calls that may wait; the next begins when the last is done.
-pub(crate) fn waiting<K, F, C>(mut handler: F) -> Serve<K>
+pub(crate) fn waiting<K, F, C>(mut handler: F) -> RunHandler<K>
 where
     K: Object,
-    F: FnMut(Change<K>) -> C + Send + 'static,
+    F: FnMut(ResourceEvent<K>) -> C + Send + 'static,
     C: Future<Output = ()> + Send,
 {
-    Box::new(|seat, panicked| {
-        let serving = Serving::begin(&seat);
+    Box::new(|listener, panicked| {
+        let serving = Serving::begin(&listener);
         Box::pin(async move {
             let _serving = serving;
-            let mut pace = Pace::begin();
+            let mut budget = CoopBudget::start();
             // One at a time, so that what waits can still merge.
-            while let Some(changes) = pace.during(seat.take(1)).await {
+            while let Some(changes) = budget.track(listener.take(1)).await {
                 for change in changes {
                     let initial = is_initial(&change);
                     if let Err(panic) = call(|| handler(change)).await {
-                        note_panic(&seat, &panicked, &*panic);
+                        note_panic(&listener, &panicked, &*panic);
                     }
-                    seat.handled.fetch_add(1, Ordering::Relaxed);
-                    seat.note_progress(usize::from(initial));
-                    pace.keep().await;
+                    listener.handled.fetch_add(1, Ordering::Relaxed);
+                    listener.note_progress(usize::from(initial));
+                    budget.yield_if_due().await;
                 }
             }
         })
@@ -99,52 +100,52 @@ pub(crate) struct InPlace<K: Object> {
 
 impl<K: Object> InPlace<K> {
     pub(crate) fn begin(
-        seat: &Arc<Seat<K>>,
+        listener: &Arc<Listener<K>>,
         handler: Box<dyn EventHandler<K>>,
         panicked: Panicked,
     ) -> Self {
         Self {
             handler,
             panicked,
-            serving: Serving::begin(seat),
+            serving: Serving::begin(listener),
         }
     }
 
-    pub(crate) fn call(&mut self, change: Change<K>) {
-        let seat = &self.serving.0;
-        let call = AssertUnwindSafe(|| self.handler.on_change(change));
+    pub(crate) fn call(&mut self, change: ResourceEvent<K>) {
+        let listener = &self.serving.0;
+        let call = AssertUnwindSafe(|| self.handler.on_event(change));
         if let Err(panic) = catch_unwind(call) {
-            note_panic(seat, &self.panicked, &*panic);
+            note_panic(listener, &self.panicked, &*panic);
         }
-        seat.handled.fetch_add(1, Ordering::Relaxed);
+        listener.handled.fetch_add(1, Ordering::Relaxed);
     }
 }
 
 async fn on_task<K: Object>(
-    seat: &Arc<Seat<K>>,
+    listener: &Arc<Listener<K>>,
     mut handler: impl EventHandler<K>,
     panicked: &Panicked,
 ) {
-    let mut pace = Pace::begin();
-    while let Some(changes) = pace.during(seat.take(TAKE_MAX)).await {
+    let mut budget = CoopBudget::start();
+    while let Some(changes) = budget.track(listener.take(TAKE_MAX)).await {
         for change in changes {
-            tell(seat, &mut handler, change, panicked);
-            pace.keep().await;
+            notify(listener, &mut handler, change, panicked);
+            budget.yield_if_due().await;
         }
     }
 }
 
 async fn on_threads<K: Object>(
-    seat: &Arc<Seat<K>>,
+    listener: &Arc<Listener<K>>,
     mut handler: impl EventHandler<K>,
     panicked: &Panicked,
 ) {
     // One at a time, so that what waits can still merge.
-    while let Some(changes) = seat.take(1).await {
-        let (seat, panicked) = (Arc::clone(seat), Arc::clone(panicked));
+    while let Some(changes) = listener.take(1).await {
+        let (listener, panicked) = (Arc::clone(listener), Arc::clone(panicked));
         let calls = tokio::task::spawn_blocking(move || {
             for change in changes {
-                tell(&seat, &mut handler, change, &panicked);
+                notify(&listener, &mut handler, change, &panicked);
             }
             handler
         });
@@ -154,32 +155,32 @@ async fn on_threads<K: Object>(
     }
 }
 
-fn tell<K: Object>(
-    seat: &Seat<K>,
+fn notify<K: Object>(
+    listener: &Listener<K>,
     handler: &mut impl EventHandler<K>,
-    change: Change<K>,
+    change: ResourceEvent<K>,
     panicked: &Panicked,
 ) {
-    if seat.is_ended() {
+    if listener.is_ended() {
         return;
     }
     let initial = is_initial(&change);
-    let call = AssertUnwindSafe(|| handler.on_change(change));
+    let call = AssertUnwindSafe(|| handler.on_event(change));
     if let Err(panic) = catch_unwind(call) {
-        note_panic(seat, panicked, &*panic);
+        note_panic(listener, panicked, &*panic);
     }
-    seat.handled.fetch_add(1, Ordering::Relaxed);
+    listener.handled.fetch_add(1, Ordering::Relaxed);
     if initial {
-        seat.note_progress(1);
+        listener.note_progress(1);
     }
 }
 
-fn is_initial<K>(change: &Change<K>) -> bool {
-    matches!(change, Change::Added { initial: true, .. })
+fn is_initial<K>(change: &ResourceEvent<K>) -> bool {
+    matches!(change, ResourceEvent::Added { initial: true, .. })
 }
 
-fn note_panic<K>(seat: &Seat<K>, panicked: &Panicked, panic: &(dyn Any + Send)) {
-    seat.panics.fetch_add(1, Ordering::Relaxed);
+fn note_panic<K>(listener: &Listener<K>, panicked: &Panicked, panic: &(dyn Any + Send)) {
+    listener.panics.fetch_add(1, Ordering::Relaxed);
     let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
         (Some(text), _) => Str::from(*text),
         (_, Some(text)) => Str::from(text.as_str()),
@@ -188,13 +189,13 @@ fn note_panic<K>(seat: &Seat<K>, panicked: &Panicked, panic: &(dyn Any + Send)) 
     panicked(text);
 }
 
-/// The seat is served as long as this exists, however its task ends.
-struct Serving<K: Object>(Arc<Seat<K>>);
+/// The listener is served as long as this exists, however its task ends.
+struct Serving<K: Object>(Arc<Listener<K>>);
 
 impl<K: Object> Serving<K> {
-    fn begin(seat: &Arc<Seat<K>>) -> Self {
-        seat.set_served(true);
-        Self(Arc::clone(seat))
+    fn begin(listener: &Arc<Listener<K>>) -> Self {
+        listener.set_served(true);
+        Self(Arc::clone(listener))
     }
 }
 

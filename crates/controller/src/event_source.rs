@@ -1,4 +1,4 @@
-//! `Trigger`: which changes of which objects lead to which names.
+//! `EventSource`: which changes of which objects lead to which names.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{ApiResource, Object, ObjectName, Str};
-use kubist_cache::Change;
+use kubist_cache::ResourceEvent;
 use kubist_informers::{HandlerConfig, HandlerState, RegistrationGuard, SharedInformer};
 use kubist_workqueue::Lane;
 
@@ -28,7 +28,7 @@ use crate::stats::Shared;
 /// Mappings and predicates run on the informer's task: they should take no longer than it takes to
 /// note a name. One that panics is logged and [counted](crate::Stats::mapping_panics), and costs
 /// the names of that one state; a predicate that panics lets the change pass.
-pub struct Trigger<W> {
+pub struct EventSource<W> {
     informer: SharedInformer<W>,
     map: Map<W>,
     predicates: Vec<Predicate<W>>,
@@ -39,7 +39,7 @@ type MapFn<W> = dyn Fn(&W) -> Vec<ObjectName> + Send;
 
 enum Map<W> {
     /// To its own name.
-    Itself,
+    Object,
     /// To names in other objects.
     To(Box<MapFn<W>>),
 }
@@ -81,14 +81,14 @@ impl OwnerKind {
     }
 }
 
-impl<W: Object> Trigger<W> {
+impl<W: Object> EventSource<W> {
     /// Each object leads to its own name.
-    pub fn itself(informer: &SharedInformer<W>) -> Self {
-        Self::with(informer, Map::Itself)
+    pub fn for_object(informer: &SharedInformer<W>) -> Self {
+        Self::with(informer, Map::Object)
     }
 
     /// Each object leads to its controller, if that is of the kind `K`.
-    pub fn controller<K: Ingest>(informer: &SharedInformer<W>) -> Self {
+    pub fn for_owner<K: Ingest>(informer: &SharedInformer<W>) -> Self {
         Self::owner(informer, OwnerKind::of::<K>())
     }
 
@@ -117,7 +117,7 @@ impl<W: Object> Trigger<W> {
 
     /// Only changes that pass; of several predicates, all. First lists and resyncs always do.
     #[must_use]
-    pub fn when(mut self, predicate: Predicate<W>) -> Self {
+    pub fn with_predicate(mut self, predicate: Predicate<W>) -> Self {
         self.predicates.push(predicate);
         self
     }
@@ -129,9 +129,11 @@ impl<W: Object> Trigger<W> {
         self
     }
 
-    fn lane(&self, change: &Change<W>, shared: &Shared) -> Option<Lane> {
+    fn lane(&self, change: &ResourceEvent<W>, shared: &Shared) -> Option<Lane> {
         match change {
-            Change::Added { initial: true, .. } | Change::Resynced(_) => Some(Lane::Background),
+            ResourceEvent::Added { initial: true, .. } | ResourceEvent::Resynced(_) => {
+                Some(Lane::Background)
+            }
             change => {
                 let passes = || self.predicates.iter().all(|it| it.passes(change));
                 // Rather one run too many than one too few.
@@ -141,12 +143,12 @@ impl<W: Object> Trigger<W> {
         }
     }
 
-    fn names(&self, change: &Change<W>, shared: &Shared) -> Vec<ObjectName> {
+    fn names(&self, change: &ResourceEvent<W>, shared: &Shared) -> Vec<ObjectName> {
         let Map::To(map) = &self.map else {
             return vec![change.object_name()];
         };
         let former = match change {
-            Change::Updated { old, .. } => Some(old),
+            ResourceEvent::Updated { old, .. } => Some(old),
             _ => None,
         };
         let mut names = Vec::new();
@@ -164,7 +166,7 @@ impl<W: Object> Trigger<W> {
 /// Calls a function of the user's, whose panic is reported and ends nothing.
 fn unless_panics<W: Object, T>(
     shared: &Shared,
-    change: &Change<W>,
+    change: &ResourceEvent<W>,
     call: impl FnOnce() -> T,
 ) -> Option<T> {
     let result = catch_unwind(AssertUnwindSafe(call));
@@ -177,9 +179,9 @@ fn unless_panics<W: Object, T>(
     result.ok()
 }
 
-impl<W> fmt::Debug for Trigger<W> {
+impl<W> fmt::Debug for EventSource<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Trigger")
+        f.debug_struct("EventSource")
             .field("informer", &self.informer)
             .field("predicates", &self.predicates)
             .finish_non_exhaustive()
@@ -187,7 +189,7 @@ impl<W> fmt::Debug for Trigger<W> {
 }
 
 /// A trigger whose objects are forgotten.
-pub(crate) trait AnyTrigger: Send {
+pub(crate) trait AnyEventSource: Send {
     /// Adds its handler to its informer.
     fn attach(self: Box<Self>, shared: &Arc<Shared>) -> Box<dyn Attached>;
 }
@@ -210,13 +212,13 @@ struct Handled<W: Object> {
     guard: RegistrationGuard<W>,
 }
 
-impl<W: Object> AnyTrigger for Trigger<W> {
+impl<W: Object> AnyEventSource for EventSource<W> {
     fn attach(mut self: Box<Self>, shared: &Arc<Shared>) -> Box<dyn Attached> {
         let informer = self.informer.clone();
         let mut config = std::mem::take(&mut self.handler);
         config.name = shared.name.clone();
         let shared = Arc::clone(shared);
-        let handler = move |change: Change<W>| {
+        let handler = move |change: ResourceEvent<W>| {
             shared.count_event();
             if let Some(lane) = self.lane(&change, &shared) {
                 for name in self.names(&change, &shared) {

@@ -1,4 +1,4 @@
-//! `Alarm`: the timer of a deadline that moves on with every event.
+//! `Timer`: the timer of a deadline that moves on with every event.
 //!
 //! Setting a timer for each event and taking it back costs more than the event's own work in the
 //! machine. So the timer stays where it was, and is set again only when it goes off too early.
@@ -9,11 +9,11 @@ use std::task::{Context, Poll};
 use tokio::time::{Instant, Sleep, sleep_until};
 
 #[derive(Debug, Default)]
-pub(super) struct Alarm {
+pub(super) struct Timer {
     timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl Alarm {
+impl Timer {
     /// Ready once `deadline` has passed.
     fn poll(&mut self, cx: &mut Context<'_>, deadline: Instant) -> Poll<()> {
         let timer = self
@@ -52,33 +52,33 @@ mod tests {
 
     use super::*;
 
-    async fn rings(alarm: &mut Alarm, deadline: Instant) -> Duration {
+    async fn rings(timer: &mut Timer, deadline: Instant) -> Duration {
         let start = Instant::now();
-        let nothing = alarm.before(deadline, |_| Poll::<()>::Pending).await;
+        let nothing = timer.before(deadline, |_| Poll::<()>::Pending).await;
         assert_eq!(nothing, None);
         start.elapsed()
     }
 
     #[tokio::test(start_paused = true)]
     async fn it_rings_at_the_deadline_that_holds_now_whether_that_moved_on_or_back() {
-        let (mut alarm, second) = (Alarm::default(), Duration::from_secs(1));
+        let (mut timer, second) = (Timer::default(), Duration::from_secs(1));
         let early = Instant::now() + second;
-        let given_up = tokio::time::timeout(second / 2, rings(&mut alarm, early));
+        let given_up = tokio::time::timeout(second / 2, rings(&mut timer, early));
         assert!(given_up.await.is_err(), "the timer is set");
-        assert_eq!(rings(&mut alarm, early + 2 * second).await, 5 * second / 2);
+        assert_eq!(rings(&mut timer, early + 2 * second).await, 5 * second / 2);
 
         let late = Instant::now() + 9 * second;
-        let given_up = tokio::time::timeout(second, rings(&mut alarm, late));
+        let given_up = tokio::time::timeout(second, rings(&mut timer, late));
         assert!(given_up.await.is_err(), "the timer is set");
         let sooner = Instant::now() + second;
-        assert_eq!(rings(&mut alarm, sooner).await, second);
+        assert_eq!(rings(&mut timer, sooner).await, second);
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_comes_in_time_needs_no_timer() {
-        let mut alarm = Alarm::default();
-        let output = alarm.before(Instant::now(), |_| Poll::Ready(7)).await;
+        let mut timer = Timer::default();
+        let output = timer.before(Instant::now(), |_| Poll::Ready(7)).await;
         assert_eq!(output, Some(7));
-        assert!(alarm.timer.is_none());
+        assert!(timer.timer.is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! `Seats`: the handlers of one informer, as its task sees them: who is told, and when again.
+//! `Listeners`: the handlers of one informer, as its task sees them: who is told, and when again.
 //!
 //! What is told goes into a mailbox, or, of a handler that wants it so, is a call at once. After
 //! each few of either the task yields.
@@ -6,62 +6,62 @@
 use std::sync::Arc;
 
 use kubist_apimachinery::Object;
-use kubist_cache::{Change, Snapshot};
+use kubist_cache::{ResourceEvent, Snapshot};
 use tokio::time::Instant;
 
+use crate::handler_calls::InPlace;
+use crate::listener::Listener;
 use crate::name_hash::NameHash;
 use crate::resync::Resyncs;
-use crate::seat::Seat;
-use crate::serving::InPlace;
 use crate::shared::Shared;
-use crate::{HandlerState, Pace, Problem};
+use crate::{CoopBudget, HandlerState, Problem};
 
 /// Changes that are put into one mailbox before the next one has its turn.
 const CHANGES_AT_ONCE: usize = 64;
 
-pub(crate) struct Seats<K: Object> {
+pub(crate) struct Listeners<K: Object> {
     shared: Arc<Shared<K>>,
-    all: Vec<Served<K>>,
+    all: Vec<Attached<K>>,
     next_id: u64,
     resyncs: Resyncs,
     /// That of the informer's task.
-    pub(crate) pace: Pace,
+    pub(crate) budget: CoopBudget,
     /// What the resyncs count from.
     started: Instant,
 }
 
-struct Served<K: Object> {
+struct Attached<K: Object> {
     /// Its number, for resyncs.
     id: u64,
-    seat: Arc<Seat<K>>,
+    listener: Arc<Listener<K>>,
     in_place: Option<InPlace<K>>,
 }
 
-impl<K: Object> Served<K> {
-    /// Tells some changes; false once the seat has ended.
-    async fn offer(&mut self, changes: &[Change<K>], pace: &mut Pace) -> bool {
+impl<K: Object> Attached<K> {
+    /// Tells some changes; false once the listener has ended.
+    async fn offer(&mut self, changes: &[ResourceEvent<K>], budget: &mut CoopBudget) -> bool {
         let Some(handler) = &mut self.in_place else {
             let hashed = changes.iter().map(|it| (NameHash::of(it), it));
-            let goes_on = self.seat.push(hashed);
-            pace.keep().await;
+            let goes_on = self.listener.push(hashed);
+            budget.yield_if_due().await;
             return goes_on;
         };
         for change in changes {
-            if self.seat.is_ended() {
+            if self.listener.is_ended() {
                 return false;
             }
             handler.call(change.clone());
-            pace.keep().await;
+            budget.yield_if_due().await;
         }
         true
     }
 }
 
-impl<K: Object> Seats<K> {
+impl<K: Object> Listeners<K> {
     pub(crate) fn new(shared: Arc<Shared<K>>) -> Self {
         Self {
             resyncs: Resyncs::new(shared.config.resync),
-            pace: Pace::begin(),
+            budget: CoopBudget::start(),
             started: Instant::now(),
             shared,
             all: Vec::new(),
@@ -81,32 +81,36 @@ impl<K: Object> Seats<K> {
     /// Whoever comes late hears of what is there, as additions.
     pub(crate) async fn join(
         &mut self,
-        seat: Arc<Seat<K>>,
+        listener: Arc<Listener<K>>,
         in_place: Option<InPlace<K>>,
         present: &Snapshot<K>,
         is_whole: bool,
     ) {
         let id = self.next_id;
         self.next_id += 1;
-        // Before it is told anything: whoever drops this future ends every seat.
-        self.all.push(Served { id, seat, in_place });
-        let Some(served) = self.all.last_mut() else {
+        // Before it is told anything: whoever drops this future ends every listener.
+        self.all.push(Attached {
+            id,
+            listener,
+            in_place,
+        });
+        let Some(attached) = self.all.last_mut() else {
             return;
         };
         for object in present.iter() {
-            let change = Change::Added {
+            let change = ResourceEvent::Added {
                 object: Arc::clone(object),
                 initial: true,
             };
             let changes = std::slice::from_ref(&change);
-            if !served.offer(changes, &mut self.pace).await {
+            if !attached.offer(changes, &mut self.budget).await {
                 break;
             }
         }
         if is_whole {
-            served.seat.fill();
+            attached.listener.fill();
         }
-        let asked = served.seat.config.resync;
+        let asked = attached.listener.config.resync;
         self.resyncs.join(id, asked, self.started.elapsed());
         self.note_periods();
     }
@@ -115,9 +119,9 @@ impl<K: Object> Seats<K> {
     pub(crate) fn change_periods(&mut self) {
         let now = self.started.elapsed();
         let mut changed = false;
-        for served in &self.all {
-            if let Some(asked) = served.seat.take_asked() {
-                self.resyncs.change(served.id, asked.period, now);
+        for attached in &self.all {
+            if let Some(asked) = attached.listener.take_requested() {
+                self.resyncs.change(attached.id, asked.period, now);
                 changed = true;
             }
         }
@@ -127,8 +131,10 @@ impl<K: Object> Seats<K> {
     }
 
     fn note_periods(&self) {
-        for served in &self.all {
-            served.seat.set_resync(self.resyncs.period(served.id));
+        for attached in &self.all {
+            attached
+                .listener
+                .set_resync(self.resyncs.period(attached.id));
         }
     }
 
@@ -143,29 +149,32 @@ impl<K: Object> Seats<K> {
         let objects: Vec<_> = present.iter().collect();
         let mut changes = Vec::with_capacity(CHANGES_AT_ONCE);
         for some in objects.chunks(CHANGES_AT_ONCE) {
-            changes.extend(some.iter().map(|it| Change::Resynced(Arc::clone(it))));
-            self.tell_to(&changes, |id| due.contains(&id)).await;
+            changes.extend(
+                some.iter()
+                    .map(|it| ResourceEvent::Resynced(Arc::clone(it))),
+            );
+            self.notify_some(&changes, |id| due.contains(&id)).await;
             changes.clear();
         }
     }
 
     /// Tells all.
-    pub(crate) async fn tell(&mut self, changes: &[Change<K>]) {
-        self.tell_to(changes, |_| true).await;
+    pub(crate) async fn notify(&mut self, changes: &[ResourceEvent<K>]) {
+        self.notify_some(changes, |_| true).await;
     }
 
     /// Tells those that are chosen; those that have ended go.
-    async fn tell_to(
+    async fn notify_some(
         &mut self,
-        changes: &[Change<K>],
+        changes: &[ResourceEvent<K>],
         is_chosen: impl Fn(u64) -> bool + Send + Sync,
     ) {
         // What came of a long list or batch took its time too.
-        self.pace.keep().await;
+        self.budget.yield_if_due().await;
         for some in changes.chunks(CHANGES_AT_ONCE) {
             let mut index = 0;
-            while let Some(served) = self.all.get_mut(index) {
-                if !is_chosen(served.id) || served.offer(some, &mut self.pace).await {
+            while let Some(attached) = self.all.get_mut(index) {
+                if !is_chosen(attached.id) || attached.offer(some, &mut self.budget).await {
                     index += 1;
                 } else {
                     let ended = self.all.remove(index);
@@ -175,24 +184,26 @@ impl<K: Object> Seats<K> {
         }
     }
 
-    fn note_end(&mut self, ended: &Served<K>) {
+    fn note_end(&mut self, ended: &Attached<K>) {
         self.resyncs.retain(|id| id != ended.id);
-        if ended.seat.current() == HandlerState::Overflowed {
+        if ended.listener.current() == HandlerState::Overflowed {
             self.shared.stats.lock().handler_overflows += 1;
-            let handler = ended.seat.config.name.clone();
+            let handler = ended.listener.config.name.clone();
             self.shared.report(&Problem::HandlerOverflowed { handler });
         }
     }
 
     /// The first list is told.
     pub(crate) fn fill(&self) {
-        self.all.iter().for_each(|served| served.seat.fill());
+        self.all
+            .iter()
+            .for_each(|attached| attached.listener.fill());
     }
 
     /// Forgets those that have ended.
     pub(crate) fn prune(&mut self) {
         let before = self.all.len();
-        self.all.retain(|served| !served.seat.is_ended());
+        self.all.retain(|attached| !attached.listener.is_ended());
         if self.all.len() < before {
             let all = &self.all;
             self.resyncs.retain(|id| all.iter().any(|it| it.id == id));
@@ -201,8 +212,8 @@ impl<K: Object> Seats<K> {
 
     /// Nobody is told anything any more.
     pub(crate) fn stop(&mut self) {
-        for served in self.all.drain(..) {
-            served.seat.end(HandlerState::Stopped);
+        for attached in self.all.drain(..) {
+            attached.listener.end(HandlerState::Stopped);
         }
     }
 }

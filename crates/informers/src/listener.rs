@@ -1,4 +1,4 @@
-//! `Seat`: the place of one handler at an informer: its mailbox, and how far it has come.
+//! `Listener`: the place of one handler at an informer: its mailbox, and how far it has come.
 //!
 //! The informer's task puts changes in, the handler's task takes them out; neither waits for the
 //! other. The lock is held for the merging of one batch, never across an await.
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use kubist_apimachinery::Object;
-use kubist_cache::Change;
+use kubist_cache::ResourceEvent;
 use tokio::sync::{Notify, watch};
 
 use crate::HandlerConfig;
@@ -34,7 +34,7 @@ pub enum HandlerState {
     Stopped,
 }
 
-pub(crate) struct Seat<K> {
+pub(crate) struct Listener<K> {
     pub(crate) config: HandlerConfig,
     inner: Mutex<Inner<K>>,
     state: watch::Sender<HandlerState>,
@@ -47,14 +47,14 @@ pub(crate) struct Seat<K> {
     /// How often it is told everything again, in milliseconds; 0: never.
     resync: AtomicU64,
     /// The period that was asked for, until the informer takes notice.
-    asked: Mutex<Option<AskedResync>>,
+    asked: Mutex<Option<RequestedResync>>,
     /// Wakes the informer.
     informer: Arc<Notify>,
 }
 
 /// As [`HandlerConfig::resync`].
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct AskedResync {
+pub(crate) struct RequestedResync {
     pub(crate) period: Option<Duration>,
 }
 
@@ -64,11 +64,11 @@ struct Inner<K> {
     filled: bool,
     /// Whoever waits for changes; there is one at most.
     waker: Option<Waker>,
-    /// Until the seat ends the informer is in use.
+    /// Until the listener ends the informer is in use.
     usage: Option<Arc<Usage>>,
 }
 
-impl<K: Object> Seat<K> {
+impl<K: Object> Listener<K> {
     pub(crate) fn new(
         config: HandlerConfig,
         usage: Option<Arc<Usage>>,
@@ -125,12 +125,12 @@ impl<K: Object> Seat<K> {
 
     /// Asks the informer for another period of resyncs.
     pub(crate) fn ask_resync(&self, asked: Option<Duration>) {
-        *self.asked.lock() = Some(AskedResync { period: asked });
+        *self.asked.lock() = Some(RequestedResync { period: asked });
         self.informer.notify_one();
     }
 
     /// The period that was asked for since the last call, if one was.
-    pub(crate) fn take_asked(&self) -> Option<AskedResync> {
+    pub(crate) fn take_requested(&self) -> Option<RequestedResync> {
         self.asked.lock().take()
     }
 
@@ -143,10 +143,10 @@ impl<K: Object> Seat<K> {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Puts changes in; false once the seat has ended.
+    /// Puts changes in; false once the listener has ended.
     pub(crate) fn push<'a>(
         &self,
-        changes: impl Iterator<Item = (NameHash, &'a Change<K>)>,
+        changes: impl Iterator<Item = (NameHash, &'a ResourceEvent<K>)>,
     ) -> bool {
         if self.is_ended() {
             return false;
@@ -173,7 +173,7 @@ impl<K: Object> Seat<K> {
         self.note_progress(0);
     }
 
-    /// Ends the seat, unless it has ended already. What waits is dropped.
+    /// Ends the listener, unless it has ended already. What waits is dropped.
     pub(crate) fn end(&self, state: HandlerState) {
         self.state.send_if_modified(|now| {
             let goes_on = matches!(now, HandlerState::Syncing | HandlerState::Synced);
@@ -197,10 +197,14 @@ impl<K: Object> Seat<K> {
         self.informer.notify_one();
     }
 
-    /// What waits, at least one change; none once the seat has ended. One task may poll.
-    pub(crate) fn poll_take(&self, limit: usize, cx: &Context<'_>) -> Poll<Option<Vec<Change<K>>>> {
+    /// What waits, at least one change; none once the listener has ended. One task may poll.
+    pub(crate) fn poll_take(
+        &self,
+        limit: usize,
+        cx: &Context<'_>,
+    ) -> Poll<Option<Vec<ResourceEvent<K>>>> {
         let mut inner = self.inner.lock();
-        // Under the lock: whoever ends the seat takes the waker afterwards.
+        // Under the lock: whoever ends the listener takes the waker afterwards.
         if self.is_ended() {
             return Poll::Ready(None);
         }
@@ -219,7 +223,7 @@ impl<K: Object> Seat<K> {
     ///
     /// # Cancel safety
     /// Safe: nothing is taken out before it returns.
-    pub(crate) async fn take(&self, limit: usize) -> Option<Vec<Change<K>>> {
+    pub(crate) async fn take(&self, limit: usize) -> Option<Vec<ResourceEvent<K>>> {
         std::future::poll_fn(|cx| self.poll_take(limit, cx)).await
     }
 
