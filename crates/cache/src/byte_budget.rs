@@ -4,11 +4,9 @@
 //! object). It never evicts: what is held stays until it changes or goes. There is room again as
 //! objects go, and objects that were cut are whole again when they change, or at the next list.
 
-use std::collections::BTreeMap;
-
-use kubist_apimachinery::{KubeObject, Object, ObjectName, wire};
-
 use crate::{Encoded, Metadata};
+use kubist_apimachinery::{KubeObject, Object, ObjectName, wire};
+use std::collections::BTreeMap;
 
 /// Memory for the objects of one store, and what happens to those that exceed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

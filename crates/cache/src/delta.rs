@@ -1,11 +1,9 @@
 //! `Delta`: one thing that a reflector puts into a queue; `ResourceEvent`: what it did to the store.
 
+use crate::Deleted;
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 use std::fmt;
 use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
-
-use crate::Deleted;
 
 /// News from the server, in the order of their arrival.
 #[expect(clippy::exhaustive_enums, reason = "a processor must handle each")]

@@ -18,16 +18,14 @@
 //!
 //! [`RealFifo`]: crate::RealFifo
 
-use std::collections::{BTreeSet, VecDeque};
-use std::fmt;
-use std::sync::Arc;
-
+use crate::queue::BATCH_MAX;
+use crate::{Batch, Deleted, Delta, Deltas, Lister, ProcessError, Queue, Replacement};
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
-
-use crate::queue::BATCH_MAX;
-use crate::{Batch, Deleted, Delta, Deltas, Lister, ProcessError, Queue, Replacement};
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt;
+use std::sync::Arc;
 
 /// How a [`DeltaFifo`] behaves.
 #[derive(Debug)]

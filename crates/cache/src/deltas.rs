@@ -5,13 +5,11 @@
 //!
 //! Source of the merging rule: client-go `tools/cache/delta_fifo.go`, `dedupDeltas`.
 
+use crate::{Deleted, Delta};
+use kubist_apimachinery::{Object, ObjectName};
 use std::collections::{VecDeque, vec_deque};
 use std::fmt;
 use std::iter::{Chain, Once, once};
-
-use kubist_apimachinery::{Object, ObjectName};
-
-use crate::{Deleted, Delta};
 
 /// Deltas kept for one object, at most; ours, upstream has no bound. The newest alone says what
 /// the object has become, so that a consumer who is this far behind still ends with the truth.

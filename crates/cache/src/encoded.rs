@@ -4,21 +4,19 @@
 //! single fields without decoding. Its structure was checked when it was made; what only a full
 //! decode can find (a quantity that is none) is an error of [`Encoded::decode`].
 
-use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use crate::index::FieldLookup;
+use crate::{Index, IndexValues};
 use bytes::Bytes;
 use kubist_apimachinery::wire::{
     self, DecodeContext, Encoding, FieldPath, Ingest, MetadataSpans, Schema, WireError,
     WireErrorKind,
 };
 use kubist_apimachinery::{KeyValues, KubeObject, Object, ObjectName, Owners, Resource};
-
-use crate::index::FieldLookup;
-use crate::{Index, IndexValues};
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// An object of kind `K` in the encoding in which it came.
 pub struct Encoded<K> {

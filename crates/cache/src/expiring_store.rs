@@ -8,13 +8,12 @@
 //! is asked when an object is put in; `names` leaves out what expired, like everything else; time
 //! alone tells what to drop, no look at every object.
 
+use hashbrown::HashMap;
+use kubist_apimachinery::{Object, ObjectName};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-use hashbrown::HashMap;
-use kubist_apimachinery::{Object, ObjectName};
 
 /// How long an object lives; none is for ever.
 type Policy<K> = dyn Fn(&K) -> Option<Duration> + Send + Sync;

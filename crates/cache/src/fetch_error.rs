@@ -3,12 +3,11 @@
 //! Whoever implements [`ListerWatcher`](crate::ListerWatcher) maps its own errors to this enum.
 //! It does not keep statuses, bodies or HTTP codes; those are in the cause, for logs.
 
+use kubist_apimachinery::wire::WireError;
+use kubist_apimachinery::{Retry, Str, with_causes};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
-
-use kubist_apimachinery::wire::WireError;
-use kubist_apimachinery::{Retry, Str, with_causes};
 
 /// The cause of an error, of any type, shared by clones.
 pub type Cause = Arc<dyn Error + Send + Sync + 'static>;

@@ -12,15 +12,13 @@
 //! until a pop has passed it); a second list before the first was popped takes over as the first.
 //! So its length is at most the number of objects that exist.
 
+use crate::queue::BATCH_MAX;
+use crate::{Batch, Delta, ProcessError, Queue, Replacement};
+use hashbrown::HashMap;
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-
-use hashbrown::HashMap;
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
-
-use crate::queue::BATCH_MAX;
-use crate::{Batch, Delta, ProcessError, Queue, Replacement};
 
 /// A queue that keeps the latest value of each object.
 ///

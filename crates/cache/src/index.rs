@@ -3,17 +3,15 @@
 //! An index is declared once and gives back an [`IndexHandle`] when it is added; look-ups by
 //! handle cannot fail. It holds no objects itself: those are in the store's state.
 
+use crate::Cause;
+use kubist_apimachinery::wire::{FieldPath, FieldPathError, Schema, WireError, WireErrorKind};
+use kubist_apimachinery::{KubeObject, Object, ObjectName, Str};
 use std::any::Any;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-
-use kubist_apimachinery::wire::{FieldPath, FieldPathError, Schema, WireError, WireErrorKind};
-use kubist_apimachinery::{KubeObject, Object, ObjectName, Str};
-
-use crate::Cause;
 
 /// The values under which an index function files one object.
 #[derive(Debug, Default)]
@@ -85,6 +83,14 @@ pub struct IndexError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is an index named {name:?} already", name = .name.as_str())]
 pub struct IndexNameTaken {
+    /// The name.
+    pub name: Str,
+}
+
+/// A look-up by index name for which no index exists.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no index named {name:?}")]
+pub struct UnknownIndex {
     /// The name.
     pub name: Str,
 }

@@ -4,18 +4,16 @@
 //! working copy and become visible to [`Lister`]s together, by [`Indexer::publish`]; objects and
 //! indexes never disagree. Differs from client-go: reading is the lister's.
 
-use std::collections::VecDeque;
-use std::fmt;
-use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
-
 use self::budget::Budget;
 use crate::index::{Index, IndexError, IndexHandle, IndexNameTaken, IndexValues};
 use crate::left_right::LeftRight;
 use crate::order::Order;
 use crate::store::State;
 use crate::{Lister, ResourceEvent, Snapshot};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
 
 mod apply;
 mod budget;

@@ -5,15 +5,13 @@
 //! does not wait: it works on a clone of what is published, which shares all nodes with it and
 //! copies those on the way of each change. It does not decide what to write.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
-
 use crate::objects::Objects;
 use crate::published::Published;
 use crate::retired::Retired;
 use crate::store::{State, Step};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Steps that are repeated, at most; beyond, sharing costs less.
 const STEPS_MAX: usize = 2048;

@@ -54,6 +54,7 @@
 //!   the store any more. An own write in an overlay never hides anything newer.
 
 mod byte_budget;
+mod clone_refs;
 mod delta;
 mod delta_fifo;
 mod deltas;
@@ -98,12 +99,13 @@ pub use fetch_error::{Cause, FetchError};
 pub use fifo::Fifo;
 pub use index::{
     FieldLookup, Index, IndexError, IndexHandle, IndexNameTaken, IndexValues, Panicked,
+    UnknownIndex,
 };
 pub use indexer::{
     BUDGET_ERRORS_MAX, INDEX_ERRORS_MAX, Indexer, Indexing, NoName, Replacing, StoreWrite,
     TransactionError,
 };
-pub use lister::{Lister, UnknownIndex};
+pub use lister::Lister;
 pub use lister_watcher::{
     EventType, InvalidEvent, InvalidItem, ListBatch, ListEnd, ListItem, ListRequest, ListStream,
     ListerWatcher, VersionMatch, WatchItem, WatchRequest, WatchStream,

@@ -4,24 +4,15 @@
 //! one consistent state, the last that was published. For several calls that must agree, take a
 //! [`Snapshot`]. Differs from client-go: a lister also serves indexes.
 
-use std::any::Any;
-use std::fmt;
-use std::sync::Arc;
-
+use crate::index::UnknownIndex;
+use crate::published::Published;
+use crate::{IndexHandle, Snapshot};
 use kubist_apimachinery::{
     Object, ObjectName, ParseObjectNameError, ResourceVersion, Selector, Str,
 };
-
-use crate::published::Published;
-use crate::{IndexHandle, Snapshot};
-
-/// A by-name look-up of an index that does not exist.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no index named {name:?}")]
-pub struct UnknownIndex {
-    /// The name.
-    pub name: Str,
-}
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
 
 /// Reads the objects of one store. Clones read the same store.
 pub struct Lister<K> {

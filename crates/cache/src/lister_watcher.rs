@@ -4,14 +4,12 @@
 //! by script. Objects come out in the form `K` that the cache holds; nothing here knows an
 //! encoding, a connection or a clock.
 
-use std::time::Duration;
-
+use crate::FetchError;
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
 use kubist_apimachinery::wire::WireError;
 use kubist_apimachinery::{ObjectName, ResourceVersion, Str};
-
-use crate::FetchError;
+use std::time::Duration;
 
 /// Lists and watches the objects of one resource in one [`Selection`](crate::Selection).
 ///

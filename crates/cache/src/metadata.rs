@@ -3,11 +3,8 @@
 //! Made from whole objects or from the partial ones that a server sends when asked for metadata.
 //! It has no spec and no status, and cannot be decoded further.
 
-use std::borrow::Cow;
-use std::fmt;
-use std::marker::PhantomData;
-use std::ops::Deref;
-
+use crate::IngestAny;
+use crate::index::FieldLookup;
 use bytes::Bytes;
 use kubist_apimachinery::wire::{
     self, DecodeContext, Encoding, FieldPath, Ingest, Schema, WireError,
@@ -15,9 +12,10 @@ use kubist_apimachinery::wire::{
 use kubist_apimachinery::{
     ApiResource, Generation, KeyValues, Object, ObjectMeta, Owners, Resource,
 };
-
-use crate::IngestAny;
-use crate::index::FieldLookup;
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
 
 /// The metadata of an object of kind `K`.
 pub struct Metadata<K> {

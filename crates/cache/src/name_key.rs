@@ -4,9 +4,8 @@
 //! other object's memory is touched, and the found one's only to share it. It is not a name to
 //! show: that is the object's own.
 
-use std::hash::{DefaultHasher, Hasher};
-
 use kubist_apimachinery::Object;
+use std::hash::{DefaultHasher, Hasher};
 
 /// Bytes of namespace and name together that are held in place. A Pod of a Deployment has some 20
 /// to 40; of longer names, only the hash is.

@@ -3,12 +3,10 @@
 //! A persistent trie whose entries say their names themselves (see [`NameKey`]), so a look-up does
 //! not read the objects it passes. It knows nothing of indexes.
 
-use std::sync::Arc;
-
-use kubist_apimachinery::Object;
-
 use crate::name_key::{NameKey, NameText};
 use crate::trie::{Ambiguous, Trie, Walk};
+use kubist_apimachinery::Object;
+use std::sync::Arc;
 
 /// Clones are snapshots: they share what neither changes.
 pub(crate) struct Objects<K> {

@@ -3,10 +3,9 @@
 //! Chunks of sorted names in a sorted list: a name that comes or goes rewrites one chunk, an object
 //! that changes rewrites nothing. It holds names, not objects.
 
+use kubist_apimachinery::ObjectName;
 use std::ops::Bound;
 use std::sync::Arc;
-
-use kubist_apimachinery::ObjectName;
 
 /// Names in a chunk before it is split in two.
 const CHUNK_MAX: usize = 128;
@@ -91,11 +90,9 @@ impl Order {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
-    use proptest::prelude::*;
-
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     fn name(number: u16) -> ObjectName {
         ObjectName::new(format!("ns{}", number % 7), format!("{number:04}"))

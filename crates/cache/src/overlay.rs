@@ -7,17 +7,15 @@
 //! it: nothing stays because a timer has not run out; index look-ups judge the object that was
 //! written; deletions hide; versions that are not numbers do no harm.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::Arc;
-
-use arc_swap::Guard;
-use kubist_apimachinery::{Object, ObjectName, Selector, Str};
-use parking_lot::Mutex;
-
 use crate::index::IndexValues;
 use crate::store::State;
 use crate::{IndexHandle, Lister, Visibility, Written};
+use arc_swap::Guard;
+use kubist_apimachinery::{Object, ObjectName, Selector, Str};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 /// Objects with own writes in an overlay, at most; the oldest goes, and readers see what the store
 /// has.

@@ -3,14 +3,12 @@
 //! One pointer to the state that readers see, and a bell that rings when it is exchanged. It is not
 //! the working copy, which is the writer's alone.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
+use crate::store::State;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use event_listener::Event;
 use kubist_apimachinery::Str;
-
-use crate::store::State;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) struct Published<K> {
     pub(crate) state: ArcSwap<State<K>>,

@@ -10,12 +10,10 @@
 //! `QueueWithBatch`. Differs from it: whoever pops is the owner, so a pop does not wait and takes
 //! no function; "closed" is a state to ask for, [`Queue::is_drained`], not an error.
 
+use crate::{Delta, Replacement};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 use std::fmt;
 use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
-
-use crate::{Delta, Replacement};
 
 /// A queue of [`Delta`]s.
 pub trait Queue<K: Object>: Send + fmt::Debug {

@@ -4,12 +4,10 @@
 //! costs what is in it; elsewhere each call sorts the names. Pages of one snapshot fit together
 //! without gaps; across snapshots they may differ, as those do.
 
+use crate::Snapshot;
+use kubist_apimachinery::{Object, ObjectName, Str};
 use std::ops::Bound;
 use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName, Str};
-
-use crate::Snapshot;
 
 /// Which names, in order. Default: all, from the first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

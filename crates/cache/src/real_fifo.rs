@@ -7,14 +7,12 @@
 //! Source of the contract: client-go v0.36, `tools/cache/the_real_fifo.go`, with atomic events:
 //! whoever applies a list finds out what it no longer has.
 
+use crate::queue::BATCH_MAX;
+use crate::{Batch, Deleted, Delta, Queue, Replacement};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
-
-use crate::queue::BATCH_MAX;
-use crate::{Batch, Deleted, Delta, Queue, Replacement};
 
 /// A queue that keeps every event.
 pub struct RealFifo<K> {
@@ -158,9 +156,8 @@ impl<K: Object> Queue<K> for RealFifo<K> {
 
 #[cfg(test)]
 mod tests {
-    use kubist_apimachinery::ObjectMeta;
-
     use super::*;
+    use kubist_apimachinery::ObjectMeta;
 
     fn object(name: &str, version: u64) -> Arc<ObjectMeta> {
         let resource_version = version.to_string().into();

@@ -3,11 +3,10 @@
 //! The state before a list may be as large as the store, and freeing it at once would keep others
 //! waiting. What a reader still holds is freed by that reader.
 
-use std::sync::Arc;
-
 use crate::objects::{Objects, ObjectsWalk};
 use crate::store::{Posting, State};
 use crate::trie::Walk;
+use std::sync::Arc;
 
 pub(crate) struct Retired<K> {
     objects: Vec<ObjectsWalk<K>>,

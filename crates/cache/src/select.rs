@@ -5,15 +5,13 @@
 //! objects which are not meant are hardly ever touched. What no index covers is judged on the
 //! object.
 
-use std::hint::black_box;
-use std::sync::Arc;
-
-use kubist_apimachinery::wire::{FieldPath, FieldPathError};
-use kubist_apimachinery::{FieldSelector, Object, Operator, Requirement, Selector};
-
+use crate::clone_refs::clone_refs;
 use crate::index::{Covers, FieldLookup, IndexValues};
 use crate::store::{Built, Posting, State};
 use crate::{Index, IndexHandle, Snapshot};
+use kubist_apimachinery::wire::{FieldPath, FieldPathError};
+use kubist_apimachinery::{FieldSelector, Object, Operator, Requirement, Selector};
+use std::sync::Arc;
 
 /// Which objects of a store: a namespace or all, by labels, by fields. Default: all.
 ///
@@ -69,7 +67,7 @@ impl<'a> Part<'a> {
 
 impl<K: Object> State<K> {
     pub(crate) fn by_index(&self, index: &Arc<Index<K>>, value: &str) -> Vec<Arc<K>> {
-        copied(self.iter_index(index, value))
+        clone_refs(self.iter_index(index, value))
     }
 
     pub(crate) fn by_indexes(&self, groups: &[(&IndexHandle<K>, &str)]) -> Vec<Arc<K>> {
@@ -147,26 +145,6 @@ impl<K: Object> State<K> {
             found.extend(objects.filter(|it| is_meant(it, is_sure)).cloned());
         }
         found
-    }
-}
-
-/// Objects in one go whose reference counts are touched before any of them is raised.
-const COPIED_AT_ONCE: usize = 256;
-
-/// Copies references. Raising a count waits for its cache line, one after the other; reading the
-/// counts first lets the processor fetch many lines at a time.
-pub(crate) fn copied<'a, K: 'a>(objects: impl Iterator<Item = &'a Arc<K>>) -> Vec<Arc<K>> {
-    let mut objects = objects.inspect(|object| {
-        black_box(Arc::strong_count(object));
-    });
-    let mut copied = Vec::with_capacity(objects.size_hint().0);
-    let mut warm = Vec::new();
-    loop {
-        warm.extend(objects.by_ref().take(COPIED_AT_ONCE));
-        if warm.is_empty() {
-            return copied;
-        }
-        copied.extend(warm.drain(..).map(Arc::clone));
     }
 }
 

@@ -4,17 +4,15 @@
 //! listers read from, and what several look-ups that must agree are made on. It is not the writing
 //! half: that is [`Indexer`](crate::Indexer).
 
-use std::fmt;
-use std::sync::Arc;
-
+use crate::clone_refs::clone_refs;
+use crate::index::{IndexValues, UnknownIndex};
+use crate::store::State;
+use crate::{IndexError, IndexHandle};
 use kubist_apimachinery::{
     Object, ObjectName, ParseObjectNameError, ResourceVersion, Selector, Str,
 };
-
-use crate::index::IndexValues;
-use crate::select::copied;
-use crate::store::State;
-use crate::{IndexError, IndexHandle, UnknownIndex};
+use std::fmt;
+use std::sync::Arc;
 
 /// All objects at one moment, with the resource version of that moment. Clones share it.
 ///
@@ -58,7 +56,7 @@ impl<K: Object> Snapshot<K> {
 
     /// All objects.
     pub fn list(&self) -> Vec<Arc<K>> {
-        copied(self.iter())
+        clone_refs(self.iter())
     }
 
     /// The names of which something that is not after the store's version could not be read, or had

@@ -3,12 +3,10 @@
 //! A client is one, and so is a script in a test; a `SharedInformerFactory` is generic over it and
 //! so needs to know neither.
 
-use std::sync::Arc;
-
+use crate::ListerWatcher;
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, WireError, WireErrorKind};
 use kubist_apimachinery::{ApiResource, Object, Str, Unstructured};
-
-use crate::ListerWatcher;
+use std::sync::Arc;
 
 /// Where informers get their objects from. Clones are cheap and mean the same source.
 pub trait Source: Clone + Send + Sync + 'static {

@@ -4,16 +4,14 @@
 //! only: an object that changes and keeps its index values is written once, whatever the number of
 //! indexes. It decides nothing: which steps a change takes is the [`Indexer`](crate::Indexer)'s.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
-
 use crate::index::{Index, IndexValues};
 use crate::name_key::{NameKey, hash_value};
 use crate::objects::Objects;
 use crate::order::Order;
 use crate::trie::{Ambiguous, Trie};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What a store holds; the writer's working copy and each published one are of this type.
 pub(crate) struct State<K> {

@@ -1,9 +1,8 @@
 //! `Deleted`: what is known of an object that is gone.
 
+use kubist_apimachinery::{Object, ObjectName};
 use std::fmt;
 use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName};
 
 /// An object that no longer exists, or is no longer selected.
 #[expect(clippy::exhaustive_enums, reason = "a handler must tell the two apart")]

@@ -4,13 +4,11 @@
 //! writer's [`publish`](crate::Indexer::publish). It never waits past the deadline, nor for a
 //! writer that is gone.
 
+use crate::{Lister, Visibility, Written};
+use kubist_apimachinery::{Object, ResourceVersion, Str};
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
-
-use kubist_apimachinery::{Object, ResourceVersion, Str};
-
-use crate::{Lister, Visibility, Written};
 
 /// Why a wait for a write ended without it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -4,18 +4,16 @@
 //! a key, asks what is still outstanding. A log goes with one lister: what that has shown is
 //! forgotten. It holds no objects ([`Overlay`](crate::Overlay) does) and is not a history.
 
+use crate::store::State;
+use crate::{Lister, Visibility, WaitError, Written};
+use hashbrown::HashMap;
+use kubist_apimachinery::{Object, ObjectName, Str};
+use parking_lot::Mutex;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
-
-use hashbrown::HashMap;
-use kubist_apimachinery::{Object, ObjectName, Str};
-use parking_lot::Mutex;
-
-use crate::store::State;
-use crate::{Lister, Visibility, WaitError, Written};
 
 /// Objects of which a log knows an outstanding write, at most. Of the oldest beyond that, the log
 /// remembers the greatest version only, and takes all writes for outstanding until the cache has

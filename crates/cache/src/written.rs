@@ -7,12 +7,10 @@
 //! Source of the idea: the consistency store of Kubernetes' own controllers (KEP 5647), which
 //! skips and retries instead of waiting, and knows no deletions.
 
+use crate::store::State;
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
 use std::cmp::Ordering;
 use std::fmt;
-
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion, Str};
-
-use crate::store::State;
 
 /// One write to one object, as the server answered it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! `Config`: how a controller works, beyond what it watches.
 
-use std::time::Duration;
-
 use kubist_apimachinery::ObjectName;
+use std::time::Duration;
 
 /// The settings of a [`Controller`](crate::Controller).
 #[derive(Debug)]

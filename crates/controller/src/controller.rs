@@ -1,20 +1,19 @@
 //! `Controller`: informers in, one reconciler out.
 
-use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::event_source::{AnyEventSource, OwnerKind};
+use crate::own_writes::{Logged, OwnWrites, WaitingRoom};
+use crate::run::Run;
+use crate::run_error::RunError;
+use crate::stats::Shared;
+use crate::{Config, EventSource, Monitor, Reconciler, Stats};
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{ApiResource, Object, ObjectName, Str};
 use kubist_cache::WriteLog;
 use kubist_informers::SharedInformer;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-use crate::event_source::{AnyEventSource, OwnerKind};
-use crate::own_writes::{Logged, OwnWrites, WaitingRoom};
-use crate::run::Run;
-use crate::stats::Shared;
-use crate::{Config, EventSource, Monitor, Reconciler, Stats};
 
 /// Calls a reconciler for every object of one kind that may need it.
 ///
@@ -30,62 +29,6 @@ pub struct Controller {
     workers: Option<usize>,
     /// Made early, so that a monitor can be had before the run.
     monitor: Option<Monitor>,
-}
-
-/// Why a controller ended before it was stopped.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunError {
-    /// An informer's first list did not come in time.
-    #[error(
-        "controller {controller}: no first list of {informer} within {waited:?}{}",
-        because(.problem.as_ref())
-    )]
-    SyncTimeout {
-        /// The controller.
-        controller: Str,
-        /// The informer.
-        informer: Str,
-        /// How long it waited.
-        waited: Duration,
-        /// What kept the informer from it, in one line with the cause and what to do, if that is
-        /// known.
-        problem: Option<Str>,
-    },
-    /// Nobody runs an informer.
-    #[error(
-        "controller {controller}: nobody runs the informer of {informer}: call \
-         SharedInformerFactory::start before the controller runs, or let a Manager run both"
-    )]
-    InformerNotStarted {
-        /// The controller.
-        controller: Str,
-        /// The informer.
-        informer: Str,
-    },
-    /// An informer stopped, so that the controller would no longer hear of changes.
-    #[error(
-        "controller {controller}: the informer of {informer} has stopped{}",
-        because(.problem.as_ref())
-    )]
-    InformerStopped {
-        /// The controller.
-        controller: Str,
-        /// The informer.
-        informer: Str,
-        /// What kept the informer from listing or watching last, if anything did.
-        problem: Option<Str>,
-    },
-    /// A worker ended with a panic outside of the reconciler.
-    #[error("controller {controller}: a worker panicked")]
-    WorkerPanicked {
-        /// The controller.
-        controller: Str,
-    },
-}
-
-fn because(problem: Option<&Str>) -> String {
-    problem.map_or_else(String::new, |problem| format!(": {problem}"))
 }
 
 impl Controller {

@@ -3,14 +3,13 @@
 //! It carries any cause. Without further words a failed name comes back through the rate limiter;
 //! what a server asked for is respected.
 
-use std::error::Error as StdError;
-use std::fmt;
-use std::time::Duration;
-
 use kubist_apimachinery::Retry;
 use kubist_apimachinery::wire::WireError;
 use kubist_cache::{FetchError, WaitError};
 use kubist_client::ApiError;
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
 
 /// Why a reconcile failed.
 ///

@@ -1,19 +1,17 @@
 //! `EventSource`: which changes of which objects lead to which names.
 
-use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::Predicate;
+use crate::stats::Shared;
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{ApiResource, Object, ObjectName, Str};
 use kubist_cache::ResourceEvent;
 use kubist_informers::{HandlerConfig, HandlerState, RegistrationGuard, SharedInformer};
 use kubist_workqueue::Lane;
-
-use crate::Predicate;
-use crate::stats::Shared;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Objects of one informer, and the names that their changes lead to.
 ///

@@ -52,9 +52,8 @@ impl Finalizer {
 
 #[cfg(test)]
 mod tests {
-    use kubist_apimachinery::ObjectMeta;
-
     use super::*;
+    use kubist_apimachinery::ObjectMeta;
 
     #[test]
     fn it_goes_on_once_and_is_due_when_the_object_is_deleted() {

@@ -1,16 +1,14 @@
 //! `Manager`: several controllers and the informers under them, as one future.
 
-use std::fmt;
-use std::time::Duration;
-
+use crate::{Controller, Error, Monitor, Reconciler, RunError, Stats};
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::Str;
 use kubist_cache::Source;
 use kubist_informers::{InformerSummary, SharedInformerFactory};
+use std::fmt;
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-
-use crate::{Controller, Error, Monitor, Reconciler, RunError, Stats};
 
 /// Runs controllers, and a factory's informers for them.
 ///

@@ -5,18 +5,16 @@
 //! writes that it waited for in vain are not waited for again. What was written for which name is
 //! the reconciler's to record, in a [`WriteLog`].
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::stats::Shared;
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::{Object, ObjectName};
 use kubist_cache::{Lister, WriteLog};
 use kubist_workqueue::Work;
 use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until};
-
-use crate::stats::Shared;
 
 /// A log of writes, and the cache in which they will be seen; the kinds are forgotten.
 pub(crate) trait OwnWrites: Send + Sync {

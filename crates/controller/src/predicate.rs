@@ -82,11 +82,9 @@ impl<K> std::fmt::Debug for Predicate<K> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use kubist_api::core::v1::Pod;
-
     use super::*;
+    use kubist_api::core::v1::Pod;
+    use std::sync::Arc;
 
     fn updated(change: impl Fn(&mut Pod)) -> ResourceEvent<Pod> {
         let old = Pod::default();

@@ -1,8 +1,7 @@
 //! `Reconciler`: brings one object from what it is to what it should be.
 
-use kubist_apimachinery::ObjectName;
-
 use crate::{Action, Error};
+use kubist_apimachinery::ObjectName;
 
 /// Called with the name of an object that may need something. A closure is one too.
 ///

@@ -1,18 +1,17 @@
 //! One run of a controller: wait for the informers, let workers work, stop.
 
+use crate::Reconciler;
+use crate::event_source::Attached;
+use crate::own_writes::WaitingRoom;
+use crate::run_error::RunError;
+use crate::stats::Shared;
+use crate::worker::Worker;
+use futures_util::future::{join_all, select_all};
 use std::sync::Arc;
 use std::time::Duration;
-
-use futures_util::future::{join_all, select_all};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
-
-use crate::event_source::Attached;
-use crate::own_writes::WaitingRoom;
-use crate::stats::Shared;
-use crate::worker::Worker;
-use crate::{Reconciler, RunError};
 
 pub(crate) struct Run {
     pub(crate) shared: Arc<Shared>,

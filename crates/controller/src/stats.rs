@@ -1,14 +1,12 @@
 //! `Stats`: what a controller has done; `Monitor`: reads them while it runs.
 
-use std::sync::{Arc, OnceLock};
-
+use crate::Histogram;
 use hashbrown::HashMap;
 use kubist_apimachinery::{ObjectName, Str};
 use kubist_workqueue::{Lane, WorkQueue};
 use parking_lot::Mutex;
+use std::sync::{Arc, OnceLock};
 use tokio::time::Instant;
-
-use crate::Histogram;
 
 /// What a controller has done so far. Names follow controller-runtime's metrics.
 #[derive(Clone, Debug, Default)]

@@ -1,21 +1,19 @@
 //! The loop of one worker: takes a name, reconciles, tells the queue what came of it.
 
-use std::any::Any;
-use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::own_writes::WaitingRoom;
+use crate::stats::Shared;
+use crate::{Action, Error, Reconciler};
 use futures_util::FutureExt as _;
 use kubist_apimachinery::{ObjectName, Retry, with_causes};
 use kubist_informers::CoopBudget;
 use kubist_workqueue::Work;
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
-
-use crate::own_writes::WaitingRoom;
-use crate::stats::Shared;
-use crate::{Action, Error, Reconciler};
 
 pub(crate) struct Worker<R> {
     pub(crate) shared: Arc<Shared>,

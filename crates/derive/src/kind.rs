@@ -1,10 +1,9 @@
 //! A projection of a kind.
 
+use crate::attributes::{Field, Of, Projected};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::{Error, Path, Type};
-
-use crate::attributes::{Field, Of, Projected};
 
 pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
     let Projected {

@@ -133,10 +133,9 @@ mod attributes;
 mod kind;
 mod part;
 
+use attributes::{Of, Projected};
 use proc_macro::TokenStream;
 use syn::{DeriveInput, Error, parse_macro_input};
-
-use attributes::{Of, Projected};
 
 /// Makes a struct a projection of a kind, or of a message; the crate's documentation says how.
 #[proc_macro_derive(Projection, attributes(projection))]

@@ -1,11 +1,10 @@
 //! A projection of a message: a message with some of its fields.
 
+use crate::attributes::{Of, Projected};
+use crate::kind::check;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use syn::Error;
-
-use crate::attributes::{Of, Projected};
-use crate::kind::check;
 
 pub(crate) fn implement(projected: &Projected) -> Result<TokenStream, Error> {
     let Projected {

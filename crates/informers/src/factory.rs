@@ -10,27 +10,23 @@ mod entry;
 mod kind_config;
 mod lifecycle;
 
+use crate::namespaces::Namespaces;
+use crate::shared::Shared;
+use crate::{InformerConfig, SharedInformer};
+use entry::{Entry, Key};
+pub use kind_config::{FactoryConfig, KindConfig, UNUSED_AFTER};
+use kubist_apimachinery::wire::Ingest;
+use kubist_apimachinery::{ApiResource, GroupVersionResource, Object, Str};
+use kubist_cache::{IngestAny, ListerWatcher, Selection, Source};
+pub use lifecycle::{InformerSummary, NotSynced, SyncResult, Unsynced};
+use parking_lot::Mutex;
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-
-use kubist_apimachinery::wire::Ingest;
-use kubist_apimachinery::{ApiResource, GroupVersionResource, Object, Str};
-use kubist_cache::{IngestAny, ListerWatcher, Selection, Source};
-use parking_lot::Mutex;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-
-pub use kind_config::{FactoryConfig, KindConfig, UNUSED_AFTER};
-pub use lifecycle::{InformerSummary, NotSynced, SyncResult, Unsynced};
-
-use entry::{Entry, Key};
-
-use crate::namespaces::Namespaces;
-use crate::shared::Shared;
-use crate::{InformerConfig, SharedInformer};
 
 /// Makes informers and shares them. Clones are the same factory.
 ///

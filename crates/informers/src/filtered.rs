@@ -8,13 +8,11 @@
 //! remembers the names of what is inside, so that each object that entered leaves exactly once,
 //! whatever was merged on the way and whatever its last state was.
 
-use std::sync::Arc;
-
+use crate::EventHandler;
 use hashbrown::HashSet;
 use kubist_apimachinery::{Object, ObjectName};
 use kubist_cache::{Deleted, ResourceEvent};
-
-use crate::EventHandler;
+use std::sync::Arc;
 
 /// Tells `handler` of what `admits` admits.
 ///
@@ -127,9 +125,8 @@ where
 
 #[cfg(test)]
 mod tests {
-    use kubist_apimachinery::ObjectMeta;
-
     use super::*;
+    use kubist_apimachinery::ObjectMeta;
 
     fn object(version: u32) -> Arc<ObjectMeta> {
         Arc::new(ObjectMeta {

@@ -3,11 +3,10 @@
 //! The store shows a change before any handler hears of it. Calls of one handler come one after
 //! the other, in order for each object; handlers do not wait for each other.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use kubist_apimachinery::{Object, Str};
 use kubist_cache::{Deleted, ResourceEvent};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Told of changes. A closure over [`ResourceEvent`] is one too.
 ///

@@ -1,18 +1,16 @@
 //! How a handler's calls are made: by which task or thread, and what a panic costs.
 
+use crate::listener::Listener;
+use crate::{CoopBudget, EventHandler};
+use futures_core::future::BoxFuture;
+use kubist_apimachinery::{Object, Str};
+use kubist_cache::ResourceEvent;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
-
-use futures_core::future::BoxFuture;
-use kubist_apimachinery::{Object, Str};
-use kubist_cache::ResourceEvent;
-
-use crate::listener::Listener;
-use crate::{CoopBudget, EventHandler};
 
 /// Changes that a handler takes out at once.
 const TAKE_MAX: usize = 256;

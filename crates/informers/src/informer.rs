@@ -6,23 +6,21 @@
 //! holds as well. It has no handlers, merges nothing and spawns nothing; several readers want a
 //! [`SharedInformer`](crate::SharedInformer).
 
-use std::fmt;
-use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll, ready};
-
+use crate::intake::{self, Intake, Step};
+use crate::problem_log::ProblemLog;
+use crate::resync::Resyncs;
+use crate::{CoopBudget, InformerConfig, InformerState, OnProblem, Problem};
 use futures_core::Stream;
 use kubist_apimachinery::Object;
 use kubist_cache::{
     Delta, Index, IndexHandle, Indexer, Lister, ListerWatcher, Queue, ResourceEvent,
 };
 use kubist_reflector::Reflector;
+use std::fmt;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use tokio::time::{Instant, Sleep};
-
-use crate::intake::{self, Intake, Step};
-use crate::problem_log::ProblemLog;
-use crate::resync::Resyncs;
-use crate::{CoopBudget, InformerConfig, InformerState, OnProblem, Problem};
 
 /// The number of the one reader, for resyncs.
 const READER: u64 = 0;

@@ -1,13 +1,11 @@
 //! `InformerConfig`: how an informer works.
 
-use std::fmt;
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-
+use crate::{OnProblem, Resync};
 use kubist_apimachinery::{Object, Str};
 use kubist_cache::{ByteBudget, Indexer, OverBudget, Weigh};
 use kubist_reflector::{Config, Transform};
-
-use crate::{OnProblem, Resync};
+use std::fmt;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 /// How an informer works. `Default` is right for a client of any API server.
 #[expect(

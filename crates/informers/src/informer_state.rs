@@ -1,11 +1,9 @@
 //! `InformerState`: where an informer stands; `InformerStats`: what it has done.
 
-use std::time::Duration;
-
+use crate::HandlerState;
 use kubist_apimachinery::Str;
 use kubist_cache::BudgetStats;
-
-use crate::HandlerState;
+use std::time::Duration;
 
 /// Where an informer stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,16 +1,14 @@
 //! `Intake`: what brings news into a store: a reflector, a queue, and the steps from the queue to
 //! the indexer.
 
-use std::sync::Arc;
-
+use crate::{InformerConfig, QueueKind};
 use kubist_apimachinery::Object;
 use kubist_cache::{
     Delta, DeltaFifo, DeltaFifoConfig, Indexer, ListerWatcher, Queue, RealFifo, Replacing,
     ResourceEvent,
 };
 use kubist_reflector::Reflector;
-
-use crate::{InformerConfig, QueueKind};
+use std::sync::Arc;
 
 /// A reflector and a queue for this store.
 pub(crate) fn open<K: Object>(

@@ -4,19 +4,17 @@
 //! of its own. One informer may feed many. The informer deals with errors itself, so none come
 //! here; a resync is nothing that kube's watcher has, so it is left out.
 
-use std::collections::VecDeque;
-use std::fmt;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-
+use crate::{HandlerConfig, HandlerState, SharedInformer, Subscription};
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use kube_runtime::watcher::{self, Event};
 use kubist_apimachinery::Object;
 use kubist_cache::ResourceEvent;
-
-use crate::{HandlerConfig, HandlerState, SharedInformer, Subscription};
+use std::collections::VecDeque;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 /// The changes of an informer as events of kube's watcher: `Init`, an `InitApply` for each object
 /// that there is, `InitDone`, then `Apply` and `Delete`. It ends when the informer does.

@@ -3,20 +3,18 @@
 //! The informer's task puts changes in, the handler's task takes them out; neither waits for the
 //! other. The lock is held for the merging of one batch, never across an await.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::task::{Context, Poll, Waker};
-use std::time::Duration;
-
-use kubist_apimachinery::Object;
-use kubist_cache::ResourceEvent;
-use tokio::sync::{Notify, watch};
-
 use crate::HandlerConfig;
 use crate::mailbox::Mailbox;
 use crate::name_hash::NameHash;
 use crate::sync::Mutex;
 use crate::usage::Usage;
+use kubist_apimachinery::Object;
+use kubist_cache::ResourceEvent;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
 
 /// How far a handler has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,18 +3,16 @@
 //! What is told goes into a mailbox, or, of a handler that wants it so, is a call at once. After
 //! each few of either the task yields.
 
-use std::sync::Arc;
-
-use kubist_apimachinery::Object;
-use kubist_cache::{ResourceEvent, Snapshot};
-use tokio::time::Instant;
-
 use crate::handler_calls::InPlace;
 use crate::listener::Listener;
 use crate::name_hash::NameHash;
 use crate::resync::Resyncs;
 use crate::shared::Shared;
 use crate::{CoopBudget, HandlerState, Problem};
+use kubist_apimachinery::Object;
+use kubist_cache::{ResourceEvent, Snapshot};
+use std::sync::Arc;
+use tokio::time::Instant;
 
 /// Changes that are put into one mailbox before the next one has its turn.
 const CHANGES_AT_ONCE: usize = 64;

@@ -2,15 +2,13 @@
 //!
 //! In order as long as the delivery says so, merged by object otherwise.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-
+use crate::name_hash::{NameHash, name_of, name_of_deleted};
+use crate::{Delivery, Overflow};
 use hashbrown::{HashTable, hash_table};
 use kubist_apimachinery::Object;
 use kubist_cache::{Deleted, ResourceEvent};
-
-use crate::name_hash::{NameHash, name_of, name_of_deleted};
-use crate::{Delivery, Overflow};
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Gaps that changes which cancelled out may leave among those that wait, before they are closed.
 const GAPS_MAX: usize = 64;

@@ -3,12 +3,11 @@
 //! Promises: equal names have equal hashes, for as long as the process lives and whichever informer
 //! asks; which hash a name has cannot be known outside.
 
-use std::hash::BuildHasher;
-use std::sync::LazyLock;
-
 use hashbrown::DefaultHashBuilder;
 use kubist_apimachinery::Object;
 use kubist_cache::{Deleted, ResourceEvent};
+use std::hash::BuildHasher;
+use std::sync::LazyLock;
 
 /// One for all informers, so that a hash never meets one of another hasher.
 static HASHER: LazyLock<DefaultHashBuilder> = LazyLock::new(DefaultHashBuilder::default);

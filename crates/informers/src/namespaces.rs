@@ -5,11 +5,6 @@
 //! namespace says nothing about the others: the version up to which nothing is missing is told by
 //! bookmarks alone ([`ListerWatcher::is_ordered`]).
 
-use std::cmp::Ordering;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::{Object, ResourceVersion, Str};
@@ -18,6 +13,10 @@ use kubist_cache::{
     WatchRequest, WatchStream,
 };
 use parking_lot::Mutex;
+use std::cmp::Ordering;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 pub(crate) struct Namespaces<K> {
     sources: Vec<Arc<dyn ListerWatcher<K>>>,

@@ -1,13 +1,11 @@
 //! `Problem`: what an informer reports; as one line it has the cause, and what to do.
 
-use std::fmt;
-use std::sync::Arc;
-
+use crate::SyncError;
 use kubist_apimachinery::{Str, with_causes};
 use kubist_cache::{BudgetError, IndexError};
 use kubist_reflector::Report;
-
-use crate::SyncError;
+use std::fmt;
+use std::sync::Arc;
 
 /// Told of problems, on the informer's task: it must return soon.
 pub type OnProblem = Arc<dyn Fn(&Problem) + Send + Sync>;
@@ -105,11 +103,10 @@ fn fmt_report(report: &Report, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use kubist_apimachinery::ObjectName;
     use kubist_apimachinery::wire::WireErrorKind;
     use kubist_cache::InvalidItem;
-
-    use super::*;
 
     #[test]
     fn an_object_that_cannot_be_read_is_named_with_the_reason() {

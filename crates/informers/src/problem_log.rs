@@ -3,15 +3,13 @@
 //! Of each kind a few lines in a while, each about something else, with the number of those that
 //! were left out since.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
+use crate::Problem;
 use kubist_apimachinery::{Str, with_causes};
 use kubist_reflector::Report;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::time::Duration;
 use tokio::time::Instant;
-
-use crate::Problem;
 
 /// How often the same problem is logged, for one informer.
 pub const LOGGED_EVERY: Duration = Duration::from_secs(10);

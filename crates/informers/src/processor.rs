@@ -4,23 +4,23 @@
 //! Each turn waits for news, a command or a resync; then everything queued is applied, published,
 //! and only then told to handlers. So the queue never holds more than one batch of the stream.
 
-use std::sync::Arc;
-
-use kubist_apimachinery::{Object, Str};
-use kubist_cache::{IndexHandle, Indexer, Queue, ResourceEvent};
-use kubist_reflector::Reflector;
-use tokio::task::JoinSet;
-use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
-
 use crate::handler_calls::{HandlerRunner, InPlace};
+use crate::informer_state::RunError;
 use crate::intake::{self, Intake, Step};
 use crate::listener::Listener;
 use crate::listeners::Listeners;
 use crate::shared::{Command, Shared};
 use crate::{InformerState, Problem};
+use kubist_apimachinery::{Object, Str};
+use kubist_cache::{IndexHandle, Indexer, Queue, ResourceEvent};
+use kubist_reflector::Reflector;
+use std::sync::Arc;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
-pub(crate) struct Processor<K: Object> {
+struct Processor<K: Object> {
     shared: Arc<Shared<K>>,
     indexer: Indexer<K>,
     reflector: Reflector<K>,
@@ -44,8 +44,23 @@ enum Turn {
     Changes,
 }
 
+/// Runs an informer until `token` is cancelled.
+///
+/// # Errors
+/// The informer was started before.
+pub(crate) async fn run<K: Object>(
+    shared: &Arc<Shared<K>>,
+    token: CancellationToken,
+) -> Result<(), RunError> {
+    let indexer = shared.take_indexer()?;
+    let span = tracing::info_span!("informer", informer = %shared.config.name);
+    let run = Processor::new(Arc::clone(shared), indexer).run(token);
+    run.instrument(span).await;
+    Ok(())
+}
+
 impl<K: Object> Processor<K> {
-    pub(crate) fn new(shared: Arc<Shared<K>>, mut indexer: Indexer<K>) -> Self {
+    fn new(shared: Arc<Shared<K>>, mut indexer: Indexer<K>) -> Self {
         let source = Arc::clone(&shared.source);
         let (reflector, queue) = intake::open(source, &shared.config, &mut indexer);
         Self {
@@ -62,7 +77,7 @@ impl<K: Object> Processor<K> {
         }
     }
 
-    pub(crate) async fn run(mut self, token: CancellationToken) {
+    async fn run(mut self, token: CancellationToken) {
         self.shared.stand(InformerState::Syncing, false);
         // What was added before the start has a say in when resyncs are looked for.
         self.obey().await;

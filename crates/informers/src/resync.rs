@@ -1,8 +1,7 @@
 //! `Resync`: how often handlers are told everything again; `Resyncs`: when each is due. Pure.
 
-use std::time::Duration;
-
 use crate::handler::RESYNC_MIN;
+use std::time::Duration;
 
 /// How resyncs are timed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

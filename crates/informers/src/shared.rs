@@ -3,28 +3,23 @@
 //! Handles ask by commands, which the task carries out in order; the task answers by its standing
 //! and its figures. Nobody here waits with a lock held.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
-
-use kubist_apimachinery::{Object, Str};
-use kubist_cache::{IndexHandle, Indexer, Lister, ListerWatcher};
-use kubist_reflector::Report;
-use parking_lot::Mutex;
-use tokio::runtime::Handle;
-use tokio::sync::{Notify, watch};
-use tokio::task::JoinSet;
-use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
-use tracing::Instrument as _;
-
 use crate::handler_calls::{HandlerRunner, Panicked};
 use crate::informer_state::{HandlerSummary, NOT_STARTED_AFTER, RunError, Standing, SyncError};
 use crate::listener::Listener;
 use crate::problem_log::ProblemLog;
-use crate::processor::Processor;
 use crate::usage::{Usage, Users};
 use crate::{HandlerConfig, HandlerState, InformerConfig, InformerState, InformerStats, Problem};
+use kubist_apimachinery::{Object, Str};
+use kubist_cache::{IndexHandle, Indexer, Lister, ListerWatcher};
+use kubist_reflector::Report;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use tokio::runtime::Handle;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 pub(crate) struct Shared<K> {
     pub(crate) config: InformerConfig<K>,
@@ -110,13 +105,12 @@ impl<K: Object> Shared<K> {
             .expect("only a factory gives informers up, and later")
     }
 
-    pub(crate) async fn run(self: &Arc<Self>, token: CancellationToken) -> Result<(), RunError> {
-        let indexer = self.indexer.lock().take().ok_or(RunError::StartedBefore)?;
-        let name = &self.config.name;
-        let span = tracing::info_span!("informer", informer = %name);
-        let run = Processor::new(Arc::clone(self), indexer).run(token);
-        run.instrument(span).await;
-        Ok(())
+    /// Takes the indexer for the run.
+    ///
+    /// # Errors
+    /// The informer was started before.
+    pub(crate) fn take_indexer(&self) -> Result<Indexer<K>, RunError> {
+        self.indexer.lock().take().ok_or(RunError::StartedBefore)
     }
 
     /// What a panic in a call of this listener's handler leads to.

@@ -4,19 +4,18 @@
 //! Handles are cheap clones: they add handlers and indexes, wait for the first list, and give out
 //! listers. It is not restarted once it has stopped.
 
-use std::fmt;
-use std::sync::Arc;
-
-use kubist_apimachinery::{Object, Str};
-use kubist_cache::{Index, IndexHandle, Lister, ListerWatcher, ResourceEvent};
-use tokio_util::sync::CancellationToken;
-
 use crate::handler_calls::{self, HandlerRunner};
 use crate::informer_state::{HandlerSummary, RunError, SyncError};
+use crate::processor;
 use crate::shared::{Command, Shared};
 use crate::usage::Usage;
 use crate::{EventHandler, HandlerConfig, InformerConfig, InformerState, InformerStats};
 use crate::{Registration, Subscription};
+use kubist_apimachinery::{Object, Str};
+use kubist_cache::{Index, IndexHandle, Lister, ListerWatcher, ResourceEvent};
+use std::fmt;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 
 /// One watch, one store, any number of handlers. Clones are the same informer.
 pub struct SharedInformer<K> {
@@ -45,7 +44,7 @@ impl<K: Object> SharedInformer<K> {
     /// # Cancel safety
     /// Dropping the future stops the informer and its handlers at once.
     pub async fn run(&self, token: CancellationToken) -> Result<(), RunError> {
-        self.shared.run(token).await
+        processor::run(&self.shared, token).await
     }
 
     /// Adds a handler, with merged delivery and no resyncs, before or after the start. It hears

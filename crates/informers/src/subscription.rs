@@ -1,5 +1,11 @@
 //! `Registration`: a handler that was added; `Subscription`: changes for whoever asks for them.
 
+use crate::filtered::Gate;
+use crate::listener::Listener;
+use crate::{CoopBudget, HandlerState};
+use futures_core::Stream;
+use kubist_apimachinery::Object;
+use kubist_cache::ResourceEvent;
 use std::collections::VecDeque;
 use std::fmt;
 use std::pin::Pin;
@@ -7,14 +13,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
-
-use futures_core::Stream;
-use kubist_apimachinery::Object;
-use kubist_cache::ResourceEvent;
-
-use crate::filtered::Gate;
-use crate::listener::Listener;
-use crate::{CoopBudget, HandlerState};
 
 /// A handler that was added to an informer.
 ///

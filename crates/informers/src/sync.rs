@@ -10,9 +10,8 @@ pub(crate) use parking_lot::Mutex;
 
 #[cfg(shuttle)]
 mod under_shuttle {
-    use std::sync::PoisonError;
-
     use shuttle::sync::MutexGuard;
+    use std::sync::PoisonError;
 
     /// As that of `parking_lot`: a panic of one holder is no concern of the next.
     #[derive(Debug)]

@@ -3,9 +3,8 @@
 //! Handles, listers and handlers that are served each hold one. It is not about memory: what is
 //! held by nobody is freed anyway; it is about a watch that nobody needs.
 
-use std::sync::{Arc, Weak};
-
 use parking_lot::Mutex;
+use std::sync::{Arc, Weak};
 use tokio_util::sync::CancellationToken;
 
 /// Held by whoever uses an informer.

@@ -8,7 +8,6 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-
 use tokio::time::Instant;
 
 /// How long a task works before it yields.

@@ -7,22 +7,20 @@ mod list;
 mod timer;
 mod watch;
 
-use std::fmt;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Duration;
-
+use self::timer::Timer;
+use crate::list_buffer::{ListBuffer, Transform};
+use crate::machine::{Action, Config, Machine, WatchEnd};
+use crate::{CoopBudget, Report, Stats};
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::{Object, ResourceVersion};
 use kubist_cache::{
     FetchError, InvalidItem, ListStream, Lister, ListerWatcher, Queue, WatchStream,
 };
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::time::Instant;
-
-use self::timer::Timer;
-use crate::list_buffer::{ListBuffer, Transform};
-use crate::machine::{Action, Config, Machine, WatchEnd};
-use crate::{CoopBudget, Report, Stats};
 
 /// Further away than any deadline that matters; added to "now" it does not overflow.
 const FAR: Duration = Duration::from_hours(24 * 365);

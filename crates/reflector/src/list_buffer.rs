@@ -3,12 +3,11 @@
 //! It holds each object once, in the form in which the store has it already if that is the same,
 //! so that a list needs hardly more memory than the store. What comes later counts.
 
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
+use kubist_cache::{Lister, Replacement};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
-use kubist_cache::{Lister, Replacement};
 
 /// A change of each object as it arrives, before anybody sees it.
 pub type Transform<K> = Arc<dyn Fn(&mut K) + Send + Sync>;
@@ -134,9 +133,8 @@ impl<K> fmt::Debug for ListBuffer<K> {
 
 #[cfg(test)]
 mod tests {
-    use kubist_apimachinery::ObjectMeta;
-
     use super::*;
+    use kubist_apimachinery::ObjectMeta;
 
     fn object(name: &str) -> ObjectMeta {
         ObjectMeta {

@@ -16,21 +16,18 @@ mod list;
 mod retry_window;
 mod watch;
 
-use std::time::Duration;
-
-use kubist_apimachinery::{ResourceVersion, Retry};
-use kubist_cache::{FetchError, ListRequest, WatchRequest};
-
 pub use backoff::Backoff;
+use backoff::Jitter;
 pub use config::{
     Config, InitialSync, PAGE_SIZE, RESUMES_MAX, RETRY_AFTER_MAX, RETRY_WINDOW_RESET,
     UNFINISHED_MAX,
 };
+use kubist_apimachinery::{ResourceVersion, Retry};
+use kubist_cache::{FetchError, ListRequest, WatchRequest};
 pub use list::PageEnd;
-pub use watch::{Event, EventAction, WatchOutcome};
-
-use backoff::Jitter;
 use retry_window::RetryWindow;
+use std::time::Duration;
+pub use watch::{Event, EventAction, WatchOutcome};
 
 /// What to do next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -273,4 +270,9 @@ impl Machine {
         self.not_served = false;
         self.resumes = 0;
     }
+}
+
+/// Reports whether `version` is known to be older than `floor`.
+fn is_before(version: &ResourceVersion, floor: &ResourceVersion) -> bool {
+    version.compare(floor) == Some(Ordering::Less)
 }

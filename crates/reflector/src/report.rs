@@ -1,9 +1,8 @@
 //! `Report`: what went wrong; `Stats`: what was done.
 
+use crate::machine::Recovery;
 use kubist_apimachinery::ResourceVersion;
 use kubist_cache::{FetchError, InvalidItem};
-
-use crate::machine::Recovery;
 
 /// Something that went wrong, or was not as it should be. The reflector goes on.
 #[derive(Clone, Debug)]

@@ -1,13 +1,11 @@
 //! `Expectation`: what an informer should hold and tell, worked out from what its source has
 //! delivered. A second, slow and simple, implementation of reflector, queue and store.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-
+use crate::ledger::Stamp;
 use kubist_apimachinery::ObjectName;
 use kubist_cache::{InvalidEvent, InvalidItem};
-
-use crate::ledger::Stamp;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// One change, as a handler of every event is told of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

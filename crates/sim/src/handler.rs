@@ -1,21 +1,19 @@
 //! `Handler`: a witness at an informer, and the ways in which it can be broken.
 
-use std::fmt;
-use std::panic::resume_unwind;
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
-
+use crate::dice::Dice;
+use crate::expectation::Observed;
+use crate::faults::Faults;
+use crate::plan::{Defect, HandlerPlan, Manner};
+use crate::witness::{Call, Said, Witness};
 use kubist_apimachinery::Object;
 use kubist_cache::ResourceEvent;
 use kubist_informers::{HandlerConfig, HandlerState, Registration, SharedInformer, Subscription};
 use parking_lot::Mutex;
+use std::fmt;
+use std::panic::resume_unwind;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use tokio::task::JoinSet;
-
-use crate::dice::Dice;
-use crate::expectation::Observed;
-use crate::plan::{Defect, HandlerPlan, Manner};
-use crate::source::Faults;
-use crate::witness::{Call, Said, Witness};
 
 /// A handler whose informer's form is forgotten.
 pub(crate) struct Handler {

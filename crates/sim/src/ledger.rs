@@ -1,13 +1,12 @@
 //! `Ledger`: what storage has committed: the truth that everything else is compared with.
 
-use std::collections::BTreeMap;
-use std::fmt;
-
 use kubist_api::core::v1::{ConfigMap, Secret};
 use kubist_apimachinery::wire::{DecodeContext, Wire};
 use kubist_apimachinery::{Object, ObjectName, Selector, Str};
 use kubist_cache::Selection;
 use kubist_codec::envelope::Envelope;
+use std::collections::BTreeMap;
+use std::fmt;
 
 /// The annotation in which a copy says what it was made from.
 pub(crate) const COPY_OF: &str = "sim/copy-of";

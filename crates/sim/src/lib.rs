@@ -21,10 +21,12 @@
 
 mod dice;
 mod expectation;
+mod faults;
 mod handler;
 mod ledger;
 mod mirror;
 mod network;
+mod outcome;
 mod plan;
 mod reads;
 mod run;
@@ -38,6 +40,7 @@ mod verdict;
 mod witness;
 mod world;
 
+pub use outcome::Outcome;
 pub use plan::Defect;
-pub use run::{Outcome, run, run_broken, run_calm, run_twice};
+pub use run::{run, run_broken, run_calm, run_twice};
 pub use verdict::{Check, Violation};

@@ -5,14 +5,13 @@
     reason = "it is a program for a terminal: results go to stdout"
 )]
 
+use clap::Parser;
+use kubist_sim::Outcome;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
-
-use clap::Parser;
-use kubist_sim::Outcome;
 
 /// Of so many seeds one is played twice.
 const TWICE_EVERY: u64 = 10;

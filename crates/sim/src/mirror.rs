@@ -3,11 +3,15 @@
 //!
 //! It is written as a user would write one; what goes wrong in it is by the dice.
 
-use std::collections::BTreeMap;
-use std::panic::resume_unwind;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::dice::Dice;
+use crate::faults::Faults;
+use crate::ledger::{COPY_OF, Kind, Ledger, OWNER, Stamp};
+use crate::network::Speaks;
+use crate::plan::{ControllerPlan, Defect};
+use crate::reads::Reads;
+use crate::source::Troubled;
+use crate::unit::Stage;
+use crate::verdict::Check;
 use kubist_api::core::v1::{ConfigMap, Secret};
 use kubist_apimachinery::{Object as _, ObjectName, Str};
 use kubist_cache::{Index, IndexHandle, Lister};
@@ -16,18 +20,13 @@ use kubist_controller::{Action, Config, Controller, Error, EventSource, Manager,
 use kubist_informers::{FactoryConfig, SharedInformer, SharedInformerFactory};
 use kubist_workqueue::{DuringBackoff, Group};
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-
-use crate::dice::Dice;
-use crate::ledger::{COPY_OF, Kind, Ledger, OWNER, Stamp};
-use crate::network::Speaks;
-use crate::plan::{ControllerPlan, Defect};
-use crate::reads::Reads;
-use crate::source::{Faults, Troubled};
-use crate::unit::Stage;
-use crate::verdict::Check;
 
 /// How long a reconcile may take.
 const RECONCILE_TIMEOUT: Duration = Duration::from_secs(20);

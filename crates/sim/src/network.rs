@@ -2,21 +2,19 @@
 //!
 //! Bytes are not touched: what comes through comes in order and whole, or not at all.
 
+use crate::dice::Dice;
+use crate::server::Port;
+use crate::trace::Trace;
+use kubist_client::Client;
+use kubist_transport::{Config, Endpoint, HttpVersion, Transport};
+use parking_lot::Mutex;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-
-use kubist_client::Client;
-use kubist_transport::{Config, Endpoint, HttpVersion, Transport};
-use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, DuplexStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-
-use crate::dice::Dice;
-use crate::server::Port;
-use crate::trace::Trace;
 
 /// Bytes that either end of a connection may be ahead of the other.
 const BUFFER_BYTES: usize = 64 << 10;

@@ -6,12 +6,10 @@
 mod cast;
 mod schedule;
 
-use std::time::Duration;
-
 use crate::dice::Dice;
-
 pub(crate) use cast::{ControllerPlan, Form, HandlerPlan, InformerPlan, Manner};
 pub(crate) use schedule::{Step, Write, WriteVerb, schedule};
+use std::time::Duration;
 
 /// The names that objects have; few, so that they are deleted and made again.
 pub(crate) const NAMES: [&str; 6] = ["ant", "bee", "cow", "doe", "eel", "fox"];

@@ -3,12 +3,10 @@
 //! Whoever read something is run again after that changed: so in the end the last run of every name
 //! has read what there is.
 
-use std::collections::BTreeMap;
-
+use crate::ledger::{Kind, Ledger, OWNER, Stamp};
 use kubist_apimachinery::ObjectName;
 use parking_lot::Mutex;
-
-use crate::ledger::{Kind, Ledger, OWNER, Stamp};
+use std::collections::BTreeMap;
 
 /// The objects that name an owner, each in its state.
 type Owned = BTreeMap<ObjectName, Stamp>;

@@ -1,20 +1,18 @@
 //! `Server`: the real API server on the simulated store, which can end and come back.
 
-use std::io;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::storage::Storage;
+use crate::trace::Trace;
 use kubist_apiserver::{ApiServer, Config, RunningServer};
 use kubist_registry::{Registry, RegistryConfig, WallClock};
 use parking_lot::Mutex;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-
-use crate::storage::Storage;
-use crate::trace::Trace;
 
 /// The date at which runs begin, in seconds since the Unix epoch.
 const BEGIN: Duration = Duration::from_secs(1_800_000_000);

@@ -3,11 +3,13 @@
 //! What comes through is written into an [`Expectation`], at the moment at which the reflector
 //! gets it.
 
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
+use crate::dice::Dice;
+use crate::expectation::Expectation;
+use crate::ledger::Stamp;
+use crate::network::{Network, Speaks};
+use crate::plan::{Defect, Trouble};
+use crate::trace::Trace;
+use crate::unreadable;
 use futures_core::future::BoxFuture;
 use futures_core::stream::BoxStream;
 use futures_util::StreamExt as _;
@@ -18,48 +20,10 @@ use kubist_cache::{
     Selection, Source, WatchItem, WatchRequest, WatchStream,
 };
 use parking_lot::Mutex;
-
-use crate::dice::Dice;
-use crate::expectation::Expectation;
-use crate::ledger::Stamp;
-use crate::network::{Network, Speaks};
-use crate::plan::{Defect, Trouble};
-use crate::trace::Trace;
-use crate::unreadable;
-
-/// How often things go wrong, as long as they do.
-#[derive(Debug)]
-pub(crate) struct Faults {
-    pub(crate) trouble: Trouble,
-    calm: AtomicBool,
-    pub(crate) trace: Trace,
-}
-
-impl Faults {
-    pub(crate) fn new(trouble: Trouble, trace: &Trace) -> Self {
-        Self {
-            trouble,
-            calm: AtomicBool::new(false),
-            trace: trace.clone(),
-        }
-    }
-
-    /// No faults from now on.
-    pub(crate) fn calm_down(&self) {
-        self.calm.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether there are no faults any more.
-    pub(crate) fn is_calm(&self) -> bool {
-        self.calm.load(Ordering::Relaxed)
-    }
-
-    /// Whether a fault of this frequency happens now.
-    pub(crate) fn strike(&self, dice: &mut Dice, percent: u32) -> bool {
-        // The dice are rolled in any case, so that they mean the same afterwards.
-        dice.chance(percent) && !self.is_calm()
-    }
-}
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// A source with faults. Clones share nothing but what they stand on.
 ///

@@ -3,10 +3,10 @@
 //! It can lose all data as a store does that is restored from nothing: empty, at a revision above
 //! every one that anybody has seen, with no history.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
+use crate::dice::Dice;
+use crate::ledger::Ledger;
+use crate::plan::Plan;
+use crate::trace::Trace;
 use kubist_storage::memory::{Config, MemoryKv, TokioClock};
 use kubist_storage::{
     Answer, CompactError, DeleteRequest, Expected, Fault, FaultKind, GetResponse, Kv, LeaseError,
@@ -14,11 +14,9 @@ use kubist_storage::{
     WatchRequest, WriteError, WriteOutcome,
 };
 use parking_lot::Mutex;
-
-use crate::dice::Dice;
-use crate::ledger::Ledger;
-use crate::plan::Plan;
-use crate::trace::Trace;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Revisions by which a store that has lost its state is ahead.
 const REVISIONS_AHEAD: u64 = 50;

@@ -3,12 +3,11 @@
 //! The trace is what two runs of one seed are compared by, so it must not hold anything that the
 //! seed does not decide: no addresses, no sizes of messages, no real time.
 
+use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
-
-use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// Lines that are kept; later ones count for the hash only.

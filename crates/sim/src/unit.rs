@@ -1,9 +1,16 @@
 //! `Unit`: one informer under observation, with its handlers, from its start to its end.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::dice::Dice;
+use crate::expectation::Expectation;
+use crate::faults::Faults;
+use crate::handler::{self, Handler};
+use crate::ledger::Stamp;
+use crate::network::{Network, Speaks};
+use crate::plan::{Defect, Form, HandlerPlan, InformerPlan, NAMES, NAMESPACES};
+use crate::source::{Shared, TroubledLister};
+use crate::storage::Storage;
+use crate::verdict::{Check, Verdict};
+use crate::witness::Witness;
 use kubist_api::core::v1::ConfigMap;
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{Object, ObjectName};
@@ -13,20 +20,12 @@ use kubist_informers::{
     SharedInformer,
 };
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-
-use crate::dice::Dice;
-use crate::expectation::Expectation;
-use crate::handler::{self, Handler};
-use crate::ledger::Stamp;
-use crate::network::{Network, Speaks};
-use crate::plan::{Defect, Form, HandlerPlan, InformerPlan, NAMES, NAMESPACES};
-use crate::source::{Faults, Shared, TroubledLister};
-use crate::storage::Storage;
-use crate::verdict::{Check, Verdict};
-use crate::witness::Witness;
 
 /// How long an informer may take to end: longer than a handler's longest pause.
 const END_MAX: Duration = Duration::from_mins(2);

@@ -4,12 +4,11 @@
 //! are broken as other events are, each for itself. Of a few events not even the type or the name
 //! can be made out; those the next list repairs.
 
+use crate::dice::Dice;
+use crate::faults::Faults;
 use kubist_apimachinery::wire::WireErrorKind;
 use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 use kubist_cache::{EventType, InvalidEvent, InvalidItem, ListItem, WatchItem};
-
-use crate::dice::Dice;
-use crate::source::Faults;
 
 /// Whether this version of this object cannot be read, as long as there is trouble.
 pub(crate) fn is_unreadable(faults: &Faults, name: &ObjectName, version: &str) -> bool {

@@ -1,12 +1,10 @@
 //! `Check` and `Violation`: what a run is judged by, and where it fell short.
 
+use crate::trace::Trace;
+use parking_lot::Mutex;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-
-use parking_lot::Mutex;
-
-use crate::trace::Trace;
 
 /// Violations of each check that are kept of one run: the first ones tell most.
 const VIOLATIONS_MAX: usize = 5;

@@ -1,18 +1,16 @@
 //! `Witness`: one handler's view of the world, checked as it is told.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName};
-use kubist_cache::{Deleted, ResourceEvent};
-use kubist_informers::{Delivery, HandlerState};
-use parking_lot::Mutex;
-
 use crate::expectation::{Expectation, Observed};
 use crate::ledger::Stamp;
 use crate::trace::Trace;
 use crate::verdict::{Check, Verdict};
+use kubist_apimachinery::{Object, ObjectName};
+use kubist_cache::{Deleted, ResourceEvent};
+use kubist_informers::{Delivery, HandlerState};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 /// What a handler has been told, and whether that makes sense.
 #[derive(Debug)]

@@ -1,28 +1,26 @@
 //! `World`: server, network, clients, informers and controller of one run, from begin to end.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use kubist_api::core::v1::{ConfigMap, Secret};
-use kubist_apimachinery::{ObjectName, Str};
-use kubist_cache::Written;
-use kubist_client::{Api, ApiError, Client};
-use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep, sleep_until};
-
 use crate::dice::Dice;
+use crate::faults::Faults;
 use crate::ledger::{Kind, OWNER, Stored};
 use crate::mirror::Mirror;
 use crate::network::Network;
+use crate::outcome::Outcome;
 use crate::plan::{Defect, Plan, Step, TIER, Write, WriteVerb};
-use crate::run::Outcome;
 use crate::server::{Port, Server};
-use crate::source::Faults;
 use crate::storage::Storage;
 use crate::trace::Trace;
 use crate::unit::{Stage, Unit};
 use crate::unreadable;
 use crate::verdict::{Check, Verdict};
+use kubist_api::core::v1::{ConfigMap, Secret};
+use kubist_apimachinery::{ObjectName, Str};
+use kubist_cache::Written;
+use kubist_client::{Api, ApiError, Client};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, sleep_until};
 
 /// How often it is looked at whether they agree.
 const SETTLE_LOOK: Duration = Duration::from_secs(1);

@@ -4,18 +4,12 @@
 //! default controller rate limiter. A config says nothing about items that are already queued:
 //! it cannot be changed later.
 
-use std::{
-    fmt,
-    hash::{BuildHasher, Hash},
-    sync::Arc,
-};
-
+use crate::MetricsSink;
+use crate::rate_limiter::{self, Bucket, RateLimiter};
 use hashbrown::DefaultHashBuilder;
-
-use crate::{
-    MetricsSink,
-    rate_limiter::{self, Bucket, RateLimiter},
-};
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
 
 /// How often, by default, a waiting lane is passed over before it is served: nine times, so that
 /// a lower lane gets every tenth hand-out under constant load from above.

@@ -15,18 +15,15 @@ mod slots;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
-
-pub(crate) use self::slots::SlotId;
 use self::slots::{Delayed, Phase, Slots};
-use crate::{
-    config::{Config, DuringBackoff, Group},
-    delay::Delays,
-    intake::Entry,
-    lanes::{Lane, Lanes},
-    metrics::{Report, Stats},
-    rate_limiter::{Bucket, RateLimiter},
-};
+use crate::config::{Config, DuringBackoff, Group};
+use crate::delay::Delays;
+use crate::intake::Entry;
+use crate::lanes::{Lane, Lanes};
+use crate::metrics::{Report, Stats};
+use crate::rate_limiter::{Bucket, RateLimiter};
+use crate::slot_id::SlotId;
+use std::time::Duration;
 
 pub(crate) struct Core<T> {
     slots: Slots<T>,

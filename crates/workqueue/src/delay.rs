@@ -5,9 +5,8 @@
 //! item knows its place, so an item is moved or removed without a search and nothing stale is
 //! kept. It reads no clock: times are durations since the queue was made.
 
+use crate::slot_id::SlotId;
 use std::time::Duration;
-
-use crate::core::SlotId;
 
 const ABSENT: u32 = u32::MAX;
 
@@ -143,9 +142,8 @@ impl Delays {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
+    use proptest::prelude::*;
 
     fn at(seconds: u64) -> Duration {
         Duration::from_secs(seconds)

@@ -8,13 +8,11 @@
 //! most [`ENTRIES_MAX`]. It is open only while nobody has to act on an entry at once, which the
 //! queue decides: no worker sleeps, nothing is measured, the queue takes items.
 
-use std::{mem, sync::atomic::Ordering};
-
-use crate::{
-    core::SlotId,
-    lanes::Lane,
-    sync::{AtomicBool, Mutex},
-};
+use crate::lanes::Lane;
+use crate::slot_id::SlotId;
+use crate::sync::{AtomicBool, Mutex};
+use std::mem;
+use std::sync::atomic::Ordering;
 
 /// How many entries may wait; whoever comes then brings them in. Enough to make the bringing in
 /// cheap, few enough that the lock is not held for long.

@@ -8,11 +8,9 @@
 //! A moved item leaves a stale place behind in its old lane, told by its ticket; stale places are
 //! skipped, and swept out before they outnumber the live ones by more than [`STALE_MAX`].
 
-use std::collections::VecDeque;
-
+use crate::slot_id::SlotId;
 use hashbrown::HashMap;
-
-use crate::core::SlotId;
+use std::collections::VecDeque;
 
 /// How many stale places a lane may hold beyond the number of its live ones.
 const STALE_MAX: usize = 64;

@@ -64,16 +64,15 @@ mod queue;
 pub mod rate_limiter;
 mod recorder;
 mod sleepers;
+mod slot_id;
 mod sync;
-mod work;
 
 pub use self::{
     config::{Config, DuringBackoff, Group},
     lanes::Lane,
     metrics::{Metric, MetricsSink, Stats},
     parallel::{Finished, Parallel},
-    queue::WorkQueue,
+    queue::{Work, WorkQueue},
     rate_limiter::RateLimiter,
     recorder::Recorder,
-    work::Work,
 };

@@ -5,18 +5,13 @@
 //! panics is reported and costs no other. It is not a queue: the pieces are known beforehand and
 //! nothing is tried again.
 
-use std::{
-    convert::Infallible,
-    future::poll_fn,
-    panic::{AssertUnwindSafe, catch_unwind},
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    task::Poll,
-};
-
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Poll;
 use tokio::task::JoinSet;
 
 /// How much is to be done, and by how many.
@@ -190,12 +185,11 @@ async fn caught<T>(future: impl Future<Output = T>) -> Option<T> {
 
 #[cfg(all(test, not(shuttle)))]
 mod tests {
-    use std::{sync::atomic::AtomicU32, time::Duration};
-
-    use parking_lot::Mutex;
-    use tokio::time::sleep;
-
     use super::*;
+    use parking_lot::Mutex;
+    use std::sync::atomic::AtomicU32;
+    use std::time::Duration;
+    use tokio::time::sleep;
 
     const MS: Duration = Duration::from_millis(1);
 

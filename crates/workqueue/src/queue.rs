@@ -14,31 +14,25 @@ mod interleavings;
 mod next;
 #[cfg(all(test, not(shuttle)))]
 mod tests;
+mod work;
 
-use std::{
-    fmt,
-    hash::{BuildHasher, Hash},
-    sync::Arc,
-    task::Waker,
-    time::Duration,
-};
-
+use self::drained::{Drained, Drainers};
+use self::next::Next;
+pub use self::work::Work;
+use crate::config::Config;
+use crate::core::{Core, Outcome};
+use crate::intake::{Entry, Intake};
+use crate::lanes::Lane;
+use crate::metrics::{MetricsSink, Stats};
+use crate::sleepers::Sleepers;
+use crate::slot_id::SlotId;
+use crate::sync::{Instant, Mutex, MutexGuard};
 use hashbrown::DefaultHashBuilder;
-
-use self::{
-    drained::{Drained, Drainers},
-    next::Next,
-};
-use crate::{
-    config::Config,
-    core::{Core, Outcome, SlotId},
-    intake::{Entry, Intake},
-    lanes::Lane,
-    metrics::{MetricsSink, Stats},
-    sleepers::Sleepers,
-    sync::{Instant, Mutex, MutexGuard},
-    work::Work,
-};
+use std::fmt;
+use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
 
 /// A de-duplicating, delaying, rate-limited queue of items to be worked on.
 ///

@@ -13,12 +13,13 @@ mod jitter;
 mod max_of;
 mod max_wait;
 
+pub use self::bucket::Bucket;
+pub use self::exponential::Exponential;
+pub use self::fast_slow::FastSlow;
+pub use self::jitter::Jitter;
+pub use self::max_of::MaxOf;
+pub use self::max_wait::MaxWait;
 use std::time::Duration;
-
-pub use self::{
-    bucket::Bucket, exponential::Exponential, fast_slow::FastSlow, jitter::Jitter, max_of::MaxOf,
-    max_wait::MaxWait,
-};
 
 /// Decides how long an item waits after a failure.
 ///

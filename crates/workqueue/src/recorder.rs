@@ -3,14 +3,10 @@
 //! A sink that keeps the two histograms, and a text that joins them with the queue's gauges and
 //! counters. It needs no metrics library, and it serves no HTTP.
 
-use std::{
-    fmt::{self, Write},
-    time::Duration,
-};
-
-use parking_lot::Mutex;
-
 use crate::metrics::{Metric, MetricsSink, Stats};
+use parking_lot::Mutex;
+use std::fmt::{self, Write};
+use std::time::Duration;
 
 /// The upper bounds of the histograms' buckets in seconds: ten nanoseconds, and each ten times the
 /// one before. client-go leaves them to its metrics provider; these twelve are those of

@@ -7,7 +7,9 @@
 //! It wakes nobody itself: it hands out wakers, to be woken when the lock is released. Those that
 //! waited last are called first, as their caches are warm.
 
-use std::{mem, task::Waker, time::Duration};
+use std::mem;
+use std::task::Waker;
+use std::time::Duration;
 
 #[derive(Debug, Default)]
 pub(crate) struct Sleepers {

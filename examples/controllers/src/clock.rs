@@ -1,8 +1,7 @@
 //! The wall clock, as API objects hold it: to the second.
 
-use std::time::Duration;
-
 use kubist_apimachinery::Time;
+use std::time::Duration;
 
 /// Now.
 pub(crate) fn now() -> Time {

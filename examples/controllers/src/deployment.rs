@@ -5,13 +5,15 @@
 //! writes the Deployment's status. It follows upstream's deployment controller without its
 //! long-deprecated rollbacks.
 
+mod annotations;
 mod revision;
 mod rollout;
 mod sizes;
 mod status;
 
-use std::sync::Arc;
-
+use self::rollout::Rollout;
+use crate::ownership::{claim_all, controller_reference, selector_of};
+use crate::replica_set;
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{ObjectName, Str};
@@ -19,10 +21,7 @@ use kubist_cache::{Encoded, Index, IndexHandle, Lister};
 use kubist_client::{Api, Client};
 use kubist_controller::{Action, Controller, Error, Reconciler};
 use kubist_informers::SharedInformerFactory;
-
-use self::rollout::Rollout;
-use crate::ownership::{claim_all, controller_reference, selector_of};
-use crate::replica_set;
+use std::sync::Arc;
 
 /// The controller and its reconciler.
 pub fn controller(
@@ -110,7 +109,7 @@ fn new_set(deployment: &Deployment, collisions: i32, revision: i64, all: i32) ->
     set.spec.selector = Some(selector);
     set.metadata.labels = set.spec.template.metadata.labels.clone();
     revision::annotate_revision(deployment, &mut set, revision);
-    revision::annotate_sizes(deployment, &mut set);
+    sizes::annotate(deployment, &mut set);
     set
 }
 

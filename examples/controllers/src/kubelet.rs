@@ -7,10 +7,8 @@
 mod node;
 mod pod_status;
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
-
+use crate::clock::now;
+use crate::{done_unless_refused, unless_outdated};
 use kubist_api::core::v1::{Binding, Node, ObjectReference, Pod};
 use kubist_apimachinery::wire::FieldPath;
 use kubist_apimachinery::{DeleteOptions, Object as _, ObjectName, Resource as _};
@@ -19,10 +17,10 @@ use kubist_client::{Api, ApiError, Client};
 use kubist_controller::{Action, Controller, Error, Reconciler};
 use kubist_informers::SharedInformerFactory;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 use tokio::time::Instant;
-
-use crate::clock::now;
-use crate::{done_unless_refused, unless_outdated};
 
 /// The scheduler whose Pods are given a node here.
 const SCHEDULER: &str = "default-scheduler";

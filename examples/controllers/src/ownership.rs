@@ -3,14 +3,12 @@
 //! An object without controller is adopted; one that points to the owner but no longer matches is
 //! let go. One that another controller owns is left alone, whatever its labels.
 
-use std::sync::Arc;
-
+use crate::unless_outdated;
 use kubist_apimachinery::{KubeObject, LabelSelector, Object, OwnerReference, Resource, Selector};
 use kubist_client::{Api, ApiError, Patch};
 use kubist_controller::Error;
 use serde_json::json;
-
-use crate::unless_outdated;
+use std::sync::Arc;
 
 /// A reference that makes `owner` the controller.
 pub(crate) fn controller_reference<K: Resource>(owner: &K) -> OwnerReference {
@@ -111,9 +109,8 @@ async fn release<O: KubeObject, K: KubeObject>(
 
 #[cfg(test)]
 mod tests {
-    use kubist_apimachinery::{ObjectMeta, Time};
-
     use super::*;
+    use kubist_apimachinery::{ObjectMeta, Time};
 
     fn owner() -> ObjectMeta {
         ObjectMeta {

@@ -6,8 +6,9 @@
 mod ranking;
 mod status;
 
-use std::sync::Arc;
-
+use crate::clock::now;
+use crate::done_unless_refused;
+use crate::ownership::{claim_all, controller_reference, selector_of};
 use futures_util::future::join_all;
 use kubist_api::apps::v1::ReplicaSet;
 use kubist_api::core::v1::Pod;
@@ -17,10 +18,7 @@ use kubist_cache::{Encoded, FieldLookup as _, Index, IndexHandle, Lister, WriteL
 use kubist_client::{Api, ApiError, Client};
 use kubist_controller::{Action, Controller, Error, Reconciler};
 use kubist_informers::SharedInformerFactory;
-
-use crate::clock::now;
-use crate::done_unless_refused;
-use crate::ownership::{claim_all, controller_reference, selector_of};
+use std::sync::Arc;
 
 /// Pods that are made or deleted in one run; upstream's number.
 const BURST_MAX: usize = 500;

@@ -1,11 +1,9 @@
 //! What news do to a store.
 
-use std::sync::Arc;
-
-use kubist_apimachinery::Object;
-
 use super::Indexer;
 use crate::{Deleted, Delta, ResourceEvent};
+use kubist_apimachinery::Object;
+use std::sync::Arc;
 
 impl<K: Object> Indexer<K> {
     /// Applies news, and appends what handlers must be told to `changes`. Does not publish.

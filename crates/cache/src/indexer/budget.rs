@@ -1,12 +1,10 @@
 //! The indexer's side of a byte budget: who gets in, whole or cut.
 
-use std::collections::VecDeque;
-use std::sync::Arc;
-
-use kubist_apimachinery::Object;
-
 use super::Indexer;
 use crate::{BudgetError, BudgetStats, ByteBudget, OverBudget, Weigh};
+use kubist_apimachinery::Object;
+use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Refusals kept for [`Indexer::take_budget_errors`]; older ones go first.
 pub const BUDGET_ERRORS_MAX: usize = 100;

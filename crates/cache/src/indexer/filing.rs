@@ -1,13 +1,11 @@
 //! How one object comes, changes and goes: the steps for the objects and for each index.
 
-use std::sync::Arc;
-
-use kubist_apimachinery::Object;
-
 use super::{INDEX_ERRORS_MAX, Indexer};
 use crate::Index;
 use crate::name_key::NameKey;
 use crate::store::Step;
+use kubist_apimachinery::Object;
+use std::sync::Arc;
 
 impl<K: Object> Indexer<K> {
     pub(super) fn see_version(&mut self, version: &str) {

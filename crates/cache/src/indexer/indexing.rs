@@ -1,16 +1,14 @@
 //! `Indexing`: an index that is added to a store, some objects at a time.
 
-use std::fmt;
-use std::sync::Arc;
-
-use kubist_apimachinery::Object;
-
 use super::Indexer;
 use crate::IndexHandle;
 use crate::name_key::NameKey;
 use crate::objects::ObjectsWalk;
 use crate::store::Built;
 use crate::trie::Trie;
+use kubist_apimachinery::Object;
+use std::fmt;
+use std::sync::Arc;
 
 /// An index that is being built (see [`Indexer::begin_index`]).
 pub struct Indexing<K> {

@@ -3,16 +3,14 @@
 //! What a list of a large cluster does to a store takes longer than a task may keep others
 //! waiting. Readers see nothing of it before it is whole and published.
 
-use std::fmt;
-use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
-
 use super::Indexer;
 use super::apply::same_version;
 use crate::name_key::NameKey;
 use crate::objects::{Objects, ObjectsWalk};
 use crate::{Deleted, Replacement, ResourceEvent};
+use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
+use std::fmt;
+use std::sync::Arc;
 
 /// A list that is being applied (see [`Indexer::begin_replace`]).
 pub struct Replacing<K> {

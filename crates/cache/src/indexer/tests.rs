@@ -1,13 +1,11 @@
 //! Names whose hashes are equal: in unit tests they often are (`name_key`).
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use kubist_apimachinery::{ObjectMeta, ObjectName, Selector};
-use proptest::prelude::*;
-
 use super::Indexer;
 use crate::{Index, IndexHandle, KeyRange, Replacement};
+use kubist_apimachinery::{ObjectMeta, ObjectName, Selector};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 fn made(name: u8, app: u8, tier: u8) -> Arc<ObjectMeta> {
     Arc::new(ObjectMeta {

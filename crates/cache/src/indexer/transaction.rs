@@ -3,12 +3,10 @@
 //! Source of the contract: client-go `tools/cache`, `Transaction` and `TransactionError`. Differs
 //! from it: readers see the result after [`Indexer::publish`], like that of any other write.
 
+use super::Indexer;
+use kubist_apimachinery::{Object, ObjectName};
 use std::fmt;
 use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName};
-
-use super::Indexer;
 
 /// One write of a transaction.
 #[expect(

@@ -3,12 +3,10 @@
 //! The store's version moves on with every event; of these names it says nothing. As many as there
 //! are such objects on the server: a state that can be read, a deletion or a list takes them out.
 
+use super::Indexer;
+use kubist_apimachinery::{Object, ObjectName};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-use kubist_apimachinery::{Object, ObjectName};
-
-use super::Indexer;
 
 impl<K: Object> Indexer<K> {
     pub(super) fn note_unreadable(&mut self, name: ObjectName) {

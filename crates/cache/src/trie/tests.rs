@@ -1,10 +1,8 @@
 //! A trie against a map, with clones that must not change.
 
-use std::collections::BTreeMap;
-
-use proptest::prelude::*;
-
 use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 /// A hash with many equals, so that leaves, splits and merges all happen.
 fn hash(key: u16) -> u64 {

@@ -3,9 +3,8 @@
 //! It owns what it has not seen yet, and no more: nodes that nobody shares are freed as it passes
 //! them, so that walking to the end is also the way to give a large trie back in pieces.
 
-use std::sync::Arc;
-
 use super::{LEAF_MAX, Link, Slot, Trie};
+use std::sync::Arc;
 
 /// What is left of a [`Trie`].
 #[derive(Debug)]

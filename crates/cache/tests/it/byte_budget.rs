@@ -1,7 +1,5 @@
 //! A store that keeps within a number of bytes.
 
-use std::sync::Arc;
-
 use kubist_api::core::v1::{Container, Pod};
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest as _, Wire as _, WireErrorKind};
 use kubist_apimachinery::{LeanMeta, Object as _, ObjectName, Str};
@@ -9,6 +7,7 @@ use kubist_cache::{
     ByteBudget, Delta, Encoded, Index, Indexer, OverBudget, Replacement, ResourceEvent, Weigh as _,
 };
 use kubist_derive::Projection;
+use std::sync::Arc;
 
 fn pod(name: &str, version: u64, size: usize) -> Arc<Encoded<Pod>> {
     let mut pod = Pod::default();

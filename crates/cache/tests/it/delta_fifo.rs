@@ -1,11 +1,10 @@
 //! `DeltaFifo`: what is gathered, merged, dropped and made up, and when it counts as synced.
 
+use crate::object;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
 use kubist_cache::{
     Deleted, Delta, DeltaFifo, DeltaFifoConfig, Deltas, Indexer, ProcessError, Queue, Replacement,
 };
-
-use crate::object;
 
 /// `+` added, `~` updated, `=` replaced, `s` sync, `-` deleted, `?` deleted unseen (with the last
 /// state known), `^` a bookmark; then the version.

@@ -1,10 +1,9 @@
 //! `DeltaFifo` as a `Queue`: batches, the versions that they end with, and how a store follows.
 
-use kubist_apimachinery::ObjectMeta;
-use kubist_cache::{DeltaFifo, DeltaFifoConfig, Indexer, Queue};
-
 use crate::delta_fifo::{empty, replacement, sign};
 use crate::object;
+use kubist_apimachinery::ObjectMeta;
+use kubist_cache::{DeltaFifo, DeltaFifoConfig, Indexer, Queue};
 
 fn batch(queue: &mut DeltaFifo<ObjectMeta>) -> String {
     let Some(batch) = queue.pop_batch() else {

@@ -1,15 +1,13 @@
 //! `DeltaFifo` against naive lists, and the store that it feeds against the source.
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use crate::delta_fifo::{queued, show, sign};
+use crate::queue_steps::{Step, made, parts, replacement, step};
 use kubist_apimachinery::ObjectMeta;
 use kubist_cache::{
     BATCH_MAX, Batch, Delta, DeltaFifo, DeltaFifoConfig, Indexer, Lister, ProcessError, Queue,
 };
 use proptest::prelude::*;
-
-use crate::delta_fifo::{queued, show, sign};
-use crate::queue_steps::{Step, made, parts, replacement, step};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The model of a `DeltaFifo`: names in order, each with the signs of its deltas.
 struct DeltaModel {

@@ -1,10 +1,9 @@
 //! `Fifo` against a naive list.
 
+use crate::queue_steps::{Step, made, parts, replacement, step};
 use kubist_apimachinery::ObjectMeta;
 use kubist_cache::{Fifo, ProcessError, Queue};
 use proptest::prelude::*;
-
-use crate::queue_steps::{Step, made, parts, replacement, step};
 
 /// Objects in order: name, version, whether it is one of the first list.
 #[derive(Default)]

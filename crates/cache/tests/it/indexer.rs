@@ -1,11 +1,9 @@
 //! Indexer and lister: what a reader sees after each kind of news.
 
-use std::sync::Arc;
-
+use crate::{apply, list, object};
 use kubist_apimachinery::{Object as _, ObjectMeta, ObjectName, Selector};
 use kubist_cache::{Deleted, Delta, Index, Indexer, Replacement, ResourceEvent};
-
-use crate::{apply, list, object};
+use std::sync::Arc;
 
 #[test]
 fn a_list_then_events_are_told_in_order_and_once() {

@@ -1,13 +1,11 @@
 //! Look-ups of every kind: by key, by one index and by several, in order, by queries.
 
-use std::sync::Arc;
-
+use crate::{apply, list, object};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest as _, Wire as _};
 use kubist_apimachinery::{Object as _, ObjectMeta, ObjectName};
 use kubist_cache::{Encoded, Index, Indexer, KeyRange, Panicked, Query, StoreWrite};
-
-use crate::{apply, list, object};
+use std::sync::Arc;
 
 fn names<K: kubist_apimachinery::Object>(objects: &[Arc<K>]) -> Vec<String> {
     let mut names: Vec<_> = objects.iter().map(|it| it.name().to_owned()).collect();

@@ -21,10 +21,9 @@ mod transform;
 mod wait;
 mod write_log;
 
-use std::sync::Arc;
-
 use kubist_apimachinery::ObjectMeta;
 use kubist_cache::{Delta, Indexer, Replacement, ResourceEvent};
+use std::sync::Arc;
 
 /// `namespace/name@version app=value …`
 fn object(text: &str) -> Arc<ObjectMeta> {

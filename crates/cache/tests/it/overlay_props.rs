@@ -1,14 +1,12 @@
 //! The overlay against a server of which the store has seen a part: at any time it shows, of each
 //! name, the later of what the store has and what was written here.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
+use crate::object;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
 use kubist_cache::{Deleted, Delta, Index, Indexer, Overlay, Replacement};
 use proptest::prelude::*;
-
-use crate::object;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 enum Step {

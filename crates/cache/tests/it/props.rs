@@ -1,13 +1,11 @@
 //! The indexer against a naive map.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
+use crate::object;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
 use kubist_cache::{Deleted, Delta, Index, Indexer, Replacement};
 use proptest::prelude::*;
-
-use crate::object;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 enum Step {

@@ -1,12 +1,11 @@
 //! `RealFifo`: nothing is merged, dropped or moved; what may share a batch.
 
-use kubist_apimachinery::ObjectMeta;
-use kubist_cache::{BATCH_MAX, Deleted, Delta, Queue, RealFifo};
-use proptest::prelude::*;
-
 use crate::delta_fifo::replacement;
 use crate::object;
 use crate::queue_steps::{Step, made, replacement as listing, step};
+use kubist_apimachinery::ObjectMeta;
+use kubist_cache::{BATCH_MAX, Deleted, Delta, Queue, RealFifo};
+use proptest::prelude::*;
 
 /// `name+1`; `+` added, `~` updated, `-` deleted; `=9` a list, `s` a resync, `^9` a bookmark.
 fn sign(delta: &Delta<ObjectMeta>) -> String {

@@ -1,13 +1,11 @@
 //! Every way to write to an indexer and every way to read from it, against a sorted map.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
+use crate::object;
 use kubist_apimachinery::{ObjectMeta, ObjectName, Selector};
 use kubist_cache::{Index, IndexHandle, Indexer, KeyRange, Replacement, Snapshot, StoreWrite};
 use proptest::prelude::*;
-
-use crate::object;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 type Model = BTreeMap<ObjectName, Arc<ObjectMeta>>;
 

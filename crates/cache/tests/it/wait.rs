@@ -1,13 +1,11 @@
 //! Waiting for one's own writes.
 
-use std::future::{pending, ready};
-use std::time::Duration;
-
+use crate::{apply, list, object};
 use kubist_apimachinery::ObjectName;
 use kubist_cache::{Deleted, Delta, Indexer, Visibility, WaitError, Written};
+use std::future::{pending, ready};
+use std::time::Duration;
 use tokio::time::sleep;
-
-use crate::{apply, list, object};
 
 fn deleted(text: &str) -> Delta<kubist_apimachinery::ObjectMeta> {
     Delta::Deleted(Deleted::Known(object(text)))

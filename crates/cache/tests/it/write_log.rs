@@ -1,14 +1,12 @@
 //! The log of own writes.
 
-use std::future::pending;
-use std::time::Duration;
-
+use crate::{apply, list, object};
 use kubist_apimachinery::{ObjectMeta, ObjectName};
 use kubist_cache::{Delta, Indexer, Outcome, WRITES_MAX, WaitError, WriteLog, Written};
 use proptest::prelude::*;
+use std::future::pending;
+use std::time::Duration;
 use tokio::time::sleep;
-
-use crate::{apply, list, object};
 
 fn name(name: &str) -> ObjectName {
     ObjectName::new("a", name)

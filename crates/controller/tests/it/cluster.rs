@@ -1,9 +1,5 @@
 //! Objects that a test puts and deletes, as a source of informers.
 
-use std::any::{Any, TypeId};
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use futures_core::future::BoxFuture;
 use futures_util::StreamExt as _;
 use futures_util::stream;
@@ -14,6 +10,9 @@ use kubist_cache::{
     Selection, Source, WatchItem, WatchRequest, WatchStream,
 };
 use parking_lot::Mutex;
+use std::any::{Any, TypeId};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// Watch events that may wait for one informer.

@@ -1,19 +1,17 @@
 //! What leads to a reconcile, and what follows one.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-
+use crate::cluster::{Cluster, named, owned};
+use crate::running::{Calls, deployments, recorder, settle, start};
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::ObjectName;
 use kubist_controller::{Action, Config, Controller, Error, EventSource, Predicate};
 use kubist_informers::SharedInformerFactory;
 use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::time::{Instant, sleep};
-
-use crate::cluster::{Cluster, named, owned};
-use crate::running::{Calls, deployments, recorder, settle, start};
 
 #[tokio::test(start_paused = true)]
 async fn changes_of_objects_and_of_what_they_own_lead_to_their_names() {

@@ -1,16 +1,14 @@
 //! A name waits until the cache shows what was written for it, and not for ever.
 
-use std::time::Duration;
-
+use crate::cluster::{Cluster, named, owned};
+use crate::running::{Calls, Running, settle, start};
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_apimachinery::{Object as _, ObjectName};
 use kubist_cache::WriteLog;
 use kubist_controller::{Action, Config, Controller, Error, EventSource, Predicate};
 use kubist_informers::SharedInformerFactory;
+use std::time::Duration;
 use tokio::time::{Instant, sleep};
-
-use crate::cluster::{Cluster, named, owned};
-use crate::running::{Calls, Running, settle, start};
 
 /// What a reconciler writes: given the cluster, the name, and how often it was called.
 type Write = fn(&Cluster, &WriteLog<ReplicaSet>, usize) -> Result<Action, Error>;

@@ -1,19 +1,17 @@
 //! What the log says of a reconciler that panics.
 
-use std::fmt::{self, Write as _};
-use std::sync::Arc;
-
+use crate::cluster::{Cluster, named};
+use crate::running::{deployments, settle, start};
 use kubist_api::apps::v1::Deployment;
 use kubist_apimachinery::ObjectName;
 use kubist_controller::{Action, Error};
 use parking_lot::Mutex;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::NoSubscriber;
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
-
-use crate::cluster::{Cluster, named};
-use crate::running::{deployments, settle, start};
 
 /// The errors.
 #[derive(Clone, Default)]

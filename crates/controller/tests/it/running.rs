@@ -1,18 +1,16 @@
 //! A controller that runs in a test, and what it was called with.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::cluster::Cluster;
 use kubist_api::apps::v1::Deployment;
 use kubist_apimachinery::ObjectName;
 use kubist_controller::{Action, Controller, Error, RunError, Stats};
 use kubist_informers::SharedInformerFactory;
 use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
-
-use crate::cluster::Cluster;
 
 /// The names that a reconciler was called with, and when.
 #[derive(Clone, Default)]

@@ -1,17 +1,15 @@
 //! How a controller begins and how it ends.
 
+use crate::cluster::{Cluster, named};
+use crate::running::{Calls, deployments, recorder, settle, start};
+use kubist_api::apps::v1::{Deployment, ReplicaSet};
+use kubist_controller::{Action, Config, Error, RunError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-
-use kubist_api::apps::v1::{Deployment, ReplicaSet};
-use kubist_controller::{Action, Config, Error, RunError};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
-
-use crate::cluster::{Cluster, named};
-use crate::running::{Calls, deployments, recorder, settle, start};
 
 /// Contract CTRL-1.
 #[tokio::test(start_paused = true)]

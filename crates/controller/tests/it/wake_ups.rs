@@ -1,15 +1,13 @@
 //! Who read an object is run again after it changed, however quickly that is.
 
-use std::time::Duration;
-
+use crate::cluster::{Cluster, named, owned};
+use crate::running::{Calls, Running, deployments, recorder, settle, start};
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::ObjectName;
 use kubist_controller::{Controller, EventSource, Predicate};
 use kubist_informers::SharedInformerFactory;
-
-use crate::cluster::{Cluster, named, owned};
-use crate::running::{Calls, Running, deployments, recorder, settle, start};
+use std::time::Duration;
 
 /// A controller of Deployments that own `ReplicaSets`, past its first run.
 async fn owning(cluster: &Cluster, calls: &Calls) -> Running {

@@ -1,16 +1,14 @@
 //! Workers let others have their turn: with a real clock, and a reconciler that really blocks.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-
+use crate::cluster::{Cluster, named};
+use crate::running::{deployments, start};
 use kubist_api::apps::v1::Deployment;
 use kubist_apimachinery::ObjectName;
 use kubist_controller::{Action, Error};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use tokio::time::Instant;
-
-use crate::cluster::{Cluster, named};
-use crate::running::{deployments, start};
 
 const RUNS: u64 = 1_000;
 

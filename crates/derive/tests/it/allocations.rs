@@ -1,10 +1,9 @@
 //! Skipped fields cost no allocation: counted by the allocator.
 
+use super::{BOTH, PodNode, pod};
 use bytes::Bytes;
 use kubist_api::core::v1::{Container, EnvVar, Pod};
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest, Interner, encode};
-
-use super::{BOTH, PodNode, pod};
 
 /// Interned strings that meet in one slot are made each time; in so many they do not.
 const MANY_SLOTS: usize = 1 << 20;

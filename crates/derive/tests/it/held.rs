@@ -1,14 +1,12 @@
 //! A projection in a cache, as an informer holds it.
 
-use std::sync::Arc;
-
+use super::{BOTH, PodNode, pod, read};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{Encoding, Ingest};
 use kubist_apimachinery::{ApiResource, Object, ObjectMeta, Resource};
 use kubist_cache::{Delta, Index, Indexer, drop_managed_fields};
 use kubist_derive::Projection;
-
-use super::{BOTH, PodNode, pod, read};
+use std::sync::Arc;
 
 #[derive(Clone, Debug, Default, Projection)]
 #[projection(of = Pod)]

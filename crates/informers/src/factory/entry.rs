@@ -1,15 +1,13 @@
 //! `Entry`: one informer of a factory, whose form is forgotten where it does not matter.
 
-use std::any::{Any, TypeId};
-use std::sync::Arc;
-
+use crate::shared::Shared;
+use crate::{InformerState, InformerStats, SharedInformer, SyncError};
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::{ApiResource, Object, Str};
 use kubist_cache::Selection;
+use std::any::{Any, TypeId};
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-
-use crate::shared::Shared;
-use crate::{InformerState, InformerStats, SharedInformer, SyncError};
 
 /// What makes two requests mean the same informer.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]

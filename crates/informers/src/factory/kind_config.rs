@@ -1,14 +1,12 @@
 //! `FactoryConfig`: how a factory makes informers; `KindConfig`: what is different for one kind.
 
-use std::fmt;
-use std::time::Duration;
-
+use crate::OnProblem;
+use crate::{Budget, QueueKind, Resync};
 use kubist_apimachinery::{ApiResource, Str};
 use kubist_cache::Selection;
 use kubist_reflector::{Config, Transform};
-
-use crate::OnProblem;
-use crate::{Budget, QueueKind, Resync};
+use std::fmt;
+use std::time::Duration;
 
 /// How long an informer of a factory runs on when nobody uses it, by default.
 pub const UNUSED_AFTER: Duration = Duration::from_secs(30);

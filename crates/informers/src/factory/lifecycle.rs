@@ -1,14 +1,12 @@
 //! Starting, waiting for and stopping the informers of a factory.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use kubist_apimachinery::Str;
-use tokio_util::sync::CancellationToken;
-
 use super::SharedInformerFactory;
 use super::entry::{Erased, Key};
 use crate::{InformerState, InformerStats, SyncError};
+use kubist_apimachinery::Str;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// One informer of a factory, as its name, state and figures.
 #[derive(Clone, Debug)]

@@ -6,15 +6,13 @@
 //! schedule that led to it. Covered are the lock and the waker of a listener; not tokio's channels,
 //! which say how far the handler has come.
 
-use std::collections::BTreeMap;
-
+use super::*;
+use crate::Delivery;
 use kubist_apimachinery::ObjectMeta;
 use shuttle::future::block_on;
 use shuttle::thread::{self, JoinHandle};
 use shuttle::{check_pct, check_random};
-
-use super::*;
-use crate::Delivery;
+use std::collections::BTreeMap;
 
 /// How many schedules each test tries of either kind.
 const SCHEDULES: usize = 1_000;

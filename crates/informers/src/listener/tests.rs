@@ -1,15 +1,13 @@
 //! The hand-over between an informer and one handler: nothing is lost, nobody sleeps through it.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::AtomicUsize;
-use std::task::Wake;
-
+use super::*;
+use crate::{Delivery, Overflow};
 use kubist_apimachinery::ObjectMeta;
 use kubist_cache::Deleted;
 use proptest::prelude::*;
-
-use super::*;
-use crate::{Delivery, Overflow};
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
+use std::task::Wake;
 
 /// Counts how often it was woken.
 #[derive(Default)]

@@ -1,11 +1,9 @@
 //! What a mailbox keeps, merges and forgets.
 
-use std::collections::BTreeMap;
-
+use super::*;
 use kubist_apimachinery::ObjectMeta;
 use proptest::prelude::*;
-
-use super::*;
+use std::collections::BTreeMap;
 
 fn object(name: &str, uid: u32, version: u32) -> Arc<ObjectMeta> {
     Arc::new(ObjectMeta {

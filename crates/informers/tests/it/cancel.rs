@@ -1,17 +1,15 @@
 //! An informer that is dropped at any point leaves nothing that waits, and the next one converges.
 
-use std::task::Poll;
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
+use crate::handlers::Log;
 use kubist_api::core::v1::Pod;
 use kubist_cache::{FetchError, Selection, Source as _};
 use kubist_informers::{
     HandlerState, InformerConfig, InformerState, QueueKind, SharedInformer, SyncError,
 };
+use std::task::Poll;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-use crate::cluster::{Cluster, pod};
-use crate::handlers::Log;
 
 on_both_queues! {
     an_informer_dropped_after_any_poll_ends_all_who_wait_and_the_next_one_converges

@@ -2,15 +2,14 @@
 
 mod pods;
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use bytes::Bytes;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::Str;
 use kubist_apimachinery::wire::{DecodeContext, Wire as _};
 use kubist_cache::FetchError;
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 #[derive(Clone, Default)]

@@ -1,9 +1,8 @@
 //! What every informer keeps, on either queue: the guarantees of client-go's shared informer.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
+use crate::handlers::{Log, factory, started};
+use crate::informer::settle;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{Object as _, ObjectName};
 use kubist_cache::{FetchError, Index, Lister, ResourceEvent, Selection, Source as _};
@@ -12,11 +11,10 @@ use kubist_informers::{
     SharedInformer,
 };
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-use crate::cluster::{Cluster, pod};
-use crate::handlers::{Log, factory, started};
-use crate::informer::settle;
 
 on_both_queues! {
     each_handler_follows_the_server_through_churn_and_disruption

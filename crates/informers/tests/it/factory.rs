@@ -1,9 +1,6 @@
 //! The factory: who shares what, start, sync, shutdown.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
-
+use crate::cluster::Cluster;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::{ApiResource, GroupVersionResource, Unstructured};
 use kubist_cache::{ByteBudget, Encoded, Metadata, OverBudget, ResourceEvent, Selection};
@@ -11,9 +8,10 @@ use kubist_informers::{
     Budget, FactoryConfig, HandlerConfig, HandlerState, InformerState, KindConfig, Problem,
     QueueKind, Resync, SharedInformerFactory, UNUSED_AFTER,
 };
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-use crate::cluster::Cluster;
 
 /// Contract INF-14.
 #[tokio::test(start_paused = true)]

@@ -1,8 +1,7 @@
 //! Handlers: what they hear, when, and what they cost each other.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
+use crate::informer::settle;
 use kubist_api::core::v1::Pod;
 use kubist_cache::ResourceEvent;
 use kubist_informers::{
@@ -10,9 +9,8 @@ use kubist_informers::{
     SharedInformerFactory,
 };
 use parking_lot::Mutex;
-
-use crate::cluster::{Cluster, pod};
-use crate::informer::settle;
+use std::sync::Arc;
+use std::time::Duration;
 
 on_both_queues! {
     handlers_before_and_after_the_start_hear_the_same

@@ -1,15 +1,13 @@
 //! Handlers that the informer's own task calls.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use kubist_api::core::v1::Pod;
-use kubist_cache::ResourceEvent;
-use kubist_informers::{HandlerConfig, HandlerState, QueueKind};
-
 use crate::cluster::{Cluster, pod};
 use crate::handlers::{Log, factory, started};
 use crate::informer::settle;
+use kubist_api::core::v1::Pod;
+use kubist_cache::ResourceEvent;
+use kubist_informers::{HandlerConfig, HandlerState, QueueKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 on_both_queues! {
     a_handler_in_place_hears_of_what_came_and_went_at_once

@@ -1,8 +1,6 @@
 //! One informer: sync, indexes, forms, recovery, end.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::Ingest;
 use kubist_apimachinery::{Object as _, ObjectName};
@@ -11,9 +9,9 @@ use kubist_informers::{
     InformerConfig, InformerState, Problem, Report, RunError, SharedInformer, SyncError,
 };
 use parking_lot::Mutex;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-use crate::cluster::{Cluster, pod};
 
 fn informer<F: Ingest>(cluster: &Cluster) -> SharedInformer<F> {
     let source = cluster.lister_watcher(&Selection::all());

@@ -1,18 +1,16 @@
 //! One, several and all namespaces.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod, pod_in};
+use crate::handlers::Log;
+use crate::informer::settle;
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::Object as _;
 use kubist_cache::{FetchError, Selection, WaitError, Written};
 use kubist_informers::{
     Config, FactoryConfig, InitialSync, KindConfig, SharedInformer, SharedInformerFactory,
 };
-
-use crate::cluster::{Cluster, pod, pod_in};
-use crate::handlers::Log;
-use crate::informer::settle;
+use std::sync::Arc;
+use std::time::Duration;
 
 fn cluster() -> Cluster {
     let cluster = Cluster::default();

@@ -1,11 +1,8 @@
 //! An informer that is not shared: its one reader sets the budget.
 
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll};
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
+use crate::handlers::Log;
+use crate::informer::settle;
 use futures_core::Stream;
 use futures_core::future::BoxFuture;
 use kubist_api::core::v1::Pod;
@@ -18,11 +15,12 @@ use kubist_informers::{
     Report, Resync, SharedInformer,
 };
 use parking_lot::Mutex;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-use crate::cluster::{Cluster, pod};
-use crate::handlers::Log;
-use crate::informer::settle;
 
 on_both_queues! {
     a_reader_hears_of_the_first_list_then_that_it_was_all_then_of_each_change

@@ -1,16 +1,14 @@
 //! Adding and removing handlers at any time, and what an informer says once it has stopped.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
-
-use kubist_api::core::v1::Pod;
-use kubist_cache::ResourceEvent;
-use kubist_informers::{HandlerConfig, HandlerState, QueueKind, Registration, SharedInformer};
-
 use crate::cluster::{Cluster, pod};
 use crate::handlers::{Log, factory, started};
 use crate::informer::settle;
+use kubist_api::core::v1::Pod;
+use kubist_cache::ResourceEvent;
+use kubist_informers::{HandlerConfig, HandlerState, QueueKind, Registration, SharedInformer};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 fn fails() {
     panic!("on the way out")

@@ -1,17 +1,15 @@
 //! Kinds that the server does not serve yet, or no longer.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
+use crate::handlers::Log;
+use crate::informer::settle;
 use kubist_api::core::v1::Pod;
 use kubist_informers::{
     FactoryConfig, HandlerState, InformerState, Problem, QueueKind, Report, SharedInformerFactory,
 };
 use parking_lot::Mutex;
-
-use crate::cluster::{Cluster, pod};
-use crate::handlers::Log;
-use crate::informer::settle;
+use std::sync::Arc;
+use std::time::Duration;
 
 on_both_queues! {
     a_kind_that_is_not_served_is_a_state_and_not_an_error_loop

@@ -1,10 +1,7 @@
 //! Nothing fails in silence: what is logged by default, and what those are told who wait.
 
-use std::fmt::{self, Write as _};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
+use crate::handlers::{factory, started};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::ObjectName;
 use kubist_cache::{FetchError, ResourceEvent, Selection, Source as _, Written};
@@ -13,15 +10,16 @@ use kubist_informers::{
     QueueKind, SharedInformer, SyncError,
 };
 use parking_lot::Mutex;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::NoSubscriber;
 use tracing::{Dispatch, Event, Metadata, Subscriber};
-
-use crate::cluster::{Cluster, pod};
-use crate::handlers::{factory, started};
 
 /// Warnings, and the names of spans.
 #[derive(Clone, Default)]

@@ -1,19 +1,17 @@
 //! Handlers that take their time: nobody else notices.
 
-use std::pin::Pin;
-use std::sync::Arc;
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
+use crate::handlers::{Log, started};
+use crate::informer::settle;
 use futures_core::Stream as _;
 use kubist_api::core::v1::Pod;
 use kubist_cache::ResourceEvent;
 use kubist_informers::{Delivery, HandlerConfig, HandlerState, Overflow, QueueKind, Registration};
 use parking_lot::Mutex;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
-
-use crate::cluster::{Cluster, pod};
-use crate::handlers::{Log, started};
-use crate::informer::settle;
 
 on_both_queues! {
     a_handler_that_blocks_for_a_minute_costs_the_others_nothing

@@ -1,16 +1,14 @@
 //! Others have their turn, whatever handlers do: with a real clock, and handlers that really block.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-
+use crate::cluster::{Cluster, pod};
+use crate::handlers::factory;
 use kubist_api::core::v1::Pod;
 use kubist_cache::{Index, ResourceEvent, Selection, Source as _};
 use kubist_informers::{HandlerConfig, Informer, InformerConfig, QueueKind, SharedInformer};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use tokio::time::Instant;
-
-use crate::cluster::{Cluster, pod};
-use crate::handlers::factory;
 
 /// What one call blocks its thread for.
 const CALL: Duration = Duration::from_micros(100);

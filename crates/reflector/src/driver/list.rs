@@ -1,11 +1,10 @@
 //! What the driver does with the parts of a list.
 
-use kubist_apimachinery::Object;
-use kubist_cache::{FetchError, ListBatch, ListItem, ListStream};
-
 use super::{Io, Out, Reflector};
 use crate::Report;
 use crate::machine::PageEnd;
+use kubist_apimachinery::Object;
+use kubist_cache::{FetchError, ListBatch, ListItem, ListStream};
 
 impl<K: Object> Reflector<K> {
     pub(super) fn list_opened(

@@ -5,7 +5,6 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
-
 use tokio::time::{Instant, Sleep, sleep_until};
 
 #[derive(Debug, Default)]
@@ -48,9 +47,8 @@ impl Timer {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
+    use std::time::Duration;
 
     async fn rings(timer: &mut Timer, deadline: Instant) -> Duration {
         let start = Instant::now();

@@ -1,11 +1,10 @@
 //! What the driver does with a watch and its events.
 
-use kubist_apimachinery::{Object, ObjectName};
-use kubist_cache::{EventType, FetchError, InvalidEvent, WatchItem, WatchStream};
-
 use super::{Io, Out, Reflector};
 use crate::Report;
 use crate::machine::{Event, EventAction, WatchEnd};
+use kubist_apimachinery::{Object, ObjectName};
+use kubist_cache::{EventType, FetchError, InvalidEvent, WatchItem, WatchStream};
 
 impl<K: Object> Reflector<K> {
     pub(super) fn watch_opened(

@@ -1,8 +1,7 @@
 //! `Config`: how a reflector lists and watches, and the limits that are not for choice.
 
-use std::time::Duration;
-
 use super::Backoff;
+use std::time::Duration;
 
 /// Watches in a row that fail without having brought anything before a list is made instead.
 pub const RESUMES_MAX: u32 = 3;

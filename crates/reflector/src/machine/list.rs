@@ -1,13 +1,11 @@
 //! Listing by pages: which version to name, how large pages are, and what an error means.
 
-use std::cmp::Ordering;
-use std::time::Duration;
-
+use super::config::PAGE_SIZE;
+use super::{Machine, Recovery, State, is_before, watch};
 use kubist_apimachinery::{ResourceVersion, Str};
 use kubist_cache::{FetchError, ListEnd, ListRequest};
-
-use super::config::PAGE_SIZE;
-use super::{Machine, Recovery, State, watch};
+use std::cmp::Ordering;
+use std::time::Duration;
 
 /// Where a paged list stands.
 #[derive(Debug)]
@@ -141,9 +139,4 @@ impl Machine {
         self.state = State::Fetch;
         Recovery::Relist
     }
-}
-
-/// Whether both can be compared, and the first is the older.
-pub(super) fn is_before(version: &ResourceVersion, floor: &ResourceVersion) -> bool {
-    version.compare(floor) == Some(Ordering::Less)
 }

@@ -3,9 +3,8 @@
 //! It opens with a first error, stays open for a fixed time, and is forgotten after a quiet
 //! minute. Source: client-go `tools/cache/retry_with_deadline.go`.
 
-use std::time::Duration;
-
 use super::config::RETRY_WINDOW_RESET;
+use std::time::Duration;
 
 #[derive(Clone, Debug)]
 pub(super) struct RetryWindow {

@@ -1,13 +1,10 @@
 //! Watching, and streaming lists, which are watches that begin with the state.
 
-use std::time::Duration;
-
+use super::config::{RESUMES_MAX, UNFINISHED_MAX};
+use super::{Machine, Recovery, State, WatchEnd, is_before};
 use kubist_apimachinery::ResourceVersion;
 use kubist_cache::{FetchError, VersionMatch, WatchRequest};
-
-use super::config::{RESUMES_MAX, UNFINISHED_MAX};
-use super::list::is_before;
-use super::{Machine, Recovery, State, WatchEnd};
+use std::time::Duration;
 
 /// A watch, from the wish to open it to its end.
 #[derive(Debug)]

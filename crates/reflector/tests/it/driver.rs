@@ -1,9 +1,5 @@
 //! The driver against a scripted source, on a paused clock.
 
-use std::collections::VecDeque;
-use std::fmt::Write as _;
-use std::sync::{Arc, Mutex};
-
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::wire::WireErrorKind;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
@@ -13,6 +9,9 @@ use kubist_cache::{
     WatchStream,
 };
 use kubist_reflector::{Config, InitialSync, Reflector, Report};
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex};
 
 type Answer<T> = Result<Vec<Result<T, FetchError>>, FetchError>;
 

@@ -1,14 +1,13 @@
 //! Runs `testdata/*.txt`: what happens, and after each line what the machine does (`> …`).
 //! `UPDATE_EXPECT=1` writes the expected lines anew.
 
-use std::fmt::Write as _;
-use std::path::Path;
-use std::time::Duration;
-
 use kubist_cache::{FetchError, ListEnd};
 use kubist_reflector::{
     Action, Config, Event, InitialSync, Machine, PageEnd, Recovery, WatchEnd, WatchOutcome,
 };
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Duration;
 
 #[test]
 fn the_recovery_scripts_hold() {

@@ -1,12 +1,10 @@
 //! Who takes part: informers with their handlers, and the controller.
 
-use std::time::Duration;
-
-use kubist_cache::Selection;
-use kubist_informers::{Config, Delivery, InitialSync, Overflow, QueueKind, Resync};
-
 use super::{Defect, NAMESPACES, TIER, TIERS};
 use crate::dice::Dice;
+use kubist_cache::Selection;
+use kubist_informers::{Config, Delivery, InitialSync, Overflow, QueueKind, Resync};
+use std::time::Duration;
 
 /// In what form an informer holds its objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,9 @@
 //! What happens when: writes, and what befalls the server, the network and the clients.
 
-use std::time::Duration;
-
 use super::cast::{HandlerPlan, handler};
 use super::{NAMES, NAMESPACES, TIERS};
 use crate::dice::Dice;
+use std::time::Duration;
 
 /// One thing that happens.
 #[derive(Clone, Debug)]

@@ -5,16 +5,12 @@
 
 mod spec;
 
-use std::time::Duration;
-
-use proptest::prelude::*;
-
 use self::spec::Spec;
-use super::{
-    slots::{Phase, SlotId},
-    *,
-};
+use super::slots::{Phase, SlotId};
+use super::*;
 use crate::rate_limiter::{Exponential, MaxWait};
+use proptest::prelude::*;
+use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 const PASSES_MAX: u32 = 2;

@@ -4,13 +4,11 @@
 //! ends at rest without a delay is released by its caller, with [`Core::release_if_idle`]. When a
 //! step is due is not decided here.
 
+use super::Core;
+use super::slots::{Delayed, Phase, SlotId};
+use crate::config::DuringBackoff;
+use crate::lanes::Lane;
 use std::time::Duration;
-
-use super::{
-    Core,
-    slots::{Delayed, Phase, SlotId},
-};
-use crate::{config::DuringBackoff, lanes::Lane};
 
 /// How many delayed items one operation makes ready at most, which bounds how long the lock is
 /// held when many are due together. The others follow with the next operations.

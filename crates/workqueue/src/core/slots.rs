@@ -3,28 +3,13 @@
 //! Promises: an item has at most one slot; a slot that is released is used again before a new one
 //! is made; a released slot holds nothing of its item. It does not decide when an item leaves.
 
-use std::time::Duration;
-
-use hashbrown::{HashTable, hash_table};
-
 use crate::lanes::{Lane, Ticket};
+use crate::slot_id::SlotId;
+use hashbrown::{HashTable, hash_table};
+use std::time::Duration;
 
 /// How many slots are kept when the queue becomes empty; a burst's memory is given back.
 const SLOTS_KEPT: usize = 4096;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct SlotId(u32);
-
-impl SlotId {
-    #[cfg(test)]
-    pub(crate) fn new(index: u32) -> Self {
-        Self(index)
-    }
-
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// One item and all that the queue knows of it.
 #[derive(Debug)]
@@ -164,7 +149,7 @@ impl<T: Eq> Slots<T> {
         let slot = free.pop().unwrap_or_else(|| {
             let next = u32::try_from(entries.len()).expect("fewer than 4 billion distinct items");
             entries.push(None);
-            SlotId(next)
+            SlotId::new(next)
         });
         vacant.insert(slot);
         entries[slot.index()] = Some(Entry {

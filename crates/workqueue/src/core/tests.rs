@@ -6,16 +6,14 @@ mod metrics;
 mod order;
 mod shutdown;
 
-use std::{hash::BuildHasher, sync::Arc};
-
+use super::schedule::PROMOTED_MAX;
+use super::*;
+use crate::config::Group;
+use crate::metrics::{Metric, MetricsSink};
+use crate::rate_limiter::FastSlow;
 use hashbrown::DefaultHashBuilder;
-
-use super::{schedule::PROMOTED_MAX, *};
-use crate::{
-    config::Group,
-    metrics::{Metric, MetricsSink},
-    rate_limiter::FastSlow,
-};
+use std::hash::BuildHasher;
+use std::sync::Arc;
 
 const MS: Duration = Duration::from_millis(1);
 const ZERO: Duration = Duration::ZERO;

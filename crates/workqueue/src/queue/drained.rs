@@ -3,13 +3,10 @@
 //! Promises: everybody who waits is woken when the queue has become drained; a future that is
 //! dropped leaves nothing behind. When a queue counts as drained is the core's business.
 
-use std::{
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll, Waker},
-};
-
 use super::Shared;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
 /// Those who wait for the drain.
 #[derive(Debug, Default)]

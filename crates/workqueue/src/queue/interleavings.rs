@@ -8,28 +8,18 @@
 //! who of them keeps the time, and those who wait for a drain; not tokio's tasks and timers, which
 //! shuttle's and a clock of our own stand in for.
 
-use std::{
-    future::poll_fn,
-    pin::pin,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    task::Poll,
-    time::Duration,
-};
-
-use shuttle::{
-    check_pct, check_random,
-    future::block_on,
-    thread::{self, JoinHandle},
-};
-
 use super::WorkQueue;
-use crate::{
-    Lane,
-    sync::under_shuttle::{let_time_pass, stop_time},
-};
+use crate::Lane;
+use crate::sync::under_shuttle::{let_time_pass, stop_time};
+use shuttle::future::block_on;
+use shuttle::thread::{self, JoinHandle};
+use shuttle::{check_pct, check_random};
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::Duration;
 
 /// How many schedules each test tries of either kind.
 const SCHEDULES: usize = 1_500;

@@ -4,21 +4,15 @@
 //! call that it got and did not use goes to another sleeper. It holds a timer only while it is
 //! the queue's time keeper.
 
-use std::{
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll, ready},
-    time::Duration,
-};
-
-use tokio::task::coop;
-
 use super::Shared;
-use crate::{
-    core::Take,
-    sync::{Instant, Sleep, sleep_until},
-    work::Work,
-};
+use super::work::Work;
+use crate::core::Take;
+use crate::sync::{Instant, Sleep, sleep_until};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::task::coop;
 
 /// From how many items in a row on the queue counts as busy: a worker that finds nothing then looks
 /// for a moment longer, because going to sleep and being woken costs as much as many items.

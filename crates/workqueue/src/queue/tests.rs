@@ -1,20 +1,17 @@
 //! The shell: wake-ups, timers, cancellation, shutdown. On a paused clock.
 
-use std::{
-    future::poll_fn, panic::AssertUnwindSafe, pin::pin, sync::Arc, task::Poll, time::Duration,
-};
-
-use parking_lot::Mutex;
-use tokio::{
-    task::JoinSet,
-    time::{Instant, sleep, timeout},
-};
-
 use super::*;
-use crate::{
-    metrics::{Metric, MetricsSink},
-    rate_limiter::{Bucket, Exponential},
-};
+use crate::metrics::{Metric, MetricsSink};
+use crate::rate_limiter::{Bucket, Exponential};
+use parking_lot::Mutex;
+use std::future::poll_fn;
+use std::panic::AssertUnwindSafe;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep, timeout};
 
 mod failures;
 mod metrics;

@@ -3,9 +3,8 @@
 //! Promises: every call of the limiter takes one token, a future one if none is left, and nothing
 //! is given back (as client-go's). It is integer arithmetic on nanoseconds: no drift.
 
-use std::time::Duration;
-
 use super::RateLimiter;
+use std::time::Duration;
 
 /// One token every `interval`, and up to `burst` of them saved.
 ///

@@ -1,8 +1,7 @@
 //! A wait that doubles with every failure of the item.
 
-use std::time::Duration;
-
 use super::RateLimiter;
+use std::time::Duration;
 
 /// `base`, then twice that, and so on up to `max`. It knows nothing of other items.
 ///

@@ -1,8 +1,7 @@
 //! A few quick tries, then slow ones.
 
-use std::time::Duration;
-
 use super::RateLimiter;
+use std::time::Duration;
 
 /// `fast` for the first `fast_tries_max` failures of an item, `slow` after that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

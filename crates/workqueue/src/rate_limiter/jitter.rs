@@ -3,9 +3,8 @@
 //! Promise: the wait is never shorter than what the inner limiter says. The numbers follow from
 //! the seed, so a run can be repeated.
 
-use std::time::Duration;
-
 use super::RateLimiter;
+use std::time::Duration;
 
 /// What `inner` says, lengthened by a random part of up to `fraction` of itself.
 #[derive(Debug, Clone)]

@@ -1,8 +1,8 @@
 //! Several limiters as one.
 
-use std::{fmt, time::Duration};
-
 use super::RateLimiter;
+use std::fmt;
+use std::time::Duration;
 
 /// The longest wait that any of several limiters asks for.
 ///

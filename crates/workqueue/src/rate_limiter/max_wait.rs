@@ -1,8 +1,7 @@
 //! A ceiling over another limiter.
 
-use std::time::Duration;
-
 use super::RateLimiter;
+use std::time::Duration;
 
 /// What `inner` says, but never more than `max`.
 #[derive(Debug, Clone)]

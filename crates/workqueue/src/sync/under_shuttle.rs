@@ -7,17 +7,15 @@
     expect(dead_code, unused_imports, reason = "only tests move the clock")
 )]
 
-use std::{
-    mem,
-    ops::Add,
-    pin::Pin,
-    sync::PoisonError,
-    task::{Context, Poll, Waker},
-    time::Duration,
-};
-
 use shuttle::sync::Condvar;
-pub(crate) use shuttle::sync::{MutexGuard, atomic::AtomicBool};
+pub(crate) use shuttle::sync::MutexGuard;
+pub(crate) use shuttle::sync::atomic::AtomicBool;
+use std::mem;
+use std::ops::Add;
+use std::pin::Pin;
+use std::sync::PoisonError;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 /// As that of `parking_lot`: a panic of one holder is no concern of the next.
 #[derive(Debug)]

@@ -2,15 +2,11 @@
 //!
 //! Goal: under real concurrency no item is lost, none is with two workers, and everything ends.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
-
-use kubist_workqueue::{Config, Lane, Work, WorkQueue, rate_limiter::Exponential};
+use kubist_workqueue::rate_limiter::Exponential;
+use kubist_workqueue::{Config, Lane, Work, WorkQueue};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::task::JoinSet;
 
 const ITEMS: usize = 200;

@@ -1,24 +1,14 @@
 //! Which ReplicaSet is of which template: hashes, names, revisions and the annotations for them.
 
-use std::collections::BTreeMap;
-
+use super::annotations::{DESIRED_REPLICAS, HISTORY, MAX_REPLICAS, REVISION, number, put};
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_api::core::v1::PodTemplateSpec;
 use kubist_apimachinery::Str;
 use kubist_apimachinery::wire::Wire as _;
-
-use super::sizes;
+use std::collections::BTreeMap;
 
 /// The label that keeps the Pods of a Deployment's ReplicaSets apart.
 pub(super) const HASH_LABEL: &str = "pod-template-hash";
-/// The number of a template, counted up by each change.
-pub(super) const REVISION: &str = "deployment.kubernetes.io/revision";
-/// Former numbers of a template that came back.
-const HISTORY: &str = "deployment.kubernetes.io/revision-history";
-/// The Deployment's replicas when the ReplicaSet was last scaled.
-pub(super) const DESIRED_REPLICAS: &str = "deployment.kubernetes.io/desired-replicas";
-/// The same with surge.
-pub(super) const MAX_REPLICAS: &str = "deployment.kubernetes.io/max-replicas";
 /// Annotations of a Deployment that say nothing about its ReplicaSets.
 const NOT_COPIED: [&str; 6] = [
     "kubectl.kubernetes.io/last-applied-configuration",
@@ -62,27 +52,6 @@ pub(super) fn revision(annotations: &BTreeMap<Str, Str>) -> i64 {
     number(annotations, REVISION).unwrap_or(0)
 }
 
-pub(super) fn max_replicas_annotation(set: &ReplicaSet) -> Option<i32> {
-    number(&set.metadata.annotations, MAX_REPLICAS)
-}
-
-/// Whether the Deployment was scaled since this ReplicaSet was.
-pub(super) fn was_scaled(deployment: &Deployment, set: &ReplicaSet) -> bool {
-    number(&set.metadata.annotations, DESIRED_REPLICAS)
-        .is_some_and(|desired: i32| desired != sizes::wanted(deployment))
-}
-
-fn number<T: std::str::FromStr>(annotations: &BTreeMap<Str, Str>, key: &str) -> Option<T> {
-    annotations.get(key)?.parse().ok()
-}
-
-/// Notes on a ReplicaSet what the Deployment wants; says whether that is news.
-pub(super) fn annotate_sizes(deployment: &Deployment, set: &mut ReplicaSet) -> bool {
-    let desired = sizes::wanted(deployment).to_string().into();
-    let most = sizes::most(deployment).to_string().into();
-    put(set, DESIRED_REPLICAS, desired) | put(set, MAX_REPLICAS, most)
-}
-
 /// Gives the newest ReplicaSet its revision (never a lower one), and the Deployment's annotations;
 /// says whether anything changed.
 pub(super) fn annotate_revision(
@@ -104,15 +73,6 @@ pub(super) fn annotate_revision(
             let history = history.map_or_else(|| before.to_string(), |it| format!("{it},{before}"));
             changed |= put(set, HISTORY, history.into());
         }
-    }
-    changed
-}
-
-fn put(set: &mut ReplicaSet, key: &str, value: Str) -> bool {
-    let annotations = &mut set.metadata.annotations;
-    let changed = annotations.get(key) != Some(&value);
-    if changed {
-        annotations.insert(key.into(), value);
     }
     changed
 }

@@ -3,18 +3,16 @@
 //! It decides with [`sizes`] and [`status`], and writes. A write that is refused because the object
 //! changed halts the run: the newer state brings the Deployment back.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use super::{DeploymentReconciler, annotations, new_set, revision, sizes, status};
+use crate::clock::now;
+use crate::{replica_set, unless_outdated};
 use kubist_api::apps::v1::{Deployment, DeploymentStatus, ReplicaSet};
 use kubist_apimachinery::{DeleteOptions, Object as _, PropagationPolicy, Str};
 use kubist_client::{Api, ApiError, Patch};
 use kubist_controller::{Action, Error};
 use serde_json::json;
-
-use super::{DeploymentReconciler, new_set, revision, sizes, status};
-use crate::clock::now;
-use crate::{replica_set, unless_outdated};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// How soon to look again whether the last Pods of a Deployment that is recreated are gone; the
 /// end of a Pod that is being deleted already changes no ReplicaSet.
@@ -100,7 +98,7 @@ impl Rollout {
 
     fn was_scaled(&self) -> bool {
         let mut active = self.sets().filter(|it| sizes::size(it) > 0);
-        active.any(|it| revision::was_scaled(&self.deployment, it))
+        active.any(|it| sizes::was_scaled(&self.deployment, it))
     }
 
     /// Replaces Pods step by step: the new set grows, then the old ones shrink.
@@ -171,7 +169,7 @@ impl Rollout {
                 self.write_if_new(known, set).await?
             }
         };
-        if let Some(revision) = new.metadata.annotations.get(revision::REVISION) {
+        if let Some(revision) = new.metadata.annotations.get(annotations::REVISION) {
             self.note_revision(revision).await?;
         }
         Ok(new)
@@ -213,12 +211,12 @@ impl Rollout {
     /// The Deployment shows the revision of its newest set.
     async fn note_revision(&mut self, revision: &Str) -> Result<(), Halt> {
         let metadata = &self.deployment.metadata;
-        if metadata.annotations.get(revision::REVISION) == Some(revision) {
+        if metadata.annotations.get(annotations::REVISION) == Some(revision) {
             return Ok(());
         }
         let patch = Patch::Merge(json!({"metadata": {
             "resourceVersion": &*metadata.resource_version,
-            "annotations": {revision::REVISION: &**revision},
+            "annotations": {annotations::REVISION: &**revision},
         }}));
         let patched = self.deployments.patch(&metadata.name, &patch).await;
         self.deployment = Arc::new(written(patched)?);
@@ -241,7 +239,7 @@ impl Rollout {
         let mut set = Arc::clone(&known);
         let resized = Arc::make_mut(&mut set);
         resized.spec.replicas = Some(size);
-        revision::annotate_sizes(&self.deployment, resized);
+        sizes::annotate(&self.deployment, resized);
         self.write_if_new(known, set).await
     }
 

@@ -3,10 +3,9 @@
 //! Rolling updates keep two promises: never more than `replicas + maxSurge` Pods, never fewer than
 //! `replicas - maxUnavailable` available. Follows upstream's deployment controller.
 
+use super::annotations::{DESIRED_REPLICAS, MAX_REPLICAS, number, put};
 use kubist_api::apps::v1::{Deployment, ReplicaSet};
 use kubist_apimachinery::{IntOrString, Rounding};
-
-use super::revision::max_replicas_annotation;
 
 /// `spec.replicas`, where absent means 1.
 pub(super) fn wanted(deployment: &Deployment) -> i32 {
@@ -145,7 +144,7 @@ fn share(deployment: &Deployment, set: &ReplicaSet, allowed: i32) -> i32 {
     if allowed == 0 {
         return -size(set);
     }
-    let before = max_replicas_annotation(set)
+    let before = number(&set.metadata.annotations, MAX_REPLICAS)
         .unwrap_or(deployment.status.replicas)
         .max(1);
     let (part, before) = (i64::from(size(set)) * i64::from(allowed), i64::from(before));
@@ -153,11 +152,23 @@ fn share(deployment: &Deployment, set: &ReplicaSet, allowed: i32) -> i32 {
     i32::try_from(rounded).unwrap_or(i32::MAX) - size(set)
 }
 
+/// Whether the Deployment was scaled since this ReplicaSet was.
+pub(super) fn was_scaled(deployment: &Deployment, set: &ReplicaSet) -> bool {
+    number(&set.metadata.annotations, DESIRED_REPLICAS)
+        .is_some_and(|desired: i32| desired != wanted(deployment))
+}
+
+/// Records the desired sizes of the Deployment on a ReplicaSet and reports whether they changed.
+pub(super) fn annotate(deployment: &Deployment, set: &mut ReplicaSet) -> bool {
+    let desired = wanted(deployment).to_string().into();
+    let most = most(deployment).to_string().into();
+    put(set, DESIRED_REPLICAS, desired) | put(set, MAX_REPLICAS, most)
+}
+
 #[cfg(test)]
 mod tests {
-    use kubist_api::apps::v1::RollingUpdateDeployment;
-
     use super::*;
+    use kubist_api::apps::v1::RollingUpdateDeployment;
 
     fn deployment(replicas: i32, surge: &str, unavailable: &str) -> Deployment {
         let mut deployment = Deployment::default();

@@ -1,13 +1,11 @@
 //! What a Deployment says about itself: counts and conditions, as `kubectl rollout status`,
 //! `kubectl wait` and `kubectl describe` read them. No I/O; the time is an argument.
 
-use std::time::Duration;
-
-use kubist_api::apps::v1::{Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet};
-use kubist_apimachinery::Time;
-
 use super::sizes;
 use crate::clock::until;
+use kubist_api::apps::v1::{Deployment, DeploymentCondition, DeploymentStatus, ReplicaSet};
+use kubist_apimachinery::Time;
+use std::time::Duration;
 
 /// The deadline that stands for none.
 const NO_DEADLINE: i32 = i32::MAX;

@@ -1,9 +1,8 @@
 //! The nodes that there are.
 
-use std::collections::BTreeMap;
-
 use kubist_api::core::v1::{Node, NodeAddress, NodeCondition, NodeSystemInfo};
 use kubist_apimachinery::{Quantity, Str, Time};
+use std::collections::BTreeMap;
 
 /// The name of a node, counted from 1.
 pub(super) fn name(number: u32) -> String {

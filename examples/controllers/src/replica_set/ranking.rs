@@ -1,11 +1,10 @@
 //! Which Pods go first when there are too many.
 
+use kubist_api::core::v1::Pod;
+use kubist_apimachinery::{Str, Time};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-use kubist_api::core::v1::Pod;
-use kubist_apimachinery::{Str, Time};
 
 /// An annotation by which users say what the loss of a Pod costs.
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
@@ -64,9 +63,8 @@ fn cost(pod: &Pod) -> i32 {
 
 #[cfg(test)]
 mod tests {
-    use kubist_api::core::v1::PodCondition;
-
     use super::*;
+    use kubist_api::core::v1::PodCondition;
 
     fn pod(name: &str, node: &str, ready_since: Option<i64>) -> Pod {
         let mut pod = Pod::default();

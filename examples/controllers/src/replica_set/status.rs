@@ -1,15 +1,13 @@
 //! What a ReplicaSet says about itself. No I/O; the time is an argument.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use super::ranking::ready_since;
+use crate::clock::until;
 use kubist_api::apps::v1::{ReplicaSet, ReplicaSetCondition, ReplicaSetStatus};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::Time;
 use kubist_client::ApiError;
-
-use super::ranking::ready_since;
-use crate::clock::until;
+use std::sync::Arc;
+use std::time::Duration;
 
 const FAILURE: &str = "ReplicaFailure";
 
@@ -83,11 +81,10 @@ fn count(number: usize) -> i32 {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use kubist_api::core::v1::PodCondition;
     use kubist_apimachinery::Status;
     use kubist_apimachinery::StatusReason;
-
-    use super::*;
 
     fn ready(since: Option<i64>) -> Arc<Pod> {
         let mut pod = Pod::default();

@@ -1,15 +1,13 @@
 //! `ReplicaSets` whose Pods the cache does not show yet.
 
-use std::time::Duration;
-
+use crate::server::Server;
 use kubist_controller::Manager;
 use kubist_example_controllers::replica_set;
 use kubist_informers::SharedInformerFactory;
 use serde_json::{Value, json};
+use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-
-use crate::server::Server;
 
 fn web(replicas: u32) -> Value {
     json!({"kind": "ReplicaSet", "apiVersion": "apps/v1",

@@ -1,8 +1,5 @@
 //! A server of `ReplicaSets` and Pods whose watches say what a test lets them say.
 
-use std::convert::Infallible;
-use std::sync::Arc;
-
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use http::{Method, Request, Response};
@@ -13,6 +10,8 @@ use kubist_client::Client;
 use kubist_transport::{Body, Config, Transport};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::sync::Arc;
 use tokio::sync::mpsc;
 
 type AnyBody = UnsyncBoxBody<Bytes, Infallible>;

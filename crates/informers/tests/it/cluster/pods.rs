@@ -1,9 +1,6 @@
 //! `Pods`: the cluster's Pods as a client lists and watches them, in any held form.
 
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-
+use super::{Cluster, Event, State, Watcher, not_served};
 use bytes::Bytes;
 use futures_core::future::BoxFuture;
 use kubist_api::core::v1::Pod;
@@ -14,9 +11,10 @@ use kubist_cache::{
     ListRequest, ListStream, ListerWatcher, Selection, Source, WatchItem, WatchRequest,
     WatchStream,
 };
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use tokio::sync::mpsc;
-
-use super::{Cluster, Event, State, Watcher, not_served};
 
 /// Makes the held form of a Pod's bytes.
 type Make<F> = Arc<dyn Fn(&Bytes) -> Result<F, WireError> + Send + Sync>;

@@ -1,14 +1,12 @@
 //! Cancelled at any point: whatever was dropped, whoever comes next ends with the server's state.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use super::scene::poll_once;
+use super::server::{Exchange, Server};
 use kubist_apimachinery::ObjectMeta;
 use kubist_cache::{Indexer, Queue as _, RealFifo};
 use kubist_reflector::{Config, InitialSync, Reflector};
-
-use super::scene::poll_once;
-use super::server::{Exchange, Server};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// A life with pages, an expired token, a cut watch and a relist; and from any point of it again.
 fn server(initial_sync: InitialSync) -> Arc<Server> {

@@ -1,13 +1,11 @@
 //! Runs a script, in every way.
 
-use std::sync::Arc;
-use std::time::Duration;
-
+use super::server::{Exchange, Server};
 use kubist_apimachinery::ObjectMeta;
 use kubist_cache::{FetchError, Indexer, Queue as _, RealFifo};
 use kubist_reflector::{Config, InitialSync, Reflector, Report};
-
-use super::server::{Exchange, Server};
+use std::sync::Arc;
+use std::time::Duration;
 
 /// How long nothing may happen before a script that has nothing more to say is over.
 const QUIET: Duration = Duration::from_secs(20);

@@ -1,11 +1,5 @@
 //! The scripted server.
 
-use std::collections::VecDeque;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::task::{Context, Poll};
-use std::time::Duration;
-
 use futures_core::future::BoxFuture;
 use kubist_apimachinery::wire::WireErrorKind;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
@@ -13,6 +7,11 @@ use kubist_cache::{
     EventType, FetchError, InvalidEvent, InvalidItem, ListBatch, ListEnd, ListItem, ListRequest,
     ListStream, ListerWatcher, VersionMatch, WatchItem, WatchRequest, WatchStream,
 };
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 
 /// One line of a script: a request that must come, and what is answered.

@@ -2,10 +2,10 @@
 //!
 //! It knows no slots, tickets or heaps, and is not fast.
 
-use std::{collections::BTreeMap, time::Duration};
-
 use super::{End, Item, MS, PASSES_MAX, Step};
 use crate::lanes::Lane;
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Due {

@@ -4,12 +4,13 @@
 //! learns how the run ended, also when that was a panic or a cancelled future. A guard that is
 //! leaked (`mem::forget`) keeps its item from ever running again.
 
-use std::{fmt, ops::Deref, sync::Arc, time::Duration};
-
-use crate::{
-    core::{Outcome, SlotId},
-    queue::Shared,
-};
+use super::Shared;
+use crate::core::Outcome;
+use crate::slot_id::SlotId;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// An item to be worked on.
 ///
