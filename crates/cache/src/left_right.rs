@@ -1,9 +1,9 @@
-//! `LeftRight`: the state that readers see and the one that the writer works on.
+//! `LeftRight`: the published state and the writer's working copy, after the left-right algorithm.
 //!
-//! Two states take turns. When one is published, the other lacks a few steps; unless a reader still
-//! holds it, they are repeated there, in place, and nothing is copied. If a reader does, the writer
-//! does not wait: it works on a clone of what is published, which shares all nodes with it and
-//! copies those on the way of each change. It does not decide what to write.
+//! Two states alternate. After one is published, the other lacks the latest steps. If no reader
+//! holds it any more, the steps are repeated on it in place, and nothing is copied. Otherwise the
+//! writer does not wait: it works on a clone of the published state, which shares all nodes and
+//! copies only those that change.
 
 use crate::objects::Objects;
 use crate::published::Published;
@@ -13,23 +13,23 @@ use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Steps that are repeated, at most; beyond, sharing costs less.
+/// The maximum number of repeated steps; beyond it, cloning is cheaper.
 const STEPS_MAX: usize = 2048;
-/// How often the writer looks whether a reader is still at the other state. A look-up by name is
-/// over by then; a reader that is not may hold it for long.
+/// How many times the writer checks whether a reader still holds the other state. A look-up by name
+/// is over by then; a reader that is not may hold it for long.
 const LOOKS_MAX: usize = 64;
 
 pub(crate) struct LeftRight<K> {
     published: Arc<Published<K>>,
     front: Arc<State<K>>,
     back: Arc<State<K>>,
-    /// What one of them has and the other lacks.
+    /// The steps that one state has and the other lacks.
     steps: Vec<Step<K>>,
-    /// Whether `steps` is all of it.
+    /// Whether `steps` contains all differences.
     is_complete: bool,
     /// Whether `back` is ahead; otherwise `front` is.
     is_dirty: bool,
-    /// States that are of no use any more.
+    /// Unused states that are still to be freed.
     retired: Retired<K>,
 }
 
@@ -38,7 +38,7 @@ impl<K> LeftRight<K> {
         &self.published
     }
 
-    /// With all that was written.
+    /// Returns the working copy with all writes.
     pub(crate) fn state(&self) -> &Arc<State<K>> {
         if self.is_dirty {
             &self.back
@@ -74,7 +74,7 @@ impl<K: Object> LeftRight<K> {
         old
     }
 
-    /// For changes that are not steps.
+    /// Returns the working copy for a change that is not a step.
     pub(crate) fn edit(&mut self) -> &mut State<K> {
         self.work();
         self.is_complete = false;
@@ -90,25 +90,26 @@ impl<K: Object> LeftRight<K> {
         self.work().unreadable = names;
     }
 
-    /// What of it readers no longer see is [released](Self::release) afterwards.
+    /// Publishes the working copy. The state that readers no longer see is
+    /// [released](Self::release) later.
     pub(crate) fn publish(&mut self) {
         if std::mem::take(&mut self.is_dirty) {
             std::mem::swap(&mut self.front, &mut self.back);
             self.published.store(Arc::clone(&self.front));
             if !self.is_complete {
-                // It will not be used again; nor are the objects needed that only it has.
+                // It will not be used again, nor will the objects that only it holds.
                 let old = std::mem::replace(&mut self.back, Arc::clone(&self.front));
                 self.retired.add_state(old);
             }
         }
     }
 
-    /// Takes objects that only the writer had.
+    /// Keeps objects that only the writer held until they are released.
     pub(crate) fn retire(&mut self, objects: Objects<K>) {
         self.retired.add_objects(objects);
     }
 
-    /// Frees about so many entries of what nobody sees any more; true once nothing is left.
+    /// Frees about this many unused entries; returns true once nothing is left.
     pub(crate) fn release(&mut self, entries: usize) -> bool {
         self.retired.release(entries)
     }

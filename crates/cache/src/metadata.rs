@@ -1,7 +1,7 @@
 //! `Metadata<K>`: an object of which only the metadata is held.
 //!
-//! Made from whole objects or from the partial ones that a server sends when asked for metadata.
-//! It has no spec and no status, and cannot be decoded further.
+//! It is created from whole objects, or from the partial objects that a server returns to metadata
+//! requests. It has no spec and no status, and cannot be decoded further.
 
 use crate::IngestAny;
 use crate::index::FieldLookup;
@@ -25,7 +25,7 @@ pub struct Metadata<K> {
 }
 
 impl<K> Metadata<K> {
-    /// From metadata.
+    /// Wraps metadata.
     pub fn new(metadata: ObjectMeta) -> Self {
         Self {
             metadata,
@@ -117,7 +117,7 @@ impl<K: Resource> Resource for Metadata<K> {
     type Scope = K::Scope;
 }
 
-/// Paths begin below `metadata`: `labels.app`.
+/// Paths start below `metadata`: `labels.app`.
 impl<K: 'static> FieldLookup for Metadata<K> {
     fn schema() -> &'static Schema {
         &kubist_apimachinery::OBJECT_META

@@ -1,8 +1,8 @@
-//! `Action`: what a reconciler that succeeded wants next.
+//! `Action`: what a successful reconcile requests next.
 
 use std::time::Duration;
 
-/// What happens to the name after a run that succeeded. Changes bring it back in either case.
+/// What happens to the key after a successful reconcile. Later changes requeue it in any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[must_use = "it is the answer to the controller"]
 pub struct Action {
@@ -10,21 +10,21 @@ pub struct Action {
 }
 
 impl Action {
-    /// Nothing: the next change brings the name back.
+    /// Nothing: the next change requeues the key.
     pub const fn done() -> Self {
         Self {
             requeue_after: None,
         }
     }
 
-    /// Again after `wait`, or earlier if something changes.
+    /// Requeues the key after `wait`, or earlier if something changes.
     pub const fn requeue_after(wait: Duration) -> Self {
         Self {
             requeue_after: Some(wait),
         }
     }
 
-    /// The earlier of both.
+    /// Returns the earlier of the two.
     pub fn earlier(self, other: Self) -> Self {
         let requeue_after = match (self.requeue_after, other.requeue_after) {
             (Some(one), Some(two)) => Some(one.min(two)),
@@ -33,7 +33,7 @@ impl Action {
         Self { requeue_after }
     }
 
-    /// After how long the name comes back without a change.
+    /// Returns the requeue delay, if any.
     pub const fn wait(self) -> Option<Duration> {
         self.requeue_after
     }

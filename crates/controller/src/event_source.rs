@@ -1,4 +1,4 @@
-//! `EventSource`: which changes of which objects lead to which names.
+//! `EventSource`: maps the events of an informer to keys.
 
 use crate::Predicate;
 use crate::stats::Shared;
@@ -13,19 +13,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Objects of one informer, and the names that their changes lead to.
+/// An informer, and the mapping of its events to keys. controller-runtime's `source.Kind` with its
+/// event handler and predicates.
 ///
 /// [`Controller::new`](crate::Controller::new), [`owns`](crate::Controller::owns) and
-/// [`watches`](crate::Controller::watches) make the usual ones.
+/// [`watches`](crate::Controller::watches) create the usual ones.
 ///
-/// Every state that the store has shown is mapped, at once and however short it was: an update maps
-/// the old and the new one, so that the former owner hears of it too. So whoever reads an object is
-/// run again after it changed, if the mapping leads from the object to the reader. A deletion whose
-/// last state nobody knows maps to nothing unless the trigger needs the name only.
+/// Every state that the store has shown is mapped, at once and however short-lived it was. An
+/// update maps the old and the new state, so that the former owner is enqueued too. A reconciler
+/// that read an object is therefore called again after the object changed, if the mapping leads
+/// from the object to its key. A deletion without a last known state maps to nothing, unless only
+/// the name is needed.
 ///
-/// Mappings and predicates run on the informer's task: they should take no longer than it takes to
-/// note a name. One that panics is logged and [counted](crate::Stats::mapping_panics), and costs
-/// the names of that one state; a predicate that panics lets the change pass.
+/// Mappings and predicates run on the informer's task and should only compute names. A panic in one
+/// is logged and [counted](crate::Stats::mapping_panics); the names of that state are lost. If a
+/// predicate panics, the event is accepted.
 pub struct EventSource<W> {
     informer: SharedInformer<W>,
     map: Map<W>,
@@ -38,11 +40,11 @@ type MapFn<W> = dyn Fn(&W) -> Vec<ObjectName> + Send;
 enum Map<W> {
     /// To its own name.
     Object,
-    /// To names in other objects.
+    /// To the names that a function returns.
     To(Box<MapFn<W>>),
 }
 
-/// The kind that owners must be of.
+/// The kind of an owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnerKind {
     group: Str,
@@ -63,7 +65,7 @@ impl OwnerKind {
         }
     }
 
-    /// The owner of `object` that is of this kind and its controller. Versions do not matter.
+    /// Returns the controller owner of `object` if it is of this kind, in any version.
     fn controller_of<W: Object>(&self, object: &W) -> Option<ObjectName> {
         let owner = object.owners().controller()?;
         let group = owner.api_version.rsplit_once('/').map_or("", |it| it.0);
@@ -80,12 +82,12 @@ impl OwnerKind {
 }
 
 impl<W: Object> EventSource<W> {
-    /// Each object leads to its own name.
+    /// Maps each object to its own name.
     pub fn for_object(informer: &SharedInformer<W>) -> Self {
         Self::with(informer, Map::Object)
     }
 
-    /// Each object leads to its controller, if that is of the kind `K`.
+    /// Maps each object to its controller owner, if that is of the kind `K`.
     pub fn for_owner<K: Ingest>(informer: &SharedInformer<W>) -> Self {
         Self::owner(informer, OwnerKind::of::<K>())
     }
@@ -96,7 +98,7 @@ impl<W: Object> EventSource<W> {
         })
     }
 
-    /// Each object leads to the names that a function gives.
+    /// Maps each object to names with a function.
     pub fn mapped(
         informer: &SharedInformer<W>,
         map: impl Fn(&W) -> Vec<ObjectName> + Send + 'static,
@@ -113,14 +115,15 @@ impl<W: Object> EventSource<W> {
         }
     }
 
-    /// Only changes that pass; of several predicates, all. First lists and resyncs always do.
+    /// Accepts only events that match; with several predicates, all must match. Initial lists and
+    /// resyncs are always accepted.
     #[must_use]
     pub fn with_predicate(mut self, predicate: Predicate<W>) -> Self {
         self.predicates.push(predicate);
         self
     }
 
-    /// Every object again, this often, after everything else that waits.
+    /// Enqueues every object again at this interval, with the lowest priority.
     #[must_use]
     pub fn resync(mut self, period: Duration) -> Self {
         self.handler.resync = Some(period);
@@ -134,7 +137,7 @@ impl<W: Object> EventSource<W> {
             }
             change => {
                 let passes = || self.predicates.iter().all(|it| it.passes(change));
-                // Rather one run too many than one too few.
+                // An unnecessary reconcile is better than a missing one.
                 let passes = unless_panics(shared, change, passes).unwrap_or(true);
                 passes.then_some(Lane::Normal)
             }
@@ -161,7 +164,7 @@ impl<W: Object> EventSource<W> {
     }
 }
 
-/// Calls a function of the user's, whose panic is reported and ends nothing.
+/// Calls a user function; a panic is logged and counted.
 fn unless_panics<W: Object, T>(
     shared: &Shared,
     change: &ResourceEvent<W>,
@@ -171,8 +174,8 @@ fn unless_panics<W: Object, T>(
     if result.is_err() {
         shared.counts.lock().mapping_panics += 1;
         let (controller, object) = (&shared.name, change.object_name());
-        tracing::error!(%controller, %object, "a mapping or predicate panicked: mend it, or what \
-            depends on this object may not be reconciled");
+        tracing::error!(%controller, %object, "a mapping or predicate panicked: fix it, or objects \
+            that depend on this one may not be reconciled");
     }
     result.ok()
 }
@@ -186,22 +189,22 @@ impl<W> fmt::Debug for EventSource<W> {
     }
 }
 
-/// A trigger whose objects are forgotten.
+/// An event source with its kind erased.
 pub(crate) trait AnyEventSource: Send {
-    /// Adds its handler to its informer.
+    /// Adds its handler to the informer.
     fn attach(self: Box<Self>, shared: &Arc<Shared>) -> Box<dyn Attached>;
 }
 
-/// A handler that was added, until this is dropped.
+/// An added handler; dropping it removes the handler.
 pub(crate) trait Attached: Send + Sync {
     fn informer(&self) -> &Str;
-    /// Waits until somebody runs the informer; false if nobody does.
+    /// Waits until the informer is run; false if nobody runs it.
     fn started(&self) -> BoxFuture<'_, bool>;
-    /// What keeps the informer from its first list.
+    /// Returns the problem that prevents the informer's first list.
     fn problem(&self) -> Option<Str>;
-    /// Waits until the first list was handled; false if that will never be.
+    /// Waits until the first list was handled; false if that will not happen.
     fn synced(&self) -> BoxFuture<'_, bool>;
-    /// Waits until the handler is called no more.
+    /// Waits until the handler will not be called any more.
     fn ended(&self) -> BoxFuture<'_, ()>;
 }
 

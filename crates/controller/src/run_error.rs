@@ -3,11 +3,11 @@
 use kubist_apimachinery::Str;
 use std::time::Duration;
 
-/// Why a controller ended before it was stopped.
+/// Why a controller stopped by itself.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// An informer's first list did not come in time.
+    /// An informer did not complete its first list in time.
     #[error(
         "controller {controller}: no first list of {informer} within {waited:?}{}",
         because(.problem.as_ref())
@@ -17,16 +17,16 @@ pub enum RunError {
         controller: Str,
         /// The informer.
         informer: Str,
-        /// How long it waited.
+        /// The timeout.
         waited: Duration,
-        /// What kept the informer from it, in one line with the cause and what to do, if that is
+        /// The problem that prevents the first list, in one line with the cause and advice, if
         /// known.
         problem: Option<Str>,
     },
-    /// Nobody runs an informer.
+    /// An informer is not running.
     #[error(
-        "controller {controller}: nobody runs the informer of {informer}: call \
-         SharedInformerFactory::start before the controller runs, or let a Manager run both"
+        "controller {controller}: the informer of {informer} is not running: call \
+         SharedInformerFactory::start before the controller runs, or use a Manager"
     )]
     InformerNotStarted {
         /// The controller.
@@ -34,7 +34,7 @@ pub enum RunError {
         /// The informer.
         informer: Str,
     },
-    /// An informer stopped, so that the controller would no longer hear of changes.
+    /// An informer stopped, so the controller would receive no more changes.
     #[error(
         "controller {controller}: the informer of {informer} has stopped{}",
         because(.problem.as_ref())
@@ -44,10 +44,10 @@ pub enum RunError {
         controller: Str,
         /// The informer.
         informer: Str,
-        /// What kept the informer from listing or watching last, if anything did.
+        /// The last problem of listing or watching, if any.
         problem: Option<Str>,
     },
-    /// A worker ended with a panic outside of the reconciler.
+    /// A worker panicked outside the reconciler.
     #[error("controller {controller}: a worker panicked")]
     WorkerPanicked {
         /// The controller.

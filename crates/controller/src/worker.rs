@@ -1,6 +1,6 @@
-//! The loop of one worker: takes a name, reconciles, tells the queue what came of it.
+//! The loop of one worker: takes a key, reconciles it, and reports the result to the queue.
 
-use crate::own_writes::WaitingRoom;
+use crate::own_writes::PendingKeys;
 use crate::stats::Shared;
 use crate::{Action, Error, Reconciler};
 use futures_util::FutureExt as _;
@@ -18,20 +18,20 @@ use tracing::Instrument as _;
 pub(crate) struct Worker<R> {
     pub(crate) shared: Arc<Shared>,
     pub(crate) reconciler: Arc<R>,
-    pub(crate) room: Arc<WaitingRoom>,
+    pub(crate) pending: Arc<PendingKeys>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) token: CancellationToken,
 }
 
-/// How one run ended.
+/// How one reconcile ended.
 enum Outcome {
     Answer(Result<Action, Error>),
-    /// With what the panic said.
+    /// With the panic message.
     Panicked(String),
     TimedOut,
 }
 
-/// Counts a run as abandoned unless it is told otherwise.
+/// Counts a reconcile as abandoned unless it completes.
 struct Running<'a> {
     shared: &'a Shared,
     over: bool,
@@ -46,9 +46,9 @@ impl Drop for Running<'_> {
 }
 
 impl<R: Reconciler> Worker<R> {
-    /// Works until the stop; what runs then is finished first.
+    /// Works until the stop; the current reconcile is finished first.
     pub(crate) async fn run(self) {
-        // The queue counts items, and not what one takes.
+        // The queue's own budget counts items, not their time.
         let mut budget = CoopBudget::start();
         loop {
             budget.yield_if_due().await;
@@ -62,7 +62,7 @@ impl<R: Reconciler> Worker<R> {
             let Some(work) = budget.track(next).await else {
                 return;
             };
-            if let Some(work) = self.room.admit(&self.shared, work) {
+            if let Some(work) = self.pending.admit(&self.shared, work) {
                 self.reconcile(work).await;
             }
         }
@@ -74,8 +74,8 @@ impl<R: Reconciler> Worker<R> {
             shared: &self.shared,
             over: false,
         };
-        // What the reconciler holds across a panic is its own affair; the queue's item is out of
-        // its reach.
+        // The reconciler is responsible for its state across a panic; it cannot reach the queue's
+        // item.
         let (controller, key) = (&self.shared.name, work.item());
         let span = tracing::info_span!(
             "reconcile",
@@ -157,7 +157,7 @@ impl<R: Reconciler> Worker<R> {
     }
 }
 
-/// What a panic says; `panic!` makes text of whatever it is given.
+/// Returns the panic message; `panic!` creates a text.
 fn text_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|it| (*it).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());

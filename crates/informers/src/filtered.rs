@@ -1,12 +1,12 @@
-//! `Filtered`: a handler that sees only objects that a predicate admits, with enter and leave.
+//! `Filtered`: a handler that receives only objects that match a predicate.
 //!
-//! An object that begins to pass is added, one that passes no longer is deleted, with the state in
-//! which it passed last. The store is not filtered; a [`Selection`](kubist_cache::Selection) is
-//! what keeps objects out of it.
+//! An object that starts to match is added, and one that no longer matches is deleted, with its
+//! last matching state. The store is not filtered; a [`Selection`](kubist_cache::Selection)
+//! excludes objects from the store.
 //!
-//! Source of the contract: client-go `FilteringResourceEventHandler`. Differs from it: it
-//! remembers the names of what is inside, so that each object that entered leaves exactly once,
-//! whatever was merged on the way and whatever its last state was.
+//! The contract is that of client-go's `FilteringResourceEventHandler`. Difference: it remembers
+//! the names of matching objects, so that each object that was added is deleted exactly once,
+//! whatever events were merged and whatever its last state was.
 
 use crate::EventHandler;
 use hashbrown::HashSet;
@@ -14,7 +14,7 @@ use kubist_apimachinery::{Object, ObjectName};
 use kubist_cache::{Deleted, ResourceEvent};
 use std::sync::Arc;
 
-/// Tells `handler` of what `admits` admits.
+/// Passes the events of matching objects to `handler`.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -45,7 +45,7 @@ pub struct Filtered<P, H> {
 }
 
 impl<P, H> Filtered<P, H> {
-    /// A handler behind a filter. The predicate must depend on the object alone.
+    /// Wraps a handler in a filter. The predicate must depend on the object alone.
     pub fn new(admits: P, handler: H) -> Self {
         Self {
             admits,
@@ -55,14 +55,14 @@ impl<P, H> Filtered<P, H> {
     }
 }
 
-/// Who is inside; as many names as objects that pass.
+/// The names of the matching objects.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Gate {
     inside: HashSet<ObjectName>,
 }
 
 impl Gate {
-    /// What remains of a change for one who sees only what passes.
+    /// Returns the event for a consumer that sees matching objects only.
     pub(crate) fn admitted<K: Object>(
         &mut self,
         admits: &mut (impl FnMut(&K) -> bool + ?Sized),
@@ -157,7 +157,7 @@ mod tests {
         })
     }
 
-    /// Even versions pass.
+    /// Objects with even versions match.
     fn heard(changes: Vec<ResourceEvent<ObjectMeta>>) -> Vec<String> {
         let mut admits = |it: &ObjectMeta| {
             it.resource_version
@@ -185,7 +185,7 @@ mod tests {
             ]),
             ["Added(a@2)", "Updated(a@2->4)", "Resynced(a@4)", "Known(a)"]
         );
-        // It enters late, and not as one of the first list.
+        // It starts to match later, so it is not part of the first list.
         assert_eq!(
             heard(vec![added(1, true), resynced(1), updated(1, 4)]),
             ["Added(a@4)"]

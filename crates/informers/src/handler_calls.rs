@@ -1,4 +1,4 @@
-//! How a handler's calls are made: by which task or thread, and what a panic costs.
+//! How a handler is called: by which task or thread, and how panics are handled.
 
 use crate::listener::Listener;
 use crate::{CoopBudget, EventHandler};
@@ -12,27 +12,27 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 
-/// Changes that a handler takes out at once.
+/// The maximum number of events that a handler takes at once.
 const TAKE_MAX: usize = 256;
 
-/// Told of each call that panicked, with what the panic said.
+/// Reports a call that panicked, with the panic message.
 pub(crate) type Panicked = Arc<dyn Fn(Str) + Send + Sync>;
 
-/// Who takes what is told to a listener.
+/// Which task calls the handler of a listener.
 pub(crate) enum HandlerRunner<K> {
-    /// Whoever asks for it.
+    /// The caller, who takes the events itself.
     Caller,
-    /// A task of the handler's own.
+    /// A task of the handler.
     Task(RunHandler<K>),
-    /// The informer's task, at once.
+    /// The informer's task, immediately.
     InPlace(Box<dyn EventHandler<K>>),
 }
 
-/// Serves one listener until it ends.
+/// Runs the handler of one listener until the listener ends.
 pub(crate) type RunHandler<K> =
     Box<dyn FnOnce(Arc<Listener<K>>, Panicked) -> BoxFuture<'static, ()> + Send>;
 
-/// Calls on the handler's own task, or on threads for blocking work if it is configured so.
+/// Calls the handler on its own task, or on threads for blocking work if so configured.
 pub(crate) fn plain<K: Object>(handler: impl EventHandler<K>) -> RunHandler<K> {
     Box::new(|listener, panicked| {
         let serving = Serving::begin(&listener);
@@ -47,7 +47,7 @@ pub(crate) fn plain<K: Object>(handler: impl EventHandler<K>) -> RunHandler<K> {
     })
 }
 
-/// Calls that may wait; the next begins when the last is done.
+/// Calls an asynchronous handler; the next call starts when the last is done.
 pub(crate) fn waiting<K, F, C>(mut handler: F) -> RunHandler<K>
 where
     K: Object,
@@ -59,7 +59,7 @@ where
         Box::pin(async move {
             let _serving = serving;
             let mut budget = CoopBudget::start();
-            // One at a time, so that what waits can still merge.
+            // One at a time, so that pending events can still be merged.
             while let Some(changes) = budget.track(listener.take(1)).await {
                 for change in changes {
                     let initial = is_initial(&change);
@@ -89,7 +89,7 @@ async fn call<C: Future<Output = ()>>(begin: impl FnOnce() -> C) -> Result<(), P
     .await
 }
 
-/// A handler whose calls are made by whoever has news, at once.
+/// A handler that is called on the informer's task.
 pub(crate) struct InPlace<K: Object> {
     handler: Box<dyn EventHandler<K>>,
     panicked: Panicked,
@@ -138,7 +138,7 @@ async fn on_threads<K: Object>(
     mut handler: impl EventHandler<K>,
     panicked: &Panicked,
 ) {
-    // One at a time, so that what waits can still merge.
+    // One at a time, so that pending events can still be merged.
     while let Some(changes) = listener.take(1).await {
         let (listener, panicked) = (Arc::clone(listener), Arc::clone(panicked));
         let calls = tokio::task::spawn_blocking(move || {
@@ -147,7 +147,7 @@ async fn on_threads<K: Object>(
             }
             handler
         });
-        // Panics of the handler do not get here: the runtime shuts down.
+        // Panics of the handler are caught inside, so this is a runtime shutdown.
         let Ok(back) = calls.await else { return };
         handler = back;
     }
@@ -187,7 +187,7 @@ fn note_panic<K>(listener: &Listener<K>, panicked: &Panicked, panic: &(dyn Any +
     panicked(text);
 }
 
-/// The listener is served as long as this exists, however its task ends.
+/// Marks the listener as running until dropped, however its task ends.
 struct Serving<K: Object>(Arc<Listener<K>>);
 
 impl<K: Object> Serving<K> {

@@ -1,7 +1,8 @@
-//! `Listener`: the place of one handler at an informer: its mailbox, and how far it has come.
+//! `Listener`: one handler of an informer, with its mailbox and sync state.
 //!
-//! The informer's task puts changes in, the handler's task takes them out; neither waits for the
-//! other. The lock is held for the merging of one batch, never across an await.
+//! The informer's task adds events and the handler's task takes them; neither waits for the other.
+//! The lock is held while one batch is merged, never across an await. client-go's
+//! `processorListener`.
 
 use crate::HandlerConfig;
 use crate::mailbox::Mailbox;
@@ -16,17 +17,17 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
-/// How far a handler has come.
+/// The state of a handler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HandlerState {
-    /// The first list is not, or not wholly, handled.
+    /// The first list is not handled completely.
     Syncing,
     /// Every object of the first list was handled.
     Synced,
-    /// It was removed.
+    /// The handler was removed.
     Removed,
-    /// It fell too far behind, and its delivery says that this is the end.
+    /// The handler fell too far behind, and its delivery mode ends it then.
     Overflowed,
     /// The informer stopped.
     Stopped,
@@ -36,21 +37,21 @@ pub(crate) struct Listener<K> {
     pub(crate) config: HandlerConfig,
     inner: Mutex<Inner<K>>,
     state: watch::Sender<HandlerState>,
-    /// Whether that is one of the last states, for those who ask with each change.
+    /// Whether the state is final, for a check at each event.
     ended: AtomicBool,
-    /// Whether a task serves the handler.
+    /// Whether a task runs the handler.
     served: watch::Sender<bool>,
     pub(crate) panics: AtomicU64,
     pub(crate) handled: AtomicU64,
-    /// How often it is told everything again, in milliseconds; 0: never.
+    /// The resync period in milliseconds; 0: none.
     resync: AtomicU64,
-    /// The period that was asked for, until the informer takes notice.
+    /// The requested resync period, until the informer applies it.
     asked: Mutex<Option<RequestedResync>>,
     /// Wakes the informer.
     informer: Arc<Notify>,
 }
 
-/// As [`HandlerConfig::resync`].
+/// See [`HandlerConfig::resync`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RequestedResync {
     pub(crate) period: Option<Duration>,
@@ -58,11 +59,11 @@ pub(crate) struct RequestedResync {
 
 struct Inner<K> {
     mailbox: Mailbox<K>,
-    /// The informer's first list is in the mailbox, or was.
+    /// Whether all of the informer's first list was put into the mailbox.
     filled: bool,
-    /// Whoever waits for changes; there is one at most.
+    /// The waker of the task that waits for events, if any.
     waker: Option<Waker>,
-    /// Until the listener ends the informer is in use.
+    /// Keeps the informer in use until the listener ends.
     usage: Option<Arc<Usage>>,
 }
 
@@ -99,12 +100,12 @@ impl<K: Object> Listener<K> {
         *self.state.borrow()
     }
 
-    /// Notes whether a task serves the handler from now on.
+    /// Records whether a task runs the handler.
     pub(crate) fn set_served(&self, served: bool) {
         self.served.send_replace(served);
     }
 
-    /// Waits until no task serves the handler.
+    /// Waits until no task runs the handler.
     pub(crate) async fn unserved(&self) {
         let mut served = self.served.subscribe();
         // The sender is a field of `self`, which outlives this.
@@ -121,18 +122,18 @@ impl<K: Object> Listener<K> {
         self.resync.store(millis, Ordering::Relaxed);
     }
 
-    /// Asks the informer for another period of resyncs.
+    /// Requests another resync period from the informer.
     pub(crate) fn ask_resync(&self, asked: Option<Duration>) {
         *self.asked.lock() = Some(RequestedResync { period: asked });
         self.informer.notify_one();
     }
 
-    /// The period that was asked for since the last call, if one was.
+    /// Takes the period requested since the last call, if any.
     pub(crate) fn take_requested(&self) -> Option<RequestedResync> {
         self.asked.lock().take()
     }
 
-    /// The number of changes that wait.
+    /// Returns the number of pending events.
     pub(crate) fn waiting(&self) -> usize {
         self.inner.lock().mailbox.len()
     }
@@ -141,7 +142,7 @@ impl<K: Object> Listener<K> {
         self.ended.load(Ordering::Acquire)
     }
 
-    /// Puts changes in; false once the listener has ended.
+    /// Adds events; returns false once the listener has ended.
     pub(crate) fn push<'a>(
         &self,
         changes: impl Iterator<Item = (NameHash, &'a ResourceEvent<K>)>,
@@ -165,13 +166,13 @@ impl<K: Object> Listener<K> {
         true
     }
 
-    /// The first list is in the mailbox.
+    /// Marks the first list as delivered to the mailbox.
     pub(crate) fn fill(&self) {
         self.inner.lock().filled = true;
         self.note_progress(0);
     }
 
-    /// Ends the listener, unless it has ended already. What waits is dropped.
+    /// Ends the listener unless it has ended. Pending events are dropped.
     pub(crate) fn end(&self, state: HandlerState) {
         self.state.send_if_modified(|now| {
             let goes_on = matches!(now, HandlerState::Syncing | HandlerState::Synced);
@@ -186,23 +187,24 @@ impl<K: Object> Listener<K> {
         let dropped = std::mem::replace(&mut inner.mailbox, mailbox);
         let (waker, usage) = (inner.waker.take(), inner.usage.take());
         drop(inner);
-        // Outside the lock: what drops may run anybody's code.
+        // Outside the lock: the dropped objects may run arbitrary code.
         drop((dropped, usage));
         if let Some(waker) = waker {
             waker.wake();
         }
-        // A handler in place is the informer's to drop.
+        // The informer drops a handler in place.
         self.informer.notify_one();
     }
 
-    /// What waits, at least one change; none once the listener has ended. One task may poll.
+    /// Takes pending events, at least one; `None` once the listener has ended. Only one task may
+    /// poll.
     pub(crate) fn poll_take(
         &self,
         limit: usize,
         cx: &Context<'_>,
     ) -> Poll<Option<Vec<ResourceEvent<K>>>> {
         let mut inner = self.inner.lock();
-        // Under the lock: whoever ends the listener takes the waker afterwards.
+        // Under the lock: the waker is taken after the listener has ended.
         if self.is_ended() {
             return Poll::Ready(None);
         }
@@ -212,20 +214,20 @@ impl<K: Object> Listener<K> {
         }
         inner.waker = Some(cx.waker().clone());
         drop(inner);
-        // An object that came and went may have been the last of the first list.
+        // An object that was added and deleted may have been the last of the first list.
         self.note_progress(0);
         Poll::Pending
     }
 
-    /// As [`Self::poll_take`].
+    /// Does the same as [`Self::poll_take`].
     ///
     /// # Cancel safety
-    /// Safe: nothing is taken out before it returns.
+    /// Safe: nothing is taken before it returns.
     pub(crate) async fn take(&self, limit: usize) -> Option<Vec<ResourceEvent<K>>> {
         std::future::poll_fn(|cx| self.poll_take(limit, cx)).await
     }
 
-    /// Additions of the first list were handled.
+    /// Records that initial additions were handled.
     pub(crate) fn note_progress(&self, initial_handled: usize) {
         let mut inner = self.inner.lock();
         for _ in 0..initial_handled {

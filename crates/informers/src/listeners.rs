@@ -1,7 +1,7 @@
-//! `Listeners`: the handlers of one informer, as its task sees them: who is told, and when again.
+//! `Listeners`: the handlers of one informer, as used by the informer's task, with their resyncs.
 //!
-//! What is told goes into a mailbox, or, of a handler that wants it so, is a call at once. After
-//! each few of either the task yields.
+//! An event goes into a handler's mailbox, or for a handler in place is a call at once. The task
+//! yields after every few of them.
 
 use crate::handler_calls::InPlace;
 use crate::listener::Listener;
@@ -14,7 +14,7 @@ use kubist_cache::{ResourceEvent, Snapshot};
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// Changes that are put into one mailbox before the next one has its turn.
+/// The number of events for one mailbox before the next mailbox has its turn.
 const CHANGES_AT_ONCE: usize = 64;
 
 pub(crate) struct Listeners<K: Object> {
@@ -22,21 +22,21 @@ pub(crate) struct Listeners<K: Object> {
     all: Vec<Attached<K>>,
     next_id: u64,
     resyncs: Resyncs,
-    /// That of the informer's task.
+    /// The budget of the informer's task.
     pub(crate) budget: CoopBudget,
-    /// What the resyncs count from.
+    /// The start of the resync clock.
     started: Instant,
 }
 
 struct Attached<K: Object> {
-    /// Its number, for resyncs.
+    /// The handler's number for resyncs.
     id: u64,
     listener: Arc<Listener<K>>,
     in_place: Option<InPlace<K>>,
 }
 
 impl<K: Object> Attached<K> {
-    /// Tells some changes; false once the listener has ended.
+    /// Delivers some events; returns false once the listener has ended.
     async fn offer(&mut self, changes: &[ResourceEvent<K>], budget: &mut CoopBudget) -> bool {
         let Some(handler) = &mut self.in_place else {
             let hashed = changes.iter().map(|it| (NameHash::of(it), it));
@@ -67,7 +67,7 @@ impl<K: Object> Listeners<K> {
         }
     }
 
-    /// The informer starts.
+    /// Starts the resync clock.
     pub(crate) fn start(&mut self) {
         self.resyncs.start(self.started.elapsed());
     }
@@ -76,7 +76,7 @@ impl<K: Object> Listeners<K> {
         self.all.len()
     }
 
-    /// Whoever comes late hears of what is there, as additions.
+    /// Adds a handler and delivers the existing objects to it as additions.
     pub(crate) async fn join(
         &mut self,
         listener: Arc<Listener<K>>,
@@ -86,7 +86,7 @@ impl<K: Object> Listeners<K> {
     ) {
         let id = self.next_id;
         self.next_id += 1;
-        // Before it is told anything: whoever drops this future ends every listener.
+        // Added before any event is delivered, so that dropping this future ends every listener.
         self.all.push(Attached {
             id,
             listener,
@@ -113,7 +113,7 @@ impl<K: Object> Listeners<K> {
         self.note_periods();
     }
 
-    /// Does what handles of handlers asked for.
+    /// Applies the resync periods that handles requested.
     pub(crate) fn change_periods(&mut self) {
         let now = self.started.elapsed();
         let mut changed = false;
@@ -136,12 +136,12 @@ impl<K: Object> Listeners<K> {
         }
     }
 
-    /// When [`Self::resync`] is to be called next.
+    /// Returns when [`Self::resync`] is to be called next.
     pub(crate) fn resync_due(&self) -> Option<Instant> {
         self.resyncs.due().map(|due| self.started + due)
     }
 
-    /// Tells every object again to those whose time has come.
+    /// Delivers every object again to the handlers whose resync is due.
     pub(crate) async fn resync(&mut self, present: &Snapshot<K>) {
         let due = self.resyncs.take_due(self.started.elapsed());
         let objects: Vec<_> = present.iter().collect();
@@ -156,18 +156,18 @@ impl<K: Object> Listeners<K> {
         }
     }
 
-    /// Tells all.
+    /// Delivers events to all handlers.
     pub(crate) async fn notify(&mut self, changes: &[ResourceEvent<K>]) {
         self.notify_some(changes, |_| true).await;
     }
 
-    /// Tells those that are chosen; those that have ended go.
+    /// Delivers events to the selected handlers and removes those that have ended.
     async fn notify_some(
         &mut self,
         changes: &[ResourceEvent<K>],
         is_chosen: impl Fn(u64) -> bool + Send + Sync,
     ) {
-        // What came of a long list or batch took its time too.
+        // Applying a long list or batch took time too.
         self.budget.yield_if_due().await;
         for some in changes.chunks(CHANGES_AT_ONCE) {
             let mut index = 0;
@@ -191,14 +191,14 @@ impl<K: Object> Listeners<K> {
         }
     }
 
-    /// The first list is told.
+    /// Marks the first list as delivered.
     pub(crate) fn fill(&self) {
         self.all
             .iter()
             .for_each(|attached| attached.listener.fill());
     }
 
-    /// Forgets those that have ended.
+    /// Removes handlers that have ended.
     pub(crate) fn prune(&mut self) {
         let before = self.all.len();
         self.all.retain(|attached| !attached.listener.is_ended());
@@ -208,7 +208,7 @@ impl<K: Object> Listeners<K> {
         }
     }
 
-    /// Nobody is told anything any more.
+    /// Ends all listeners.
     pub(crate) fn stop(&mut self) {
         for attached in self.all.drain(..) {
             attached.listener.end(HandlerState::Stopped);

@@ -1,8 +1,8 @@
-//! `Processor`: the one task of an informer. It owns the indexer and the queue, and is the only
-//! one that writes.
+//! `Processor`: the task of an informer. It owns the indexer and the queue, and is the only writer.
 //!
-//! Each turn waits for news, a command or a resync; then everything queued is applied, published,
-//! and only then told to handlers. So the queue never holds more than one batch of the stream.
+//! Each turn waits for an event, a command or a resync. It then applies everything queued,
+//! publishes it, and notifies the handlers, in this order. So the queue never holds more than one
+//! batch of the stream.
 
 use crate::handler_calls::{HandlerRunner, InPlace};
 use crate::informer_state::RunError;
@@ -28,15 +28,15 @@ struct Processor<K: Object> {
     intake: Intake<K>,
     listeners: Listeners<K>,
     handlers: JoinSet<()>,
-    /// Lists, events and bookmarks so far.
+    /// The number of lists, events and bookmarks so far.
     came: u64,
-    /// What whoever waits for the store was told last.
+    /// The problem that was last reported to those who wait for the store.
     reported_problem: Option<Str>,
     /// Reused by every batch.
     changes: Vec<ResourceEvent<K>>,
 }
 
-/// What a turn of the loop waited for.
+/// What ended the wait of a turn.
 enum Turn {
     Stop,
     Command,
@@ -78,9 +78,9 @@ impl<K: Object> Processor<K> {
     }
 
     async fn run(mut self, token: CancellationToken) {
-        self.shared.stand(InformerState::Syncing, false);
-        // What was added before the start has a say in when resyncs are looked for.
-        self.obey().await;
+        self.shared.set_state(InformerState::Syncing, false);
+        // Handlers that were added before the start may shorten the resync check.
+        self.run_commands().await;
         self.listeners.start();
         loop {
             let mut budget = std::mem::take(&mut self.listeners.budget);
@@ -88,12 +88,12 @@ impl<K: Object> Processor<K> {
             self.listeners.budget = budget;
             match turn {
                 Turn::Stop => break,
-                Turn::Command => self.obey().await,
+                Turn::Command => self.run_commands().await,
                 Turn::Resync => self.listeners.resync(&self.indexer.snapshot()).await,
                 Turn::Changes => {
-                    // Handlers and indexes that were added in the meantime come first: they are
-                    // then told of the news like all others.
-                    self.obey().await;
+                    // Handlers and indexes that were added meanwhile come first, so that they
+                    // receive these events like all others.
+                    self.run_commands().await;
                     self.process().await;
                 }
             }
@@ -101,8 +101,7 @@ impl<K: Object> Processor<K> {
             tokio::task::consume_budget().await;
         }
         self.stop();
-        // Whoever waits for the store to show something need not wait any longer; a handler that
-        // does could not end otherwise.
+        // Waits for the store end here; otherwise a handler that waits could not end.
         drop(std::mem::take(&mut self.indexer));
         while self.handlers.join_next().await.is_some() {}
     }
@@ -110,7 +109,7 @@ impl<K: Object> Processor<K> {
     async fn turn(&mut self, token: &CancellationToken) -> Turn {
         let due = self.listeners.resync_due();
         let shared = &self.shared;
-        // At once: a step that is given up for a command has reported what it met.
+        // Reported at once: a step may be dropped for a command.
         let mut report = |it| shared.report(&Problem::Fetch(it));
         tokio::select! {
             biased;
@@ -121,14 +120,14 @@ impl<K: Object> Processor<K> {
         }
     }
 
-    /// Does what handles asked for.
-    async fn obey(&mut self) {
+    /// Carries out the commands of handles.
+    async fn run_commands(&mut self) {
         self.listeners.prune();
         while let Some(_finished) = self.handlers.try_join_next() {}
         while let Some(command) = self.shared.next_command() {
             match command {
                 Command::Index(handle) => self.index(&handle).await,
-                Command::Listener(listener, attend) => self.listener(listener, attend).await,
+                Command::Listener(listener, runner) => self.listener(listener, runner).await,
             }
         }
         self.listeners.change_periods();
@@ -145,9 +144,9 @@ impl<K: Object> Processor<K> {
         self.indexer.publish();
     }
 
-    async fn listener(&mut self, listener: Arc<Listener<K>>, attend: HandlerRunner<K>) {
+    async fn listener(&mut self, listener: Arc<Listener<K>>, runner: HandlerRunner<K>) {
         let panicked = self.shared.panicked(&listener);
-        let (serve, in_place) = match attend {
+        let (serve, in_place) = match runner {
             HandlerRunner::Caller => (None, None),
             HandlerRunner::Task(serve) => (Some(serve), None),
             HandlerRunner::InPlace(handler) => {
@@ -170,36 +169,36 @@ impl<K: Object> Processor<K> {
             let (queue, indexer) = (&mut *self.queue, &mut self.indexer);
             match self.intake.step(queue, indexer, &mut changes) {
                 Step::Idle => break,
-                Step::Part => self.listeners.budget.yield_if_due().await,
+                Step::Partial => self.listeners.budget.yield_if_due().await,
                 Step::Batch => {
                     self.listeners.notify(&changes).await;
                     self.shared.stats.lock().changes += changes.len() as u64;
-                    // Old states that nobody holds any more are freed here.
+                    // Previous states that nobody holds are freed here.
                     while !changes.is_empty() {
                         changes.truncate(changes.len().saturating_sub(intake::AT_ONCE));
                         self.listeners.budget.yield_if_due().await;
                     }
-                    // A first list is large, and never comes again.
+                    // The first list is large and does not recur.
                     changes.shrink_to(kubist_cache::BATCH_MAX);
                 }
             }
         }
         self.changes = changes;
         self.report_errors();
-        let (before, synced) = (self.shared.standing(), self.indexer.has_synced());
+        let (before, synced) = (self.shared.status(), self.indexer.has_synced());
         let state = match synced {
             _ if self.reflector.is_not_served() => InformerState::NotServed,
             true => InformerState::Synced,
             false => InformerState::Syncing,
         };
-        self.shared.stand(state, synced);
+        self.shared.set_state(state, synced);
         self.note_health();
         if synced && !before.has_synced {
             self.listeners.fill();
         }
     }
 
-    /// Whoever waits for the store is told what keeps it from coming.
+    /// Passes the current problem to those who wait for the store.
     fn note_health(&mut self) {
         let mut last = self.shared.last_problem.lock();
         let fetches = self.reflector.stats();
@@ -240,7 +239,7 @@ impl<K: Object> Processor<K> {
     }
 }
 
-/// A dropped `run` stops too: handles must not wait for what will not come.
+/// Dropping `run` stops the informer too: handles must not wait in vain.
 impl<K: Object> Drop for Processor<K> {
     fn drop(&mut self) {
         self.stop();

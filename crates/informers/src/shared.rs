@@ -1,10 +1,10 @@
-//! `Shared`: what the handles of an informer and its running task share.
+//! `Shared`: the state that an informer's handles and its task share.
 //!
-//! Handles ask by commands, which the task carries out in order; the task answers by its standing
-//! and its figures. Nobody here waits with a lock held.
+//! Handles send commands, which the task carries out in order; the task publishes its state and
+//! figures. No lock is held while waiting.
 
 use crate::handler_calls::{HandlerRunner, Panicked};
-use crate::informer_state::{HandlerSummary, NOT_STARTED_AFTER, RunError, Standing, SyncError};
+use crate::informer_state::{HandlerSummary, NOT_STARTED_AFTER, RunError, Status, SyncError};
 use crate::listener::Listener;
 use crate::problem_log::ProblemLog;
 use crate::usage::{Usage, Users};
@@ -25,22 +25,22 @@ pub(crate) struct Shared<K> {
     pub(crate) config: InformerConfig<K>,
     pub(crate) source: Arc<dyn ListerWatcher<K>>,
     pub(crate) lister: Lister<K>,
-    /// Waits here until the informer runs.
+    /// Stored here until the informer runs.
     indexer: Mutex<Option<Indexer<K>>>,
-    /// What handles ask of the task, in order; bounded by what callers hold.
+    /// The commands of handles, in order; bounded by the handles' callers.
     commands: Mutex<VecDeque<Command<K>>>,
     pub(crate) wake: Arc<Notify>,
-    standing: watch::Sender<Standing>,
+    status: watch::Sender<Status>,
     pub(crate) stats: Mutex<InformerStats>,
     decodes: Arc<AtomicU64>,
     pub(crate) users: Users,
-    /// What kept it from listing or watching last; none once that works.
+    /// The last problem of a list or watch; cleared once that works.
     pub(crate) last_problem: Mutex<Option<Str>>,
     log: ProblemLog,
-    /// Every handler that may not have ended, in order.
+    /// All handlers that may not have ended, in order.
     roster: Mutex<Vec<Weak<Listener<K>>>>,
-    /// Looks, from the first handler on, whether anybody runs the informer. It ends with the start,
-    /// and with the last handle.
+    /// From the first handler on, checks whether the informer is run. It ends with the start, and
+    /// with the last handle.
     start_watch: Mutex<Option<JoinSet<()>>>,
 }
 
@@ -50,12 +50,12 @@ pub(crate) enum Command<K> {
 }
 
 impl<K> Shared<K> {
-    pub(crate) fn standing(&self) -> Standing {
-        *self.standing.borrow()
+    pub(crate) fn status(&self) -> Status {
+        *self.status.borrow()
     }
 
     pub(crate) fn report(&self, problem: &Problem) {
-        // One object that cannot be read keeps nothing else from coming.
+        // An object that cannot be decoded does not affect the others.
         let hinders = !matches!(problem, Problem::Fetch(Report::Invalid(_)));
         if hinders && matches!(problem, Problem::Fetch(_)) {
             *self.last_problem.lock() = Some(problem.to_string().into());
@@ -84,7 +84,7 @@ impl<K: Object> Shared<K> {
             indexer: Mutex::new(Some(indexer)),
             commands: Mutex::new(VecDeque::new()),
             wake: Arc::default(),
-            standing: watch::Sender::new(Standing {
+            status: watch::Sender::new(Status {
                 state: InformerState::Created,
                 has_synced: false,
             }),
@@ -98,7 +98,7 @@ impl<K: Object> Shared<K> {
         }
     }
 
-    /// The usage of a new informer, which cannot have been given up.
+    /// Creates the usage of a new informer, which cannot have stopped.
     pub(crate) fn new_usage(&self) -> Arc<Usage> {
         self.users
             .acquire()
@@ -113,7 +113,7 @@ impl<K: Object> Shared<K> {
         self.indexer.lock().take().ok_or(RunError::StartedBefore)
     }
 
-    /// What a panic in a call of this listener's handler leads to.
+    /// Returns the callback for panics of a listener's handler.
     pub(crate) fn panicked(self: &Arc<Self>, listener: &Listener<K>) -> Panicked {
         let (shared, handler) = (Arc::clone(self), listener.config.name.clone());
         Arc::new(move |message| {
@@ -123,36 +123,36 @@ impl<K: Object> Shared<K> {
         })
     }
 
-    pub(crate) fn add_seat(
+    pub(crate) fn add_listener(
         self: &Arc<Self>,
         config: HandlerConfig,
         usage: Arc<Usage>,
-        attend: HandlerRunner<K>,
+        runner: HandlerRunner<K>,
     ) -> Arc<Listener<K>> {
         let listener = Listener::new(config, Some(usage), Arc::clone(&self.wake));
         let mut roster = self.roster.lock();
         roster.retain(|it| it.upgrade().is_some_and(|listener| !listener.is_ended()));
         roster.push(Arc::downgrade(&listener));
         drop(roster);
-        self.command(Command::Listener(Arc::clone(&listener), attend));
+        self.command(Command::Listener(Arc::clone(&listener), runner));
         self.watch_start();
         listener
     }
 
-    /// Who waits for changes is told nothing of a start that was forgotten: so it is a problem.
+    /// Reports a problem if nobody starts the informer, because handlers would wait in vain.
     fn watch_start(self: &Arc<Self>) {
         let mut start_watch = self.start_watch.lock();
-        if start_watch.is_some() || self.standing().state != InformerState::Created {
+        if start_watch.is_some() || self.status().state != InformerState::Created {
             return;
         }
-        // Outside a runtime nothing can wait.
+        // Outside a runtime there is no timer.
         let Ok(runtime) = Handle::try_current() else {
             return;
         };
-        let (shared, mut standings) = (Arc::downgrade(self), self.standing.subscribe());
+        let (shared, mut statuses) = (Arc::downgrade(self), self.status.subscribe());
         let mut tasks = JoinSet::new();
         let watch = async move {
-            let started = standings.wait_for(|it| it.state != InformerState::Created);
+            let started = statuses.wait_for(|it| it.state != InformerState::Created);
             if timeout(NOT_STARTED_AFTER, started).await.is_err()
                 && let Some(shared) = shared.upgrade()
             {
@@ -165,7 +165,7 @@ impl<K: Object> Shared<K> {
 
     pub(crate) fn command(&self, command: Command<K>) {
         let mut commands = self.commands.lock();
-        if self.standing().state == InformerState::Stopped {
+        if self.status().state == InformerState::Stopped {
             drop(commands);
             if let Command::Listener(listener, _) = command {
                 listener.end(HandlerState::Stopped);
@@ -181,10 +181,10 @@ impl<K: Object> Shared<K> {
         self.commands.lock().pop_front()
     }
 
-    /// Where the informer stands from now on; a stopped one stays so.
-    pub(crate) fn stand(&self, state: InformerState, has_synced: bool) {
-        let new = Standing { state, has_synced };
-        self.standing.send_if_modified(|now| {
+    /// Sets the informer's state; a stopped informer stays stopped.
+    pub(crate) fn set_state(&self, state: InformerState, has_synced: bool) {
+        let new = Status { state, has_synced };
+        self.status.send_if_modified(|now| {
             let changes = *now != new && now.state != InformerState::Stopped;
             if changes {
                 *now = new;
@@ -193,11 +193,11 @@ impl<K: Object> Shared<K> {
         });
     }
 
-    /// The informer stops; what was asked of it will not be done.
+    /// Stops the informer and drops its pending commands.
     pub(crate) fn stop(&self) {
-        // Under the lock of the commands, so that no handler is added to nobody.
+        // Under the lock of the commands, so that no handler is added afterwards.
         let mut commands = self.commands.lock();
-        self.stand(InformerState::Stopped, self.standing().has_synced);
+        self.set_state(InformerState::Stopped, self.status().has_synced);
         let undone = std::mem::take(&mut *commands);
         drop(commands);
         for command in undone {
@@ -207,29 +207,29 @@ impl<K: Object> Shared<K> {
         }
     }
 
-    /// Waits until the informer stands so, or stopped.
-    pub(crate) async fn until(&self, reached: impl Fn(&Standing) -> bool) -> Standing {
-        let mut standings = self.standing.subscribe();
-        let reached = |it: &Standing| it.state == InformerState::Stopped || reached(it);
-        match standings.wait_for(reached).await {
-            Ok(standing) => *standing,
-            // Not reached: the sender is a field of `self`.
-            Err(_) => self.standing(),
+    /// Waits until a condition holds or the informer has stopped.
+    pub(crate) async fn until(&self, reached: impl Fn(&Status) -> bool) -> Status {
+        let mut statuses = self.status.subscribe();
+        let reached = |it: &Status| it.state == InformerState::Stopped || reached(it);
+        match statuses.wait_for(reached).await {
+            Ok(status) => *status,
+            // Unreachable: the sender is a field of `self`.
+            Err(_) => self.status(),
         }
     }
 
-    /// Waits until somebody runs it; false if nobody does.
+    /// Waits until the informer is run; returns false if nobody runs it.
     pub(crate) async fn started(&self) -> bool {
         let started = self.until(|it| it.state != InformerState::Created);
         timeout(NOT_STARTED_AFTER, started).await.is_ok()
     }
 
-    /// [`InformerState::Created`] if nobody runs it.
+    /// Returns [`InformerState::Created`] if nobody runs it.
     pub(crate) async fn settled(&self) -> InformerState {
         if !self.started().await {
-            return self.standing().state;
+            return self.status().state;
         }
-        let settled = |it: &Standing| it.has_synced || it.state == InformerState::NotServed;
+        let settled = |it: &Status| it.has_synced || it.state == InformerState::NotServed;
         self.until(settled).await.state
     }
 
@@ -237,8 +237,8 @@ impl<K: Object> Shared<K> {
         if !self.started().await {
             return Err(SyncError::NotStarted);
         }
-        let standing = self.until(|it| it.has_synced).await;
-        let synced = standing.has_synced && standing.state != InformerState::Stopped;
+        let status = self.until(|it| it.has_synced).await;
+        let synced = status.has_synced && status.state != InformerState::Stopped;
         synced.then_some(()).ok_or_else(|| SyncError::Stopped {
             problem: self.last_problem.lock().clone(),
         })

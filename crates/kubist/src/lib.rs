@@ -82,8 +82,6 @@
 #[cfg(feature = "server")]
 mod advertise;
 #[cfg(feature = "server")]
-pub mod controllers;
-#[cfg(feature = "server")]
 mod encryption_file;
 #[cfg(feature = "server")]
 mod engine;
@@ -109,6 +107,8 @@ pub use kubist_derive as derive;
 pub use kubist_informers as informers;
 pub use kubist_kubeconfig as kubeconfig;
 pub use kubist_reflector as reflector;
+#[cfg(feature = "server")]
+pub use kubist_server_controllers as controllers;
 #[cfg(feature = "server")]
 pub use kubist_storage_etcd as storage_etcd;
 #[cfg(feature = "server")]

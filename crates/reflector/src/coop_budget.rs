@@ -1,8 +1,8 @@
-//! `CoopBudget`: how long a task works before others have their turn.
+//! `CoopBudget`: limits how long a task runs before it yields.
 //!
-//! By the clock, because what a call of somebody else's costs is not ours to say; and by tokio's
-//! count, so that a paused clock does not make it unfair. It bounds the work between two looks, not
-//! a single call that blocks.
+//! It measures time, because the cost of user callbacks is unknown, and also uses tokio's
+//! cooperative budget, so that it is fair under a paused clock. It limits the work between two
+//! checks, not a single call that blocks.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -10,30 +10,30 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a task works before it yields.
+/// How long a task runs before it yields.
 pub const TURN_MAX: Duration = Duration::from_millis(1);
 
-/// One turn of a task. Ask it after each piece of work.
+/// The budget of one turn of a task, to be checked after each piece of work.
 #[derive(Debug)]
 pub struct CoopBudget {
     began: Instant,
 }
 
 impl CoopBudget {
-    /// A turn begins.
+    /// Starts a turn.
     pub fn start() -> Self {
         Self {
             began: Instant::now(),
         }
     }
 
-    /// Lets others have their turn if this one was longer than [`TURN_MAX`].
+    /// Yields if this turn was longer than [`TURN_MAX`].
     ///
     /// # Cancel safety
-    /// Safe: it does nothing else.
+    /// Safe: it has no other effect.
     pub async fn yield_if_due(&mut self) {
         if self.began.elapsed() >= TURN_MAX {
-            // Timers and sockets have their turn too, which a mere wake-up would not give them.
+            // This lets timers and sockets run too, which a mere wake-up would not.
             tokio::task::yield_now().await;
             *self = Self::start();
         } else {
@@ -41,7 +41,7 @@ impl CoopBudget {
         }
     }
 
-    /// Awaits; if that had to wait, others had their turn, and this one begins anew.
+    /// Awaits a future. If it was pending, other tasks have run, and a new turn starts.
     ///
     /// # Cancel safety
     /// That of `future`.
@@ -59,11 +59,12 @@ impl CoopBudget {
         output
     }
 
-    /// As [`Self::yield_if_due`], for futures that are polled by hand: pending means that the turn is over.
+    /// Does the same as [`Self::yield_if_due`] for futures that are polled by hand: pending means
+    /// that the turn is over.
     pub fn poll_yield(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.began.elapsed() >= TURN_MAX {
             *self = Self::start();
-            // The first poll asks to be woken, and is pending.
+            // The first poll wakes this task and is pending.
             return pin!(tokio::task::yield_now()).poll(cx);
         }
         ready!(pin!(tokio::task::consume_budget()).poll(cx));

@@ -1,7 +1,7 @@
-//! `Reflector`: the driver that carries out what the [`Machine`] decides.
+//! `Reflector`: the driver that carries out the decisions of the [`Machine`].
 //!
-//! It owns the requests and streams, turns items into [`Queue`] entries, and reports what went
-//! wrong. It spawns nothing: its owner calls [`Reflector::step`] again and again.
+//! It owns the requests and streams, turns items into [`Queue`] entries, and reports problems. It
+//! spawns nothing: its owner calls [`Reflector::step`] repeatedly.
 
 mod list;
 mod timer;
@@ -22,10 +22,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Further away than any deadline that matters; added to "now" it does not overflow.
+/// Beyond any deadline that matters; adding it to the current time does not overflow.
 const FAR: Duration = Duration::from_hours(24 * 365);
 
-/// Keeps a queue in step with a server.
+/// Keeps a queue up to date with a server.
 pub struct Reflector<K> {
     source: Arc<dyn ListerWatcher<K>>,
     machine: Machine,
@@ -37,7 +37,7 @@ pub struct Reflector<K> {
     stats: Stats,
 }
 
-/// The request or stream at hand.
+/// The current request or stream.
 enum Io<K> {
     None,
     OpeningList(BoxFuture<'static, Result<ListStream<K>, FetchError>>),
@@ -46,14 +46,14 @@ enum Io<K> {
     Watch(WatchStream<K>),
 }
 
-/// Where a step puts what it brings.
+/// The outputs of a step.
 struct Out<'a, K> {
     queue: &'a mut dyn Queue<K>,
     report: &'a mut (dyn FnMut(Report) + Send),
 }
 
 impl<K: Object> Reflector<K> {
-    /// A reflector that has done nothing yet. `seed` varies pauses and watch timeouts.
+    /// Creates a reflector. `seed` varies pauses and watch timeouts.
     pub fn new(source: Arc<dyn ListerWatcher<K>>, config: Config, seed: u64) -> Self {
         Self {
             source,
@@ -67,22 +67,22 @@ impl<K: Object> Reflector<K> {
         }
     }
 
-    /// Listed objects that this store has in the same version are taken from it, so that a relist
-    /// needs hardly more memory than the store.
+    /// Reuses the objects of this store that are listed in the same version, so that a relist needs
+    /// little more memory than the store.
     #[must_use]
     pub fn with_known(mut self, lister: Lister<K>) -> Self {
         self.list_buffer.set_known(lister);
         self
     }
 
-    /// Changes each object as it arrives, once.
+    /// Sets a function that changes each object once before it enters the queue.
     #[must_use]
     pub fn with_transform(mut self, transform: Transform<K>) -> Self {
         self.list_buffer.set_transform(transform);
         self
     }
 
-    /// What was done so far.
+    /// Returns the figures so far.
     pub fn stats(&self) -> Stats {
         Stats {
             listed: self.list_buffer.listed,
@@ -91,21 +91,22 @@ impl<K: Object> Reflector<K> {
         }
     }
 
-    /// The last version seen. It never goes back, except where the server's newest state is older.
+    /// Returns the last version received. It never decreases, except if the server's newest state
+    /// is older.
     pub fn version(&self) -> &ResourceVersion {
         self.machine.version()
     }
 
-    /// Whether the server's last word was that it does not serve the kind.
+    /// Reports whether the server currently does not serve the kind.
     pub fn is_not_served(&self) -> bool {
         self.machine.is_not_served()
     }
 
-    /// Waits until something was put into the queue, or went wrong; reports go to `report`.
+    /// Waits until something was put into the queue or failed; failures are passed to `report`.
     ///
     /// # Cancel safety
-    /// Safe: a dropped future loses nothing, the next call goes on where it was. What a dropped
-    /// one waited for still wakes the task that polled it, so that it can be polled anew each time.
+    /// Safe: a dropped future loses nothing, and the next call continues. Whatever a dropped future
+    /// waited for still wakes the task that polled it, so that it can be polled anew each time.
     pub async fn step(
         &mut self,
         queue: &mut dyn Queue<K>,
@@ -156,20 +157,20 @@ impl<K: Object> Reflector<K> {
                 return;
             }
             if matches!(self.io, Io::List(_)) {
-                // One that arrives faster than it is taken in has no other pause.
+                // A list that arrives faster than it is consumed never waits otherwise.
                 self.budget.yield_if_due().await;
             }
         }
     }
 
-    /// Time since the reflector was made, which is the machine's clock.
+    /// Returns the time since the reflector was created, which is the machine's clock.
     fn now(&self) -> Duration {
         self.started.elapsed()
     }
 
     async fn begin(&mut self) {
         if !self.source.supports_streaming_list() {
-            // Perhaps another reflector of this server found out in the meantime.
+            // Another reflector of this server may have found out meanwhile.
             self.machine.refuse_streaming();
         }
         let source = Arc::clone(&self.source);
@@ -187,7 +188,7 @@ impl<K: Object> Reflector<K> {
                 self.timer.before(until, nothing).await;
             }
             Action::Read { .. } => {
-                // There is nothing to read from: what was asked for must be asked for anew.
+                // There is no stream to read from, so the request must be repeated.
                 let now = self.now();
                 self.machine.list_silent(now);
                 self.machine.watch_ended(now, &WatchEnd::Clean);
@@ -195,7 +196,7 @@ impl<K: Object> Reflector<K> {
         }
     }
 
-    /// Until when the request or stream at hand may be silent.
+    /// Returns the time until which the current request or stream may be silent.
     fn deadline(&mut self) -> Instant {
         if matches!(self.io, Io::None) {
             return self.started;
@@ -229,16 +230,16 @@ impl<K: Object> Reflector<K> {
         out.queue.replace(self.list_buffer.take(version));
     }
 
-    /// The server answered with an older state than it had.
+    /// Handles a state that is older than the requested version.
     fn stale(&mut self, out: &mut Out<'_, K>) {
         self.io = Io::None;
-        self.list_buffer.forget();
+        self.list_buffer.clear();
         self.stats.stale += 1;
         let floor = self.machine.version().clone();
         (out.report)(Report::Stale { floor });
     }
 
-    /// All reflectors of a server share what one has learnt of it.
+    /// Shares with all reflectors of the server that it does not support streaming lists.
     fn share(&self, was_refused: bool) {
         if self.machine.is_streaming_refused() && !was_refused {
             self.source.streaming_list_refused();

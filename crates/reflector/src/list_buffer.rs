@@ -1,7 +1,7 @@
-//! `ListBuffer`: the objects of a list, until it is whole.
+//! `ListBuffer`: the objects of a list until it is complete.
 //!
-//! It holds each object once, in the form in which the store has it already if that is the same,
-//! so that a list needs hardly more memory than the store. What comes later counts.
+//! Each object is held once. If the store has the object in the same version, the buffer shares the
+//! store's, so that a list needs little more memory than the store. Later events take precedence.
 
 use kubist_apimachinery::{Object, ObjectName, ResourceVersion};
 use kubist_cache::{Lister, Replacement};
@@ -9,19 +9,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A change of each object as it arrives, before anybody sees it.
+/// A function that changes each object before it enters the queue.
 pub type Transform<K> = Arc<dyn Fn(&mut K) + Send + Sync>;
 
 pub(crate) struct ListBuffer<K> {
     known: Option<Lister<K>>,
     transform: Option<Transform<K>>,
     objects: Vec<Arc<K>>,
-    /// With how many objects there were before.
+    /// With the number of objects before each.
     unreadable: Vec<(ObjectName, usize)>,
-    /// Objects that were deleted while the list came, and how many objects and unreadable ones it
-    /// had then.
-    gone: Vec<(ObjectName, usize, usize)>,
-    /// Objects taken in, and those of them that the store has already.
+    /// Objects deleted while the list arrived, with the number of objects and unreadable ones at
+    /// that time.
+    deleted: Vec<(ObjectName, usize, usize)>,
+    /// The number of objects received, and of those that the store already had.
     pub(crate) listed: u64,
     pub(crate) unchanged: u64,
 }
@@ -33,7 +33,7 @@ impl<K: Object> ListBuffer<K> {
             transform: None,
             objects: Vec::new(),
             unreadable: Vec::new(),
-            gone: Vec::new(),
+            deleted: Vec::new(),
             listed: 0,
             unchanged: 0,
         }
@@ -47,8 +47,8 @@ impl<K: Object> ListBuffer<K> {
         self.transform = Some(transform);
     }
 
-    /// An object as everybody will see it.
-    pub(crate) fn made(&self, mut object: K) -> Arc<K> {
+    /// Returns the transformed object.
+    pub(crate) fn transformed(&self, mut object: K) -> Arc<K> {
         if let Some(transform) = &self.transform {
             transform(&mut object);
         }
@@ -66,26 +66,27 @@ impl<K: Object> ListBuffer<K> {
             })
         });
         self.unchanged += u64::from(known.is_some());
-        let object = known.unwrap_or_else(|| self.made(object));
+        let object = known.unwrap_or_else(|| self.transformed(object));
         self.objects.push(object);
     }
 
-    /// Something of this name is listed, and cannot be read; without letters: of some name.
+    /// Records that a listed object of this name cannot be decoded; an empty name stands for any
+    /// object.
     pub(crate) fn add_unreadable(&mut self, name: ObjectName) {
         self.unreadable.push((name, self.objects.len()));
     }
 
-    /// The object went away again.
+    /// Records that an object was deleted.
     pub(crate) fn remove(&mut self, name: ObjectName) {
         let (objects, unreadable) = (self.objects.len(), self.unreadable.len());
-        self.gone.push((name, objects, unreadable));
+        self.deleted.push((name, objects, unreadable));
     }
 
-    pub(crate) fn forget(&mut self) {
-        (self.objects, self.unreadable, self.gone) = (Vec::new(), Vec::new(), Vec::new());
+    pub(crate) fn clear(&mut self) {
+        (self.objects, self.unreadable, self.deleted) = (Vec::new(), Vec::new(), Vec::new());
     }
 
-    /// What was list_buffer, which is then forgotten.
+    /// Returns the buffered list and clears the buffer.
     pub(crate) fn take(&mut self, resource_version: ResourceVersion) -> Replacement<K> {
         let mut objects = std::mem::take(&mut self.objects);
         let mut unreadable = std::mem::take(&mut self.unreadable);
@@ -94,24 +95,24 @@ impl<K: Object> ListBuffer<K> {
             let places = objects.iter().map(|it| it.object_name()).zip(0usize..);
             read_last.extend(places);
         }
-        if !self.gone.is_empty() {
-            // The last deletion of each name; what came after it counts.
-            let gone = self.gone.drain(..).map(|(name, o, u)| (name, (o, u)));
-            let gone: BTreeMap<ObjectName, (usize, usize)> = gone.collect();
+        if !self.deleted.is_empty() {
+            // The last deletion of each name; later objects take precedence.
+            let deleted = self.deleted.drain(..).map(|(name, o, u)| (name, (o, u)));
+            let deleted: BTreeMap<ObjectName, (usize, usize)> = deleted.collect();
             let mut positions = 0..;
             objects.retain(|object| {
                 let at = positions.next();
-                let end = gone.get(&object.object_name()).map(|it| it.0);
+                let end = deleted.get(&object.object_name()).map(|it| it.0);
                 end <= at
             });
             let mut positions = 0..;
             unreadable.retain(|(name, _)| {
                 let at = positions.next();
-                let end = gone.get(name).map(|it| it.1);
+                let end = deleted.get(name).map(|it| it.1);
                 end <= at
             });
         }
-        // What could be read afterwards is known.
+        // An object that was decoded later is not unreadable.
         let is_behind =
             |(name, before): &(ObjectName, usize)| read_last.get(name).is_none_or(|at| at < before);
         let unreadable = unreadable.into_iter().filter(is_behind);

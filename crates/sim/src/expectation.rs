@@ -1,5 +1,5 @@
-//! `Expectation`: what an informer should hold and tell, worked out from what its source has
-//! delivered. A second, slow and simple, implementation of reflector, queue and store.
+//! `Expectation`: the expected contents and events of an informer, derived from what its source
+//! delivered. It is a second, simple and slow implementation of reflector, queue and store.
 
 use crate::ledger::Stamp;
 use kubist_apimachinery::ObjectName;
@@ -7,7 +7,7 @@ use kubist_cache::{InvalidEvent, InvalidItem};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// One change, as a handler of every event is told of it.
+/// One change, as a handler of every event receives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Observed {
     Added(Stamp),
@@ -25,39 +25,39 @@ impl fmt::Display for Observed {
     }
 }
 
-/// What the source has delivered, and what follows from it.
+/// What the source delivered, and the expected results.
 #[derive(Debug, Default)]
 pub(crate) struct Expectation {
     store: BTreeMap<ObjectName, Stamp>,
     history: BTreeMap<ObjectName, Vec<Observed>>,
-    /// The names of the first whole list, without those that were deleted since.
+    /// The names of the first complete list, without those deleted since.
     first_list: Option<BTreeSet<ObjectName>>,
-    /// A list that is not whole yet.
+    /// A list that is not complete yet.
     gathered: Option<BTreeMap<ObjectName, Stamp>>,
-    /// Names that the list has in states that could not be read.
+    /// Names that this list contains in undecodable states.
     gathered_unread: BTreeSet<ObjectName>,
-    /// Names whose latest state could not be read.
+    /// Names whose latest state could not be decoded.
     unread: BTreeSet<ObjectName>,
-    /// Since the last list there was an event of which nothing could be read.
+    /// Whether an event since the last list could not be decoded at all.
     lost: bool,
-    /// The list that is not whole yet had one.
+    /// Whether the incomplete list had such an event.
     gathered_lost: bool,
 }
 
 impl Expectation {
-    /// A list begins, by pages or streaming; what came of an earlier one is forgotten.
+    /// Starts a list, paged or streaming; an earlier one is discarded.
     pub(crate) fn list_begins(&mut self) {
         self.gathered = Some(BTreeMap::new());
         self.gathered_unread.clear();
         self.gathered_lost = false;
     }
 
-    /// A watch begins that goes on where the last one ended.
+    /// Starts a watch that continues the last one.
     pub(crate) fn watch_resumes(&mut self) {
         self.gathered = None;
     }
 
-    /// An object is there, in this state.
+    /// Records that an object exists in this state.
     pub(crate) fn put(&mut self, name: ObjectName, stamp: Stamp) {
         if let Some(gathered) = &mut self.gathered {
             self.gathered_unread.remove(&name);
@@ -68,7 +68,7 @@ impl Expectation {
         }
     }
 
-    /// An object is gone.
+    /// Records that an object was deleted.
     pub(crate) fn delete(&mut self, name: &ObjectName, stamp: Stamp) {
         if let Some(gathered) = &mut self.gathered {
             gathered.remove(name);
@@ -77,13 +77,13 @@ impl Expectation {
         }
         let is_behind = self.unread.remove(name) || self.lost;
         if let Some(held) = self.store.remove(name) {
-            // After states that nobody saw, what was seen last is told.
+            // After states that were not seen, the last state seen is reported.
             let observed = if is_behind { held } else { stamp };
             self.tell(name, Observed::Deleted(observed));
         }
     }
 
-    /// An event whose object cannot be read.
+    /// Records an event whose object cannot be decoded.
     pub(crate) fn unread(&mut self, event: &InvalidEvent) {
         if let Some(name) = event.deleted() {
             if let Some(gathered) = &mut self.gathered {
@@ -104,7 +104,7 @@ impl Expectation {
         }
     }
 
-    /// An item of a list that cannot be read.
+    /// Records a list item that cannot be decoded.
     pub(crate) fn unread_item(&mut self, item: &InvalidItem) {
         if let Some(name) = &item.name {
             self.note_unread(name);
@@ -120,7 +120,7 @@ impl Expectation {
         names.insert(name.clone());
     }
 
-    /// The list is whole.
+    /// Completes the list.
     pub(crate) fn list_ends(&mut self) {
         let Some(listed) = self.gathered.take() else {
             return;
@@ -143,12 +143,12 @@ impl Expectation {
         }
     }
 
-    /// What each object went through.
+    /// Returns the changes of each object.
     pub(crate) fn history(&self) -> &BTreeMap<ObjectName, Vec<Observed>> {
         &self.history
     }
 
-    /// The names of the first whole list that were there ever since, if there was one.
+    /// Returns the names of the first complete list that still exist, if there was one.
     pub(crate) fn first_list(&self) -> Option<&BTreeSet<ObjectName>> {
         self.first_list.as_ref()
     }

@@ -1,20 +1,20 @@
 //! `Faults`: which faults are injected, and until when.
 
-use crate::dice::Dice;
-use crate::plan::Trouble;
+use crate::plan::FaultRates;
+use crate::rng::SimRng;
 use crate::trace::Trace;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How often things go wrong, as long as they do.
+/// The frequencies of faults, as long as they are injected.
 #[derive(Debug)]
 pub(crate) struct Faults {
-    pub(crate) trouble: Trouble,
+    pub(crate) trouble: FaultRates,
     calm: AtomicBool,
     pub(crate) trace: Trace,
 }
 
 impl Faults {
-    pub(crate) fn new(trouble: Trouble, trace: &Trace) -> Self {
+    pub(crate) fn new(trouble: FaultRates, trace: &Trace) -> Self {
         Self {
             trouble,
             calm: AtomicBool::new(false),
@@ -22,19 +22,19 @@ impl Faults {
         }
     }
 
-    /// No faults from now on.
+    /// Stops injecting faults.
     pub(crate) fn calm_down(&self) {
         self.calm.store(true, Ordering::Relaxed);
     }
 
-    /// Whether there are no faults any more.
+    /// Reports whether faults have stopped.
     pub(crate) fn is_calm(&self) -> bool {
         self.calm.load(Ordering::Relaxed)
     }
 
-    /// Whether a fault of this frequency happens now.
-    pub(crate) fn strike(&self, dice: &mut Dice, percent: u32) -> bool {
-        // The dice are rolled in any case, so that they mean the same afterwards.
-        dice.chance(percent) && !self.is_calm()
+    /// Decides whether a fault of this frequency occurs now.
+    pub(crate) fn strike(&self, rng: &mut SimRng, percent: u32) -> bool {
+        // The generator is used in any case, so that later numbers are the same.
+        rng.chance(percent) && !self.is_calm()
     }
 }

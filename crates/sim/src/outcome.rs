@@ -1,32 +1,32 @@
 //! `Outcome`: the result of one simulation run.
 
+use crate::checks::{Check, Violation, Violations};
 use crate::trace::Trace;
-use crate::verdict::{Check, Verdict, Violation};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// The promises that were not kept.
+    /// The properties that did not hold.
     pub violations: Vec<Violation>,
-    /// What two runs of one seed have in common.
+    /// The hash of the trace, equal for all runs of one seed.
     pub hash: u64,
-    /// How much happened.
+    /// The number of trace events.
     pub events: u64,
-    /// How often things of each kind happened.
+    /// The number of trace events of each kind.
     pub counts: BTreeMap<&'static str, u64>,
-    /// Virtual time that passed.
+    /// The virtual duration.
     pub time: Duration,
-    /// The story, line by line.
+    /// The trace, line by line.
     pub story: Vec<String>,
 }
 
 impl Outcome {
-    pub(crate) fn of(trace: &Trace, verdict: &Verdict) -> Self {
+    pub(crate) fn of(trace: &Trace, violations: &Violations) -> Self {
         Self {
-            violations: verdict.violations(),
+            violations: violations.list(),
             hash: trace.hash(),
             events: trace.events(),
             counts: trace.counts(),
@@ -35,12 +35,12 @@ impl Outcome {
         }
     }
 
-    /// Whether every promise was kept.
+    /// Reports whether every check passed.
     pub fn is_good(&self) -> bool {
         self.violations.is_empty()
     }
 
-    /// Whether this promise was not kept.
+    /// Reports whether this check failed.
     pub fn violates(&self, check: Check) -> bool {
         self.violations.iter().any(|it| it.check == check)
     }

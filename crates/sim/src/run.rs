@@ -1,31 +1,30 @@
-//! `run` and `Outcome`: one seed, played on a runtime of its own.
+//! Runs a seed on a runtime of its own.
 
+use crate::checks::{Check, Violation};
 use crate::outcome::Outcome;
 use crate::plan::{Defect, Plan};
-use crate::verdict::{Check, Violation};
 use crate::world;
-use std::time::Duration;
 
-/// Plays a seed.
+/// Runs a seed.
 pub fn run(seed: u64) -> Outcome {
     play(Plan::of(seed))
 }
 
-/// Plays a seed twice; that the two differ is a violation too.
+/// Runs a seed twice; a difference between the runs is a violation too.
 pub fn run_twice(seed: u64) -> Outcome {
     let (first, second) = (run(seed), run(seed));
     compared(first, &second)
 }
 
-/// Plays a seed without faults.
+/// Runs a seed without faults.
 pub fn run_calm(seed: u64) -> Outcome {
     play(Plan::calm(seed))
 }
 
-/// Plays a seed without faults but with something broken, which a checker must notice.
+/// Runs a seed without faults but with a defect, which a checker must detect.
 pub fn run_broken(seed: u64, defect: Defect) -> Outcome {
     let first = play(Plan::broken(seed, defect));
-    if defect != Defect::RollsOtherDice {
+    if defect != Defect::Nondeterminism {
         return first;
     }
     compared(first, &play(Plan::broken(seed.wrapping_add(1), defect)))

@@ -1,4 +1,4 @@
-//! What news do to a store.
+//! Applies deltas to a store.
 
 use super::Indexer;
 use crate::{Deleted, Delta, ResourceEvent};
@@ -6,7 +6,7 @@ use kubist_apimachinery::Object;
 use std::sync::Arc;
 
 impl<K: Object> Indexer<K> {
-    /// Applies news, and appends what handlers must be told to `changes`. Does not publish.
+    /// Applies a delta and appends the resulting events to `changes`. Does not publish.
     pub fn apply(&mut self, delta: Delta<K>, changes: &mut Vec<ResourceEvent<K>>) {
         match delta {
             Delta::Added(object) | Delta::Updated(object) | Delta::Replaced(object) => {
@@ -55,8 +55,8 @@ impl<K: Object> Indexer<K> {
         });
     }
 
-    /// A deletion of what is not here is not told: nobody was told of the object, or everybody was
-    /// told that it is gone.
+    /// A deletion of an object that is not stored emits no event: handlers never received the
+    /// object, or received its deletion.
     fn apply_deleted(&mut self, deleted: Deleted<K>, changes: &mut Vec<ResourceEvent<K>>) {
         let deleted = match deleted {
             Deleted::Known(object) => {
@@ -69,7 +69,7 @@ impl<K: Object> Indexer<K> {
                     if !was_behind {
                         return Deleted::Known(object);
                     }
-                    // The last state is not the next one after what everybody knows.
+                    // The final state does not directly follow the stored one.
                     Deleted::FinalStateUnknown {
                         name: held.object_name(),
                         last_known: Some(held),
@@ -89,7 +89,7 @@ impl<K: Object> Indexer<K> {
     }
 }
 
-/// Whether both are the same state of the same object.
+/// Reports whether both are the same state of the same object.
 pub(crate) fn same_version<K: Object>(held: &Arc<K>, object: &Arc<K>) -> bool {
     Arc::ptr_eq(held, object)
         || (!object.resource_version().is_empty()

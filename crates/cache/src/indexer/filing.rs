@@ -1,4 +1,4 @@
-//! How one object comes, changes and goes: the steps for the objects and for each index.
+//! The steps for the objects and for each index when one object is added, changed or removed.
 
 use super::{INDEX_ERRORS_MAX, Indexer};
 use crate::Index;
@@ -34,7 +34,7 @@ impl<K: Object> Indexer<K> {
         self.left_right.apply(Step::Take { key, object })
     }
 
-    /// Brings every index up to date with the change of one object.
+    /// Updates every index for the change of one object.
     pub(super) fn file(&mut self, hash: u64, old: Option<&Arc<K>>, new: Option<&Arc<K>>) {
         for position in 0..self.state().indexes.len() {
             self.file_in(position, hash, old, new);
@@ -67,7 +67,7 @@ impl<K: Object> Indexer<K> {
             return;
         }
         if let Some(old) = old {
-            // An error was reported when the object came; it is filed under nothing.
+            // The error was reported when the object was added; it has no values.
             drop(index.collect(old, &mut self.before));
             let gone = self.before.iter().filter(|it| !self.after.contains(it));
             for value in gone {
@@ -92,8 +92,8 @@ impl<K: Object> Indexer<K> {
         }
     }
 
-    /// Whether the one object of this hash is filed already as its new state is to be: told without
-    /// a look at the old one, which is likely to be far away in memory.
+    /// Reports whether the only object of this hash already has the index values of its new state.
+    /// This does not read the old state, which is probably not in the processor's cache.
     fn is_filed_so(&self, position: usize, hash: u64, index: &Index<K>) -> bool {
         let state = self.state();
         let mut values = self.after.iter();

@@ -1,4 +1,4 @@
-//! Names whose hashes are equal: in unit tests they often are (`name_key`).
+//! Names with equal hashes, which are frequent in unit tests (`name_key`).
 
 use super::Indexer;
 use crate::{Index, IndexHandle, KeyRange, Replacement};
@@ -68,7 +68,7 @@ proptest! {
     }
 }
 
-/// Everything that a list may meet: an order, indexes, a budget, names that cannot be read.
+/// An indexer with an order, indexes, a budget and unreadable names.
 fn indexer(max: Option<u64>) -> (Indexer<ObjectMeta>, IndexHandle<ObjectMeta>) {
     let mut indexer = Indexer::new();
     indexer.keep_order();

@@ -1,7 +1,7 @@
-//! Names of which something newer than what is held could not be read, or had no room.
+//! Names of objects whose newest state could not be decoded or exceeded the budget.
 //!
-//! The store's version moves on with every event; of these names it says nothing. As many as there
-//! are such objects on the server: a state that can be read, a deletion or a list takes them out.
+//! The store's version advances with every event, but does not apply to these names. There are at
+//! most as many as such objects on the server: a readable state, a deletion or a list removes them.
 
 use super::Indexer;
 use kubist_apimachinery::{Object, ObjectName};
@@ -17,7 +17,7 @@ impl<K: Object> Indexer<K> {
         }
     }
 
-    /// What is held of this name is as new as the store's version from now on.
+    /// Records that the stored state of this name is as new as the store's version.
     pub(super) fn note_readable(&mut self, namespace: &str, name: &str) {
         let Some(names) = &self.state().unreadable else {
             return;
@@ -31,7 +31,7 @@ impl<K: Object> Indexer<K> {
         }
     }
 
-    /// A list knows them all.
+    /// Replaces the names by those of a list.
     pub(super) fn set_unreadable(&mut self, names: BTreeSet<ObjectName>) {
         let names = (!names.is_empty()).then(|| Arc::new(names));
         self.left_right.edit().unreadable = names;

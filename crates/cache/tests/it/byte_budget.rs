@@ -1,4 +1,4 @@
-//! A store that keeps within a number of bytes.
+//! A store with a byte budget.
 
 use kubist_api::core::v1::{Container, Pod};
 use kubist_apimachinery::wire::{DecodeContext, Encoding, Ingest as _, Wire as _, WireErrorKind};
@@ -47,7 +47,7 @@ fn is_whole(indexer: &Indexer<Encoded<Pod>>, name: &str) -> Option<bool> {
     found.map(|it| it.decode().is_ok())
 }
 
-/// The stats agree with what is there.
+/// Checks the stats against the contents.
 fn check(indexer: &Indexer<Encoded<Pod>>) {
     let (stats, snapshot) = (indexer.budget_stats(), indexer.snapshot());
     let used: u64 = snapshot.iter().map(|it| it.weight()).sum();

@@ -1,4 +1,4 @@
-//! `DeltaFifo`: what is gathered, merged, dropped and made up, and when it counts as synced.
+//! `DeltaFifo`: which deltas are grouped, merged, dropped and generated, and when it has synced.
 
 use crate::object;
 use kubist_apimachinery::{ObjectMeta, ObjectName};
@@ -32,7 +32,7 @@ pub(crate) fn show(deltas: &Deltas<ObjectMeta>) -> String {
     format!("{}:{}", deltas.object_name(), signs.concat())
 }
 
-/// Everything that is queued, in order.
+/// Shows the queue's contents in order.
 pub(crate) fn queued(queue: &DeltaFifo<ObjectMeta>) -> String {
     let items = queue.names().map(|name| queue.queued(name).map(show));
     let items: Option<Vec<_>> = items.collect();
@@ -47,14 +47,14 @@ pub(crate) fn replacement(version: &str, objects: &[&str]) -> Replacement<Object
     }
 }
 
-/// What comes before what a test is about.
+/// The deltas that precede those under test.
 type News = fn(&mut DeltaFifo<ObjectMeta>);
 
 pub(crate) fn empty() -> DeltaFifo<ObjectMeta> {
     DeltaFifo::default()
 }
 
-/// A queue whose consumer holds these objects.
+/// Creates a queue whose consumer holds these objects.
 fn knowing(objects: &[&str]) -> DeltaFifo<ObjectMeta> {
     let mut indexer = Indexer::new();
     for text in objects {
@@ -332,7 +332,7 @@ fn one_object_has_at_most_a_thousand_deltas_and_the_newest_stays() {
     assert_eq!((kept.len(), kept[999].as_str()), (1000, "~1003"));
 }
 
-/// It may be about anything that waits, so whatever is applied must know of it.
+/// The object is unknown, so everything that is applied must take it into account.
 #[test]
 fn what_happened_to_nobody_knows_whom_is_told_first_and_costs_the_first_list_nothing() {
     let mut queue = DeltaFifo::new(DeltaFifoConfig::default());

@@ -1,4 +1,4 @@
-//! `DeltaFifo` as a `Queue`: batches, the versions that they end with, and how a store follows.
+//! `DeltaFifo` as a `Queue`: batches, their versions, and the store that consumes them.
 
 use crate::delta_fifo::{empty, replacement, sign};
 use crate::object;

@@ -1,4 +1,4 @@
-//! Indexer and lister: what a reader sees after each kind of news.
+//! Indexer and lister: what readers see after each kind of delta.
 
 use crate::{apply, list, object};
 use kubist_apimachinery::{Object as _, ObjectMeta, ObjectName, Selector};

@@ -1,4 +1,4 @@
-//! The cache's contracts, over small objects made up here and over Pods.
+//! Tests of the cache's contracts with minimal objects and with Pods.
 
 mod byte_budget;
 mod delta_fifo;
@@ -12,6 +12,7 @@ mod indexer;
 mod lookups;
 mod overlay;
 mod overlay_props;
+mod projection;
 mod props;
 mod queue_steps;
 mod readers;
@@ -54,7 +55,7 @@ fn list(version: &str, objects: &[&str]) -> Delta<ObjectMeta> {
     })
 }
 
-/// Applies, publishes, and shows what handlers would be told.
+/// Applies and publishes a delta, and shows the resulting events.
 fn apply(indexer: &mut Indexer<ObjectMeta>, delta: Delta<ObjectMeta>) -> String {
     let mut changes: Vec<ResourceEvent<ObjectMeta>> = Vec::new();
     indexer.apply(delta, &mut changes);

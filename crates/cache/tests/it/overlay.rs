@@ -1,4 +1,4 @@
-//! Own writes laid over a store.
+//! Own writes on top of a store.
 
 use crate::{apply, list, object};
 use kubist_apimachinery::{ObjectMeta, ObjectName};

@@ -1,4 +1,4 @@
-//! The indexer against a naive map.
+//! The indexer against a plain map.
 
 use crate::object;
 use kubist_apimachinery::{ObjectMeta, ObjectName};

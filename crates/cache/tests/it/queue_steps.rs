@@ -1,4 +1,4 @@
-//! What the properties of the queues do to them: random steps over a few names.
+//! The random steps of the queues' property tests, over a few names.
 
 use crate::object;
 use kubist_apimachinery::{ObjectMeta, ObjectName};

@@ -1,4 +1,4 @@
-//! Readers beside a writer.
+//! Readers that run concurrently with the writer.
 
 use crate::{apply, list, object};
 use kubist_cache::{Delta, Index, Indexer};

@@ -87,7 +87,7 @@ fn what_makes_room_is_waited_for_by_everybody_until_the_store_has_come_that_far(
     assert!(log.unseen(&lister, &name("4")).is_some());
 }
 
-/// Every order of recording leaves the same thing to wait for.
+/// Every order of recording leaves the same write to wait for.
 #[test]
 fn answers_may_be_recorded_in_any_order() {
     let mut reborn = (*object("a/x@9")).clone();
@@ -166,7 +166,7 @@ fn what_made_room_can_be_forgotten_too() {
         log.saved(&*object(&format!("a/x{number}@{}", number + 1)));
     }
     assert_eq!(log.evicted_total(), 1);
-    // Whatever is asked for, the greatest version that made room is outstanding.
+    // The greatest evicted version is outstanding for every name.
     let floor = log.unseen(&lister, &name("other")).expect("it has to wait");
     log.forget(&floor);
     assert!(log.unseen(&lister, &name("other")).is_none());

@@ -1,4 +1,4 @@
-//! What leads to a reconcile, and what follows one.
+//! What causes a reconcile, and what follows one.
 
 use crate::cluster::{Cluster, named, owned};
 use crate::running::{Calls, deployments, recorder, settle, start};

@@ -1,4 +1,4 @@
-//! What the log says of a reconciler that panics.
+//! The log lines of a reconciler that panics.
 
 use crate::cluster::{Cluster, named};
 use crate::running::{deployments, settle, start};
@@ -13,7 +13,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::NoSubscriber;
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 
-/// The errors.
+/// The error events.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -45,7 +45,7 @@ impl Subscriber for Log {
 
 #[tokio::test(start_paused = true)]
 async fn a_panic_is_logged_with_the_key_and_what_it_said() {
-    // With one subscriber only, callsites that another thread met first are silent.
+    // With only one subscriber, callsites that another thread registered first stay silent.
     let (log, _second) = (Log::default(), Dispatch::new(NoSubscriber::default()));
     let _guard = tracing::subscriber::set_default(log.clone());
     let cluster = Cluster::default();

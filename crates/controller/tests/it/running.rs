@@ -1,4 +1,4 @@
-//! A controller that runs in a test, and what it was called with.
+//! A controller that runs in a test, and the keys it was called with.
 
 use crate::cluster::Cluster;
 use kubist_api::apps::v1::Deployment;
@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-/// The names that a reconciler was called with, and when.
+/// The keys that a reconciler was called with, and when.
 #[derive(Clone, Default)]
 pub(crate) struct Calls(pub(crate) Arc<Mutex<Vec<(String, Duration)>>>);
 
@@ -37,7 +37,7 @@ impl Calls {
     }
 }
 
-/// Time enough for everything that waits for nothing.
+/// Waits long enough for everything that has no delay.
 pub(crate) async fn settle() {
     sleep(Duration::from_millis(1)).await;
 }
@@ -72,7 +72,7 @@ impl Running {
     }
 }
 
-/// Records, and is done.
+/// Returns a reconciler that records its calls.
 pub(crate) fn recorder(calls: &Calls) -> impl kubist_controller::Reconciler {
     let (calls, begin) = (calls.clone(), Instant::now());
     move |key: ObjectName| {

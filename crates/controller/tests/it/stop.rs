@@ -1,4 +1,4 @@
-//! How a controller begins and how it ends.
+//! How a controller starts and stops.
 
 use crate::cluster::{Cluster, named};
 use crate::running::{Calls, deployments, recorder, settle, start};
@@ -34,7 +34,7 @@ async fn nothing_runs_before_every_informer_is_synced() {
             controller: "deployment".into(),
             informer: "ReplicaSet".into(),
             waited: Duration::from_mins(2),
-            problem: Some("the server has been silent for too long; asking again".into()),
+            problem: Some("the server has sent nothing for too long; retrying".into()),
         }
     );
 }

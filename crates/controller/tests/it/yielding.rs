@@ -1,4 +1,4 @@
-//! Workers let others have their turn: with a real clock, and a reconciler that really blocks.
+//! Workers yield to other tasks, with a real clock and a reconciler that really blocks.
 
 use crate::cluster::{Cluster, named};
 use crate::running::{deployments, start};
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 const RUNS: u64 = 1_000;
 
-/// In runs of 100 µs, so that a busy machine does not spoil the test.
+/// Counted in reconciles of 100 µs, so that a busy machine does not affect the test.
 #[tokio::test]
 async fn workers_whose_runs_block_let_others_have_their_turn_after_ten_milliseconds() {
     let cluster = Cluster::default();

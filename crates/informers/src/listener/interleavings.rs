@@ -1,10 +1,9 @@
-//! The hand-over between an informer and one handler under many interleavings. Built with
-//! `--cfg shuttle` only; `cargo xtask ci` runs it.
+//! The hand-over between an informer and one handler under many interleavings. Built with `--cfg
+//! shuttle` only; `cargo xtask ci` runs it.
 //!
-//! What a test says must hold in every order in which the threads' steps can be mixed. A wake-up
-//! that gets lost leaves every thread waiting, which shuttle reports as a deadlock, with the
-//! schedule that led to it. Covered are the lock and the waker of a listener; not tokio's channels,
-//! which say how far the handler has come.
+//! Each test must pass for every interleaving of the threads' steps. A lost wake-up leaves every
+//! thread waiting, which shuttle reports as a deadlock with its schedule. The tests cover the lock
+//! and the waker of a listener, not tokio's channels for the handler's state.
 
 use super::*;
 use crate::Delivery;
@@ -14,13 +13,13 @@ use shuttle::thread::{self, JoinHandle};
 use shuttle::{check_pct, check_random};
 use std::collections::BTreeMap;
 
-/// How many schedules each test tries of either kind.
+/// The number of schedules that each test tries of either kind.
 const SCHEDULES: usize = 1_000;
 
-/// How many orderings between two threads a schedule is to provoke.
+/// The number of thread orderings that a schedule forces.
 const DEPTH: usize = 3;
 
-/// The change after which nothing follows.
+/// The name of the last object.
 const LAST: &str = "last";
 
 fn check(test: impl Fn(Delivery) + Send + Sync + Copy + 'static) {
@@ -56,7 +55,7 @@ fn added(name: &str, initial: bool) -> ResourceEvent<ObjectMeta> {
     ResourceEvent::Added { object, initial }
 }
 
-/// A handler that knows what it was told, until the last change or the end of the listener.
+/// Collects the state from the events, until the last object or the end of the listener.
 fn handler(listener: &Arc<Listener<ObjectMeta>>) -> JoinHandle<BTreeMap<String, String>> {
     let listener = Arc::clone(listener);
     thread::spawn(move || {

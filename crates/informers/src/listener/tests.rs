@@ -1,4 +1,4 @@
-//! The hand-over between an informer and one handler: nothing is lost, nobody sleeps through it.
+//! The hand-over between an informer and one handler loses no event and no wake-up.
 
 use super::*;
 use crate::{Delivery, Overflow};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
 use std::task::Wake;
 
-/// Counts how often it was woken.
+/// Counts wake-ups.
 #[derive(Default)]
 struct Bell(AtomicUsize);
 
@@ -40,7 +40,7 @@ fn push(listener: &Listener<ObjectMeta>, change: &ResourceEvent<ObjectMeta>) -> 
     listener.push(std::iter::once((NameHash::of(change), change)))
 }
 
-/// A store that changes, as an informer would tell of it.
+/// A store whose changes are delivered as an informer would.
 #[derive(Default)]
 struct Store {
     objects: BTreeMap<usize, Arc<ObjectMeta>>,
@@ -94,11 +94,11 @@ fn hear(
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// An object changes, or goes.
+    /// An object changes, or is deleted.
     Change(usize, bool),
     /// The first list is complete.
     Fill,
-    /// The handler looks, and handles what it finds.
+    /// The handler takes and handles events.
     Look(usize),
 }
 
@@ -124,9 +124,8 @@ fn delivery() -> impl Strategy<Value = Delivery> {
 }
 
 proptest! {
-    /// Contract INF-4.
-    /// Whoever found nothing is woken by the next change; synced comes when, and only when, the
-    /// whole first list was handled; in the end the handler knows what the store has.
+    /// Contract INF-4. A handler that found nothing is woken by the next event; it has synced
+    /// exactly when the whole first list was handled; it ends with the state of the store.
     #[test]
     fn a_handler_is_woken_synced_and_ends_with_the_store(
         delivery in delivery(),
@@ -137,7 +136,7 @@ proptest! {
         let bell = Arc::new(Bell::default());
         let waker = Waker::from(Arc::clone(&bell));
         let cx = Context::from_waker(&waker);
-        // How often the bell must have rung, once the handler found nothing.
+        // The expected number of wake-ups, once the handler found nothing.
         let mut expected_rings = None;
         let mut filled = false;
         let look = |limit: usize, observed: &mut BTreeMap<_, _>| {
@@ -217,7 +216,7 @@ fn two_threads_hand_over_without_a_lost_wake_up() {
             assert!(push(&informer, &last));
             store.objects
         });
-        // The reader sleeps whenever it finds nothing; a lost wake-up would leave it asleep.
+        // The reader parks whenever it finds nothing; a lost wake-up would leave it parked.
         let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
         let cx = Context::from_waker(&waker);
         let mut observed = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What a mailbox keeps, merges and forgets.
+//! Which events a mailbox keeps, merges and drops.
 
 use super::*;
 use kubist_apimachinery::ObjectMeta;
@@ -28,7 +28,7 @@ fn updated(name: &str, from: u32, to: u32) -> ResourceEvent<ObjectMeta> {
     }
 }
 
-/// Another object of the same name.
+/// An update to another object of the same name.
 fn replaced(name: &str, from: u32, to: u32) -> ResourceEvent<ObjectMeta> {
     ResourceEvent::Updated {
         old: object(name, 1, from),
@@ -47,7 +47,7 @@ fn push(
     mailbox.push(NameHash::of(&change), change)
 }
 
-/// Pushes all, then takes all.
+/// Pushes all events, then takes all.
 fn merged(changes: Vec<ResourceEvent<ObjectMeta>>) -> String {
     let mut mailbox = Mailbox::new(Delivery::Coalesced);
     for change in changes {
@@ -81,7 +81,7 @@ fn what_waits_for_one_object_merges() {
             "[Known(a)] 0",
         ),
         (
-            // The second object of the name came and went unseen.
+            // The second object of the name was added and deleted unseen.
             vec![
                 replaced("a", 1, 2),
                 ResourceEvent::Deleted(Deleted::Known(object("a", 2, 3))),
@@ -172,9 +172,8 @@ fn a_bounded_mailbox_may_merge_instead_until_it_is_empty() {
 }
 
 proptest! {
-    /// Contract INF-5.
-    /// However slowly it is read, a handler ends with what is, and hears of each disappearance of
-    /// what it was told of exactly once.
+    /// Contract INF-5. However slow a handler is, it ends with the final state, and receives each
+    /// deletion of an object that it knows exactly once.
     #[test]
     fn a_handler_ends_with_the_final_state(
         steps in prop::collection::vec((0u8..6, 0u8..5, 0usize..4), 0..200),
@@ -217,7 +216,7 @@ proptest! {
                 }
                 (Some(old), 1) => ResourceEvent::Resynced(old),
                 (Some(old), action) => {
-                    // A list may have another object of the same name.
+                    // A list may contain another object of the same name.
                     uid += u32::from(action == 2);
                     let old_uid: u32 = old.uid.parse().expect("a number");
                     let new = object(&name, if action == 2 { uid } else { old_uid }, version);
@@ -232,22 +231,22 @@ proptest! {
     }
 }
 
-/// What one object is to the handler, and what it is now.
+/// The state of one object as the handler knows it, and its current state.
 #[derive(Clone, Default)]
 struct Model {
     observed: Option<Arc<ObjectMeta>>,
     now: Option<Arc<ObjectMeta>>,
-    /// It went since it was told.
+    /// It was deleted since the last event.
     left: bool,
-    /// What went was another object of its name, which the handler never heard of.
+    /// The deleted object was another one of its name, which the handler never received.
     replaced: bool,
     resynced: bool,
-    /// It is of the first list, and was not told.
+    /// It is in the first list and was not delivered.
     initial: bool,
 }
 
 impl Model {
-    /// What the handler must hear.
+    /// The events that the handler must receive.
     fn waits(&self) -> Vec<String> {
         let added = |it: &Arc<ObjectMeta>| {
             let initial = if self.initial { ", initial" } else { "" };
@@ -316,9 +315,8 @@ impl Model {
 }
 
 proptest! {
-    /// Contract INF-5.
-    /// At any time exactly that waits which makes the handler's knowledge the present, whatever
-    /// happened, in the order in which objects began to wait.
+    /// Contract INF-5. At any time exactly those events are pending that bring the handler to the
+    /// current state, in the order in which their objects became pending.
     #[test]
     fn what_waits_is_the_difference_between_what_was_told_and_what_is(
         steps in prop::collection::vec((0usize..4, 0u8..6, 0usize..5), 0..150),
@@ -337,7 +335,7 @@ proptest! {
             prop_assert_eq!(mailbox.len(), order.len());
             let initial = models.iter().filter(|it| it.now.is_some() && it.initial).count();
             prop_assert_eq!(mailbox.initial, initial);
-            // A reader of some objects: each tells one or two changes.
+            // The handler reads some objects, each with one or two events.
             if reads == 0 {
                 let expected: Vec<_> = order.iter().flat_map(|it| models[*it].waits()).collect();
                 let taken: Vec<_> = mailbox.take(usize::MAX);

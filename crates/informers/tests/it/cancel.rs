@@ -24,7 +24,7 @@ fn informer(cluster: &Cluster, queue: QueueKind) -> SharedInformer<Pod> {
     SharedInformer::new(cluster.lister_watcher(&Selection::all()), config)
 }
 
-/// Something happens with each poll.
+/// Changes something at each poll.
 fn disturb(cluster: &Cluster, poll: usize) {
     match poll % 7 {
         0 => cluster.put(pod("a")),

@@ -1,4 +1,4 @@
-//! What every informer keeps, on either queue: the guarantees of client-go's shared informer.
+//! The guarantees of client-go's shared informer, on either queue.
 
 use crate::cluster::{Cluster, pod};
 use crate::handlers::{Log, factory, started};
@@ -27,7 +27,7 @@ on_both_queues! {
     a_filtered_handler_sees_objects_enter_and_leave
 }
 
-/// A small generator of numbers, so that a failure can be repeated.
+/// A small random number generator, so that a failure can be repeated.
 struct Dice(u64);
 
 impl Dice {
@@ -40,7 +40,7 @@ impl Dice {
     }
 }
 
-/// What a handler knows from what it was told; it objects to what cannot be.
+/// The state that a handler derives from its events; panics on impossible events.
 #[derive(Default)]
 struct Observed {
     objects: BTreeMap<ObjectName, Arc<Pod>>,
@@ -94,7 +94,7 @@ async fn each_handler_follows_the_server_through_churn_and_disruption(queue: Que
         let (mut all, mut registrations) = (Vec::new(), Vec::new());
         for step in 0..300 {
             if step % 40 == 0 {
-                // Handlers join at any time, and hear from then on in their own way.
+                // Handlers with different deliveries are added at any time.
                 let observed = Arc::new(Mutex::new(Observed::default()));
                 let (hears, lister) = (Arc::clone(&observed), pods.lister_unsynced());
                 let config = HandlerConfig {
@@ -149,7 +149,7 @@ async fn a_relist_tells_what_came_changed_and_went(queue: QueueKind) {
     let log = Log::default();
     pods.add_handler(log.handler()).synced().await;
     log.taken();
-    // Nobody watches while this happens.
+    // The watch misses these changes.
     cluster.disconnect();
     cluster.put(pod("b"));
     cluster.delete("c");
@@ -322,7 +322,7 @@ async fn every_error_is_seen(queue: QueueKind) {
         settle().await;
         cluster.corrupt("a");
         tokio::time::sleep(Duration::from_mins(1)).await;
-        // In mid-stream, where upstream tells nobody but its log.
+        // In mid-stream, where upstream only logs.
         cluster.cut(Some(FetchError::Expired {
             message: "compacted".into(),
         }));
@@ -388,7 +388,7 @@ async fn a_filtered_handler_sees_objects_enter_and_leave(queue: QueueKind) {
             "Known(shop/b)"
         ]
     );
-    // The stream was asked only now: what it would have heard has merged to nothing.
+    // The stream is polled only now: its earlier events were merged to nothing.
     let asked = tokio::time::timeout(Duration::from_secs(1), stream.next()).await;
     assert!(asked.is_err(), "{asked:?}");
     cluster.put(moved("c", "here"));

@@ -1,4 +1,4 @@
-//! The factory: who shares what, start, sync, shutdown.
+//! The factory: sharing, start, sync and shutdown.
 
 use crate::cluster::Cluster;
 use kubist_api::core::v1::Pod;
@@ -100,7 +100,7 @@ async fn an_informer_stops_when_its_last_user_is_gone() {
     let lister = pods.synced().await.expect("it runs");
     let registration = pods.add_handler(|_: ResourceEvent<Pod>| {});
     let subscription = pods.subscribe(HandlerConfig::default());
-    // Any one of them is a use.
+    // Any one of them counts as a use.
     drop(pods);
     tokio::time::sleep(UNUSED_AFTER * 3).await;
     drop(lister);
@@ -120,7 +120,7 @@ async fn an_informer_stops_when_its_last_user_is_gone() {
     assert_eq!(factory.summary().len(), 0);
     assert_eq!(cluster.watchers(), 0, "nobody watches any more");
 
-    // Whoever asks again gets another.
+    // The next request creates another.
     let again = factory.informer::<Pod>();
     factory.start();
     assert_eq!(again.synced().await.expect("it runs").len(), 1);
@@ -189,7 +189,7 @@ async fn informers_of_kinds_known_at_run_time_are_shared_too() {
         .expect_err("nobody knows it");
     assert_eq!(
         error.to_string(),
-        "no resource /v1, Resource=gizmos is built in or configured"
+        "the resource /v1, Resource=gizmos is neither built in nor configured"
     );
     factory.start();
     factory.wait_for_sync().await.expect("nobody stops it");

@@ -1,4 +1,4 @@
-//! Held forms of one's own: lean encoded objects and projections, through a whole informer.
+//! Custom stored forms through a whole informer: lean encoded objects and projections.
 
 use crate::cluster::{Cluster, pod};
 use kubist_api::core::v1::Pod;

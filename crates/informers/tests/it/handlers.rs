@@ -1,4 +1,4 @@
-//! Handlers: what they hear, when, and what they cost each other.
+//! Handlers: which events they receive, when, and how they affect each other.
 
 use crate::cluster::{Cluster, pod};
 use crate::informer::settle;

@@ -1,4 +1,4 @@
-//! One informer: sync, indexes, forms, recovery, end.
+//! One informer: sync, indexes, forms, recovery and stop.
 
 use crate::cluster::{Cluster, pod};
 use kubist_api::core::v1::Pod;
@@ -34,7 +34,7 @@ fn run<F: Ingest>(informer: &SharedInformer<F>) -> CancellationToken {
     token
 }
 
-/// Lets every task come to rest.
+/// Lets every task become idle.
 pub(crate) async fn settle() {
     tokio::time::sleep(Duration::from_millis(50)).await;
 }

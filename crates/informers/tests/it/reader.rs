@@ -1,4 +1,4 @@
-//! An informer that is not shared: its one reader sets the budget.
+//! An informer with a single reader, which sets the pace.
 
 use crate::cluster::{Cluster, pod};
 use crate::handlers::Log;
@@ -40,7 +40,7 @@ fn informer(cluster: &Cluster, queue: QueueKind) -> Informer<Pod> {
     informer_with(cluster, config)
 }
 
-/// What is told until nothing more comes for a while.
+/// Collects the events until none arrives for a while.
 async fn observed(informer: &mut Informer<Pod>) -> Vec<String> {
     let mut observed = Vec::new();
     while let Ok(news) = tokio::time::timeout(Duration::from_secs(5), informer.next()).await {
@@ -134,7 +134,7 @@ async fn a_read_that_is_dropped_at_any_point_loses_nothing(queue: QueueKind) {
     }
 }
 
-/// A server whose watch always has a further event at hand, and which counts what was taken.
+/// A server whose watch always has another event ready, and which counts the events taken.
 #[derive(Default)]
 struct Torrent {
     taken: Arc<AtomicU64>,
@@ -183,12 +183,12 @@ async fn a_slow_reader_slows_the_reading_of_the_watch_down_and_nothing_piles_up(
     for read in 1..500 {
         tokio::time::sleep(Duration::from_secs(3)).await;
         pods.next().await;
-        // One event of the watch for each that was read, and the bookmark.
+        // One watch event per event read, and the bookmark.
         assert_eq!(taken.load(Ordering::Relaxed), read + 1);
     }
 }
 
-/// The reader polls the stream only when it is woken, and keeps no future of it.
+/// The reader polls the stream only when woken, and keeps no future of it.
 #[tokio::test(start_paused = true)]
 async fn whoever_polls_the_stream_is_woken_after_pauses_too() {
     let cluster = Cluster::with(&["a"]);
@@ -256,7 +256,7 @@ async fn what_goes_wrong_is_seen_and_a_kind_that_is_not_served_is_a_state() {
     ));
 }
 
-/// A list of which one object cannot be read, and whose second part takes a minute.
+/// A list with an undecodable object, whose second part takes a minute.
 struct Halting;
 
 impl ListerWatcher<Pod> for Halting {
@@ -286,7 +286,7 @@ struct Parts {
     wait: Option<Pin<Box<tokio::time::Sleep>>>,
 }
 
-/// Nothing in it is pinned.
+/// No field is pinned.
 impl Unpin for Parts {}
 
 impl Stream for Parts {

@@ -1,4 +1,4 @@
-//! Adding and removing handlers at any time, and what an informer says once it has stopped.
+//! Handlers are added and removed at any time; the state of a stopped informer.
 
 use crate::cluster::{Cluster, pod};
 use crate::handlers::{Log, factory, started};
@@ -101,7 +101,8 @@ async fn a_handler_may_remove_itself_and_panic_while_it_is_removed() {
     factory.shutdown().await;
 }
 
-/// Many tasks add and remove handlers at random while the server changes; who stays hears all.
+/// Many tasks add and remove handlers at random while the server changes; remaining handlers
+/// receive every event.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn handlers_come_and_go_while_the_server_changes() {
     let cluster = Cluster::with(&["a", "b", "c"]);

@@ -1,4 +1,4 @@
-//! Nothing fails in silence: what is logged by default, and what those are told who wait.
+//! No failure is silent: what is logged by default, and which errors waits return.
 
 use crate::cluster::{Cluster, pod};
 use crate::handlers::{factory, started};
@@ -133,7 +133,7 @@ async fn a_forgotten_start_is_an_error_and_not_a_wait_for_ever() {
         text.contains("Pod") && text.contains("SharedInformerFactory::start"),
         "{text}"
     );
-    // A little later is not too late.
+    // A little later is early enough.
     let wait = pods.clone();
     let mut tasks = JoinSet::new();
     tasks.spawn(async move { wait.synced().await.map(|it| it.len()) });

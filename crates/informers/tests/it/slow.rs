@@ -1,4 +1,4 @@
-//! Handlers that take their time: nobody else notices.
+//! Slow handlers do not affect others.
 
 use crate::cluster::{Cluster, pod};
 use crate::handlers::{Log, started};
@@ -97,8 +97,8 @@ async fn a_waiting_handler_may_panic_in_any_call(queue: QueueKind) {
     factory.shutdown().await;
 }
 
-/// Contract INF-8.
-/// On one thread a call that really blocks would stop everything, if it were not made elsewhere.
+/// Contract INF-8. On a single-threaded runtime a call that blocks would block everything if it
+/// were made there.
 #[tokio::test]
 async fn a_handler_that_blocks_its_thread_has_one_of_its_own() {
     let cluster = Cluster::with(&["a"]);

@@ -1,4 +1,4 @@
-//! Objects that cannot be read: what is known of them all the same.
+//! Objects that cannot be decoded, and what is known of them nevertheless.
 
 use crate::cluster::{Cluster, pod};
 use crate::handlers::{Log, factory, started};

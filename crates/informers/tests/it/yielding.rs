@@ -1,4 +1,4 @@
-//! Others have their turn, whatever handlers do: with a real clock, and handlers that really block.
+//! Other tasks run whatever handlers do, with a real clock and handlers that really block.
 
 use crate::cluster::{Cluster, pod};
 use crate::handlers::factory;
@@ -10,13 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What one call blocks its thread for.
+/// How long one call blocks its thread.
 const CALL: Duration = Duration::from_micros(100);
-/// No task of ours runs longer: in calls, so that a busy machine does not spoil the test.
+/// The maximum number of calls in one turn of our tasks; calls, so that a busy machine does not
+/// affect the test.
 const TURN_CALLS_MAX: u64 = 100;
 const PODS: u64 = 1_500;
 
-/// Counts calls, each of which blocks; and how many came between two turns of somebody else.
+/// Counts blocking calls, and how many were made between two turns of another task.
 #[derive(Clone, Default)]
 struct Calls {
     all: Arc<AtomicU64>,
@@ -31,7 +32,7 @@ impl Calls {
         self.all.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Sleeps again and again until so many calls were made; the most that came during one sleep.
+    /// Sleeps repeatedly until this many calls were made; returns the maximum during one sleep.
     async fn most_until(&self, calls: u64) -> u64 {
         let (mut most, mut before) = (0, self.all.load(Ordering::SeqCst));
         while before < calls {
@@ -50,7 +51,7 @@ fn cluster() -> Cluster {
     cluster
 }
 
-/// The handlers are of each kind; what each does first is blocking.
+/// Adds handlers of each kind, the first of which blocks.
 fn add_handlers(pods: &SharedInformer<Pod>, calls: &Calls) {
     let config = HandlerConfig {
         resync: Some(Duration::from_secs(1)),
@@ -76,7 +77,7 @@ async fn handlers_that_block_let_others_have_their_turn_after_ten_milliseconds()
     let pods = factory.informer::<Pod>();
     add_handlers(&pods, &calls);
     factory.start();
-    // The first list, and one resync.
+    // The first list and one resync.
     let most = calls.most_until(6 * PODS).await;
     assert!(
         most <= TURN_CALLS_MAX,

@@ -1,4 +1,4 @@
-//! What the driver does with the parts of a list.
+//! The driver's handling of list responses.
 
 use super::{Io, Out, Reflector};
 use crate::Report;
@@ -64,7 +64,7 @@ impl<K: Object> Reflector<K> {
 
     fn list_failed(&mut self, error: FetchError, out: &mut Out<'_, K>) -> bool {
         self.io = Io::None;
-        self.list_buffer.forget();
+        self.list_buffer.clear();
         let known = self.machine.is_not_served();
         self.machine.list_failed(self.now(), &error);
         if matches!(error, FetchError::NotServed { .. }) {
@@ -77,7 +77,7 @@ impl<K: Object> Reflector<K> {
 
     pub(super) fn list_silent(&mut self, out: &mut Out<'_, K>) -> bool {
         self.io = Io::None;
-        self.list_buffer.forget();
+        self.list_buffer.clear();
         self.stats.failures += 1;
         self.machine.list_silent(self.now());
         (out.report)(Report::ListSilent);

@@ -1,7 +1,7 @@
-//! `Timer`: the timer of a deadline that moves on with every event.
+//! `Timer`: the timer of a deadline that moves with every event.
 //!
-//! Setting a timer for each event and taking it back costs more than the event's own work in the
-//! machine. So the timer stays where it was, and is set again only when it goes off too early.
+//! Resetting a timer for each event costs more than the machine's work for the event. So the timer
+//! keeps its time, and is reset only when it fires too early.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,7 +13,7 @@ pub(super) struct Timer {
 }
 
 impl Timer {
-    /// Ready once `deadline` has passed.
+    /// Completes once `deadline` has passed.
     fn poll(&mut self, cx: &mut Context<'_>, deadline: Instant) -> Poll<()> {
         let timer = self
             .timer
@@ -31,7 +31,7 @@ impl Timer {
         Poll::Pending
     }
 
-    /// What comes before `deadline`, or nothing.
+    /// Returns the output of a poll function, or `None` at `deadline`.
     pub(super) async fn before<T>(
         &mut self,
         deadline: Instant,

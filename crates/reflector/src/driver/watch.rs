@@ -1,4 +1,4 @@
-//! What the driver does with a watch and its events.
+//! The driver's handling of watches and their events.
 
 use super::{Io, Out, Reflector};
 use crate::Report;
@@ -45,7 +45,7 @@ impl<K: Object> Reflector<K> {
 
     pub(super) fn watch_end(&mut self, end: &WatchEnd<'_>, out: &mut Out<'_, K>) -> bool {
         self.io = Io::None;
-        self.list_buffer.forget();
+        self.list_buffer.clear();
         let was_refused = self.machine.is_streaming_refused();
         let known = self.machine.is_not_served();
         let ended = self.machine.watch_ended(self.now(), end);
@@ -78,37 +78,37 @@ impl<K: Object> Reflector<K> {
             },
             WatchItem::Invalid(item) => invalid(item),
         };
-        let verdict = self.machine.event(self.now(), event);
-        match (verdict, item) {
-            (verdict, WatchItem::Invalid(event)) => {
-                self.unread(verdict, &event, out);
+        let action = self.machine.event(self.now(), event);
+        match (action, item) {
+            (action, WatchItem::Invalid(event)) => {
+                self.unread(action, &event, out);
                 self.invalid(event.item, out);
             }
             (EventAction::Complete, _) => self.complete(out),
-            (EventAction::Gather, WatchItem::Added(object) | WatchItem::Modified(object)) => {
+            (EventAction::Buffer, WatchItem::Added(object) | WatchItem::Modified(object)) => {
                 self.list_buffer.add(object);
             }
-            (EventAction::Gather, WatchItem::Deleted(object)) => {
+            (EventAction::Buffer, WatchItem::Deleted(object)) => {
                 self.list_buffer.remove(object.object_name());
             }
             (EventAction::Deliver, item) => self.deliver(item, out),
-            (EventAction::Ignore | EventAction::Stale | EventAction::Gather, _) => {}
+            (EventAction::Ignore | EventAction::Stale | EventAction::Buffer, _) => {}
         }
-        verdict
+        action
     }
 
-    /// What remains of an event whose object could not be read: that something of this name, or of
-    /// some name, is there or gone.
-    fn unread(&mut self, verdict: EventAction, event: &InvalidEvent, out: &mut Out<'_, K>) {
+    /// Queues what is known of an event whose object cannot be decoded: an object of this name, or
+    /// an unknown one, exists or was deleted.
+    fn unread(&mut self, action: EventAction, event: &InvalidEvent, out: &mut Out<'_, K>) {
         let version = event.resource_version.clone();
         if event.event == Some(EventType::Bookmark) {
             return;
         }
-        match (verdict, event.deleted(), event.saved().cloned()) {
-            (EventAction::Gather, Some(name), _) => self.list_buffer.remove(name.clone()),
-            (EventAction::Gather, None, Some(name)) => self.list_buffer.add_unreadable(name),
-            (EventAction::Gather, None, None) => {
-                // Perhaps it is of this name; what is known of that stays too.
+        match (action, event.deleted(), event.saved().cloned()) {
+            (EventAction::Buffer, Some(name), _) => self.list_buffer.remove(name.clone()),
+            (EventAction::Buffer, None, Some(name)) => self.list_buffer.add_unreadable(name),
+            (EventAction::Buffer, None, None) => {
+                // The event may be for this name; its stored state is kept as well.
                 for name in event.item.name.iter().cloned() {
                     self.list_buffer.add_unreadable(name);
                 }
@@ -125,9 +125,9 @@ impl<K: Object> Reflector<K> {
     fn deliver(&mut self, item: WatchItem<K>, out: &mut Out<'_, K>) {
         self.stats.events += 1;
         match item {
-            WatchItem::Added(object) => out.queue.add(self.list_buffer.made(object)),
-            WatchItem::Modified(object) => out.queue.update(self.list_buffer.made(object)),
-            WatchItem::Deleted(object) => out.queue.delete(self.list_buffer.made(object)),
+            WatchItem::Added(object) => out.queue.add(self.list_buffer.transformed(object)),
+            WatchItem::Modified(object) => out.queue.update(self.list_buffer.transformed(object)),
+            WatchItem::Deleted(object) => out.queue.delete(self.list_buffer.transformed(object)),
             WatchItem::Bookmark {
                 resource_version, ..
             } => {
@@ -140,7 +140,8 @@ impl<K: Object> Reflector<K> {
     }
 }
 
-/// To the machine an event counts for what it says, whether or not its object could be read.
+/// Converts an event for the machine, for which it does not matter whether the object can be
+/// decoded.
 fn invalid(event: &InvalidEvent) -> Event<'_> {
     let version = event.resource_version.as_str();
     match (event.event, &event.item.name) {

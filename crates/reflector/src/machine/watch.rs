@@ -1,4 +1,4 @@
-//! Watching, and streaming lists, which are watches that begin with the state.
+//! Watches and streaming lists, which are watches that begin with the state.
 
 use super::config::{RESUMES_MAX, UNFINISHED_MAX};
 use super::{Machine, Recovery, State, WatchEnd, is_before};
@@ -6,7 +6,7 @@ use kubist_apimachinery::ResourceVersion;
 use kubist_cache::{FetchError, VersionMatch, WatchRequest};
 use std::time::Duration;
 
-/// A watch, from the wish to open it to its end.
+/// A watch from its request to its end.
 #[derive(Debug)]
 pub(super) struct Watching {
     phase: Phase,
@@ -15,28 +15,29 @@ pub(super) struct Watching {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// The state comes; it is whole at the annotated bookmark.
+    /// The initial state arrives; the annotated bookmark completes it.
     Streaming,
-    /// Changes come.
+    /// Changes arrive.
     Following,
 }
 
-/// A watch that was asked for.
+/// A requested watch.
 #[derive(Debug)]
 struct Open {
     since: Duration,
     deadline: Duration,
     /// When the server should have ended it.
     timeout: Duration,
-    /// The version that was asked for.
+    /// The requested version.
     floor: ResourceVersion,
     events: u64,
-    /// It moved the version on, or brought an event in it: whoever resumes goes on from there.
+    /// Whether it advanced the version or delivered an event, so that a resumed watch continues
+    /// from there.
     progressed: bool,
-    /// It brought an event of which nobody knows whom it was about.
+    /// Whether it delivered an event for an unknown object.
     lost: bool,
-    /// The watch began at no version in particular: until something else than `Added` comes,
-    /// versions are those of old objects, in no order.
+    /// The watch began at no particular version: until an event other than `Added` arrives,
+    /// versions are those of existing objects, in no order.
     unordered: bool,
 }
 
@@ -66,7 +67,7 @@ impl Watching {
     }
 }
 
-/// What came through a watch, as far as it matters here.
+/// A watch event, as far as the machine needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a machine must handle each")]
 pub enum Event<'a> {
@@ -80,13 +81,13 @@ pub enum Event<'a> {
     Bookmark {
         /// Its version.
         version: &'a str,
-        /// Whether it says that the state is whole.
+        /// Whether the initial state is complete.
         initial_events_end: bool,
     },
-    /// Nothing, though it could not be read.
+    /// An event without a change that could not be decoded.
     Nothing,
-    /// Something happened, and it could not be read to whom, or what. When this watch ends the
-    /// state is fetched again, which tells.
+    /// An event whose object and type could not be determined. When this watch ends, the state is
+    /// listed again.
     Lost,
 }
 
@@ -94,26 +95,26 @@ pub enum Event<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a driver must handle each")]
 pub enum EventAction {
-    /// Gather it: the state is not whole yet.
-    Gather,
-    /// What was list_buffer is the state, at [`Machine::version`].
+    /// Buffer it: the state is not complete yet.
+    Buffer,
+    /// The buffered state is complete, at [`Machine::version`].
     Complete,
-    /// What was list_buffer is older than the version that was asked for: forget it, and close the
-    /// watch. The newest state will be asked for.
+    /// The buffered state is older than the requested version: discard it and close the watch. The
+    /// newest state will be requested.
     Stale,
-    /// Hand it on.
+    /// Deliver it.
     Deliver,
-    /// Nothing more to do.
+    /// Ignore it.
     Ignore,
 }
 
-/// What the end of a watch means.
+/// The outcome of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a driver reads both")]
 pub struct WatchOutcome {
-    /// What comes next.
+    /// The next step.
     pub recovery: Recovery,
-    /// Whether that is not how a watch should end.
+    /// Whether the watch failed.
     pub is_failure: bool,
 }
 
@@ -150,7 +151,7 @@ impl Machine {
         }
     }
 
-    /// The server accepted the watch.
+    /// Reports that the server accepted the watch.
     pub fn watch_opened(&mut self, now: Duration) {
         let State::Watching(Watching {
             phase,
@@ -167,7 +168,7 @@ impl Machine {
         self.not_served = false;
     }
 
-    /// Something came through the watch.
+    /// Reports a watch event.
     pub fn event(&mut self, now: Duration, event: Event<'_>) -> EventAction {
         let State::Watching(Watching {
             phase,
@@ -195,19 +196,19 @@ impl Machine {
                 *phase = Phase::Following;
                 open.unordered = false;
                 open.progressed = true;
-                // From here on it is a watch like any other, of which the server knows the end.
+                // From here on it is an ordinary watch, whose end the server determines.
                 open.deadline = open.end_at(self.config.watch_grace);
                 self.fetched(version);
                 self.unfinished = 0;
                 EventAction::Complete
             }
-            // Says nothing about the state: perhaps the server does not know what was asked for.
+            // It says nothing about the state: the server may not support the request.
             Event::Bookmark { .. } | Event::Nothing => EventAction::Ignore,
             Event::Added(_) | Event::Lost => {
                 open.deadline = now.saturating_add(self.config.streaming_silence_max);
-                EventAction::Gather
+                EventAction::Buffer
             }
-            Event::Modified(_) | Event::Deleted(_) => EventAction::Gather,
+            Event::Modified(_) | Event::Deleted(_) => EventAction::Buffer,
         }
     }
 
@@ -242,7 +243,7 @@ impl Machine {
         EventAction::Deliver
     }
 
-    /// The watch could not be opened, or is over. Whatever was list_buffer is to be forgotten.
+    /// Reports that the watch could not be opened, or ended. Buffered objects must be discarded.
     pub fn watch_ended(&mut self, now: Duration, end: &WatchEnd<'_>) -> WatchOutcome {
         let State::Watching(watching) = &mut self.state else {
             return failure(Recovery::Relist);
@@ -286,7 +287,7 @@ impl Machine {
         }
     }
 
-    /// Only a list tells what an event was about that could not be read at all.
+    /// Fetches the state after an event for an unknown object.
     fn find_lost(&mut self, now: Duration, healthy: bool) -> Recovery {
         if !healthy {
             self.pause(now, None);
@@ -295,8 +296,8 @@ impl Machine {
         Recovery::Relist
     }
 
-    /// A watch that brought something ended without a word against it: the next may begin at once,
-    /// but where each ends so, only one in [`Config::watch_min`](super::Config::watch_min).
+    /// Resumes a watch that delivered something and ended without an error: the first at once,
+    /// later ones at most every [`Config::watch_min`](super::Config::watch_min).
     fn resume_soon(&mut self, now: Duration) {
         let next = self.resumed.map_or(now, |resumed| {
             now.max(resumed.saturating_add(self.config.watch_min))
@@ -320,7 +321,7 @@ impl Machine {
         }
         let has_window = !self.config.internal_error_retry.is_zero();
         let internal = has_window && matches!(error, Some(FetchError::Internal { .. }));
-        // With an overload nothing is wrong with the version, however often it happens.
+        // An overloaded server does not mean that the version is invalid.
         let overload = error.is_some_and(FetchError::is_overload);
         if overload || (internal && self.internal_errors.admits(now)) {
             self.pause(now, error);
@@ -369,7 +370,7 @@ impl Machine {
 }
 
 impl WatchEnd<'_> {
-    /// Whether the stream ended, or was cut, and the server said nothing of trouble.
+    /// Reports whether the stream ended or was cut without an error of the server.
     fn is_of_the_connection(&self) -> bool {
         matches!(
             self,
@@ -379,7 +380,7 @@ impl WatchEnd<'_> {
 }
 
 impl Open {
-    /// The latest time at which the server should have ended it.
+    /// Returns the latest time at which the server should have ended it.
     fn end_at(&self, grace: Duration) -> Duration {
         let longest = self.timeout.saturating_add(grace);
         self.since.saturating_add(longest)

@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex};
 
 type Answer<T> = Result<Vec<Result<T, FetchError>>, FetchError>;
 
-/// Answers requests in the order of a script; a watch stays open when its events are used up,
-/// unless the script says `cut`.
+/// Answers requests in the order of a script. A watch stays open after its events, unless the
+/// script says `cut`.
 #[derive(Default)]
 struct Script {
     lists: Mutex<VecDeque<Answer<ListBatch<ObjectMeta>>>>,
@@ -149,7 +149,7 @@ fn end(version: &str) -> WatchItem<ObjectMeta> {
     }
 }
 
-/// Steps until nothing comes for an hour; gives what handlers would be told, and the reports.
+/// Steps until nothing arrives for an hour; returns the events and the reports.
 async fn settle(
     reflector: &mut Reflector<ObjectMeta>,
     indexer: &mut Indexer<ObjectMeta>,

@@ -1,5 +1,5 @@
-//! Runs `testdata/*.txt`: what happens, and after each line what the machine does (`> …`).
-//! `UPDATE_EXPECT=1` writes the expected lines anew.
+//! Runs `testdata/*.txt`: inputs, each followed by the machine's actions (`> …`). `UPDATE_EXPECT=1`
+//! rewrites the expected lines.
 
 use kubist_cache::{FetchError, ListEnd};
 use kubist_reflector::{
@@ -34,7 +34,7 @@ fn the_recovery_scripts_hold() {
     }
 }
 
-/// The script with its `>` lines as they are.
+/// Returns the script with its actual `>` lines.
 fn run(script: &str) -> String {
     let mut out = String::new();
     let mut machine = Machine::new(Config::default(), 1);

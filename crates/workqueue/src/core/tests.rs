@@ -1,4 +1,4 @@
-//! The algorithm, sentence by sentence, on times that the test makes up.
+//! The algorithm's contracts one by one, with explicit times.
 
 mod delays;
 mod failures;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 const MS: Duration = Duration::from_millis(1);
 const ZERO: Duration = Duration::ZERO;
 
-/// A core under test: items are words, hashes are made here, what is taken is remembered by name.
+/// A core under test: items are words, hashes are computed here, and taken items are found by name.
 struct Bench {
     core: Core<&'static str>,
     hasher: DefaultHashBuilder,

@@ -1,4 +1,4 @@
-//! The shell: wake-ups, timers, cancellation, shutdown. On a paused clock.
+//! Wake-ups, timers, cancellation and shutdown, on a paused clock.
 
 use super::*;
 use crate::metrics::{Metric, MetricsSink};
@@ -28,7 +28,7 @@ async fn next(queue: &WorkQueue<&'static str>) -> Work<&'static str> {
     queue.next().await.expect("the queue is open")
 }
 
-/// Whether nothing comes although all timers may fire for `wait`.
+/// Reports whether nothing arrives although all timers may fire for `wait`.
 async fn silent(queue: &WorkQueue<&'static str>, wait: Duration) -> bool {
     timeout(wait, queue.next()).await.is_err()
 }

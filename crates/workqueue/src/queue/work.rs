@@ -1,8 +1,8 @@
-//! One item in the hands of one worker.
+//! `Work`: an item that a worker processes.
 //!
-//! Promises: as long as the guard lives no other worker has the item; when it goes, the queue
-//! learns how the run ended, also when that was a panic or a cancelled future. A guard that is
-//! leaked (`mem::forget`) keeps its item from ever running again.
+//! No other worker has the item while the guard exists. Dropping the guard tells the queue how the
+//! run ended, including panics and cancelled futures. If a guard is leaked (`mem::forget`), its
+//! item never runs again.
 
 use super::Shared;
 use crate::core::Outcome;
@@ -12,10 +12,10 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// An item to be worked on.
+/// An item to be processed.
 ///
-/// Dropping it says that the work failed: the item comes back when the rate limiter allows.
-/// Success must be said, with [`Work::succeed`], because every other way out of a worker (`?`, a
+/// Dropping it means that the work failed: the item is retried when the rate limiter allows.
+/// Success must be stated with [`Work::succeed`], because every other way out of a worker (`?`, a
 /// panic, a timeout that drops the future) is a failure and must not need code of its own.
 #[must_use = "a dropped item has failed and goes back through the rate limiter"]
 pub struct Work<T> {
@@ -40,42 +40,42 @@ impl<T> Work<T> {
         }
     }
 
-    /// The item; also what the guard dereferences to.
+    /// Returns the item, to which the guard also dereferences.
     pub fn item(&self) -> &T {
         &self.item
     }
 
-    /// Which try this is: 1, and one more for each failure since the last success.
+    /// Returns the number of this attempt: 1, plus the failures since the last success.
     pub fn attempt(&self) -> u32 {
         self.failures.saturating_add(1)
     }
 
-    /// The work is done. Failures are forgotten; the item comes back only if it is added again,
-    /// was added meanwhile, or was asked for later.
+    /// Completes the work and resets the failure count. The item runs again only if it is added
+    /// again, was added meanwhile, or is delayed.
     pub fn succeed(mut self) {
         self.outcome = Outcome::Succeeded;
     }
 
-    /// The work is done, failures are forgotten, and the item runs again after `wait` (sooner if
-    /// it is added before).
+    /// Completes the work, resets the failure count, and runs the item again after `wait`, or
+    /// earlier if it is added before.
     pub fn requeue_after(mut self, wait: Duration) {
         self.outcome = Outcome::Requeued(wait);
     }
 
-    /// The work was not begun: the item runs after `wait`, or sooner if it is added before.
-    /// Failures are neither counted nor forgotten. With no `wait` it goes to the end of its lane,
-    /// also when the queue has been closed.
+    /// Returns the item unprocessed: it runs after `wait`, or earlier if it is added before. The
+    /// failure count is unchanged. Without `wait` it goes to the end of its lane, even if the queue
+    /// is shut down.
     pub fn postpone(mut self, wait: Duration) {
         self.outcome = Outcome::Postponed(wait);
     }
 
-    /// The work failed: the same as dropping the guard.
+    /// Fails the work, like dropping the guard.
     pub fn fail(self) {
         drop(self);
     }
 
-    /// The work failed, and whoever refused it said when to come back: the item waits for what
-    /// the rate limiter says and at least for `wait`.
+    /// Fails the work with a minimum delay, for instance a server's Retry-After: the item waits for
+    /// the rate limiter's delay, and at least for `wait`.
     pub fn fail_retry_after(mut self, wait: Duration) {
         self.outcome = Outcome::Failed { wait_min: wait };
     }

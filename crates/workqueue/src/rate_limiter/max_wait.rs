@@ -1,14 +1,14 @@
-//! A ceiling over another limiter.
+//! An upper bound for another limiter.
 
 use super::RateLimiter;
 use std::time::Duration;
 
-/// What `inner` says, but never more than `max`.
+/// The delay of `inner`, but at most `max`.
 #[derive(Debug, Clone)]
 pub struct MaxWait<L> {
-    /// The limiter that is asked.
+    /// The inner limiter.
     pub inner: L,
-    /// The longest wait.
+    /// The maximum delay.
     pub max: Duration,
 }
 

@@ -1,6 +1,6 @@
-//! The queue from outside, on several threads.
+//! The public API on several threads.
 //!
-//! Goal: under real concurrency no item is lost, none is with two workers, and everything ends.
+//! Under real concurrency no item is lost, none is processed by two workers, and everything ends.
 
 use kubist_workqueue::rate_limiter::Exponential;
 use kubist_workqueue::{Config, Lane, Work, WorkQueue};
@@ -13,7 +13,7 @@ const ITEMS: usize = 200;
 const ROUNDS: usize = 200;
 
 struct Slot {
-    /// How many changes there were, and how many a worker has seen.
+    /// The number of changes, and of those that a worker has processed.
     wanted: AtomicUsize,
     seen: AtomicUsize,
     busy: AtomicBool,

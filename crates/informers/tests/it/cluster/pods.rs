@@ -1,4 +1,4 @@
-//! `Pods`: the cluster's Pods as a client lists and watches them, in any held form.
+//! `Pods`: lists and watches the cluster's Pods in any stored form, as a client does.
 
 use super::{Cluster, Event, State, Watcher, not_served};
 use bytes::Bytes;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::sync::mpsc;
 
-/// Makes the held form of a Pod's bytes.
+/// Creates the stored form from a Pod's bytes.
 type Make<F> = Arc<dyn Fn(&Bytes) -> Result<F, WireError> + Send + Sync>;
 
 struct Pods<F> {
@@ -44,7 +44,7 @@ fn made<F>(make: &Make<F>, bytes: &Bytes) -> Result<F, InvalidItem> {
     })
 }
 
-/// As a client tells of it.
+/// Converts an undecodable event as a client does.
 fn unread<F>(event: EventType, bytes: &Bytes, item: InvalidItem) -> WatchItem<F> {
     WatchItem::Invalid(InvalidEvent {
         event: Some(event),
@@ -85,7 +85,7 @@ impl<F: Object> futures_core::Stream for Events<F> {
 
 struct Once<T>(Vec<T>);
 
-/// Nothing in it is pinned.
+/// No field is pinned.
 impl<T> Unpin for Once<T> {}
 
 impl<T> futures_core::Stream for Once<T> {

@@ -1,4 +1,4 @@
-//! Lists by pages.
+//! Paged lists.
 
 use super::recoveries;
 

@@ -1,4 +1,4 @@
-//! Runs a script, in every way.
+//! Runs a script in every way.
 
 use super::server::{Exchange, Server};
 use kubist_apimachinery::ObjectMeta;
@@ -7,11 +7,11 @@ use kubist_reflector::{Config, InitialSync, Reflector, Report};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long nothing may happen before a script that has nothing more to say is over.
+/// How long nothing may happen before a finished script is over.
 const QUIET: Duration = Duration::from_secs(20);
 /// How long a script may wait for its next request.
 const PATIENCE: Duration = Duration::from_hours(2);
-/// How often a step is polled where each poll is followed by a drop.
+/// The polling interval when each poll is followed by a drop.
 const TURN: Duration = Duration::from_millis(50);
 
 /// How a script is run.
@@ -19,7 +19,7 @@ const TURN: Duration = Duration::from_millis(50);
 struct Way {
     seed: u64,
     batched: bool,
-    /// Every step is dropped after its first poll.
+    /// Whether every step is dropped after its first poll.
     dropping: bool,
 }
 
@@ -94,14 +94,14 @@ async fn play_once(script: &str, way: Way) {
     }
 }
 
-/// What came of a script.
+/// The outcome of a script.
 struct Outcome {
     observed: Vec<String>,
     reports: Vec<String>,
     stats: String,
 }
 
-/// Steps until the script has nothing more to say, and a while longer.
+/// Steps until the script is finished, and a while longer.
 async fn outcome(
     mut reflector: Reflector<ObjectMeta>,
     server: &Server,
@@ -142,7 +142,7 @@ async fn outcome(
     }
 }
 
-/// Polls once and drops; whether it was done.
+/// Polls once and drops; reports whether the future was done.
 pub(super) async fn poll_once(future: impl Future<Output = ()>) -> bool {
     let mut future = std::pin::pin!(future);
     std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx).is_ready())).await

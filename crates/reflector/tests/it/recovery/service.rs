@@ -1,4 +1,4 @@
-//! Kinds that the server does not serve yet, or no longer: a state, told once, and slow requests.
+//! Kinds that the server does not serve yet, or no longer, and slow responses.
 
 use super::recoveries;
 

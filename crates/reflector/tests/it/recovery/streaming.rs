@@ -1,4 +1,4 @@
-//! Streaming lists, and falling back from them.
+//! Streaming lists, and the fallback from them.
 
 use super::recoveries;
 

@@ -1,6 +1,6 @@
-//! What the queue should do, with lists and searches.
+//! The specification of the queue, with lists and searches.
 //!
-//! It knows no slots, tickets or heaps, and is not fast.
+//! It has no slots, tickets or heaps, and is not fast.
 
 use super::{End, Item, MS, PASSES_MAX, Step};
 use crate::lanes::Lane;
@@ -16,7 +16,7 @@ pub(super) struct Due {
     backoff: bool,
 }
 
-/// What the queue should do, as plainly as it can be said.
+/// The specification, as simple as possible.
 #[derive(Default)]
 pub(super) struct Spec {
     keep_backoff: bool,

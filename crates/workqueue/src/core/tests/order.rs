@@ -1,4 +1,4 @@
-//! Lanes, groups and the hand-out limit.
+//! Lanes, groups and the dispatch limit.
 
 use super::*;
 

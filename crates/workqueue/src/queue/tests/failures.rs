@@ -1,4 +1,4 @@
-//! What becomes of items whose workers fail, panic or are cancelled.
+//! Items whose workers fail, panic or are cancelled.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Who wakes when: adds, delays, cancelled workers.
+//! Which worker wakes when: additions, delays and cancelled workers.
 
 use super::*;
 
