@@ -1,9 +1,9 @@
 //! `Config`: how a server listens and whom it lets in.
 
-use crate::authn::StaticToken;
-use crate::authorizer::{AlwaysAllow, Authorizer};
-use crate::certificates::{CertificateAuthority, Identity};
-use crate::token_keys::TokenKeys;
+use crate::authentication::authenticator::StaticToken;
+use crate::authentication::certificates::{CertificateAuthority, Identity};
+use crate::authentication::token_keys::TokenKeys;
+use crate::authorization::authorizer::{AlwaysAllow, Authorizer};
 use rustls_pki_types::CertificateDer;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

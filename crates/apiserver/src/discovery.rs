@@ -6,7 +6,7 @@
 mod aggregated;
 mod legacy;
 
-use crate::answer::Answer;
+use crate::response::Answer;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, ETAG, VARY};
 use kubist_api::ResourceFacts;
@@ -79,7 +79,7 @@ fn tagged(
     if_none_match: Option<&str>,
 ) -> Result<Answer, Status> {
     let bytes = encode(chosen, document)?;
-    let tag = format!("\"{:016X}\"", crate::hash::of_bytes(&bytes));
+    let tag = format!("\"{:016X}\"", crate::response::etag::of_bytes(&bytes));
     let mut answer = if if_none_match == Some(tag.as_str()) {
         Answer::not_modified()
     } else {

@@ -41,62 +41,34 @@
     reason = "the error of the server side is the Status that the client gets"
 )]
 
-mod admission;
-mod answer;
-mod arriving;
-mod authn;
+mod authentication;
 mod authorization;
-mod authorizer;
-mod backup;
-mod body;
-mod caller;
-mod certificates;
 mod config;
-mod decode;
 mod discovery;
-mod ending;
-mod given;
-mod go_decode;
-mod gzip;
-mod handler;
-mod hash;
-mod health;
-mod heavy;
-mod host;
-mod impersonation;
-mod in_flight;
+mod filters;
+mod futures;
+mod handlers;
 mod metrics;
+mod negotiation;
 mod openapi;
-mod openid;
-mod pretty;
-mod query;
 mod random;
-mod represent;
 mod request;
-mod request_record;
-mod route;
-mod seldom;
+mod response;
+mod routes;
 mod server;
-mod service;
-mod service_accounts;
-mod table;
-mod token_issuer;
-mod token_keys;
-mod undelivered;
-mod version;
-mod warning;
+mod shutdown;
 
-pub use authn::{
+pub use authentication::authenticator::{
     ANONYMOUS_USER, AUTHENTICATED_GROUP, MASTERS_GROUP, StaticToken, UNAUTHENTICATED_GROUP,
 };
-pub use authorizer::{AlwaysAllow, Attributes, Authorizer, Decision};
-pub use certificates::{
+pub use authentication::certificates::{
     CertificateAuthority, CertificateError, Identity, PemError, SERVING_NAMES, read_certificates,
 };
+pub use authentication::token_keys::{TokenKeyError, TokenKeys};
+pub use authorization::authorizer::{AlwaysAllow, Attributes, Authorizer, Decision};
 pub use config::{
     BODY_BYTES_MAX, CONNECTIONS_MAX, Config, GOAWAY_CHANCE_MAX, KEEP_ALIVE_PROBES,
     MUTATING_REQUESTS_MAX, REQUESTS_MAX, STREAMS_MAX,
 };
+pub use routes::version::API_MINOR;
 pub use server::{ApiServer, InProcess, Load, RunningServer, ServerEnded, StartError};
-pub use token_keys::{TokenKeyError, TokenKeys};
-pub use version::API_MINOR;

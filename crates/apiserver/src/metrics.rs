@@ -15,8 +15,8 @@ pub(crate) use labels::RequestLabels;
 pub(crate) use watches::WatchMetrics;
 
 use self::labels::{ABORTED, COUNTED, REQUEST, TERMINATED, TIMED};
-use crate::answer::Answer;
-use crate::version;
+use crate::response::Answer;
+use crate::routes::version;
 use kubist_registry::Registry;
 use prometheus::{
     Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,

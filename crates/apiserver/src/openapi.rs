@@ -15,9 +15,9 @@ mod schemas;
 mod v2;
 mod words;
 
-use crate::answer::{Answer, TEXT};
-use crate::body::Body;
-use crate::version::API_MINOR;
+use crate::response::body::Body;
+use crate::response::{Answer, TEXT};
+use crate::routes::version::API_MINOR;
 use bytes::Bytes;
 use definitions::defined;
 use entrances::Entrance;
@@ -309,7 +309,7 @@ fn path(group: &GroupFacts, version: &VersionFacts) -> String {
 }
 
 fn tag(bytes: &[u8]) -> String {
-    format!("{:016X}", crate::hash::of_bytes(bytes))
+    format!("{:016X}", crate::response::etag::of_bytes(bytes))
 }
 
 /// The paths of a version of a group, and the schemas that they mention.

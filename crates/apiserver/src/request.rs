@@ -1,6 +1,9 @@
 //! `Request`: the head of an HTTP request, with what handlers ask it.
 
-use crate::query::Query;
+pub(crate) mod query;
+pub(crate) mod route;
+
+use crate::request::query::Query;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, IF_NONE_MATCH, USER_AGENT};
 use http::request::Parts;
 use http::{Uri, Version};

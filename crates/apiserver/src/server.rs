@@ -13,18 +13,22 @@ mod delivery;
 mod in_process;
 mod room;
 mod running;
+mod service;
 mod serving;
 mod timed_stream;
 mod tls;
 
-use crate::authn::{Authenticator, MASTERS_GROUP, chain_verifier};
-use crate::certificates::{CertificateAuthority, CertificateError, PemError, SERVING_NAMES};
+use crate::authentication::authenticator::{Authenticator, MASTERS_GROUP};
+use crate::authentication::certificates::{
+    CertificateAuthority, CertificateError, PemError, SERVING_NAMES,
+};
+use crate::authentication::client_certificates::chain_verifier;
+use crate::authentication::token_issuer::TokenIssuer;
+use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
-use crate::ending::Ending;
-use crate::heavy;
-use crate::service::Service;
-use crate::token_issuer::TokenIssuer;
-use crate::token_keys::{TokenKeyError, TokenKeys};
+use crate::futures::cpu_bound;
+use crate::server::service::Service;
+use crate::shutdown::Ending;
 use acceptor::Acceptor;
 pub use activity::Load;
 use connection::Connections;
@@ -162,8 +166,8 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
 async fn upkeep(ending: Ending, serving: Arc<Serving>, registry: Registry) {
     // What a definition takes to serve grows with its schema, and what is forgotten with
     // what was asked for.
-    let following = heavy::upkeep(Box::pin(registry.run_definitions()));
-    let forgetting = heavy::upkeep(Box::pin(forget_unused(&registry)));
+    let following = cpu_bound::upkeep(Box::pin(registry.run_definitions()));
+    let forgetting = cpu_bound::upkeep(Box::pin(forget_unused(&registry)));
     tokio::select! {
         () = ending.closing() => {}
         () = following => {}

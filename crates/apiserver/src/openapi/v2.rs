@@ -6,7 +6,7 @@
 //! know of them asks for v3.
 
 use super::accepted;
-use crate::version::API_MINOR;
+use crate::routes::version::API_MINOR;
 use serde_json::{Map, Value, json};
 
 /// The media type of the protobuf form, as clients ask for it and as upstream answers.

@@ -3,7 +3,7 @@
 //! A request counts from its head until its answer was sent, or given up. Besides, what is
 //! known of a connection that may have to make room for another (`room.rs`).
 
-use crate::caller::Standing;
+use crate::filters::caller::Standing;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;

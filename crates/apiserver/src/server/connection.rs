@@ -4,16 +4,16 @@ use super::activity::{Activity, Load, Totals};
 use super::cork::cork;
 use super::delivery::{Delivery, Progress, Streams};
 use super::timed_stream::TimedStream;
-use crate::admission;
-use crate::arriving::Arriving;
-use crate::authn::Peer;
-use crate::caller::Caller;
+use crate::authentication::authenticator::Peer;
 use crate::config::{Config, GOAWAY_CHANCE_MAX};
-use crate::ending::Ending;
+use crate::filters::caller::Caller;
+use crate::filters::pending_bodies::Arriving;
+use crate::filters::seat_reservation;
+use crate::filters::send_buffers::Undelivered;
+use crate::futures::poll_on_wake::Seldom;
 use crate::random;
-use crate::seldom::Seldom;
-use crate::service::Service;
-use crate::undelivered::Undelivered;
+use crate::server::service::Service;
+use crate::shutdown::Ending;
 use http::{Request, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -93,7 +93,7 @@ impl Connections {
 
     /// Counts a connection whose handshake failed.
     pub(super) fn handshake_failed(&self) {
-        self.service.metrics.handshake_failed();
+        self.service.metrics().handshake_failed();
     }
 
     /// What goes on, on all of them.
@@ -130,7 +130,7 @@ impl Connections {
             async move {
                 let held = share.answer();
                 // Who takes nothing makes only its own requests wait.
-                if !admission::awaits_body(&request) {
+                if !seat_reservation::awaits_body(&request) {
                     held.room().await;
                 }
                 let response = service.answer(&caller, &held, request).await;

@@ -6,10 +6,10 @@
 //! is one piece of the body and HTTP's buffer.
 
 use super::activity::Busy;
-use crate::body::BrokenOff;
-use crate::request_record::RecordedBody;
-use crate::seldom::Seldom;
-use crate::undelivered::{Held, SMALL_BYTES, STALLED, Undelivered};
+use crate::filters::request_record::RecordedBody;
+use crate::filters::send_buffers::{Held, SMALL_BYTES, STALLED, Undelivered};
+use crate::futures::poll_on_wake::Seldom;
+use crate::response::body::BrokenOff;
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use hyper::rt::Executor;

@@ -5,7 +5,9 @@
 //! own clients, which trust its authority and may find another name in the one that was brought.
 
 use super::StartError;
-use crate::certificates::{CertificateAuthority, CertificateError, Identity, PemError};
+use crate::authentication::certificates::{
+    CertificateAuthority, CertificateError, Identity, PemError,
+};
 use parking_lot::RwLock;
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
@@ -132,7 +134,7 @@ fn issue(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::certificates::valid_within;
+    use crate::authentication::certificates::valid_within;
 
     const DAY: u64 = 24 * 3600;
 

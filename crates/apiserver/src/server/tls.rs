@@ -1,7 +1,7 @@
 //! TLS for the server: its certificate, client certificates asked for, HTTP/2 before HTTP/1.1.
 
 use super::serving::Serving;
-use crate::authn::RequestClientCertificate;
+use crate::authentication::client_certificates::RequestClientCertificate;
 use rustls::crypto::CryptoProvider;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::{CipherSuite, ServerConfig, SupportedProtocolVersion};

@@ -1,0 +1,37 @@
+//! `Host`: which a request over HTTP/1 has once, as upstream wants it.
+
+use crate::request::Request;
+use crate::response::{Answer, TEXT};
+use http::header::{CONNECTION, HOST};
+use http::{StatusCode, Version};
+
+/// Punctuation that may be in a host, as upstream.
+const PUNCTUATION: &[u8] = b"!$%&'()*+,-.:;=[]_~";
+
+/// What a request is told that names no host, or none that can be: 400 in upstream's words, and
+/// the end of its connection.
+pub(crate) fn refusal(request: &Request) -> Option<Answer> {
+    if request.version >= Version::HTTP_2 {
+        return None;
+    }
+    let mut hosts = request.headers.get_all(HOST).iter();
+    let host = hosts.next();
+    let text = match host {
+        _ if hosts.next().is_some() => "400 Bad Request",
+        None if request.version == Version::HTTP_11 && request.method != "CONNECT" => {
+            "400 Bad Request: missing required Host header"
+        }
+        Some(host) if !host.as_bytes().iter().copied().all(may_be_in_host) => {
+            "400 Bad Request: malformed Host header"
+        }
+        _ => return None,
+    };
+    let mut answer = Answer::whole(TEXT, text).with_header(CONNECTION, "close");
+    answer.code = StatusCode::BAD_REQUEST;
+    answer.early = true;
+    Some(answer)
+}
+
+fn may_be_in_host(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || PUNCTUATION.contains(&byte)
+}

@@ -1,0 +1,81 @@
+//! POST: new objects, and actions on objects that are posted (bindings, evictions).
+
+use crate::handlers::call::Call;
+use crate::handlers::target::Target;
+use crate::negotiation::decode;
+use crate::negotiation::response_encoder::Form;
+use crate::request::route::ResourcePath;
+use crate::request::validation_of;
+use crate::response::Answer;
+use crate::response::errors::not_found;
+use http::StatusCode;
+use hyper::body::Incoming;
+use kubist_apimachinery::{PostOptions, Status, Str, WriteVerb};
+use kubist_codec::negotiate::Offer;
+use kubist_registry::{Created, remove_duplicate_owners};
+
+pub(super) async fn answer(
+    call: Call<'_>,
+    target: Target,
+    body: &mut Incoming,
+) -> Result<Answer, Status> {
+    let form = call.form(&target, &Offer::BUILT_IN)?;
+    let (format, bytes) = call.body(target.formats(), body).await?;
+    let options = options(call)?;
+    let kind = target.rest.body_kind();
+    let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
+    let mut object = call.told(decoded);
+    target.place(&mut *object)?;
+    remove_duplicate_owners(call.cx, &mut *object);
+    let creater = target.rest.creater().ok_or_else(|| call.no_such_verb())?;
+    let created = creater
+        .create(call.cx, &target.namespace, &target.name, object, &options)
+        .await?;
+    represent(&form, created)
+}
+
+/// POST to `bindings`, which is POST to the `binding` of the pod that the body names.
+pub(super) async fn binding(
+    call: Call<'_>,
+    path: &ResourcePath,
+    body: &mut Incoming,
+) -> Result<Answer, Status> {
+    let pods = call.server.registry.storage("", "v1", "pods");
+    let rest = pods.and_then(|pods| pods.subresource("binding"));
+    let mut target = Target {
+        rest: rest.ok_or_else(not_found)?,
+        namespace: path.namespace.clone().unwrap_or_default(),
+        name: String::new(),
+    };
+    let form = call.form(&target, &Offer::BUILT_IN)?;
+    let (format, bytes) = call.body(target.formats(), body).await?;
+    let options = options(call)?;
+    let kind = target.rest.body_kind();
+    let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
+    let mut object = call.told(decoded);
+    target.place(&mut *object)?;
+    target.name = object.meta().name.to_string();
+    remove_duplicate_owners(call.cx, &mut *object);
+    // Which of its name the pod is says only the binding of a pod, as upstream.
+    object.meta_mut().uid = Str::default();
+    let creater = target.rest.creater().ok_or_else(|| call.no_such_verb())?;
+    let created = creater
+        .create(call.cx, &target.namespace, &target.name, object, &options)
+        .await?;
+    represent(&form, created)
+}
+
+fn options(call: Call<'_>) -> Result<PostOptions, Status> {
+    let pairs = call.request.query.pairs();
+    PostOptions::from_query(WriteVerb::Create, pairs).map_err(|error| error.to_status())
+}
+
+fn represent(form: &Form, created: Created) -> Result<Answer, Status> {
+    match created {
+        Created::Object(stored) => form.object(StatusCode::CREATED, &stored),
+        Created::Status(mut status) => {
+            status.code = 201;
+            Ok(form.message(StatusCode::CREATED, &*status))
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! GET of a collection.
+
+use crate::handlers::call::Call;
+use crate::handlers::target::Target;
+use crate::negotiation::response_encoder::{Form, ListParts};
+use crate::response::Answer;
+use kubist_apimachinery::{ListOptions, Status};
+use kubist_codec::negotiate::Offer;
+use kubist_registry::ListPage;
+
+/// How many bytes of a body are as much work as one of a selector: each requirement is checked,
+/// kept and made ready by itself.
+const SELECTOR_WORK: usize = 4;
+
+pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {
+    let form = call.form(&target, &Offer::BUILT_IN.with_watch())?;
+    let options = options(call).await?;
+    let lister = target.rest.lister().ok_or_else(|| call.no_such_verb())?;
+    let page = lister.list(call.cx, &target.namespace, &options).await?;
+    represent(&form, &target, page)
+}
+
+/// The options of a list or a watch. Long selectors are work like a long body.
+///
+/// Cancel safe.
+pub(super) async fn options(call: Call<'_>) -> Result<ListOptions, Status> {
+    let selectors = ["labelSelector", "fieldSelector"].into_iter();
+    let lengths = selectors.filter_map(|it| call.request.query.first(it).map(str::len));
+    let work = lengths.sum::<usize>().saturating_mul(SELECTOR_WORK);
+    call.cx.begin_work(work).await;
+    ListOptions::from_query(call.request.query.pairs()).map_err(|error| error.to_status())
+}
+
+/// A page of a list in its form.
+pub(super) fn represent(form: &Form, target: &Target, page: ListPage) -> Result<Answer, Status> {
+    form.list(ListParts {
+        api_version: target.rest.kind().facts().api_version,
+        kind: target.rest.list_kind(),
+        metadata: page.metadata,
+        items: page.items,
+        custom: target.rest.kind().is_custom(),
+    })
+}

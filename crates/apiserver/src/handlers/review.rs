@@ -1,0 +1,236 @@
+//! Reviews: questions that are posted and answered at once, and stored nowhere.
+//!
+//! Who am I, may I (or somebody) do this, whose token is this. Everybody who is authenticated may
+//! do everything here, so the answers to the second are yes; what makes no sense is refused as
+//! upstream does.
+
+use crate::authentication::service_accounts;
+use crate::authentication::token_issuer::ISSUER;
+use crate::handlers::call::Call;
+use crate::handlers::review_rules as rules;
+use crate::negotiation::decode;
+use crate::negotiation::response_encoder::Form;
+use crate::request::validation_of;
+use crate::response::Answer;
+use crate::response::errors::not_found;
+use http::StatusCode;
+use hyper::body::Incoming;
+use kubist_api::authentication::v1 as authentication;
+use kubist_api::authorization::v1 as authorization;
+use kubist_api::{Kind, ResourceFacts, find_kind};
+use kubist_apimachinery::{
+    AnyObject, FieldError, GroupKind, ObjectMeta, PostOptions, Status, Str, WriteVerb,
+};
+use kubist_codec::Format;
+use kubist_codec::negotiate::Offer;
+use kubist_registry::{Stored, User, remove_duplicate_owners};
+use std::any::Any;
+
+/// Why the answer is yes.
+const REASON: &str = "everybody who is authenticated may do everything on this server";
+/// Reviews have no tables.
+pub(super) const OFFER: Offer = Offer {
+    table: false,
+    ..Offer::BUILT_IN
+};
+
+pub(super) async fn answer(
+    call: Call<'_>,
+    facts: &'static ResourceFacts,
+    namespace: Option<&str>,
+    body: &mut Incoming,
+) -> Result<Answer, Status> {
+    let form = Form::of(call.request, &OFFER, facts, call.cx.now())?;
+    let (format, bytes) = call.body(Format::ALL, body).await?;
+    let pairs = call.request.query.pairs();
+    let options = PostOptions::from_query(WriteVerb::Create, pairs);
+    let options = options.map_err(|error| error.to_status())?;
+    let kind = find_kind(facts.group, facts.version, facts.kind).ok_or_else(not_found)?;
+    let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
+    let mut review = call.told(decoded);
+    place(&mut *review, namespace.unwrap_or_default())?;
+    remove_system_fields(review.meta_mut());
+    remove_duplicate_owners(call.cx, &mut *review);
+    if !fill(call, &mut *review, namespace).await? {
+        return Err(not_found());
+    }
+    created(&form, kind, review)
+}
+
+/// What was posted and is stored nowhere, or its metadata.
+pub(super) fn created(
+    form: &Form,
+    kind: &'static Kind,
+    object: Box<dyn AnyObject>,
+) -> Result<Answer, Status> {
+    if form.is_plain() {
+        return Ok(form.message(StatusCode::CREATED, &*object));
+    }
+    form.object(StatusCode::CREATED, &Stored::from_object(kind, 0, object))
+}
+
+/// Gives a review the namespace of the path, or refuses another.
+pub(super) fn place(review: &mut dyn AnyObject, namespace: &str) -> Result<(), Status> {
+    let own = &mut review.meta_mut().namespace;
+    if !own.is_empty() && !namespace.is_empty() && *own != *namespace {
+        return Err(Status::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    *own = namespace.into();
+    Ok(())
+}
+
+/// Forgets what only servers say of an object, before anybody looks at it.
+fn remove_system_fields(meta: &mut ObjectMeta) {
+    meta.self_link = Str::default();
+    meta.uid = Str::default();
+    meta.creation_timestamp = None;
+    meta.deletion_timestamp = None;
+    meta.deletion_grace_period_seconds = None;
+}
+
+/// Writes the answer into a review. False if it is no kind of review that is known.
+async fn fill(
+    call: Call<'_>,
+    review: &mut dyn AnyObject,
+    namespace: Option<&str>,
+) -> Result<bool, Status> {
+    let namespace = namespace.unwrap_or_default();
+    let review: &mut dyn Any = review;
+    if let Some(it) = review.downcast_mut::<authorization::SelfSubjectAccessReview>() {
+        let resource = it.spec.resource_attributes.as_deref();
+        let mut errors = rules::about(resource, it.spec.non_resource_attributes.as_deref());
+        errors.extend(rules::without_metadata(&it.metadata, ""));
+        check(&errors)?;
+        it.status = allowed(resource);
+    } else if let Some(it) = review.downcast_mut::<authorization::SubjectAccessReview>() {
+        let mut errors = rules::of_somebody(&it.spec);
+        errors.extend(rules::without_metadata(&it.metadata, ""));
+        check(&errors)?;
+        it.status = allowed(it.spec.resource_attributes.as_deref());
+    } else if let Some(it) = review.downcast_mut::<authorization::LocalSubjectAccessReview>() {
+        check(&rules::in_namespace(&it.spec, &it.metadata, namespace))?;
+        it.status = allowed(it.spec.resource_attributes.as_deref());
+    } else if let Some(it) = review.downcast_mut::<authorization::SelfSubjectRulesReview>() {
+        if it.spec.namespace.is_empty() {
+            return Err(Status::bad_request("no namespace on request"));
+        }
+        // Upstream answers with nothing of what was asked.
+        *it = authorization::SelfSubjectRulesReview {
+            status: everything(),
+            ..Default::default()
+        };
+    } else if let Some(it) = review.downcast_mut::<authentication::SelfSubjectReview>() {
+        // Upstream answers with nothing of what was sent.
+        *it = authentication::SelfSubjectReview::default();
+        it.metadata.creation_timestamp = Some(call.cx.now());
+        it.status.user_info = user_info(&call.cx.user);
+    } else if let Some(it) = review.downcast_mut::<authentication::TokenReview>() {
+        token(call, it).await?;
+    } else {
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+fn allowed(
+    resource: Option<&authorization::ResourceAttributes>,
+) -> authorization::SubjectAccessReviewStatus {
+    authorization::SubjectAccessReviewStatus {
+        allowed: true,
+        reason: REASON.into(),
+        evaluation_error: rules::evaluation_error(resource),
+        ..Default::default()
+    }
+}
+
+fn everything() -> authorization::SubjectRulesReviewStatus {
+    let all = || vec!["*".into()];
+    authorization::SubjectRulesReviewStatus {
+        resource_rules: vec![authorization::ResourceRule {
+            verbs: all(),
+            api_groups: all(),
+            resources: all(),
+            resource_names: Vec::new(),
+        }],
+        non_resource_rules: vec![authorization::NonResourceRule {
+            verbs: all(),
+            non_resource_urls: all(),
+        }],
+        incomplete: false,
+        evaluation_error: "".into(),
+    }
+}
+
+fn user_info(user: &User) -> authentication::UserInfo {
+    let extra = user.extra.iter().map(|(key, values)| {
+        let values = authentication::ExtraValue {
+            items: values.clone(),
+        };
+        (key.clone(), values)
+    });
+    authentication::UserInfo {
+        username: user.name.clone(),
+        uid: user.uid.clone(),
+        groups: user.groups.clone(),
+        extra: extra.collect(),
+    }
+}
+
+/// Upstream names the group of the review here, and no kind.
+fn check(errors: &[FieldError]) -> Result<(), Status> {
+    if errors.is_empty() {
+        return Ok(());
+    }
+    let kind = GroupKind::new("authorization.k8s.io", "");
+    Err(Status::invalid(&kind, "", errors))
+}
+
+/// Whose token it is. A token of a service account is good for the audiences that it names, a
+/// static one for this server.
+async fn token(call: Call<'_>, review: &mut authentication::TokenReview) -> Result<(), Status> {
+    let spec = &review.spec;
+    if spec.token.is_empty() {
+        let message = "token is required for TokenReview in authentication";
+        return Err(Status::bad_request(message));
+    }
+    let own = [Str::from(ISSUER)];
+    let wanted = match spec.audiences.as_slice() {
+        [] => &own,
+        wanted => wanted,
+    };
+    let (user, audiences) = whose(call, &spec.token).await?;
+    let audiences: Vec<Str> = wanted
+        .iter()
+        .filter(|wanted| audiences.contains(wanted))
+        .cloned()
+        .collect();
+    review.status = match user {
+        Some(user) if !audiences.is_empty() => authentication::TokenReviewStatus {
+            authenticated: true,
+            user: user_info(&user),
+            audiences,
+            ..Default::default()
+        },
+        _ => authentication::TokenReviewStatus {
+            error: "invalid bearer token".into(),
+            ..Default::default()
+        },
+    };
+    Ok(())
+}
+
+/// The user of a token, and the audiences that it is for.
+async fn whose(call: Call<'_>, token: &str) -> Result<(Option<User>, Vec<Str>), Status> {
+    let authenticator = &call.server.authenticator;
+    if let Some(user) = authenticator.by_token(token) {
+        return Ok((Some(user), vec![ISSUER.into()]));
+    }
+    let Some(claims) = authenticator.issuer().verify(token, call.cx.received) else {
+        return Ok((None, Vec::new()));
+    };
+    let user = service_accounts::user_of(&call.server.registry, &claims).await?;
+    let audiences = claims.audiences.iter().map(|it| it.as_str().into());
+    Ok((user, audiences.collect()))
+}

@@ -1,0 +1,357 @@
+//! GET with `watch`: events as they happen.
+//!
+//! The body is pulled: the next batch of events is encoded when HTTP has room for it, so a client
+//! that reads slowly costs one batch. What goes wrong after the first byte is an `ERROR` event.
+
+use crate::futures::async_stream::Given;
+use crate::futures::poll_on_wake::Seldom;
+use crate::handlers::call::Call;
+use crate::handlers::list;
+use crate::handlers::target::Target;
+use crate::metrics::WatchMetrics;
+use crate::negotiation::response_encoder::{Form, partial_json};
+use crate::negotiation::table::{TableStyle, metadata_of};
+use crate::random;
+use crate::response::body::{Body, BrokenOff, Chunks};
+use crate::response::{Answer, encode_status};
+use crate::shutdown::Ending;
+use bytes::Bytes;
+use http::StatusCode;
+use kubist_api::meta::v1::PartialObjectMetadata;
+use kubist_apimachinery::wire::to_protobuf;
+use kubist_apimachinery::{ListOptions, OptionsError, Status, Str, Time};
+use kubist_codec::Format;
+use kubist_codec::negotiate::{Offer, Transform, negotiate};
+use kubist_codec::watch_stream::{EventKind, FrameObject, encode_frame};
+use kubist_registry::{EventStream, Stored, WallClock, WatchEvent};
+use prometheus::Histogram;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, Sleep};
+use tokio_util::sync::WaitForCancellationFutureOwned;
+
+/// Bytes of events that are encoded at once, except that one event always fits: what a client that
+/// does not read costs beyond what HTTP holds for it. A client has nothing of an HTTP/2 frame
+/// before it has all of it, so over connections that break, small ones bring it further.
+const CHUNK_BYTES: usize = 8 << 10;
+
+pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {
+    let begun = Instant::now();
+    let offer = if target.rest.kind().is_custom() {
+        Offer::CUSTOM.with_watch()
+    } else {
+        Offer::BUILT_IN.with_watch()
+    };
+    let refused = |refusal| crate::negotiation::response_encoder::not_acceptable(&refusal);
+    let chosen = negotiate(call.request.accept(), &offer).map_err(refused)?;
+    let options = options(call).await?;
+    let timeout = match options
+        .timeout_seconds
+        .and_then(|it| u64::try_from(it).ok())
+    {
+        Some(seconds) if seconds > 0 => Duration::from_secs(seconds),
+        _ => any_timeout(call.server.watch_timeout_min),
+    };
+    let name = Some(target.name.as_str()).filter(|name| !name.is_empty());
+    let watcher = target.rest.watcher().ok_or_else(|| call.no_such_verb())?;
+    let events = watcher
+        .watch(call.cx, &target.namespace, name, &options, Some(timeout))
+        .await?;
+    let facts = target.rest.facts();
+    chosen.check_stream().map_err(refused)?;
+    let form = Form::chosen(call.request, chosen, facts, call.cx.now())?;
+    form.check()?;
+    let listing = options.send_initial_events.unwrap_or_default().then(|| {
+        let scope = scope(call, &target, &options);
+        let took = call.server.metrics.watch_list(call.labels, scope);
+        (begun, took)
+    });
+    let content_type = form.chosen.watch_content_type();
+    let body = Watching {
+        events,
+        form,
+        first_table: true,
+        deadline: Seldom::new(Box::pin(tokio::time::sleep(timeout))),
+        closing: Seldom::new(Box::pin(call.server.ending.closed())),
+        ending: call.server.ending.clone(),
+        leaving: false,
+        rounds: 0,
+        waiting: Vec::new().into_iter(),
+        goes_on: true,
+        listing,
+        clock: Arc::clone(call.server.registry.clock()),
+        metrics: call
+            .server
+            .metrics
+            .watch(facts.group, facts.version, facts.plural),
+    };
+    let mut answer = Answer::new(StatusCode::OK, content_type, Body::Chunks(body.chunks()));
+    answer.live = true;
+    Ok(answer)
+}
+
+/// The options of a watch. By the older paths for watches, which need no option to be one, they are
+/// looked at as those of a list, as upstream.
+async fn options(call: Call<'_>) -> Result<ListOptions, Status> {
+    let mut options = list::options(call).await?;
+    if !options.watch {
+        if let Err(error @ OptionsError::Invalid { .. }) = options.list_position() {
+            return Err(error.to_status());
+        }
+        options.resource_version_match = Str::default();
+        options.continue_ = Str::default();
+    }
+    Ok(options)
+}
+
+/// What a list is of, as upstream counts it: fields that name one object, or a namespace, count.
+fn scope(call: Call<'_>, target: &Target, options: &ListOptions) -> &'static str {
+    let exact = |field| options.field_selector.exact(field).is_some();
+    if !target.name.is_empty() || exact("metadata.name") {
+        "resource"
+    } else if !target.namespace.is_empty() || exact("metadata.namespace") {
+        "namespace"
+    } else {
+        call.labels.scope
+    }
+}
+
+/// Between the shortest time and twice as long, so that watches do not all end together.
+fn any_timeout(min: Duration) -> Duration {
+    let millis = u64::try_from(min.as_millis()).unwrap_or(u64::MAX).max(1);
+    min + Duration::from_millis(random::number() % millis)
+}
+
+/// A watch that is being delivered.
+struct Watching {
+    events: EventStream,
+    form: Form,
+    /// Whether the next table names its columns.
+    first_table: bool,
+    deadline: Seldom<Pin<Box<Sleep>>>,
+    closing: Seldom<Pin<Box<WaitForCancellationFutureOwned>>>,
+    ending: Ending,
+    /// Whether the deadline is one because the server ends.
+    leaving: bool,
+    /// How often events were waited for.
+    rounds: u32,
+    /// Events that did not fit into the chunk before.
+    waiting: std::vec::IntoIter<WatchEvent>,
+    /// Whether more may follow after those.
+    goes_on: bool,
+    /// Until everything that was there is sent: when that began, and where it is counted.
+    listing: Option<(Instant, Histogram)>,
+    /// Ages in tables are those at the time of the event.
+    clock: Arc<dyn WallClock>,
+    metrics: WatchMetrics,
+}
+
+/// Rounds after which the ends are looked at although there are events.
+const ROUNDS_UNCHECKED: u32 = 16;
+
+impl Watching {
+    fn chunks(mut self) -> Chunks {
+        Box::pin(Given::new(async move |giver| {
+            while let Some(chunk) = self.chunk().await {
+                giver.give(Ok::<_, BrokenOff>(chunk)).await;
+            }
+        }))
+    }
+
+    /// The next piece of the body. None at the end.
+    async fn chunk(&mut self) -> Option<Bytes> {
+        if self.waiting.as_slice().is_empty() {
+            if !self.goes_on {
+                return None;
+            }
+            let (events, goes_on) = self.next().await?;
+            self.goes_on = goes_on;
+            if let Some(frame) = self.lone(&events) {
+                self.metrics.sent(frame.len());
+                for event in &events {
+                    self.listed(event);
+                }
+                return Some(frame);
+            }
+            self.waiting = events.into_iter();
+        }
+        let mut chunk = Vec::new();
+        self.encode(&mut chunk);
+        Some(chunk.into())
+    }
+
+    /// The next events, and whether more may follow. None at the end. Events come first, because
+    /// a crowd of watchers would meet at the locks of what ends them all; but they cannot keep a
+    /// watch from its end.
+    async fn next(&mut self) -> Option<(Vec<WatchEvent>, bool)> {
+        self.rounds = self.rounds.wrapping_add(1);
+        if self.rounds.is_multiple_of(ROUNDS_UNCHECKED) {
+            if self.ending.is_closing() && !self.leaving {
+                self.leave();
+            }
+            if self.deadline.future().deadline() <= Instant::now() {
+                return self.farewell();
+            }
+        }
+        loop {
+            tokio::select! {
+                biased;
+                events = self.events.next() => return Some((events?, true)),
+                () = &mut self.closing, if !self.leaving => self.leave(),
+                () = &mut self.deadline => return self.farewell(),
+            }
+        }
+    }
+
+    /// Ends soon, and not together with all others.
+    fn leave(&mut self) {
+        self.leaving = true;
+        let end = Instant::now() + self.ending.watch_goes_on();
+        let deadline = self.deadline.change();
+        let end = end.min(deadline.deadline());
+        deadline.as_mut().reset(end);
+    }
+
+    /// The last event of a watch whose server ends: where to go on elsewhere.
+    fn farewell(&self) -> Option<(Vec<WatchEvent>, bool)> {
+        let bookmark = self.leaving.then(|| self.events.farewell()).flatten()?;
+        Some((vec![bookmark], false))
+    }
+
+    /// A lone event, as most come, which is encoded once for all who watch in the same form.
+    fn lone(&self, events: &[WatchEvent]) -> Option<Bytes> {
+        let [event] = events else { return None };
+        let (kind, stored) = object_of(event).filter(|_| self.form.is_plain())?;
+        let form = (kind, self.form.chosen.format);
+        stored.frame(form, |out| self.plain(kind, stored, out)).ok()
+    }
+
+    /// Appends events that wait, up to the size of a chunk. An error ends the watch.
+    fn encode(&mut self, out: &mut Vec<u8>) {
+        while out.len() < CHUNK_BYTES
+            && let Some(event) = self.waiting.next()
+        {
+            let before = out.len();
+            let encoded = match (&event, object_of(&event)) {
+                (_, Some((kind, stored))) => self.frame(kind, stored, out),
+                (WatchEvent::Error(status), None) => Err(Status::clone(status)),
+                (_, None) => Ok(()),
+            };
+            if let Err(status) = encoded {
+                self.error(&status, out);
+                self.waiting = Vec::new().into_iter();
+                self.goes_on = false;
+                return;
+            }
+            self.metrics.sent(out.len() - before);
+            self.listed(&event);
+        }
+    }
+
+    /// Counts how long it took, if this event says that everything is sent.
+    fn listed(&mut self, event: &WatchEvent) {
+        if self.listing.is_some()
+            && event.ends_initial()
+            && let Some((begun, took)) = self.listing.take()
+        {
+            took.observe(begun.elapsed().as_secs_f64());
+        }
+    }
+
+    fn error(&self, status: &Status, out: &mut Vec<u8>) {
+        let format = self.form.chosen.format;
+        let bytes = encode_status(status, format);
+        let object = match format {
+            Format::Protobuf => FrameObject::Enveloped(&bytes),
+            _ => FrameObject::Json(&bytes),
+        };
+        encode_frame(EventKind::Error, object, out);
+    }
+
+    fn frame(&mut self, kind: EventKind, stored: &Stored, out: &mut Vec<u8>) -> Result<(), Status> {
+        if let Some(table) = self.form.table {
+            let columns = std::mem::take(&mut self.first_table);
+            let seconds = i64::try_from(self.clock.now().as_secs()).unwrap_or(i64::MAX);
+            let table = TableStyle {
+                now: Time::from_unix(seconds),
+                ..table
+            };
+            let objects = std::slice::from_ref(stored);
+            let tree = table.table(&metadata_of(stored), objects, columns)?;
+            encode_frame(kind, FrameObject::Json(tree.to_string().as_bytes()), out);
+            return Ok(());
+        }
+        let format = self.form.chosen.format;
+        match (self.form.chosen.transform, format) {
+            (
+                Transform::PartialObjectMetadata { version }
+                | Transform::PartialObjectMetadataList { version },
+                _,
+            ) => {
+                let partial = PartialObjectMetadata {
+                    metadata: stored.metadata()?.into_owned(),
+                };
+                if format == Format::Protobuf {
+                    let object = FrameObject::Protobuf {
+                        api_version: version.api_version(),
+                        kind: "PartialObjectMetadata",
+                        raw: &to_protobuf(&partial),
+                    };
+                    encode_frame(kind, object, out);
+                } else {
+                    let tree = partial_json(&partial, version);
+                    encode_frame(kind, FrameObject::Json(tree.to_string().as_bytes()), out);
+                }
+            }
+            _ => self.plain(kind, stored, out)?,
+        }
+        Ok(())
+    }
+
+    /// An event with the object as it is.
+    fn plain(&self, kind: EventKind, stored: &Stored, out: &mut Vec<u8>) -> Result<(), Status> {
+        if self.form.chosen.format != Format::Protobuf {
+            return json_frame(kind, stored, out);
+        }
+        let facts = stored.kind().facts();
+        let object = FrameObject::Protobuf {
+            api_version: facts.api_version,
+            kind: facts.kind,
+            raw: stored.protobuf()?,
+        };
+        encode_frame(kind, object, out);
+        Ok(())
+    }
+}
+
+/// What happened to which object; None for an error.
+fn object_of(event: &WatchEvent) -> Option<(EventKind, &Stored)> {
+    match event {
+        WatchEvent::Added(stored) => Some((EventKind::Added, stored)),
+        WatchEvent::Modified(stored) => Some((EventKind::Modified, stored)),
+        WatchEvent::Deleted(stored) => Some((EventKind::Deleted, stored)),
+        WatchEvent::Bookmark(stored) => Some((EventKind::Bookmark, stored)),
+        WatchEvent::Error(_) => None,
+    }
+}
+
+/// What stands around the tail of an object in a JSON event, at most, for most kinds.
+const FRAME_BYTES: usize = 128;
+
+/// A JSON event around the shared text of its object.
+fn json_frame(kind: EventKind, stored: &Stored, out: &mut Vec<u8>) -> Result<(), Status> {
+    let tail = stored.json_tail()?;
+    out.reserve(tail.len() + FRAME_BYTES);
+    for part in [
+        "{\"type\":\"",
+        kind.as_str(),
+        "\",\"object\":",
+        &stored.json_head(),
+    ] {
+        out.extend_from_slice(part.as_bytes());
+    }
+    out.extend_from_slice(&tail);
+    out.extend_from_slice(b"}\n");
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! `GET /storage/backup`: everything that is stored, on one revision, for the masters.
+//!
+//! The form is that of [`kubist_storage::backup`]. Values are as they are stored: what is
+//! encrypted at rest stays so. The answer is made as it is read, a page at a time. It takes as
+//! long as its client likes; one that breaks off has no end, and is no backup.
+
+use crate::authorization::non_resource;
+use crate::response::Answer;
+use crate::response::body::{Body, BrokenOff, Chunks};
+use bytes::Bytes;
+use http::StatusCode;
+use kubist_apimachinery::Status;
+use kubist_registry::{Registry, User};
+use kubist_storage::backup::{Snapshot, Writer};
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The path.
+pub(crate) const PATH: &str = "/storage/backup";
+/// The media type of the answer.
+const MEDIA_TYPE: &str = "application/vnd.kubist.backup";
+/// Backups at a time.
+pub(crate) const BACKUPS_MAX: usize = 2;
+
+/// A backup that is being sent.
+struct Sending {
+    snapshot: Snapshot,
+    writer: Writer,
+    /// What was written and not sent yet.
+    chunk: Vec<u8>,
+    _turn: OwnedSemaphorePermit,
+}
+
+/// The answer to `user`; 403 for those who are no masters, 429 if too many are under way.
+pub(crate) async fn answer(
+    registry: &Registry,
+    user: &User,
+    turns: &Arc<Semaphore>,
+) -> Result<Answer, Status> {
+    if !non_resource::is_master(user) {
+        return Err(non_resource::forbidden(user, PATH));
+    }
+    let Ok(turn) = Arc::clone(turns).try_acquire_owned() else {
+        let why = "other backups are under way, please try again later";
+        return Err(Status::too_many_requests(why, 1));
+    };
+    let snapshot = registry.snapshot().await.map_err(Status::internal_error)?;
+    let mut chunk = Vec::new();
+    let writer = Writer::begin(snapshot.revision(), &mut chunk);
+    let sending = Sending {
+        snapshot,
+        writer,
+        chunk,
+        _turn: turn,
+    };
+    let body = Body::Chunks(chunks(sending));
+    let mut answer = Answer::new(StatusCode::OK, MEDIA_TYPE, body);
+    // Compressing it is its reader's business.
+    answer.live = true;
+    Ok(answer)
+}
+
+fn chunks(sending: Sending) -> Chunks {
+    let chunks = futures_util::stream::unfold(Some(sending), |sending| async move {
+        let mut sending = sending?;
+        let page = match sending.snapshot.page().await {
+            Ok(page) => page,
+            Err(error) => {
+                let status = Status::internal_error(error);
+                return Some((Err(BrokenOff(status)), None));
+            }
+        };
+        let mut chunk = std::mem::take(&mut sending.chunk);
+        if page.is_empty() {
+            sending.writer.finish(&mut chunk);
+            return Some((Ok(Bytes::from(chunk)), None));
+        }
+        for kv in page {
+            sending.writer.put(&kv, &mut chunk);
+        }
+        Some((Ok(Bytes::from(chunk)), Some(sending)))
+    });
+    Box::pin(chunks)
+}

@@ -1,0 +1,96 @@
+//! Who asks: the user of a request, and whether there is a place for it.
+
+use super::{Service, non_resource};
+use crate::authentication::authenticator::{self, ANONYMOUS_USER, UNAUTHENTICATED_GROUP};
+use crate::authentication::service_accounts;
+use crate::filters::caller::Caller;
+use crate::filters::impersonation;
+use crate::filters::incoming_request::IncomingRequest;
+use crate::filters::seat_reservation::{Admission, NoRoom};
+use crate::request::Request;
+use crate::routes::health::Health;
+use kubist_apimachinery::Status;
+use kubist_registry::{RequestContext, User};
+
+/// What upstream warns of, word for word.
+const EXTRA_SPACE: &str = "the provided Authorization header contains extra space before the bearer \
+                           token, and is ignored";
+
+impl Service {
+    /// The user of a request.
+    ///
+    /// # Errors
+    /// 401; 403 for who wants to be somebody else; what storage says when it cannot tell whether a
+    /// service account is there.
+    pub(super) async fn user(
+        &self,
+        cx: &RequestContext,
+        caller: &Caller,
+        request: &Request,
+    ) -> Result<User, Status> {
+        if authenticator::has_extra_space(&request.headers) {
+            cx.warn(EXTRA_SPACE);
+        }
+        let known =
+            self.context
+                .authenticator
+                .authenticate(&caller.peer, &request.headers, cx.received);
+        let user = match known {
+            Ok(user) => user,
+            Err(refused) => {
+                let public = self.anonymous_health && non_resource::is_public(&request.path);
+                match self.service_account(cx, request).await {
+                    Ok(Some(user)) => user,
+                    // Whether the server is well is told to whoever does not say who they are,
+                    // and where nobody can tell.
+                    Ok(None) if public && !caller.peer.is_told(&request.headers) => anonymous(),
+                    Err(_) if public => anonymous(),
+                    Ok(None) => return Err(refused),
+                    Err(status) => return Err(status),
+                }
+            }
+        };
+        if *user.name != *ANONYMOUS_USER {
+            caller.standing.become_known();
+        }
+        impersonation::refuse(&request.headers, &user)?;
+        Ok(user)
+    }
+
+    /// The service account whose token a request has.
+    async fn service_account(
+        &self,
+        cx: &RequestContext,
+        request: &Request,
+    ) -> Result<Option<User>, Status> {
+        let authenticator = &self.context.authenticator;
+        let Some(claims) = authenticator.service_account(&request.headers, cx.received) else {
+            return Ok(None);
+        };
+        service_accounts::user_of(&self.context.registry, &claims).await
+    }
+
+    /// The way of a request to a place among those that are answered at a time, if it needs one.
+    ///
+    /// # Errors
+    /// There is no room.
+    pub(super) fn admission<'a>(
+        &'a self,
+        user: &'a User,
+        asked: IncomingRequest<'a>,
+    ) -> Result<Admission<'a>, NoRoom> {
+        let probe = Health::of_path(&asked.request.path).is_some();
+        if asked.labels.long_running || probe {
+            return Ok(Admission::without_place(&self.in_flight, user, asked));
+        }
+        Admission::new(&self.in_flight, user, asked)
+    }
+}
+
+fn anonymous() -> User {
+    User {
+        name: ANONYMOUS_USER.into(),
+        groups: vec![UNAUTHENTICATED_GROUP.into()],
+        ..User::default()
+    }
+}
