@@ -6,7 +6,7 @@
 mod aggregated;
 mod legacy;
 
-use crate::response::Answer;
+use crate::response::ApiResponse;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, ETAG, VARY};
 use kubist_api::ResourceFacts;
@@ -44,7 +44,7 @@ pub(crate) fn core_versions(
     chosen: &Negotiated,
     address: Option<SocketAddr>,
     if_none_match: Option<&str>,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     match chosen.transform {
         Transform::ApiGroupDiscoveryList => {
             tagged(chosen, &aggregated(groups, true), if_none_match)
@@ -58,7 +58,7 @@ pub(crate) fn groups(
     groups: &[ServedGroup],
     chosen: &Negotiated,
     if_none_match: Option<&str>,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     match chosen.transform {
         Transform::ApiGroupDiscoveryList => {
             tagged(chosen, &aggregated(groups, false), if_none_match)
@@ -68,30 +68,30 @@ pub(crate) fn groups(
 }
 
 /// A document, in the format that was negotiated.
-pub(crate) fn document(chosen: &Negotiated, document: &Value) -> Result<Answer, Status> {
+pub(crate) fn document(chosen: &Negotiated, document: &Value) -> Result<ApiResponse, Status> {
     let bytes = encode(chosen, document)?;
-    Ok(Answer::whole(chosen.content_type(), bytes))
+    Ok(ApiResponse::whole(chosen.content_type(), bytes))
 }
 
 fn tagged(
     chosen: &Negotiated,
     document: &Value,
     if_none_match: Option<&str>,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     let bytes = encode(chosen, document)?;
     let tag = format!("\"{:016X}\"", crate::response::etag::of_bytes(&bytes));
-    let mut answer = if if_none_match == Some(tag.as_str()) {
-        Answer::not_modified()
+    let mut response = if if_none_match == Some(tag.as_str()) {
+        ApiResponse::not_modified()
     } else {
-        Answer::whole(chosen.content_type(), bytes)
+        ApiResponse::whole(chosen.content_type(), bytes)
     };
-    answer = answer
+    response = response
         .with_header(VARY, "Accept")
         .with_header(CACHE_CONTROL, "public");
     if let Ok(tag) = HeaderValue::from_str(&tag) {
-        answer.headers.insert(ETAG, tag);
+        response.headers.insert(ETAG, tag);
     }
-    Ok(answer)
+    Ok(response)
 }
 
 fn encode(chosen: &Negotiated, document: &Value) -> Result<Vec<u8>, Status> {

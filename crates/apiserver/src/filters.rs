@@ -3,7 +3,7 @@
 //! Limits (requests in flight, bodies that are still being sent, bytes that wait for slow clients),
 //! the `Host` header, impersonation, warnings, and the log line and metrics of each request.
 
-pub(crate) mod caller;
+pub(crate) mod connection_info;
 pub(crate) mod host;
 pub(crate) mod impersonation;
 pub(crate) mod in_flight;

@@ -24,7 +24,7 @@ use crate::handlers::target::Target;
 use crate::metrics::RequestLabels;
 use crate::request::Request;
 use crate::request::route::ResourcePath;
-use crate::response::Answer;
+use crate::response::ApiResponse;
 use crate::response::errors::{method_not_allowed, not_found};
 use hyper::body::Incoming;
 use kubist_api::ResourceFacts;
@@ -35,11 +35,11 @@ use kubist_registry::{RestStorage, Verb, deprecation_of};
 use std::sync::Arc;
 
 /// Answers a request about a resource.
-pub(crate) async fn answer(
+pub(crate) async fn handle(
     call: Call<'_>,
     path: ResourcePath,
     body: &mut Incoming,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     let registry = &call.server.registry;
     let storage = registry.storage(&path.group, &path.version, &path.plural);
     let facts = if let Some(storage) = &storage {
@@ -47,10 +47,10 @@ pub(crate) async fn answer(
     } else {
         let groups = registry.groups();
         let Some(group) = discovery::group(&groups, &path.group) else {
-            return Ok(Answer::page_not_found());
+            return Ok(ApiResponse::page_not_found());
         };
         if call.server.is_custom(group) {
-            return Ok(Answer::page_not_found());
+            return Ok(ApiResponse::page_not_found());
         }
         let version = group.version(&path.version).ok_or_else(not_found)?;
         let found = version.resource(&path.plural).ok_or_else(not_found)?;
@@ -58,7 +58,7 @@ pub(crate) async fn answer(
     };
     let custom = storage.as_ref().is_some_and(|it| it.kind().is_custom());
     if custom && !is_custom_path(facts, &path, &call.request.method) {
-        return Ok(Answer::page_not_found());
+        return Ok(ApiResponse::page_not_found());
     }
     check_scope(facts, &path)?;
     // A definition's version is told to be old whatever comes of the request.
@@ -66,8 +66,8 @@ pub(crate) async fn answer(
         warn_of_deprecation(call, facts);
     }
     let answered = match storage {
-        Some(storage) => about_stored(call, storage, &path, body).await,
-        None => made_up(call, facts, &path, body).await,
+        Some(storage) => handle_stored(call, storage, &path, body).await,
+        None => handle_unstored(call, facts, &path, body).await,
     };
     if !custom && !is_unrouted(call.request, &answered) {
         warn_of_deprecation(call, facts);
@@ -77,7 +77,7 @@ pub(crate) async fn answer(
 
 /// Whether nobody has looked at a request: upstream's router refuses methods, forms of answers and
 /// types of patches.
-fn is_unrouted(request: &Request, answered: &Result<Answer, Status>) -> bool {
+fn is_unrouted(request: &Request, answered: &Result<ApiResponse, Status>) -> bool {
     // What the router says is about nothing in particular, and says that.
     let names_nothing = |refusal: &Status| {
         let details = refusal.details.as_ref();
@@ -96,18 +96,18 @@ fn is_unrouted(request: &Request, answered: &Result<Answer, Status>) -> bool {
     })
 }
 
-async fn about_stored(
+async fn handle_stored(
     call: Call<'_>,
     storage: Arc<dyn RestStorage>,
     path: &ResourcePath,
     body: &mut Incoming,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     let facts = storage.facts();
     if is_token_request(facts, path) {
-        return token_request::answer(call, facts, path, body).await;
+        return token_request::handle(call, facts, path, body).await;
     }
     if let Some(subresource) = connect::subresource(facts, path) {
-        return connect::answer(call, facts, subresource, path).await;
+        return connect::handle(call, facts, subresource, path).await;
     }
     let rest = match &path.subresource {
         None => storage,
@@ -130,7 +130,7 @@ async fn about_stored(
 const IGNORE_READ_ERROR: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
 /// Whether a request is for what can be read, if not everything can.
-pub(crate) fn asks_for_the_rest(request: &Request, labels: &RequestLabels) -> bool {
+pub(crate) fn ignores_read_errors(request: &Request, labels: &RequestLabels) -> bool {
     matches!(labels.verb, "LIST" | "WATCH") && request.query.flag(IGNORE_READ_ERROR)
 }
 
@@ -172,7 +172,7 @@ fn no_subresource(storage: &dyn RestStorage, path: &ResourcePath) -> Status {
 }
 
 /// 405. Of a custom resource upstream names the resource, and what was to be done.
-fn no_such_method(rest: &dyn RestStorage, path: &ResourcePath, method: &str) -> Status {
+fn method_not_supported(rest: &dyn RestStorage, path: &ResourcePath, method: &str) -> Status {
     if !rest.kind().is_custom() {
         return method_not_allowed(method);
     }
@@ -221,23 +221,23 @@ fn warn_of_deprecation(call: Call<'_>, facts: &'static ResourceFacts) {
 }
 
 /// Resources that are not stored.
-async fn made_up(
+async fn handle_unstored(
     call: Call<'_>,
     facts: &'static ResourceFacts,
     path: &ResourcePath,
     body: &mut Incoming,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     if path.subresource.is_some() {
         return Err(not_found());
     }
     let method = call.request.method.as_str();
     match (method, facts.plural) {
         ("GET", "componentstatuses") => {
-            componentstatuses::answer(call, facts, path.name.as_deref()).await
+            componentstatuses::handle(call, facts, path.name.as_deref()).await
         }
         ("POST", "bindings") if path.name.is_none() => create::binding(call, path, body).await,
         ("POST", _) if path.name.is_none() && facts.verbs.contains(&"create") => {
-            review::answer(call, facts, path.namespace.as_deref(), body).await
+            review::handle(call, facts, path.namespace.as_deref(), body).await
         }
         (_, plural) if plural != "componentstatuses" && path.name.is_some() => Err(not_found()),
         _ => Err(method_not_allowed(method)),
@@ -249,7 +249,7 @@ async fn dispatch(
     target: Target,
     path: &ResourcePath,
     body: &mut Incoming,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     let method = call.request.method.as_str();
     let one = path.name.is_some();
     let everywhere = target.rest.facts().namespaced && path.namespace.is_none();
@@ -262,10 +262,10 @@ async fn dispatch(
         ("PATCH", true) => Verb::Patch,
         ("DELETE", true) if path.subresource.is_none() => Verb::Delete,
         ("DELETE", false) if !everywhere => Verb::DeleteCollection,
-        _ => return Err(no_such_method(&*target.rest, path, method)),
+        _ => return Err(method_not_supported(&*target.rest, path, method)),
     };
     if !target.rest.has(verb) || (path.watch && method != "GET") {
-        return Err(no_such_method(&*target.rest, path, method));
+        return Err(method_not_supported(&*target.rest, path, method));
     }
     if path.name.as_deref() == Some("") {
         return Err(Status::bad_request("name must be provided"));
@@ -276,17 +276,17 @@ async fn dispatch(
         return Err(Status::bad_request("Namespace parameter required."));
     }
     match verb {
-        Verb::Get | Verb::List if path.watch => watch::answer(call, target).await,
-        Verb::List if call.request.query.flag("watch") => watch::answer(call, target).await,
-        Verb::Get => get::answer(call, target).await,
-        Verb::List | Verb::Watch => list::answer(call, target).await,
-        Verb::Create => create::answer(call, target, body).await,
-        Verb::Update => update::answer(call, target, body).await,
+        Verb::Get | Verb::List if path.watch => watch::handle(call, target).await,
+        Verb::List if call.request.query.flag("watch") => watch::handle(call, target).await,
+        Verb::Get => get::handle(call, target).await,
+        Verb::List | Verb::Watch => list::handle(call, target).await,
+        Verb::Create => create::handle(call, target, body).await,
+        Verb::Update => update::handle(call, target, body).await,
         Verb::Patch => {
             let part = path.subresource.as_deref();
-            patch::answer(call, target, part, body).await
+            patch::handle(call, target, part, body).await
         }
-        Verb::Delete => delete::answer(call, target, body).await,
-        Verb::DeleteCollection => delete_collection::answer(call, target, body).await,
+        Verb::Delete => delete::handle(call, target, body).await,
+        Verb::DeleteCollection => delete_collection::handle(call, target, body).await,
     }
 }

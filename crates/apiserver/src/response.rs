@@ -1,4 +1,4 @@
-//! `Answer`: what a handler answers, before it becomes an HTTP response.
+//! `ApiResponse`: what a handler answers, before it becomes an HTTP response.
 
 pub(crate) mod body;
 pub(crate) mod errors;
@@ -20,26 +20,26 @@ pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
 
 /// An answer.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ApiResponse {
     pub(crate) code: StatusCode,
     pub(crate) content_type: &'static str,
     pub(crate) body: Body,
     pub(crate) headers: HeaderMap,
     /// Whether it is sent as things happen: it must not wait for a compressor.
-    pub(crate) live: bool,
+    pub(crate) streaming: bool,
     /// Whether it is made before anybody is asked who they are; nothing is said of keeping it.
-    pub(crate) early: bool,
+    pub(crate) unauthenticated: bool,
 }
 
-impl Answer {
+impl ApiResponse {
     pub(crate) fn new(code: StatusCode, content_type: &'static str, body: Body) -> Self {
         Self {
             code,
             content_type,
             body,
             headers: HeaderMap::new(),
-            live: false,
-            early: false,
+            streaming: false,
+            unauthenticated: false,
         }
     }
 
@@ -50,12 +50,12 @@ impl Answer {
 
     /// Plain text.
     pub(crate) fn text(code: StatusCode, text: impl Into<Bytes>) -> Self {
-        let mut answer = Self::new(code, TEXT, Body::Whole(text.into()));
+        let mut response = Self::new(code, TEXT, Body::Whole(text.into()));
         let nosniff = HeaderValue::from_static("nosniff");
-        answer
+        response
             .headers
             .insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
-        answer
+        response
     }
 
     /// `ok`, of one check.
@@ -75,14 +75,14 @@ impl Answer {
     }
 
     /// Upstream's answer to paths of which it cannot tell what they are about.
-    pub(crate) fn unclear_path(path: &str) -> Self {
+    pub(crate) fn malformed_path(path: &str) -> Self {
         let text = format!(
             "Internal Server Error: {path:?}: failed to create RequestInfo: unable to determine \
              kind and namespace from url, {path}\n"
         );
-        let mut answer = Self::text(StatusCode::INTERNAL_SERVER_ERROR, text);
-        answer.early = true;
-        answer
+        let mut response = Self::text(StatusCode::INTERNAL_SERVER_ERROR, text);
+        response.unauthenticated = true;
+        response
     }
 
     /// A code without a word.
@@ -116,12 +116,12 @@ impl Answer {
         content_type: &'static str,
         bytes: Vec<u8>,
     ) -> Self {
-        let mut answer = Self::new(code, content_type, Body::Whole(bytes.into()));
+        let mut response = Self::new(code, content_type, Body::Whole(bytes.into()));
         if let Some(after) = status.retry_after().filter(|after| !after.is_zero()) {
             let seconds = HeaderValue::from(after.as_secs());
-            answer.headers.insert(header::RETRY_AFTER, seconds);
+            response.headers.insert(header::RETRY_AFTER, seconds);
         }
-        answer
+        response
     }
 
     pub(crate) fn with_header(mut self, name: HeaderName, value: &'static str) -> Self {

@@ -10,11 +10,11 @@ mod activity;
 mod connection;
 mod cork;
 mod delivery;
+mod eviction;
 mod in_process;
-mod room;
 mod running;
 mod service;
-mod serving;
+mod serving_certificate;
 mod timed_stream;
 mod tls;
 
@@ -28,15 +28,15 @@ use crate::authentication::token_keys::{TokenKeyError, TokenKeys};
 use crate::config::{Config, KEEP_ALIVE_PROBES};
 use crate::futures::cpu_bound;
 use crate::server::service::Service;
-use crate::shutdown::Ending;
+use crate::shutdown::Shutdown;
 use acceptor::Acceptor;
 pub use activity::Load;
 use connection::Connections;
+use eviction::Evictor;
 pub use in_process::InProcess;
 use kubist_registry::{Registry, User};
-use room::Room;
 pub use running::{RunningServer, ServerEnded};
-use serving::Serving;
+use serving_certificate::ServingCertificate;
 use socket2::TcpKeepalive;
 use std::io;
 use std::net::SocketAddr;
@@ -70,7 +70,7 @@ pub enum StartError {
     TokenKey(#[from] TokenKeyError),
     /// The serving certificate that was brought cannot be used.
     #[error("cannot use the serving certificate")]
-    Serving(#[from] PemError),
+    ServingCertificate(#[from] PemError),
     /// TLS does not take the certificates.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
@@ -99,8 +99,9 @@ impl ApiServer {
         };
         let admin = authority.client_identity(&config.admin_user, Some(MASTERS_GROUP))?;
         let names = serving_names(&config, address);
-        let (brought, now) = (config.serving.as_ref(), registry.request(User::default()));
-        let serving = Serving::new(Arc::clone(&authority), names, brought, now.received);
+        let (configured, now) = (config.serving.as_ref(), registry.request(User::default()));
+        let serving =
+            ServingCertificate::new(Arc::clone(&authority), names, configured, now.received);
         let serving = Arc::new(serving?);
         let trusted = config.client_authorities.iter().cloned();
         let verifier = chain_verifier(trusted.chain([authority.certificate()]))?;
@@ -110,14 +111,14 @@ impl ApiServer {
             None => Arc::new(TokenKeys::new()?),
         };
         let issuer = TokenIssuer::new(keys);
-        let ending = Ending::new(config.watch_drain);
+        let shutdown = Shutdown::new(config.watch_drain);
         let authenticator = Authenticator::new(config.tokens.clone(), verifier, issuer);
         let definitions = registry.clone();
-        let service = Service::new(&config, registry, authenticator, address, ending.clone());
+        let service = Service::new(&config, registry, authenticator, address, shutdown.clone());
         let (streams, waiting) = mpsc::channel(WAITING_STREAMS_MAX);
         let (own_streams, own_waiting) = mpsc::channel(1);
         let drain_timeout = config.drain_timeout.saturating_add(config.watch_drain);
-        let connections = Arc::new(Connections::new(&config, service, ending.clone()));
+        let connections = Arc::new(Connections::new(&config, service, shutdown.clone()));
         let acceptor = Acceptor {
             listener: listener.map(|(listener, _)| listener),
             tls: TlsAcceptor::from(Arc::new(tls)),
@@ -130,14 +131,14 @@ impl ApiServer {
             write_timeout: config.write_timeout,
             waiting,
             own_waiting,
-            room: Room::default(),
+            evictor: Evictor::default(),
             tasks: JoinSet::new(),
             own_tasks: JoinSet::new(),
         };
         let mut tasks = JoinSet::new();
-        let stopping = ending.clone();
+        let stopping = shutdown.clone();
         tasks.spawn(acceptor.run(stopping, drain_timeout));
-        tasks.spawn(upkeep(ending.clone(), Arc::clone(&serving), definitions));
+        tasks.spawn(upkeep(shutdown.clone(), Arc::clone(&serving), definitions));
         Ok(RunningServer {
             address,
             serving,
@@ -147,7 +148,7 @@ impl ApiServer {
             connections,
             streams,
             own_streams,
-            ending,
+            shutdown,
             shutdown_delay: config.shutdown_delay,
             drain_timeout,
             tasks,
@@ -163,15 +164,15 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
 }
 
 /// What goes on beside the requests, until the end.
-async fn upkeep(ending: Ending, serving: Arc<Serving>, registry: Registry) {
+async fn upkeep(shutdown: Shutdown, serving: Arc<ServingCertificate>, registry: Registry) {
     // What a definition takes to serve grows with its schema, and what is forgotten with
     // what was asked for.
-    let following = cpu_bound::upkeep(Box::pin(registry.run_definitions()));
-    let forgetting = cpu_bound::upkeep(Box::pin(forget_unused(&registry)));
+    let definitions_loop = cpu_bound::background(Box::pin(registry.run_definitions()));
+    let cache_eviction = cpu_bound::background(Box::pin(forget_unused(&registry)));
     tokio::select! {
-        () = ending.closing() => {}
-        () = following => {}
-        () = forgetting => {}
+        () = shutdown.closing() => {}
+        () = definitions_loop => {}
+        () = cache_eviction => {}
         () = renew_daily(&serving, &registry) => {}
     }
 }
@@ -189,9 +190,9 @@ async fn forget_unused(registry: &Registry) {
 }
 
 /// Renews the serving certificate when it is time; goes on forever.
-async fn renew_daily(serving: &Serving, registry: &Registry) {
+async fn renew_daily(serving: &ServingCertificate, registry: &Registry) {
     while serving.is_renewed() {
-        tokio::time::sleep(serving::LOOK_INTERVAL).await;
+        tokio::time::sleep(serving_certificate::CHECK_INTERVAL).await;
         serving.renew(registry.request(User::default()).received);
     }
     std::future::pending::<()>().await;

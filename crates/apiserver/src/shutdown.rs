@@ -1,4 +1,4 @@
-//! `Ending`: how far the end of a server has come.
+//! `Shutdown`: how far the end of a server has come.
 //!
 //! First it is announced: the server is not ready any more, and serves as before, so that whoever
 //! sends requests its way stops doing so. Then it closes: nothing is accepted any more, connections
@@ -12,13 +12,13 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 /// How far the end of a server has come. A clone is another handle.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ending {
+pub(crate) struct Shutdown {
     announced: CancellationToken,
     closing: CancellationToken,
     watches_within: Duration,
 }
 
-impl Ending {
+impl Shutdown {
     /// A server that does not end yet; its watches will, within this time.
     pub(crate) fn new(watches_within: Duration) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl Ending {
     }
 
     /// How long one watch still goes on once the server closes.
-    pub(crate) fn watch_goes_on(&self) -> Duration {
+    pub(crate) fn watch_delay(&self) -> Duration {
         let within = u64::try_from(self.watches_within.as_millis()).unwrap_or(u64::MAX);
         Duration::from_millis(random::number() % within.saturating_add(1))
     }

@@ -66,7 +66,7 @@ pub(crate) enum Peer {
 
 impl Peer {
     /// Whether a request says who sends it, rightly or wrongly.
-    pub(crate) fn is_told(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn has_credentials(&self, headers: &HeaderMap) -> bool {
         let header = headers.get(AUTHORIZATION);
         let token = header.and_then(|header| bearer(header.to_str().ok()?));
         token.is_some() || !matches!(self, Self::Unknown)
@@ -163,7 +163,7 @@ impl Authenticator {
     pub(crate) fn by_token(&self, token: &str) -> Option<User> {
         // All tokens are compared in full, so that the time says nothing about them.
         let matching = self.tokens.iter().fold(None, |found, it| {
-            if same(it.token.as_bytes(), token.as_bytes()) {
+            if constant_time_eq(it.token.as_bytes(), token.as_bytes()) {
                 Some(&it.user)
             } else {
                 found
@@ -186,7 +186,7 @@ impl Authenticator {
         self.verifier
             .verify_client_cert(end_entity, intermediates, UnixTime::since_unix_epoch(now))
             .map_err(|_| Status::unauthorized())?;
-        let user = user_of(end_entity).ok_or_else(Status::unauthorized)?;
+        let user = certificate_user(end_entity).ok_or_else(Status::unauthorized)?;
         if let Some(valid) = valid_within(&chain.certificates) {
             let user = user.clone();
             // Another request may have been faster; it has found the same.
@@ -216,7 +216,7 @@ pub(crate) fn has_extra_space(headers: &HeaderMap) -> bool {
 }
 
 /// Compares without stopping at the first difference.
-fn same(left: &[u8], right: &[u8]) -> bool {
+fn constant_time_eq(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len()
         && left
             .iter()
@@ -234,7 +234,7 @@ fn authenticated(mut user: User) -> User {
 }
 
 /// The user that a certificate names.
-fn user_of(certificate: &CertificateDer<'_>) -> Option<User> {
+fn certificate_user(certificate: &CertificateDer<'_>) -> Option<User> {
     let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
     let subject = parsed.subject();
     let name = subject.iter_common_name().next()?.as_str().ok()?;

@@ -22,7 +22,7 @@ use time::OffsetDateTime;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 /// What is signed for a time begins this long before it, for clients whose clocks are behind.
-const CLOCKS_DIFFER: Duration = Duration::from_hours(1);
+const CLOCK_SKEW: Duration = Duration::from_hours(1);
 
 /// A certificate could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -107,10 +107,10 @@ impl CertificateAuthority {
         let (_, parsed) =
             X509Certificate::from_der(&certificate).map_err(|_| PemError::NoCertificate)?;
         if &*parsed.public_key().subject_public_key.data != key.der_bytes() {
-            return Err(PemError::Strangers);
+            return Err(PemError::KeyMismatch);
         }
         if !parsed.is_ca() {
-            return Err(PemError::NoAuthority);
+            return Err(PemError::NotAuthority);
         }
         let certificate_pem = identity::certificate_texts(text);
         let issuer = Issuer::from_ca_cert_der(&certificate, key);
@@ -219,7 +219,7 @@ fn set_validity(
         let seconds = i64::try_from(at.as_secs()).map_err(|_| rcgen::Error::Time)?;
         OffsetDateTime::from_unix_timestamp(seconds).map_err(|_| rcgen::Error::Time)
     };
-    params.not_before = date(now.saturating_sub(CLOCKS_DIFFER))?;
+    params.not_before = date(now.saturating_sub(CLOCK_SKEW))?;
     params.not_after = date(end)?;
     Ok(())
 }
@@ -294,11 +294,11 @@ mod tests {
             (key_of(&one.to_pem()), PemError::NoCertificate),
             (
                 one.certificate_pem() + &key_of(&other.to_pem()),
-                PemError::Strangers,
+                PemError::KeyMismatch,
             ),
             (
                 client.certificate_pem.clone() + &client.key_pem,
-                PemError::NoAuthority,
+                PemError::NotAuthority,
             ),
         ] {
             let refused = CertificateAuthority::from_pem(&text).expect_err("it is none");

@@ -22,7 +22,7 @@ pub(crate) fn is_master(user: &User) -> bool {
 }
 
 /// Whether a user may read metrics, at this path.
-pub(crate) async fn may_monitor(user: &User, path: &str, lookup: &dyn Lookup) -> bool {
+pub(crate) async fn can_read_metrics(user: &User, path: &str, lookup: &dyn Lookup) -> bool {
     is_master(user) || is_in(user, MONITORING_GROUP) || is_bound(user, path, lookup).await
 }
 
@@ -46,7 +46,7 @@ async fn is_bound(user: &User, path: &str, lookup: &dyn Lookup) -> bool {
         if !binding
             .subjects
             .iter()
-            .any(|subject| is_meant(user, subject))
+            .any(|subject| subject_matches(user, subject))
         {
             continue;
         }
@@ -67,7 +67,7 @@ fn cast<K: 'static>(object: &Arc<dyn AnyObject>) -> Option<&K> {
     (object as &dyn Any).downcast_ref()
 }
 
-fn is_meant(user: &User, subject: &Subject) -> bool {
+fn subject_matches(user: &User, subject: &Subject) -> bool {
     match &*subject.kind {
         "User" => subject.name == user.name,
         "Group" => is_in(user, &subject.name),

@@ -1,7 +1,7 @@
 //! `Host`: which a request over HTTP/1 has once, as upstream wants it.
 
 use crate::request::Request;
-use crate::response::{Answer, TEXT};
+use crate::response::{ApiResponse, TEXT};
 use http::header::{CONNECTION, HOST};
 use http::{StatusCode, Version};
 
@@ -10,7 +10,7 @@ const PUNCTUATION: &[u8] = b"!$%&'()*+,-.:;=[]_~";
 
 /// What a request is told that names no host, or none that can be: 400 in upstream's words, and
 /// the end of its connection.
-pub(crate) fn refusal(request: &Request) -> Option<Answer> {
+pub(crate) fn refusal(request: &Request) -> Option<ApiResponse> {
     if request.version >= Version::HTTP_2 {
         return None;
     }
@@ -26,10 +26,10 @@ pub(crate) fn refusal(request: &Request) -> Option<Answer> {
         }
         _ => return None,
     };
-    let mut answer = Answer::whole(TEXT, text).with_header(CONNECTION, "close");
-    answer.code = StatusCode::BAD_REQUEST;
-    answer.early = true;
-    Some(answer)
+    let mut response = ApiResponse::whole(TEXT, text).with_header(CONNECTION, "close");
+    response.code = StatusCode::BAD_REQUEST;
+    response.unauthenticated = true;
+    Some(response)
 }
 
 fn may_be_in_host(byte: u8) -> bool {

@@ -38,30 +38,30 @@ const SYSTEM_GROUPS: [&str; 3] = [
 /// The limits of a server.
 #[derive(Debug)]
 pub(crate) struct InFlight {
-    reading: Arc<Lane>,
-    mutating: Arc<Lane>,
+    reading: Arc<SeatPool>,
+    mutating: Arc<SeatPool>,
 }
 
 impl InFlight {
     pub(crate) fn new(config: &Config) -> Self {
         Self {
-            reading: Lane::new(config.requests_max),
-            mutating: Lane::new(config.mutating_requests_max),
+            reading: SeatPool::new(config.requests_max),
+            mutating: SeatPool::new(config.mutating_requests_max),
         }
     }
 
     /// A place for a request of a user; none if there is no room.
-    pub(crate) fn admit(&self, user: &User, labels: &RequestLabels) -> Option<Place> {
-        self.lane(labels).take(is_system(user))
+    pub(crate) fn admit(&self, user: &User, labels: &RequestLabels) -> Option<Seat> {
+        self.pool(labels).take(is_system(user))
     }
 
     /// Whether there is a place at this moment: who has none to hope for need not send its body.
     pub(crate) fn has_room(&self, user: &User, labels: &RequestLabels) -> bool {
-        let lane = self.lane(labels);
-        lane.has_room(&mut lane.taken.lock(), is_system(user))
+        let pool = self.pool(labels);
+        pool.has_room(&mut pool.taken.lock(), is_system(user))
     }
 
-    fn lane(&self, labels: &RequestLabels) -> &Arc<Lane> {
+    fn pool(&self, labels: &RequestLabels) -> &Arc<SeatPool> {
         if labels.mutating {
             &self.mutating
         } else {
@@ -76,7 +76,7 @@ fn is_system(user: &User) -> bool {
 }
 
 #[derive(Debug)]
-struct Lane {
+struct SeatPool {
     /// None: no limit.
     max: Option<usize>,
     began: Instant,
@@ -85,14 +85,14 @@ struct Lane {
 
 #[derive(Debug, Default)]
 struct Taken {
-    places: usize,
+    seats: usize,
     /// Of those places the ones whose answers are being sent, by number, with the time at which the
     /// client took something last.
     sending: BTreeMap<u64, Arc<AtomicU64>>,
     next: u64,
 }
 
-impl Lane {
+impl SeatPool {
     /// 0 is no limit, as upstream.
     fn new(max: usize) -> Arc<Self> {
         Arc::new(Self {
@@ -102,15 +102,15 @@ impl Lane {
         })
     }
 
-    fn take(self: &Arc<Self>, system: bool) -> Option<Place> {
+    fn take(self: &Arc<Self>, system: bool) -> Option<Seat> {
         let mut taken = self.taken.lock();
         if !self.has_room(&mut taken, system) {
             return None;
         }
-        taken.places += 1;
+        taken.seats += 1;
         drop(taken);
-        Some(Place {
-            lane: Arc::clone(self),
+        Some(Seat {
+            pool: Arc::clone(self),
             sending: None,
         })
     }
@@ -120,10 +120,10 @@ impl Lane {
             return true;
         };
         let max = if system { max.saturating_mul(2) } else { max };
-        if taken.places >= max {
-            taken.take_back(self.millis());
+        if taken.seats >= max {
+            taken.reclaim_stalled(self.millis());
         }
-        taken.places < max
+        taken.seats < max
     }
 
     fn millis(&self) -> u64 {
@@ -133,28 +133,28 @@ impl Lane {
 
 impl Taken {
     /// Frees the places of clients that do not take their answers.
-    fn take_back(&mut self, now: u64) {
+    fn reclaim_stalled(&mut self, now: u64) {
         let stalled = u64::try_from(STALLED.as_millis()).unwrap_or(u64::MAX);
         let before = self.sending.len();
         self.sending
             .retain(|_, last| now.saturating_sub(last.load(Ordering::Relaxed)) < stalled);
-        self.places -= before - self.sending.len();
+        self.seats -= before - self.sending.len();
     }
 }
 
 /// One of the requests that are answered at a time. Dropped, it is free again.
 #[derive(Debug)]
-pub(crate) struct Place {
-    lane: Arc<Lane>,
+pub(crate) struct Seat {
+    pool: Arc<SeatPool>,
     /// Once the answer is being sent.
     sending: Option<(u64, Arc<AtomicU64>)>,
 }
 
-impl Place {
+impl Seat {
     /// The answer is made; from here on its client decides how long it takes.
     pub(crate) fn sending(&mut self) {
-        let last = Arc::new(AtomicU64::new(self.lane.millis()));
-        let mut taken = self.lane.taken.lock();
+        let last = Arc::new(AtomicU64::new(self.pool.millis()));
+        let mut taken = self.pool.taken.lock();
         let number = taken.next;
         taken.next += 1;
         taken.sending.insert(number, Arc::clone(&last));
@@ -164,20 +164,20 @@ impl Place {
     /// The client took something.
     pub(crate) fn took(&self) {
         if let Some((_, last)) = &self.sending {
-            last.store(self.lane.millis(), Ordering::Relaxed);
+            last.store(self.pool.millis(), Ordering::Relaxed);
         }
     }
 }
 
-impl Drop for Place {
+impl Drop for Seat {
     fn drop(&mut self) {
-        let mut taken = self.lane.taken.lock();
+        let mut taken = self.pool.taken.lock();
         let held = match &self.sending {
             Some((number, _)) => taken.sending.remove(number).is_some(),
             None => true,
         };
         if held {
-            taken.places -= 1;
+            taken.seats -= 1;
         }
     }
 }
@@ -196,17 +196,17 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_system_gets_through_when_others_are_refused() {
-        let lane = Lane::new(2);
-        let others: Vec<Place> = (0..2).filter_map(|_| lane.take(false)).collect();
+        let pool = SeatPool::new(2);
+        let others: Vec<Seat> = (0..2).filter_map(|_| pool.take(false)).collect();
         assert_eq!(others.len(), 2);
-        assert!(lane.take(false).is_none());
-        let system: Vec<Place> = std::iter::from_fn(|| lane.take(true)).collect();
+        assert!(pool.take(false).is_none());
+        let system: Vec<Seat> = std::iter::from_fn(|| pool.take(true)).collect();
         assert_eq!(system.len(), 2);
         drop(others);
-        assert!(lane.take(false).is_none(), "the system's places count");
+        assert!(pool.take(false).is_none(), "the system's seats count");
         drop(system);
-        assert!(lane.take(false).is_some());
-        assert_eq!(lane.taken.lock().places, 0);
+        assert!(pool.take(false).is_some());
+        assert_eq!(pool.taken.lock().seats, 0);
         assert!(is_system(&user(&["system:nodes"])));
         assert!(is_system(&user(&[MASTERS_GROUP])));
         assert!(!is_system(&user(&["system:authenticated"])));
@@ -214,27 +214,27 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_takes_nothing_loses_its_place_once_another_needs_it() {
-        let lane = Lane::new(1);
-        let mut slow = lane.take(false).expect("there is room");
+        let pool = SeatPool::new(1);
+        let mut slow = pool.take(false).expect("there is room");
         tokio::time::advance(STALLED).await;
-        assert!(lane.take(false).is_none(), "it is still being answered");
+        assert!(pool.take(false).is_none(), "it is still being answered");
         slow.sending();
         tokio::time::advance(STALLED / 2).await;
         slow.took();
         tokio::time::advance(STALLED / 2).await;
-        assert!(lane.take(false).is_none(), "its client is reading");
+        assert!(pool.take(false).is_none(), "its client is reading");
         tokio::time::advance(STALLED).await;
-        let next = lane.take(false).expect("nobody reads the first answer");
+        let next = pool.take(false).expect("nobody reads the first answer");
         drop(slow);
-        assert!(lane.take(false).is_none(), "a place is given back once");
+        assert!(pool.take(false).is_none(), "a seat is given back once");
         drop(next);
-        assert_eq!(lane.taken.lock().places, 0);
+        assert_eq!(pool.taken.lock().seats, 0);
     }
 
     #[tokio::test(start_paused = true)]
     async fn no_limit_is_no_limit() {
-        let lane = Lane::new(0);
-        let all: Vec<Place> = (0..1_000).filter_map(|_| lane.take(false)).collect();
+        let pool = SeatPool::new(0);
+        let all: Vec<Seat> = (0..1_000).filter_map(|_| pool.take(false)).collect();
         assert_eq!(all.len(), 1_000);
     }
 }

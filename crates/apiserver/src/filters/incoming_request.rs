@@ -1,7 +1,7 @@
 //! `IncomingRequest`: the head of a request together with its connection and its metric labels.
 
-use crate::filters::caller::Caller;
-use crate::filters::send_buffers::Held;
+use crate::filters::connection_info::ConnectionInfo;
+use crate::filters::send_buffers::ResponseBuffer;
 use crate::metrics::RequestLabels;
 use crate::request::Request;
 
@@ -10,9 +10,9 @@ use crate::request::Request;
 pub(crate) struct IncomingRequest<'a> {
     pub(crate) request: &'a Request,
     pub(crate) labels: &'a RequestLabels,
-    pub(crate) caller: &'a Caller,
+    pub(crate) connection: &'a ConnectionInfo,
     /// What is made of its answer.
-    pub(crate) held: &'a Held,
+    pub(crate) held: &'a ResponseBuffer,
     /// Whether its body is still to come, and matters.
     pub(crate) awaits_body: bool,
 }

@@ -1,4 +1,4 @@
-//! `Arriving`: requests whose bodies have not come to their end.
+//! `PendingBodies`: requests whose bodies have not come to their end.
 //!
 //! How long a body takes is up to its client, so while it comes, its request has no place in flight
 //! (`in_flight.rs`): it waits here, within a bound of its own. Each counts as [`EACH_BYTES`] and
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Those of a server.
 #[derive(Debug)]
-pub(crate) struct Arriving {
+pub(crate) struct PendingBodies {
     bytes_max: usize,
     waiting: Mutex<Waiting>,
 }
@@ -52,7 +52,7 @@ struct Waiter {
     connection: u64,
     bytes: usize,
     began: Instant,
-    sent_away: Arc<Notify>,
+    rejected: Arc<Notify>,
 }
 
 /// What one connection holds.
@@ -62,7 +62,7 @@ struct Holding {
     requests: BTreeSet<u64>,
 }
 
-impl Arriving {
+impl PendingBodies {
     /// None, for a server that takes bodies of so many bytes.
     pub(crate) fn new(body_bytes_max: usize) -> Arc<Self> {
         let bodies = body_bytes_max.saturating_add(EACH_BYTES);
@@ -73,11 +73,11 @@ impl Arriving {
     }
 
     /// The way in of a new connection.
-    pub(crate) fn connection(self: &Arc<Self>) -> Gate {
+    pub(crate) fn connection(self: &Arc<Self>) -> ConnectionBodies {
         let mut waiting = self.waiting.lock();
         let connection = waiting.next_connection;
         waiting.next_connection += 1;
-        Gate {
+        ConnectionBodies {
             all: Arc::clone(self),
             connection,
         }
@@ -86,15 +86,15 @@ impl Arriving {
 
 /// The way in of one connection.
 #[derive(Clone, Debug)]
-pub(crate) struct Gate {
-    all: Arc<Arriving>,
+pub(crate) struct ConnectionBodies {
+    all: Arc<PendingBodies>,
     connection: u64,
 }
 
-impl Gate {
+impl ConnectionBodies {
     /// A request whose body is to come, for as long as what this returns is there.
-    pub(crate) fn enter(&self) -> Arrival {
-        let sent_away = Arc::<Notify>::default();
+    pub(crate) fn begin(&self) -> PendingBody {
+        let rejected = Arc::<Notify>::default();
         let mut waiting = self.all.waiting.lock();
         let number = waiting.next;
         waiting.next += 1;
@@ -102,32 +102,32 @@ impl Gate {
             connection: self.connection,
             bytes: 0,
             began: Instant::now(),
-            sent_away: Arc::clone(&sent_away),
+            rejected: Arc::clone(&rejected),
         };
         waiting.requests.insert(number, waiter);
         let holding = waiting.connections.entry(self.connection).or_default();
         holding.requests.insert(number);
         waiting.set(number, EACH_BYTES);
         waiting.make_room(self.all.bytes_max);
-        Arrival {
+        PendingBody {
             all: Arc::clone(&self.all),
             number,
-            sent_away,
+            rejected,
         }
     }
 }
 
 /// A request whose body is to come.
 #[derive(Debug)]
-pub(crate) struct Arrival {
-    all: Arc<Arriving>,
+pub(crate) struct PendingBody {
+    all: Arc<PendingBodies>,
     number: u64,
-    sent_away: Arc<Notify>,
+    rejected: Arc<Notify>,
 }
 
-impl Arrival {
+impl PendingBody {
     /// So many bytes of the body have come by now.
-    pub(crate) fn came(&self, bytes: usize) {
+    pub(crate) fn received(&self, bytes: usize) {
         let mut waiting = self.all.waiting.lock();
         waiting.set(self.number, EACH_BYTES.saturating_add(bytes));
         waiting.make_room(self.all.bytes_max);
@@ -137,12 +137,12 @@ impl Arrival {
     ///
     /// # Cancel safety
     /// Safe: it is still told afterwards.
-    pub(crate) async fn sent_away(&self) {
-        self.sent_away.notified().await;
+    pub(crate) async fn rejected(&self) {
+        self.rejected.notified().await;
     }
 }
 
-impl Drop for Arrival {
+impl Drop for PendingBody {
     fn drop(&mut self) {
         self.all.waiting.lock().remove(self.number);
     }
@@ -180,14 +180,14 @@ impl Waiting {
 
     fn make_room(&mut self, bytes_max: usize) {
         while self.bytes > bytes_max {
-            let Some(waiter) = self.first_to_go().and_then(|number| self.remove(number)) else {
+            let Some(waiter) = self.next_to_reject().and_then(|number| self.remove(number)) else {
                 return;
             };
-            waiter.sent_away.notify_one();
+            waiter.rejected.notify_one();
         }
     }
 
-    fn first_to_go(&self) -> Option<u64> {
+    fn next_to_reject(&self) -> Option<u64> {
         let (oldest, waiter) = self.requests.first_key_value()?;
         if waiter.began.elapsed() > PATIENCE {
             return Some(*oldest);
@@ -203,11 +203,11 @@ mod tests {
     use super::*;
     use futures_util::FutureExt;
 
-    fn is_sent_away(arrival: &Arrival) -> bool {
-        arrival.sent_away().now_or_never().is_some()
+    fn is_sent_away(arrival: &PendingBody) -> bool {
+        arrival.rejected().now_or_never().is_some()
     }
 
-    fn is_empty(all: &Arriving) -> bool {
+    fn is_empty(all: &PendingBodies) -> bool {
         let waiting = all.waiting.lock();
         let nobody = waiting.requests.is_empty() && waiting.connections.is_empty();
         nobody && waiting.holders.is_empty() && waiting.bytes == 0
@@ -217,14 +217,14 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn of_those_who_only_hold_on_the_oldest_make_room() {
-        let all = Arriving::new(3 << 20);
-        let idle: Vec<Arrival> = (0..FULL).map(|_| all.connection().enter()).collect();
+        let all = PendingBodies::new(3 << 20);
+        let idle: Vec<PendingBody> = (0..FULL).map(|_| all.connection().begin()).collect();
         assert!(!idle.iter().any(is_sent_away));
         tokio::time::advance(PATIENCE + Duration::from_secs(1)).await;
         let honest = all.connection();
         // It holds more than any other connection, and is young.
-        let arrivals: Vec<Arrival> = (0..3).map(|_| honest.enter()).collect();
-        arrivals[0].came(EACH_BYTES);
+        let arrivals: Vec<PendingBody> = (0..3).map(|_| honest.begin()).collect();
+        arrivals[0].received(EACH_BYTES);
         assert!(!arrivals.iter().any(is_sent_away));
         assert!(idle[..4].iter().all(is_sent_away));
         assert!(!idle[4..].iter().any(is_sent_away));
@@ -234,18 +234,18 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_flood_makes_room_for_who_comes_from_elsewhere() {
-        let all = Arriving::new(3 << 20);
-        let honest = all.connection().enter();
+        let all = PendingBodies::new(3 << 20);
+        let honest = all.connection().begin();
         let flood = all.connection();
-        let mut flooding: Vec<Arrival> = (0..2 * FULL).map(|_| flood.enter()).collect();
-        honest.came(1 << 20);
+        let mut flooding: Vec<PendingBody> = (0..2 * FULL).map(|_| flood.begin()).collect();
+        honest.received(1 << 20);
         assert!(!is_sent_away(&honest));
-        let other = all.connection().enter();
+        let other = all.connection().begin();
         assert!(!is_sent_away(&other));
         let gone = flooding.extract_if(.., |it| is_sent_away(it)).count();
         assert!((FULL..FULL + 40).contains(&gone), "{gone}");
         let youngest = flooding.last().expect("some are left");
-        youngest.came(usize::MAX / 2);
+        youngest.received(usize::MAX / 2);
         assert!(is_sent_away(youngest), "more than all may hold");
         assert!(!is_sent_away(&honest));
         drop((flooding, honest, other));
@@ -254,11 +254,11 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn long_bodies_have_room_where_they_are_allowed() {
-        let all = Arriving::new(1 << 30);
+        let all = PendingBodies::new(1 << 30);
         let gate = all.connection();
-        let arrivals: Vec<Arrival> = (0..BODIES_MAX).map(|_| gate.enter()).collect();
+        let arrivals: Vec<PendingBody> = (0..BODIES_MAX).map(|_| gate.begin()).collect();
         for arrival in &arrivals {
-            arrival.came(1 << 30);
+            arrival.received(1 << 30);
         }
         assert!(!arrivals.iter().any(is_sent_away));
     }

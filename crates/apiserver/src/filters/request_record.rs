@@ -4,10 +4,10 @@
 //! bodies nor the query, so nothing secret. Ordinary requests are told at level info, slow ones
 //! (except those that last as long as their clients like) at level warn.
 
-use crate::filters::in_flight::Place;
+use crate::filters::in_flight::Seat;
 use crate::metrics::{Metrics, RequestLabels};
 use crate::request::Request;
-use crate::response::body::{Body, BrokenOff};
+use crate::response::body::{Body, ResponseAborted};
 use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 use http::{StatusCode, Version};
@@ -46,7 +46,7 @@ pub(crate) struct RequestRecord {
     began: Instant,
     slow: Duration,
     /// Kept until the answer's end.
-    place: Option<Place>,
+    seat: Option<Seat>,
     method: String,
     path: String,
     protocol: Version,
@@ -74,7 +74,7 @@ impl RequestRecord {
             under_way,
             began: Instant::now(),
             slow,
-            place: None,
+            seat: None,
             method: request.method.clone(),
             path: request.path.clone(),
             protocol,
@@ -92,14 +92,14 @@ impl RequestRecord {
     }
 
     /// Keeps the place of a request until its answer's end.
-    pub(crate) fn admitted(&mut self, place: Option<Place>) {
-        self.place = place;
+    pub(crate) fn admitted(&mut self, seat: Option<Seat>) {
+        self.seat = seat;
     }
 
     /// Notes who asked, and that the answer begins.
     pub(crate) fn answered(&mut self, user: Str, code: StatusCode) {
-        if let Some(place) = &mut self.place {
-            place.sending();
+        if let Some(seat) = &mut self.seat {
+            seat.sending();
         }
         self.user = user;
         self.code = Some(code);
@@ -188,17 +188,17 @@ impl RecordedBody {
 
 impl HttpBody for RecordedBody {
     type Data = Bytes;
-    type Error = BrokenOff;
+    type Error = ResponseAborted;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, ResponseAborted>>> {
         let this = self.get_mut();
         let frame = ready!(Pin::new(&mut this.body).poll_frame(cx));
         if let Some(Ok(frame)) = &frame {
-            if let Some(place) = &this.record.place {
-                place.took();
+            if let Some(seat) = &this.record.seat {
+                seat.took();
             }
             this.record.bytes += frame.data_ref().map_or(0, Bytes::len) as u64;
         }

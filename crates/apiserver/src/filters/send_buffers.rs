@@ -1,4 +1,4 @@
-//! `Undelivered`: how much of answers is made and not taken by the clients that asked for it.
+//! `SendBuffers`: how much of answers is made and not taken by the clients that asked for it.
 //!
 //! What is made of an answer before its client takes any is a chunk with at least one object, which
 //! may be large; and a client can ask for very many answers and take none. So each connection
@@ -25,15 +25,15 @@ pub(crate) const STALLED: Duration = Duration::from_secs(1);
 
 /// What all connections hold.
 #[derive(Debug, Default)]
-pub(crate) struct Undelivered {
+pub(crate) struct SendBuffers {
     bytes: AtomicUsize,
-    /// Told when it becomes too much.
+    /// LogThrottle when it becomes too much.
     crowded: Notify,
 }
 
-impl Undelivered {
+impl SendBuffers {
     /// Whether it is too much.
-    pub(crate) fn is_crowded(&self) -> bool {
+    pub(crate) fn is_over_limit(&self) -> bool {
         self.bytes.load(Ordering::Relaxed) > BYTES_MAX
     }
 
@@ -41,18 +41,18 @@ impl Undelivered {
     ///
     /// # Cancel safety
     /// Safe: it changes nothing.
-    pub(crate) async fn becomes_crowded(&self) {
+    pub(crate) async fn over_limit(&self) {
         let mut told = pin!(self.crowded.notified());
         // What becomes too much from here on is heard of.
         told.as_mut().enable();
-        if !self.is_crowded() {
+        if !self.is_over_limit() {
             told.await;
         }
     }
 
     /// That of one connection.
-    pub(crate) fn connection(self: &Arc<Self>) -> Arc<Share> {
-        Arc::new(Share {
+    pub(crate) fn connection(self: &Arc<Self>) -> Arc<ConnectionSendBuffers> {
+        Arc::new(ConnectionSendBuffers {
             all: Arc::clone(self),
             bytes: AtomicUsize::new(0),
             freed: Notify::new(),
@@ -62,16 +62,16 @@ impl Undelivered {
 
 /// What one connection holds.
 #[derive(Debug)]
-pub(crate) struct Share {
-    all: Arc<Undelivered>,
+pub(crate) struct ConnectionSendBuffers {
+    all: Arc<SendBuffers>,
     bytes: AtomicUsize,
     freed: Notify,
 }
 
-impl Share {
+impl ConnectionSendBuffers {
     /// An answer of which nothing is made yet.
-    pub(crate) fn answer(self: &Arc<Self>) -> Held {
-        Held {
+    pub(crate) fn answer(self: &Arc<Self>) -> ResponseBuffer {
+        ResponseBuffer {
             share: Arc::clone(self),
             bytes: AtomicUsize::new(0),
         }
@@ -80,12 +80,12 @@ impl Share {
 
 /// What one answer holds.
 #[derive(Debug)]
-pub(crate) struct Held {
-    share: Arc<Share>,
+pub(crate) struct ResponseBuffer {
+    share: Arc<ConnectionSendBuffers>,
     bytes: AtomicUsize,
 }
 
-impl Held {
+impl ResponseBuffer {
     /// Waits until this answer may be made, and sets something aside for it.
     ///
     /// # Cancel safety
@@ -124,7 +124,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for ResponseBuffer {
     fn drop(&mut self) {
         self.set(0);
     }
@@ -137,7 +137,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_connection_whose_client_takes_nothing_begins_no_more_answers() {
-        let all = Arc::<Undelivered>::default();
+        let all = Arc::<SendBuffers>::default();
         let (one, other) = (all.connection(), all.connection());
         let held = one.answer();
         held.room().await;
@@ -157,21 +157,21 @@ mod tests {
 
     #[tokio::test]
     async fn too_much_is_told_once_it_is() {
-        let all = Arc::<Undelivered>::default();
+        let all = Arc::<SendBuffers>::default();
         let shares: Vec<_> = (0..5).map(|_| all.connection()).collect();
         let mut held = Vec::new();
-        let mut told = std::pin::pin!(all.becomes_crowded());
+        let mut told = std::pin::pin!(all.over_limit());
         for share in &shares {
-            assert!(!all.is_crowded());
+            assert!(!all.is_over_limit());
             assert!((&mut told).now_or_never().is_none());
             let answer = share.answer();
             answer.room().await;
             answer.set(CONNECTION_BYTES_MAX);
             held.push(answer);
         }
-        assert!(all.is_crowded());
+        assert!(all.is_over_limit());
         assert!(told.now_or_never().is_some());
         held.pop();
-        assert!(!all.is_crowded());
+        assert!(!all.is_over_limit());
     }
 }

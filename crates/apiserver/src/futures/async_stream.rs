@@ -1,4 +1,4 @@
-//! `Given`: a stream of what an async function gives, one item after the other.
+//! `AsyncStream`: a stream of what an async function gives, one item after the other.
 //!
 //! The function keeps its state where it is; a stream that is unfolded moves it in and out of a
 //! future with each item.
@@ -11,30 +11,30 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// The stream.
-pub(crate) struct Given<T, F> {
+pub(crate) struct AsyncStream<T, F> {
     /// None after its end.
-    giving: Option<Pin<Box<F>>>,
+    generator: Option<Pin<Box<F>>>,
     place: Arc<Mutex<Option<T>>>,
 }
 
 /// Gives items to the stream.
-pub(crate) struct Giver<T>(Arc<Mutex<Option<T>>>);
+pub(crate) struct Yielder<T>(Arc<Mutex<Option<T>>>);
 
-impl<T, F> Given<T, F> {
+impl<T, F> AsyncStream<T, F> {
     /// A stream of what `give` gives, until it returns. It runs when the stream is polled.
-    pub(crate) fn new(give: impl FnOnce(Giver<T>) -> F) -> Self {
+    pub(crate) fn new(yield_item: impl FnOnce(Yielder<T>) -> F) -> Self {
         let place = Arc::default();
-        let giving = give(Giver(Arc::clone(&place)));
+        let generator = yield_item(Yielder(Arc::clone(&place)));
         Self {
-            giving: Some(Box::pin(giving)),
+            generator: Some(Box::pin(generator)),
             place,
         }
     }
 }
 
-impl<T> Giver<T> {
+impl<T> Yielder<T> {
     /// Gives one item, and goes on when the next one is asked for.
-    pub(crate) async fn give(&self, item: T) {
+    pub(crate) async fn yield_item(&self, item: T) {
         let mut item = Some(item);
         poll_fn(|_| match item.take() {
             // The stream sees that there is something, so nobody has to be woken.
@@ -48,15 +48,15 @@ impl<T> Giver<T> {
     }
 }
 
-impl<T, F: Future<Output = ()>> Stream for Given<T, F> {
+impl<T, F: Future<Output = ()>> Stream for AsyncStream<T, F> {
     type Item = T;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
-        let Some(giving) = &mut self.giving else {
+        let Some(generator) = &mut self.generator else {
             return Poll::Ready(None);
         };
-        if giving.as_mut().poll(cx).is_ready() {
-            self.giving = None;
+        if generator.as_mut().poll(cx).is_ready() {
+            self.generator = None;
             return Poll::Ready(None);
         }
         let item = self.place.lock().take();
@@ -72,12 +72,12 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn items_come_in_order_and_the_end_is_the_functions() {
-        let stream = Given::new(async |giver: Giver<u32>| {
+        let stream = AsyncStream::new(async |yielder: Yielder<u32>| {
             for item in 0..5 {
                 if item == 3 {
                     tokio::time::sleep(Duration::from_secs(1)).await;
                 }
-                giver.give(item).await;
+                yielder.yield_item(item).await;
             }
         });
         let all: Vec<u32> = stream.collect().await;

@@ -1,4 +1,4 @@
-//! `Heavy`: work that a client can make long runs beside the threads that serve everybody.
+//! `CpuBound`: work that a client can make long runs beside the threads that serve everybody.
 //!
 //! A body of megabytes takes long to decode, check and write, and little of that can rest in
 //! between. Such a request is polled where it blocks nobody: on a thread that has handed its other
@@ -18,27 +18,27 @@ use std::thread::available_parallelism;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
 
-/// Heavy work of this process, whatever server it is for: the processors are the same.
+/// CpuBound work of this process, whatever server it is for: the processors are the same.
 static SLOTS: LazyLock<Slots> = LazyLock::new(|| {
     let processors = available_parallelism().map_or(1, NonZero::get);
     Slots::new(processors.saturating_sub(1).max(1))
 });
 
 /// A request that may turn out to be heavy while it goes on.
-pub(crate) struct Heavy<'a, F, W> {
+pub(crate) struct CpuBound<'a, F, W> {
     request: F,
     weight: W,
     turn: Turn<'a>,
 }
 
-impl<F, W> Heavy<'static, F, W> {
+impl<F, W> CpuBound<'static, F, W> {
     /// `weight` is asked before each poll: how many bytes the request works on, if that is heavy.
     pub(crate) fn new(request: F, weight: W) -> Self {
         Self::among(&SLOTS, request, weight)
     }
 }
 
-impl<'a, F, W> Heavy<'a, F, W> {
+impl<'a, F, W> CpuBound<'a, F, W> {
     fn among(slots: &'a Slots, request: F, weight: W) -> Self {
         Self {
             request,
@@ -48,7 +48,7 @@ impl<'a, F, W> Heavy<'a, F, W> {
     }
 }
 
-impl<F, W> Future for Heavy<'_, F, W>
+impl<F, W> Future for CpuBound<'_, F, W>
 where
     F: Future + Unpin,
     W: Fn() -> Option<usize> + Unpin,
@@ -71,12 +71,12 @@ where
 /// Work of the server itself that can be long, one task of it at a time. It weighs nothing, so it
 /// is always next: of the requests it waits for one turn of one that is being worked on, and takes
 /// none of the processors that are left to those who ask for little.
-pub(crate) fn upkeep<F>(work: F) -> Heavy<'static, F, impl Fn() -> Option<usize>> {
-    Heavy::new(work, UPKEEP)
+pub(crate) fn background<F>(work: F) -> CpuBound<'static, F, impl Fn() -> Option<usize>> {
+    CpuBound::new(work, BACKGROUND_WEIGHT)
 }
 
 /// The weight of [`upkeep`].
-const UPKEEP: fn() -> Option<usize> = || Some(0);
+const BACKGROUND_WEIGHT: fn() -> Option<usize> = || Some(0);
 
 /// Whether a thread can hand its other tasks over.
 fn has_threads() -> bool {
@@ -117,7 +117,7 @@ mod tests {
             block(300);
             done.store(true, Ordering::Relaxed);
         });
-        let heavy = Heavy::new(blocking, || Some(1));
+        let cpu_bound = CpuBound::new(blocking, || Some(1));
         let mut tasks = tokio::task::JoinSet::new();
         tasks.spawn(async {
             let mut longest = Duration::ZERO;
@@ -128,7 +128,7 @@ mod tests {
             }
             longest
         });
-        heavy.await;
+        cpu_bound.await;
         assert!(done.load(Ordering::Relaxed));
         let longest = tasks.join_next().await.expect("there is one");
         let longest = longest.expect("it does not panic");
@@ -145,18 +145,18 @@ mod tests {
                 busy.send(()).expect("somebody waits for it");
                 block(600);
             });
-            Heavy::among(slots, long, || Some(1)).await;
+            CpuBound::among(slots, long, || Some(1)).await;
         });
         is_busy.await.expect("it begins");
         let begun = AtomicBool::new(false);
         let waiting = pin!(async { begun.store(true, Ordering::Relaxed) });
-        let waiting = Heavy::among(slots, waiting, || Some(1));
+        let waiting = CpuBound::among(slots, waiting, || Some(1));
         let ended = timeout(Duration::from_millis(50), waiting).await;
         ended.expect_err("the slot is taken");
         assert!(!begun.load(Ordering::Relaxed));
         tasks.join_all().await;
         // Who gave up holds nothing.
-        Heavy::among(slots, pin!(async {}), || Some(1)).await;
+        CpuBound::among(slots, pin!(async {}), || Some(1)).await;
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -171,9 +171,9 @@ mod tests {
             resting.notified().await;
             7
         });
-        let other = Heavy::among(slots, other, || Some(1));
+        let other = CpuBound::among(slots, other, || Some(1));
         tokio::select! {
-            () = Heavy::among(slots, rester, || Some(1)) => unreachable!("it rests forever"),
+            () = CpuBound::among(slots, rester, || Some(1)) => unreachable!("it rests forever"),
             seven = other => assert_eq!(seven, 7),
         }
     }
@@ -200,7 +200,7 @@ mod tests {
                         tokio::task::yield_now().await;
                     }
                 });
-                Heavy::among(slots, giant, || Some(3 << 20)).await;
+                CpuBound::among(slots, giant, || Some(3 << 20)).await;
             });
         }
         tasks
@@ -211,7 +211,7 @@ mod tests {
         let (slots, pieces) = (one_slot(), Box::leak(Box::default()));
         let _crowd = crowd(slots, pieces);
         let small = Box::pin(async { tokio::task::yield_now().await });
-        let small = Heavy::among(slots, small, || Some(40 << 10));
+        let small = CpuBound::among(slots, small, || Some(40 << 10));
         let beside = pieces_before(small, pieces).await;
         assert!(beside <= 10, "{beside} of 200 pieces came first");
     }
@@ -225,15 +225,15 @@ mod tests {
                 tokio::task::yield_now().await;
             }
         });
-        let beside = pieces_before(Heavy::among(slots, work, UPKEEP), pieces).await;
+        let beside = pieces_before(CpuBound::among(slots, work, BACKGROUND_WEIGHT), pieces).await;
         // Each of its four turns waits for the piece that is being worked on.
         assert!(beside <= 12, "{beside} of 200 pieces came first");
     }
 
     #[tokio::test]
     async fn on_one_thread_it_stays_where_it_is() {
-        assert_eq!(Heavy::new(pin!(async { 1 }), || Some(1)).await, 1);
-        assert_eq!(Heavy::new(pin!(async { 2 }), || None).await, 2);
-        assert_eq!(upkeep(pin!(async { 3 })).await, 3);
+        assert_eq!(CpuBound::new(pin!(async { 1 }), || Some(1)).await, 1);
+        assert_eq!(CpuBound::new(pin!(async { 2 }), || None).await, 2);
+        assert_eq!(background(pin!(async { 3 })).await, 3);
     }
 }

@@ -1,4 +1,4 @@
-//! `Seldom`: a future beside one that is polled often.
+//! `PollOnWake`: a future beside one that is polled often.
 //!
 //! A task that waits for several things polls all of them whenever one of them wakes it. What
 //! comes once in the life of a connection or a watch (a deadline, the end of the server) would be
@@ -13,9 +13,9 @@ use std::task::{Context, Poll, Wake, Waker};
 
 /// Polls `F` when `F` has woken it, and otherwise not.
 #[derive(Debug)]
-pub(crate) struct Seldom<F> {
+pub(crate) struct PollOnWake<F> {
     future: F,
-    bell: Arc<Bell>,
+    flag: Arc<WakeFlag>,
     /// That of the bell.
     waker: Waker,
     /// The task that the bell knows.
@@ -23,35 +23,35 @@ pub(crate) struct Seldom<F> {
 }
 
 #[derive(Debug)]
-struct Bell {
-    rung: AtomicBool,
+struct WakeFlag {
+    woken: AtomicBool,
     /// Whose task it is.
     task: Mutex<Waker>,
 }
 
-impl Wake for Bell {
+impl Wake for WakeFlag {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        self.rung.swap(true, Ordering::AcqRel);
+        self.woken.swap(true, Ordering::AcqRel);
         let task = self.task.lock().clone();
         // Only now: the task may be dropped with this.
         task.wake();
     }
 }
 
-impl<F> Seldom<F> {
+impl<F> PollOnWake<F> {
     pub(crate) fn new(future: F) -> Self {
-        let bell = Arc::new(Bell {
-            rung: AtomicBool::new(true),
+        let flag = Arc::new(WakeFlag {
+            woken: AtomicBool::new(true),
             task: Mutex::new(Waker::noop().clone()),
         });
         Self {
             future,
-            waker: Arc::clone(&bell).into(),
-            bell,
+            waker: Arc::clone(&flag).into(),
+            flag,
             task: Waker::noop().clone(),
         }
     }
@@ -63,12 +63,12 @@ impl<F> Seldom<F> {
 
     /// The future, to change it; it is asked anew after that.
     pub(crate) fn change(&mut self) -> &mut F {
-        self.bell.rung.store(true, Ordering::Release);
+        self.flag.woken.store(true, Ordering::Release);
         &mut self.future
     }
 }
 
-impl<F: Future + Unpin> Future for Seldom<F> {
+impl<F: Future + Unpin> Future for PollOnWake<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
@@ -76,14 +76,14 @@ impl<F: Future + Unpin> Future for Seldom<F> {
         // Before the bell is looked at: who rings later finds the task.
         if !this.task.will_wake(cx.waker()) {
             this.task.clone_from(cx.waker());
-            let before = std::mem::replace(&mut *this.bell.task.lock(), this.task.clone());
+            let before = std::mem::replace(&mut *this.flag.task.lock(), this.task.clone());
             drop(before);
         }
-        if !this.bell.rung.load(Ordering::Acquire) {
+        if !this.flag.woken.load(Ordering::Acquire) {
             return Poll::Pending;
         }
         // Exchanged, so that who rang before is seen by the future, and who rings later rings.
-        this.bell.rung.swap(false, Ordering::AcqRel);
+        this.flag.woken.swap(false, Ordering::AcqRel);
         Pin::new(&mut this.future).poll(&mut Context::from_waker(&this.waker))
     }
 }
@@ -104,30 +104,30 @@ mod tests {
             polls += 1;
             timer.as_mut().poll(cx)
         });
-        let mut seldom = Seldom::new(counted);
+        let mut gated = PollOnWake::new(counted);
         for _ in 0..100 {
             let short = sleep(Duration::from_millis(10));
             tokio::select! {
                 biased;
                 () = short => {}
-                () = &mut seldom => panic!("it is not time yet"),
+                () = &mut gated => panic!("it is not time yet"),
             }
         }
-        (&mut seldom).await;
+        (&mut gated).await;
         assert_eq!(start.elapsed(), Duration::from_secs(9));
-        drop(seldom);
+        drop(gated);
         assert_eq!(polls, 2);
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_is_changed_is_asked_anew() {
         let start = Instant::now();
-        let mut seldom = Seldom::new(Box::pin(sleep(Duration::from_hours(1))));
-        let soon = tokio::time::timeout(Duration::from_secs(1), &mut seldom);
+        let mut gated = PollOnWake::new(Box::pin(sleep(Duration::from_hours(1))));
+        let soon = tokio::time::timeout(Duration::from_secs(1), &mut gated);
         assert!(soon.await.is_err());
         let end = Instant::now() + Duration::from_secs(2);
-        seldom.change().as_mut().reset(end);
-        seldom.await;
+        gated.change().as_mut().reset(end);
+        gated.await;
         assert_eq!(start.elapsed(), Duration::from_secs(3));
     }
 }

@@ -1,11 +1,11 @@
 //! `Call`: one request about a resource, as its handler sees it.
 
-use crate::filters::seat_reservation::Admission;
+use crate::filters::seat_reservation::SeatReservation;
 use crate::handlers::context::ServerContext;
 use crate::handlers::target::Target;
 use crate::metrics::RequestLabels;
 use crate::negotiation::decode::Decoded;
-use crate::negotiation::response_encoder::Form;
+use crate::negotiation::response_encoder::ResponseEncoder;
 use crate::request::Request;
 use crate::response::errors::method_not_allowed;
 use bytes::Bytes;
@@ -24,7 +24,7 @@ pub(crate) struct Call<'a> {
     /// What it is counted under.
     pub(crate) labels: &'a RequestLabels,
     /// Where its body comes in.
-    pub(crate) admission: &'a Admission<'a>,
+    pub(crate) reservation: &'a SeatReservation<'a>,
 }
 
 impl Call<'_> {
@@ -34,7 +34,11 @@ impl Call<'_> {
     }
 
     /// The form of the answer about a target.
-    pub(crate) fn form(&self, target: &Target, offer: &Offer) -> Result<Form, Status> {
+    pub(crate) fn encoder(
+        &self,
+        target: &Target,
+        offer: &Offer,
+    ) -> Result<ResponseEncoder, Status> {
         // What a subresource of another kind shows has no columns, unless it is a scale.
         let of_other = !std::ptr::eq(target.rest.body_kind(), target.rest.kind());
         let shown = target.rest.body_kind().facts();
@@ -51,12 +55,12 @@ impl Call<'_> {
             table: offer.table && (scales || !of_other),
             ..*offer
         };
-        let form = Form::of(self.request, &offer, target.rest.facts(), self.cx.now());
-        form.map(|mut form| {
-            if let Some(table) = &mut form.table {
+        let encoder = ResponseEncoder::of(self.request, &offer, target.rest.facts(), self.cx.now());
+        encoder.map(|mut encoder| {
+            if let Some(table) = &mut encoder.table {
                 table.scales = scales;
             }
-            form
+            encoder
         })
     }
 
@@ -77,14 +81,14 @@ impl Call<'_> {
     /// The bytes of a body; the request has its place once they are there.
     pub(crate) async fn bytes(&self, body: &mut Incoming) -> Result<Bytes, Status> {
         let max = self.server.body_bytes_max;
-        let bytes = self.admission.body(body, max).await?;
+        let bytes = self.reservation.body(body, max).await?;
         self.server.metrics.body(self.labels, bytes.len());
         self.cx.begin_work(bytes.len()).await;
         Ok(bytes)
     }
 
     /// What was decoded; its warnings go to the client, whatever comes of the request.
-    pub(crate) fn told<T>(&self, decoded: Decoded<T>) -> T {
+    pub(crate) fn report_warnings<T>(&self, decoded: Decoded<T>) -> T {
         for warning in decoded.warnings {
             self.cx.warn(warning);
         }

@@ -5,8 +5,8 @@
 mod probe;
 
 use crate::handlers::call::Call;
-use crate::negotiation::response_encoder::{Form, ListParts};
-use crate::response::Answer;
+use crate::negotiation::response_encoder::{ListParts, ResponseEncoder};
+use crate::response::ApiResponse;
 use http::StatusCode;
 use kubist_api::core::v1::{ComponentCondition, ComponentStatus};
 use kubist_api::{ResourceFacts, find_kind};
@@ -23,12 +23,12 @@ const OTHERS: [(&str, u16); 2] = [("controller-manager", 10_257), ("scheduler", 
 /// How long a component may take to answer.
 const WITHIN: Duration = Duration::from_secs(2);
 
-pub(super) async fn answer(
+pub(super) async fn handle(
     call: Call<'_>,
     facts: &'static ResourceFacts,
     name: Option<&str>,
-) -> Result<Answer, Status> {
-    let form = Form::of(call.request, &Offer::BUILT_IN, facts, call.cx.now())?;
+) -> Result<ApiResponse, Status> {
+    let encoder = ResponseEncoder::of(call.request, &Offer::BUILT_IN, facts, call.cx.now())?;
     let kind = find_kind(facts.group, facts.version, facts.kind);
     let kind = kind.ok_or_else(|| Status::internal_error("the kind is not built in"))?;
     let Some(name) = name else {
@@ -43,7 +43,7 @@ pub(super) async fn answer(
                 items.push(Stored::from_object(kind, 0, Box::new(status)));
             }
         }
-        return form.list(ListParts {
+        return encoder.list(ListParts {
             api_version: kind.facts().api_version,
             kind: format!("{}List", facts.kind),
             metadata: ListMeta::default(),
@@ -54,7 +54,7 @@ pub(super) async fn answer(
     match component(call, name).await {
         Some(status) => {
             let stored = Stored::from_object(kind, 0, Box::new(status));
-            form.object(StatusCode::OK, &stored)
+            encoder.object(StatusCode::OK, &stored)
         }
         // Upstream names it in the singular.
         None => Err(Status::not_found(

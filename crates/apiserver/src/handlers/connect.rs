@@ -9,7 +9,7 @@
 use crate::handlers::call::Call;
 use crate::handlers::log_options;
 use crate::request::route::ResourcePath;
-use crate::response::Answer;
+use crate::response::ApiResponse;
 use crate::response::errors::{method_not_allowed, not_found};
 use http::StatusCode;
 use kubist_api::core::v1::Pod;
@@ -37,12 +37,12 @@ pub(super) fn subresource(
     (NAMES.contains(&found.name) && fits).then_some(found)
 }
 
-pub(super) async fn answer(
+pub(super) async fn handle(
     call: Call<'_>,
     facts: &'static ResourceFacts,
     subresource: &'static SubresourceFacts,
     path: &ResourcePath,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     let method = call.request.method.as_str();
     let verb = match method {
         "GET" | "HEAD" => "get",
@@ -66,7 +66,7 @@ pub(super) async fn answer(
     }
     let object = find(call, facts.plural, namespace, name).await?;
     if facts.plural == "services" {
-        return Err(leads_nowhere(call, namespace, name).await?);
+        return Err(service_proxy_error(call, namespace, name).await?);
     }
     let any: &dyn Any = &*object;
     let Some(pod) = any.downcast_ref::<Pod>() else {
@@ -82,7 +82,7 @@ pub(super) async fn answer(
     let node = pod.spec.node_name.as_str();
     match (node, subresource.name) {
         // Nothing has been said yet.
-        ("", "log") => return Ok(Answer::bare(StatusCode::NO_CONTENT)),
+        ("", "log") => return Ok(ApiResponse::bare(StatusCode::NO_CONTENT)),
         ("", _) => {
             let message = format!("pod {name} does not have a host assigned");
             return Err(Status::bad_request(message));
@@ -102,7 +102,11 @@ pub(super) async fn answer(
 }
 
 /// Why a service cannot be proxied to.
-async fn leads_nowhere(call: Call<'_>, namespace: &str, name: &str) -> Result<Status, Status> {
+async fn service_proxy_error(
+    call: Call<'_>,
+    namespace: &str,
+    name: &str,
+) -> Result<Status, Status> {
     let lookup = call.server.registry.lookup();
     let endpoints = lookup.get("", "endpoints", namespace, name).await?;
     if endpoints.is_none() {

@@ -3,7 +3,7 @@
 use crate::authentication::authenticator::Authenticator;
 use crate::authorization::authorizer::Authorizer;
 use crate::metrics::Metrics;
-use crate::shutdown::Ending;
+use crate::shutdown::Shutdown;
 use kubist_registry::{Registry, ServedGroup};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(crate) struct ServerContext {
     pub(crate) body_bytes_max: usize,
     pub(crate) watch_timeout_min: Duration,
     /// Ends watches.
-    pub(crate) ending: Ending,
+    pub(crate) shutdown: Shutdown,
     pub(crate) metrics: Arc<Metrics>,
 }
 

@@ -3,10 +3,10 @@
 use crate::handlers::call::Call;
 use crate::handlers::target::Target;
 use crate::negotiation::decode;
-use crate::negotiation::response_encoder::Form;
+use crate::negotiation::response_encoder::ResponseEncoder;
 use crate::request::route::ResourcePath;
 use crate::request::validation_of;
-use crate::response::Answer;
+use crate::response::ApiResponse;
 use crate::response::errors::not_found;
 use http::StatusCode;
 use hyper::body::Incoming;
@@ -14,24 +14,24 @@ use kubist_apimachinery::{PostOptions, Status, Str, WriteVerb};
 use kubist_codec::negotiate::Offer;
 use kubist_registry::{Created, remove_duplicate_owners};
 
-pub(super) async fn answer(
+pub(super) async fn handle(
     call: Call<'_>,
     target: Target,
     body: &mut Incoming,
-) -> Result<Answer, Status> {
-    let form = call.form(&target, &Offer::BUILT_IN)?;
+) -> Result<ApiResponse, Status> {
+    let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
     let (format, bytes) = call.body(target.formats(), body).await?;
     let options = options(call)?;
     let kind = target.rest.body_kind();
     let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
-    let mut object = call.told(decoded);
+    let mut object = call.report_warnings(decoded);
     target.place(&mut *object)?;
     remove_duplicate_owners(call.cx, &mut *object);
     let creater = target.rest.creater().ok_or_else(|| call.no_such_verb())?;
     let created = creater
         .create(call.cx, &target.namespace, &target.name, object, &options)
         .await?;
-    represent(&form, created)
+    encode(&encoder, created)
 }
 
 /// POST to `bindings`, which is POST to the `binding` of the pod that the body names.
@@ -39,7 +39,7 @@ pub(super) async fn binding(
     call: Call<'_>,
     path: &ResourcePath,
     body: &mut Incoming,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     let pods = call.server.registry.storage("", "v1", "pods");
     let rest = pods.and_then(|pods| pods.subresource("binding"));
     let mut target = Target {
@@ -47,12 +47,12 @@ pub(super) async fn binding(
         namespace: path.namespace.clone().unwrap_or_default(),
         name: String::new(),
     };
-    let form = call.form(&target, &Offer::BUILT_IN)?;
+    let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
     let (format, bytes) = call.body(target.formats(), body).await?;
     let options = options(call)?;
     let kind = target.rest.body_kind();
     let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
-    let mut object = call.told(decoded);
+    let mut object = call.report_warnings(decoded);
     target.place(&mut *object)?;
     target.name = object.meta().name.to_string();
     remove_duplicate_owners(call.cx, &mut *object);
@@ -62,7 +62,7 @@ pub(super) async fn binding(
     let created = creater
         .create(call.cx, &target.namespace, &target.name, object, &options)
         .await?;
-    represent(&form, created)
+    encode(&encoder, created)
 }
 
 fn options(call: Call<'_>) -> Result<PostOptions, Status> {
@@ -70,12 +70,12 @@ fn options(call: Call<'_>) -> Result<PostOptions, Status> {
     PostOptions::from_query(WriteVerb::Create, pairs).map_err(|error| error.to_status())
 }
 
-fn represent(form: &Form, created: Created) -> Result<Answer, Status> {
+fn encode(encoder: &ResponseEncoder, created: Created) -> Result<ApiResponse, Status> {
     match created {
-        Created::Object(stored) => form.object(StatusCode::CREATED, &stored),
+        Created::Object(stored) => encoder.object(StatusCode::CREATED, &stored),
         Created::Status(mut status) => {
             status.code = 201;
-            Ok(form.message(StatusCode::CREATED, &*status))
+            Ok(encoder.message(StatusCode::CREATED, &*status))
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::authorization::authorizer::{Attributes, UNSAFE_DELETE, permit};
 use crate::handlers::call::Call;
 use crate::handlers::target::Target;
 use crate::negotiation::decode::{json_type_meta, not_registered, yaml_document};
-use crate::response::Answer;
+use crate::response::ApiResponse;
 use http::StatusCode;
 use hyper::body::Incoming;
 use kubist_apimachinery::wire::{DecodeContext, Wire};
@@ -19,12 +19,12 @@ use std::borrow::Cow;
 /// What upstream calls the table in which it looks up options, in texts that clients compare.
 const SCHEME: &str = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27";
 
-pub(super) async fn answer(
+pub(super) async fn handle(
     call: Call<'_>,
     target: Target,
     body: &mut Incoming,
-) -> Result<Answer, Status> {
-    let form = call.form(&target, &Offer::BUILT_IN)?;
+) -> Result<ApiResponse, Status> {
+    let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
     let options = options(call, body).await?;
     if options
         .ignore_store_read_error_with_cluster_breaking_potential
@@ -44,8 +44,8 @@ pub(super) async fn answer(
         StatusCode::OK
     };
     match deleted.answer {
-        Created::Object(stored) => form.object(code, &stored),
-        Created::Status(status) => Ok(form.message(code, &*status)),
+        Created::Object(stored) => encoder.object(code, &stored),
+        Created::Status(status) => Ok(encoder.message(code, &*status)),
     }
 }
 

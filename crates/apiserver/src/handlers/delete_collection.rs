@@ -3,17 +3,17 @@
 use crate::handlers::call::Call;
 use crate::handlers::target::Target;
 use crate::handlers::{delete, list};
-use crate::response::Answer;
+use crate::response::ApiResponse;
 use hyper::body::Incoming;
 use kubist_apimachinery::Status;
 use kubist_codec::negotiate::Offer;
 
-pub(super) async fn answer(
+pub(super) async fn handle(
     call: Call<'_>,
     target: Target,
     body: &mut Incoming,
-) -> Result<Answer, Status> {
-    let form = call.form(&target, &Offer::BUILT_IN)?;
+) -> Result<ApiResponse, Status> {
+    let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
     let deleter = target.rest.collection_deleter();
     let deleter = deleter.ok_or_else(|| call.no_such_verb())?;
     let selected = list::options(call).await?;
@@ -22,5 +22,5 @@ pub(super) async fn answer(
     let page = deleter
         .delete_collection(call.cx, &target.namespace, &selected, &options)
         .await?;
-    list::represent(&form, &target, page)
+    list::encode(&encoder, &target, page)
 }

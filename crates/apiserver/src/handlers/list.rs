@@ -2,8 +2,8 @@
 
 use crate::handlers::call::Call;
 use crate::handlers::target::Target;
-use crate::negotiation::response_encoder::{Form, ListParts};
-use crate::response::Answer;
+use crate::negotiation::response_encoder::{ListParts, ResponseEncoder};
+use crate::response::ApiResponse;
 use kubist_apimachinery::{ListOptions, Status};
 use kubist_codec::negotiate::Offer;
 use kubist_registry::ListPage;
@@ -12,12 +12,12 @@ use kubist_registry::ListPage;
 /// kept and made ready by itself.
 const SELECTOR_WORK: usize = 4;
 
-pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {
-    let form = call.form(&target, &Offer::BUILT_IN.with_watch())?;
+pub(super) async fn handle(call: Call<'_>, target: Target) -> Result<ApiResponse, Status> {
+    let encoder = call.encoder(&target, &Offer::BUILT_IN.with_watch())?;
     let options = options(call).await?;
     let lister = target.rest.lister().ok_or_else(|| call.no_such_verb())?;
     let page = lister.list(call.cx, &target.namespace, &options).await?;
-    represent(&form, &target, page)
+    encode(&encoder, &target, page)
 }
 
 /// The options of a list or a watch. Long selectors are work like a long body.
@@ -32,8 +32,12 @@ pub(super) async fn options(call: Call<'_>) -> Result<ListOptions, Status> {
 }
 
 /// A page of a list in its form.
-pub(super) fn represent(form: &Form, target: &Target, page: ListPage) -> Result<Answer, Status> {
-    form.list(ListParts {
+pub(super) fn encode(
+    encoder: &ResponseEncoder,
+    target: &Target,
+    page: ListPage,
+) -> Result<ApiResponse, Status> {
+    encoder.list(ListParts {
         api_version: target.rest.kind().facts().api_version,
         kind: target.rest.list_kind(),
         metadata: page.metadata,

@@ -12,7 +12,7 @@ use crate::negotiation::decode::{
     custom_type_meta, decode_text, foreign, json_type_meta, missing_kind, other_version,
 };
 use crate::negotiation::go_decode::conversion_mistake;
-use crate::response::Answer;
+use crate::response::ApiResponse;
 use bytes::Bytes;
 use hyper::body::Incoming;
 use kubist_api::Kind;
@@ -43,14 +43,14 @@ fn served(kind: &'static Kind) -> &'static [PatchType] {
     }
 }
 
-pub(super) async fn answer(
+pub(super) async fn handle(
     call: Call<'_>,
     target: Target,
     part: Option<&str>,
     body: &mut Incoming,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     let patch_type = patch_type(call.request.content_type(), target.rest.kind())?;
-    let form = call.form(&target, &Offer::BUILT_IN)?;
+    let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
     let bytes = call.bytes(body).await?;
     let pairs = call.request.query.pairs();
     let options = PatchOptions::from_query(WriteVerb::Patch, pairs);
@@ -70,7 +70,7 @@ pub(super) async fn answer(
     let updated = updater
         .update(call.cx, namespace, name, &patched, &options)
         .await?;
-    update::represent(&form, &updated)
+    update::encode(&encoder, &updated)
 }
 
 fn patch_type(content_type: Option<&str>, kind: &'static Kind) -> Result<PatchType, Status> {

@@ -9,9 +9,9 @@ use crate::authentication::token_issuer::ISSUER;
 use crate::handlers::call::Call;
 use crate::handlers::review_rules as rules;
 use crate::negotiation::decode;
-use crate::negotiation::response_encoder::Form;
+use crate::negotiation::response_encoder::ResponseEncoder;
 use crate::request::validation_of;
-use crate::response::Answer;
+use crate::response::ApiResponse;
 use crate::response::errors::not_found;
 use http::StatusCode;
 use hyper::body::Incoming;
@@ -34,39 +34,39 @@ pub(super) const OFFER: Offer = Offer {
     ..Offer::BUILT_IN
 };
 
-pub(super) async fn answer(
+pub(super) async fn handle(
     call: Call<'_>,
     facts: &'static ResourceFacts,
     namespace: Option<&str>,
     body: &mut Incoming,
-) -> Result<Answer, Status> {
-    let form = Form::of(call.request, &OFFER, facts, call.cx.now())?;
+) -> Result<ApiResponse, Status> {
+    let encoder = ResponseEncoder::of(call.request, &OFFER, facts, call.cx.now())?;
     let (format, bytes) = call.body(Format::ALL, body).await?;
     let pairs = call.request.query.pairs();
     let options = PostOptions::from_query(WriteVerb::Create, pairs);
     let options = options.map_err(|error| error.to_status())?;
     let kind = find_kind(facts.group, facts.version, facts.kind).ok_or_else(not_found)?;
     let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
-    let mut review = call.told(decoded);
+    let mut review = call.report_warnings(decoded);
     place(&mut *review, namespace.unwrap_or_default())?;
     remove_system_fields(review.meta_mut());
     remove_duplicate_owners(call.cx, &mut *review);
     if !fill(call, &mut *review, namespace).await? {
         return Err(not_found());
     }
-    created(&form, kind, review)
+    created(&encoder, kind, review)
 }
 
 /// What was posted and is stored nowhere, or its metadata.
 pub(super) fn created(
-    form: &Form,
+    encoder: &ResponseEncoder,
     kind: &'static Kind,
     object: Box<dyn AnyObject>,
-) -> Result<Answer, Status> {
-    if form.is_plain() {
-        return Ok(form.message(StatusCode::CREATED, &*object));
+) -> Result<ApiResponse, Status> {
+    if encoder.is_plain() {
+        return Ok(encoder.message(StatusCode::CREATED, &*object));
     }
-    form.object(StatusCode::CREATED, &Stored::from_object(kind, 0, object))
+    encoder.object(StatusCode::CREATED, &Stored::from_object(kind, 0, object))
 }
 
 /// Gives a review the namespace of the path, or refuses another.

@@ -5,11 +5,11 @@ use crate::authentication::token_issuer::{Account, Claims, ISSUER, Reference};
 use crate::handlers::call::Call;
 use crate::handlers::review;
 use crate::negotiation::decode;
-use crate::negotiation::response_encoder::Form;
+use crate::negotiation::response_encoder::ResponseEncoder;
 use crate::random;
 use crate::request::route::ResourcePath;
 use crate::request::validation_of;
-use crate::response::Answer;
+use crate::response::ApiResponse;
 use crate::response::errors::{method_not_allowed, not_found};
 use hyper::body::Incoming;
 use kubist_api::authentication::v1::{BoundObjectReference, TokenRequest};
@@ -31,22 +31,22 @@ const LIFETIME_MIN: i64 = 600;
 /// And at most this long.
 const LIFETIME_MAX: i64 = 1 << 32;
 
-pub(super) async fn answer(
+pub(super) async fn handle(
     call: Call<'_>,
     facts: &'static ResourceFacts,
     path: &ResourcePath,
     body: &mut Incoming,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     if call.request.method != "POST" {
         return Err(method_not_allowed(call.request.method.as_str()));
     }
-    let form = Form::of(call.request, &review::OFFER, facts, call.cx.now())?;
+    let encoder = ResponseEncoder::of(call.request, &review::OFFER, facts, call.cx.now())?;
     let (format, bytes) = call.body(Format::ALL, body).await?;
     let options = PostOptions::from_query(WriteVerb::Create, call.request.query.pairs());
     let options = options.map_err(|error| error.to_status())?;
     let kind = find_kind("authentication.k8s.io", "v1", "TokenRequest").ok_or_else(not_found)?;
     let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
-    let mut object = call.told(decoded);
+    let mut object = call.report_warnings(decoded);
     review::place(&mut *object, path.namespace.as_deref().unwrap_or_default())?;
     remove_duplicate_owners(call.cx, &mut *object);
     let request: &mut dyn Any = &mut *object;
@@ -55,7 +55,7 @@ pub(super) async fn answer(
     let of = (namespace.unwrap_or_default(), name.unwrap_or_default());
     check_namespace(call, of).await?;
     fill(call, request, of).await?;
-    review::created(&form, kind, object)
+    review::created(&encoder, kind, object)
 }
 
 /// Nothing new comes into a namespace that is ending, be there such an account or not.
@@ -74,9 +74,9 @@ async fn fill(
     request: &mut TokenRequest,
     (namespace, name): (&str, &str),
 ) -> Result<(), Status> {
-    settle_name(request, name)?;
+    default_and_check_name(request, name)?;
     let account = find(call, "serviceaccounts", namespace, name).await?;
-    settle_uid(request, &account.meta().uid)?;
+    default_and_check_uid(request, &account.meta().uid)?;
     request.metadata.creation_timestamp = Some(call.cx.now());
     let spec = &mut request.spec;
     if spec.audiences.is_empty() {
@@ -113,7 +113,7 @@ async fn fill(
 }
 
 /// A request without a name gets the account's; another is refused.
-fn settle_name(request: &mut TokenRequest, name: &str) -> Result<(), Status> {
+fn default_and_check_name(request: &mut TokenRequest, name: &str) -> Result<(), Status> {
     let own = &mut request.metadata.name;
     if own.is_empty() {
         *own = name.into();
@@ -127,7 +127,7 @@ fn settle_name(request: &mut TokenRequest, name: &str) -> Result<(), Status> {
 }
 
 /// A request may say which of its name the account is.
-fn settle_uid(request: &mut TokenRequest, uid: &Str) -> Result<(), Status> {
+fn default_and_check_uid(request: &mut TokenRequest, uid: &Str) -> Result<(), Status> {
     let meta = &mut request.metadata;
     if meta.uid.is_empty() {
         meta.uid = uid.clone();

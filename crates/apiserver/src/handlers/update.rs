@@ -3,28 +3,28 @@
 use crate::handlers::call::Call;
 use crate::handlers::target::Target;
 use crate::negotiation::decode;
-use crate::negotiation::response_encoder::Form;
+use crate::negotiation::response_encoder::ResponseEncoder;
 use crate::request::validation_of;
-use crate::response::Answer;
+use crate::response::ApiResponse;
 use http::StatusCode;
 use hyper::body::Incoming;
 use kubist_apimachinery::{PostOptions, Status, WriteVerb};
 use kubist_codec::negotiate::Offer;
 use kubist_registry::{Replacement, Updated, remove_duplicate_owners};
 
-pub(super) async fn answer(
+pub(super) async fn handle(
     call: Call<'_>,
     target: Target,
     body: &mut Incoming,
-) -> Result<Answer, Status> {
-    let form = call.form(&target, &Offer::BUILT_IN)?;
+) -> Result<ApiResponse, Status> {
+    let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
     let (format, bytes) = call.body(target.formats(), body).await?;
     let pairs = call.request.query.pairs();
     let options = PostOptions::from_query(WriteVerb::Update, pairs);
     let options = options.map_err(|error| error.to_status())?;
     let kind = target.rest.body_kind();
     let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
-    let mut object = call.told(decoded);
+    let mut object = call.report_warnings(decoded);
     target.place(&mut *object)?;
     target.check_name(&*object)?;
     remove_duplicate_owners(call.cx, &mut *object);
@@ -34,15 +34,15 @@ pub(super) async fn answer(
     let updated = updater
         .update(call.cx, namespace, name, &replacement, &options)
         .await?;
-    represent(&form, &updated)
+    encode(&encoder, &updated)
 }
 
 /// What an update answers.
-pub(super) fn represent(form: &Form, updated: &Updated) -> Result<Answer, Status> {
+pub(super) fn encode(encoder: &ResponseEncoder, updated: &Updated) -> Result<ApiResponse, Status> {
     let code = if updated.created {
         StatusCode::CREATED
     } else {
         StatusCode::OK
     };
-    form.object(code, &updated.object)
+    encoder.object(code, &updated.object)
 }

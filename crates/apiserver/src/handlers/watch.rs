@@ -3,18 +3,18 @@
 //! The body is pulled: the next batch of events is encoded when HTTP has room for it, so a client
 //! that reads slowly costs one batch. What goes wrong after the first byte is an `ERROR` event.
 
-use crate::futures::async_stream::Given;
-use crate::futures::poll_on_wake::Seldom;
+use crate::futures::async_stream::AsyncStream;
+use crate::futures::poll_on_wake::PollOnWake;
 use crate::handlers::call::Call;
 use crate::handlers::list;
 use crate::handlers::target::Target;
 use crate::metrics::WatchMetrics;
-use crate::negotiation::response_encoder::{Form, partial_json};
+use crate::negotiation::response_encoder::{ResponseEncoder, partial_json};
 use crate::negotiation::table::{TableStyle, metadata_of};
 use crate::random;
-use crate::response::body::{Body, BrokenOff, Chunks};
-use crate::response::{Answer, encode_status};
-use crate::shutdown::Ending;
+use crate::response::body::{Body, Chunks, ResponseAborted};
+use crate::response::{ApiResponse, encode_status};
+use crate::shutdown::Shutdown;
 use bytes::Bytes;
 use http::StatusCode;
 use kubist_api::meta::v1::PartialObjectMetadata;
@@ -36,7 +36,7 @@ use tokio_util::sync::WaitForCancellationFutureOwned;
 /// before it has all of it, so over connections that break, small ones bring it further.
 const CHUNK_BYTES: usize = 8 << 10;
 
-pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Status> {
+pub(super) async fn handle(call: Call<'_>, target: Target) -> Result<ApiResponse, Status> {
     let begun = Instant::now();
     let offer = if target.rest.kind().is_custom() {
         Offer::CUSTOM.with_watch()
@@ -51,7 +51,7 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
         .and_then(|it| u64::try_from(it).ok())
     {
         Some(seconds) if seconds > 0 => Duration::from_secs(seconds),
-        _ => any_timeout(call.server.watch_timeout_min),
+        _ => random_timeout(call.server.watch_timeout_min),
     };
     let name = Some(target.name.as_str()).filter(|name| !name.is_empty());
     let watcher = target.rest.watcher().ok_or_else(|| call.no_such_verb())?;
@@ -60,22 +60,22 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
         .await?;
     let facts = target.rest.facts();
     chosen.check_stream().map_err(refused)?;
-    let form = Form::chosen(call.request, chosen, facts, call.cx.now())?;
-    form.check()?;
+    let encoder = ResponseEncoder::chosen(call.request, chosen, facts, call.cx.now())?;
+    encoder.check()?;
     let listing = options.send_initial_events.unwrap_or_default().then(|| {
         let scope = scope(call, &target, &options);
         let took = call.server.metrics.watch_list(call.labels, scope);
         (begun, took)
     });
-    let content_type = form.chosen.watch_content_type();
-    let body = Watching {
+    let content_type = encoder.chosen.watch_content_type();
+    let body = WatchResponse {
         events,
-        form,
-        first_table: true,
-        deadline: Seldom::new(Box::pin(tokio::time::sleep(timeout))),
-        closing: Seldom::new(Box::pin(call.server.ending.closed())),
-        ending: call.server.ending.clone(),
-        leaving: false,
+        encoder,
+        is_first_table: true,
+        deadline: PollOnWake::new(Box::pin(tokio::time::sleep(timeout))),
+        closing: PollOnWake::new(Box::pin(call.server.shutdown.closed())),
+        shutdown: call.server.shutdown.clone(),
+        shutting_down: false,
         rounds: 0,
         waiting: Vec::new().into_iter(),
         goes_on: true,
@@ -86,9 +86,9 @@ pub(super) async fn answer(call: Call<'_>, target: Target) -> Result<Answer, Sta
             .metrics
             .watch(facts.group, facts.version, facts.plural),
     };
-    let mut answer = Answer::new(StatusCode::OK, content_type, Body::Chunks(body.chunks()));
-    answer.live = true;
-    Ok(answer)
+    let mut response = ApiResponse::new(StatusCode::OK, content_type, Body::Chunks(body.chunks()));
+    response.streaming = true;
+    Ok(response)
 }
 
 /// The options of a watch. By the older paths for watches, which need no option to be one, they are
@@ -118,22 +118,22 @@ fn scope(call: Call<'_>, target: &Target, options: &ListOptions) -> &'static str
 }
 
 /// Between the shortest time and twice as long, so that watches do not all end together.
-fn any_timeout(min: Duration) -> Duration {
+fn random_timeout(min: Duration) -> Duration {
     let millis = u64::try_from(min.as_millis()).unwrap_or(u64::MAX).max(1);
     min + Duration::from_millis(random::number() % millis)
 }
 
 /// A watch that is being delivered.
-struct Watching {
+struct WatchResponse {
     events: EventStream,
-    form: Form,
+    encoder: ResponseEncoder,
     /// Whether the next table names its columns.
-    first_table: bool,
-    deadline: Seldom<Pin<Box<Sleep>>>,
-    closing: Seldom<Pin<Box<WaitForCancellationFutureOwned>>>,
-    ending: Ending,
+    is_first_table: bool,
+    deadline: PollOnWake<Pin<Box<Sleep>>>,
+    closing: PollOnWake<Pin<Box<WaitForCancellationFutureOwned>>>,
+    shutdown: Shutdown,
     /// Whether the deadline is one because the server ends.
-    leaving: bool,
+    shutting_down: bool,
     /// How often events were waited for.
     rounds: u32,
     /// Events that did not fit into the chunk before.
@@ -150,11 +150,11 @@ struct Watching {
 /// Rounds after which the ends are looked at although there are events.
 const ROUNDS_UNCHECKED: u32 = 16;
 
-impl Watching {
+impl WatchResponse {
     fn chunks(mut self) -> Chunks {
-        Box::pin(Given::new(async move |giver| {
+        Box::pin(AsyncStream::new(async move |yielder| {
             while let Some(chunk) = self.chunk().await {
-                giver.give(Ok::<_, BrokenOff>(chunk)).await;
+                yielder.yield_item(Ok::<_, ResponseAborted>(chunk)).await;
             }
         }))
     }
@@ -167,10 +167,10 @@ impl Watching {
             }
             let (events, goes_on) = self.next().await?;
             self.goes_on = goes_on;
-            if let Some(frame) = self.lone(&events) {
+            if let Some(frame) = self.single_event(&events) {
                 self.metrics.sent(frame.len());
                 for event in &events {
-                    self.listed(event);
+                    self.observe_listing(event);
                 }
                 return Some(frame);
             }
@@ -187,44 +187,49 @@ impl Watching {
     async fn next(&mut self) -> Option<(Vec<WatchEvent>, bool)> {
         self.rounds = self.rounds.wrapping_add(1);
         if self.rounds.is_multiple_of(ROUNDS_UNCHECKED) {
-            if self.ending.is_closing() && !self.leaving {
-                self.leave();
+            if self.shutdown.is_closing() && !self.shutting_down {
+                self.begin_shutdown();
             }
             if self.deadline.future().deadline() <= Instant::now() {
-                return self.farewell();
+                return self.final_event();
             }
         }
         loop {
             tokio::select! {
                 biased;
                 events = self.events.next() => return Some((events?, true)),
-                () = &mut self.closing, if !self.leaving => self.leave(),
-                () = &mut self.deadline => return self.farewell(),
+                () = &mut self.closing, if !self.shutting_down => self.begin_shutdown(),
+                () = &mut self.deadline => return self.final_event(),
             }
         }
     }
 
     /// Ends soon, and not together with all others.
-    fn leave(&mut self) {
-        self.leaving = true;
-        let end = Instant::now() + self.ending.watch_goes_on();
+    fn begin_shutdown(&mut self) {
+        self.shutting_down = true;
+        let end = Instant::now() + self.shutdown.watch_delay();
         let deadline = self.deadline.change();
         let end = end.min(deadline.deadline());
         deadline.as_mut().reset(end);
     }
 
     /// The last event of a watch whose server ends: where to go on elsewhere.
-    fn farewell(&self) -> Option<(Vec<WatchEvent>, bool)> {
-        let bookmark = self.leaving.then(|| self.events.farewell()).flatten()?;
+    fn final_event(&self) -> Option<(Vec<WatchEvent>, bool)> {
+        let bookmark = self
+            .shutting_down
+            .then(|| self.events.farewell())
+            .flatten()?;
         Some((vec![bookmark], false))
     }
 
     /// A lone event, as most come, which is encoded once for all who watch in the same form.
-    fn lone(&self, events: &[WatchEvent]) -> Option<Bytes> {
+    fn single_event(&self, events: &[WatchEvent]) -> Option<Bytes> {
         let [event] = events else { return None };
-        let (kind, stored) = object_of(event).filter(|_| self.form.is_plain())?;
-        let form = (kind, self.form.chosen.format);
-        stored.frame(form, |out| self.plain(kind, stored, out)).ok()
+        let (kind, stored) = object_of(event).filter(|_| self.encoder.is_plain())?;
+        let encoder = (kind, self.encoder.chosen.format);
+        stored
+            .frame(encoder, |out| self.plain(kind, stored, out))
+            .ok()
     }
 
     /// Appends events that wait, up to the size of a chunk. An error ends the watch.
@@ -245,12 +250,12 @@ impl Watching {
                 return;
             }
             self.metrics.sent(out.len() - before);
-            self.listed(&event);
+            self.observe_listing(&event);
         }
     }
 
     /// Counts how long it took, if this event says that everything is sent.
-    fn listed(&mut self, event: &WatchEvent) {
+    fn observe_listing(&mut self, event: &WatchEvent) {
         if self.listing.is_some()
             && event.ends_initial()
             && let Some((begun, took)) = self.listing.take()
@@ -260,7 +265,7 @@ impl Watching {
     }
 
     fn error(&self, status: &Status, out: &mut Vec<u8>) {
-        let format = self.form.chosen.format;
+        let format = self.encoder.chosen.format;
         let bytes = encode_status(status, format);
         let object = match format {
             Format::Protobuf => FrameObject::Enveloped(&bytes),
@@ -270,8 +275,8 @@ impl Watching {
     }
 
     fn frame(&mut self, kind: EventKind, stored: &Stored, out: &mut Vec<u8>) -> Result<(), Status> {
-        if let Some(table) = self.form.table {
-            let columns = std::mem::take(&mut self.first_table);
+        if let Some(table) = self.encoder.table {
+            let columns = std::mem::take(&mut self.is_first_table);
             let seconds = i64::try_from(self.clock.now().as_secs()).unwrap_or(i64::MAX);
             let table = TableStyle {
                 now: Time::from_unix(seconds),
@@ -282,8 +287,8 @@ impl Watching {
             encode_frame(kind, FrameObject::Json(tree.to_string().as_bytes()), out);
             return Ok(());
         }
-        let format = self.form.chosen.format;
-        match (self.form.chosen.transform, format) {
+        let format = self.encoder.chosen.format;
+        match (self.encoder.chosen.transform, format) {
             (
                 Transform::PartialObjectMetadata { version }
                 | Transform::PartialObjectMetadataList { version },
@@ -311,7 +316,7 @@ impl Watching {
 
     /// An event with the object as it is.
     fn plain(&self, kind: EventKind, stored: &Stored, out: &mut Vec<u8>) -> Result<(), Status> {
-        if self.form.chosen.format != Format::Protobuf {
+        if self.encoder.chosen.format != Format::Protobuf {
             return json_frame(kind, stored, out);
         }
         let facts = stored.kind().facts();

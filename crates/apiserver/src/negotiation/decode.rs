@@ -191,14 +191,14 @@ fn type_meta(body: &[u8]) -> Result<TypeMeta<'_>, String> {
         Ok(meta) => return Ok(meta),
         Err(error) => error,
     };
-    let words = go_json::mistake(body).unwrap_or_else(|| type_meta_mistake(body, &error));
+    let words = go_json::mistake(body).unwrap_or_else(|| type_meta_error(body, &error));
     Err(format!(
         "couldn't get version/kind; json parse error: {words}"
     ))
 }
 
 /// Well-formed JSON that is no object, or whose kind is no string.
-fn type_meta_mistake(body: &[u8], error: &serde_json::Error) -> String {
+fn type_meta_error(body: &[u8], error: &serde_json::Error) -> String {
     let found = match body.iter().find(|byte| !byte.is_ascii_whitespace()) {
         Some(b'{') => None,
         Some(b'[') => Some("array"),
@@ -378,7 +378,7 @@ pub(crate) fn missing_kind(json: &[u8]) -> String {
 }
 
 /// Whether a kind of an older version is read as it is now: it has the same fields.
-fn is_alias(expected: &'static Kind, api_version: &str, kind: &str) -> bool {
+fn is_deprecated_alias(expected: &'static Kind, api_version: &str, kind: &str) -> bool {
     let facts = expected.facts();
     (facts.group, facts.kind) == ("policy", "Eviction")
         && (api_version, kind) == ("policy/v1beta1", "Eviction")
@@ -402,7 +402,7 @@ fn check_kind(
     let api_version = api_version.filter(|it| !it.is_empty()).unwrap_or(absent);
     let kind = kind.filter(|it| !it.is_empty()).unwrap_or(facts.kind);
     if (api_version, kind) == (facts.api_version, facts.kind)
-        || is_alias(expected, api_version, kind)
+        || is_deprecated_alias(expected, api_version, kind)
     {
         return Ok(());
     }

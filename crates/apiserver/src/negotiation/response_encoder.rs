@@ -10,7 +10,7 @@ use crate::negotiation::decode::internal_package;
 use crate::negotiation::table::{Include, TableStyle, metadata_of};
 use crate::request::Request;
 use crate::response::body::Body;
-use crate::response::{Answer, pretty};
+use crate::response::{ApiResponse, pretty};
 use bytes::Bytes;
 use document::Pieces as _;
 use http::StatusCode;
@@ -30,7 +30,7 @@ use tree_pieces::{Costed, TreePieces};
 
 /// The form of one answer.
 #[derive(Clone, Debug)]
-pub(crate) struct Form {
+pub(crate) struct ResponseEncoder {
     pub(crate) chosen: Negotiated,
     pub(crate) pretty: bool,
     pub(crate) table: Option<TableStyle>,
@@ -49,7 +49,7 @@ pub(crate) struct ListParts {
     pub(crate) custom: bool,
 }
 
-impl Form {
+impl ResponseEncoder {
     /// What a request about a resource accepts.
     pub(crate) fn of(
         request: &Request,
@@ -108,7 +108,7 @@ impl Form {
     }
 
     /// One object.
-    pub(crate) fn object(&self, code: StatusCode, stored: &Stored) -> Result<Answer, Status> {
+    pub(crate) fn object(&self, code: StatusCode, stored: &Stored) -> Result<ApiResponse, Status> {
         self.check()?;
         let format = self.chosen.format;
         if let Some(table) = self.table {
@@ -140,14 +140,14 @@ impl Form {
                 let (head, end) = envelope::around(facts.api_version, facts.kind, raw.len());
                 let pieces = [head.into(), raw.clone(), Bytes::from_static(end)];
                 let body = Body::pieces(pieces);
-                return Ok(Answer::new(code, self.chosen.content_type(), body));
+                return Ok(ApiResponse::new(code, self.chosen.content_type(), body));
             }
         };
         Ok(self.answer(code, bytes))
     }
 
     /// A message that is no stored object, such as a review.
-    pub(crate) fn message(&self, code: StatusCode, message: &dyn Message) -> Answer {
+    pub(crate) fn message(&self, code: StatusCode, message: &dyn Message) -> ApiResponse {
         let bytes = match self.chosen.format {
             Format::Json => self.text(kubist_apimachinery::wire::to_json(message)),
             Format::Yaml => yaml::to_yaml(&to_json_value(message)).into_bytes(),
@@ -157,7 +157,7 @@ impl Form {
     }
 
     /// A list. Large ones are made while they are sent.
-    pub(crate) fn list(&self, list: ListParts) -> Result<Answer, Status> {
+    pub(crate) fn list(&self, list: ListParts) -> Result<ApiResponse, Status> {
         self.check()?;
         if let Some(table) = self.table {
             let mut head = table.head(&list.metadata);
@@ -189,14 +189,14 @@ impl Form {
             Format::Json => document::body(ListPieces::json(list), stored)?,
             Format::Yaml => return self.yaml_list(list),
         };
-        Ok(Answer::new(
+        Ok(ApiResponse::new(
             StatusCode::OK,
             self.chosen.content_type(),
             body,
         ))
     }
 
-    fn yaml_list(&self, mut list: ListParts) -> Result<Answer, Status> {
+    fn yaml_list(&self, mut list: ListParts) -> Result<ApiResponse, Status> {
         let items = std::mem::take(&mut list.items);
         let mut head = Vec::new();
         ListPieces::json(list).write(&mut head)?;
@@ -217,7 +217,7 @@ impl Form {
         key: &str,
         items: Vec<Stored>,
         tree: impl Fn(&Stored) -> Result<Value, Status> + Send + Unpin + 'static,
-    ) -> Result<Answer, Status> {
+    ) -> Result<ApiResponse, Status> {
         let stored = stored_bytes(&items);
         let items = items
             .into_iter()
@@ -230,7 +230,7 @@ impl Form {
             }
             _ => document::body(TreePieces::json(&head, key, items)?, stored)?,
         };
-        Ok(Answer::new(
+        Ok(ApiResponse::new(
             StatusCode::OK,
             self.chosen.content_type(),
             body,
@@ -238,7 +238,7 @@ impl Form {
     }
 
     /// JSON whose pieces other answers share.
-    fn shared_json(&self, code: StatusCode, mut pieces: Vec<Bytes>) -> Result<Answer, Status> {
+    fn shared_json(&self, code: StatusCode, mut pieces: Vec<Bytes>) -> Result<ApiResponse, Status> {
         let body = if self.pretty {
             let length = pieces.iter().map(Bytes::len).sum();
             document::body(Indented::new(Slices::new(pieces)), length)?
@@ -246,7 +246,7 @@ impl Form {
             pieces.push(Bytes::from_static(b"\n"));
             Body::pieces(pieces)
         };
-        Ok(Answer::new(code, self.chosen.content_type(), body))
+        Ok(ApiResponse::new(code, self.chosen.content_type(), body))
     }
 
     fn metadata(
@@ -254,7 +254,7 @@ impl Form {
         code: StatusCode,
         stored: &Stored,
         version: MetaVersion,
-    ) -> Result<Answer, Status> {
+    ) -> Result<ApiResponse, Status> {
         let partial = PartialObjectMetadata {
             metadata: stored.metadata()?.into_owned(),
         };
@@ -266,14 +266,18 @@ impl Form {
         self.tree(code, &partial_json(&partial, version))
     }
 
-    fn metadata_list(&self, mut list: ListParts, version: MetaVersion) -> Result<Answer, Status> {
+    fn metadata_list(
+        &self,
+        mut list: ListParts,
+        version: MetaVersion,
+    ) -> Result<ApiResponse, Status> {
         let (api_version, kind) = (version.api_version(), "PartialObjectMetadataList");
         if self.chosen.format == Format::Protobuf {
             let stored = stored_bytes(&list.items);
             list.api_version = api_version;
             kind.clone_into(&mut list.kind);
             let body = document::body(ListPieces::protobuf(list, Part::Metadata)?, stored)?;
-            return Ok(Answer::new(
+            return Ok(ApiResponse::new(
                 StatusCode::OK,
                 self.chosen.content_type(),
                 body,
@@ -296,7 +300,7 @@ impl Form {
     }
 
     /// A JSON tree, as JSON or YAML. It has no protobuf form.
-    pub(crate) fn tree(&self, code: StatusCode, tree: &Value) -> Result<Answer, Status> {
+    pub(crate) fn tree(&self, code: StatusCode, tree: &Value) -> Result<ApiResponse, Status> {
         let bytes = match self.chosen.format {
             Format::Yaml => yaml::to_yaml(tree).into_bytes(),
             _ => self.text(serde_json::to_vec(tree).map_err(Status::internal_error)?),
@@ -315,8 +319,8 @@ impl Form {
         json
     }
 
-    fn answer(&self, code: StatusCode, bytes: Vec<u8>) -> Answer {
-        Answer::new(code, self.chosen.content_type(), Body::Whole(bytes.into()))
+    fn answer(&self, code: StatusCode, bytes: Vec<u8>) -> ApiResponse {
+        ApiResponse::new(code, self.chosen.content_type(), Body::Whole(bytes.into()))
     }
 }
 

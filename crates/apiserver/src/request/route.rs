@@ -23,7 +23,7 @@ pub(crate) enum Route {
     /// Anything below.
     Resource(ResourcePath),
     /// A path that begins as one of a resource, and then says nothing.
-    Unclear,
+    Malformed,
     /// Anything else.
     Other,
 }
@@ -66,7 +66,7 @@ impl Route {
         let path = path.trim_end_matches('/');
         let words: Vec<&str> = path.splitn(Self::SEGMENTS_MAX, '/').collect();
         match words[..] {
-            ["api", _, "watch" | "proxy"] | ["apis", _, _, "watch" | "proxy"] => Self::Unclear,
+            ["api", _, "watch" | "proxy"] | ["apis", _, _, "watch" | "proxy"] => Self::Malformed,
             ["api"] => Self::CoreVersions,
             ["apis"] => Self::Groups,
             ["apis", group] => Self::Group(group.to_owned()),
@@ -196,7 +196,7 @@ mod tests {
             assert_eq!(Route::parse(other), Route::Other, "{other:?}");
         }
         for unclear in ["/api/v1/watch", "/api/v1/watch/", "/apis/apps/v1/watch"] {
-            assert_eq!(Route::parse(unclear), Route::Unclear, "{unclear:?}");
+            assert_eq!(Route::parse(unclear), Route::Malformed, "{unclear:?}");
         }
     }
 }

@@ -13,12 +13,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// Chunks that are made when HTTP asks for them. An error breaks the answer off.
-pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, BrokenOff>> + Send>>;
+pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, ResponseAborted>> + Send>>;
 
 /// An answer could not be made to its end. The client sees a body that breaks off.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the answer broke off: {0}")]
-pub(crate) struct BrokenOff(pub(crate) Status);
+pub(crate) struct ResponseAborted(pub(crate) Status);
 
 /// The body of an answer.
 pub(crate) enum Body {
@@ -68,12 +68,12 @@ const PIECE_BYTES_MAX: usize = 64 << 10;
 
 impl HttpBody for Body {
     type Data = Bytes;
-    type Error = BrokenOff;
+    type Error = ResponseAborted;
 
     fn poll_frame(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, ResponseAborted>>> {
         match self.get_mut() {
             Self::Begun(first, _) if !first.is_empty() => {
                 Poll::Ready(Some(Ok(Frame::data(std::mem::take(first)))))
@@ -142,7 +142,7 @@ const REFUSED_TIMEOUT: Duration = Duration::from_secs(10);
 pub(crate) async fn read<B>(
     body: B,
     max: usize,
-    mut came: impl FnMut(usize),
+    mut on_progress: impl FnMut(usize),
 ) -> Result<Bytes, Status>
 where
     B: HttpBody<Data = Bytes>,
@@ -168,7 +168,7 @@ where
         } else {
             rest.extend_from_slice(&data);
         }
-        came(first.len() + rest.len());
+        on_progress(first.len() + rest.len());
     }
     if rest.is_empty() {
         return Ok(first);
@@ -251,10 +251,10 @@ mod tests {
             let chunk = || Ok::<_, std::io::Error>(Frame::data(Bytes::from_static(b"abc")));
             StreamBody::new(futures_util::stream::iter((0..count).map(move |_| chunk())))
         };
-        let mut came = Vec::new();
-        let all = read(chunks(3), 9, |bytes| came.push(bytes)).await;
+        let mut on_progress = Vec::new();
+        let all = read(chunks(3), 9, |bytes| on_progress.push(bytes)).await;
         assert_eq!(all.unwrap(), "abcabcabc");
-        assert_eq!(came, [3, 6, 9]);
+        assert_eq!(on_progress, [3, 6, 9]);
         assert_eq!(read(chunks(0), 9, |_| {}).await.unwrap(), "");
         let error = read(chunks(4), 9, |_| {}).await.unwrap_err();
         assert_eq!(error.message, "Request entity too large: limit is 9");

@@ -1,6 +1,6 @@
 //! Compressed answers, for clients that ask for them and only where it pays.
 
-use crate::response::body::{Body, BrokenOff, Chunks};
+use crate::response::body::{Body, Chunks, ResponseAborted};
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -75,7 +75,7 @@ fn chunked(encoder: GzEncoder<Vec<u8>>, chunks: Chunks) -> Chunks {
                         out
                     }
                     Some(Err(error)) => {
-                        return Some((Err::<Bytes, BrokenOff>(error), (chunks, None)));
+                        return Some((Err::<Bytes, ResponseAborted>(error), (chunks, None)));
                     }
                     None => running.finish().unwrap_or_default(),
                 };

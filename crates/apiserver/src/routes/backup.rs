@@ -5,8 +5,8 @@
 //! long as its client likes; one that breaks off has no end, and is no backup.
 
 use crate::authorization::non_resource;
-use crate::response::Answer;
-use crate::response::body::{Body, BrokenOff, Chunks};
+use crate::response::ApiResponse;
+use crate::response::body::{Body, Chunks, ResponseAborted};
 use bytes::Bytes;
 use http::StatusCode;
 use kubist_apimachinery::Status;
@@ -32,11 +32,11 @@ struct Sending {
 }
 
 /// The answer to `user`; 403 for those who are no masters, 429 if too many are under way.
-pub(crate) async fn answer(
+pub(crate) async fn handle(
     registry: &Registry,
     user: &User,
     turns: &Arc<Semaphore>,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     if !non_resource::is_master(user) {
         return Err(non_resource::forbidden(user, PATH));
     }
@@ -54,10 +54,10 @@ pub(crate) async fn answer(
         _turn: turn,
     };
     let body = Body::Chunks(chunks(sending));
-    let mut answer = Answer::new(StatusCode::OK, MEDIA_TYPE, body);
+    let mut response = ApiResponse::new(StatusCode::OK, MEDIA_TYPE, body);
     // Compressing it is its reader's business.
-    answer.live = true;
-    Ok(answer)
+    response.streaming = true;
+    Ok(response)
 }
 
 fn chunks(sending: Sending) -> Chunks {
@@ -67,7 +67,7 @@ fn chunks(sending: Sending) -> Chunks {
             Ok(page) => page,
             Err(error) => {
                 let status = Status::internal_error(error);
-                return Some((Err(BrokenOff(status)), None));
+                return Some((Err(ResponseAborted(status)), None));
             }
         };
         let mut chunk = std::mem::take(&mut sending.chunk);

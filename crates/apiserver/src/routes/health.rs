@@ -5,7 +5,7 @@
 //! nothing that not everybody may know.
 
 use crate::request::query::Query;
-use crate::response::Answer;
+use crate::response::ApiResponse;
 use http::StatusCode;
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ pub(crate) struct Findings {
     /// Resources that cannot be served yet.
     pub(crate) unready: Vec<String>,
     /// Whether the server shuts down.
-    pub(crate) ending: bool,
+    pub(crate) shutdown: bool,
 }
 
 /// A check that was made.
@@ -93,20 +93,25 @@ impl Health {
         checks.push(Check::new(DEFINITIONS, definitions()));
         if self.name == "readyz" {
             let why = || "process is shutting down".to_owned();
-            checks.push(Check::new("shutdown", findings.ending.then(why)));
+            checks.push(Check::new("shutdown", findings.shutdown.then(why)));
         }
         checks
     }
 
     /// The answer.
-    pub(crate) fn answer(self, check: Option<&str>, query: &Query, findings: &Findings) -> Answer {
+    pub(crate) fn answer(
+        self,
+        check: Option<&str>,
+        query: &Query,
+        findings: &Findings,
+    ) -> ApiResponse {
         let checks = self.checks(findings);
         if let Some(name) = check {
             let Some(check) = checks.iter().find(|it| it.name == name) else {
-                return Answer::page_not_found();
+                return ApiResponse::page_not_found();
             };
             return match &check.failure {
-                None => Answer::ok(),
+                None => ApiResponse::ok(),
                 Some(why) => failed(format!("internal server error: {name} failed: {why}\n")),
             };
         }
@@ -133,10 +138,10 @@ impl Health {
             let _ = writeln!(text, "{warning} {quoted}");
         }
         match (healthy, query.has("verbose")) {
-            (true, false) => Answer::text(StatusCode::OK, "ok"),
+            (true, false) => ApiResponse::text(StatusCode::OK, "ok"),
             (true, true) => {
                 let text = format!("{text}{} check passed\n", self.name);
-                Answer::text(StatusCode::OK, text)
+                ApiResponse::text(StatusCode::OK, text)
             }
             (false, _) => failed(format!("{text}{} check failed\n", self.name)),
         }
@@ -161,8 +166,8 @@ fn unready(resources: &[String]) -> Option<String> {
     Some(text)
 }
 
-fn failed(text: String) -> Answer {
-    Answer::text(StatusCode::INTERNAL_SERVER_ERROR, text)
+fn failed(text: String) -> ApiResponse {
+    ApiResponse::text(StatusCode::INTERNAL_SERVER_ERROR, text)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! `OpenID` Connect Discovery has it) and its public keys, with upstream's fields.
 
 use crate::authentication::token_issuer::{ISSUER, TokenIssuer};
-use crate::response::Answer;
+use crate::response::ApiResponse;
 use http::header::{CACHE_CONTROL, HeaderValue};
 use kubist_apimachinery::Status;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ const CACHED: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 pub(crate) fn configuration(
     address: Option<SocketAddr>,
     issuer: &TokenIssuer,
-) -> Result<Answer, Status> {
+) -> Result<ApiResponse, Status> {
     let keys = match address {
         Some(address) => format!("https://{address}{KEYS}"),
         None => format!("{ISSUER}{KEYS}"),
@@ -37,13 +37,13 @@ pub(crate) fn configuration(
 }
 
 /// The public keys.
-pub(crate) fn keys(issuer: &TokenIssuer) -> Result<Answer, Status> {
+pub(crate) fn keys(issuer: &TokenIssuer) -> Result<ApiResponse, Status> {
     answer(KEYS_FORM, &issuer.keys().public_keys())
 }
 
-fn answer(content_type: &'static str, document: &Value) -> Result<Answer, Status> {
+fn answer(content_type: &'static str, document: &Value) -> Result<ApiResponse, Status> {
     let text = serde_json::to_vec(document).map_err(Status::internal_error)?;
-    let mut answer = Answer::whole(content_type, text);
-    answer.headers.insert(CACHE_CONTROL, CACHED);
-    Ok(answer)
+    let mut response = ApiResponse::whole(content_type, text);
+    response.headers.insert(CACHE_CONTROL, CACHED);
+    Ok(response)
 }

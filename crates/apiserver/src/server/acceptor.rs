@@ -3,10 +3,10 @@
 
 use super::activity::Activity;
 use super::connection::Connections;
+use super::eviction::Evictor;
 use super::in_process;
-use super::room::Room;
 use crate::authentication::authenticator::{Chain, Peer};
-use crate::shutdown::Ending;
+use crate::shutdown::Shutdown;
 use kubist_registry::User;
 use socket2::{SockRef, TcpKeepalive};
 use std::sync::Arc;
@@ -27,15 +27,15 @@ pub(super) trait PlainStream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> PlainStream for S {}
 
 /// A connection of this process, and whose it is.
-pub(super) struct Handover {
+pub(super) struct HandedOver {
     pub(super) stream: Box<dyn PlainStream>,
     pub(super) user: User,
 }
 
 /// Who comes next, accepted and not served yet.
-enum Newcomer {
+enum PendingConnection {
     Tls(TcpStream),
-    Plain(Handover),
+    Plain(HandedOver),
 }
 
 /// Takes connections, and serves each in a task of its own.
@@ -46,17 +46,17 @@ pub(super) struct Acceptor {
     pub(super) connections: Arc<Connections>,
     pub(super) keep_alive: TcpKeepalive,
     pub(super) write_timeout: Duration,
-    pub(super) waiting: mpsc::Receiver<Handover>,
+    pub(super) waiting: mpsc::Receiver<HandedOver>,
     /// From this process: they take no places of others.
-    pub(super) own_waiting: mpsc::Receiver<Handover>,
-    pub(super) room: Room,
+    pub(super) own_waiting: mpsc::Receiver<HandedOver>,
+    pub(super) evictor: Evictor,
     pub(super) tasks: JoinSet<()>,
     pub(super) own_tasks: JoinSet<()>,
 }
 
 impl Acceptor {
     /// Accepts until the end, and lets what goes on then end for the drain timeout.
-    pub(super) async fn run(mut self, ending: Ending, drain_timeout: Duration) {
+    pub(super) async fn run(mut self, shutdown: Shutdown, drain_timeout: Duration) {
         // At most one waits here; all the others where they come from.
         let mut newcomer = None;
         // Whether room was looked for, for that one, and nothing has changed since.
@@ -68,7 +68,7 @@ impl Acceptor {
                 }
                 looked = false;
             } else if newcomer.is_some() && !looked {
-                self.room.make();
+                self.evictor.evict_one();
                 looked = true;
             }
             let nobody = newcomer.is_none();
@@ -76,7 +76,7 @@ impl Acceptor {
             tokio::select! {
                 // In this order, so that a simulation is the same each time.
                 biased;
-                () = ending.closing() => break,
+                () = shutdown.closing() => break,
                 Some(_) = self.tasks.join_next() => looked = false,
                 Some(_) = self.own_tasks.join_next() => {}
                 Some(handover) = self.own_waiting.recv(), if own_room => {
@@ -84,10 +84,10 @@ impl Acceptor {
                     self.own_tasks.spawn(served(&self.connections, handover, activity));
                 }
                 Some(handover) = self.waiting.recv(), if nobody => {
-                    newcomer = Some(Newcomer::Plain(handover));
+                    newcomer = Some(PendingConnection::Plain(handover));
                 }
                 accepted = accept(self.listener.as_ref()), if nobody => {
-                    newcomer = Some(Newcomer::Tls(accepted));
+                    newcomer = Some(PendingConnection::Tls(accepted));
                 }
                 () = tokio::time::sleep(ROOM_RETRY), if !nobody => looked = false,
             }
@@ -102,12 +102,12 @@ impl Acceptor {
         drop(tokio::time::timeout(drain_timeout, drained).await);
     }
 
-    fn serve(&mut self, newcomer: Newcomer) {
+    fn serve(&mut self, newcomer: PendingConnection) {
         let activity = self.connections.open();
-        self.room.opened(&activity);
+        self.evictor.track(&activity);
         match newcomer {
-            Newcomer::Tls(stream) => self.serve_tls(stream, activity),
-            Newcomer::Plain(handover) => {
+            PendingConnection::Tls(stream) => self.serve_tls(stream, activity),
+            PendingConnection::Plain(handover) => {
                 let served = served(&self.connections, handover, activity);
                 self.tasks.spawn(served);
             }
@@ -124,7 +124,7 @@ impl Acceptor {
             let shaken = tokio::select! {
                 biased;
                 shaken = handshake => shaken.ok().and_then(Result::ok),
-                () = activity.sent_away() => None,
+                () = activity.evicted() => None,
             };
             // A client that speaks no TLS, or hangs, is nobody's error but its own.
             let Some(stream) = shaken else {
@@ -155,13 +155,13 @@ impl Acceptor {
 /// Serves a stream that was handed over.
 fn served(
     connections: &Arc<Connections>,
-    handover: Handover,
+    handover: HandedOver,
     activity: Arc<Activity>,
 ) -> impl Future<Output = ()> + use<> {
     let connections = Arc::clone(connections);
     let peer = Peer::Trusted(Arc::new(handover.user));
     // Whose it is, is known without a request.
-    activity.standing().become_known();
+    activity.client_state().mark_authenticated();
     async move { connections.serve(handover.stream, peer, activity).await }
 }
 

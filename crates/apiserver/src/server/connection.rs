@@ -1,19 +1,19 @@
 //! One connection: HTTP/1.1 or HTTP/2, as the client begins, until either side ends it.
 
-use super::activity::{Activity, Load, Totals};
+use super::activity::{Activity, Load, LoadCounters};
 use super::cork::cork;
-use super::delivery::{Delivery, Progress, Streams};
+use super::delivery::{Delivery, DeliveryProgress, StreamExecutor};
 use super::timed_stream::TimedStream;
 use crate::authentication::authenticator::Peer;
 use crate::config::{Config, GOAWAY_CHANCE_MAX};
-use crate::filters::caller::Caller;
-use crate::filters::pending_bodies::Arriving;
+use crate::filters::connection_info::ConnectionInfo;
+use crate::filters::pending_bodies::PendingBodies;
 use crate::filters::seat_reservation;
-use crate::filters::send_buffers::Undelivered;
-use crate::futures::poll_on_wake::Seldom;
+use crate::filters::send_buffers::SendBuffers;
+use crate::futures::poll_on_wake::PollOnWake;
 use crate::random;
 use crate::server::service::Service;
-use crate::shutdown::Ending;
+use crate::shutdown::Shutdown;
 use http::{Request, Version};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -39,23 +39,23 @@ const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
 /// Serves connections.
 pub(super) struct Connections {
     service: Arc<Service>,
-    http: Builder<Streams>,
-    totals: Arc<Totals>,
-    undelivered: Arc<Undelivered>,
-    arriving: Arc<Arriving>,
+    http: Builder<StreamExecutor>,
+    counters: Arc<LoadCounters>,
+    send_buffers: Arc<SendBuffers>,
+    pending_bodies: Arc<PendingBodies>,
     header_timeout: Duration,
     idle_timeout: Duration,
     write_timeout: Duration,
-    ending: Ending,
+    shutdown: Shutdown,
     /// Requests of which one, by chance, has its connection told to go; none if there are none.
     goaway_one_in: Option<u64>,
 }
 
 impl Connections {
-    pub(super) fn new(config: &Config, service: Service, ending: Ending) -> Self {
-        let undelivered = Arc::<Undelivered>::default();
-        let mut http = Builder::new(Streams {
-            all: Arc::clone(&undelivered),
+    pub(super) fn new(config: &Config, service: Service, shutdown: Shutdown) -> Self {
+        let send_buffers = Arc::<SendBuffers>::default();
+        let mut http = Builder::new(StreamExecutor {
+            all: Arc::clone(&send_buffers),
             timeout: config.write_timeout,
         });
         // Who closes one half is gone, as upstream has it: the request is dropped, and no watch
@@ -76,13 +76,13 @@ impl Connections {
         Self {
             service: Arc::new(service),
             http,
-            totals: Arc::default(),
-            undelivered,
-            arriving: Arriving::new(config.body_bytes_max),
+            counters: Arc::default(),
+            send_buffers,
+            pending_bodies: PendingBodies::new(config.body_bytes_max),
             header_timeout: config.header_timeout,
             idle_timeout: config.idle_timeout,
             write_timeout: config.write_timeout,
-            ending,
+            shutdown,
             goaway_one_in: goaway_one_in(config.goaway_chance),
         }
     }
@@ -98,12 +98,12 @@ impl Connections {
 
     /// What goes on, on all of them.
     pub(super) fn load(&self) -> Load {
-        self.totals.load()
+        self.counters.load()
     }
 
     /// Counts a connection from now on.
     pub(super) fn open(&self) -> Arc<Activity> {
-        Activity::new(&self.totals)
+        Activity::new(&self.counters)
     }
 
     /// Serves until the connection ends. Its errors are the client's.
@@ -114,11 +114,14 @@ impl Connections {
         let stream = TimedStream::new(stream, self.header_timeout, self.write_timeout);
         let (stream, mut cork) = cork(stream);
         let leaving = CancellationToken::new();
-        let (share, progress) = (self.undelivered.connection(), Arc::<Progress>::default());
-        let caller = Arc::new(Caller {
+        let (share, progress) = (
+            self.send_buffers.connection(),
+            Arc::<DeliveryProgress>::default(),
+        );
+        let caller = Arc::new(ConnectionInfo {
             peer,
-            gate: self.arriving.connection(),
-            standing: Arc::clone(activity.standing()),
+            bodies: self.pending_bodies.connection(),
+            client_state: Arc::clone(activity.client_state()),
         });
         let service = service_fn(|request: Request<Incoming>| {
             if request.version() == Version::HTTP_2 && self.sends_away() {
@@ -133,33 +136,36 @@ impl Connections {
                 if !seat_reservation::awaits_body(&request) {
                     held.room().await;
                 }
-                let response = service.answer(&caller, &held, request).await;
+                let response = service.handle(&caller, &held, request).await;
                 let delivery = |body| Delivery::new(body, busy, held, &progress);
                 Ok::<_, Infallible>(response.map(delivery))
             }
         });
         let mut connection = pin!(self.http.serve_connection(TokioIo::new(stream), service));
         let mut linger = None;
-        let (closing, left) = (pin!(self.ending.closing()), pin!(leaving.cancelled()));
+        let (closing, left) = (pin!(self.shutdown.closing()), pin!(leaving.cancelled()));
         let idle = pin!(activity.idle_for(self.idle_timeout));
-        let stuck = pin!(progress.stuck_for(self.write_timeout, &self.undelivered));
-        let sent_away = pin!(activity.sent_away());
+        let stuck = pin!(progress.stalled_for(self.write_timeout, &self.send_buffers));
+        let evicted = pin!(activity.evicted());
         tokio::select! {
             biased;
             ended = poll_fn(|cx| {
-                cork.poll(cx, activity.is_crowded(), |cx| connection.as_mut().poll(cx))
+                cork.poll(cx, activity.has_concurrent_requests(), |cx| connection.as_mut().poll(cx))
             }) => return drop(ended),
-            () = Seldom::new(stuck) => return,
+            () = PollOnWake::new(stuck) => return,
             // It hears of it if it listens; another has its place at once.
-            () = Seldom::new(sent_away) => linger = Some(Duration::ZERO),
-            () = Seldom::new(closing) => {}
-            () = Seldom::new(left) => {}
-            () = Seldom::new(idle) => linger = Some(self.idle_timeout),
+            () = PollOnWake::new(evicted) => linger = Some(Duration::ZERO),
+            () = PollOnWake::new(closing) => {}
+            () = PollOnWake::new(left) => {}
+            () = PollOnWake::new(idle) => linger = Some(self.idle_timeout),
         }
         // What has begun ends by itself.
         connection.as_mut().graceful_shutdown();
-        let rest =
-            poll_fn(|cx| cork.poll(cx, activity.is_crowded(), |cx| connection.as_mut().poll(cx)));
+        let rest = poll_fn(|cx| {
+            cork.poll(cx, activity.has_concurrent_requests(), |cx| {
+                connection.as_mut().poll(cx)
+            })
+        });
         match linger {
             None => drop(rest.await),
             // A request that comes at this moment is answered; who is gone does not hang up.

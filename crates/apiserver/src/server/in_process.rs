@@ -4,7 +4,7 @@
 //! server whose own controllers kept its clients out would be of no use to them.
 
 use super::ServerEnded;
-use super::acceptor::Handover;
+use super::acceptor::HandedOver;
 use kubist_registry::User;
 use tokio::io::DuplexStream;
 use tokio::sync::mpsc;
@@ -19,7 +19,7 @@ const STREAM_BYTES: usize = 64 << 10;
 /// [`connections_max`](crate::Config::connections_max).
 #[derive(Clone, Debug)]
 pub struct InProcess {
-    pub(super) streams: mpsc::Sender<Handover>,
+    pub(super) streams: mpsc::Sender<HandedOver>,
     pub(super) user: User,
 }
 
@@ -32,7 +32,7 @@ impl InProcess {
     /// The server has ended.
     pub async fn open(&self) -> Result<DuplexStream, ServerEnded> {
         let (near, far) = tokio::io::duplex(STREAM_BYTES);
-        let handover = Handover {
+        let handover = HandedOver {
             stream: Box::new(far),
             user: self.user.clone(),
         };

@@ -1,13 +1,13 @@
 //! `RunningServer`: a server that answers, in the hands of whoever started it.
 
-use super::acceptor::Handover;
+use super::acceptor::HandedOver;
 use super::activity::Load;
 use super::connection::Connections;
 use super::in_process::InProcess;
-use super::serving::Serving;
+use super::serving_certificate::ServingCertificate;
 use crate::authentication::authenticator::{AUTHENTICATED_GROUP, MASTERS_GROUP};
 use crate::authentication::certificates::{CertificateAuthority, CertificateError, Identity};
-use crate::shutdown::Ending;
+use crate::shutdown::Shutdown;
 use kubist_registry::User;
 use std::fmt;
 use std::net::SocketAddr;
@@ -25,13 +25,13 @@ const DROP_TIMEOUT: Duration = Duration::from_secs(1);
 pub struct RunningServer {
     pub(super) address: Option<SocketAddr>,
     pub(super) authority: Arc<CertificateAuthority>,
-    pub(super) serving: Arc<Serving>,
+    pub(super) serving: Arc<ServingCertificate>,
     pub(super) admin: Identity,
     pub(super) admin_user: String,
     pub(super) connections: Arc<Connections>,
-    pub(super) streams: mpsc::Sender<Handover>,
-    pub(super) own_streams: mpsc::Sender<Handover>,
-    pub(super) ending: Ending,
+    pub(super) streams: mpsc::Sender<HandedOver>,
+    pub(super) own_streams: mpsc::Sender<HandedOver>,
+    pub(super) shutdown: Shutdown,
     pub(super) shutdown_delay: Duration,
     /// How long what goes on may take to end.
     pub(super) drain_timeout: Duration,
@@ -58,7 +58,7 @@ impl RunningServer {
     /// The name that whoever trusts that authority has to ask for and to verify in place of the
     /// address; none if the certificate has the address, as it has unless one was brought.
     pub fn tls_server_name(&self) -> Option<&'static str> {
-        self.serving.name_to_ask_for()
+        self.serving.required_server_name()
     }
 
     /// The administrator's client certificate and key.
@@ -92,7 +92,7 @@ impl RunningServer {
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
     {
-        let handover = Handover {
+        let handover = HandedOver {
             stream: Box::new(stream),
             user: self.trusted(),
         };
@@ -122,7 +122,7 @@ impl RunningServer {
     ///
     /// Cancel safe: it stays announced.
     pub async fn announce_shutdown(&self) {
-        if !self.ending.announce() {
+        if !self.shutdown.announce() {
             tracing::info!(delay = ?self.shutdown_delay, "the server is going to end");
             tokio::time::sleep(self.shutdown_delay).await;
         }
@@ -135,7 +135,7 @@ impl RunningServer {
     /// Cancel safe: dropping the future ends the server at once.
     pub async fn shutdown(mut self) {
         self.announce_shutdown().await;
-        self.ending.close();
+        self.shutdown.close();
         let tasks = &mut self.tasks;
         let ended = async { while tasks.join_next().await.is_some() {} };
         let limit = self.drain_timeout.saturating_add(DROP_TIMEOUT);

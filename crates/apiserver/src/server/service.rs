@@ -9,15 +9,15 @@ mod non_resource;
 
 use crate::authentication::authenticator::Authenticator;
 use crate::config::Config;
-use crate::filters::caller::Caller;
+use crate::filters::connection_info::ConnectionInfo;
 use crate::filters::host;
 use crate::filters::in_flight::InFlight;
 use crate::filters::incoming_request::IncomingRequest;
 use crate::filters::request_record::{AUDIT_ID, RecordedBody, RequestRecord};
-use crate::filters::seat_reservation::{self, Admission, NoRoom};
-use crate::filters::send_buffers::Held;
+use crate::filters::seat_reservation::{self, SeatReservation, TooManyRequests};
+use crate::filters::send_buffers::ResponseBuffer;
 use crate::filters::warning::add_warnings;
-use crate::futures::cpu_bound::Heavy;
+use crate::futures::cpu_bound::CpuBound;
 use crate::handlers::call::Call;
 use crate::handlers::context::ServerContext;
 use crate::metrics::{Metrics, RequestLabels};
@@ -27,9 +27,9 @@ use crate::request::Request;
 use crate::request::route::Route;
 use crate::response::body::{self, Body};
 use crate::response::errors::{method_not_allowed, not_found};
-use crate::response::{Answer, gzip};
+use crate::response::{ApiResponse, gzip};
 use crate::routes::backup::BACKUPS_MAX;
-use crate::shutdown::Ending;
+use crate::shutdown::Shutdown;
 use crate::{discovery, handlers};
 use futures_util::FutureExt;
 use http::header::{CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, HeaderValue, VARY};
@@ -67,7 +67,7 @@ impl Service {
         registry: Registry,
         authenticator: Authenticator,
         address: Option<SocketAddr>,
-        ending: Ending,
+        shutdown: Shutdown,
     ) -> Self {
         Self {
             context: ServerContext {
@@ -76,7 +76,7 @@ impl Service {
                 authorizer: Arc::clone(&config.authorizer),
                 body_bytes_max: config.body_bytes_max,
                 watch_timeout_min: config.watch_timeout_min,
-                ending,
+                shutdown,
                 metrics: Arc::new(Metrics::new()),
             },
             slow_request: config.slow_request,
@@ -94,10 +94,10 @@ impl Service {
     }
 
     /// Answers one request; there is room for its answer, unless it still waits for its body.
-    pub(crate) async fn answer(
+    pub(crate) async fn handle(
         &self,
-        caller: &Caller,
-        held: &Held,
+        connection: &ConnectionInfo,
+        held: &ResponseBuffer,
         request: http::Request<Incoming>,
     ) -> Response<RecordedBody> {
         let awaits_body = seat_reservation::awaits_body(&request);
@@ -110,30 +110,30 @@ impl Service {
         let mut record =
             RequestRecord::begin(&self.context.metrics, labels, &request, protocol, slow);
         let mut cx = self.context.registry.request(User::default());
-        cx.around_unreadable = handlers::asks_for_the_rest(&request, &labels);
-        let asked = IncomingRequest {
+        cx.around_unreadable = handlers::ignores_read_errors(&request, &labels);
+        let incoming = IncomingRequest {
             request: &request,
             labels: &labels,
-            caller,
+            connection,
             held,
             awaits_body,
         };
-        let answered = self.within_deadline(&mut cx, asked, route, &mut body, &mut record);
+        let answered = self.within_deadline(&mut cx, incoming, route, &mut body, &mut record);
         let answered = AssertUnwindSafe(Box::pin(answered)).catch_unwind().await;
-        let answer = answered.unwrap_or_else(|_| {
+        let response = answered.unwrap_or_else(|_| {
             Err(Status::internal_error(
                 "this request ran into a mistake of the server",
             ))
         });
-        let answer =
-            answer.unwrap_or_else(|status| match negotiate(request.accept(), &Offer::STATUS) {
+        let response =
+            response.unwrap_or_else(|status| match negotiate(request.accept(), &Offer::STATUS) {
                 Ok(chosen) => {
                     let pretty = chosen.pretty || request.wants_pretty();
-                    Answer::status(&status, chosen.format, pretty)
+                    ApiResponse::status(&status, chosen.format, pretty)
                 }
-                Err(_) => Answer::raw_status(&status),
+                Err(_) => ApiResponse::raw_status(&status),
             });
-        let mut response = finish(&request, &cx, answer);
+        let mut response = finish(&request, &cx, response);
         response.headers_mut().insert(AUDIT_ID, record.audit_id());
         // On HTTP/1.1 the next request comes after whatever nobody read of this one; on HTTP/2 the
         // reset of a stream that the client still sends on can overtake the answer.
@@ -150,38 +150,38 @@ impl Service {
     async fn within_deadline(
         &self,
         cx: &mut RequestContext,
-        asked: IncomingRequest<'_>,
+        incoming: IncomingRequest<'_>,
         route: Route,
         body: &mut Incoming,
         record: &mut RequestRecord,
-    ) -> Result<Answer, Status> {
-        if let Some(refusal) = host::refusal(asked.request) {
+    ) -> Result<ApiResponse, Status> {
+        if let Some(refusal) = host::refusal(incoming.request) {
             return Ok(refusal);
         }
         // Upstream reads the path before all else.
-        if route == Route::Unclear {
-            return Ok(Answer::unclear_path(asked.request.target()));
+        if route == Route::Malformed {
+            return Ok(ApiResponse::malformed_path(incoming.request.target()));
         }
-        let deadline = deadline(asked.request)?;
-        let answer = async {
-            cx.user = self.user(cx, asked.caller, asked.request).await?;
+        let deadline = deadline(incoming.request)?;
+        let response = async {
+            cx.user = self.user(cx, incoming.connection, incoming.request).await?;
             let cx = &*cx;
-            let admission = match self.admission(&cx.user, asked) {
-                Ok(admission) => admission,
-                Err(NoRoom) => return Ok(Answer::too_many_requests()),
+            let reservation = match self.reservation(&cx.user, incoming) {
+                Ok(reservation) => reservation,
+                Err(TooManyRequests) => return Ok(ApiResponse::too_many_requests()),
             };
-            let routed = pin!(self.route(cx, asked, &admission, route, body));
-            let answer = Heavy::new(routed, || cx.long_work()).await;
-            if admission.is_refused() {
-                return Ok(Answer::too_many_requests());
+            let routed = pin!(self.route(cx, incoming, &reservation, route, body));
+            let response = CpuBound::new(routed, || cx.long_work()).await;
+            if reservation.is_rejected() {
+                return Ok(ApiResponse::too_many_requests());
             }
-            record.admitted(admission.take_place());
-            answer
+            record.admitted(reservation.take_seat());
+            response
         };
-        tokio::time::timeout(deadline, answer)
+        tokio::time::timeout(deadline, response)
             .await
             .unwrap_or_else(|_| {
-                self.context.metrics.terminated(asked.labels, 504);
+                self.context.metrics.terminated(incoming.labels, 504);
                 let why = "request did not complete within the allotted timeout";
                 Err(Status::timeout(why, 0))
             })
@@ -190,29 +190,29 @@ impl Service {
     async fn route(
         &self,
         cx: &RequestContext,
-        asked: IncomingRequest<'_>,
-        admission: &Admission<'_>,
+        incoming: IncomingRequest<'_>,
+        reservation: &SeatReservation<'_>,
         route: Route,
         body: &mut Incoming,
-    ) -> Result<Answer, Status> {
-        let request = asked.request;
+    ) -> Result<ApiResponse, Status> {
+        let request = incoming.request;
         match route {
             Route::Resource(path) => {
                 let call = Call {
                     server: &self.context,
                     cx,
                     request,
-                    labels: asked.labels,
-                    admission,
+                    labels: incoming.labels,
+                    reservation,
                 };
-                handlers::answer(call, path, body).await
+                handlers::handle(call, path, body).await
             }
             Route::Other => self.other(cx, request).await,
             route => self.discovery(route, request),
         }
     }
 
-    fn discovery(&self, route: Route, request: &Request) -> Result<Answer, Status> {
+    fn discovery(&self, route: Route, request: &Request) -> Result<ApiResponse, Status> {
         let groups = self.context.registry.groups();
         let (group, version) = match &route {
             Route::Group(group) => (Some(group), None),
@@ -222,12 +222,12 @@ impl Service {
         let mut defined = false;
         if let Some(name) = group {
             let Some(group) = discovery::group(&groups, name) else {
-                return Ok(Answer::page_not_found());
+                return Ok(ApiResponse::page_not_found());
             };
             defined = self.context.is_custom(group);
             match version {
                 Some(version) if group.version(version).is_some() => {}
-                Some(_) if defined => return Ok(Answer::page_not_found()),
+                Some(_) if defined => return Ok(ApiResponse::page_not_found()),
                 Some(_) => return Err(not_found()),
                 None => {}
             }
@@ -253,16 +253,18 @@ impl Service {
             Route::Groups => discovery::groups(&groups, &chosen, if_none_match),
             Route::Group(name) => match discovery::group(&groups, &name) {
                 Some(group) => discovery::document(&chosen, &discovery::api_group(group)),
-                None => Ok(Answer::page_not_found()),
+                None => Ok(ApiResponse::page_not_found()),
             },
             Route::GroupVersion { group, version } => {
                 let Some(served) = discovery::group(&groups, &group) else {
-                    return Ok(Answer::page_not_found());
+                    return Ok(ApiResponse::page_not_found());
                 };
                 let version = served.version(&version).ok_or_else(not_found)?;
                 discovery::document(&chosen, &discovery::resource_list(&group, version))
             }
-            Route::Resource(_) | Route::Unclear | Route::Other => Ok(Answer::page_not_found()),
+            Route::Resource(_) | Route::Malformed | Route::Other => {
+                Ok(ApiResponse::page_not_found())
+            }
         }
     }
 }
@@ -272,30 +274,30 @@ fn deadline(request: &Request) -> Result<Duration, Status> {
     let Some(text) = request.query.first("timeout").filter(|it| !it.is_empty()) else {
         return Ok(REQUEST_TIMEOUT);
     };
-    let asked: kubist_apimachinery::Duration = text.parse().map_err(|error| {
+    let requested: kubist_apimachinery::Duration = text.parse().map_err(|error| {
         let message = format!("invalid timeout specified in the request URL - {error}");
         Status::bad_request(message)
     })?;
-    let asked = u64::try_from(asked.as_nanos()).unwrap_or_default();
-    Ok(match asked {
+    let requested = u64::try_from(requested.as_nanos()).unwrap_or_default();
+    Ok(match requested {
         0 => REQUEST_TIMEOUT,
-        _ => REQUEST_TIMEOUT.min(Duration::from_nanos(asked)),
+        _ => REQUEST_TIMEOUT.min(Duration::from_nanos(requested)),
     })
 }
 
 /// Adds what every response has.
-fn finish(request: &Request, cx: &RequestContext, mut answer: Answer) -> Response<Body> {
+fn finish(request: &Request, cx: &RequestContext, mut response: ApiResponse) -> Response<Body> {
     if request.method == "HEAD" {
-        answer.body = Body::empty();
+        response.body = Body::empty();
     }
-    if !answer.live
-        && !answer.early
-        && answer.code != StatusCode::NOT_MODIFIED
+    if !response.streaming
+        && !response.unauthenticated
+        && response.code != StatusCode::NOT_MODIFIED
         && gzip::is_accepted(&request.headers)
     {
-        answer.body = match gzip::compress(answer.body) {
+        response.body = match gzip::compress(response.body) {
             Ok(compressed) => {
-                let headers = &mut answer.headers;
+                let headers = &mut response.headers;
                 headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
                 headers.append(VARY, HeaderValue::from_static("Accept-Encoding"));
                 compressed
@@ -303,11 +305,11 @@ fn finish(request: &Request, cx: &RequestContext, mut answer: Answer) -> Respons
             Err(body) => body,
         };
     }
-    let early = answer.early;
-    let mut response = answer.into_response();
+    let unauthenticated = response.unauthenticated;
+    let mut response = response.into_response();
     let headers = response.headers_mut();
     add_warnings(headers, &cx.take_warnings());
-    if !early {
+    if !unauthenticated {
         headers
             .entry(CACHE_CONTROL)
             .or_insert(HeaderValue::from_static("no-cache, private"));

@@ -1,6 +1,6 @@
 //! TLS for the server: its certificate, client certificates asked for, HTTP/2 before HTTP/1.1.
 
-use super::serving::Serving;
+use super::serving_certificate::ServingCertificate;
 use crate::authentication::client_certificates::RequestClientCertificate;
 use rustls::crypto::CryptoProvider;
 use rustls::server::danger::ClientCertVerifier;
@@ -12,7 +12,7 @@ static VERSIONS: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13, &rust
 
 /// The server's half of TLS.
 pub(super) fn server_config(
-    serving: Arc<Serving>,
+    serving: Arc<ServingCertificate>,
     verifier: Arc<dyn ClientCertVerifier>,
 ) -> Result<ServerConfig, rustls::Error> {
     let mut config = ServerConfig::builder_with_provider(Arc::new(provider()))

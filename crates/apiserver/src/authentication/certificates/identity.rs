@@ -26,7 +26,7 @@ pub struct Identity {
 pub enum PemError {
     /// The certificate is one of somebody, not of an authority.
     #[error("the certificate is not an authority's")]
-    NoAuthority,
+    NotAuthority,
     /// There is no certificate in it, or a broken one.
     #[error("there is no certificate in it that can be read")]
     NoCertificate,
@@ -35,7 +35,7 @@ pub enum PemError {
     NoKey,
     /// The key is another one's.
     #[error("the certificate and the key do not belong together")]
-    Strangers,
+    KeyMismatch,
 }
 
 impl Identity {
@@ -90,7 +90,7 @@ impl Identity {
         chain.extend(authority);
         let provider = ring::default_provider();
         CertifiedKey::from_der(chain, self.key(), &provider).map_err(|error| match error {
-            rustls::Error::InconsistentKeys(_) => PemError::Strangers,
+            rustls::Error::InconsistentKeys(_) => PemError::KeyMismatch,
             rustls::Error::InvalidCertificate(_) => PemError::NoCertificate,
             _ => PemError::NoKey,
         })

@@ -4,7 +4,7 @@
 //! bounded amount of work, by what it says and by what was read for it, and after each the task
 //! gives way to others.
 
-use crate::response::body::{Body, BrokenOff};
+use crate::response::body::{Body, ResponseAborted};
 use bytes::Bytes;
 use futures_core::Stream;
 use kubist_apimachinery::Status;
@@ -87,7 +87,7 @@ struct Document<P> {
 }
 
 impl<P: Pieces> Stream for Document<P> {
-    type Item = Result<Bytes, BrokenOff>;
+    type Item = Result<Bytes, ResponseAborted>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let Some(mut pieces) = self.pieces.take() else {
@@ -101,7 +101,7 @@ impl<P: Pieces> Stream for Document<P> {
         }
         let mut out = Vec::with_capacity(CHUNK_CAPACITY);
         match chunk(&mut pieces, &mut out, CHUNK_BYTES, READ_BYTES) {
-            Err(status) => return Poll::Ready(Some(Err(BrokenOff(status)))),
+            Err(status) => return Poll::Ready(Some(Err(ResponseAborted(status)))),
             Ok(Step::Wrote(_)) => self.pieces = Some(pieces),
             Ok(Step::Ended) => {}
         }

@@ -75,14 +75,14 @@ fn what_fails_is_named_and_can_be_left_out() {
 
 #[test]
 fn only_readyz_fails_for_caches_and_at_the_end_and_says_which() {
-    let ending = Findings {
+    let shutdown = Findings {
         unready: vec!["pods".to_owned(), "deployments.apps".to_owned()],
-        ending: true,
+        shutdown: true,
         ..well()
     };
-    assert_eq!(code("/livez", &ending), Some(200));
-    assert_eq!(code("/healthz", &ending), Some(200));
-    let (code, text) = ask("/readyz", &ending).expect("it is a check");
+    assert_eq!(code("/livez", &shutdown), Some(200));
+    assert_eq!(code("/healthz", &shutdown), Some(200));
+    let (code, text) = ask("/readyz", &shutdown).expect("it is a check");
     assert_eq!(code, 500);
     assert_eq!(
         text,

@@ -3,10 +3,10 @@
 use super::{Service, non_resource};
 use crate::authentication::authenticator::{self, ANONYMOUS_USER, UNAUTHENTICATED_GROUP};
 use crate::authentication::service_accounts;
-use crate::filters::caller::Caller;
+use crate::filters::connection_info::ConnectionInfo;
 use crate::filters::impersonation;
 use crate::filters::incoming_request::IncomingRequest;
-use crate::filters::seat_reservation::{Admission, NoRoom};
+use crate::filters::seat_reservation::{SeatReservation, TooManyRequests};
 use crate::request::Request;
 use crate::routes::health::Health;
 use kubist_apimachinery::Status;
@@ -25,16 +25,17 @@ impl Service {
     pub(super) async fn user(
         &self,
         cx: &RequestContext,
-        caller: &Caller,
+        connection: &ConnectionInfo,
         request: &Request,
     ) -> Result<User, Status> {
         if authenticator::has_extra_space(&request.headers) {
             cx.warn(EXTRA_SPACE);
         }
-        let known =
-            self.context
-                .authenticator
-                .authenticate(&caller.peer, &request.headers, cx.received);
+        let known = self.context.authenticator.authenticate(
+            &connection.peer,
+            &request.headers,
+            cx.received,
+        );
         let user = match known {
             Ok(user) => user,
             Err(refused) => {
@@ -43,7 +44,9 @@ impl Service {
                     Ok(Some(user)) => user,
                     // Whether the server is well is told to whoever does not say who they are,
                     // and where nobody can tell.
-                    Ok(None) if public && !caller.peer.is_told(&request.headers) => anonymous(),
+                    Ok(None) if public && !connection.peer.has_credentials(&request.headers) => {
+                        anonymous()
+                    }
                     Err(_) if public => anonymous(),
                     Ok(None) => return Err(refused),
                     Err(status) => return Err(status),
@@ -51,7 +54,7 @@ impl Service {
             }
         };
         if *user.name != *ANONYMOUS_USER {
-            caller.standing.become_known();
+            connection.client_state.mark_authenticated();
         }
         impersonation::refuse(&request.headers, &user)?;
         Ok(user)
@@ -74,16 +77,20 @@ impl Service {
     ///
     /// # Errors
     /// There is no room.
-    pub(super) fn admission<'a>(
+    pub(super) fn reservation<'a>(
         &'a self,
         user: &'a User,
-        asked: IncomingRequest<'a>,
-    ) -> Result<Admission<'a>, NoRoom> {
-        let probe = Health::of_path(&asked.request.path).is_some();
-        if asked.labels.long_running || probe {
-            return Ok(Admission::without_place(&self.in_flight, user, asked));
+        incoming: IncomingRequest<'a>,
+    ) -> Result<SeatReservation<'a>, TooManyRequests> {
+        let probe = Health::of_path(&incoming.request.path).is_some();
+        if incoming.labels.long_running || probe {
+            return Ok(SeatReservation::without_seat(
+                &self.in_flight,
+                user,
+                incoming,
+            ));
         }
-        Admission::new(&self.in_flight, user, asked)
+        SeatReservation::new(&self.in_flight, user, incoming)
     }
 }
 

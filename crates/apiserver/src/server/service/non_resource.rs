@@ -3,9 +3,9 @@
 use super::Service;
 use crate::authorization::non_resource;
 use crate::negotiation::response_encoder::not_acceptable;
-use crate::openapi::{Asked, OpenApi};
+use crate::openapi::{DocumentRequest, OpenApi};
 use crate::request::Request;
-use crate::response::Answer;
+use crate::response::ApiResponse;
 use crate::response::errors::{method_not_allowed, not_found};
 use crate::routes::health::{Findings, Health};
 use crate::routes::{backup, openid, version};
@@ -31,7 +31,7 @@ impl Service {
         &self,
         cx: &RequestContext,
         request: &Request,
-    ) -> Result<Answer, Status> {
+    ) -> Result<ApiResponse, Status> {
         let path = request.path.as_str();
         if let Some((health, check)) = Health::of_path(path) {
             let mut findings = self.findings(check).await;
@@ -46,7 +46,7 @@ impl Service {
         }
         match path {
             "/" => indented(&json!({"paths": root_paths(&self.context.registry.groups())})),
-            METRICS if request.method == "DELETE" => Ok(Answer::page_not_found()),
+            METRICS if request.method == "DELETE" => Ok(ApiResponse::page_not_found()),
             "/openapi/v2" => {
                 let served = self.context.registry.groups();
                 let stored = self.definitions(cx, &served).await?;
@@ -62,17 +62,17 @@ impl Service {
             }
             METRICS => self.scraped(cx).await,
             backup::PATH if request.method == "GET" => {
-                backup::answer(&self.context.registry, &cx.user, &self.backups).await
+                backup::handle(&self.context.registry, &cx.user, &self.backups).await
             }
             path => match path.strip_prefix("/openapi/v3/") {
                 Some(path) => self.document(cx, request, path).await,
-                None => Ok(Answer::page_not_found()),
+                None => Ok(ApiResponse::page_not_found()),
             },
         }
     }
 
     /// What is for GET alone, and has one form that must be accepted.
-    fn web_service(&self, service: &'static str, request: &Request) -> Result<Answer, Status> {
+    fn web_service(&self, service: &'static str, request: &Request) -> Result<ApiResponse, Status> {
         if request.method != "GET" {
             return Err(method_not_allowed(&request.method));
         }
@@ -96,7 +96,7 @@ impl Service {
         cx: &RequestContext,
         request: &Request,
         path: &str,
-    ) -> Result<Answer, Status> {
+    ) -> Result<ApiResponse, Status> {
         let served = self.context.registry.groups();
         let stored = if self.open_api.is_built_in(path) {
             Vec::new()
@@ -104,7 +104,7 @@ impl Service {
             self.definitions(cx, &served).await?
         };
         cx.begin_work(OpenApi::BYTES).await;
-        let asked = Asked {
+        let incoming = DocumentRequest {
             path,
             // An empty one is none, as upstream.
             hash: request.query.first("hash").filter(|it| !it.is_empty()),
@@ -112,9 +112,9 @@ impl Service {
             accept: request.accept(),
             now: cx.received,
         };
-        let found = self.open_api.document(&served, &stored, asked);
+        let found = self.open_api.document(&served, &stored, incoming);
         // Upstream says nothing of what is not there.
-        Ok(found.unwrap_or_else(|| Answer::bare(StatusCode::NOT_FOUND)))
+        Ok(found.unwrap_or_else(|| ApiResponse::bare(StatusCode::NOT_FOUND)))
     }
 
     /// The definitions that are stored, if any is served.
@@ -138,9 +138,9 @@ impl Service {
         Ok(page.items)
     }
 
-    async fn scraped(&self, cx: &RequestContext) -> Result<Answer, Status> {
+    async fn scraped(&self, cx: &RequestContext) -> Result<ApiResponse, Status> {
         let lookup = self.context.registry.lookup();
-        if !non_resource::may_monitor(&cx.user, METRICS, lookup).await {
+        if !non_resource::can_read_metrics(&cx.user, METRICS, lookup).await {
             return Err(non_resource::forbidden(&cx.user, METRICS));
         }
         Ok(self.context.metrics.scrape(&self.context.registry).await)
@@ -152,21 +152,21 @@ impl Service {
             storage: Health::asks_storage(check) && self.storage_answers().await,
             definitions: self.context.registry.follows_definitions(),
             unready: unready.iter().map(ToString::to_string).collect(),
-            ending: self.context.ending.is_announced(),
+            shutdown: self.context.shutdown.is_announced(),
         }
     }
 
     async fn storage_answers(&self) -> bool {
-        let asked =
+        let incoming =
             tokio::time::timeout(STORAGE_TIMEOUT, self.context.registry.storage_health()).await;
-        match asked {
+        match incoming {
             Ok(Ok(())) => true,
             Ok(Err(error)) => {
-                tracing::warn!(%error, "storage does not answer");
+                tracing::warn!(%error, "storage is not responding");
                 false
             }
             Err(_) => {
-                tracing::warn!(within = ?STORAGE_TIMEOUT, "storage does not answer in time");
+                tracing::warn!(within = ?STORAGE_TIMEOUT, "storage did not respond in time");
                 false
             }
         }
@@ -196,9 +196,9 @@ fn web_service(path: &str) -> Result<Option<&'static str>, Status> {
 }
 
 /// JSON for people, as it always is.
-fn indented(tree: &Value) -> Result<Answer, Status> {
+fn indented(tree: &Value) -> Result<ApiResponse, Status> {
     let text = serde_json::to_vec_pretty(tree).map_err(Status::internal_error)?;
-    Ok(Answer::whole("application/json", text))
+    Ok(ApiResponse::whole("application/json", text))
 }
 
 fn root_paths(groups: &[ServedGroup]) -> Vec<String> {

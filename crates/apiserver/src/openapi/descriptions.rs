@@ -1,4 +1,4 @@
-//! `Words`: what documents say of types and fields beside their form: facts that those who encode
+//! `Descriptions`: what documents say of types and fields beside their form: facts that those who encode
 //! objects do not need (defaults, values, marks), and descriptions.
 //!
 //! Descriptions are ours: sentences, or else facts in words, as the types of `kubist-api` have
@@ -24,7 +24,7 @@ const STATUS: &str = "What was found last; written by whoever carries out what i
 
 /// What is said of types, by their full names. The name of a field leads to what is said of it,
 /// and the empty name to what is said of the type.
-pub(super) struct Words {
+pub(super) struct Descriptions {
     /// Parameters of operations, by name.
     parameters: Map<String, Value>,
     /// Keys that are added to schemas.
@@ -32,7 +32,7 @@ pub(super) struct Words {
     descriptions: Map<String, Value>,
 }
 
-impl Words {
+impl Descriptions {
     /// Bytes that are read.
     pub(super) const BYTES: usize = FACTS.len() + DESCRIPTIONS.len();
 
@@ -105,7 +105,7 @@ fn merge(facts: &Map<String, Value>, schema: &mut Map<String, Value>) {
 }
 
 /// Says of an object, or of a list of objects, what can be said of all, where nothing else is.
-pub(super) fn add_general(schema: &mut Value) {
+pub(super) fn add_common(schema: &mut Value) {
     let refers = |schema: &Value| {
         let reference = schema
             .get("$ref")
@@ -157,7 +157,8 @@ mod tests {
             "modes": {"items": {"enum": ["x"]}},
             "none": {"default": 1}
         }}}"#;
-        let words = Words::of(facts, r#"{"io.A": {"": "An A.", "modes": "Its modes."}}"#);
+        let descriptions =
+            Descriptions::of(facts, r#"{"io.A": {"": "An A.", "modes": "Its modes."}}"#);
         let before = json!({
             "type": "object",
             "properties": {
@@ -166,7 +167,7 @@ mod tests {
             },
         });
         let mut schema = before.clone();
-        words.add("io.A", &mut schema);
+        descriptions.add("io.A", &mut schema);
         let items = json!({"type": "string", "default": "", "enum": ["x"]});
         let expected = json!({
             "type": "object",
@@ -179,7 +180,7 @@ mod tests {
         });
         assert_eq!(schema, expected);
         let mut schema = before.clone();
-        words.add("io.none", &mut schema);
+        descriptions.add("io.none", &mut schema);
         assert_eq!(schema, before);
     }
 
@@ -194,7 +195,7 @@ mod tests {
             "spec": {"allOf": [reference("Spec")]},
             "status": {"type": "object"},
         }});
-        add_general(&mut object);
+        add_common(&mut object);
         let said = |schema: &Value, field: &str| schema["properties"][field][DESCRIPTION].clone();
         assert_eq!(object[DESCRIPTION], "Own.");
         assert_eq!(said(&object, "kind"), "Own.");
@@ -208,7 +209,7 @@ mod tests {
             "metadata": {"allOf": [reference("ListMeta")]},
             "items": {"type": "array", "items": reference("Pod")},
         }});
-        add_general(&mut list);
+        add_common(&mut list);
         assert_eq!(list[DESCRIPTION], "A list of objects of the kind `Pod`.");
         assert_eq!(said(&list, "items"), ITEMS);
         assert_eq!(said(&list, "metadata"), LIST_METADATA);
@@ -216,24 +217,24 @@ mod tests {
 
     #[test]
     fn every_parameter_is_described() {
-        let words = Words::read();
-        for (name, parameter) in &words.parameters {
+        let descriptions = Descriptions::read();
+        for (name, parameter) in &descriptions.parameters {
             let (own, _) = name.split_once('/').unwrap_or((name, ""));
             assert_eq!(parameter["name"], own);
             assert!(parameter[DESCRIPTION].is_string(), "{name}");
         }
-        assert_eq!(words.parameters.len(), 31);
+        assert_eq!(descriptions.parameters.len(), 31);
     }
 
     #[test]
     fn facts_are_no_texts_and_descriptions_nothing_else() {
-        let words = Words::read();
-        assert!(words.facts.len() > 300);
-        for (name, fields) in &words.facts {
+        let descriptions = Descriptions::read();
+        assert!(descriptions.facts.len() > 300);
+        for (name, fields) in &descriptions.facts {
             assert!(!fields.to_string().contains("\"description\""), "{name}");
         }
-        assert!(words.descriptions.len() > 50);
-        for (name, said) in &words.descriptions {
+        assert!(descriptions.descriptions.len() > 50);
+        for (name, said) in &descriptions.descriptions {
             // The first says who writes the file.
             let all = said.as_object().into_iter().flatten();
             assert_eq!(said.is_object(), !name.is_empty(), "{name}");

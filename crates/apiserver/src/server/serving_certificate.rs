@@ -1,7 +1,7 @@
-//! `Serving`: which certificate the server shows to whom, and when it makes a new one.
+//! `ServingCertificate`: which certificate the server shows to whom, and when it makes a new one.
 //!
 //! Its own, signed by its authority, is replaced while the server runs, once a third of its time is
-//! left. If one was brought, that is shown to everybody but who asks for [`OWN_NAME`]: the server's
+//! left. If one was brought, that is shown to everybody but who asks for [`LOOPBACK_NAME`]: the server's
 //! own clients, which trust its authority and may find another name in the one that was brought.
 
 use super::StartError;
@@ -15,19 +15,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What clients ask for to be shown the server's own certificate, as in upstream's servers.
-pub(crate) const OWN_NAME: &str = "apiserver-loopback-client";
+pub(crate) const LOOPBACK_NAME: &str = "apiserver-loopback-client";
 /// How long an own certificate is valid, if its authority is: a year, as those of upstream.
 const LIFETIME: Duration = Duration::from_hours(24 * 365);
 /// Authorities that live longer were made without an end, and so is what they sign.
 const NO_END: Duration = Duration::from_hours(24 * 36_500);
 /// How often is looked whether it is time for a new one.
-pub(super) const LOOK_INTERVAL: Duration = Duration::from_hours(24);
+pub(super) const CHECK_INTERVAL: Duration = Duration::from_hours(24);
 
 #[derive(Debug)]
-pub(super) struct Serving {
+pub(super) struct ServingCertificate {
     authority: Arc<CertificateAuthority>,
     names: Vec<String>,
-    brought: Option<Arc<CertifiedKey>>,
+    configured: Option<Arc<CertifiedKey>>,
     own: RwLock<Own>,
 }
 
@@ -40,44 +40,46 @@ struct Own {
 
 /// Why there is nothing to show.
 #[derive(Debug)]
-pub(super) enum ServingError {
+pub(super) enum ServingCertificateError {
     Made(CertificateError),
     Unusable(PemError),
 }
 
-impl From<ServingError> for StartError {
-    fn from(error: ServingError) -> Self {
+impl From<ServingCertificateError> for StartError {
+    fn from(error: ServingCertificateError) -> Self {
         match error {
-            ServingError::Made(error) => Self::Certificate(error),
-            ServingError::Unusable(error) => Self::Serving(error),
+            ServingCertificateError::Made(error) => Self::Certificate(error),
+            ServingCertificateError::Unusable(error) => Self::ServingCertificate(error),
         }
     }
 }
 
-impl Serving {
+impl ServingCertificate {
     pub(super) fn new(
         authority: Arc<CertificateAuthority>,
         mut names: Vec<String>,
-        brought: Option<&Identity>,
+        configured: Option<&Identity>,
         now: Duration,
-    ) -> Result<Self, ServingError> {
-        let brought = brought.map(|it| it.certified(None)).transpose();
-        let brought = brought.map_err(ServingError::Unusable)?.map(Arc::new);
-        if brought.is_some() {
-            names.push(OWN_NAME.to_owned());
+    ) -> Result<Self, ServingCertificateError> {
+        let configured = configured.map(|it| it.certified(None)).transpose();
+        let configured = configured
+            .map_err(ServingCertificateError::Unusable)?
+            .map(Arc::new);
+        if configured.is_some() {
+            names.push(LOOPBACK_NAME.to_owned());
         }
         let own = RwLock::new(issue(&authority, &names, now)?);
         Ok(Self {
             authority,
             names,
-            brought,
+            configured,
             own,
         })
     }
 
     /// The name that the server's own clients have to ask for; none if they need not.
-    pub(super) fn name_to_ask_for(&self) -> Option<&'static str> {
-        self.brought.as_ref().map(|_| OWN_NAME)
+    pub(super) fn required_server_name(&self) -> Option<&'static str> {
+        self.configured.as_ref().map(|_| LOOPBACK_NAME)
     }
 
     /// Whether it is ever renewed.
@@ -97,10 +99,12 @@ impl Serving {
     }
 }
 
-impl ResolvesServerCert for Serving {
+impl ResolvesServerCert for ServingCertificate {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        match &self.brought {
-            Some(brought) if hello.server_name() != Some(OWN_NAME) => Some(Arc::clone(brought)),
+        match &self.configured {
+            Some(configured) if hello.server_name() != Some(LOOPBACK_NAME) => {
+                Some(Arc::clone(configured))
+            }
             _ => Some(Arc::clone(&self.own.read().key)),
         }
     }
@@ -112,7 +116,7 @@ fn issue(
     authority: &CertificateAuthority,
     names: &[String],
     now: Duration,
-) -> Result<Own, ServingError> {
+) -> Result<Own, ServingCertificateError> {
     let left = Duration::from_secs(*authority.valid().end()).saturating_sub(now);
     let (names, lifetime) = (names.to_vec(), left.min(LIFETIME));
     let identity = if left > NO_END {
@@ -121,12 +125,12 @@ fn issue(
         authority.serving_until(names, now, now.saturating_add(lifetime))
     };
     let key = identity
-        .map_err(ServingError::Made)?
+        .map_err(ServingCertificateError::Made)?
         .certified(Some(authority.certificate()));
     // An authority that ends cannot help by signing again.
     let renewed = (LIFETIME..=NO_END).contains(&left);
     Ok(Own {
-        key: Arc::new(key.map_err(ServingError::Unusable)?),
+        key: Arc::new(key.map_err(ServingCertificateError::Unusable)?),
         renew_at: renewed.then(|| now.saturating_add(lifetime / 3 * 2)),
     })
 }
@@ -144,7 +148,8 @@ mod tests {
         let end = now + Duration::from_hours(24 * 3650);
         let authority = CertificateAuthority::until("kept", now, end).expect("keys can be made");
         let names = vec!["localhost".to_owned()];
-        let serving = Serving::new(Arc::new(authority), names, None, now).expect("it can be made");
+        let serving =
+            ServingCertificate::new(Arc::new(authority), names, None, now).expect("it can be made");
         let shown = || serving.own.read().key.cert[0].clone();
         let first = shown();
         let valid = valid_within(std::slice::from_ref(&first)).expect("it is a certificate");

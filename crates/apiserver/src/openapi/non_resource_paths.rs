@@ -1,11 +1,11 @@
 //! Documents of what stands before the versions of groups: the lists of groups and versions, and
 //! what is no part of the API proper.
 
+use super::descriptions::Descriptions;
 use super::operation::answer;
 use super::operations::{with_first, words_of};
 use super::schemas::{PREFIX, of, reachable, reference};
 use super::whole;
-use super::words::Words;
 use crate::routes::openid;
 use crate::routes::version::FIELDS;
 use kubist_api::{GroupFacts, meta};
@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 /// What a document is about.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Entrance {
+pub(super) enum NonResourcePath {
     /// The versions of the core group.
     Core,
     /// The groups.
@@ -28,7 +28,7 @@ pub(super) enum Entrance {
     Keys,
 }
 
-impl Entrance {
+impl NonResourcePath {
     /// All but those of groups.
     pub(super) const ALWAYS: [Self; 5] = [
         Self::Core,
@@ -51,8 +51,8 @@ impl Entrance {
     }
 
     /// The document, as JSON.
-    pub(super) fn document(self, words: &Words) -> Vec<u8> {
-        let (responses, schemas) = self.answer(words);
+    pub(super) fn document(self, descriptions: &Descriptions) -> Vec<u8> {
+        let (responses, schemas) = self.answer(descriptions);
         let (tag, description, id) = self.operation();
         let operation = json!({
             "tags": [tag],
@@ -65,10 +65,10 @@ impl Entrance {
     }
 
     /// The responses, and the schemas that they refer to.
-    fn answer(self, words: &Words) -> (Value, Map<String, Value>) {
+    fn answer(self, descriptions: &Descriptions) -> (Value, Map<String, Value>) {
         let of_schema = |schema: &'static Schema| {
             let responses = answer(&reference(schema));
-            (responses, reachable(vec![schema], words))
+            (responses, reachable(vec![schema], descriptions))
         };
         let of_type = |media_type: &str, schema: Value| {
             let content = json!({media_type: {"schema": schema}});
@@ -102,9 +102,9 @@ impl Entrance {
             Self::Core => ("core", "get available API versions", "getCoreAPIVersions"),
             Self::Groups => ("apis", "get available API versions", "getAPIVersions"),
             Self::Group(group) => {
-                let words = words_of(group.name);
-                let id = format!("get{words}APIGroup");
-                let tag = with_first(&words, |it| it.to_ascii_lowercase());
+                let descriptions = words_of(group.name);
+                let id = format!("get{descriptions}APIGroup");
+                let tag = with_first(&descriptions, |it| it.to_ascii_lowercase());
                 return (tag, "get information of a group", id);
             }
             Self::Version => (
@@ -128,12 +128,15 @@ impl Entrance {
 }
 
 /// The schemas of `roots` and of all entrances.
-pub(super) fn add_schemas(mut roots: Vec<&'static Schema>, words: &Words) -> Map<String, Value> {
+pub(super) fn add_schemas(
+    mut roots: Vec<&'static Schema>,
+    descriptions: &Descriptions,
+) -> Map<String, Value> {
     roots.extend([
         of::<meta::v1::APIVersions>(),
         of::<meta::v1::APIGroupList>(),
     ]);
-    let mut schemas = reachable(roots, words);
+    let mut schemas = reachable(roots, descriptions);
     schemas.insert(INFO.to_owned(), info());
     schemas
 }
@@ -188,7 +191,7 @@ mod tests {
 
     #[test]
     fn documents_of_groups_are_named_as_upstreams() {
-        let words = Words::read();
+        let descriptions = Descriptions::read();
         for (name, tag, id) in [
             ("apps", "apps", "getAppsAPIGroup"),
             (
@@ -198,7 +201,8 @@ mod tests {
             ),
         ] {
             let group = GROUPS.iter().find(|it| it.name == name);
-            let document = Entrance::Group(group.expect("it is there")).document(&words);
+            let document =
+                NonResourcePath::Group(group.expect("it is there")).document(&descriptions);
             let document: Value = serde_json::from_slice(&document).expect("it is JSON");
             let operation = &document["paths"][format!("/apis/{name}/")]["get"];
             assert_eq!(operation["tags"], json!([tag]));
@@ -218,7 +222,7 @@ mod tests {
 
     #[test]
     fn the_document_of_the_version_has_the_fields_of_the_version() {
-        let document = Entrance::Version.document(&Words::read());
+        let document = NonResourcePath::Version.document(&Descriptions::read());
         let document: Value = serde_json::from_slice(&document).expect("it is JSON");
         let schema = &document["components"]["schemas"][INFO]["properties"];
         let described = schema.as_object().expect("there are some").keys();
