@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use clap::Args;
 use futures::future::try_join_all;
-use kubist_storage::{Expected, Kv as _, PutRequest, WriteOutcome};
+use kubist_storage::{Expected, KvRead as _, KvWrite as _, PutRequest, WriteOutcome};
 use kubist_storage_etcd::{Config, EtcdKv};
 use serde_json::json;
 use tokio::time::Instant;

@@ -1,7 +1,7 @@
-//! Discovery: which groups, versions and resources there are.
+//! Discovery of the served groups, versions and resources.
 //!
-//! Two forms from what the registry serves now: a document per group and version, and the
-//! aggregated one, which has everything and an entity tag. Documents are JSON trees.
+//! It has two forms: a document per group version, and the aggregated document with an entity tag.
+//! Documents are JSON trees built from what the registry serves at the moment.
 
 mod aggregated;
 mod legacy;
@@ -21,12 +21,12 @@ use std::net::SocketAddr;
 pub(crate) use aggregated::aggregated;
 pub(crate) use legacy::{api_group, api_groups, api_versions, resource_list};
 
-/// A group that is served.
+/// Returns a served group.
 pub(crate) fn group<'a>(groups: &'a [ServedGroup], name: &str) -> Option<&'a ServedGroup> {
     groups.iter().find(|group| group.name == *name)
 }
 
-/// Adds what else a resource is called, which both forms leave out where there is nothing.
+/// Adds short names and categories, which both forms omit if empty.
 fn add_names(entry: &mut Value, facts: &ResourceFacts) {
     for (key, values) in [
         ("shortNames", facts.short_names),
@@ -38,7 +38,7 @@ fn add_names(entry: &mut Value, facts: &ResourceFacts) {
     }
 }
 
-/// `/api` in the form that was negotiated.
+/// Returns `/api` in the negotiated form.
 pub(crate) fn core_versions(
     groups: &[ServedGroup],
     chosen: &Negotiated,
@@ -53,7 +53,7 @@ pub(crate) fn core_versions(
     }
 }
 
-/// `/apis` in the form that was negotiated.
+/// Returns `/apis` in the negotiated form.
 pub(crate) fn groups(
     groups: &[ServedGroup],
     chosen: &Negotiated,
@@ -67,7 +67,7 @@ pub(crate) fn groups(
     }
 }
 
-/// A document, in the format that was negotiated.
+/// Encodes a document in the negotiated format.
 pub(crate) fn document(chosen: &Negotiated, document: &Value) -> Result<ApiResponse, Status> {
     let bytes = encode(chosen, document)?;
     Ok(ApiResponse::whole(chosen.content_type(), bytes))
@@ -109,11 +109,11 @@ fn encode(chosen: &Negotiated, document: &Value) -> Result<Vec<u8>, Status> {
     }
 }
 
-/// The document as the message that its kind names.
+/// Encodes a document as the message of its kind.
 fn protobuf(document: &Value) -> Result<Vec<u8>, Status> {
     let text = |key: &str| document.get(key).and_then(Value::as_str);
     let kind = text("kind").unwrap_or_default();
-    // The documents of the core group do not say of what version they are.
+    // The core group's documents have no `apiVersion`.
     let said = text("apiVersion");
     let api_version = said.unwrap_or("v1");
     let found = kubist_api::find_kind_by_api_version(api_version, kind)

@@ -1,4 +1,5 @@
-//! Requests about resources: which one, which verb, and the handler of that verb.
+//! Handlers of resource requests: finds the resource and the verb, and calls the handler of that
+//! verb.
 
 pub(crate) mod call;
 mod componentstatuses;
@@ -34,7 +35,7 @@ use kubist_codec::negotiate::check_named;
 use kubist_registry::{RestStorage, Verb, deprecation_of};
 use std::sync::Arc;
 
-/// Answers a request about a resource.
+/// Handles a request about a resource.
 pub(crate) async fn handle(
     call: Call<'_>,
     path: ResourcePath,
@@ -61,7 +62,7 @@ pub(crate) async fn handle(
         return Ok(ApiResponse::page_not_found());
     }
     check_scope(facts, &path)?;
-    // A definition's version is told to be old whatever comes of the request.
+    // The deprecation of a definition's version is reported whatever the result.
     if custom {
         warn_of_deprecation(call, facts);
     }
@@ -75,17 +76,17 @@ pub(crate) async fn handle(
     answered
 }
 
-/// Whether nobody has looked at a request: upstream's router refuses methods, forms of answers and
-/// types of patches.
+/// Reports whether upstream's router would have refused the request: it refuses methods, media
+/// types and patch types.
 fn is_unrouted(request: &Request, answered: &Result<ApiResponse, Status>) -> bool {
-    // What the router says is about nothing in particular, and says that.
+    // The router's errors name no object.
     let names_nothing = |refusal: &Status| {
         let details = refusal.details.as_ref();
         details.is_some_and(|details| details.name.is_empty())
     };
     answered.as_ref().is_err_and(|refusal| match refusal.code {
         405 => true,
-        // The options of a table are the handler's.
+        // Table options are checked by the handler.
         406 => {
             let types = Format::ALL.iter().map(|format| format.media_type());
             check_named(request.accept(), &types.collect::<Vec<_>>()).is_err()
@@ -125,11 +126,11 @@ async fn handle_stored(
     dispatch(call, target, path, body).await
 }
 
-/// The option with which a list, or a watch, leaves out what cannot be read. Upstream has it for
+/// The option with which lists and watches omit objects that cannot be decoded. Upstream has it for
 /// deletions only.
 const IGNORE_READ_ERROR: &str = "ignoreStoreReadErrorWithClusterBreakingPotential";
 
-/// Whether a request is for what can be read, if not everything can.
+/// Reports whether a list or watch should omit objects that cannot be decoded.
 pub(crate) fn ignores_read_errors(request: &Request, labels: &RequestLabels) -> bool {
     matches!(labels.verb, "LIST" | "WATCH") && request.query.flag(IGNORE_READ_ERROR)
 }
@@ -141,7 +142,7 @@ fn is_token_request(facts: &ResourceFacts, path: &ResourcePath) -> bool {
         && !path.more
 }
 
-/// Paths with a namespace are for namespaced resources, and objects of those have one.
+/// Checks that only namespaced resources have a namespace in the path, and that their objects do.
 fn check_scope(facts: &ResourceFacts, path: &ResourcePath) -> Result<(), Status> {
     let fits = match &path.namespace {
         Some(_) => facts.namespaced,
@@ -150,8 +151,8 @@ fn check_scope(facts: &ResourceFacts, path: &ResourcePath) -> Result<(), Status>
     if fits { Ok(()) } else { Err(not_found()) }
 }
 
-/// Whether a path can be one of a custom resource. What is no such path is nobody's, as upstream:
-/// only lists go over all namespaces.
+/// Reports whether a path is valid for a custom resource. As upstream, across all namespaces only
+/// lists are, and other paths are not found.
 fn is_custom_path(facts: &ResourceFacts, path: &ResourcePath, method: &str) -> bool {
     let namespace = path.namespace.as_deref().unwrap_or_default();
     let lists = path.name.is_none() && matches!(method, "GET" | "HEAD");
@@ -162,7 +163,7 @@ fn is_custom_path(facts: &ResourceFacts, path: &ResourcePath, method: &str) -> b
     }
 }
 
-/// 404 for a subresource that there is not. Of a custom resource upstream names the object.
+/// 404 for an unknown subresource. For a custom resource upstream names the object.
 fn no_subresource(storage: &dyn RestStorage, path: &ResourcePath) -> Status {
     if !storage.kind().is_custom() {
         return not_found();
@@ -171,7 +172,7 @@ fn no_subresource(storage: &dyn RestStorage, path: &ResourcePath) -> Status {
     Status::not_found(&storage.group_resource(), name)
 }
 
-/// 405. Of a custom resource upstream names the resource, and what was to be done.
+/// 405. For a custom resource upstream names the resource and the verb.
 fn method_not_supported(rest: &dyn RestStorage, path: &ResourcePath, method: &str) -> Status {
     if !rest.kind().is_custom() {
         return method_not_allowed(method);
@@ -191,7 +192,7 @@ fn method_not_supported(rest: &dyn RestStorage, path: &ResourcePath, method: &st
     Status::method_not_supported(&rest.group_resource(), verb)
 }
 
-/// Kinds whose use is told to be a mistake, with what to use.
+/// Deprecated kinds, with upstream's warnings.
 const DEPRECATED: [(&str, &str, &str, &str); 2] = [
     (
         "",
@@ -207,7 +208,7 @@ const DEPRECATED: [(&str, &str, &str, &str); 2] = [
     ),
 ];
 
-/// Warns who uses a deprecated kind, if what they ask for is there in a form that they accept.
+/// Warns about a deprecated kind, if the request was routed.
 fn warn_of_deprecation(call: Call<'_>, facts: &'static ResourceFacts) {
     let names = (facts.group, facts.version, facts.kind);
     let found = DEPRECATED
@@ -220,7 +221,7 @@ fn warn_of_deprecation(call: Call<'_>, facts: &'static ResourceFacts) {
     }
 }
 
-/// Resources that are not stored.
+/// Handles resources that are not stored.
 async fn handle_unstored(
     call: Call<'_>,
     facts: &'static ResourceFacts,
@@ -235,7 +236,9 @@ async fn handle_unstored(
         ("GET", "componentstatuses") => {
             componentstatuses::handle(call, facts, path.name.as_deref()).await
         }
-        ("POST", "bindings") if path.name.is_none() => create::binding(call, path, body).await,
+        ("POST", "bindings") if path.name.is_none() => {
+            create::handle_binding(call, path, body).await
+        }
         ("POST", _) if path.name.is_none() && facts.verbs.contains(&"create") => {
             review::handle(call, facts, path.namespace.as_deref(), body).await
         }
@@ -272,7 +275,7 @@ async fn dispatch(
     }
     let unplaced = path.namespace.as_deref() == Some("");
     if unplaced && verb == Verb::DeleteCollection {
-        // Upstream says so of each object, once it has found one.
+        // Upstream reports this per object, once it has found one.
         return Err(Status::bad_request("Namespace parameter required."));
     }
     match verb {
@@ -283,8 +286,8 @@ async fn dispatch(
         Verb::Create => create::handle(call, target, body).await,
         Verb::Update => update::handle(call, target, body).await,
         Verb::Patch => {
-            let part = path.subresource.as_deref();
-            patch::handle(call, target, part, body).await
+            let subresource = path.subresource.as_deref();
+            patch::handle(call, target, subresource, body).await
         }
         Verb::Delete => delete::handle(call, target, body).await,
         Verb::DeleteCollection => delete_collection::handle(call, target, body).await,

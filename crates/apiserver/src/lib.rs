@@ -1,15 +1,14 @@
 //! An in-process Kubernetes API server: HTTP over a [`Registry`](kubist_registry::Registry).
 //!
-//! TLS with a certificate authority of its own or one that is handed to it, HTTP/2 and HTTP/1.1,
-//! authentication by client certificate or bearer token, the verbs of the API with content
-//! negotiation, watches, discovery and OpenAPI. It starts in milliseconds and listens on the
-//! loopback address unless told otherwise.
+//! It serves TLS with its own or a given certificate authority, HTTP/2 and HTTP/1.1, authentication
+//! by client certificate or bearer token, the API verbs with content negotiation, watches,
+//! discovery and OpenAPI. It starts in milliseconds and listens on the loopback address unless
+//! configured otherwise.
 //!
-//! It is not a store (`kubist-registry` is), runs no controllers, and authorizes next to nothing:
-//! whoever is authenticated may do everything but read metrics and backups. There is no
-//! server-side apply, no aggregation, no admission webhook yet; the schemas of custom resources
-//! are kept and not enforced.
-//!
+//! It is not a store (that is `kubist-registry`), runs no controllers, and does almost no
+//! authorization: authenticated users may do everything except read metrics and backups. There is
+//! no server-side apply, no aggregation and no admission webhook yet; schemas of custom resources
+//! are stored but not enforced.
 //! ```
 //! use kubist_apiserver::{ApiServer, Config};
 //! use kubist_registry::{Registry, RegistryConfig};

@@ -1,4 +1,4 @@
-//! `ApiResponse`: what a handler answers, before it becomes an HTTP response.
+//! `ApiResponse`: the result of a handler, before it becomes an HTTP response.
 
 pub(crate) mod body;
 pub(crate) mod errors;
@@ -15,19 +15,19 @@ use kubist_apimachinery::wire::Wire;
 use kubist_codec::{Format, envelope, yaml};
 use serde_json::Value;
 
-/// Plain text, as `/healthz` answers.
+/// Plain text, as for `/healthz`.
 pub(crate) const TEXT: &str = "text/plain; charset=utf-8";
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct ApiResponse {
     pub(crate) code: StatusCode,
     pub(crate) content_type: &'static str,
     pub(crate) body: Body,
     pub(crate) headers: HeaderMap,
-    /// Whether it is sent as things happen: it must not wait for a compressor.
+    /// Whether it is a stream of events, which must not wait for the compressor.
     pub(crate) streaming: bool,
-    /// Whether it is made before anybody is asked who they are; nothing is said of keeping it.
+    /// Whether it precedes authentication; it then has no cache headers.
     pub(crate) unauthenticated: bool,
 }
 
@@ -43,7 +43,7 @@ impl ApiResponse {
         }
     }
 
-    /// 200 with all of its bytes.
+    /// 200 with a complete body.
     pub(crate) fn whole(content_type: &'static str, bytes: impl Into<Bytes>) -> Self {
         Self::new(StatusCode::OK, content_type, Body::Whole(bytes.into()))
     }
@@ -58,23 +58,23 @@ impl ApiResponse {
         response
     }
 
-    /// `ok`, of one check.
+    /// `ok`, the result of a single check.
     pub(crate) fn ok() -> Self {
         Self::whole(TEXT, "ok")
     }
 
-    /// 429, as upstream says it where requests are too many.
+    /// 429 in upstream's words.
     pub(crate) fn too_many_requests() -> Self {
         let text = "Too many requests, please try again later.\n";
         Self::text(StatusCode::TOO_MANY_REQUESTS, text).with_header(header::RETRY_AFTER, "1")
     }
 
-    /// Upstream's answer to paths that nobody serves.
+    /// Upstream's response for unknown paths.
     pub(crate) fn page_not_found() -> Self {
         Self::text(StatusCode::NOT_FOUND, "404 page not found\n")
     }
 
-    /// Upstream's answer to paths of which it cannot tell what they are about.
+    /// Upstream's response for paths from which no request info can be derived.
     pub(crate) fn malformed_path(path: &str) -> Self {
         let text = format!(
             "Internal Server Error: {path:?}: failed to create RequestInfo: unable to determine \
@@ -85,7 +85,7 @@ impl ApiResponse {
         response
     }
 
-    /// A code without a word.
+    /// A status code without a body.
     pub(crate) fn bare(code: StatusCode) -> Self {
         Self::new(code, "", Body::empty())
     }
@@ -95,7 +95,7 @@ impl ApiResponse {
         Self::new(StatusCode::NOT_MODIFIED, TEXT, Body::empty())
     }
 
-    /// A Status, as the answer and in its HTTP code; JSON may be indented.
+    /// A Status as the body, with its code; JSON may be indented.
     pub(crate) fn status(status: &Status, format: Format, pretty: bool) -> Self {
         if pretty && format == Format::Json {
             return Self::raw_status(status);
@@ -104,7 +104,8 @@ impl ApiResponse {
         Self::of_status(status, code_of(status), format.media_type(), bytes)
     }
 
-    /// A Status as indented JSON, which upstream also answers who accepts no form of it.
+    /// A Status as indented JSON, which upstream also sends to clients that accept none of its
+    /// formats.
     pub(crate) fn raw_status(status: &Status) -> Self {
         let bytes = pretty::indent(&status.to_json());
         Self::of_status(status, code_of(status), Format::Json.media_type(), bytes)
@@ -134,7 +135,7 @@ impl ApiResponse {
         *response.status_mut() = self.code;
         *response.headers_mut() = self.headers;
         let content_type = HeaderValue::from_static(self.content_type);
-        // A 304 that names a type would change that of what the client holds.
+        // The content type of a 304 would replace that of the client's cached copy.
         if !self.content_type.is_empty() && response.status() != StatusCode::NOT_MODIFIED {
             response
                 .headers_mut()
@@ -150,7 +151,7 @@ fn code_of(status: &Status) -> StatusCode {
     code.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-/// A Status in a format, as bodies and events carry it.
+/// Encodes a Status, for bodies and watch events.
 pub(crate) fn encode_status(status: &Status, format: Format) -> Vec<u8> {
     match format {
         Format::Protobuf => envelope::encode(status),

@@ -1,9 +1,9 @@
 //! `ApiServer`: listens, speaks TLS and HTTP, and shuts down in order.
 //!
-//! One task accepts, one task per connection serves it; both belong to the running server and end
-//! with it. Bodies of answers are pulled by HTTP's flow control, so a slow client holds one chunk.
-//! A client that accepts nothing for the write timeout, answers no ping, stops in the middle of a
-//! request, or asks for nothing, loses its connection.
+//! One task accepts connections, and one task per connection serves it. Both belong to the running
+//! server and end with it. HTTP flow control pulls response bodies, so a slow client costs one
+//! chunk. A client loses its connection if it accepts nothing for the write timeout, answers no
+//! ping, stops in the middle of a request, or stays idle.
 
 mod acceptor;
 mod activity;
@@ -47,46 +47,46 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-/// Streams handed over by [`RunningServer::serve_stream`] that wait to be served.
+/// Limit of streams passed to [`RunningServer::serve_stream`] that wait to be served.
 const WAITING_STREAMS_MAX: usize = 64;
 
-/// A server could not start.
+/// Why a server could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// The address cannot be listened on.
+    /// Listening on the address failed.
     #[error("cannot listen on {address}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A certificate could not be made.
+    /// A certificate could not be created.
     #[error("cannot make the server's certificates")]
     Certificate(#[from] CertificateError),
-    /// The key that signs the tokens of service accounts could not be made.
+    /// The key that signs service account tokens could not be created.
     #[error(transparent)]
     TokenKey(#[from] TokenKeyError),
-    /// The serving certificate that was brought cannot be used.
+    /// The configured serving certificate cannot be used.
     #[error("cannot use the serving certificate")]
     ServingCertificate(#[from] PemError),
-    /// TLS does not take the certificates.
+    /// The TLS configuration was rejected.
     #[error("cannot set up TLS")]
     Tls(#[from] rustls::Error),
 }
 
-/// The way to a [`RunningServer`].
+/// Constructor of a [`RunningServer`].
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "it has no values")]
 pub enum ApiServer {}
 
 impl ApiServer {
-    /// Makes certificates, listens, and serves `registry` until shut down. It answers as soon as
-    /// this returns. Must be called within a tokio runtime.
+    /// Creates certificates, listens, and serves `registry` until shutdown. The server accepts
+    /// requests as soon as this returns. Must be called within a tokio runtime.
     ///
     /// # Errors
-    /// The address is taken, or certificates cannot be made.
+    /// The address is in use, or certificates cannot be created.
     pub async fn bind(config: Config, registry: Registry) -> Result<RunningServer, StartError> {
         let listener = match config.listen {
             Some(address) => Some(listen(address).await?),
@@ -163,10 +163,10 @@ async fn listen(address: SocketAddr) -> Result<(TcpListener, SocketAddr), StartE
     Ok((listener, bound))
 }
 
-/// What goes on beside the requests, until the end.
+/// Runs the server's background loops until shutdown.
 async fn upkeep(shutdown: Shutdown, serving: Arc<ServingCertificate>, registry: Registry) {
-    // What a definition takes to serve grows with its schema, and what is forgotten with
-    // what was asked for.
+    // Processing a definition costs time in proportion to its schema, and cache eviction in
+    // proportion to what was requested.
     let definitions_loop = cpu_bound::background(Box::pin(registry.run_definitions()));
     let cache_eviction = cpu_bound::background(Box::pin(forget_unused(&registry)));
     tokio::select! {
@@ -177,11 +177,11 @@ async fn upkeep(shutdown: Shutdown, serving: Arc<ServingCertificate>, registry: 
     }
 }
 
-/// How long what was made of an object is remembered for whoever asks for it next: at least this
-/// long, and no more than twice.
+/// How long cached encodings of an object are kept without use: at least this long, and at most
+/// twice as long.
 const REMEMBERED: Duration = Duration::from_secs(10);
 
-/// Forgets what nobody asks for; goes on forever.
+/// Evicts unused cached encodings. Never returns.
 async fn forget_unused(registry: &Registry) {
     loop {
         tokio::time::sleep(REMEMBERED).await;
@@ -189,7 +189,7 @@ async fn forget_unused(registry: &Registry) {
     }
 }
 
-/// Renews the serving certificate when it is time; goes on forever.
+/// Renews the serving certificate in time. Never returns.
 async fn renew_daily(serving: &ServingCertificate, registry: &Registry) {
     while serving.is_renewed() {
         tokio::time::sleep(serving_certificate::CHECK_INTERVAL).await;

@@ -1,16 +1,16 @@
-//! `Shutdown`: how far the end of a server has come.
+//! `Shutdown`: the phases of a server's shutdown.
 //!
-//! First it is announced: the server is not ready any more, and serves as before, so that whoever
-//! sends requests its way stops doing so. Then it closes: nothing is accepted any more, connections
-//! are told to go (GOAWAY on HTTP/2, `Connection: close` on HTTP/1.1), requests end by themselves,
-//! and each watch ends, with a bookmark if its client takes them, at a moment of its own within a
-//! bound, so that their clients do not all arrive elsewhere together.
+//! First it is announced: the server is no longer ready but serves as before, so that load
+//! balancers stop sending requests. Then it closes: no connection is accepted, connections get
+//! GOAWAY (HTTP/2) or `Connection: close` (HTTP/1.1), and requests finish. Each watch ends, with a
+//! bookmark if its client allows them, at a random moment within a bound, so that the clients do
+//! not all reconnect elsewhere at once.
 
 use crate::random;
 use std::time::Duration;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-/// How far the end of a server has come. A clone is another handle.
+/// The phase of a server's shutdown. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shutdown {
     announced: CancellationToken,
@@ -19,7 +19,7 @@ pub(crate) struct Shutdown {
 }
 
 impl Shutdown {
-    /// A server that does not end yet; its watches will, within this time.
+    /// A server that is not shutting down; its watches will end within this time.
     pub(crate) fn new(watches_within: Duration) -> Self {
         Self {
             watches_within,
@@ -27,7 +27,8 @@ impl Shutdown {
         }
     }
 
-    /// From here on the server is not ready. Whether it was announced before.
+    /// Announces the shutdown: from now on the server is not ready. Returns whether it was
+    /// announced before.
     pub(crate) fn announce(&self) -> bool {
         let before = self.announced.is_cancelled();
         self.announced.cancel();
@@ -38,7 +39,7 @@ impl Shutdown {
         self.announced.is_cancelled()
     }
 
-    /// From here on connections and watches end.
+    /// Closes connections and watches from now on.
     pub(crate) fn close(&self) {
         self.announced.cancel();
         self.closing.cancel();
@@ -48,7 +49,7 @@ impl Shutdown {
         self.closing.is_cancelled()
     }
 
-    /// As [`closing`](Self::closing), for who keeps it.
+    /// Like [`closing`](Self::closing), as an owned future.
     pub(crate) fn closed(&self) -> WaitForCancellationFutureOwned {
         self.closing.clone().cancelled_owned()
     }
@@ -57,7 +58,7 @@ impl Shutdown {
         self.closing.cancelled().await;
     }
 
-    /// How long one watch still goes on once the server closes.
+    /// Returns a random time for which a watch may continue after the server closes.
     pub(crate) fn watch_delay(&self) -> Duration {
         let within = u64::try_from(self.watches_within.as_millis()).unwrap_or(u64::MAX);
         Duration::from_millis(random::number() % within.saturating_add(1))

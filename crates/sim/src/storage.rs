@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use kubist_storage::memory::{Config, MemoryKv, TokioClock};
 use kubist_storage::{
-    Answer, CompactError, DeleteRequest, Expected, Fault, FaultKind, GetResponse, Kv, LeaseError,
+    CompactError, DeleteRequest, Expected, Fault, FaultKind, GetResponse, KvFuture, LeaseError,
     LeaseId, PutRequest, RangeRequest, RangeResponse, ReadError, Revision, Watch, WatchError,
-    WatchRequest, WriteError, WriteOutcome,
+    WatchRangeRequest, WriteError, WriteOutcome,
 };
+use kubist_storage::{KvMaintenance, KvRead, KvWatch, KvWrite};
 use parking_lot::Mutex;
 
 use crate::dice::Dice;
@@ -136,13 +137,13 @@ fn engine(config: &Config) -> MemoryKv {
     MemoryKv::new(config.clone(), Arc::new(TokioClock::start()))
 }
 
-impl Kv for Storage {
+impl KvRead for Storage {
     fn get<'a>(
         &'a self,
         key: &'a [u8],
         at: Option<Revision>,
-    ) -> Answer<'a, Result<GetResponse, ReadError>> {
-        Answer::later(async move {
+    ) -> KvFuture<'a, Result<GetResponse, ReadError>> {
+        KvFuture::boxed(async move {
             match self.luck() {
                 Luck::Good => self.engine().get(key, at).await,
                 luck => Err(self.fault(luck, "get").into()),
@@ -150,8 +151,8 @@ impl Kv for Storage {
         })
     }
 
-    fn range(&self, request: RangeRequest) -> Answer<'_, Result<RangeResponse, ReadError>> {
-        Answer::later(async move {
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
+        KvFuture::boxed(async move {
             match self.luck() {
                 Luck::Good => self.engine().range(request).await,
                 luck => Err(self.fault(luck, "range").into()),
@@ -159,8 +160,14 @@ impl Kv for Storage {
         })
     }
 
-    fn put(&self, request: PutRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        Answer::later(async move {
+    fn revision(&self) -> KvFuture<'_, Result<Revision, ReadError>> {
+        KvFuture::boxed(async move { self.engine().revision().await })
+    }
+}
+
+impl KvWrite for Storage {
+    fn put(&self, request: PutRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::boxed(async move {
             let luck = self.luck();
             if luck == Luck::Refused {
                 return Err(self.fault(luck, "put").into());
@@ -178,8 +185,8 @@ impl Kv for Storage {
         })
     }
 
-    fn delete(&self, request: DeleteRequest) -> Answer<'_, Result<WriteOutcome, WriteError>> {
-        Answer::later(async move {
+    fn delete(&self, request: DeleteRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::boxed(async move {
             let luck = self.luck();
             if luck == Luck::Refused {
                 return Err(self.fault(luck, "delete").into());
@@ -197,29 +204,29 @@ impl Kv for Storage {
         })
     }
 
-    fn watch(&self, request: WatchRequest) -> Answer<'_, Result<Watch, WatchError>> {
-        Answer::later(async move {
+    fn grant(&self, ttl: Duration) -> KvFuture<'_, Result<LeaseId, LeaseError>> {
+        KvFuture::boxed(async move { self.engine().grant(ttl).await })
+    }
+
+    fn revoke(&self, lease: LeaseId) -> KvFuture<'_, Result<(), LeaseError>> {
+        KvFuture::boxed(async move { self.engine().revoke(lease).await })
+    }
+}
+
+impl KvWatch for Storage {
+    fn watch(&self, request: WatchRangeRequest) -> KvFuture<'_, Result<Watch, WatchError>> {
+        KvFuture::boxed(async move {
             match self.luck() {
                 Luck::Good => self.engine().watch(request).await,
                 luck => Err(self.fault(luck, "watch").into()),
             }
         })
     }
+}
 
-    fn revision(&self) -> Answer<'_, Result<Revision, ReadError>> {
-        Answer::later(async move { self.engine().revision().await })
-    }
-
-    fn grant(&self, ttl: Duration) -> Answer<'_, Result<LeaseId, LeaseError>> {
-        Answer::later(async move { self.engine().grant(ttl).await })
-    }
-
-    fn revoke(&self, lease: LeaseId) -> Answer<'_, Result<(), LeaseError>> {
-        Answer::later(async move { self.engine().revoke(lease).await })
-    }
-
-    fn compact(&self, revision: Revision) -> Answer<'_, Result<(), CompactError>> {
-        Answer::later(async move { self.engine().compact(revision).await })
+impl KvMaintenance for Storage {
+    fn compact(&self, revision: Revision) -> KvFuture<'_, Result<(), CompactError>> {
+        KvFuture::boxed(async move { self.engine().compact(revision).await })
     }
 
     fn compacted(&self) -> Revision {

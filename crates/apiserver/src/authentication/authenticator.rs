@@ -1,9 +1,8 @@
-//! `Authenticator`: who sent a request.
+//! `Authenticator`: identifies the user of a request.
 //!
-//! A client certificate that the server's authority signed (common name is the user, organisations
-//! are the groups), a static bearer token, or the token of a service account. One of them that is
-//! right is enough. Whoever has none gets 401 as a Status, as does one whose credentials are all
-//! wrong. It does not decide what a user may do.
+//! By client certificate of a trusted authority (the common name is the user, the organizations are
+//! the groups), by static bearer token, or by service account token. One valid credential is
+//! sufficient. A request with none gets 401. It does not decide what a user may do.
 
 use crate::authentication::certificates::valid_within;
 use crate::authentication::token_issuer::{Claims, ISSUER, TokenIssuer};
@@ -21,29 +20,29 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// The group of everybody who is authenticated.
+/// The group of all authenticated users.
 pub const AUTHENTICATED_GROUP: &str = "system:authenticated";
-/// The user of requests without credentials, where those are allowed.
+/// The user of anonymous requests, where they are allowed.
 pub const ANONYMOUS_USER: &str = "system:anonymous";
 /// The group of [`ANONYMOUS_USER`].
 pub const UNAUTHENTICATED_GROUP: &str = "system:unauthenticated";
-/// The group whose members may do anything.
+/// The group whose members may do everything.
 pub const MASTERS_GROUP: &str = "system:masters";
 
-/// In the extras of a user: which credential was used.
+/// The key in the user's extra fields that identifies the credential.
 pub(crate) const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
 
-/// A bearer token and whom it belongs to.
+/// A static bearer token and its user.
 #[derive(Clone)]
 #[expect(clippy::exhaustive_structs, reason = "configuration is filled in")]
 pub struct StaticToken {
-    /// The token, which is a secret.
+    /// The token. This is a secret.
     pub token: String,
-    /// The user; `system:authenticated` is added to the groups.
+    /// The user; `system:authenticated` is added to its groups.
     pub user: User,
 }
 
-/// Without the token.
+/// Omits the token.
 impl fmt::Debug for StaticToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StaticToken")
@@ -52,20 +51,20 @@ impl fmt::Debug for StaticToken {
     }
 }
 
-/// What a connection says about its client.
+/// The identity that a connection provides.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Peer {
-    /// TLS without client certificate, or no TLS.
+    /// TLS without a client certificate, or no TLS.
     #[default]
     Unknown,
-    /// The certificate chain that the client proved to own the key of.
+    /// The client's certificate chain; the client has proved that it owns the key.
     Certificates(Arc<Chain>),
     /// An in-process connection of this user.
     Trusted(Arc<User>),
 }
 
 impl Peer {
-    /// Whether a request says who sends it, rightly or wrongly.
+    /// Reports whether a request has credentials, valid or not.
     pub(crate) fn has_credentials(&self, headers: &HeaderMap) -> bool {
         let header = headers.get(AUTHORIZATION);
         let token = header.and_then(|header| bearer(header.to_str().ok()?));
@@ -73,8 +72,8 @@ impl Peer {
     }
 }
 
-/// The certificate chain of a connection. It is verified with the first request, which costs more
-/// than a small request does, and after that only its time is looked at.
+/// The certificate chain of a connection. It is verified with the first request, which is
+/// expensive; afterwards only its validity period is checked.
 #[derive(Debug)]
 pub(crate) struct Chain {
     certificates: Vec<CertificateDer<'static>>,
@@ -84,12 +83,12 @@ pub(crate) struct Chain {
 #[derive(Debug)]
 struct Verified {
     user: User,
-    /// Seconds since the Unix epoch in which each certificate of the chain is valid.
+    /// The validity of the whole chain, in seconds since the Unix epoch.
     valid: RangeInclusive<u64>,
 }
 
 impl Chain {
-    /// A chain that nobody has verified.
+    /// A chain that is not verified yet.
     pub(crate) fn new(certificates: Vec<CertificateDer<'static>>) -> Self {
         Self {
             certificates,
@@ -98,7 +97,7 @@ impl Chain {
     }
 }
 
-/// Finds out who sent a request.
+/// Authenticates requests.
 #[derive(Debug)]
 pub(crate) struct Authenticator {
     tokens: Vec<StaticToken>,
@@ -119,12 +118,12 @@ impl Authenticator {
         }
     }
 
-    /// Signs and verifies the tokens of service accounts.
+    /// Returns the issuer of service account tokens.
     pub(crate) fn issuer(&self) -> &TokenIssuer {
         &self.issuer
     }
 
-    /// What the token of a service account says that a request has, if it is for this server.
+    /// Returns the claims of a service account token that is valid for this server.
     pub(crate) fn service_account(&self, headers: &HeaderMap, now: Duration) -> Option<Claims> {
         let token = headers.get(AUTHORIZATION)?.to_str().ok().and_then(bearer)?;
         let claims = self.issuer.verify(token, now)?;
@@ -135,16 +134,16 @@ impl Authenticator {
             .then_some(claims)
     }
 
-    /// The user, or 401. `now` is the time since the Unix epoch. Of tokens it knows the static
-    /// ones.
+    /// Returns the user, or 401. `now` is the time since the Unix epoch. Of the tokens, only static
+    /// ones are considered.
     pub(crate) fn authenticate(
         &self,
         peer: &Peer,
         headers: &HeaderMap,
         now: Duration,
     ) -> Result<User, Status> {
-        // One credential that is right is enough, as upstream: beside a token a certificate of an
-        // authority that nobody knows here does not matter.
+        // As upstream, one valid credential is sufficient: a certificate of an unknown authority
+        // does not invalidate a token.
         if let Ok(Some(user)) = self.by_certificate(peer, now) {
             return Ok(user);
         }
@@ -159,9 +158,9 @@ impl Authenticator {
         self.by_token(token).ok_or_else(Status::unauthorized)
     }
 
-    /// The user of a static token.
+    /// Returns the user of a static token.
     pub(crate) fn by_token(&self, token: &str) -> Option<User> {
-        // All tokens are compared in full, so that the time says nothing about them.
+        // All tokens are compared in full, so that the timing reveals nothing about them.
         let matching = self.tokens.iter().fold(None, |found, it| {
             if constant_time_eq(it.token.as_bytes(), token.as_bytes()) {
                 Some(&it.user)
@@ -189,14 +188,14 @@ impl Authenticator {
         let user = certificate_user(end_entity).ok_or_else(Status::unauthorized)?;
         if let Some(valid) = valid_within(&chain.certificates) {
             let user = user.clone();
-            // Another request may have been faster; it has found the same.
+            // A concurrent request may have stored the same result.
             drop(chain.verified.set(Verified { user, valid }));
         }
         Ok(Some(user))
     }
 }
 
-/// The token of a header; what follows behind it does not matter, as upstream.
+/// Returns the token of a header; what follows it is ignored, as upstream.
 fn bearer(header: &str) -> Option<&str> {
     let mut words = header.trim().split(' ');
     let scheme = words.next()?;
@@ -204,7 +203,7 @@ fn bearer(header: &str) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
 }
 
-/// Whether a header has no token because there is another space before it.
+/// Reports whether extra spaces before the token make a header invalid.
 pub(crate) fn has_extra_space(headers: &HeaderMap) -> bool {
     let header = headers.get(AUTHORIZATION).map(|it| it.to_str());
     let Some(Ok(header)) = header else {
@@ -215,7 +214,7 @@ pub(crate) fn has_extra_space(headers: &HeaderMap) -> bool {
     scheme.eq_ignore_ascii_case("bearer") && words.next() == Some("") && words.next().is_some()
 }
 
-/// Compares without stopping at the first difference.
+/// Compares in constant time.
 fn constant_time_eq(left: &[u8], right: &[u8]) -> bool {
     left.len() == right.len()
         && left
@@ -233,7 +232,7 @@ fn authenticated(mut user: User) -> User {
     user
 }
 
-/// The user that a certificate names.
+/// Returns the user that a certificate names.
 fn certificate_user(certificate: &CertificateDer<'_>) -> Option<User> {
     let (_, parsed) = X509Certificate::from_der(certificate).ok()?;
     let subject = parsed.subject();
@@ -374,7 +373,7 @@ mod tests {
         let (it, stranger) = (authenticator(&authority), authenticator(&stranger));
         assert_eq!(ask(&stranger, NOW), Err(401), "nothing is remembered yet");
         assert_eq!(ask(&it, NOW), Ok("admin".into()));
-        // One that would refuse it shows that it is not asked.
+        // A verifier that would refuse the chain shows that it is not called.
         assert_eq!(ask(&stranger, NOW), Ok("admin".into()));
         let valid = &chain.verified.get().expect("it was verified").valid;
         let (last, after) = (*valid.end(), valid.end() + 1);

@@ -1,9 +1,9 @@
-//! The server's certificate authority, and the certificates that it signs.
+//! `CertificateAuthority`: the certificate authority of a server.
 //!
-//! A new one is made in memory, ECDSA P-256, in about a millisecond, and does not expire before
-//! the year 4096, because it lives as long as its process. One that is kept for later is text that
-//! was made with an end ([`CertificateAuthority::until`]). Nothing is written to disk here;
-//! whoever starts the server puts the PEM texts where they belong.
+//! A new one is created in memory, ECDSA P-256, in about a millisecond, and is valid until the year
+//! 4096, because it lives as long as its process. One that is stored for later is created with an
+//! end ([`CertificateAuthority::until`]). Nothing is written to disk here; the caller stores the
+//! PEM text.
 
 mod identity;
 
@@ -21,17 +21,17 @@ use std::time::Duration;
 use time::OffsetDateTime;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// What is signed for a time begins this long before it, for clients whose clocks are behind.
+/// Certificates with a validity period begin this long before, for clients whose clocks are behind.
 const CLOCK_SKEW: Duration = Duration::from_hours(1);
 
-/// A certificate could not be made.
+/// A certificate could not be created.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot make the certificate of {subject}")]
 #[non_exhaustive]
 pub struct CertificateError {
-    /// Whose certificate.
+    /// The subject of the certificate.
     pub subject: String,
-    /// Why.
+    /// The cause.
     pub source: rcgen::Error,
 }
 
@@ -42,7 +42,7 @@ pub struct CertificateAuthority {
     certificate: CertificateDer<'static>,
 }
 
-/// The names that a serving certificate of an API server has, whatever it listens on.
+/// The names in every serving certificate of an API server, whatever it listens on.
 pub const SERVING_NAMES: [&str; 7] = [
     "localhost",
     "127.0.0.1",
@@ -54,16 +54,16 @@ pub const SERVING_NAMES: [&str; 7] = [
 ];
 
 impl CertificateAuthority {
-    /// A new authority of this name.
+    /// Creates an authority with this name.
     pub fn new(common_name: &str) -> Result<Self, CertificateError> {
         Self::with(common_name, CertificateParams::default())
     }
 
-    /// A new authority of this name that is made at `now` and ends at `end`, both since the Unix
+    /// Creates an authority with this name that is valid from `now` to `end`, both since the Unix
     /// epoch.
     ///
     /// # Errors
-    /// One of the times is no date.
+    /// One of the times is not a valid date.
     pub fn until(
         common_name: &str,
         now: Duration,
@@ -92,12 +92,11 @@ impl CertificateAuthority {
         })
     }
 
-    /// The authority that such a text is of: its certificate and its key, as [`Self::to_pem`]
-    /// gives them.
+    /// Reads an authority from PEM: its certificate and its key, as [`Self::to_pem`] returns them.
     ///
     /// # Errors
-    /// One of both is missing or unusable, they do not belong together, or the certificate is not
-    /// an authority's.
+    /// The certificate or the key is missing or unusable, they do not match, or the certificate is
+    /// not that of an authority.
     pub fn from_pem(text: &str) -> Result<Self, PemError> {
         let certificate = CertificateDer::from_pem_slice(text.as_bytes())
             .map_err(|_| PemError::NoCertificate)?
@@ -121,34 +120,34 @@ impl CertificateAuthority {
         })
     }
 
-    /// Its certificate and its key, as PEM. This is a secret.
+    /// Returns its certificate and its key as PEM. This is a secret.
     pub fn to_pem(&self) -> String {
         let key = self.issuer.key().serialize_pem();
         format!("{}{key}", self.certificate_pem)
     }
 
-    /// Its certificate, as PEM: what clients trust.
+    /// Returns its certificate as PEM, for clients to trust.
     pub fn certificate_pem(&self) -> String {
         self.certificate_pem.clone()
     }
 
-    /// Its certificate.
+    /// Returns its certificate.
     pub fn certificate(&self) -> CertificateDer<'static> {
         self.certificate.clone()
     }
 
-    /// The seconds since the Unix epoch within which it is valid.
+    /// Returns its validity, in seconds since the Unix epoch.
     pub fn valid(&self) -> RangeInclusive<u64> {
         valid_within(&[self.certificate()]).unwrap_or(0..=0)
     }
 
-    /// A serving certificate for these DNS names and IP addresses.
+    /// Issues a serving certificate for these DNS names and IP addresses.
     pub fn serving_identity(&self, names: Vec<String>) -> Result<Identity, CertificateError> {
         self.serving(CertificateParams::new(names))
     }
 
-    /// A serving certificate for these DNS names and IP addresses that is made at `now` and ends at
-    /// `end`, both since the Unix epoch.
+    /// Issues a serving certificate for these DNS names and IP addresses that is valid from `now`
+    /// to `end`, both since the Unix epoch.
     pub(crate) fn serving_until(
         &self,
         names: Vec<String>,
@@ -173,8 +172,8 @@ impl CertificateAuthority {
         )
     }
 
-    /// A client certificate: the common name is the user, the organisation a group of theirs. It
-    /// is valid as long as the authority is.
+    /// Issues a client certificate: the common name is the user, the organization is a group. It is
+    /// valid as long as the authority is.
     pub fn client_identity(
         &self,
         user: &str,
@@ -224,7 +223,7 @@ fn set_validity(
     Ok(())
 }
 
-/// The time in which all of the certificates are valid, in seconds since the Unix epoch.
+/// Returns the period in which all certificates are valid, in seconds since the Unix epoch.
 pub(crate) fn valid_within(certificates: &[CertificateDer<'_>]) -> Option<RangeInclusive<u64>> {
     let mut valid = 0..=u64::MAX;
     for certificate in certificates {

@@ -1,4 +1,5 @@
-//! What TLS asks of the certificates of clients, and what is asked of them later.
+//! Verification of client certificates: of their keys during the TLS handshake, of their chains per
+//! request.
 
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls13_signature_with_raw_key};
@@ -12,10 +13,10 @@ use rustls_pki_types::{CertificateDer, SubjectPublicKeyInfoDer, UnixTime};
 use std::sync::Arc;
 use x509_parser::prelude::{FromDer, X509Certificate};
 
-/// Asks every client for a certificate and lets any in whose key it owns: whether the chain can
-/// be trusted is decided per request, so that a wrong certificate is a 401 and not a broken
-/// connection. That holds for certificates that could not be trusted anyway, such as those of
-/// version 1: all that is looked at here is the key.
+/// Requests a client certificate from every client, and accepts each whose key the client owns.
+/// Whether the chain is trusted is decided per request, so that an invalid certificate results in
+/// 401 and not in a failed connection. That includes certificates that could never be trusted, such
+/// as those of version 1.
 #[derive(Debug)]
 pub(crate) struct RequestClientCertificate {
     verifier: Arc<dyn ClientCertVerifier>,
@@ -23,7 +24,8 @@ pub(crate) struct RequestClientCertificate {
 }
 
 impl RequestClientCertificate {
-    /// Who it asks for is said by `verifier`, which is for later.
+    /// The authorities to request certificates of are those of `verifier`, which verifies the
+    /// chains later.
     pub(crate) fn new(verifier: Arc<dyn ClientCertVerifier>) -> Self {
         let provider = rustls::crypto::ring::default_provider();
         Self {
@@ -32,7 +34,8 @@ impl RequestClientCertificate {
         }
     }
 
-    /// Whether the key of a certificate has signed, whatever else the certificate is.
+    /// Reports whether the key of a certificate made a signature, whatever else is in the
+    /// certificate.
     fn has_signed(&self, cert: &CertificateDer<'_>, message: &[u8], dss: &Signed) -> bool {
         let Ok((_, parsed)) = X509Certificate::from_der(cert) else {
             return false;
@@ -42,14 +45,14 @@ impl RequestClientCertificate {
         let mut algorithms = mapping
             .filter(|(scheme, _)| *scheme == dss.scheme)
             .flat_map(|(_, algorithms)| algorithms.iter());
-        // A key of another algorithm is none that this can read.
+        // A key of another algorithm cannot be read here.
         algorithms.any(|it| it.verify_signature(key, message, dss.signature()).is_ok())
     }
 }
 
 type Signed = DigitallySignedStruct;
 
-/// Whether a certificate is refused for what it is, and not for who signed what with it.
+/// Reports whether the error concerns the certificate itself and not its signature.
 fn is_odd(error: &Error) -> bool {
     match error {
         Error::InvalidCertificate(why) => *why != CertificateError::BadSignature,
@@ -114,7 +117,7 @@ impl ClientCertVerifier for RequestClientCertificate {
     }
 }
 
-/// Verifies chains that end at one of `authorities`.
+/// Returns a verifier of chains that end at one of `authorities`.
 pub(crate) fn chain_verifier(
     authorities: impl IntoIterator<Item = CertificateDer<'static>>,
 ) -> Result<Arc<dyn ClientCertVerifier>, Error> {

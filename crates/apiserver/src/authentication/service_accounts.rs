@@ -1,29 +1,30 @@
-//! Service accounts: which user a token of one is, as long as the account is there.
+//! The user of a service account token, as long as the account exists.
 //!
-//! A token dies with its account and with the Pod, Secret or Node that it is bound to; the same
-//! name made anew has another uid. Nothing is remembered: each request looks.
+//! A token becomes invalid when its account, or the Pod, Secret or Node that it is bound to, is
+//! deleted; an object recreated under the same name has another uid. Nothing is cached: each
+//! request looks the objects up.
 
 use crate::authentication::authenticator::{AUTHENTICATED_GROUP, CREDENTIAL_ID};
 use crate::authentication::token_issuer::{Claims, Reference};
 use kubist_apimachinery::Status;
 use kubist_registry::{Registry, User};
 
-/// The group of all service accounts; that of one namespace has its name behind a colon.
+/// The group of all service accounts; the group of a namespace appends a colon and its name.
 const GROUP: &str = "system:serviceaccounts";
 const POD_NAME: &str = "authentication.kubernetes.io/pod-name";
 const POD_UID: &str = "authentication.kubernetes.io/pod-uid";
 const NODE_NAME: &str = "authentication.kubernetes.io/node-name";
 const NODE_UID: &str = "authentication.kubernetes.io/node-uid";
 
-/// The name that the user of a service account has.
+/// Returns the user name of a service account.
 pub(crate) fn user_name(namespace: &str, name: &str) -> String {
     format!("system:serviceaccount:{namespace}:{name}")
 }
 
-/// The user that a verified token makes one, if everything that it names is still there.
+/// Returns the user of verified claims if every object that they name still exists.
 ///
 /// # Errors
-/// What storage says when it cannot tell: that is no verdict about the token.
+/// Storage errors, which say nothing about the token.
 pub(crate) async fn user_of(registry: &Registry, claims: &Claims) -> Result<Option<User>, Status> {
     let account = &claims.account;
     let namespace = account.namespace.as_str();
@@ -39,7 +40,7 @@ pub(crate) async fn user_of(registry: &Registry, claims: &Claims) -> Result<Opti
             return Ok(None);
         }
     }
-    // The node of a bound Pod is told, not checked: the Pod ends with it anyway.
+    // The node of a bound Pod is informational and not checked: the token ends with the Pod.
     if let Some(node) = account.node.as_ref().filter(|_| account.pod.is_none())
         && !exists(registry, "nodes", "", node).await?
     {

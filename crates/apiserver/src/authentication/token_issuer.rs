@@ -1,7 +1,7 @@
-//! `TokenIssuer`: the tokens of service accounts.
+//! `TokenIssuer`: signs and verifies service account tokens.
 //!
-//! JSON Web Tokens, signed by one of [`TokenKeys`]. A signature, the issuer and the times in the
-//! token are all that is looked at here: whether the account still exists is for who asks.
+//! They are JSON Web Tokens, signed with one of [`TokenKeys`]. It verifies the signature, the
+//! issuer and the validity period; whether the account still exists is checked by the caller.
 
 use crate::authentication::token_keys::TokenKeys;
 use base64::Engine as _;
@@ -11,23 +11,23 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Who the tokens say they come from, and the audience that this server itself is: the address of
-/// the API server within a cluster, as upstream's installers choose it.
+/// The issuer of the tokens, and the audience of this server: the address of the API server within
+/// a cluster, as upstream's installers choose it.
 pub(crate) const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
-/// Longer texts are no tokens of ours.
+/// Maximum length of a token.
 const TOKEN_BYTES_MAX: usize = 64 << 10;
 
-/// How far a clock may be set back or forward without a good token becoming none, as upstream.
+/// Tolerated clock difference, as upstream.
 const LEEWAY_SECONDS: u64 = 60;
 
-/// Signs tokens and verifies what it, or another server with the same keys, signed.
+/// Signs tokens, and verifies those of servers with the same keys.
 pub(crate) struct TokenIssuer {
     keys: Arc<TokenKeys>,
-    /// The first part of every token of its own.
+    /// The encoded header of the tokens that it signs.
     header: String,
 }
 
-/// The first part of a token.
+/// The header of a token.
 #[derive(Deserialize)]
 struct Header {
     #[serde(rename = "alg")]
@@ -36,39 +36,39 @@ struct Header {
     key: Option<String>,
 }
 
-/// What a token says, with the names that upstream has for it.
+/// The claims of a token, with upstream's names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Claims {
-    /// For whom it is.
+    /// The audiences.
     #[serde(rename = "aud")]
     pub(crate) audiences: Vec<String>,
-    /// Its end, in seconds since the Unix epoch.
+    /// Expiration, in seconds since the Unix epoch.
     #[serde(rename = "exp")]
     pub(crate) expires: u64,
-    /// When it was signed.
+    /// When it was issued.
     #[serde(rename = "iat")]
     pub(crate) issued: u64,
-    /// Who signed it.
+    /// The issuer.
     #[serde(rename = "iss")]
     pub(crate) issuer: String,
-    /// The token's own id.
+    /// The id of the token.
     #[serde(rename = "jti")]
     pub(crate) id: String,
-    /// Whose it is, and what it ends with.
+    /// The account, and the object that it is bound to.
     #[serde(rename = "kubernetes.io")]
     pub(crate) account: Account,
-    /// Its beginning.
+    /// Start of its validity.
     #[serde(rename = "nbf")]
     pub(crate) not_before: u64,
-    /// The name of the user.
+    /// The user name.
     #[serde(rename = "sub")]
     pub(crate) subject: String,
 }
 
-/// A service account, and the object that a token is bound to.
+/// A service account, and the object that its token is bound to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Account {
-    /// The namespace of the account, and of the Pod or the Secret.
+    /// The namespace of the account and of the Pod or the Secret.
     pub(crate) namespace: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) node: Option<Reference>,
@@ -80,7 +80,7 @@ pub(crate) struct Account {
     pub(crate) own: Reference,
 }
 
-/// An object that must still be the same one.
+/// A reference to one incarnation of an object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reference {
     pub(crate) name: String,
@@ -96,12 +96,12 @@ impl TokenIssuer {
         }
     }
 
-    /// What others verify tokens with, and what is told about it.
+    /// Returns the keys.
     pub(crate) fn keys(&self) -> &TokenKeys {
         &self.keys
     }
 
-    /// A token that says so. None if the system has no random numbers.
+    /// Signs claims. `None` if the system provides no random numbers.
     pub(crate) fn sign(&self, claims: &Claims) -> Option<String> {
         let claims = serde_json::to_vec(claims).ok()?;
         let mut token = format!("{}.{}", self.header, URL_SAFE_NO_PAD.encode(claims));
@@ -111,7 +111,7 @@ impl TokenIssuer {
         Some(token)
     }
 
-    /// What a token of this issuer says that is valid at `now`, since the Unix epoch.
+    /// Returns the claims of a token of this issuer that is valid at `now`, since the Unix epoch.
     pub(crate) fn verify(&self, token: &str, now: Duration) -> Option<Claims> {
         if token.len() > TOKEN_BYTES_MAX {
             return None;
@@ -133,7 +133,7 @@ impl TokenIssuer {
     }
 }
 
-/// Without the key.
+/// Omits the key.
 impl fmt::Debug for TokenIssuer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TokenIssuer").finish_non_exhaustive()
@@ -172,7 +172,7 @@ mod tests {
         let at = |seconds| issuer.verify(&token, Duration::from_secs(seconds));
         assert_eq!(at(1_000), Some(claims()));
         assert_eq!(at(1_999), Some(claims()));
-        // With the minute that clocks may differ by.
+        // Including the tolerated minute.
         assert_eq!(at(940), Some(claims()));
         assert_eq!(at(939), None);
         assert_eq!(at(2_059), Some(claims()));
@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    /// Made by openssl, one of each kind and form.
+    /// Created with openssl, one of each kind and format.
     const RSA: &str = include_str!("token_issuer/testdata/rsa.pem");
     const RSA_PKCS8: &str = include_str!("token_issuer/testdata/rsa-pkcs8.pem");
     const RSA_PUBLIC: &str = include_str!("token_issuer/testdata/rsa-public.pem");

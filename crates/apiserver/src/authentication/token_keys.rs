@@ -1,8 +1,8 @@
-//! `TokenKeys`: the keys that sign and verify the tokens of service accounts.
+//! `TokenKeys`: the keys that sign and verify service account tokens.
 //!
-//! One signs, any number verify, the signing one among them. RSA and ECDSA (P-256, P-384), in the
-//! PEM forms that upstream's servers read; a new one is ECDSA P-256. A key is told by the digest
-//! of its public half, as upstream tells it, so that servers with the same files name it alike.
+//! One key signs; any number verify, including that one. They are RSA or ECDSA (P-256, P-384) keys
+//! in the PEM formats that upstream reads; a new key is ECDSA P-256. The key id is the digest of
+//! the public key, as upstream, so servers with the same files use the same id.
 
 mod asn1;
 
@@ -22,32 +22,32 @@ use x509_parser::prelude::{FromDer, X509Certificate};
 use x509_parser::public_key::PublicKey;
 use x509_parser::x509::SubjectPublicKeyInfo;
 
-/// Keys that verify, at most; each is tried for a token that does not name its key.
+/// Maximum number of verifying keys; all are tried for a token without a key id.
 const VERIFYING_KEYS_MAX: usize = 64;
 
-/// Why there are no keys for tokens.
+/// Why token keys cannot be loaded or created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenKeyError {
-    /// The system makes none.
+    /// The system failed to create a key.
     #[error("cannot make the key that signs tokens")]
     Made,
-    /// A text has no private key of a kind that tokens are signed with.
+    /// The text has no private key of a supported kind.
     #[error(
         "there is no private key in it that can sign tokens: RSA of 2048 bits and more, P-256 or P-384"
     )]
     NoSigningKey,
-    /// A text has no key of a kind that tokens are signed with.
+    /// The text has no key of a supported kind.
     #[error(
         "there is no key in it that can verify tokens: RSA of 2048 bits and more, P-256 or P-384"
     )]
     NoVerifyingKey,
-    /// More keys than any token should have to be tried with.
+    /// There are more keys than should be tried for a token.
     #[error("more than {VERIFYING_KEYS_MAX} keys to verify tokens with")]
     TooMany,
 }
 
-/// How a token is signed, with the name that tokens have for it.
+/// The signature algorithm, by its name in tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Algorithm {
     Es256,
@@ -55,7 +55,7 @@ enum Algorithm {
     Rs256,
 }
 
-/// What signs and verifies tokens.
+/// The keys that sign and verify tokens.
 pub struct TokenKeys {
     signing: SigningKey,
     verifying: Vec<VerifyingKey>,
@@ -76,7 +76,7 @@ struct SigningKey {
 struct VerifyingKey {
     id: String,
     algorithm: Algorithm,
-    /// The point of ECDSA, the structure of PKCS #1 of RSA.
+    /// The ECDSA point, or the PKCS #1 structure of RSA.
     public: Vec<u8>,
 }
 
@@ -109,25 +109,25 @@ impl Algorithm {
 }
 
 impl TokenKeys {
-    /// A new signing key, as PEM. This is a secret.
+    /// Generates a signing key as PEM. This is a secret.
     ///
     /// # Errors
-    /// The system has no random numbers.
+    /// The system provides no random numbers.
     pub fn generate_pem() -> Result<String, TokenKeyError> {
         let key = rcgen::KeyPair::generate().map_err(|_| TokenKeyError::Made)?;
         Ok(key.serialize_pem())
     }
 
-    /// With a new key.
+    /// Generates a new key.
     ///
     /// # Errors
-    /// The system has no random numbers.
+    /// The system provides no random numbers.
     pub fn new() -> Result<Self, TokenKeyError> {
         Self::from_pem(&Self::generate_pem()?, &[]).map_err(|_| TokenKeyError::Made)
     }
 
-    /// Signs with the first private key of `signing`, and verifies with that and with all keys of
-    /// `verifying`: private or public ones, or those of certificates.
+    /// Signs with the first private key in `signing`, and verifies with that and with all keys in
+    /// `verifying`: private keys, public keys or certificates.
     ///
     /// # Errors
     /// A text has no usable key.
@@ -153,7 +153,7 @@ impl TokenKeys {
         })
     }
 
-    /// Checks that a text has keys to verify tokens with.
+    /// Checks that a text has verifying keys.
     ///
     /// # Errors
     /// It has none.
@@ -161,27 +161,26 @@ impl TokenKeys {
         verifying_keys(text).map(|_| ())
     }
 
-    /// How tokens that it verifies are signed, each once.
+    /// Returns the algorithms of the verifying keys, without duplicates.
     pub(crate) fn algorithms(&self) -> Vec<&'static str> {
         let used = |it: &Algorithm| self.verifying.iter().any(|key| key.algorithm == *it);
         let all = Algorithm::ALL.into_iter().filter(used);
         all.map(Algorithm::name).collect()
     }
 
-    /// What others verify tokens with: the set of public keys, as RFC 7517 has it and upstream
-    /// fills it in.
+    /// Returns the public keys as a JWK set (RFC 7517), with upstream's fields.
     pub(crate) fn public_keys(&self) -> Value {
         let keys = self.verifying.iter().map(VerifyingKey::to_json);
         json!({"keys": keys.collect::<Vec<_>>()})
     }
 
-    /// The first part of tokens that it signs, as JSON.
+    /// Returns the header of the tokens that it signs, as JSON.
     pub(crate) fn header(&self) -> String {
         let VerifyingKey { id, algorithm, .. } = &self.signing.public;
         format!(r#"{{"alg":"{}","kid":"{id}"}}"#, algorithm.name())
     }
 
-    /// None if the system has no random numbers.
+    /// `None` if the system provides no random numbers.
     pub(crate) fn sign(&self, message: &[u8]) -> Option<Vec<u8>> {
         match &self.signing.secret {
             Secret::Ecdsa(key) => {
@@ -198,7 +197,7 @@ impl TokenKeys {
         }
     }
 
-    /// Whether one of the keys signed this: the one of this id, or any if none is named.
+    /// Verifies a signature with the key of this id, or with any key if there is no id.
     pub(crate) fn verify(
         &self,
         algorithm: &str,
@@ -277,7 +276,7 @@ impl VerifyingKey {
             }
             return key;
         }
-        // The uncompressed form: a byte, and two numbers of the same length.
+        // The uncompressed form: a byte, and two coordinates of equal length.
         let point = self.public.get(1..).unwrap_or_default();
         let (x, y) = point.split_at(point.len() / 2);
         say("kty", "EC");
@@ -303,7 +302,7 @@ impl VerifyingKey {
     }
 
     fn of_info(info: &SubjectPublicKeyInfo<'_>) -> Option<Self> {
-        // What would be written for the key of each kind tells which kind it is.
+        // The encoding that a key of each kind would have identifies the kind.
         let public = &*info.subject_public_key.data;
         let made = |it| asn1::public_key_info(it, public) == info.raw;
         let algorithm = Algorithm::ALL.into_iter().find(|it| made(*it))?;
@@ -311,7 +310,7 @@ impl VerifyingKey {
     }
 }
 
-/// All keys of a text, at least one; what is in it beside keys is passed over, as upstream does.
+/// Returns all keys of a text, at least one; other content is ignored, as upstream.
 fn verifying_keys(text: &str) -> Result<Vec<VerifyingKey>, TokenKeyError> {
     let keys = sections(text).filter_map(|(kind, der)| VerifyingKey::parse(kind, &der));
     let keys: Vec<_> = keys.take(VERIFYING_KEYS_MAX + 1).collect();
@@ -325,7 +324,7 @@ fn sections(text: &str) -> impl Iterator<Item = (SectionKind, Vec<u8>)> {
     <(SectionKind, Vec<u8>)>::pem_slice_iter(text.as_bytes()).map_while(Result::ok)
 }
 
-/// Without the keys.
+/// Omits the keys.
 impl fmt::Debug for TokenKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TokenKeys")

@@ -1,18 +1,18 @@
-//! `Authorizer`: who may do what.
+//! `Authorizer`: decides what a user may do.
 //!
-//! It is asked where upstream asks beyond the request itself, which is so far the deletion of an
-//! object that cannot be read. Whole requests are not authorized: whoever is authenticated may make
-//! them.
+//! It is called where upstream does additional authorization within a request, so far for the
+//! deletion of an object that cannot be decoded. Requests themselves are not authorized: every
+//! authenticated user may make them.
 
 use kubist_apimachinery::{GroupResource, Status};
 use kubist_registry::{BoxFuture, User};
 use std::fmt;
 
-/// What somebody wants to do.
+/// The action to authorize.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Attributes<'a> {
-    /// Who.
+    /// The user.
     pub user: &'a User,
     /// The verb, such as `delete`, or `unsafe-delete-ignore-read-errors`.
     pub verb: &'a str,
@@ -22,29 +22,29 @@ pub struct Attributes<'a> {
     pub version: &'a str,
     /// The plural name.
     pub resource: &'a str,
-    /// The namespace; empty for objects without one.
+    /// The namespace; empty for cluster-scoped objects.
     pub namespace: &'a str,
-    /// The name of the object.
+    /// The name.
     pub name: &'a str,
 }
 
-/// Whether it may be done.
+/// The decision of an authorizer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "it is either")]
 pub enum Decision {
-    /// It may.
+    /// The action is allowed.
     Allow,
-    /// It may not, for this reason, which the client is told.
+    /// The action is denied, with a reason for the client.
     Deny(String),
 }
 
-/// Decides who may do what.
+/// Decides what a user may do.
 pub trait Authorizer: fmt::Debug + Send + Sync + 'static {
-    /// Whether this may be done.
+    /// Returns whether an action is allowed.
     fn authorize<'a>(&'a self, attributes: Attributes<'a>) -> BoxFuture<'a, Decision>;
 }
 
-/// Everybody who is authenticated may do everything.
+/// Allows everything.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::exhaustive_structs, reason = "it has no state")]
 pub struct AlwaysAllow;
@@ -55,13 +55,13 @@ impl Authorizer for AlwaysAllow {
     }
 }
 
-/// The verb of a deletion that ignores that its object cannot be read, as upstream.
+/// The verb of a deletion of an object that cannot be decoded, as upstream.
 pub(crate) const UNSAFE_DELETE: &str = "unsafe-delete-ignore-read-errors";
 
-/// Asks, and makes a refusal of it.
+/// Authorizes an action.
 ///
 /// # Errors
-/// 403 in upstream's words.
+/// 403 in upstream's words if it is denied.
 pub(crate) async fn permit(
     authorizer: &dyn Authorizer,
     attributes: Attributes<'_>,

@@ -1,8 +1,8 @@
-//! Who may read what is no resource: metrics and backups.
+//! Authorization of the non-resource paths for metrics and backups.
 //!
-//! As upstream's default roles say: the masters may do anything, the group `system:monitoring` may
-//! read `/metrics`, and so may whoever is bound to a cluster role with a rule for that path. Other
-//! requests are not authorized here; whoever is authenticated may do them.
+//! As in upstream's default roles, `system:masters` may do everything, the group
+//! `system:monitoring` may read `/metrics`, and so may users bound to a cluster role with a rule
+//! for that path. Other requests are not authorized here.
 
 use crate::authentication::authenticator::MASTERS_GROUP;
 use kubist_api::rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, Subject};
@@ -16,12 +16,12 @@ const MONITORING_GROUP: &str = "system:monitoring";
 /// The API group of roles.
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// Whether a user is in the group that may do anything.
+/// Reports whether a user is in `system:masters`.
 pub(crate) fn is_master(user: &User) -> bool {
     is_in(user, MASTERS_GROUP)
 }
 
-/// Whether a user may read metrics, at this path.
+/// Reports whether a user may read metrics at this path.
 pub(crate) async fn can_read_metrics(user: &User, path: &str, lookup: &dyn Lookup) -> bool {
     is_master(user) || is_in(user, MONITORING_GROUP) || is_bound(user, path, lookup).await
 }
@@ -36,7 +36,7 @@ fn is_in(user: &User, group: &str) -> bool {
     user.groups.iter().any(|it| **it == *group)
 }
 
-/// Whether a binding gives a user a cluster role that lets them GET a path.
+/// Reports whether a binding grants a user a cluster role that allows GET of a path.
 async fn is_bound(user: &User, path: &str, lookup: &dyn Lookup) -> bool {
     let bindings = lookup.list(RBAC, "clusterrolebindings", "").await;
     for binding in bindings.unwrap_or_default() {
@@ -82,8 +82,8 @@ fn subject_matches(user: &User, subject: &Subject) -> bool {
     }
 }
 
-/// Whether a rule lets somebody GET a path. `*` is any verb or any path, at the end of a path any
-/// rest.
+/// Reports whether a rule allows GET of a path. `*` matches any verb or any path; at the end of a
+/// path it matches any suffix.
 fn allows(rule: &PolicyRule, path: &str) -> bool {
     let verb = rule.verbs.iter().any(|it| matches!(&**it, "get" | "*"));
     let covers = |url: &str| match url.strip_suffix('*') {

@@ -1,4 +1,4 @@
-//! `ConnectionInfo`: what a request is told of the connection that it came on.
+//! `ConnectionInfo`: the facts about a connection that its requests use.
 
 use crate::authentication::authenticator::Peer;
 use crate::filters::pending_bodies::ConnectionBodies;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 #[derive(Debug)]
 pub(crate) struct ConnectionInfo {
     pub(crate) peer: Peer,
-    /// Where its requests wait for their bodies.
+    /// The pending bodies of its requests.
     pub(crate) bodies: ConnectionBodies,
     pub(crate) client_state: Arc<ClientState>,
 }
@@ -18,15 +18,14 @@ const UNAUTHENTICATED: u8 = 0;
 const AUTHENTICATED: u8 = 1;
 const CLOSING: u8 = 2;
 
-/// Whether anybody has said, rightly, who they are on a connection; and if not, whether it has to
-/// make room for another.
+/// Whether a request on the connection was authenticated, and if not, whether it is being evicted.
 #[derive(Debug, Default)]
 pub(crate) struct ClientState(AtomicU8);
 
 impl ClientState {
-    /// A request came of somebody who is known. One that has to leave leaves all the same.
+    /// A request was authenticated. A connection that is already closing still closes.
     pub(crate) fn mark_authenticated(&self) {
-        // Only the first of them writes, so that the others share the memory.
+        // Only the first request writes, so that the others share the cache line.
         if self.is_unauthenticated() {
             self.change(AUTHENTICATED);
         }
@@ -36,7 +35,8 @@ impl ClientState {
         self.0.load(Ordering::Relaxed) == UNAUTHENTICATED
     }
 
-    /// It has to leave, if nobody is known. Whether that is so.
+    /// Begins to close the connection unless a request was authenticated. Returns whether it
+    /// closes.
     pub(crate) fn begin_close(&self) -> bool {
         self.change(CLOSING)
     }

@@ -1,15 +1,15 @@
-//! `Host`: which a request over HTTP/1 has once, as upstream wants it.
+//! The `Host` header, which HTTP/1 requests must have exactly once, as upstream.
 
 use crate::request::Request;
 use crate::response::{ApiResponse, TEXT};
 use http::header::{CONNECTION, HOST};
 use http::{StatusCode, Version};
 
-/// Punctuation that may be in a host, as upstream.
+/// Punctuation that is allowed in a host, as upstream.
 const PUNCTUATION: &[u8] = b"!$%&'()*+,-.:;=[]_~";
 
-/// What a request is told that names no host, or none that can be: 400 in upstream's words, and
-/// the end of its connection.
+/// Returns the 400 response for a request without a valid host, in upstream's words; its connection
+/// is closed.
 pub(crate) fn refusal(request: &Request) -> Option<ApiResponse> {
     if request.version >= Version::HTTP_2 {
         return None;

@@ -1,25 +1,25 @@
-//! Impersonation: requests to be answered as somebody else.
+//! Impersonation: requests on behalf of another user.
 //!
-//! Nobody may do that yet, and a request that asks for it is refused: answered as its sender it
-//! would say that somebody may do what only the sender may.
+//! It is not supported, and such requests are refused. Handling one as its sender would report
+//! permissions that the impersonated user may not have.
 
 use http::HeaderMap;
 use kubist_apimachinery::{GroupResource, Status};
 use kubist_registry::User;
 
-/// The user to be answered as.
+/// The user to impersonate.
 const USER: &str = "impersonate-user";
-/// The groups of that user.
+/// The groups to impersonate.
 const GROUP: &str = "impersonate-group";
-/// The uid of that user.
+/// The uid to impersonate.
 const UID: &str = "impersonate-uid";
-/// What the names of headers begin with that hold extras of that user.
+/// Prefix of the headers with the extra fields to impersonate.
 const EXTRA: &str = "impersonate-extra-";
 
-/// Refuses a request that asks to be answered as somebody else.
+/// Refuses a request that asks for impersonation.
 ///
 /// # Errors
-/// 403 in upstream's words for a sender without that right; 400 if it names no user, as upstream.
+/// 403 in upstream's words for a sender without permission; 400 if it names no user, as upstream.
 pub(crate) fn refuse(headers: &HeaderMap, user: &User) -> Result<(), Status> {
     let text = |name| {
         let value = headers.get(name).map(http::HeaderValue::as_bytes);
@@ -38,7 +38,7 @@ pub(crate) fn refuse(headers: &HeaderMap, user: &User) -> Result<(), Status> {
 }
 
 fn forbidden(user: &User, name: &str) -> Status {
-    // A service account is a resource of its own, in its namespace.
+    // A service account is a namespaced resource.
     let account = name.strip_prefix("system:serviceaccount:");
     let account = account.and_then(|it| it.split_once(':'));
     let (resource, name, scope) = match account {

@@ -1,14 +1,14 @@
-//! `InFlight`: how many requests are answered at a time.
+//! `InFlight`: limits the number of requests in flight.
 //!
-//! Requests that read and requests that write are counted apart, as upstream does without priority
-//! levels. Beyond the limit they are refused, except those of the system (administrators, nodes,
-//! the control plane), which have as many places again: whoever could mend an overload must get
-//! through. Requests that last as long as their clients like, and probes, are not counted.
+//! Read-only and mutating requests have separate limits, as upstream without priority levels.
+//! Beyond the limit requests are refused, except those of system users (administrators, nodes, the
+//! control plane), which have as many seats again, so that they can repair an overloaded cluster.
+//! Long-running requests and probes are not counted.
 //!
-//! A request takes its place once all of its body has come (`admission.rs`), and keeps it until the
-//! last byte of the answer was taken. A client that takes nothing for
-//! [`STALLED`] loses its place to who needs it, though not its answer: what that costs is bounded
-//! by the connection, and it must not keep others out.
+//! A request takes its seat when its body is complete (`seat_reservation.rs`), and keeps it until
+//! the last byte of its response was accepted. A client that accepts nothing for [`STALLED`] loses
+//! its seat to a request that needs it, but not its response: the connection bounds what that
+//! costs, and others must not be locked out.
 
 use crate::authentication::authenticator::MASTERS_GROUP;
 use crate::config::Config;
@@ -21,9 +21,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a client may take nothing of its answer before its place is given to another.
+/// How long a client may accept nothing of its response before its seat may be reused.
 const STALLED: Duration = Duration::from_secs(1);
-/// Users and groups of the system, beside the masters.
+/// System users and groups, in addition to the masters.
 const SYSTEM_USERS: [&str; 3] = [
     "system:kube-controller-manager",
     "system:kube-scheduler",
@@ -35,7 +35,7 @@ const SYSTEM_GROUPS: [&str; 3] = [
     "system:serviceaccounts:kube-system",
 ];
 
-/// The limits of a server.
+/// The seats of a server.
 #[derive(Debug)]
 pub(crate) struct InFlight {
     reading: Arc<SeatPool>,
@@ -50,12 +50,12 @@ impl InFlight {
         }
     }
 
-    /// A place for a request of a user; none if there is no room.
+    /// Takes a seat for a request of a user; `None` if all are taken.
     pub(crate) fn admit(&self, user: &User, labels: &RequestLabels) -> Option<Seat> {
         self.pool(labels).take(is_system(user))
     }
 
-    /// Whether there is a place at this moment: who has none to hope for need not send its body.
+    /// Reports whether a seat is free now. A client that cannot get one need not send its body.
     pub(crate) fn has_room(&self, user: &User, labels: &RequestLabels) -> bool {
         let pool = self.pool(labels);
         pool.has_room(&mut pool.taken.lock(), is_system(user))
@@ -77,7 +77,7 @@ fn is_system(user: &User) -> bool {
 
 #[derive(Debug)]
 struct SeatPool {
-    /// None: no limit.
+    /// `None`: no limit.
     max: Option<usize>,
     began: Instant,
     taken: Mutex<Taken>,
@@ -86,14 +86,14 @@ struct SeatPool {
 #[derive(Debug, Default)]
 struct Taken {
     seats: usize,
-    /// Of those places the ones whose answers are being sent, by number, with the time at which the
-    /// client took something last.
+    /// The seats whose responses are being sent, by number, with the time at which the client last
+    /// accepted data.
     sending: BTreeMap<u64, Arc<AtomicU64>>,
     next: u64,
 }
 
 impl SeatPool {
-    /// 0 is no limit, as upstream.
+    /// 0 means no limit, as upstream.
     fn new(max: usize) -> Arc<Self> {
         Arc::new(Self {
             max: (max > 0).then_some(max),
@@ -132,7 +132,7 @@ impl SeatPool {
 }
 
 impl Taken {
-    /// Frees the places of clients that do not take their answers.
+    /// Frees the seats of stalled clients.
     fn reclaim_stalled(&mut self, now: u64) {
         let stalled = u64::try_from(STALLED.as_millis()).unwrap_or(u64::MAX);
         let before = self.sending.len();
@@ -142,16 +142,16 @@ impl Taken {
     }
 }
 
-/// One of the requests that are answered at a time. Dropped, it is free again.
+/// A seat in flight. Dropping it frees it.
 #[derive(Debug)]
 pub(crate) struct Seat {
     pool: Arc<SeatPool>,
-    /// Once the answer is being sent.
+    /// Set once the response is being sent.
     sending: Option<(u64, Arc<AtomicU64>)>,
 }
 
 impl Seat {
-    /// The answer is made; from here on its client decides how long it takes.
+    /// The response is ready; from now on its client determines how long sending takes.
     pub(crate) fn sending(&mut self) {
         let last = Arc::new(AtomicU64::new(self.pool.millis()));
         let mut taken = self.pool.taken.lock();
@@ -161,7 +161,7 @@ impl Seat {
         self.sending = Some((number, last));
     }
 
-    /// The client took something.
+    /// The client accepted data.
     pub(crate) fn took(&self) {
         if let Some((_, last)) = &self.sending {
             last.store(self.pool.millis(), Ordering::Relaxed);

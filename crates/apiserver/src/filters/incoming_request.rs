@@ -5,14 +5,14 @@ use crate::filters::send_buffers::ResponseBuffer;
 use crate::metrics::RequestLabels;
 use crate::request::Request;
 
-/// A request, what it is counted under, and what it came on.
+/// A request, its metric labels and its connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IncomingRequest<'a> {
     pub(crate) request: &'a Request,
     pub(crate) labels: &'a RequestLabels,
     pub(crate) connection: &'a ConnectionInfo,
-    /// What is made of its answer.
+    /// The send buffer of its response.
     pub(crate) held: &'a ResponseBuffer,
-    /// Whether its body is still to come, and matters.
+    /// Whether its body matters and is not complete yet.
     pub(crate) awaits_body: bool,
 }

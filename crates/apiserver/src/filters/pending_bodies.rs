@@ -1,15 +1,14 @@
-//! `PendingBodies`: requests whose bodies have not come to their end.
+//! `PendingBodies`: requests whose bodies are still being received.
 //!
-//! How long a body takes is up to its client, so while it comes, its request has no place in flight
-//! (`in_flight.rs`): it waits here, within a bound of its own. Each counts as [`EACH_BYTES`] and
-//! what has come of its body, and all together as no more than [`BYTES_MAX`] (4,096 requests of
-//! which nothing has come), or as [`BODIES_MAX`] of the longest bodies, if that is more.
+//! The client determines how long its body takes, so meanwhile its request has no seat in flight
+//! (`in_flight.rs`) and waits here instead, within a separate limit. Each counts as [`EACH_BYTES`]
+//! plus what was received of its body. The total is limited to [`BYTES_MAX`] (4,096 requests
+//! without any body data), or to [`BODIES_MAX`] of the longest bodies if that is more.
 //!
-//! Who comes is never refused for that. Where there is too much, others go until there is not, and
-//! are told to come again: first whoever has waited for more than [`PATIENCE`], the oldest first;
-//! and if nobody has, the oldest of the connection that holds the most. So neither who only holds
-//! on to what it has nor who floods the server from a few connections keeps out a client that
-//! sends its body.
+//! A new request is never refused for this limit. Instead, others are rejected with 429 until the
+//! total fits: first those that have waited longer than [`PATIENCE`], oldest first; otherwise the
+//! oldest of the connection that holds the most. So neither clients that hold many idle requests
+//! nor clients that flood a few connections can lock out a client that sends its body.
 
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,29 +17,29 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// What all may hold together.
+/// Limit of the total.
 const BYTES_MAX: usize = 128 << 20;
-/// Bodies of the longest kind for which there is room in any case.
+/// Bodies of maximum length that always fit.
 const BODIES_MAX: usize = 4;
-/// What a request counts for of which nothing has come.
+/// What a request without any body data counts as.
 const EACH_BYTES: usize = 32 << 10;
-/// How long a body may take before its request is among the first to go. Three megabytes at ten
-/// megabits a second take half of it.
+/// How long a body may take before its request is among the first to be rejected. Three megabytes
+/// at ten megabits per second take half of that.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Those of a server.
+/// The pending bodies of a server.
 #[derive(Debug)]
 pub(crate) struct PendingBodies {
     bytes_max: usize,
     waiting: Mutex<Waiting>,
 }
 
-/// By number: of requests and connections, in the order in which they came.
+/// Requests and connections by number, in order of arrival.
 #[derive(Debug, Default)]
 struct Waiting {
     requests: BTreeMap<u64, Waiter>,
     connections: BTreeMap<u64, Holding>,
-    /// Connections, by what they hold.
+    /// Connections, ordered by the bytes they hold.
     holders: BTreeSet<(usize, u64)>,
     bytes: usize,
     next: u64,
@@ -63,7 +62,7 @@ struct Holding {
 }
 
 impl PendingBodies {
-    /// None, for a server that takes bodies of so many bytes.
+    /// Creates the limiter of a server whose bodies have this maximum length.
     pub(crate) fn new(body_bytes_max: usize) -> Arc<Self> {
         let bodies = body_bytes_max.saturating_add(EACH_BYTES);
         Arc::new(Self {
@@ -72,7 +71,7 @@ impl PendingBodies {
         })
     }
 
-    /// The way in of a new connection.
+    /// Registers a new connection.
     pub(crate) fn connection(self: &Arc<Self>) -> ConnectionBodies {
         let mut waiting = self.waiting.lock();
         let connection = waiting.next_connection;
@@ -84,7 +83,7 @@ impl PendingBodies {
     }
 }
 
-/// The way in of one connection.
+/// The pending bodies of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectionBodies {
     all: Arc<PendingBodies>,
@@ -92,7 +91,7 @@ pub(crate) struct ConnectionBodies {
 }
 
 impl ConnectionBodies {
-    /// A request whose body is to come, for as long as what this returns is there.
+    /// Registers a request whose body is pending, until the returned guard is dropped.
     pub(crate) fn begin(&self) -> PendingBody {
         let rejected = Arc::<Notify>::default();
         let mut waiting = self.all.waiting.lock();
@@ -117,7 +116,7 @@ impl ConnectionBodies {
     }
 }
 
-/// A request whose body is to come.
+/// A request whose body is pending.
 #[derive(Debug)]
 pub(crate) struct PendingBody {
     all: Arc<PendingBodies>,
@@ -126,17 +125,17 @@ pub(crate) struct PendingBody {
 }
 
 impl PendingBody {
-    /// So many bytes of the body have come by now.
+    /// Reports the number of bytes received so far.
     pub(crate) fn received(&self, bytes: usize) {
         let mut waiting = self.all.waiting.lock();
         waiting.set(self.number, EACH_BYTES.saturating_add(bytes));
         waiting.make_room(self.all.bytes_max);
     }
 
-    /// Returns once this request has to go.
+    /// Completes when this request is rejected.
     ///
     /// # Cancel safety
-    /// Safe: it is still told afterwards.
+    /// Cancel safe: a later call still completes.
     pub(crate) async fn rejected(&self) {
         self.rejected.notified().await;
     }
@@ -149,7 +148,7 @@ impl Drop for PendingBody {
 }
 
 impl Waiting {
-    /// A request holds so much from now on; nothing if it had to go.
+    /// Sets what a request holds, unless it was rejected.
     fn set(&mut self, number: u64, bytes: usize) {
         let Some(waiter) = self.requests.get_mut(&number) else {
             return;
@@ -222,7 +221,7 @@ mod tests {
         assert!(!idle.iter().any(is_sent_away));
         tokio::time::advance(PATIENCE + Duration::from_secs(1)).await;
         let honest = all.connection();
-        // It holds more than any other connection, and is young.
+        // It holds more than any other connection, but is recent.
         let arrivals: Vec<PendingBody> = (0..3).map(|_| honest.begin()).collect();
         arrivals[0].received(EACH_BYTES);
         assert!(!arrivals.iter().any(is_sent_away));

@@ -1,8 +1,8 @@
-//! `RequestRecord`: one request from its first byte to its last: its line in the log, its metrics.
+//! `RequestRecord`: the log line and the metrics of one request, from its first byte to its last.
 //!
-//! The line has the request's id, who asked for what, and what came of it; neither headers nor
-//! bodies nor the query, so nothing secret. Ordinary requests are told at level info, slow ones
-//! (except those that last as long as their clients like) at level warn.
+//! The line has the audit id, the user, the request and its outcome. It has no headers, bodies or
+//! query, so nothing secret. Requests are logged at level info, and slow ones (except long-running
+//! ones) at level warn.
 
 use crate::filters::in_flight::Seat;
 use crate::metrics::{Metrics, RequestLabels};
@@ -20,14 +20,14 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The id of a request, in and out.
+/// The header with the audit id, in requests and responses.
 pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
-/// Characters of a client's own text that the log shows: of request ids as upstream.
+/// Characters shown of a client's own text: the limit is upstream's for audit ids.
 const SHOWN_MAX: usize = 64;
-/// Characters of a path that the log shows.
+/// Characters shown of a path.
 const PATH_SHOWN_MAX: usize = 512;
 
-/// The id that a client gave a request, or a new one.
+/// Returns the audit id that the client sent, or a new one.
 pub(crate) fn audit_id(headers: &HeaderMap) -> HeaderValue {
     let given = headers.get(&AUDIT_ID).filter(|it| !it.is_empty());
     let made = || HeaderValue::from_str(&crate::random::uid());
@@ -37,7 +37,7 @@ pub(crate) fn audit_id(headers: &HeaderMap) -> HeaderValue {
         .unwrap_or(HeaderValue::from_static("none"))
 }
 
-/// One request under way. Dropped, it is over.
+/// A request in progress. Dropping it logs and counts it.
 #[derive(Debug)]
 pub(crate) struct RequestRecord {
     metrics: Arc<Metrics>,
@@ -45,7 +45,7 @@ pub(crate) struct RequestRecord {
     under_way: IntGauge,
     began: Instant,
     slow: Duration,
-    /// Kept until the answer's end.
+    /// Held until the response ends.
     seat: Option<Seat>,
     method: String,
     path: String,
@@ -53,7 +53,7 @@ pub(crate) struct RequestRecord {
     audit_id: HeaderValue,
     agent: Option<HeaderValue>,
     user: Str,
-    /// None until there is an answer.
+    /// `None` until there is a response.
     code: Option<StatusCode>,
     bytes: u64,
 }
@@ -86,17 +86,17 @@ impl RequestRecord {
         }
     }
 
-    /// The request's id.
+    /// Returns the audit id.
     pub(crate) fn audit_id(&self) -> HeaderValue {
         self.audit_id.clone()
     }
 
-    /// Keeps the place of a request until its answer's end.
+    /// Holds the seat of the request until its response ends.
     pub(crate) fn admitted(&mut self, seat: Option<Seat>) {
         self.seat = seat;
     }
 
-    /// Notes who asked, and that the answer begins.
+    /// Notes the user and the status code; the response begins.
     pub(crate) fn answered(&mut self, user: Str, code: StatusCode) {
         if let Some(seat) = &mut self.seat {
             seat.sending();
@@ -137,7 +137,7 @@ impl RequestRecord {
     }
 }
 
-/// A client's text as a log can show it: printable, and not long.
+/// Returns text from a client in a form fit for logs: printable and short.
 fn shown(text: &[u8], max: usize) -> String {
     let text = String::from_utf8_lossy(text);
     let printable = |it: char| if it.is_control() { '?' } else { it };
@@ -163,7 +163,7 @@ impl Drop for RequestRecord {
     }
 }
 
-/// The body of an answer, with the record of its request, which ends with it.
+/// A response body together with the record of its request, which ends with it.
 #[derive(Debug)]
 pub(crate) struct RecordedBody {
     body: Body,
@@ -175,12 +175,12 @@ impl RecordedBody {
         Self { body, record }
     }
 
-    /// Bytes that are made and not handed to HTTP.
+    /// Bytes that are produced and not passed to HTTP.
     pub(crate) fn ready_bytes(&self) -> usize {
         self.body.ready_bytes()
     }
 
-    /// Whether all of it is at hand.
+    /// Whether the whole body is available at once.
     pub(crate) fn is_one_piece(&self) -> bool {
         self.body.is_one_piece()
     }

@@ -1,9 +1,9 @@
-//! `SeatReservation`: how one request comes to its place in flight.
+//! `SeatReservation`: how a request gets its seat in flight.
 //!
-//! A request that has all of its body takes its place at once. One whose body is still to come
-//! waits for it among those (`arriving.rs`), and takes its place when all of it is there: who
-//! sends a head and no body holds nothing that others need. Where there is no room, it is refused
-//! before its body comes, or after.
+//! A request whose body is complete takes its seat at once. One whose body is still being received
+//! waits among the pending bodies (`pending_bodies.rs`) and takes its seat when the body is
+//! complete, so a client that sends a head without a body occupies nothing that others need.
+//! Without a free seat the request is rejected, before its body is received or after.
 
 use crate::filters::in_flight::{InFlight, Seat};
 use crate::filters::incoming_request::IncomingRequest;
@@ -17,7 +17,7 @@ use kubist_registry::User;
 use parking_lot::Mutex;
 use std::error::Error;
 
-/// The way of one request to its place.
+/// The seat reservation of one request.
 #[derive(Debug)]
 pub(crate) struct SeatReservation<'a> {
     in_flight: &'a InFlight,
@@ -28,28 +28,28 @@ pub(crate) struct SeatReservation<'a> {
 
 #[derive(Debug)]
 enum Progress {
-    /// It takes a place once its body has come.
+    /// Takes a seat once its body is complete.
     AwaitingBody,
-    /// It has what it needs: a place, or none if it lasts as long as its client likes.
+    /// Has what it needs: a seat, or none if it is long-running.
     Reserved(Option<Seat>),
     Rejected,
 }
 
-/// As many requests are answered as may be.
+/// All seats are taken.
 #[derive(Debug)]
 pub(crate) struct TooManyRequests;
 
-/// Whether a request waits for its body. What reads does not: nobody looks at that.
+/// Reports whether a request must wait for its body. Bodies of read-only requests are ignored.
 pub(crate) fn awaits_body<B: HttpBody>(request: &Request<B>) -> bool {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     !reads && !request.body().is_end_stream()
 }
 
 impl<'a> SeatReservation<'a> {
-    /// Of a request that takes a place, now if it does not wait for its body.
+    /// Reserves a seat for a request, and takes it at once unless the body is pending.
     ///
     /// # Errors
-    /// There is no room.
+    /// All seats are taken.
     pub(crate) fn new(
         in_flight: &'a InFlight,
         user: &'a User,
@@ -71,7 +71,7 @@ impl<'a> SeatReservation<'a> {
         })
     }
 
-    /// Of a request that takes none.
+    /// A request that needs no seat.
     pub(crate) fn without_seat(
         in_flight: &'a InFlight,
         user: &'a User,
@@ -85,10 +85,10 @@ impl<'a> SeatReservation<'a> {
         }
     }
 
-    /// Reads the request's body of at most `max` bytes; it has its place afterwards.
+    /// Reads the body of at most `max` bytes; the request has its seat afterwards.
     ///
     /// # Errors
-    /// What [`body::read`] says, and 429 if there is no room.
+    /// The errors of [`body::read`], and 429 if all seats are taken.
     ///
     /// # Cancel safety
     /// What was read is lost.
@@ -103,7 +103,7 @@ impl<'a> SeatReservation<'a> {
         let pending = self.request.connection.bodies.begin();
         let coming = async {
             let bytes = body::read(body, max, |bytes| pending.received(bytes)).await?;
-            // Who takes no answers makes only its own requests wait.
+            // A client that does not read responses delays only its own requests.
             self.request.held.room().await;
             Ok(bytes)
         };
@@ -116,12 +116,12 @@ impl<'a> SeatReservation<'a> {
         Ok(bytes)
     }
 
-    /// Whether there was no room.
+    /// Reports whether the request was rejected for lack of a seat.
     pub(crate) fn is_rejected(&self) -> bool {
         matches!(*self.progress.lock(), Progress::Rejected)
     }
 
-    /// The place, for who keeps it until the end of the answer.
+    /// Takes the seat, to be held until the end of the response.
     pub(crate) fn take_seat(&self) -> Option<Seat> {
         match &mut *self.progress.lock() {
             Progress::Reserved(seat) => seat.take(),
@@ -129,7 +129,7 @@ impl<'a> SeatReservation<'a> {
         }
     }
 
-    /// The body has come.
+    /// The body is complete: takes the seat.
     fn take(&self, pending: PendingBody) -> Result<(), Status> {
         let mut progress = self.progress.lock();
         if matches!(*progress, Progress::AwaitingBody) {
@@ -139,7 +139,7 @@ impl<'a> SeatReservation<'a> {
             };
             *progress = Progress::Reserved(Some(seat));
         }
-        // From here on what has come counts as the place's.
+        // From here on the body counts towards the seat.
         drop(pending);
         Ok(())
     }

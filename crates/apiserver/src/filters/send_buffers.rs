@@ -1,10 +1,10 @@
-//! `SendBuffers`: how much of answers is made and not taken by the clients that asked for it.
+//! `SendBuffers`: limits the bytes of responses that clients do not read.
 //!
-//! What is made of an answer before its client takes any is a chunk with at least one object, which
-//! may be large; and a client can ask for very many answers and take none. So each connection
-//! begins no more answers once it holds [`CONNECTION_BYTES_MAX`], and while all together hold more
-//! than [`BYTES_MAX`], clients that take nothing lose their answers after [`STALLED`]. Others
-//! notice nothing of either.
+//! Before a client reads any of a response, the server has produced a chunk with at least one
+//! object, which may be large, and a client can request many responses without reading any. So a
+//! connection that holds [`CONNECTION_BYTES_MAX`] begins no more responses, and while all
+//! connections together hold more than [`BYTES_MAX`], clients that read nothing for [`STALLED`]
+//! lose their responses. Other clients are not affected.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -12,45 +12,45 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// What clients may leave untaken, all together.
+/// Limit of unread bytes of all connections.
 const BYTES_MAX: usize = 64 << 20;
-/// What they may leave untaken on one connection before their other requests wait.
+/// Unread bytes of one connection above which its next requests wait.
 const CONNECTION_BYTES_MAX: usize = 16 << 20;
-/// What is set aside for an answer that is being made.
+/// Bytes reserved for a response that is being produced.
 const RESERVED_BYTES: usize = 256 << 10;
-/// Answers that hold less are not given up: there is nothing to be won.
+/// Smaller responses are not dropped: that would free too little.
 pub(crate) const SMALL_BYTES: usize = 64 << 10;
-/// How long a client may take nothing, while there is too much of that.
+/// How long a client may read nothing while the limit is exceeded.
 pub(crate) const STALLED: Duration = Duration::from_secs(1);
 
-/// What all connections hold.
+/// The unread bytes of all connections.
 #[derive(Debug, Default)]
 pub(crate) struct SendBuffers {
     bytes: AtomicUsize,
-    /// LogThrottle when it becomes too much.
+    /// Notified when the limit is exceeded.
     crowded: Notify,
 }
 
 impl SendBuffers {
-    /// Whether it is too much.
+    /// Reports whether the limit is exceeded.
     pub(crate) fn is_over_limit(&self) -> bool {
         self.bytes.load(Ordering::Relaxed) > BYTES_MAX
     }
 
-    /// Returns once it is too much.
+    /// Completes when the limit is exceeded.
     ///
     /// # Cancel safety
-    /// Safe: it changes nothing.
+    /// Cancel safe: it has no effect.
     pub(crate) async fn over_limit(&self) {
         let mut told = pin!(self.crowded.notified());
-        // What becomes too much from here on is heard of.
+        // From here on the notification is not missed.
         told.as_mut().enable();
         if !self.is_over_limit() {
             told.await;
         }
     }
 
-    /// That of one connection.
+    /// Registers a connection.
     pub(crate) fn connection(self: &Arc<Self>) -> Arc<ConnectionSendBuffers> {
         Arc::new(ConnectionSendBuffers {
             all: Arc::clone(self),
@@ -60,7 +60,7 @@ impl SendBuffers {
     }
 }
 
-/// What one connection holds.
+/// The unread bytes of one connection.
 #[derive(Debug)]
 pub(crate) struct ConnectionSendBuffers {
     all: Arc<SendBuffers>,
@@ -69,7 +69,7 @@ pub(crate) struct ConnectionSendBuffers {
 }
 
 impl ConnectionSendBuffers {
-    /// An answer of which nothing is made yet.
+    /// Registers a response that has no bytes yet.
     pub(crate) fn answer(self: &Arc<Self>) -> ResponseBuffer {
         ResponseBuffer {
             share: Arc::clone(self),
@@ -78,7 +78,7 @@ impl ConnectionSendBuffers {
     }
 }
 
-/// What one answer holds.
+/// The unread bytes of one response.
 #[derive(Debug)]
 pub(crate) struct ResponseBuffer {
     share: Arc<ConnectionSendBuffers>,
@@ -86,10 +86,10 @@ pub(crate) struct ResponseBuffer {
 }
 
 impl ResponseBuffer {
-    /// Waits until this answer may be made, and sets something aside for it.
+    /// Waits until this response may begin, and reserves bytes for it.
     ///
     /// # Cancel safety
-    /// Safe: nothing was set aside before it returns.
+    /// Cancel safe: nothing is reserved before it returns.
     pub(crate) async fn room(&self) {
         let share = &self.share;
         loop {
@@ -103,7 +103,7 @@ impl ResponseBuffer {
         self.set(RESERVED_BYTES);
     }
 
-    /// It holds so many bytes from now on.
+    /// Sets the number of unread bytes.
     pub(crate) fn set(&self, bytes: usize) {
         let before = self.bytes.swap(bytes, Ordering::Relaxed);
         let (share, all) = (&self.share, &self.share.all);

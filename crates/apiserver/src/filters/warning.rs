@@ -1,10 +1,10 @@
-//! `Warning` headers: what clients are told beside the answer.
+//! `Warning` headers of responses.
 
 use http::header::{HeaderMap, HeaderValue, WARNING};
 
-/// Bytes of all warnings of one answer, as upstream; beyond that they are cut.
+/// Bytes of all warnings of a response, as upstream; longer ones are truncated.
 pub(crate) const WARNINGS_BYTES_MAX: usize = 4 << 10;
-/// Characters to which each warning is cut then.
+/// Characters to which each warning is truncated then.
 pub(crate) const WARNING_CHARACTERS_MAX: usize = 256;
 
 /// Adds each warning as a header of its own.
@@ -34,7 +34,7 @@ fn quoted(text: &str) -> String {
     for character in text.chars() {
         match character {
             '"' | '\\' => value.extend(['\\', character]),
-            // Headers have no control characters.
+            // Header values have no control characters.
             _ if character.is_control() => value.push(' '),
             _ => value.push(character),
         }

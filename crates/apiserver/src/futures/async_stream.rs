@@ -1,7 +1,7 @@
-//! `AsyncStream`: a stream of what an async function gives, one item after the other.
+//! `AsyncStream`: a stream of the items that an async function yields.
 //!
-//! The function keeps its state where it is; a stream that is unfolded moves it in and out of a
-//! future with each item.
+//! The function keeps its state across items; `stream::unfold` would move it in and out of a future
+//! with each item.
 
 use futures_core::Stream;
 use parking_lot::Mutex;
@@ -12,16 +12,17 @@ use std::task::{Context, Poll};
 
 /// The stream.
 pub(crate) struct AsyncStream<T, F> {
-    /// None after its end.
+    /// `None` after its end.
     generator: Option<Pin<Box<F>>>,
     place: Arc<Mutex<Option<T>>>,
 }
 
-/// Gives items to the stream.
+/// Yields items to the stream.
 pub(crate) struct Yielder<T>(Arc<Mutex<Option<T>>>);
 
 impl<T, F> AsyncStream<T, F> {
-    /// A stream of what `give` gives, until it returns. It runs when the stream is polled.
+    /// Creates a stream of the items that `generator` yields until it returns. It runs when the
+    /// stream is polled.
     pub(crate) fn new(yield_item: impl FnOnce(Yielder<T>) -> F) -> Self {
         let place = Arc::default();
         let generator = yield_item(Yielder(Arc::clone(&place)));
@@ -33,11 +34,11 @@ impl<T, F> AsyncStream<T, F> {
 }
 
 impl<T> Yielder<T> {
-    /// Gives one item, and goes on when the next one is asked for.
+    /// Yields one item, and continues when the next one is polled.
     pub(crate) async fn yield_item(&self, item: T) {
         let mut item = Some(item);
         poll_fn(|_| match item.take() {
-            // The stream sees that there is something, so nobody has to be woken.
+            // The stream checks for an item after each poll, so no wake-up is needed.
             Some(item) => {
                 *self.0.lock() = Some(item);
                 Poll::Pending

@@ -1,11 +1,11 @@
-//! `CpuBound`: work that a client can make long runs beside the threads that serve everybody.
+//! `CpuBound`: runs CPU-bound requests beside the threads that serve everybody else.
 //!
-//! A body of megabytes takes long to decode, check and write, and little of that can rest in
-//! between. Such a request is polled where it blocks nobody: on a thread that has handed its other
-//! tasks over. A few run at a time, fewer than there are processors; the others wait for their turn
-//! without a thread, so that their deadlines come, and who hangs up is gone. A turn is one poll: a
-//! request that rests gives its slot to whoever waits. On a runtime with one thread, which
-//! simulations have, everything stays where it is.
+//! Decoding, validating and encoding a body of several megabytes takes long and can hardly yield.
+//! Such a request is polled in `block_in_place`, on a thread that has handed its other tasks over.
+//! Fewer run at a time than there are processors. The others wait for a slot without a thread, so
+//! their deadlines still apply, and a client that disconnects is forgotten. A slot is held for one
+//! poll: a request that is pending releases it. On a single-threaded runtime, as in simulations,
+//! everything is polled in place.
 
 mod slots;
 
@@ -18,13 +18,13 @@ use std::thread::available_parallelism;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
 
-/// CpuBound work of this process, whatever server it is for: the processors are the same.
+/// The CPU-bound work of this process, for all its servers: they share the processors.
 static SLOTS: LazyLock<Slots> = LazyLock::new(|| {
     let processors = available_parallelism().map_or(1, NonZero::get);
     Slots::new(processors.saturating_sub(1).max(1))
 });
 
-/// A request that may turn out to be heavy while it goes on.
+/// A request that may become CPU-bound while it runs.
 pub(crate) struct CpuBound<'a, F, W> {
     request: F,
     weight: W,
@@ -32,7 +32,8 @@ pub(crate) struct CpuBound<'a, F, W> {
 }
 
 impl<F, W> CpuBound<'static, F, W> {
-    /// `weight` is asked before each poll: how many bytes the request works on, if that is heavy.
+    /// `weight` is called before each poll and returns the bytes of CPU-bound work, if there are
+    /// any.
     pub(crate) fn new(request: F, weight: W) -> Self {
         Self::among(&SLOTS, request, weight)
     }
@@ -68,17 +69,16 @@ where
     }
 }
 
-/// Work of the server itself that can be long, one task of it at a time. It weighs nothing, so it
-/// is always next: of the requests it waits for one turn of one that is being worked on, and takes
-/// none of the processors that are left to those who ask for little.
+/// Runs a long background task of the server, one at a time. Its weight is zero, so it is always
+/// next: it waits for at most one poll of a request, and takes no processor from small requests.
 pub(crate) fn background<F>(work: F) -> CpuBound<'static, F, impl Fn() -> Option<usize>> {
     CpuBound::new(work, BACKGROUND_WEIGHT)
 }
 
-/// The weight of [`upkeep`].
+/// The weight of [`background`].
 const BACKGROUND_WEIGHT: fn() -> Option<usize> = || Some(0);
 
-/// Whether a thread can hand its other tasks over.
+/// Reports whether a thread can hand its other tasks over.
 fn has_threads() -> bool {
     Handle::try_current().is_ok_and(|it| it.runtime_flavor() == RuntimeFlavor::MultiThread)
 }
@@ -93,7 +93,7 @@ mod tests {
     use tokio::sync::{Notify, oneshot};
     use tokio::time::timeout;
 
-    /// Work on so many bytes that cannot rest.
+    /// Blocks the thread.
     #[expect(
         clippy::disallowed_methods,
         reason = "what is tested is what a thread does that is really blocked"
@@ -155,7 +155,7 @@ mod tests {
         ended.expect_err("the slot is taken");
         assert!(!begun.load(Ordering::Relaxed));
         tasks.join_all().await;
-        // Who gave up holds nothing.
+        // The one that gave up holds no slot.
         CpuBound::among(slots, pin!(async {}), || Some(1)).await;
     }
 
@@ -178,7 +178,7 @@ mod tests {
         }
     }
 
-    /// How many pieces of a crowd are done while this work is.
+    /// Counts the pieces of the crowd that complete during this work.
     async fn pieces_before(work: impl Future<Output = ()>, pieces: &'static AtomicUsize) -> usize {
         while pieces.load(Ordering::SeqCst) == 0 {
             tokio::task::yield_now().await;
@@ -188,7 +188,8 @@ mod tests {
         pieces.load(Ordering::SeqCst) - begun
     }
 
-    /// Forty giants of five pieces of 5 ms each, who want the slots. Dropped, they are gone.
+    /// Forty requests of five pieces of 5 ms each that compete for the slots. Dropping the set
+    /// aborts them.
     fn crowd(slots: &'static Slots, pieces: &'static AtomicUsize) -> tokio::task::JoinSet<()> {
         let mut tasks = tokio::task::JoinSet::new();
         for _ in 0..40 {
@@ -226,7 +227,7 @@ mod tests {
             }
         });
         let beside = pieces_before(CpuBound::among(slots, work, BACKGROUND_WEIGHT), pieces).await;
-        // Each of its four turns waits for the piece that is being worked on.
+        // Each of its four polls waits for the piece in progress.
         assert!(beside <= 12, "{beside} of 200 pieces came first");
     }
 

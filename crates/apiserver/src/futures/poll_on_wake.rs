@@ -1,9 +1,9 @@
-//! `PollOnWake`: a future beside one that is polled often.
+//! `PollOnWake`: polls a future only after that future was woken.
 //!
-//! A task that waits for several things polls all of them whenever one of them wakes it. What
-//! comes once in the life of a connection or a watch (a deadline, the end of the server) would be
-//! asked with every event, at locks and counts that all share. This asks it only when it has said
-//! that there is something new.
+//! A task that waits for several futures polls all of them whenever one wakes it. A future that
+//! completes once in the life of a connection or a watch (a deadline, the shutdown) would be polled
+//! with every event and contend for shared locks and counters. This wrapper polls it only after its
+//! own waker was called.
 
 use parking_lot::Mutex;
 use std::pin::Pin;
@@ -11,21 +11,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// Polls `F` when `F` has woken it, and otherwise not.
+/// Polls `F` only when `F` has been woken.
 #[derive(Debug)]
 pub(crate) struct PollOnWake<F> {
     future: F,
     flag: Arc<WakeFlag>,
-    /// That of the bell.
+    /// The waker of the flag.
     waker: Waker,
-    /// The task that the bell knows.
+    /// The task waker that the flag holds.
     task: Waker,
 }
 
 #[derive(Debug)]
 struct WakeFlag {
     woken: AtomicBool,
-    /// Whose task it is.
+    /// The waker of the task that polls this.
     task: Mutex<Waker>,
 }
 
@@ -37,7 +37,7 @@ impl Wake for WakeFlag {
     fn wake_by_ref(self: &Arc<Self>) {
         self.woken.swap(true, Ordering::AcqRel);
         let task = self.task.lock().clone();
-        // Only now: the task may be dropped with this.
+        // Woken last: the task may be dropped by it.
         task.wake();
     }
 }
@@ -56,12 +56,12 @@ impl<F> PollOnWake<F> {
         }
     }
 
-    /// The future, to look at it.
+    /// Returns the future.
     pub(crate) fn future(&self) -> &F {
         &self.future
     }
 
-    /// The future, to change it; it is asked anew after that.
+    /// Returns the future to modify it; it is polled again after that.
     pub(crate) fn change(&mut self) -> &mut F {
         self.flag.woken.store(true, Ordering::Release);
         &mut self.future
@@ -73,7 +73,7 @@ impl<F: Future + Unpin> Future for PollOnWake<F> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
-        // Before the bell is looked at: who rings later finds the task.
+        // Stored before the flag is read, so that a later wake-up finds the task.
         if !this.task.will_wake(cx.waker()) {
             this.task.clone_from(cx.waker());
             let before = std::mem::replace(&mut *this.flag.task.lock(), this.task.clone());
@@ -82,7 +82,8 @@ impl<F: Future + Unpin> Future for PollOnWake<F> {
         if !this.flag.woken.load(Ordering::Acquire) {
             return Poll::Pending;
         }
-        // Exchanged, so that who rang before is seen by the future, and who rings later rings.
+        // A swap, so that the future sees everything before an earlier wake-up, and a later one
+        // sets the flag again.
         this.flag.woken.swap(false, Ordering::AcqRel);
         Pin::new(&mut this.future).poll(&mut Context::from_waker(&this.waker))
     }

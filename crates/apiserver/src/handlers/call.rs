@@ -4,42 +4,44 @@ use crate::filters::seat_reservation::SeatReservation;
 use crate::handlers::context::ServerContext;
 use crate::handlers::target::Target;
 use crate::metrics::RequestLabels;
-use crate::negotiation::decode::Decoded;
+use crate::negotiation::decode;
 use crate::negotiation::response_encoder::ResponseEncoder;
-use crate::request::Request;
+use crate::request::{Request, validation_of};
 use crate::response::errors::method_not_allowed;
 use bytes::Bytes;
 use hyper::body::Incoming;
-use kubist_apimachinery::{Status, StatusReason};
+use kubist_api::Kind;
+use kubist_apimachinery::{AnyObject, GroupResource, PostOptions, Status, StatusReason, WriteVerb};
 use kubist_codec::Format;
 use kubist_codec::negotiate::{Offer, body_format};
 use kubist_registry::RequestContext;
+use std::sync::Arc;
 
-/// One request, and what it is answered with.
+/// A request and its context.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) server: &'a ServerContext,
     pub(crate) cx: &'a RequestContext,
     pub(crate) request: &'a Request,
-    /// What it is counted under.
+    /// Its metric labels.
     pub(crate) labels: &'a RequestLabels,
-    /// Where its body comes in.
+    /// Receives its body.
     pub(crate) reservation: &'a SeatReservation<'a>,
 }
 
 impl Call<'_> {
-    /// 405: the resource has no such verb.
+    /// 405 for a verb that the resource does not have.
     pub(crate) fn no_such_verb(&self) -> Status {
         method_not_allowed(self.request.method.as_str())
     }
 
-    /// The form of the answer about a target.
+    /// Negotiates the response media type for a target.
     pub(crate) fn encoder(
         &self,
         target: &Target,
         offer: &Offer,
     ) -> Result<ResponseEncoder, Status> {
-        // What a subresource of another kind shows has no columns, unless it is a scale.
+        // A subresource of another kind has no table, unless it is a Scale.
         let of_other = !std::ptr::eq(target.rest.body_kind(), target.rest.kind());
         let shown = target.rest.body_kind().facts();
         let is_scale = (shown.group, shown.kind) == ("autoscaling", "Scale");
@@ -64,7 +66,7 @@ impl Call<'_> {
         })
     }
 
-    /// The format and the bytes of a body that is an object.
+    /// Reads a body that is an object, and returns its format and bytes.
     pub(crate) async fn body(
         &self,
         formats: &[Format],
@@ -78,7 +80,7 @@ impl Call<'_> {
         Ok((format, self.bytes(body).await?))
     }
 
-    /// The bytes of a body; the request has its place once they are there.
+    /// Reads a body; afterwards the request has its seat in flight.
     pub(crate) async fn bytes(&self, body: &mut Incoming) -> Result<Bytes, Status> {
         let max = self.server.body_bytes_max;
         let bytes = self.reservation.body(body, max).await?;
@@ -87,11 +89,37 @@ impl Call<'_> {
         Ok(bytes)
     }
 
-    /// What was decoded; its warnings go to the client, whatever comes of the request.
-    pub(crate) fn report_warnings<T>(&self, decoded: Decoded<T>) -> T {
+    /// Reads and decodes a body that is an object of `kind`, with the options of `verb`. Warnings go
+    /// to the client, whether or not the request succeeds.
+    pub(crate) async fn object(
+        &self,
+        body: &mut Incoming,
+        formats: &[Format],
+        kind: &'static Kind,
+        verb: WriteVerb,
+    ) -> Result<(Box<dyn AnyObject>, PostOptions), Status> {
+        let (format, bytes) = self.body(formats, body).await?;
+        let options = PostOptions::from_query(verb, self.request.query.pairs());
+        let options = options.map_err(|error| error.to_status())?;
+        let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
         for warning in decoded.warnings {
             self.cx.warn(warning);
         }
-        decoded.value
+        Ok((decoded.value, options))
+    }
+
+    /// Looks up an object of the core group.
+    ///
+    /// # Errors
+    /// 404 if it does not exist.
+    pub(crate) async fn core_object(
+        &self,
+        plural: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Result<Arc<dyn AnyObject>, Status> {
+        let lookup = self.server.registry.lookup();
+        let found = lookup.get("", plural, namespace, name).await?;
+        found.ok_or_else(|| Status::not_found(&GroupResource::new("", plural), name))
     }
 }

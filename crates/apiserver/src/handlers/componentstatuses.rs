@@ -1,6 +1,7 @@
-//! `componentstatuses`: deprecated, made up when asked for, with upstream's three components.
+//! `componentstatuses`: deprecated, computed on request, with upstream's three components.
 //!
-//! Storage is asked, and the other two where upstream's listen on this machine.
+//! Storage is checked, and the other two on the ports where upstream's components listen on this
+//! machine.
 
 mod probe;
 
@@ -18,9 +19,9 @@ use tokio::time::timeout;
 
 /// Upstream's name for storage.
 const STORAGE: &str = "etcd-0";
-/// The others, and their ports.
+/// The other components and their ports.
 const OTHERS: [(&str, u16); 2] = [("controller-manager", 10_257), ("scheduler", 10_259)];
-/// How long a component may take to answer.
+/// Time limit of a check.
 const WITHIN: Duration = Duration::from_secs(2);
 
 pub(super) async fn handle(
@@ -64,7 +65,7 @@ pub(super) async fn handle(
     }
 }
 
-/// They have no labels, and of their fields only the name.
+/// Component statuses have no labels; their only selectable field is the name.
 fn is_selected(options: &ListOptions, name: &str) -> bool {
     let fields = options.field_selector.matches(|field| match field {
         "metadata.name" => Some(name),

@@ -1,10 +1,9 @@
-//! Subresources that connect to a node, a Pod or a Service: logs, exec, attach, port-forward and
+//! Subresources that connect to a Node, Pod or Service: logs, exec, attach, port-forward and
 //! proxies.
 //!
-//! This server is beside no cluster: nothing runs behind its nodes, and it dials nobody. What can
-//! be said without dialling is said as upstream says it: objects that are not there, containers
-//! that a Pod has not, Pods that no node has yet. Everything else gets upstream's answer of a
-//! server whose nodes are out of reach.
+//! No kubelets stand behind this server, and it opens no connections to them. Errors that do not
+//! need a connection are upstream's: missing objects, unknown containers, Pods without a node. All
+//! else gets upstream's error for unreachable nodes.
 
 use crate::handlers::call::Call;
 use crate::handlers::log_options;
@@ -20,19 +19,19 @@ use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// The subresources that connect, of whatever resource.
+/// The connecting subresources of all resources.
 const NAMES: [&str; 5] = ["attach", "exec", "log", "portforward", "proxy"];
-/// Why it goes no further.
+/// The error in place of a connection.
 const OUT_OF_REACH: &str = "error dialing backend: this server connects to no node";
 
-/// The subresource of a path, if it is one that connects.
+/// Returns the connecting subresource that a path names, if any.
 pub(super) fn subresource(
     facts: &'static ResourceFacts,
     path: &ResourcePath,
 ) -> Option<&'static SubresourceFacts> {
     let name = path.subresource.as_deref()?;
     let found = facts.subresources.iter().find(|it| it.name == name)?;
-    // Below a proxy there are paths of the other side; below anything else there is nothing.
+    // A proxy path continues with a path on the other side; the others end here.
     let fits = found.name == "proxy" || !path.more;
     (NAMES.contains(&found.name) && fits).then_some(found)
 }
@@ -81,7 +80,7 @@ pub(super) async fn handle(
     }
     let node = pod.spec.node_name.as_str();
     match (node, subresource.name) {
-        // Nothing has been said yet.
+        // There is no log output yet.
         ("", "log") => return Ok(ApiResponse::bare(StatusCode::NO_CONTENT)),
         ("", _) => {
             let message = format!("pod {name} does not have a host assigned");
@@ -92,7 +91,7 @@ pub(super) async fn handle(
     let found = find(call, "nodes", "", node).await;
     found.map_err(|status| {
         if status.is_not_found() {
-            // Upstream looks for the node in the name of the Pod.
+            // Upstream reports the node under the Pod's resource.
             Status::not_found(&GroupResource::new("", facts.plural), node)
         } else {
             status
@@ -101,7 +100,7 @@ pub(super) async fn handle(
     Err(Status::internal_error(OUT_OF_REACH))
 }
 
-/// Why a service cannot be proxied to.
+/// Returns the error of a service proxy request.
 async fn service_proxy_error(
     call: Call<'_>,
     namespace: &str,
@@ -110,14 +109,14 @@ async fn service_proxy_error(
     let lookup = call.server.registry.lookup();
     let endpoints = lookup.get("", "endpoints", namespace, name).await?;
     if endpoints.is_none() {
-        // Upstream says so of a service that has none yet.
+        // Upstream's error for a service without endpoints.
         return Ok(Status::not_found(&GroupResource::new("", "services"), name));
     }
     let message = format!("no endpoints available for service {name:?}");
     Ok(Status::service_unavailable(message))
 }
 
-/// Whether a Pod has an address that a proxy may lead to.
+/// Reports whether a Pod has an address that may be proxied to.
 fn is_reachable(pod: &Pod) -> bool {
     let address = pod.status.pod_ips.first();
     let address = address.and_then(|it| it.ip.parse::<IpAddr>().ok());
@@ -130,7 +129,7 @@ fn is_reachable(pod: &Pod) -> bool {
     })
 }
 
-/// The name within `[scheme:]name[:port]`.
+/// Returns the name in `[scheme:]name[:port]`.
 fn proxied(name: &str) -> &str {
     let parts: Vec<&str> = name.split(':').collect();
     match parts[..] {
@@ -139,7 +138,7 @@ fn proxied(name: &str) -> &str {
     }
 }
 
-/// Which container is meant must be clear, and the Pod must have it.
+/// Checks that a container is named if necessary, and that the Pod has it.
 fn check_container(pod: &Pod, container: &str) -> Result<(), Status> {
     let spec = &pod.spec;
     let main: Vec<&str> = spec.containers.iter().map(|it| it.name.as_str()).collect();
@@ -175,6 +174,7 @@ fn check_container(pod: &Pod, container: &str) -> Result<(), Status> {
     Err(Status::bad_request(message))
 }
 
+/// Looks up an object of the core group; 404 without an object for an empty name.
 async fn find(
     call: Call<'_>,
     plural: &str,
@@ -184,9 +184,7 @@ async fn find(
     if name.is_empty() {
         return Err(not_found());
     }
-    let lookup = call.server.registry.lookup();
-    let found = lookup.get("", plural, namespace, name).await?;
-    found.ok_or_else(|| Status::not_found(&GroupResource::new("", plural), name))
+    call.core_object(plural, namespace, name).await
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `ServerContext`: what all handlers of a server share.
+//! `ServerContext`: what the handlers of a server share.
 
 use crate::authentication::authenticator::Authenticator;
 use crate::authorization::authorizer::Authorizer;
@@ -8,7 +8,7 @@ use kubist_registry::{Registry, ServedGroup};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The registry, the security decisions, the limits and the metrics of a server.
+/// The registry, authentication, authorization, limits and metrics of a server.
 #[derive(Debug)]
 pub(crate) struct ServerContext {
     pub(crate) registry: Registry,
@@ -22,7 +22,7 @@ pub(crate) struct ServerContext {
 }
 
 impl ServerContext {
-    /// Whether a group is served because of custom resource definitions.
+    /// Reports whether a group is served because of custom resource definitions.
     pub(crate) fn is_custom(&self, group: &ServedGroup) -> bool {
         let version = group.versions.first();
         let first = version.and_then(|version| {

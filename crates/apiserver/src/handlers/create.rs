@@ -1,16 +1,14 @@
-//! POST: new objects, and actions on objects that are posted (bindings, evictions).
+//! POST of objects: creates them, or acts on an existing object (bindings, evictions).
 
 use crate::handlers::call::Call;
 use crate::handlers::target::Target;
-use crate::negotiation::decode;
 use crate::negotiation::response_encoder::ResponseEncoder;
 use crate::request::route::ResourcePath;
-use crate::request::validation_of;
 use crate::response::ApiResponse;
 use crate::response::errors::not_found;
 use http::StatusCode;
 use hyper::body::Incoming;
-use kubist_apimachinery::{PostOptions, Status, Str, WriteVerb};
+use kubist_apimachinery::{AnyObject, PostOptions, Status, Str, WriteVerb};
 use kubist_codec::negotiate::Offer;
 use kubist_registry::{Created, remove_duplicate_owners};
 
@@ -19,23 +17,12 @@ pub(super) async fn handle(
     target: Target,
     body: &mut Incoming,
 ) -> Result<ApiResponse, Status> {
-    let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
-    let (format, bytes) = call.body(target.formats(), body).await?;
-    let options = options(call)?;
-    let kind = target.rest.body_kind();
-    let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
-    let mut object = call.report_warnings(decoded);
-    target.place(&mut *object)?;
-    remove_duplicate_owners(call.cx, &mut *object);
-    let creater = target.rest.creater().ok_or_else(|| call.no_such_verb())?;
-    let created = creater
-        .create(call.cx, &target.namespace, &target.name, object, &options)
-        .await?;
-    encode(&encoder, created)
+    let posted = read(call, &target, body).await?;
+    create(call, &target, posted).await
 }
 
-/// POST to `bindings`, which is POST to the `binding` of the pod that the body names.
-pub(super) async fn binding(
+/// POST to `bindings`: creates the `binding` subresource of the Pod that the body names.
+pub(super) async fn handle_binding(
     call: Call<'_>,
     path: &ResourcePath,
     body: &mut Incoming,
@@ -47,35 +34,45 @@ pub(super) async fn binding(
         namespace: path.namespace.clone().unwrap_or_default(),
         name: String::new(),
     };
-    let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
-    let (format, bytes) = call.body(target.formats(), body).await?;
-    let options = options(call)?;
-    let kind = target.rest.body_kind();
-    let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
-    let mut object = call.report_warnings(decoded);
-    target.place(&mut *object)?;
-    target.name = object.meta().name.to_string();
+    let mut posted = read(call, &target, body).await?;
+    let meta = posted.object.meta_mut();
+    target.name = meta.name.to_string();
+    // As upstream, only the subresource of a Pod checks the uid of that Pod.
+    meta.uid = Str::default();
+    create(call, &target, posted).await
+}
+
+/// A decoded request to create an object.
+struct Posted {
+    encoder: ResponseEncoder,
+    object: Box<dyn AnyObject>,
+    options: PostOptions,
+}
+
+async fn read(call: Call<'_>, target: &Target, body: &mut Incoming) -> Result<Posted, Status> {
+    let encoder = call.encoder(target, &Offer::BUILT_IN)?;
+    let (formats, kind) = (target.formats(), target.rest.body_kind());
+    let (mut object, options) = call.object(body, formats, kind, WriteVerb::Create).await?;
+    target.set_namespace(&mut *object)?;
     remove_duplicate_owners(call.cx, &mut *object);
-    // Which of its name the pod is says only the binding of a pod, as upstream.
-    object.meta_mut().uid = Str::default();
+    Ok(Posted {
+        encoder,
+        object,
+        options,
+    })
+}
+
+async fn create(call: Call<'_>, target: &Target, posted: Posted) -> Result<ApiResponse, Status> {
+    let (namespace, name) = (&target.namespace, &target.name);
     let creater = target.rest.creater().ok_or_else(|| call.no_such_verb())?;
     let created = creater
-        .create(call.cx, &target.namespace, &target.name, object, &options)
+        .create(call.cx, namespace, name, posted.object, &posted.options)
         .await?;
-    encode(&encoder, created)
-}
-
-fn options(call: Call<'_>) -> Result<PostOptions, Status> {
-    let pairs = call.request.query.pairs();
-    PostOptions::from_query(WriteVerb::Create, pairs).map_err(|error| error.to_status())
-}
-
-fn encode(encoder: &ResponseEncoder, created: Created) -> Result<ApiResponse, Status> {
     match created {
-        Created::Object(stored) => encoder.object(StatusCode::CREATED, &stored),
+        Created::Object(stored) => posted.encoder.object(StatusCode::CREATED, &stored),
         Created::Status(mut status) => {
             status.code = 201;
-            Ok(encoder.message(StatusCode::CREATED, &*status))
+            Ok(posted.encoder.message(StatusCode::CREATED, &*status))
         }
     }
 }

@@ -3,7 +3,10 @@
 use crate::authorization::authorizer::{Attributes, UNSAFE_DELETE, permit};
 use crate::handlers::call::Call;
 use crate::handlers::target::Target;
-use crate::negotiation::decode::{json_type_meta, not_registered, yaml_document};
+use crate::negotiation::decode::go_text::decode_text;
+use crate::negotiation::decode::kind_check::not_registered;
+use crate::negotiation::decode::type_meta::json_type_meta;
+use crate::negotiation::decode::yaml_document;
 use crate::response::ApiResponse;
 use http::StatusCode;
 use hyper::body::Incoming;
@@ -16,7 +19,7 @@ use kubist_registry::Created;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// What upstream calls the table in which it looks up options, in texts that clients compare.
+/// Upstream's scheme of delete options, as it appears in error texts that clients compare.
 const SCHEME: &str = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27";
 
 pub(super) async fn handle(
@@ -36,7 +39,7 @@ pub(super) async fn handle(
     let deleted = deleter
         .delete(call.cx, &target.namespace, &target.name, &options)
         .await?;
-    // Only the oldest form of the option says that there is more to come.
+    // Only the deprecated option `orphanDependents` results in 202.
     let pending = !deleted.gone && options.orphan_dependents == Some(false);
     let code = if pending {
         StatusCode::ACCEPTED
@@ -49,7 +52,7 @@ pub(super) async fn handle(
     }
 }
 
-/// Asks whether the user may delete this object although it cannot be read.
+/// Authorizes the deletion of an object that cannot be decoded.
 async fn permit_unsafe(call: Call<'_>, target: &Target) -> Result<(), Status> {
     let facts = target.rest.facts();
     let attributes = Attributes {
@@ -64,7 +67,7 @@ async fn permit_unsafe(call: Call<'_>, target: &Target) -> Result<(), Status> {
     permit(&*call.server.authorizer, attributes).await
 }
 
-/// The options of a deletion: the body, or the query if there is none.
+/// Reads the options of a deletion from the body, or from the query if there is no body.
 pub(super) async fn options(call: Call<'_>, body: &mut Incoming) -> Result<DeleteOptions, Status> {
     let (format, bytes) = call.body(Format::ALL, body).await?;
     let options = if bytes.is_empty() {
@@ -104,17 +107,10 @@ fn decode(bytes: &[u8], format: Format) -> Result<DeleteOptions, Status> {
             DeleteOptions::from_protobuf(envelope.raw, &mut cx)
         }
     };
-    decoded.map_err(|error| {
-        Status::bad_request(crate::negotiation::decode::decode_text(
-            &error,
-            &json,
-            DeleteOptions::SCHEMA,
-        ))
-    })
+    decoded.map_err(|error| Status::bad_request(decode_text(&error, &json, DeleteOptions::SCHEMA)))
 }
 
-/// Options are of every version of every group, as long as it can be one: older clients name that
-/// of the object.
+/// Any well-formed `apiVersion` is accepted: older clients send that of the object.
 fn check(api_version: Option<&str>, kind: Option<&str>) -> Result<(), Status> {
     let api_version = api_version.filter(|it| !it.is_empty());
     let api_version = api_version.unwrap_or("meta.k8s.io/v1");

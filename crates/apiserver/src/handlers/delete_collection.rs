@@ -1,4 +1,4 @@
-//! DELETE of a collection: everything that the selectors select.
+//! DELETE of a collection: deletes all selected objects.
 
 use crate::handlers::call::Call;
 use crate::handlers::target::Target;

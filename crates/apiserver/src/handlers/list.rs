@@ -8,8 +8,8 @@ use kubist_apimachinery::{ListOptions, Status};
 use kubist_codec::negotiate::Offer;
 use kubist_registry::ListPage;
 
-/// How many bytes of a body are as much work as one of a selector: each requirement is checked,
-/// kept and made ready by itself.
+/// Bytes of a body that cost as much as one byte of a selector, whose requirements are validated
+/// and compiled one by one.
 const SELECTOR_WORK: usize = 4;
 
 pub(super) async fn handle(call: Call<'_>, target: Target) -> Result<ApiResponse, Status> {
@@ -20,7 +20,7 @@ pub(super) async fn handle(call: Call<'_>, target: Target) -> Result<ApiResponse
     encode(&encoder, &target, page)
 }
 
-/// The options of a list or a watch. Long selectors are work like a long body.
+/// Reads the options of a list or a watch. Long selectors count as CPU-bound work.
 ///
 /// Cancel safe.
 pub(super) async fn options(call: Call<'_>) -> Result<ListOptions, Status> {
@@ -31,7 +31,7 @@ pub(super) async fn options(call: Call<'_>) -> Result<ListOptions, Status> {
     ListOptions::from_query(call.request.query.pairs()).map_err(|error| error.to_status())
 }
 
-/// A page of a list in its form.
+/// Encodes a page of a list.
 pub(super) fn encode(
     encoder: &ResponseEncoder,
     target: &Target,

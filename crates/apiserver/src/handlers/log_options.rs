@@ -1,14 +1,14 @@
-//! The options of a log, in the query of a request: read and checked before anything is looked up.
+//! The query options of Pod logs, which are parsed and validated before anything is looked up.
 //!
-//! Nothing runs behind the Pods of this server, so there is nothing to do with them beyond that.
+//! There are no logs behind this server, so the options have no further use.
 
 use crate::request::query::Query;
 use kubist_apimachinery::{FieldError, FieldPath, GroupKind, Status, Time};
 
-/// Checks the options of the log of a Pod.
+/// Validates the log options of a Pod.
 ///
 /// # Errors
-/// 400 for what cannot be read, 422 for what makes no sense.
+/// 400 for malformed values, 422 for invalid ones.
 pub(super) fn check(query: &Query, pod: &str) -> Result<(), Status> {
     let since_seconds = number(query, "sinceSeconds")?;
     let since_time = time(query, "sinceTime")?;
@@ -32,7 +32,7 @@ pub(super) fn check(query: &Query, pod: &str) -> Result<(), Status> {
     }
     if both {
         let detail = "at most one of `sinceTime` or `sinceSeconds` may be specified";
-        // What upstream shows of a path that is empty.
+        // Upstream's display of an empty path.
         errors.push(FieldError::forbidden(&FieldPath::new("[]"), detail));
     }
     if query.has("stream") {
@@ -46,7 +46,7 @@ pub(super) fn check(query: &Query, pod: &str) -> Result<(), Status> {
     Err(Status::invalid(&kind, pod, &errors))
 }
 
-/// A whole number, with upstream's words for what is none.
+/// Parses an integer, with upstream's error.
 fn number(query: &Query, name: &str) -> Result<Option<i64>, Status> {
     let Some(text) = query.first(name) else {
         return Ok(None);
@@ -63,7 +63,7 @@ fn number(query: &Query, name: &str) -> Result<Option<i64>, Status> {
     )))
 }
 
-/// Whether a time is given; nothing is none.
+/// Parses a time and reports whether there is one; empty is none.
 fn time(query: &Query, name: &str) -> Result<bool, Status> {
     match query.first(name) {
         None | Some("" | "null") => Ok(false),

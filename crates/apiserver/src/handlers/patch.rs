@@ -1,16 +1,16 @@
 //! PATCH: JSON patch, merge patch, strategic merge patch.
 //!
-//! A patch is applied to the object as it is stored, again if somebody else writes in between.
-//! Server-side apply is refused: 415.
+//! A patch is applied to the stored object, and again if another write intervenes. Server-side
+//! apply is refused with 415.
 
 mod quoted;
 
 use crate::handlers::call::Call;
 use crate::handlers::target::Target;
 use crate::handlers::update;
-use crate::negotiation::decode::{
-    custom_type_meta, decode_text, foreign, json_type_meta, missing_kind, other_version,
-};
+use crate::negotiation::decode::go_text::decode_text;
+use crate::negotiation::decode::kind_check::{foreign, missing_kind, other_version};
+use crate::negotiation::decode::type_meta::{custom_type_meta, json_type_meta};
 use crate::negotiation::go_decode::conversion_mistake;
 use crate::response::ApiResponse;
 use bytes::Bytes;
@@ -30,9 +30,9 @@ use kubist_registry::{
 };
 use serde_json::Value;
 
-/// The patches that are served.
+/// Supported patch types.
 const SERVED: &[PatchType] = &[PatchType::Json, PatchType::Merge, PatchType::Strategic];
-/// The patches of custom resources: nobody knows how their lists would be merged.
+/// Supported patch types of custom resources, whose lists have no merge strategy.
 const SERVED_CUSTOM: &[PatchType] = &[PatchType::Json, PatchType::Merge];
 
 fn served(kind: &'static Kind) -> &'static [PatchType] {
@@ -46,7 +46,7 @@ fn served(kind: &'static Kind) -> &'static [PatchType] {
 pub(super) async fn handle(
     call: Call<'_>,
     target: Target,
-    part: Option<&str>,
+    subresource: Option<&str>,
     body: &mut Incoming,
 ) -> Result<ApiResponse, Status> {
     let patch_type = patch_type(call.request.content_type(), target.rest.kind())?;
@@ -58,7 +58,7 @@ pub(super) async fn handle(
     let patched = Patched {
         cx: call.cx,
         target: &target,
-        part,
+        subresource,
         kind: target.rest.body_kind(),
         resource: target.rest.group_resource(),
         patch_type,
@@ -82,7 +82,7 @@ fn patch_type(content_type: Option<&str>, kind: &'static Kind) -> Result<PatchTy
     }
     PatchType::parse(content_type, served).map_err(|_| {
         if kind.is_custom() {
-            // Upstream's words, although nobody applies here.
+            // Upstream's error text includes apply.
             let mut accepted = media_types(served);
             accepted.push(PatchType::Apply.media_type());
             return Status::unsupported_media_type(&accepted);
@@ -97,12 +97,12 @@ fn media_types(types: &[PatchType]) -> Vec<&'static str> {
     types.iter().map(|it| it.media_type()).collect()
 }
 
-/// The update that a patch is.
+/// A patch as an update.
 struct Patched<'a> {
     cx: &'a RequestContext,
     target: &'a Target,
-    /// The subresource, if it is one.
-    part: Option<&'a str>,
+    /// The subresource, if any.
+    subresource: Option<&'a str>,
     kind: &'static Kind,
     resource: GroupResource,
     patch_type: PatchType,
@@ -130,14 +130,14 @@ impl UpdatedObject for Patched<'_> {
 }
 
 impl Patched<'_> {
-    /// What clients see of an object.
+    /// Encodes an object as clients see it.
     fn tree(&self, object: &dyn AnyObject) -> Value {
         let mut tree = to_json_value(object);
         add_template_kinds(&mut tree, self.kind);
         tree
     }
 
-    /// The patched tree as an object of the kind.
+    /// Decodes the patched tree as an object of the kind.
     fn decode(&self, patched: &Value, old: &dyn AnyObject) -> Result<Box<dyn AnyObject>, Status> {
         let json = serde_json::to_vec(patched).map_err(Status::internal_error)?;
         let found = self.check_kind(patched, &json, old)?;
@@ -183,7 +183,7 @@ impl Patched<'_> {
         convert_version(object, of, self.kind)
     }
 
-    /// What the outcome says it is.
+    /// The `apiVersion` and `kind` of the result.
     fn check_kind(
         &self,
         patched: &Value,
@@ -215,8 +215,8 @@ impl Patched<'_> {
         Err(self.unfit(patched, old, &why))
     }
 
-    /// A strategic patch cannot change what the object is: upstream converts its outcome into the
-    /// type that it knows, whatever text stands there.
+    /// A strategic patch cannot change the type: upstream converts the result into the Go type it
+    /// knows, whatever the text says.
     fn check_strategic(&self, patched: &Value, old: &dyn AnyObject) -> Result<Found, Status> {
         let texts = patched["apiVersion"].is_string() && patched["kind"].is_string();
         if !texts && let Some(why) = conversion_mistake(patched, self.kind.schema()) {
@@ -247,11 +247,10 @@ impl Patched<'_> {
         Err(self.unfit(patched, old, &why))
     }
 
-    /// Refuses a patch that changes what a custom object is, except that nobody asks it of its
-    /// status, as upstream.
+    /// Refuses a patch that changes the type of a custom object, except of its status, as upstream.
     fn check_custom_kind(&self, api_version: &str, kind: &str) -> Result<(), Status> {
         let facts = self.kind.facts();
-        if self.part == Some("status") {
+        if self.subresource == Some("status") {
             return Ok(());
         }
         let mut errors = Vec::new();
@@ -273,8 +272,8 @@ impl Patched<'_> {
         Err(Status::invalid(&kind, &self.target.name, &errors))
     }
 
-    /// 422: what comes out is no object of the kind. A strategic patch is shown as Go prints it,
-    /// the others by their outcome, as upstream does.
+    /// 422: the result is not a valid object of the kind. As upstream, a strategic patch is quoted
+    /// as Go prints it, and the others by their result.
     fn unfit(&self, patched: &Value, old: &dyn AnyObject, why: &str) -> Status {
         let shown = match (self.patch_type, patch::strategic::parse(&self.bytes)) {
             (PatchType::Strategic, Ok(patch)) => {
@@ -295,19 +294,19 @@ impl Patched<'_> {
     }
 }
 
-/// What a patched object is.
+/// The type of a patched object.
 #[derive(Clone, Copy)]
 enum Found {
-    /// What it was before.
+    /// The same type as before.
     Kind,
-    /// That in another version: it is read as one, and served as what was asked for.
+    /// Another version of it: decoded as that version, and served as the requested one.
     Version(&'static Kind),
-    /// That kind of no version, of which nothing can be read: upstream takes it for its internal
-    /// type, whose fields have no names.
+    /// The kind without a version, of which no field can be decoded: upstream uses its internal
+    /// type, whose fields have no JSON names.
     Unversioned,
 }
 
-/// The fields that cannot be read of an object that has no version.
+/// Lists the unknown fields of an object without a version.
 fn unversioned_problems(patched: &Value) -> Vec<String> {
     let mut names: Vec<&String> = patched
         .as_object()
@@ -323,7 +322,7 @@ fn unversioned_problems(patched: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The answer to a patch that cannot be applied.
+/// The error of a patch that cannot be applied.
 fn refusal(error: &PatchError) -> Status {
     match error.class() {
         PatchClass::Malformed | PatchClass::Internal => Status::bad_request(error.to_string()),

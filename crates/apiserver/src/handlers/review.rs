@@ -1,16 +1,14 @@
-//! Reviews: questions that are posted and answered at once, and stored nowhere.
+//! Reviews: requests that are evaluated and not stored.
 //!
-//! Who am I, may I (or somebody) do this, whose token is this. Everybody who is authenticated may
-//! do everything here, so the answers to the second are yes; what makes no sense is refused as
-//! upstream does.
+//! Self subject reviews, access reviews and token reviews. Since every authenticated user may do
+//! everything, access is always allowed; invalid reviews get upstream's errors.
 
 use crate::authentication::service_accounts;
 use crate::authentication::token_issuer::ISSUER;
 use crate::handlers::call::Call;
 use crate::handlers::review_rules as rules;
-use crate::negotiation::decode;
+use crate::handlers::target::set_namespace;
 use crate::negotiation::response_encoder::ResponseEncoder;
-use crate::request::validation_of;
 use crate::response::ApiResponse;
 use crate::response::errors::not_found;
 use http::StatusCode;
@@ -18,15 +16,13 @@ use hyper::body::Incoming;
 use kubist_api::authentication::v1 as authentication;
 use kubist_api::authorization::v1 as authorization;
 use kubist_api::{Kind, ResourceFacts, find_kind};
-use kubist_apimachinery::{
-    AnyObject, FieldError, GroupKind, ObjectMeta, PostOptions, Status, Str, WriteVerb,
-};
+use kubist_apimachinery::{AnyObject, FieldError, GroupKind, ObjectMeta, Status, Str, WriteVerb};
 use kubist_codec::Format;
 use kubist_codec::negotiate::Offer;
 use kubist_registry::{Stored, User, remove_duplicate_owners};
 use std::any::Any;
 
-/// Why the answer is yes.
+/// The reason of every access decision.
 const REASON: &str = "everybody who is authenticated may do everything on this server";
 /// Reviews have no tables.
 pub(super) const OFFER: Offer = Offer {
@@ -41,14 +37,11 @@ pub(super) async fn handle(
     body: &mut Incoming,
 ) -> Result<ApiResponse, Status> {
     let encoder = ResponseEncoder::of(call.request, &OFFER, facts, call.cx.now())?;
-    let (format, bytes) = call.body(Format::ALL, body).await?;
-    let pairs = call.request.query.pairs();
-    let options = PostOptions::from_query(WriteVerb::Create, pairs);
-    let options = options.map_err(|error| error.to_status())?;
     let kind = find_kind(facts.group, facts.version, facts.kind).ok_or_else(not_found)?;
-    let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
-    let mut review = call.report_warnings(decoded);
-    place(&mut *review, namespace.unwrap_or_default())?;
+    let (mut review, _) = call
+        .object(body, Format::ALL, kind, WriteVerb::Create)
+        .await?;
+    set_namespace(&mut *review, namespace.unwrap_or_default())?;
     remove_system_fields(review.meta_mut());
     remove_duplicate_owners(call.cx, &mut *review);
     if !fill(call, &mut *review, namespace).await? {
@@ -57,7 +50,7 @@ pub(super) async fn handle(
     created(&encoder, kind, review)
 }
 
-/// What was posted and is stored nowhere, or its metadata.
+/// Encodes an object that was posted and is not stored, or its metadata.
 pub(super) fn created(
     encoder: &ResponseEncoder,
     kind: &'static Kind,
@@ -69,19 +62,7 @@ pub(super) fn created(
     encoder.object(StatusCode::CREATED, &Stored::from_object(kind, 0, object))
 }
 
-/// Gives a review the namespace of the path, or refuses another.
-pub(super) fn place(review: &mut dyn AnyObject, namespace: &str) -> Result<(), Status> {
-    let own = &mut review.meta_mut().namespace;
-    if !own.is_empty() && !namespace.is_empty() && *own != *namespace {
-        return Err(Status::bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request",
-        ));
-    }
-    *own = namespace.into();
-    Ok(())
-}
-
-/// Forgets what only servers say of an object, before anybody looks at it.
+/// Clears the metadata that only servers set.
 fn remove_system_fields(meta: &mut ObjectMeta) {
     meta.self_link = Str::default();
     meta.uid = Str::default();
@@ -90,7 +71,7 @@ fn remove_system_fields(meta: &mut ObjectMeta) {
     meta.deletion_grace_period_seconds = None;
 }
 
-/// Writes the answer into a review. False if it is no kind of review that is known.
+/// Fills in the status of a review. False for an unknown kind.
 async fn fill(
     call: Call<'_>,
     review: &mut dyn AnyObject,
@@ -116,13 +97,13 @@ async fn fill(
         if it.spec.namespace.is_empty() {
             return Err(Status::bad_request("no namespace on request"));
         }
-        // Upstream answers with nothing of what was asked.
+        // Upstream's response omits the spec.
         *it = authorization::SelfSubjectRulesReview {
             status: everything(),
             ..Default::default()
         };
     } else if let Some(it) = review.downcast_mut::<authentication::SelfSubjectReview>() {
-        // Upstream answers with nothing of what was sent.
+        // Upstream's response omits the request.
         *it = authentication::SelfSubjectReview::default();
         it.metadata.creation_timestamp = Some(call.cx.now());
         it.status.user_info = user_info(&call.cx.user);
@@ -178,7 +159,7 @@ fn user_info(user: &User) -> authentication::UserInfo {
     }
 }
 
-/// Upstream names the group of the review here, and no kind.
+/// Upstream's error has the group of the review but no kind.
 fn check(errors: &[FieldError]) -> Result<(), Status> {
     if errors.is_empty() {
         return Ok(());
@@ -187,8 +168,8 @@ fn check(errors: &[FieldError]) -> Result<(), Status> {
     Err(Status::invalid(&kind, "", errors))
 }
 
-/// Whose token it is. A token of a service account is good for the audiences that it names, a
-/// static one for this server.
+/// Evaluates a token review. A service account token is valid for its audiences, a static token for
+/// this server.
 async fn token(call: Call<'_>, review: &mut authentication::TokenReview) -> Result<(), Status> {
     let spec = &review.spec;
     if spec.token.is_empty() {
@@ -221,7 +202,7 @@ async fn token(call: Call<'_>, review: &mut authentication::TokenReview) -> Resu
     Ok(())
 }
 
-/// The user of a token, and the audiences that it is for.
+/// Returns the user of a token and its audiences.
 async fn whose(call: Call<'_>, token: &str) -> Result<(Option<User>, Vec<Str>), Status> {
     let authenticator = &call.server.authenticator;
     if let Some(user) = authenticator.by_token(token) {

@@ -1,4 +1,4 @@
-//! What reviews of permissions must be, in upstream's words.
+//! Validation of access reviews, with upstream's error texts.
 
 use kubist_api::authorization::v1::{
     FieldSelectorAttributes, LabelSelectorAttributes, NonResourceAttributes, ResourceAttributes,
@@ -11,12 +11,12 @@ use kubist_apimachinery::{
 use serde_json::json;
 use serde_json::value::RawValue;
 
-/// What cannot have values.
+/// Operators that must not have values.
 const WITHOUT: &str = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-/// What must have values.
+/// Operators that must have values.
 const WITH: &str = "must be specified when `operator` is 'In' or 'NotIn'";
 
-/// A review is about a resource or about a path.
+/// A review has either resource or non-resource attributes.
 pub(super) fn about(
     resource: Option<&ResourceAttributes>,
     path: Option<&NonResourceAttributes>,
@@ -48,7 +48,7 @@ pub(super) fn about(
     errors
 }
 
-/// A review of what somebody may do is about a user or a group.
+/// A subject access review names a user or a group.
 pub(super) fn of_somebody(spec: &SubjectAccessReviewSpec) -> Vec<FieldError> {
     let mut errors = about(
         spec.resource_attributes.as_deref(),
@@ -62,7 +62,7 @@ pub(super) fn of_somebody(spec: &SubjectAccessReviewSpec) -> Vec<FieldError> {
     errors
 }
 
-/// A review within a namespace is about resources of that.
+/// A local review concerns resources in its namespace.
 pub(super) fn in_namespace(
     spec: &SubjectAccessReviewSpec,
     meta: &ObjectMeta,
@@ -89,7 +89,7 @@ pub(super) fn in_namespace(
     errors
 }
 
-/// Reviews are no objects that one could find again.
+/// Reviews must not have metadata.
 pub(super) fn without_metadata(meta: &ObjectMeta, namespace: &str) -> Vec<FieldError> {
     let allowed = ObjectMeta {
         namespace: namespace.into(),
@@ -104,7 +104,7 @@ pub(super) fn without_metadata(meta: &ObjectMeta, namespace: &str) -> Vec<FieldE
     } else {
         "must be empty except for namespace"
     };
-    // As text, so that the fields stay in their order.
+    // Text, to keep the order of the fields.
     let value: Option<Box<RawValue>> = serde_json::from_slice(&to_json(meta)).ok();
     let value = BadValue::json(&value);
     vec![FieldError::invalid(
@@ -114,7 +114,7 @@ pub(super) fn without_metadata(meta: &ObjectMeta, namespace: &str) -> Vec<FieldE
     )]
 }
 
-/// What of the selectors of a review is left out because it makes no sense.
+/// Returns the evaluation error: the parts of a selector that are ignored because they are invalid.
 pub(super) fn evaluation_error(resource: Option<&ResourceAttributes>) -> Str {
     let mut errors = Vec::new();
     if let Some(selector) = resource.and_then(|it| it.field_selector.as_deref()) {
@@ -183,7 +183,7 @@ fn check_labels(errors: &mut Vec<FieldError>, selector: &LabelSelectorAttributes
     }
 }
 
-/// A selector is a text or a list.
+/// A selector is either raw or a list of requirements.
 fn check_form(errors: &mut Vec<FieldError>, raw: &Str, requirements: usize, at: &FieldPath) {
     if !raw.is_empty() && requirements > 0 {
         let detail = "may not specified at the same time as requirements";

@@ -5,7 +5,7 @@ use kubist_codec::Format;
 use kubist_registry::RestStorage;
 use std::sync::Arc;
 
-/// What a request is about: a resource that exists, and maybe one object.
+/// An existing resource, and possibly one object of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) rest: Arc<dyn RestStorage>,
@@ -16,7 +16,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// The formats that bodies may have.
+    /// Returns the formats that bodies may have.
     pub(crate) fn formats(&self) -> &'static [Format] {
         if self.rest.body_kind().is_custom() {
             Format::TEXT
@@ -25,22 +25,18 @@ impl Target {
         }
     }
 
-    /// Gives an object the namespace of the path, or refuses another.
-    pub(crate) fn place(&self, object: &mut dyn AnyObject) -> Result<(), Status> {
-        let own = &mut object.meta_mut().namespace;
-        if *own == *self.namespace {
-            return Ok(());
-        }
-        if own.is_empty() || self.namespace.is_empty() {
-            *own = self.namespace.as_str().into();
-            return Ok(());
-        }
-        Err(Status::bad_request(
-            "the namespace of the provided object does not match the namespace sent on the request",
-        ))
+    /// Sets the namespace of an object to that of the path.
+    ///
+    /// # Errors
+    /// 400 if the object has another one.
+    pub(crate) fn set_namespace(&self, object: &mut dyn AnyObject) -> Result<(), Status> {
+        set_namespace(object, &self.namespace)
     }
 
-    /// Refuses an object of another name than the path's.
+    /// Checks that an object has the name in the path.
+    ///
+    /// # Errors
+    /// 400 if it has another one, or none.
     pub(crate) fn check_name(&self, object: &dyn AnyObject) -> Result<(), Status> {
         let (own, name) = (&object.meta().name, &self.name);
         if own.is_empty() {
@@ -56,4 +52,21 @@ impl Target {
         }
         Ok(())
     }
+}
+
+/// Sets the namespace of an object to that of the request.
+///
+/// # Errors
+/// 400 if the object has another one.
+pub(crate) fn set_namespace(object: &mut dyn AnyObject, namespace: &str) -> Result<(), Status> {
+    let own = &mut object.meta_mut().namespace;
+    if !own.is_empty() && !namespace.is_empty() && *own != *namespace {
+        return Err(Status::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ));
+    }
+    if *own != *namespace {
+        *own = namespace.into();
+    }
+    Ok(())
 }

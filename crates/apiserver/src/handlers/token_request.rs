@@ -1,14 +1,13 @@
-//! `serviceaccounts/token`: a token for a service account.
+//! `serviceaccounts/token`: issues a token for a service account.
 
 use crate::authentication::service_accounts::user_name;
 use crate::authentication::token_issuer::{Account, Claims, ISSUER, Reference};
 use crate::handlers::call::Call;
 use crate::handlers::review;
-use crate::negotiation::decode;
+use crate::handlers::target::set_namespace;
 use crate::negotiation::response_encoder::ResponseEncoder;
 use crate::random;
 use crate::request::route::ResourcePath;
-use crate::request::validation_of;
 use crate::response::ApiResponse;
 use crate::response::errors::{method_not_allowed, not_found};
 use hyper::body::Incoming;
@@ -16,19 +15,17 @@ use kubist_api::authentication::v1::{BoundObjectReference, TokenRequest};
 use kubist_api::core::v1::Pod;
 use kubist_api::{ResourceFacts, find_kind};
 use kubist_apimachinery::{
-    AnyObject, FieldError, FieldPath, GroupKind, GroupResource, PostOptions, Status, Str, Time,
-    WriteVerb,
+    AnyObject, FieldError, FieldPath, GroupKind, GroupResource, Status, Str, Time, WriteVerb,
 };
 use kubist_codec::Format;
 use kubist_registry::{namespace_terminating, remove_duplicate_owners};
 use std::any::Any;
-use std::sync::Arc;
 
-/// How long a token lives that does not say it, in seconds.
+/// Default lifetime of a token in seconds.
 const LIFETIME_DEFAULT: i64 = 3_600;
-/// Tokens live at least ten minutes.
+/// Minimum lifetime: ten minutes.
 const LIFETIME_MIN: i64 = 600;
-/// And at most this long.
+/// Maximum lifetime.
 const LIFETIME_MAX: i64 = 1 << 32;
 
 pub(super) async fn handle(
@@ -41,13 +38,11 @@ pub(super) async fn handle(
         return Err(method_not_allowed(call.request.method.as_str()));
     }
     let encoder = ResponseEncoder::of(call.request, &review::OFFER, facts, call.cx.now())?;
-    let (format, bytes) = call.body(Format::ALL, body).await?;
-    let options = PostOptions::from_query(WriteVerb::Create, call.request.query.pairs());
-    let options = options.map_err(|error| error.to_status())?;
     let kind = find_kind("authentication.k8s.io", "v1", "TokenRequest").ok_or_else(not_found)?;
-    let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
-    let mut object = call.report_warnings(decoded);
-    review::place(&mut *object, path.namespace.as_deref().unwrap_or_default())?;
+    let (mut object, _) = call
+        .object(body, Format::ALL, kind, WriteVerb::Create)
+        .await?;
+    set_namespace(&mut *object, path.namespace.as_deref().unwrap_or_default())?;
     remove_duplicate_owners(call.cx, &mut *object);
     let request: &mut dyn Any = &mut *object;
     let request: &mut TokenRequest = request.downcast_mut().ok_or_else(not_found)?;
@@ -58,9 +53,9 @@ pub(super) async fn handle(
     review::created(&encoder, kind, object)
 }
 
-/// Nothing new comes into a namespace that is ending, be there such an account or not.
+/// A terminating namespace accepts no new tokens, whether or not the account exists.
 async fn check_namespace(call: Call<'_>, (namespace, name): (&str, &str)) -> Result<(), Status> {
-    let found = find(call, "namespaces", "", namespace).await?;
+    let found = call.core_object("namespaces", "", namespace).await?;
     if found.meta().is_terminating() {
         let accounts = GroupResource::new("", "serviceaccounts");
         return Err(namespace_terminating(&accounts, name, namespace));
@@ -68,14 +63,14 @@ async fn check_namespace(call: Call<'_>, (namespace, name): (&str, &str)) -> Res
     Ok(())
 }
 
-/// Writes a token into its request.
+/// Fills a token into its request.
 async fn fill(
     call: Call<'_>,
     request: &mut TokenRequest,
     (namespace, name): (&str, &str),
 ) -> Result<(), Status> {
     default_and_check_name(request, name)?;
-    let account = find(call, "serviceaccounts", namespace, name).await?;
+    let account = call.core_object("serviceaccounts", namespace, name).await?;
     default_and_check_uid(request, &account.meta().uid)?;
     request.metadata.creation_timestamp = Some(call.cx.now());
     let spec = &mut request.spec;
@@ -112,7 +107,7 @@ async fn fill(
     Ok(())
 }
 
-/// A request without a name gets the account's; another is refused.
+/// Defaults the name to that of the account; another name is refused.
 fn default_and_check_name(request: &mut TokenRequest, name: &str) -> Result<(), Status> {
     let own = &mut request.metadata.name;
     if own.is_empty() {
@@ -126,7 +121,7 @@ fn default_and_check_name(request: &mut TokenRequest, name: &str) -> Result<(), 
     Err(invalid(name, FieldError::invalid(&path, &*own, detail)))
 }
 
-/// A request may say which of its name the account is.
+/// Defaults the uid to that of the account; another uid is refused.
 fn default_and_check_uid(request: &mut TokenRequest, uid: &Str) -> Result<(), Status> {
     let meta = &mut request.metadata;
     if meta.uid.is_empty() {
@@ -158,7 +153,7 @@ fn invalid(name: &str, error: FieldError) -> Status {
     Status::invalid(&kind, name, &[error])
 }
 
-/// Binds a token to the object that its request names: it ends with that.
+/// Binds a token to the object in its request, with which it becomes invalid.
 async fn bind(
     call: Call<'_>,
     account: &mut Account,
@@ -179,7 +174,7 @@ async fn bind(
         "nodes" => "",
         _ => account.namespace.as_str(),
     };
-    let found = find(call, plural, namespace, &object.name).await?;
+    let found = call.core_object(plural, namespace, &object.name).await?;
     if !object.uid.is_empty() && object.uid != found.meta().uid {
         let resource = GroupResource::new("", object.kind.as_str());
         let why = format!(
@@ -217,17 +212,6 @@ async fn bind(
         _ => account.node = bound,
     }
     Ok(())
-}
-
-async fn find(
-    call: Call<'_>,
-    plural: &str,
-    namespace: &str,
-    name: &str,
-) -> Result<Arc<dyn AnyObject>, Status> {
-    let lookup = call.server.registry.lookup();
-    let found = lookup.get("", plural, namespace, name).await?;
-    found.ok_or_else(|| Status::not_found(&GroupResource::new("", plural), name))
 }
 
 fn reference(object: &dyn AnyObject) -> Reference {

@@ -1,14 +1,12 @@
-//! PUT: an object in place of what is there.
+//! PUT: replaces an object, or creates it where the resource allows that.
 
 use crate::handlers::call::Call;
 use crate::handlers::target::Target;
-use crate::negotiation::decode;
 use crate::negotiation::response_encoder::ResponseEncoder;
-use crate::request::validation_of;
 use crate::response::ApiResponse;
 use http::StatusCode;
 use hyper::body::Incoming;
-use kubist_apimachinery::{PostOptions, Status, WriteVerb};
+use kubist_apimachinery::{Status, WriteVerb};
 use kubist_codec::negotiate::Offer;
 use kubist_registry::{Replacement, Updated, remove_duplicate_owners};
 
@@ -18,14 +16,9 @@ pub(super) async fn handle(
     body: &mut Incoming,
 ) -> Result<ApiResponse, Status> {
     let encoder = call.encoder(&target, &Offer::BUILT_IN)?;
-    let (format, bytes) = call.body(target.formats(), body).await?;
-    let pairs = call.request.query.pairs();
-    let options = PostOptions::from_query(WriteVerb::Update, pairs);
-    let options = options.map_err(|error| error.to_status())?;
-    let kind = target.rest.body_kind();
-    let decoded = decode::object(&bytes, format, kind, validation_of(&options))?;
-    let mut object = call.report_warnings(decoded);
-    target.place(&mut *object)?;
+    let (formats, kind) = (target.formats(), target.rest.body_kind());
+    let (mut object, options) = call.object(body, formats, kind, WriteVerb::Update).await?;
+    target.set_namespace(&mut *object)?;
     target.check_name(&*object)?;
     remove_duplicate_owners(call.cx, &mut *object);
     let replacement = Replacement(object);
@@ -37,7 +30,7 @@ pub(super) async fn handle(
     encode(&encoder, &updated)
 }
 
-/// What an update answers.
+/// Encodes the result of an update: 201 if it created the object.
 pub(super) fn encode(encoder: &ResponseEncoder, updated: &Updated) -> Result<ApiResponse, Status> {
     let code = if updated.created {
         StatusCode::CREATED

@@ -1,7 +1,7 @@
-//! GET with `watch`: events as they happen.
+//! GET with `watch`: streams events.
 //!
-//! The body is pulled: the next batch of events is encoded when HTTP has room for it, so a client
-//! that reads slowly costs one batch. What goes wrong after the first byte is an `ERROR` event.
+//! The body is pulled: the next batch of events is encoded when HTTP has room for it, so a slow
+//! client costs one batch. Errors after the first byte are `ERROR` events.
 
 use crate::futures::async_stream::AsyncStream;
 use crate::futures::poll_on_wake::PollOnWake;
@@ -31,9 +31,9 @@ use std::time::Duration;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
-/// Bytes of events that are encoded at once, except that one event always fits: what a client that
-/// does not read costs beyond what HTTP holds for it. A client has nothing of an HTTP/2 frame
-/// before it has all of it, so over connections that break, small ones bring it further.
+/// Maximum bytes of events encoded at once; a single event always fits. This is what a client that
+/// does not read costs in addition to HTTP's buffer. A client can use an HTTP/2 frame only when it
+/// is complete, so over unreliable connections small frames make more progress.
 const CHUNK_BYTES: usize = 8 << 10;
 
 pub(super) async fn handle(call: Call<'_>, target: Target) -> Result<ApiResponse, Status> {
@@ -91,8 +91,8 @@ pub(super) async fn handle(call: Call<'_>, target: Target) -> Result<ApiResponse
     Ok(response)
 }
 
-/// The options of a watch. By the older paths for watches, which need no option to be one, they are
-/// looked at as those of a list, as upstream.
+/// Reads the options of a watch. For the deprecated watch paths, which need no `watch` option, they
+/// are validated like those of a list, as upstream.
 async fn options(call: Call<'_>) -> Result<ListOptions, Status> {
     let mut options = list::options(call).await?;
     if !options.watch {
@@ -105,7 +105,8 @@ async fn options(call: Call<'_>) -> Result<ListOptions, Status> {
     Ok(options)
 }
 
-/// What a list is of, as upstream counts it: fields that name one object, or a namespace, count.
+/// Returns the scope of a watch list as upstream counts it: field selectors for one object or a
+/// namespace count.
 fn scope(call: Call<'_>, target: &Target, options: &ListOptions) -> &'static str {
     let exact = |field| options.field_selector.exact(field).is_some();
     if !target.name.is_empty() || exact("metadata.name") {
@@ -117,37 +118,37 @@ fn scope(call: Call<'_>, target: &Target, options: &ListOptions) -> &'static str
     }
 }
 
-/// Between the shortest time and twice as long, so that watches do not all end together.
+/// Returns a random time between `min` and twice that, so that watches do not all end together.
 fn random_timeout(min: Duration) -> Duration {
     let millis = u64::try_from(min.as_millis()).unwrap_or(u64::MAX).max(1);
     min + Duration::from_millis(random::number() % millis)
 }
 
-/// A watch that is being delivered.
+/// A watch whose events are being sent.
 struct WatchResponse {
     events: EventStream,
     encoder: ResponseEncoder,
-    /// Whether the next table names its columns.
+    /// Whether the next table has column definitions.
     is_first_table: bool,
     deadline: PollOnWake<Pin<Box<Sleep>>>,
     closing: PollOnWake<Pin<Box<WaitForCancellationFutureOwned>>>,
     shutdown: Shutdown,
-    /// Whether the deadline is one because the server ends.
+    /// Whether the deadline was set by the shutdown of the server.
     shutting_down: bool,
-    /// How often events were waited for.
+    /// Number of times events were awaited.
     rounds: u32,
-    /// Events that did not fit into the chunk before.
+    /// Events that did not fit into the previous chunk.
     waiting: std::vec::IntoIter<WatchEvent>,
-    /// Whether more may follow after those.
+    /// Whether more events may follow.
     goes_on: bool,
-    /// Until everything that was there is sent: when that began, and where it is counted.
+    /// Until all initial events are sent: when the watch began, and the histogram for its duration.
     listing: Option<(Instant, Histogram)>,
-    /// Ages in tables are those at the time of the event.
+    /// Ages in tables refer to the time of the event.
     clock: Arc<dyn WallClock>,
     metrics: WatchMetrics,
 }
 
-/// Rounds after which the ends are looked at although there are events.
+/// Rounds after which the deadline is checked although there are events.
 const ROUNDS_UNCHECKED: u32 = 16;
 
 impl WatchResponse {
@@ -159,7 +160,7 @@ impl WatchResponse {
         }))
     }
 
-    /// The next piece of the body. None at the end.
+    /// Returns the next chunk of the body; `None` at the end.
     async fn chunk(&mut self) -> Option<Bytes> {
         if self.waiting.as_slice().is_empty() {
             if !self.goes_on {
@@ -181,9 +182,9 @@ impl WatchResponse {
         Some(chunk.into())
     }
 
-    /// The next events, and whether more may follow. None at the end. Events come first, because
-    /// a crowd of watchers would meet at the locks of what ends them all; but they cannot keep a
-    /// watch from its end.
+    /// Returns the next events, and whether more may follow; `None` at the end. Events are polled
+    /// first, so that many watchers do not contend for the shutdown signal. They cannot defer the
+    /// end of a watch, because the deadline is checked every few rounds.
     async fn next(&mut self) -> Option<(Vec<WatchEvent>, bool)> {
         self.rounds = self.rounds.wrapping_add(1);
         if self.rounds.is_multiple_of(ROUNDS_UNCHECKED) {
@@ -204,7 +205,7 @@ impl WatchResponse {
         }
     }
 
-    /// Ends soon, and not together with all others.
+    /// Moves the deadline to a random time within the drain period.
     fn begin_shutdown(&mut self) {
         self.shutting_down = true;
         let end = Instant::now() + self.shutdown.watch_delay();
@@ -213,7 +214,8 @@ impl WatchResponse {
         deadline.as_mut().reset(end);
     }
 
-    /// The last event of a watch whose server ends: where to go on elsewhere.
+    /// Returns the last events of a watch: at shutdown a bookmark, from which the client continues
+    /// elsewhere.
     fn final_event(&self) -> Option<(Vec<WatchEvent>, bool)> {
         let bookmark = self
             .shutting_down
@@ -222,7 +224,7 @@ impl WatchResponse {
         Some((vec![bookmark], false))
     }
 
-    /// A lone event, as most come, which is encoded once for all who watch in the same form.
+    /// Encodes a single event, the common case, once for all watches with the same encoding.
     fn single_event(&self, events: &[WatchEvent]) -> Option<Bytes> {
         let [event] = events else { return None };
         let (kind, stored) = object_of(event).filter(|_| self.encoder.is_plain())?;
@@ -232,7 +234,7 @@ impl WatchResponse {
             .ok()
     }
 
-    /// Appends events that wait, up to the size of a chunk. An error ends the watch.
+    /// Appends waiting events up to the size of a chunk. An error ends the watch.
     fn encode(&mut self, out: &mut Vec<u8>) {
         while out.len() < CHUNK_BYTES
             && let Some(event) = self.waiting.next()
@@ -254,7 +256,7 @@ impl WatchResponse {
         }
     }
 
-    /// Counts how long it took, if this event says that everything is sent.
+    /// Observes the duration if this event ends the initial events.
     fn observe_listing(&mut self, event: &WatchEvent) {
         if self.listing.is_some()
             && event.ends_initial()
@@ -314,7 +316,7 @@ impl WatchResponse {
         Ok(())
     }
 
-    /// An event with the object as it is.
+    /// Encodes an event with the complete object.
     fn plain(&self, kind: EventKind, stored: &Stored, out: &mut Vec<u8>) -> Result<(), Status> {
         if self.encoder.chosen.format != Format::Protobuf {
             return json_frame(kind, stored, out);
@@ -330,7 +332,7 @@ impl WatchResponse {
     }
 }
 
-/// What happened to which object; None for an error.
+/// Returns the type and the object of an event; `None` for an error.
 fn object_of(event: &WatchEvent) -> Option<(EventKind, &Stored)> {
     match event {
         WatchEvent::Added(stored) => Some((EventKind::Added, stored)),
@@ -341,10 +343,10 @@ fn object_of(event: &WatchEvent) -> Option<(EventKind, &Stored)> {
     }
 }
 
-/// What stands around the tail of an object in a JSON event, at most, for most kinds.
+/// Typical maximum bytes around the object in a JSON event.
 const FRAME_BYTES: usize = 128;
 
-/// A JSON event around the shared text of its object.
+/// Encodes a JSON event around the shared encoding of its object.
 fn json_frame(kind: EventKind, stored: &Stored, out: &mut Vec<u8>) -> Result<(), Status> {
     let tail = stored.json_tail()?;
     out.reserve(tail.len() + FRAME_BYTES);

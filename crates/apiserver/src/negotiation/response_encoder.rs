@@ -6,7 +6,7 @@ mod indented;
 mod list_pieces;
 mod tree_pieces;
 
-use crate::negotiation::decode::internal_package;
+use crate::negotiation::decode::kind_check::internal_package;
 use crate::negotiation::table::{Include, TableStyle, metadata_of};
 use crate::request::Request;
 use crate::response::body::Body;

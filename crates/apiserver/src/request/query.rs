@@ -1,6 +1,6 @@
-//! The query of a URL: pairs in order, decoded as Go's servers do.
+//! `Query`: the query of a URL, decoded as Go's server decodes it.
 //!
-//! `+` is a space; a pair with a malformed escape or a semicolon is dropped, not an error.
+//! `+` is a space. A pair with a malformed escape or a semicolon is dropped without an error.
 
 use percent_encoding::percent_decode_str;
 
@@ -9,7 +9,7 @@ use percent_encoding::percent_decode_str;
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// At most this many pairs are read.
+    /// Maximum number of pairs; further ones are ignored.
     pub(crate) const PAIRS_MAX: usize = 1_000;
 
     pub(crate) fn parse(query: Option<&str>) -> Self {
@@ -22,33 +22,33 @@ impl Query {
         Self(decoded.take(Self::PAIRS_MAX).collect())
     }
 
-    /// The pairs.
+    /// Returns the pairs.
     pub(crate) fn pairs(&self) -> impl Iterator<Item = (&str, &str)> + Clone {
         self.0
             .iter()
             .map(|(key, value)| (key.as_str(), value.as_str()))
     }
 
-    /// The first value of a key.
+    /// Returns the first value of a key.
     pub(crate) fn first(&self, key: &str) -> Option<&str> {
         self.pairs()
             .find(|(found, _)| *found == key)
             .map(|(_, value)| value)
     }
 
-    /// All values of a key.
+    /// Returns all values of a key.
     pub(crate) fn all<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
         self.pairs()
             .filter(move |(found, _)| *found == key)
             .map(|(_, value)| value)
     }
 
-    /// Whether a key is there.
+    /// Reports whether a key is present.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.first(key).is_some()
     }
 
-    /// Whether a key is there with a value that is not `0` or `false`.
+    /// Reports whether a key is present with a value other than `0` or `false`.
     pub(crate) fn flag(&self, key: &str) -> bool {
         self.first(key)
             .is_some_and(|value| value != "0" && !value.eq_ignore_ascii_case("false"))
@@ -60,7 +60,7 @@ fn decode(text: &str) -> Option<String> {
     well_formed(&text).then(|| percent_decode_str(&text).decode_utf8_lossy().into_owned())
 }
 
-/// Whether each `%` has two hexadecimal digits after it.
+/// Reports whether each `%` is followed by two hexadecimal digits.
 fn well_formed(text: &str) -> bool {
     text.split('%').skip(1).all(|rest| {
         let digits = rest.as_bytes();

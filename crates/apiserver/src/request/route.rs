@@ -1,10 +1,10 @@
-//! What a path is about: group, version, namespace, resource, name, subresource.
+//! `Route`: what a path refers to: group, version, namespace, resource, name, subresource.
 //!
-//! Pure: it knows the form of paths, not which resources exist.
+//! It only parses; whether a resource exists is decided elsewhere.
 
 use percent_encoding::percent_decode_str;
 
-/// What a path is about.
+/// What a path refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     /// `/api`.
@@ -20,11 +20,11 @@ pub(crate) enum Route {
         /// The version.
         version: String,
     },
-    /// Anything below.
+    /// Any path below a version.
     Resource(ResourcePath),
-    /// A path that begins as one of a resource, and then says nothing.
+    /// A path that begins like one of a resource but names none.
     Malformed,
-    /// Anything else.
+    /// Any other path.
     Other,
 }
 
@@ -37,25 +37,24 @@ pub(crate) struct ResourcePath {
     pub(crate) version: String,
     /// Whether it has the deprecated prefix `watch/`.
     pub(crate) watch: bool,
-    /// The namespace, if the path names one; empty if it leaves it out between two slashes, which
-    /// means all.
+    /// The namespace, if the path has one; empty if it is empty in the path, which means all.
     pub(crate) namespace: Option<String>,
     /// The plural name.
     pub(crate) plural: String,
-    /// The object's name, if the path names one; empty if it leaves it out between two slashes.
+    /// The name of the object, if the path has one; empty if it is empty in the path.
     pub(crate) name: Option<String>,
-    /// The subresource, if the path names one.
+    /// The subresource, if the path has one.
     pub(crate) subresource: Option<String>,
-    /// Whether there is more behind the subresource.
+    /// Whether further segments follow the subresource.
     pub(crate) more: bool,
 }
 
 impl Route {
-    /// At most this many segments are looked at.
+    /// Maximum number of segments; the rest is ignored.
     const SEGMENTS_MAX: usize = 16;
 
     pub(crate) fn parse(path: &str) -> Self {
-        // As upstream, a slash that is written as %2F is one.
+        // As upstream, `%2F` is a slash.
         let Ok(path) = percent_decode_str(path).decode_utf8() else {
             return Self::Other;
         };
@@ -85,7 +84,7 @@ impl Route {
     }
 }
 
-/// Subresources of namespaces, which look like resources in a namespace.
+/// Subresources of namespaces, whose paths look like those of namespaced resources.
 const NAMESPACE_SUBRESOURCES: [&str; 2] = ["status", "finalize"];
 
 fn below(group: &str, version: &str, rest: &[&str]) -> ResourcePath {

@@ -1,4 +1,4 @@
-//! Bodies: of requests, read up to a limit; of answers, whole or made while they are sent.
+//! Bodies: request bodies, read up to a limit, and response bodies, complete or streamed.
 
 use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
@@ -12,39 +12,39 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Chunks that are made when HTTP asks for them. An error breaks the answer off.
+/// Chunks that are produced when HTTP polls for them. An error aborts the response.
 pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, ResponseAborted>> + Send>>;
 
-/// An answer could not be made to its end. The client sees a body that breaks off.
+/// A response could not be completed. The client sees a truncated body.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("the answer broke off: {0}")]
 pub(crate) struct ResponseAborted(pub(crate) Status);
 
-/// The body of an answer.
+/// The body of a response.
 pub(crate) enum Body {
-    /// All of it.
+    /// A complete body.
     Whole(Bytes),
-    /// All of it, in pieces of which some are shared with other answers; none of them is empty.
+    /// A complete body in pieces, some of them shared with other responses; no piece is empty.
     Pieces(VecDeque<Bytes>),
-    /// Made while it is sent: large lists and watches. Nothing is held but the present chunk.
+    /// Produced while it is sent: large lists and watches. Only the current chunk is held.
     Chunks(Chunks),
-    /// As that, and what of it is made already; nothing once it is handed over.
+    /// Like `Chunks`, with a first piece that is ready; empty once that was sent.
     Begun(Bytes, Chunks),
 }
 
 impl Body {
-    /// Nothing.
+    /// An empty body.
     pub(crate) fn empty() -> Self {
         Self::Whole(Bytes::new())
     }
 
-    /// All of it, in pieces.
+    /// A complete body in pieces.
     pub(crate) fn pieces(pieces: impl IntoIterator<Item = Bytes>) -> Self {
         let pieces = pieces.into_iter().filter(|piece| !piece.is_empty());
         Self::Pieces(pieces.collect())
     }
 
-    /// Whether it is handed to HTTP at once.
+    /// Reports whether it is passed to HTTP as one frame.
     pub(crate) fn is_one_piece(&self) -> bool {
         match self {
             Self::Whole(bytes) => bytes.len() <= PIECE_BYTES_MAX,
@@ -53,7 +53,7 @@ impl Body {
         }
     }
 
-    /// Bytes that are made and not handed to HTTP.
+    /// Bytes that are produced and not passed to HTTP.
     pub(crate) fn ready_bytes(&self) -> usize {
         match self {
             Self::Whole(bytes) | Self::Begun(bytes, _) => bytes.len(),
@@ -63,7 +63,7 @@ impl Body {
     }
 }
 
-/// Bytes that are handed to HTTP at once: it keeps what it was given until the client takes it.
+/// Maximum bytes passed to HTTP at once: it holds them until the client reads them.
 const PIECE_BYTES_MAX: usize = 64 << 10;
 
 impl HttpBody for Body {
@@ -129,16 +129,17 @@ impl fmt::Debug for Body {
     }
 }
 
-/// Bytes of a body that is too large which are read after the limit, and thrown away: a client that
-/// still writes would not hear the answer, and over HTTP/2 the reset of the stream can overtake it.
+/// Bytes of an oversized body that are read and discarded. A client that still writes would not see
+/// the response, and over HTTP/2 the reset of the stream can overtake it.
 const REFUSED_BYTES_MAX: u64 = 32 << 20;
-/// How long that may take.
+/// Time limit for that.
 const REFUSED_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Reads a request's body of at most `max` bytes, and tells `came` how many there are by now.
+/// Reads a request body of at most `max` bytes; calls `on_progress` with the number of bytes so
+/// far.
 ///
 /// # Errors
-/// 413 if there are more; what [`broken`] says of one that cannot be read.
+/// 413 if there are more; the errors of [`broken`] if it cannot be read.
 pub(crate) async fn read<B>(
     body: B,
     max: usize,
@@ -179,13 +180,13 @@ where
     Ok(whole.freeze())
 }
 
-/// Bytes of a body that are read although nobody wants them, as upstream.
+/// Bytes of an unread body that are discarded, as upstream.
 const DRAINED_BYTES_MAX: u64 = 256 << 10;
-/// How long that may take.
+/// Time limit for that.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Reads what is left of a body and throws it away, if it is short and comes at once. Whether
-/// nothing is left.
+/// Discards the rest of a body if it is short and arrives promptly. Returns whether all of it was
+/// read.
 pub(crate) async fn drain<B>(body: &mut B) -> bool
 where
     B: HttpBody<Data = Bytes> + Unpin,
@@ -193,7 +194,7 @@ where
     discard(Pin::new(body), DRAINED_BYTES_MAX, DRAIN_TIMEOUT).await
 }
 
-/// Reads at most `max` bytes of a body and throws them away. Whether that was all.
+/// Discards at most `max` bytes of a body. Returns whether that was all of it.
 async fn discard<B>(mut body: Pin<&mut B>, max: u64, timeout: Duration) -> bool
 where
     B: HttpBody<Data = Bytes>,
@@ -216,7 +217,7 @@ where
         .unwrap_or(false)
 }
 
-/// What upstream says of chunks that cannot be read, by what is found here.
+/// Upstream's messages for malformed chunks, by hyper's.
 const BROKEN_CHUNKS: [(&str, &str); 5] = [
     ("chunk size line", "invalid byte in chunk length"),
     ("chunk size: overflow", "http chunk length too large"),
@@ -225,8 +226,8 @@ const BROKEN_CHUNKS: [(&str, &str); 5] = [
     ("chunk size", "malformed chunked encoding"),
 ];
 
-/// A body that cannot be read: 500 without a reason for its chunks, as upstream; 400 if its client
-/// stopped sending it, who hears of it nowhere but in metrics.
+/// The error of a body that cannot be read: 500 without a reason for malformed chunks, as upstream;
+/// 400 if the client stopped sending, which only shows in metrics.
 fn broken(error: &(dyn Error + 'static)) -> Status {
     let mut cause = error;
     while let Some(deeper) = cause.source() {

@@ -1,8 +1,8 @@
-//! Errors that do not depend on a resource, as upstream's generic API machinery words them.
+//! Errors without a resource, in the words of upstream's generic responses.
 
 use kubist_apimachinery::{GenericResponse, Status};
 
-/// 404 for a path below a known group.
+/// 404 for a path below a served group.
 pub(crate) fn not_found() -> Status {
     Status::generic(&GenericResponse {
         code: 404,

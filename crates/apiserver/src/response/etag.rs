@@ -1,11 +1,11 @@
-//! A hash for entity tags: the same content gives the same text in every process.
+//! The hash of entity tags, equal for equal content in every process.
 //!
-//! It is not for secrets: it is FNV-1a.
+//! It is FNV-1a, which is no cryptographic hash.
 
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
-/// The hash of all bytes.
+/// Returns the FNV-1a hash.
 pub(crate) fn of_bytes(bytes: &[u8]) -> u64 {
     bytes.iter().fold(OFFSET, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(PRIME)

@@ -1,4 +1,4 @@
-//! Compressed answers, for clients that ask for them and only where it pays.
+//! Gzip compression of responses, for clients that accept it and where it pays off.
 
 use crate::response::body::{Body, Chunks, ResponseAborted};
 use bytes::Bytes;
@@ -8,10 +8,10 @@ use futures_util::StreamExt;
 use http::header::{ACCEPT_ENCODING, HeaderMap};
 use std::io::Write;
 
-/// Shorter answers are sent as they are, as upstream does.
+/// Shorter responses are not compressed, as upstream.
 pub(crate) const COMPRESSED_BYTES_MIN: usize = 128 << 10;
 
-/// Whether a client reads gzip.
+/// Reports whether a client accepts gzip.
 pub(crate) fn is_accepted(headers: &HeaderMap) -> bool {
     let values = headers.get_all(ACCEPT_ENCODING).iter();
     values
@@ -24,7 +24,7 @@ pub(crate) fn is_accepted(headers: &HeaderMap) -> bool {
         })
 }
 
-/// The body compressed, if it is long enough.
+/// Compresses a body that is long enough.
 pub(crate) fn compress(body: Body) -> Result<Body, Body> {
     match body {
         Body::Whole(bytes) if bytes.len() < COMPRESSED_BYTES_MIN => Err(Body::Whole(bytes)),
@@ -39,7 +39,7 @@ pub(crate) fn compress(body: Body) -> Result<Body, Body> {
         }
         Body::Chunks(chunks) => Ok(Body::Chunks(stream(chunks))),
         Body::Begun(first, chunks) => {
-            // Compressed, it is less that waits for the client.
+            // Compressed, fewer bytes wait for the client.
             let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
             if encoder.write_all(&first).is_err() {
                 return Err(Body::Begun(first, chunks));
@@ -59,7 +59,7 @@ fn stream(chunks: Chunks) -> Chunks {
     chunked(GzEncoder::new(Vec::new(), Compression::fast()), chunks)
 }
 
-/// What was written so far, and the rest.
+/// Streams what was written so far, and the rest.
 fn chunked(encoder: GzEncoder<Vec<u8>>, chunks: Chunks) -> Chunks {
     Box::pin(futures_util::stream::unfold(
         (chunks, Some(encoder)),

@@ -1,8 +1,8 @@
-//! Indented JSON, for people: the same text with line breaks. Keys keep their order.
+//! Indented JSON. The order of keys does not change.
 //!
-//! It is made piece by piece, so that nobody holds a large answer for somebody who reads slowly.
+//! It is produced piece by piece, so that no large response is held for a slow client.
 
-/// Indents compact JSON by two spaces, as Go does. What is no JSON comes out as some text.
+/// Indents compact JSON by two spaces, as Go does. For malformed JSON the output is unspecified.
 pub(crate) fn indent(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() * 2);
     let mut indenter = Indenter::default();
@@ -10,7 +10,7 @@ pub(crate) fn indent(json: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Indents JSON that comes in pieces, which may be cut anywhere.
+/// Indents JSON that arrives in pieces, which may be split anywhere.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Indenter {
     depth: usize,
@@ -22,10 +22,10 @@ enum Place {
     /// Between values.
     #[default]
     Between,
-    /// Behind an opening brace or bracket: whether there is anything in it is not known yet.
+    /// After an opening brace or bracket; it may be empty.
     Opened,
     InString,
-    /// In a string, behind a backslash.
+    /// In a string, after a backslash.
     Escaped,
 }
 

@@ -1,8 +1,8 @@
-//! `GET /storage/backup`: everything that is stored, on one revision, for the masters.
+//! `GET /storage/backup`: everything in storage at one revision, for members of `system:masters`.
 //!
-//! The form is that of [`kubist_storage::backup`]. Values are as they are stored: what is
-//! encrypted at rest stays so. The answer is made as it is read, a page at a time. It takes as
-//! long as its client likes; one that breaks off has no end, and is no backup.
+//! The format is that of [`kubist_storage::backup`]. Values are as stored: what is encrypted at
+//! rest stays encrypted. The response is streamed page by page and may take as long as the client
+//! needs. A truncated response has no end marker and is not a valid backup.
 
 use crate::authorization::non_resource;
 use crate::response::ApiResponse;
@@ -19,19 +19,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(crate) const PATH: &str = "/storage/backup";
 /// The media type of the answer.
 const MEDIA_TYPE: &str = "application/vnd.kubist.backup";
-/// Backups at a time.
+/// Limit of concurrent backups.
 pub(crate) const BACKUPS_MAX: usize = 2;
 
 /// A backup that is being sent.
 struct Sending {
     snapshot: Snapshot,
     writer: Writer,
-    /// What was written and not sent yet.
+    /// Bytes that are written and not sent yet.
     chunk: Vec<u8>,
     _turn: OwnedSemaphorePermit,
 }
 
-/// The answer to `user`; 403 for those who are no masters, 429 if too many are under way.
+/// Streams a backup to `user`; 403 without `system:masters`, 429 if too many are in progress.
 pub(crate) async fn handle(
     registry: &Registry,
     user: &User,
@@ -55,7 +55,7 @@ pub(crate) async fn handle(
     };
     let body = Body::Chunks(chunks(sending));
     let mut response = ApiResponse::new(StatusCode::OK, MEDIA_TYPE, body);
-    // Compressing it is its reader's business.
+    // Not compressed: the reader can do that.
     response.streaming = true;
     Ok(response)
 }

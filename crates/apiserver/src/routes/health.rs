@@ -1,8 +1,8 @@
-//! `/healthz`, `/livez`, `/readyz` and the checks below them.
+//! `/healthz`, `/livez`, `/readyz` and the individual checks below them.
 //!
-//! `livez` says whether a new start would help, `readyz` whether requests should come here, and
-//! `healthz` is upstream's old mixture. What fails is named; so is the reason where it can hold
-//! nothing that not everybody may know.
+//! `livez` reports whether a restart would help, `readyz` whether the server should receive
+//! requests, and `healthz` is upstream's older combination. Failed checks are named, with a reason
+//! if it is not sensitive.
 
 use crate::request::query::Query;
 use crate::response::ApiResponse;
@@ -16,39 +16,39 @@ pub(crate) struct Health {
     pub(crate) name: &'static str,
 }
 
-/// What the checks look at.
+/// The facts that the checks evaluate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
-    /// Whether storage answers.
+    /// Whether storage responds.
     pub(crate) storage: bool,
-    /// Whether definitions of custom resources are being followed.
+    /// Whether custom resource definitions are being watched.
     pub(crate) definitions: bool,
     /// Resources that cannot be served yet.
     pub(crate) unready: Vec<String>,
-    /// Whether the server shuts down.
+    /// Whether the server is shutting down.
     pub(crate) shutdown: bool,
 }
 
-/// A check that was made.
+/// The result of a check.
 #[derive(Debug)]
 struct Check {
     name: &'static str,
     failure: Option<String>,
 }
 
-/// The check of the store, which has upstream's name whatever the engine is.
+/// The storage check, which has upstream's name for every engine.
 const STORAGE: &str = "etcd";
 /// The same for `readyz`, as upstream.
 const STORAGE_READY: &str = "etcd-readiness";
-/// The check that everything read into memory is there, as upstream.
+/// The check that all watch caches are ready, as upstream.
 const CACHES: &str = "poststarthook/storage-readiness";
-/// The check that definitions of resources are being followed, as upstream.
+/// The check that custom resource definitions are being watched, as upstream.
 const DEFINITIONS: &str = "poststarthook/crd-informer-synced";
-/// Resources that a failed check names.
+/// Maximum number of resources that a failed check names.
 const NAMED_MAX: usize = 20;
 
 impl Health {
-    /// The group and the check that a path names.
+    /// Returns the group and the check that a path names.
     pub(crate) fn of_path(path: &str) -> Option<(Self, Option<&str>)> {
         ["healthz", "livez", "readyz"].into_iter().find_map(|name| {
             let rest = path.strip_prefix('/')?.strip_prefix(name)?;
@@ -60,7 +60,7 @@ impl Health {
         })
     }
 
-    /// Its path.
+    /// Returns its path.
     pub(crate) fn path(self) -> &'static str {
         match self.name {
             "healthz" => "/healthz",
@@ -69,12 +69,12 @@ impl Health {
         }
     }
 
-    /// Whether the answer depends on storage.
+    /// Reports whether the result depends on storage.
     pub(crate) fn asks_storage(check: Option<&str>) -> bool {
         check.is_none_or(|check| check == STORAGE || check == STORAGE_READY)
     }
 
-    /// Its checks, in the order in which they are shown.
+    /// Returns its checks in display order.
     fn checks(self, findings: &Findings) -> Vec<Check> {
         let storage = || (!findings.storage).then(|| "reason withheld".to_owned());
         let definitions = || {
@@ -98,7 +98,7 @@ impl Health {
         checks
     }
 
-    /// The answer.
+    /// Returns the response.
     pub(crate) fn answer(
         self,
         check: Option<&str>,

@@ -1,5 +1,5 @@
-//! How others verify the tokens of service accounts: the description of their issuer (as
-//! `OpenID` Connect Discovery has it) and its public keys, with upstream's fields.
+//! `OpenID` Connect discovery of the service account issuer and its public keys, with which others
+//! verify service account tokens. The fields are upstream's.
 
 use crate::authentication::token_issuer::{ISSUER, TokenIssuer};
 use crate::response::ApiResponse;
@@ -8,16 +8,16 @@ use kubist_apimachinery::Status;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
-/// Where the description is.
+/// Path of the discovery document.
 pub(crate) const CONFIGURATION: &str = "/.well-known/openid-configuration";
-/// Where the keys are.
+/// Path of the public keys.
 pub(crate) const KEYS: &str = "/openid/v1/jwks";
-/// The form of keys.
+/// Media type of the public keys.
 pub(crate) const KEYS_FORM: &str = "application/jwk-set+json";
-/// For how long either may be kept, as upstream: an hour.
+/// Cache lifetime, as upstream: an hour.
 const CACHED: HeaderValue = HeaderValue::from_static("public, max-age=3600");
 
-/// The description. Without an address of its own, the server's keys are where its issuer is.
+/// Returns the discovery document. Without a listen address, the keys are at the issuer's URL.
 pub(crate) fn configuration(
     address: Option<SocketAddr>,
     issuer: &TokenIssuer,
@@ -36,7 +36,7 @@ pub(crate) fn configuration(
     answer("application/json", &document)
 }
 
-/// The public keys.
+/// Returns the public keys.
 pub(crate) fn keys(issuer: &TokenIssuer) -> Result<ApiResponse, Status> {
     answer(KEYS_FORM, &issuer.keys().public_keys())
 }

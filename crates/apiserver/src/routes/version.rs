@@ -1,11 +1,11 @@
-//! `/version`: which API this server speaks, and what it was built by.
+//! `/version`: the API version of this server, and its build.
 
 use serde_json::{Value, json};
 
 /// The minor version of the API: 1.36.
 pub const API_MINOR: &str = "36";
 
-/// The document. Clients compare `major`, `minor` and `gitVersion`.
+/// Returns the document. Clients compare `major`, `minor` and `gitVersion`.
 pub(crate) fn version() -> Value {
     json!({
         "major": "1",
@@ -24,7 +24,7 @@ pub(crate) fn version() -> Value {
     })
 }
 
-/// What the labels of `kubernetes_build_info` are called, as upstream.
+/// The label names of `kubernetes_build_info`, as upstream.
 pub(crate) const BUILD_LABELS: [&str; 9] = [
     "major",
     "minor",
@@ -37,7 +37,7 @@ pub(crate) const BUILD_LABELS: [&str; 9] = [
     "platform",
 ];
 
-/// The fields of the document that every build has.
+/// The corresponding fields of the document.
 pub(crate) const FIELDS: [&str; 9] = [
     "major",
     "minor",
@@ -50,13 +50,13 @@ pub(crate) const FIELDS: [&str; 9] = [
     "platform",
 ];
 
-/// Their values: those of the document.
+/// Returns the label values, taken from the document.
 pub(crate) fn build() -> [String; 9] {
     let document = version();
     FIELDS.map(|name| document[name].as_str().unwrap_or_default().to_owned())
 }
 
-/// The architecture as Go calls it.
+/// Returns the architecture by Go's name.
 fn architecture() -> &'static str {
     match std::env::consts::ARCH {
         "x86_64" => "amd64",

@@ -1,7 +1,7 @@
-//! `Activity`: what is going on, on one connection and in the whole server.
+//! `Activity`: the load of one connection and of the whole server.
 //!
-//! A request counts from its head until its answer was sent, or given up. Besides, what is
-//! known of a connection that may have to make room for another (`room.rs`).
+//! A request counts from its head until its response was sent or abandoned. This also holds the
+//! state by which a connection may be evicted (`eviction.rs`).
 
 use crate::filters::connection_info::ClientState;
 use std::sync::Arc;
@@ -10,17 +10,17 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// What a server is busy with.
+/// The load of a server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Load {
-    /// Connections that are open, those that have not said anything yet too.
+    /// Open connections, including those without a request so far.
     pub connections: usize,
-    /// Requests that have not been answered to the end; a watch is one.
+    /// Requests whose responses are not complete; a watch is one.
     pub requests: usize,
 }
 
-/// The counts of a server.
+/// The counters of a server.
 #[derive(Debug)]
 pub(super) struct LoadCounters {
     began: Instant,
@@ -39,7 +39,7 @@ impl Default for LoadCounters {
 }
 
 impl LoadCounters {
-    /// Milliseconds since the beginning.
+    /// Milliseconds since the server started.
     fn now(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
@@ -52,14 +52,14 @@ impl LoadCounters {
     }
 }
 
-/// A connection that is open, as long as this is there.
+/// An open connection. Dropping it removes it from the counters.
 #[derive(Debug)]
 pub(super) struct Activity {
     counters: Arc<LoadCounters>,
     running: AtomicUsize,
     /// Requests so far.
     begun: AtomicUsize,
-    /// When the last one came, or the connection.
+    /// When the last request came, or the connection.
     last: AtomicU64,
     client_state: Arc<ClientState>,
     eviction: Notify,
@@ -78,17 +78,17 @@ impl Activity {
         })
     }
 
-    /// Whether anybody has said who they are.
+    /// Whether a request on it was authenticated.
     pub(super) fn client_state(&self) -> &Arc<ClientState> {
         &self.client_state
     }
 
-    /// When a request came last, or the connection; in milliseconds since some moment.
+    /// When the last request came, or the connection, in milliseconds since the server started.
     pub(super) fn last_request_at(&self) -> u64 {
         self.last.load(Ordering::Relaxed)
     }
 
-    /// Has the connection end, if nobody has said who they are. Whether it does.
+    /// Evicts the connection unless a request on it was authenticated. Returns whether it did.
     pub(super) fn evict(&self) -> bool {
         let leaves = self.client_state.begin_close();
         if leaves {
@@ -97,15 +97,15 @@ impl Activity {
         leaves
     }
 
-    /// Returns once the connection has to end.
+    /// Completes when the connection is evicted.
     ///
     /// # Cancel safety
-    /// Safe: it is still told afterwards.
+    /// Cancel safe: a later call still completes.
     pub(super) async fn evicted(&self) {
         self.eviction.notified().await;
     }
 
-    /// A request that goes on as long as what this returns is there.
+    /// Begins a request, which ends when the returned guard is dropped.
     pub(super) fn begin(self: &Arc<Self>) -> ActiveRequest {
         self.counters.requests.fetch_add(1, Ordering::Relaxed);
         self.running.fetch_add(1, Ordering::Relaxed);
@@ -114,16 +114,15 @@ impl Activity {
         ActiveRequest(Arc::clone(self))
     }
 
-    /// Whether several requests go on, each of which may have something to send.
+    /// Reports whether several requests are in progress, each of which may have data to send.
     pub(super) fn has_concurrent_requests(&self) -> bool {
         self.running.load(Ordering::Relaxed) > 1
     }
 
-    /// Returns once there was no request for `timeout`, and no later than after twice as long.
+    /// Completes when there was no request for `timeout`, and after at most twice that time.
     ///
     /// # Cancel safety
-    ///
-    /// Begins anew when it is called again.
+    /// A new call starts over.
     pub(super) async fn idle_for(&self, timeout: Duration) {
         loop {
             let begun = self.begun.load(Ordering::Relaxed);
@@ -142,7 +141,7 @@ impl Drop for Activity {
     }
 }
 
-/// A request that goes on.
+/// A request in progress.
 #[derive(Debug)]
 pub(super) struct ActiveRequest(Arc<Activity>);
 

@@ -1,4 +1,4 @@
-//! One connection: HTTP/1.1 or HTTP/2, as the client begins, until either side ends it.
+//! One connection: HTTP/1.1 or HTTP/2, as the client chooses, until either side closes it.
 
 use super::activity::{Activity, Load, LoadCounters};
 use super::cork::cork;
@@ -27,12 +27,12 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::sync::CancellationToken;
 
-/// Bytes of a request's head.
+/// Maximum bytes of a request head.
 const HEADER_BYTES_MAX: u32 = 1 << 20;
-/// What HTTP/2 buffers for one stream before it stops asking for more: with thousands of watches
-/// whose clients do not read, this is what each of them costs.
+/// Bytes that HTTP/2 buffers for one stream before it stops polling its body. With thousands of
+/// watches whose clients do not read, this is the cost of each.
 const SEND_BUFFER_BYTES_MAX: usize = 64 << 10;
-/// Flow control windows of HTTP/2: requests are small, but there are many.
+/// HTTP/2 flow control windows: requests are small and numerous.
 const STREAM_WINDOW_BYTES: u32 = 256 << 10;
 const CONNECTION_WINDOW_BYTES: u32 = 4 << 20;
 
@@ -47,7 +47,8 @@ pub(super) struct Connections {
     idle_timeout: Duration,
     write_timeout: Duration,
     shutdown: Shutdown,
-    /// Requests of which one, by chance, has its connection told to go; none if there are none.
+    /// One request in so many, at random, makes its connection receive GOAWAY; `None` for no
+    /// request.
     goaway_one_in: Option<u64>,
 }
 
@@ -58,8 +59,8 @@ impl Connections {
             all: Arc::clone(&send_buffers),
             timeout: config.write_timeout,
         });
-        // Who closes one half is gone, as upstream has it: the request is dropped, and no watch
-        // is kept for nobody.
+        // A client that closes one half is gone, as upstream: its requests are dropped and its
+        // watches end.
         http.http1()
             .timer(TokioTimer::new())
             .header_read_timeout(config.header_timeout)
@@ -91,22 +92,22 @@ impl Connections {
         self.header_timeout
     }
 
-    /// Counts a connection whose handshake failed.
+    /// Counts a failed TLS handshake.
     pub(super) fn handshake_failed(&self) {
         self.service.metrics().handshake_failed();
     }
 
-    /// What goes on, on all of them.
+    /// The load of all connections.
     pub(super) fn load(&self) -> Load {
         self.counters.load()
     }
 
-    /// Counts a connection from now on.
+    /// Registers an open connection.
     pub(super) fn open(&self) -> Arc<Activity> {
         Activity::new(&self.counters)
     }
 
-    /// Serves until the connection ends. Its errors are the client's.
+    /// Serves until the connection ends. Its errors concern only the client.
     pub(super) async fn serve<S>(&self, stream: S, peer: Peer, activity: Arc<Activity>)
     where
         S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
@@ -132,7 +133,7 @@ impl Connections {
             let (share, progress) = (Arc::clone(&share), Arc::clone(&progress));
             async move {
                 let held = share.answer();
-                // Who takes nothing makes only its own requests wait.
+                // A client that does not read delays only its own requests.
                 if !seat_reservation::awaits_body(&request) {
                     held.room().await;
                 }
@@ -153,13 +154,13 @@ impl Connections {
                 cork.poll(cx, activity.has_concurrent_requests(), |cx| connection.as_mut().poll(cx))
             }) => return drop(ended),
             () = PollOnWake::new(stuck) => return,
-            // It hears of it if it listens; another has its place at once.
+            // The client gets GOAWAY if it reads; its place is free at once.
             () = PollOnWake::new(evicted) => linger = Some(Duration::ZERO),
             () = PollOnWake::new(closing) => {}
             () = PollOnWake::new(left) => {}
             () = PollOnWake::new(idle) => linger = Some(self.idle_timeout),
         }
-        // What has begun ends by itself.
+        // Requests in progress end by themselves.
         connection.as_mut().graceful_shutdown();
         let rest = poll_fn(|cx| {
             cork.poll(cx, activity.has_concurrent_requests(), |cx| {
@@ -168,19 +169,20 @@ impl Connections {
         });
         match linger {
             None => drop(rest.await),
-            // A request that comes at this moment is answered; who is gone does not hang up.
+            // A request that arrives at this moment is still served; a client that is gone does not
+            // block.
             Some(timeout) => drop(tokio::time::timeout(timeout, rest).await),
         }
     }
 
-    /// Whether a request, by chance, has its connection told to go.
+    /// Decides at random whether a request makes its connection receive GOAWAY.
     fn sends_away(&self) -> bool {
         let one_in = self.goaway_one_in;
         one_in.is_some_and(|one_in| random::number().is_multiple_of(one_in))
     }
 }
 
-/// A share of requests as one in so many.
+/// Converts a probability to one in so many.
 fn goaway_one_in(chance: f64) -> Option<u64> {
     let chance = chance.min(GOAWAY_CHANCE_MAX);
     #[expect(

@@ -1,9 +1,9 @@
-//! `Delivery`: ends an answer that its client takes no more of.
+//! `Delivery`: ends a response whose client stopped reading.
 //!
-//! Over HTTP/2 the connection stays alive, with its pings answered, while one stream gets no room:
-//! then the stream alone is reset. Over HTTP/1.1 such a client stops the whole connection, which
-//! `TimedStream` ends, or this if clients leave too much untaken. What an answer holds until then
-//! is one piece of the body and HTTP's buffer.
+//! Over HTTP/2 the connection stays alive and answers pings while one stream has no window; only
+//! that stream is reset. Over HTTP/1.1 such a client blocks the whole connection, which
+//! `TimedStream` closes, or this module if clients leave too many bytes unread. Until then a
+//! response holds one piece of its body and HTTP's send buffer.
 
 use super::activity::ActiveRequest;
 use crate::filters::request_record::RecordedBody;
@@ -22,26 +22,26 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 tokio::task_local! {
-    /// That of the stream whose task it is; only HTTP/2 has one for each.
+    /// The progress of the stream that this task serves; only HTTP/2 has a task per stream.
     static DELIVERY_PROGRESS: Arc<DeliveryProgress>;
 }
 
-/// How far a body has been taken.
+/// How far a body has been sent.
 #[derive(Debug, Default)]
 pub(super) struct DeliveryProgress {
-    /// LogThrottle once a body is under way that has more than one piece.
+    /// Notified when a body of more than one piece begins.
     begun: Notify,
-    /// How often a piece was asked for.
+    /// How often a piece was polled.
     asked: AtomicUsize,
-    /// Whether a piece was handed out and no other was asked for since.
+    /// Whether a piece was returned and none was polled since.
     held: AtomicBool,
-    /// Bytes that are made and not taken.
+    /// Bytes that are produced and not sent.
     bytes: AtomicUsize,
 }
 
 impl DeliveryProgress {
-    /// Returns once a piece was held for `timeout`, and no later than after twice as long; while
-    /// clients leave too much untaken, once a large one was held for [`STALLED`].
+    /// Completes when a piece was held for `timeout`, and after at most twice that time. While
+    /// clients leave too many bytes unread, a large piece may be held only for [`STALLED`].
     pub(super) async fn stalled_for(&self, timeout: Duration, all: &SendBuffers) {
         self.begun.notified().await;
         loop {
@@ -72,12 +72,12 @@ impl DeliveryProgress {
     }
 }
 
-/// Runs the streams of an HTTP/2 connection, each until it ends or gets stuck.
+/// Runs the streams of an HTTP/2 connection, each until it ends or stalls.
 #[derive(Clone, Debug)]
 pub(super) struct StreamExecutor {
-    /// What all clients leave untaken.
+    /// The unread bytes of all clients.
     pub(super) all: Arc<SendBuffers>,
-    /// How long a client may take to accept any more of an answer.
+    /// How long a client may accept nothing of a response.
     pub(super) timeout: Duration,
 }
 
@@ -102,7 +102,7 @@ where
     }
 }
 
-/// A body on its way.
+/// A response body that is being sent.
 #[derive(Debug)]
 pub(super) struct Delivery {
     body: RecordedBody,
@@ -112,8 +112,8 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    /// To be made in the task that sends the body; `connection` is told how it goes where streams
-    /// have no task of their own.
+    /// Must be called in the task that sends the body. `connection` tracks the progress where
+    /// streams have no task of their own.
     pub(super) fn new(
         body: RecordedBody,
         busy: ActiveRequest,

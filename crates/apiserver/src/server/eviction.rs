@@ -1,43 +1,43 @@
-//! `Evictor`: which connection goes when there is no room for another.
+//! `Evictor`: chooses the connection to close when the connection limit is reached.
 //!
-//! A client that says who it is has a connection for as long as it likes. One on which nobody has
-//! yet goes for the next that comes: the one that has asked for nothing for the longest time. So a
-//! client without credentials can take all the room and keep nobody out; who comes has as much time
-//! to say who it is as all the others that come meanwhile take to fill the room anew.
+//! A connection with an authenticated request is never closed for another. Of the others, the one
+//! that has been idle longest goes first. A client without credentials can therefore occupy all
+//! connections but cannot lock others out: a new client has as much time to authenticate as it
+//! takes the others to open that many connections again.
 
 use super::activity::Activity;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How many are chosen at once: to find them, all connections are looked at.
+/// How many candidates are chosen at once, because finding them scans all connections.
 const CANDIDATES_MAX: usize = 64;
-/// What happens again and again is logged once in this time.
+/// Minimum interval between log lines about the same condition.
 const LOG_INTERVAL: Duration = Duration::from_mins(1);
 
-/// The connections that are open.
+/// The open connections.
 #[derive(Debug, Default)]
 pub(super) struct Evictor {
-    /// In the order in which they opened, some that ended among them.
+    /// In order of opening; some may have ended.
     open: Vec<Weak<Activity>>,
-    /// Those to go next, with when they asked for something last; the first to go at the end.
+    /// The next to evict, with the time of their last request; the first to go is at the end.
     candidates: Vec<(u64, Weak<Activity>)>,
     closed: LogThrottle,
     full: LogThrottle,
 }
 
 impl Evictor {
-    /// A connection is open.
+    /// Registers an open connection.
     pub(super) fn track(&mut self, activity: &Arc<Activity>) {
         if self.open.len() == self.open.capacity() {
-            // At most half of the memory is for those that ended.
+            // At most half of the capacity is wasted on connections that ended.
             self.open.retain(|it| it.strong_count() > 0);
             self.open.reserve(self.open.len());
         }
         self.open.push(Arc::downgrade(activity));
     }
 
-    /// Sends a connection away. Whether one goes.
+    /// Evicts one connection. Returns whether there was one to evict.
     pub(super) fn evict_one(&mut self) -> bool {
         let mut goes = self.evict_next_candidate();
         if !goes {
@@ -66,7 +66,7 @@ impl Evictor {
         true
     }
 
-    /// Sends the first of the chosen away that has asked for nothing since.
+    /// Evicts the first candidate that made no request since it was chosen.
     fn evict_next_candidate(&mut self) -> bool {
         while let Some((last, activity)) = self.candidates.pop() {
             let activity = activity.upgrade();
@@ -87,7 +87,7 @@ impl Evictor {
             Some((activity.last_request_at(), Weak::clone(it)))
         });
         let mut unauthenticated: Vec<_> = unauthenticated.collect();
-        // By time; of those that asked at the same moment, the first to open goes first.
+        // By time of the last request; for equal times, the first to open goes first.
         unauthenticated.sort_by_key(|(last, _)| *last);
         unauthenticated.truncate(CANDIDATES_MAX);
         unauthenticated.reverse();
@@ -95,7 +95,7 @@ impl Evictor {
     }
 }
 
-/// Something that happens again and again.
+/// Limits how often a condition is logged.
 #[derive(Debug, Default)]
 struct LogThrottle {
     last: Option<Instant>,
@@ -103,7 +103,7 @@ struct LogThrottle {
 }
 
 impl LogThrottle {
-    /// It has happened again; how often since it was told, if it is to be told now.
+    /// Counts an occurrence. Returns the number since the last log line if it is time to log again.
     fn due(&mut self) -> Option<u64> {
         self.since += 1;
         if self.last.is_some_and(|it| it.elapsed() < LOG_INTERVAL) {

@@ -1,8 +1,8 @@
-//! `Service`: one request in, one response out.
+//! `Service`: the handler chain from a request to its response.
 //!
-//! In upstream's order: audit id, authentication, deadline, what the path is about, the handler,
-//! and then what every response has (warnings, cache control, compression). Whatever a handler
-//! does, one request cannot end another.
+//! In upstream's order: audit id, authentication, deadline, request path, handler, and then the
+//! headers that every response has (warnings, cache control, compression). A panicking handler
+//! affects only its own request.
 
 mod authenticate;
 mod non_resource;
@@ -45,16 +45,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// How long a request may take that is no watch, as upstream.
+/// Time limit of requests other than watches, as upstream.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Answers requests.
+/// Handles requests.
 #[derive(Debug)]
 pub(crate) struct Service {
     context: ServerContext,
     slow_request: Duration,
     in_flight: InFlight,
-    /// One for each backup that may be under way.
+    /// One permit for each concurrent backup.
     backups: Arc<Semaphore>,
     open_api: OpenApi,
     address: Option<SocketAddr>,
@@ -88,12 +88,13 @@ impl Service {
         }
     }
 
-    /// What the server counts.
+    /// The server's metrics.
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.context.metrics
     }
 
-    /// Answers one request; there is room for its answer, unless it still waits for its body.
+    /// Handles one request. The send buffer has room for its response, unless the request still
+    /// awaits its body.
     pub(crate) async fn handle(
         &self,
         connection: &ConnectionInfo,
@@ -122,7 +123,7 @@ impl Service {
         let answered = AssertUnwindSafe(Box::pin(answered)).catch_unwind().await;
         let response = answered.unwrap_or_else(|_| {
             Err(Status::internal_error(
-                "this request ran into a mistake of the server",
+                "this request caused apiserver to panic. Look in the logs for details.",
             ))
         });
         let response =
@@ -135,8 +136,8 @@ impl Service {
             });
         let mut response = finish(&request, &cx, response);
         response.headers_mut().insert(AUDIT_ID, record.audit_id());
-        // On HTTP/1.1 the next request comes after whatever nobody read of this one; on HTTP/2 the
-        // reset of a stream that the client still sends on can overtake the answer.
+        // On HTTP/1.1 the next request follows the unread rest of this body. On HTTP/2 the reset of
+        // a stream on which the client still sends can overtake the response.
         let is_drained = body::drain(&mut body).await;
         if protocol < Version::HTTP_2 && !is_drained {
             let close = HeaderValue::from_static("close");
@@ -146,7 +147,7 @@ impl Service {
         response.map(|body| RecordedBody::new(body, record))
     }
 
-    /// A watch has its own end; what else takes longer than it may is given up.
+    /// Handles a request within its deadline. Watches have their own timeout.
     async fn within_deadline(
         &self,
         cx: &mut RequestContext,
@@ -158,7 +159,7 @@ impl Service {
         if let Some(refusal) = host::refusal(incoming.request) {
             return Ok(refusal);
         }
-        // Upstream reads the path before all else.
+        // Upstream parses the path before all else.
         if route == Route::Malformed {
             return Ok(ApiResponse::malformed_path(incoming.request.target()));
         }
@@ -232,7 +233,7 @@ impl Service {
                 None => {}
             }
         }
-        // Upstream looks at the method of these no more than of its root.
+        // As upstream, these accept any method, like its root path.
         let any_method = matches!(route, Route::Groups | Route::Group(_));
         if !any_method && request.method != "GET" {
             return Err(method_not_allowed(&request.method));
@@ -269,7 +270,7 @@ impl Service {
     }
 }
 
-/// How long a request may take.
+/// Returns the time limit of a request.
 fn deadline(request: &Request) -> Result<Duration, Status> {
     let Some(text) = request.query.first("timeout").filter(|it| !it.is_empty()) else {
         return Ok(REQUEST_TIMEOUT);
@@ -285,7 +286,7 @@ fn deadline(request: &Request) -> Result<Duration, Status> {
     })
 }
 
-/// Adds what every response has.
+/// Adds the headers that every response has, and compresses it.
 fn finish(request: &Request, cx: &RequestContext, mut response: ApiResponse) -> Response<Body> {
     if request.method == "HEAD" {
         response.body = Body::empty();

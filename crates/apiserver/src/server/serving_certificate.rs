@@ -1,8 +1,10 @@
-//! `ServingCertificate`: which certificate the server shows to whom, and when it makes a new one.
+//! `ServingCertificate`: chooses the certificate for each TLS handshake, and renews the server's
+//! own.
 //!
-//! Its own, signed by its authority, is replaced while the server runs, once a third of its time is
-//! left. If one was brought, that is shown to everybody but who asks for [`LOOPBACK_NAME`]: the server's
-//! own clients, which trust its authority and may find another name in the one that was brought.
+//! The server's own certificate, signed by its authority, is replaced while the server runs when a
+//! third of its lifetime is left. If another one is configured, clients get that, except those that
+//! request [`LOOPBACK_NAME`]: the server's own clients, which trust its authority and may not find
+//! their name in the configured certificate.
 
 use super::StartError;
 use crate::authentication::certificates::{
@@ -14,13 +16,14 @@ use rustls::sign::CertifiedKey;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What clients ask for to be shown the server's own certificate, as in upstream's servers.
+/// The server name (SNI) with which clients get the server's own certificate, as in upstream's
+/// servers.
 pub(crate) const LOOPBACK_NAME: &str = "apiserver-loopback-client";
-/// How long an own certificate is valid, if its authority is: a year, as those of upstream.
+/// Validity of the server's own certificate if its authority expires: a year, as upstream.
 const LIFETIME: Duration = Duration::from_hours(24 * 365);
-/// Authorities that live longer were made without an end, and so is what they sign.
+/// Authorities valid for longer were created without an end, and so are their certificates.
 const NO_END: Duration = Duration::from_hours(24 * 36_500);
-/// How often is looked whether it is time for a new one.
+/// How often the server checks whether to renew.
 pub(super) const CHECK_INTERVAL: Duration = Duration::from_hours(24);
 
 #[derive(Debug)]
@@ -34,11 +37,11 @@ pub(super) struct ServingCertificate {
 #[derive(Clone, Debug)]
 struct Own {
     key: Arc<CertifiedKey>,
-    /// None if it lives as long as its authority.
+    /// `None` if it is valid as long as its authority.
     renew_at: Option<Duration>,
 }
 
-/// Why there is nothing to show.
+/// Why there is no certificate to serve.
 #[derive(Debug)]
 pub(super) enum ServingCertificateError {
     Made(CertificateError),
@@ -77,17 +80,17 @@ impl ServingCertificate {
         })
     }
 
-    /// The name that the server's own clients have to ask for; none if they need not.
+    /// Returns the server name that the server's own clients must request; `None` if they need not.
     pub(super) fn required_server_name(&self) -> Option<&'static str> {
         self.configured.as_ref().map(|_| LOOPBACK_NAME)
     }
 
-    /// Whether it is ever renewed.
+    /// Reports whether it is ever renewed.
     pub(super) fn is_renewed(&self) -> bool {
         self.own.read().renew_at.is_some()
     }
 
-    /// Makes a new certificate, if it is time for that. The old one stays if none can be made.
+    /// Issues a new certificate if it is due. The old one stays if that fails.
     pub(super) fn renew(&self, now: Duration) {
         if self.own.read().renew_at.is_none_or(|at| now < at) {
             return;
@@ -110,8 +113,8 @@ impl ResolvesServerCert for ServingCertificate {
     }
 }
 
-/// A certificate for a year; of an authority that ends before, until then, and of one that was
-/// made for this process alone, which does not end, without an end too.
+/// Issues a certificate for a year, or until its authority expires if that is earlier; without an
+/// end if the authority has none.
 fn issue(
     authority: &CertificateAuthority,
     names: &[String],
@@ -127,7 +130,7 @@ fn issue(
     let key = identity
         .map_err(ServingCertificateError::Made)?
         .certified(Some(authority.certificate()));
-    // An authority that ends cannot help by signing again.
+    // An authority that is about to expire cannot sign for longer.
     let renewed = (LIFETIME..=NO_END).contains(&left);
     Ok(Own {
         key: Arc::new(key.map_err(ServingCertificateError::Unusable)?),

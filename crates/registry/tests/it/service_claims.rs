@@ -9,6 +9,7 @@ use kubist_apimachinery::{DeleteOptions, PostOptions};
 use kubist_registry::{Created, Registry, RegistryConfig, User, WallClock};
 use kubist_storage::memory::MemoryKv;
 use kubist_storage::{DeleteRequest, Expected, Kv};
+use kubist_storage::{KvRead, KvWrite};
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 use std::sync::Arc;

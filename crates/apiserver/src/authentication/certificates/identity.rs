@@ -1,4 +1,4 @@
-//! `Identity`: a certificate with its key, made here or brought as PEM.
+//! `Identity`: a certificate with its key, issued here or read from PEM.
 
 use rcgen::{Certificate, KeyPair};
 use rustls::crypto::ring;
@@ -11,29 +11,28 @@ use std::ops::RangeInclusive;
 /// A certificate with its key.
 #[non_exhaustive]
 pub struct Identity {
-    /// The certificate, as PEM, and those between it and its authority, if it was brought with
-    /// them.
+    /// The certificate as PEM, followed by the intermediate certificates if it was read with them.
     pub certificate_pem: String,
-    /// The private key, as PEM.
+    /// The private key as PEM.
     pub key_pem: String,
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,
 }
 
-/// A text is not the certificate or the key that it should be.
+/// The text is not a usable certificate or key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PemError {
-    /// The certificate is one of somebody, not of an authority.
+    /// The certificate is not that of an authority.
     #[error("the certificate is not an authority's")]
     NotAuthority,
-    /// There is no certificate in it, or a broken one.
+    /// There is no certificate, or it is malformed.
     #[error("there is no certificate in it that can be read")]
     NoCertificate,
-    /// There is no private key in it, or one that cannot be used.
+    /// There is no private key, or it is unusable.
     #[error("there is no private key in it that can be used")]
     NoKey,
-    /// The key is another one's.
+    /// The certificate and the key do not match.
     #[error("the certificate and the key do not belong together")]
     KeyMismatch,
 }
@@ -48,10 +47,10 @@ impl Identity {
         }
     }
 
-    /// Of two texts: certificates, the own one first, and a key (PKCS #8, PKCS #1 or SEC 1).
+    /// Reads certificates, the own one first, and a key (PKCS #8, PKCS #1 or SEC 1) from PEM.
     ///
     /// # Errors
-    /// One of both is missing or unusable, or they do not belong together.
+    /// The certificate or the key is missing or unusable, or they do not match.
     pub fn from_pem(certificate: &str, key: &str) -> Result<Self, PemError> {
         let chain = read_certificates(certificate)?;
         let parsed = PrivateKeyDer::from_pem_slice(key.as_bytes());
@@ -65,23 +64,23 @@ impl Identity {
         Ok(identity)
     }
 
-    /// The certificate.
+    /// Returns the certificate.
     pub fn certificate(&self) -> CertificateDer<'static> {
-        // Both ways to make one put a certificate first.
+        // Both constructors put a certificate first.
         self.chain[0].clone()
     }
 
-    /// The key.
+    /// Returns the key.
     pub fn key(&self) -> PrivateKeyDer<'static> {
         self.key.clone_key()
     }
 
-    /// The seconds since the Unix epoch within which it is valid.
+    /// Returns its validity, in seconds since the Unix epoch.
     pub fn valid(&self) -> RangeInclusive<u64> {
         super::valid_within(&[self.certificate()]).unwrap_or(0..=0)
     }
 
-    /// For TLS, with another certificate behind its own.
+    /// Returns the key pair for TLS, with another certificate appended to the chain.
     pub(crate) fn certified(
         &self,
         authority: Option<CertificateDer<'static>>,
@@ -108,7 +107,7 @@ impl Clone for Identity {
     }
 }
 
-/// Without the key.
+/// Omits the key.
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Identity")
@@ -117,10 +116,10 @@ impl fmt::Debug for Identity {
     }
 }
 
-/// All certificates of a text in PEM, at least one.
+/// Reads all certificates of a PEM text, at least one.
 ///
 /// # Errors
-/// There is none, or one cannot be read.
+/// There is none, or one is malformed.
 pub fn read_certificates(text: &str) -> Result<Vec<CertificateDer<'static>>, PemError> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(text.as_bytes()).collect();
     let found = found.map_err(|_| PemError::NoCertificate)?;
@@ -130,12 +129,12 @@ pub fn read_certificates(text: &str) -> Result<Vec<CertificateDer<'static>>, Pem
         .ok_or(PemError::NoCertificate)
 }
 
-/// The sections of a text that are certificates, as they stand there.
+/// Returns the certificate sections of a PEM text.
 pub(super) fn certificate_texts(text: &str) -> String {
     sections(text, |kind| kind == "CERTIFICATE").concat()
 }
 
-/// The first section of a text that is a private key, as it stands there.
+/// Returns the first private key section of a PEM text.
 pub(super) fn key_text(text: &str) -> Option<String> {
     let keys = sections(text, |kind| kind.ends_with("PRIVATE KEY"));
     keys.into_iter().next()

@@ -1,4 +1,4 @@
-//! The few structures around keys that nobody else writes for us, in DER.
+//! The DER structures around keys that no dependency encodes.
 
 use super::Algorithm;
 
@@ -6,7 +6,7 @@ const SEQUENCE: u8 = 0x30;
 const INTEGER: u8 = 0x02;
 const BIT_STRING: u8 = 0x03;
 const OCTET_STRING: u8 = 0x04;
-/// `ecPublicKey`, 1.2.840.10045.2.1, with its tag and length as all of these.
+/// `ecPublicKey`, 1.2.840.10045.2.1; like the others with tag and length.
 const EC_PUBLIC_KEY: [u8; 9] = [0x06, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1];
 /// `prime256v1`, 1.2.840.10045.3.1.7.
 const P256: [u8; 10] = [0x06, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
@@ -15,13 +15,13 @@ const P384: [u8; 7] = [0x06, 5, 0x2b, 0x81, 4, 0, 0x22];
 /// `rsaEncryption`, 1.2.840.113549.1.1.1, and the NULL that follows it.
 const RSA: [u8; 13] = [6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1, 5, 0];
 
-/// A public key with its algorithm: `SubjectPublicKeyInfo` of X.509.
+/// A public key with its algorithm: X.509's `SubjectPublicKeyInfo`.
 pub(super) fn public_key_info(algorithm: Algorithm, public: &[u8]) -> Vec<u8> {
     let key = element(BIT_STRING, &[&[0], public]);
     element(SEQUENCE, &[&identifier(algorithm), &key])
 }
 
-/// A private key of SEC 1 as one of PKCS #8; none for what is no such key.
+/// Wraps a SEC 1 private key as PKCS #8; `None` if it is not one.
 pub(super) fn ec_in_pkcs8(algorithm: Algorithm, key: &[u8]) -> Option<Vec<u8>> {
     algorithm.ecdsa()?;
     let version = element(INTEGER, &[&[0]]);

@@ -1,44 +1,44 @@
-//! `Slots`: how many pieces of work run at a time, and whose turn it is.
+//! `Slots`: limits concurrent CPU-bound work, and orders those that wait.
 //!
-//! Everybody who waits has the same share of the slots, counted in bytes of work: a request of
-//! 40 kB is not behind a hundred of 3 MB that came before it, and a crowd of small ones cannot hold
-//! up a large one for ever. It is weighted fair queueing: a clock that counts the work that each of
-//! those who wait would have had, had all been served at once, says by when a piece of work would
-//! have been done; the earliest comes first, and of equals the first to come.
+//! All waiters share the slots equally, by bytes of work: a request of 40 kB does not queue behind
+//! a hundred of 3 MB that came before it, and many small ones cannot starve a large one. This is
+//! weighted fair queueing: a virtual clock counts the work that each waiter would have had if all
+//! had been served at once. It gives each piece of work a virtual finish time; the earliest goes
+//! first, and for equal times the first to arrive.
 //!
-//! How many wait is bounded by the requests in flight, and for watches by the streams of
-//! connections.
+//! The number of waiters is bounded by the requests in flight, and for watches by the streams of
+//! the connections.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::task::{Context, Poll, Waker};
 
-/// How many may run at a time.
+/// The slots.
 pub(super) struct Slots(Mutex<State>);
 
 struct State {
     free: usize,
-    /// Bytes of work that everybody who waited all along would have had.
+    /// The virtual clock: bytes of work that each waiter would have had.
     clock: u64,
     /// How many have waited so far.
     came: u64,
-    /// None if one is free. Whoever is taken from here has a slot.
+    /// Empty if a slot is free. A waiter that is removed from here owns a slot.
     waiting: BTreeMap<Place, Waker>,
 }
 
-/// By when the work would have been done, and who came first.
+/// Virtual finish time, and order of arrival.
 type Place = (u64, u64);
 
-/// Leave for one piece of work. Dropped, it goes to whoever is next.
+/// Permission for one piece of work. Dropping it passes the slot on.
 pub(super) struct Slot<'a> {
     slots: &'a Slots,
     weight: u64,
 }
 
-/// Who takes a slot again and again. Dropped, it waits no more.
+/// Takes a slot repeatedly. Dropping it stops waiting.
 pub(super) struct Turn<'a> {
     slots: &'a Slots,
-    /// Where it waits, or waited until it was given a slot that it has not seen yet.
+    /// Its key among the waiters, until it notices that it was given a slot.
     place: Option<Place>,
 }
 
@@ -52,7 +52,7 @@ impl Slots {
         }))
     }
 
-    /// Gives a slot to whoever is next, after work of so many bytes.
+    /// Passes a slot on after this many bytes of work.
     fn give(&self, done: u64) {
         let mut state = self.0.lock();
         let share = (done / (state.waiting.len() as u64 + 1)).max(1);
@@ -78,7 +78,7 @@ impl<'a> Turn<'a> {
         Self { slots, place: None }
     }
 
-    /// Waits for a slot for a piece of work of so many bytes.
+    /// Waits for a slot for this many bytes of work.
     pub(super) fn poll_take(&mut self, cx: &Context<'_>, weight: usize) -> Poll<Slot<'a>> {
         let slots = self.slots;
         let weight = weight as u64;
@@ -109,7 +109,7 @@ impl Drop for Turn<'_> {
         let Some(place) = self.place else {
             return;
         };
-        // Who has been given a slot and has not come for it passes it on.
+        // A waiter that was given a slot without noticing passes it on.
         let left = self.slots.0.lock().waiting.remove(&place);
         if left.is_none() {
             self.slots.give(0);

@@ -1,4 +1,5 @@
-//! Asks a component of this machine how it is, over TLS, as a probe does: whoever it proves to be.
+//! Health probe of a component on this machine over TLS, with any server certificate, like a
+//! kubelet probe.
 
 use bytes::Bytes;
 use http::header::{CONNECTION, HOST, USER_AGENT};
@@ -18,19 +19,19 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-/// Bytes of an answer that are told, as upstream.
+/// Maximum bytes of a response that are reported, as upstream.
 const ANSWER_BYTES_MAX: usize = 10 << 10;
-/// Who asks.
+/// The user agent.
 const AGENT: &str = "kube-probe/1.36";
 
-/// How a component is: what it says, or why it does not say that it is fine.
+/// The health of a component: its response, or why there is none.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Health {
     pub(super) is_fine: bool,
     pub(super) message: String,
 }
 
-/// Asks whoever listens on a port of this machine.
+/// Probes a port of this machine.
 pub(super) async fn ask(port: u16, within: Duration) -> Health {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let asked = timeout(within, get(address)).await;
@@ -49,7 +50,7 @@ pub(super) async fn ask(port: u16, within: Duration) -> Health {
     Health { is_fine, message }
 }
 
-/// What it answers, or why there is no answer.
+/// Returns the response, or why there is none.
 async fn get(address: SocketAddr) -> Result<(StatusCode, String), String> {
     let stream = TcpStream::connect(address).await.map_err(|error| {
         let why = match error.kind() {
@@ -72,7 +73,7 @@ async fn get(address: SocketAddr) -> Result<(StatusCode, String), String> {
         .header(CONNECTION, "close")
         .body(Empty::<Bytes>::new())
         .map_err(|error| error.to_string())?;
-    // The sender goes with the answer, and the connection ends without it.
+    // Dropping the sender with the response ends the connection.
     let answer = async move {
         let response = sender.send_request(request).await;
         let response = response.map_err(|error| error.to_string())?;
@@ -99,7 +100,7 @@ fn client() -> Result<ClientConfig, String> {
         .with_no_client_auth())
 }
 
-/// Takes any certificate. Nothing secret is sent, and what is answered is only shown.
+/// Accepts any certificate. Nothing secret is sent, and the response is only displayed.
 #[derive(Debug)]
 struct Anybody {
     provider: Arc<CryptoProvider>,

@@ -1,6 +1,7 @@
-//! How errors quote the outcome of a JSON or merge patch. Upstream applies those to text: an
-//! object that the patch goes into is written anew, its members sorted; all others stand as they
-//! were encoded, in the order of their struct.
+//! The text of a patched object in errors of JSON and merge patches.
+//!
+//! Upstream applies those patches to text: objects that the patch modifies are re-encoded with
+//! sorted members, and all others keep their encoding, in the order of their Go struct.
 
 use kubist_apimachinery::wire::{FieldType, JsonForm, Schema};
 use kubist_codec::negotiate::PatchType;
@@ -8,18 +9,18 @@ use serde_json::Value;
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-/// What a patch went into.
+/// The parts of a tree that a patch modified.
 enum Touched {
     No,
     All,
     Members(BTreeMap<String, Self>),
 }
 
-/// Where an operation works.
+/// The target of an operation.
 struct Place {
     way: Vec<String>,
     key: String,
-    /// How many items the list has in the end, if it is a list.
+    /// The final length of the list, if it is one.
     length: Option<usize>,
 }
 
@@ -40,7 +41,7 @@ impl Place {
     }
 }
 
-/// Moves what was touched in a list to other indexes.
+/// Shifts the modified items of a list to other indexes.
 fn shift(members: &mut BTreeMap<String, Touched>, to: impl Fn(usize) -> Option<usize>) {
     let before = std::mem::take(members);
     for (key, touched) in before {
@@ -57,7 +58,7 @@ fn shift(members: &mut BTreeMap<String, Touched>, to: impl Fn(usize) -> Option<u
 static NO: Touched = Touched::No;
 static ALL: Touched = Touched::All;
 
-/// The text of an object that a patch made.
+/// Returns the text of a patched object.
 pub(super) fn text(
     patched: &Value,
     patch_type: PatchType,
@@ -92,8 +93,8 @@ impl Touched {
         }
     }
 
-    /// Operations go into all objects on their ways; what they add, or compare, is written anew.
-    /// `patched` is what comes of them.
+    /// Operations modify all objects on their paths; what they add or compare is re-encoded.
+    /// `patched` is the result.
     fn by_operations(patch: &Value, patched: &Value) -> Self {
         let mut touched = Self::Members(BTreeMap::new());
         for operation in patch.as_array().map_or(&[][..], Vec::as_slice) {
@@ -118,7 +119,7 @@ impl Touched {
         touched
     }
 
-    /// What was touched in the object or list of a place, if not all of it was.
+    /// Returns what was modified in the object or list at a path, unless all of it was.
     fn container(&mut self, place: &Place) -> Option<&mut BTreeMap<String, Self>> {
         self.within(&place.way)
     }
@@ -142,7 +143,7 @@ impl Touched {
         }
     }
 
-    /// Items behind one that is put in have other indexes.
+    /// An insertion shifts the items after it.
     fn put_in(&mut self, place: &Place) {
         let key = match (place.length, place.key.parse::<usize>()) {
             (Some(_), Ok(index)) => {
@@ -159,7 +160,7 @@ impl Touched {
         self.mark(&place.way, &key);
     }
 
-    /// Items behind one that is taken out have other indexes.
+    /// A removal shifts the items after it.
     fn take_out(&mut self, place: &Place) {
         let Some(members) = self.container(place) else {
             return;
@@ -228,7 +229,7 @@ fn write(value: &Value, touched: &Touched, ty: Option<FieldType>, out: &mut Stri
     }
 }
 
-/// Where a member stands in its struct; what a kind says of itself comes first.
+/// Returns the position of a member in its Go struct; `kind` and `apiVersion` come first.
 fn place(schema: &Schema, name: &str) -> usize {
     match (schema.index_by_name(name, 0), name) {
         (Some(index), _) => index + 2,

@@ -1,4 +1,4 @@
-//! Who asks: the user of a request, and whether there is a place for it.
+//! Authentication of requests, and their seats in flight.
 
 use super::{Service, non_resource};
 use crate::authentication::authenticator::{self, ANONYMOUS_USER, UNAUTHENTICATED_GROUP};
@@ -12,16 +12,16 @@ use crate::routes::health::Health;
 use kubist_apimachinery::Status;
 use kubist_registry::{RequestContext, User};
 
-/// What upstream warns of, word for word.
+/// Upstream's warning, word for word.
 const EXTRA_SPACE: &str = "the provided Authorization header contains extra space before the bearer \
                            token, and is ignored";
 
 impl Service {
-    /// The user of a request.
+    /// Authenticates a request.
     ///
     /// # Errors
-    /// 401; 403 for who wants to be somebody else; what storage says when it cannot tell whether a
-    /// service account is there.
+    /// 401 for missing or wrong credentials; 403 for impersonation; storage errors while a service
+    /// account is looked up.
     pub(super) async fn user(
         &self,
         cx: &RequestContext,
@@ -42,8 +42,8 @@ impl Service {
                 let public = self.anonymous_health && non_resource::is_public(&request.path);
                 match self.service_account(cx, request).await {
                     Ok(Some(user)) => user,
-                    // Whether the server is well is told to whoever does not say who they are,
-                    // and where nobody can tell.
+                    // Health is public: anonymous requests may see it, even while service accounts
+                    // cannot be looked up.
                     Ok(None) if public && !connection.peer.has_credentials(&request.headers) => {
                         anonymous()
                     }
@@ -60,7 +60,7 @@ impl Service {
         Ok(user)
     }
 
-    /// The service account whose token a request has.
+    /// Returns the service account whose token a request has.
     async fn service_account(
         &self,
         cx: &RequestContext,
@@ -73,10 +73,10 @@ impl Service {
         service_accounts::user_of(&self.context.registry, &claims).await
     }
 
-    /// The way of a request to a place among those that are answered at a time, if it needs one.
+    /// Reserves a seat in flight for a request, if it needs one.
     ///
     /// # Errors
-    /// There is no room.
+    /// Too many requests are in flight.
     pub(super) fn reservation<'a>(
         &'a self,
         user: &'a User,

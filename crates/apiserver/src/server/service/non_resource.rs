@@ -1,4 +1,4 @@
-//! Paths that are no part of the API proper: health, metrics, version, OpenAPI, backups.
+//! Non-resource paths: health, metrics, version, OpenAPI, backups.
 
 use super::Service;
 use crate::authorization::non_resource;
@@ -16,12 +16,12 @@ use kubist_registry::{RequestContext, ServedGroup, Stored};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// How long storage may take to say that it is well, as upstream waits for etcd.
+/// Time limit of the storage health check, as upstream for etcd.
 const STORAGE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Where metrics are.
+/// The metrics path.
 const METRICS: &str = "/metrics";
 
-/// Paths that may be open to everybody.
+/// Reports whether a path may be open to anonymous users.
 pub(super) fn is_public(path: &str) -> bool {
     Health::of_path(path).is_some() || path.trim_end_matches('/') == VERSION
 }
@@ -36,7 +36,7 @@ impl Service {
         if let Some((health, check)) = Health::of_path(path) {
             let mut findings = self.findings(check).await;
             if health.name == "readyz" {
-                // Alive, and good for reading, it may be all the same.
+                // A server that cannot write is not ready, but may be alive and able to read.
                 findings.storage &= self.context.registry.storage_writable().is_ok();
             }
             return Ok(health.answer(check, &request.query, &findings));
@@ -71,7 +71,7 @@ impl Service {
         }
     }
 
-    /// What is for GET alone, and has one form that must be accepted.
+    /// Serves the documents that have one media type and allow only GET.
     fn web_service(&self, service: &'static str, request: &Request) -> Result<ApiResponse, Status> {
         if request.method != "GET" {
             return Err(method_not_allowed(&request.method));
@@ -90,7 +90,7 @@ impl Service {
         }
     }
 
-    /// A document of `/openapi/v3`.
+    /// Serves a document of `/openapi/v3`.
     async fn document(
         &self,
         cx: &RequestContext,
@@ -106,18 +106,18 @@ impl Service {
         cx.begin_work(OpenApi::BYTES).await;
         let incoming = DocumentRequest {
             path,
-            // An empty one is none, as upstream.
+            // An empty hash is no hash, as upstream.
             hash: request.query.first("hash").filter(|it| !it.is_empty()),
             if_none_match: request.if_none_match(),
             accept: request.accept(),
             now: cx.received,
         };
         let found = self.open_api.document(&served, &stored, incoming);
-        // Upstream says nothing of what is not there.
+        // As upstream: 404 without a body.
         Ok(found.unwrap_or_else(|| ApiResponse::bare(StatusCode::NOT_FOUND)))
     }
 
-    /// The definitions that are stored, if any is served.
+    /// Lists the stored definitions, if any is served.
     async fn definitions(
         &self,
         cx: &RequestContext,
@@ -173,13 +173,13 @@ impl Service {
     }
 }
 
-/// Where the version is.
+/// The version path.
 const VERSION: &str = "/version";
 
-/// The path of these that another is, whatever number of slashes ends it.
+/// Returns which of these documents a path names; trailing slashes do not matter.
 ///
 /// # Errors
-/// 404 for a path below one.
+/// 404 for a path below one of them.
 fn web_service(path: &str) -> Result<Option<&'static str>, Status> {
     for service in [VERSION, openid::CONFIGURATION, openid::KEYS] {
         let Some(rest) = path.strip_prefix(service) else {
@@ -195,7 +195,7 @@ fn web_service(path: &str) -> Result<Option<&'static str>, Status> {
     Ok(None)
 }
 
-/// JSON for people, as it always is.
+/// Returns indented JSON, whatever the client accepts.
 fn indented(tree: &Value) -> Result<ApiResponse, Status> {
     let text = serde_json::to_vec_pretty(tree).map_err(Status::internal_error)?;
     Ok(ApiResponse::whole("application/json", text))
