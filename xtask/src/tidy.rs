@@ -1,5 +1,6 @@
 //! Structural checks of the whole tree. `cargo test` runs them; CI has no others.
 
+mod circles;
 mod contracts;
 mod dependencies;
 mod features;
@@ -15,6 +16,7 @@ pub(crate) fn run() -> Outcome {
     findings.extend(files::check()?);
     findings.extend(contracts::check()?);
     findings.extend(dependencies::check()?);
+    findings.extend(circles::check()?);
     findings.extend(features::check()?);
     findings.extend(publishing::check()?);
     if findings.is_empty() {
@@ -43,6 +45,12 @@ mod tests {
     #[test]
     fn every_dependency_is_used_by_somebody() {
         let findings = super::dependencies::check().expect("the manifests are readable");
+        assert!(findings.is_empty(), "{}", findings.join("\n"));
+    }
+
+    #[test]
+    fn no_folders_of_a_crate_import_each_other() {
+        let findings = super::circles::check().expect("the tree is readable");
         assert!(findings.is_empty(), "{}", findings.join("\n"));
     }
 

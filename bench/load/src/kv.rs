@@ -7,7 +7,7 @@ use crate::process::Process;
 use bytes::Bytes;
 use clap::Args;
 use futures::future::try_join_all;
-use kubist_storage::{Expected, Kv as _, PutRequest, WriteOutcome};
+use kubist_storage::{Expected, KvRead as _, KvWrite as _, PutRequest, WriteOutcome};
 use kubist_storage_etcd::{Config, EtcdKv};
 use serde_json::json;
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! Bad days of an etcd: out of reach, slow, full. Each costs a bounded time and has a clear
 //! answer, and nothing that was acknowledged is lost.
 
+use kubist_storage::{KvMaintenance, KvWrite};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,7 +42,10 @@ async fn registry(url: String) -> Registry {
         ..Config::new([url])
     };
     let kv = EtcdKv::new(config).unwrap();
-    let registry = Registry::new(RegistryConfig::new(Arc::new(kv)));
+    let registry = Registry::new(RegistryConfig::new(
+        Arc::new(kv),
+        kubist_kinds::BuiltIn::shared(),
+    ));
     registry.start().await.unwrap();
     registry
 }
@@ -213,10 +217,10 @@ async fn a_full_etcd_refuses_writes_answers_reads_and_lets_objects_be_deleted() 
     assert_eq!((refused.code, &*refused.reason), (500, "InternalError"));
     assert!(refused.message.contains("out of space"), "{refused}");
     let kv = EtcdKv::new(Config::new([etcd.url()])).unwrap();
-    assert!(kv.short_of_room().is_none(), "it has not tried");
+    assert!(kv.no_space_error().is_none(), "it has not tried");
     let put = PutRequest::new("/more", vec![0; 100_000], Expected::Any);
     kv.put(put).await.unwrap_err();
-    let missed = kv.short_of_room().expect("it is told");
+    let missed = kv.no_space_error().expect("it is told");
     assert!(missed.to_string().contains("out of space"), "{missed}");
     // etcd carries out the write that crosses the quota, and refuses it: it looks at the quota
     // again when it applies what was proposed.

@@ -3,7 +3,7 @@
 use crate::etcd::{Etcd, Release};
 use crate::faults::impatient;
 use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, Revision, Watch, WatchError};
-use kubist_storage::{WatchRequest, WriteError};
+use kubist_storage::{WatchRangeRequest, WriteError};
 use kubist_storage_etcd::{Config, EtcdKv};
 use kubist_test_support::FaultProxy;
 use std::time::Duration;
@@ -37,7 +37,7 @@ async fn a_watch_whose_connection_is_cut_goes_on_where_it_was() {
     let watcher = EtcdKv::new(Config::new([proxy.url("http")])).unwrap();
     let writer = etcd.kv();
     let first = writer.revision().await.unwrap().next();
-    let all = WatchRequest::new(KeyRange::prefix("/w/")).from(first);
+    let all = WatchRangeRequest::new(KeyRange::prefix("/w/")).from(first);
     let watch = watcher.watch(all).await.unwrap();
     let writing = async {
         let mut last = first;
@@ -61,7 +61,7 @@ async fn everything_goes_on_after_a_restart_of_etcd() {
     };
     let kv = etcd.kv();
     let first = put(&kv, 0).await.unwrap();
-    let request = WatchRequest::new(KeyRange::prefix("/w/")).from(first);
+    let request = WatchRangeRequest::new(KeyRange::prefix("/w/")).from(first);
     let watch = kv.watch(request).await.unwrap();
     for at in 1..20 {
         put(&kv, at).await.unwrap();
@@ -87,7 +87,7 @@ async fn a_watch_that_nobody_takes_up_ends_with_a_fault_and_then_nothing() {
         return;
     };
     let kv = EtcdKv::new(impatient(etcd.url())).unwrap();
-    let request = WatchRequest::new(KeyRange::all());
+    let request = WatchRangeRequest::new(KeyRange::all());
     let mut watch = kv.watch(request).await.unwrap();
     etcd.kill();
     let end = timeout(PATIENCE, watch.next()).await.unwrap().unwrap();
@@ -108,7 +108,7 @@ async fn a_watch_that_missed_what_was_compacted_says_so() {
         EtcdKv::new(Config::new([proxy.url("http")])).unwrap(),
         etcd.kv(),
     );
-    let mut watch = kv.watch(WatchRequest::new(KeyRange::all())).await.unwrap();
+    let mut watch = kv.watch(WatchRangeRequest::new(KeyRange::all())).await.unwrap();
     let mut last = Revision::ZERO;
     proxy.hold();
     for at in 0..10 {

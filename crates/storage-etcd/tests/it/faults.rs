@@ -2,7 +2,7 @@
 
 use crate::etcd::{Etcd, Release, free_addresses};
 use kubist_storage::{Expected, FaultKind, KeyRange, Kv, PutRequest, ReadError, WatchError};
-use kubist_storage::{WatchRequest, WriteError};
+use kubist_storage::{WatchRangeRequest, WriteError};
 use kubist_storage_etcd::{Config, ConfigError, EtcdKv};
 use kubist_test_support::FaultProxy;
 use std::time::Duration;
@@ -38,7 +38,7 @@ async fn an_etcd_that_is_not_there_is_unavailable_after_the_deadline() {
         panic!("{put:?}");
     };
     assert_eq!(fault.kind(), FaultKind::Unavailable, "it was never sent");
-    let watch = kv.watch(WatchRequest::new(KeyRange::all())).await;
+    let watch = kv.watch(WatchRangeRequest::new(KeyRange::all())).await;
     assert!(matches!(watch, Err(WatchError::Fault(_))));
     assert!(
         started.elapsed() < Duration::from_secs(10),
