@@ -10,7 +10,7 @@ use kubist_apimachinery::{
 };
 use kubist_cache::{Index, Metadata, Selection, drop_managed_fields};
 use kubist_client::{Api, DeleteAnswer};
-use kubist_controller::{Action, Controller, Finalizer, Predicate, EventSource};
+use kubist_controller::{Action, Controller, EventSource, Finalizer, Predicate};
 use kubist_informers::{SharedInformer, SharedInformerFactory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -188,11 +188,7 @@ async fn controlled(
     expect("errors", ran?.errors, 0)?;
     let mut settings = api.get(&name.name).await?;
     let finalizer = Finalizer::new("example.com/colours");
-    expect(
-        "taken off",
-        finalizer.remove(&mut settings.metadata),
-        true,
-    )?;
+    expect("taken off", finalizer.remove(&mut settings.metadata), true)?;
     api.replace(&settings).await?;
     Ok(())
 }
