@@ -20,7 +20,7 @@ pub struct FlexPersistentVolumeSource {
     /// Secret whose values all go to the driver, with its namespace.
     /// Optional.
     pub secret_ref: Option<Box<SecretReference>>,
-    /// Mounts the volume read-only, whatever the container's mount says.
+    /// Mounts the volume read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
     /// Further options for the driver.
@@ -122,7 +122,7 @@ pub struct FlexVolumeSource {
     /// Secret in the pod's namespace whose values all go to the driver.
     /// Optional.
     pub secret_ref: Option<Box<LocalObjectReference>>,
-    /// Mounts the volume read-only, whatever the container's mount says.
+    /// Mounts the volume read-only, regardless of the container's mount.
     /// Optional.
     pub read_only: bool,
     /// Further options for the driver.
@@ -157,7 +157,7 @@ pub struct CSIVolumeSource {
     /// Filesystem to mount the volume with; if unset, the driver decides.
     /// Optional.
     pub fs_type: Option<Str>,
-    /// Parameters of the volume for the driver; its documentation tells which there are.
+    /// Parameters of the volume for the driver; see its documentation.
     /// Optional.
     pub volume_attributes: BTreeMap<Str, Str>,
     /// Secret in the pod's namespace for the driver's `NodePublishVolume` call, which mounts the

@@ -48,7 +48,7 @@ pub type EndpointsList = List<Endpoints>;
 /// `io.k8s.api.core.v1.EndpointSubset`.
 #[derive(Clone, Default, PartialEq)]
 pub struct EndpointSubset {
-    /// Addresses that are ready to take traffic.
+    /// Addresses that are ready to receive traffic.
     /// Optional. List type `atomic`.
     pub addresses: Vec<EndpointAddress>,
     /// Addresses that are not ready, for example because their pods are starting or fail their

@@ -29,7 +29,7 @@ pub struct PersistentVolume {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// What the storage is and how it may be used; written by an administrator or a provisioner.
+    /// Properties of the storage and rules for its use, set by an administrator or a provisioner.
     /// Optional.
     pub spec: PersistentVolumeSpec,
     /// Phase of the volume, as the volume controllers report it.
@@ -61,8 +61,8 @@ api_resource! {
 /// A list of [`PersistentVolume`].
 pub type PersistentVolumeList = List<PersistentVolume>;
 
-/// What a volume is and how it may be used; exactly one of the fields of `PersistentVolumeSource`
-/// says where the data lies.
+/// The properties of a volume and rules for its use; exactly one field of `PersistentVolumeSource`
+/// is set.
 ///
 /// `io.k8s.api.core.v1.PersistentVolumeSpec`.
 #[derive(Clone, Default, PartialEq)]
@@ -129,8 +129,7 @@ pub struct PersistentVolumeSpec {
     /// A ScaleIO volume; the plugin was removed from Kubernetes.
     /// Optional; `scaleIO` in JSON.
     pub scale_io: Option<Box<ScaleIOPersistentVolumeSource>>,
-    /// A disk, partition or directory of one node; the volume needs a `nodeAffinity` that says
-    /// which.
+    /// A disk, partition or directory of one node; the volume needs a `nodeAffinity` for that node.
     /// Optional.
     pub local: Option<Box<LocalVolumeSource>>,
     /// A StorageOS volume; the plugin was removed from Kubernetes.
@@ -147,8 +146,8 @@ pub struct PersistentVolumeSpec {
     /// administrators to reserve the volume.
     /// Optional. Map type `granular`.
     pub claim_ref: Option<Box<ObjectReference>>,
-    /// What becomes of the volume once its claim is gone: `Retain` (the default for volumes made by
-    /// hand), `Delete` (usual for provisioned ones), or the deprecated `Recycle`.
+    /// Handling of the volume after its claim is deleted: `Retain` (the default for manually
+    /// created volumes), `Delete` (usual for provisioned ones), or the deprecated `Recycle`.
     /// Optional.
     pub persistent_volume_reclaim_policy: Str,
     /// StorageClass to which the volume belongs; empty for a volume of no class, which only claims
@@ -247,7 +246,7 @@ api_type! {
     ],
 }
 
-/// Which nodes can reach a volume, so that the scheduler places its pods there.
+/// The nodes that can access a volume; the scheduler places pods that use it there.
 ///
 /// `io.k8s.api.core.v1.VolumeNodeAffinity`.
 #[derive(Clone, Default, PartialEq)]
@@ -274,10 +273,10 @@ pub struct PersistentVolumeStatus {
     /// or `Failed` to be reclaimed.
     /// Optional.
     pub phase: Str,
-    /// Why the volume is in its phase, meant for people.
+    /// Human-readable reason for the phase of the volume.
     /// Optional.
     pub message: Str,
-    /// Why the volume failed as one CamelCase word, meant for programs.
+    /// Reason for the failure as one CamelCase word, for programs.
     /// Optional.
     pub reason: Str,
     /// When the volume last went from one phase to another.
@@ -297,7 +296,7 @@ api_type! {
     ],
 }
 
-/// Where the data of a volume lies; exactly one field is set.
+/// The source of a volume; exactly one field is set.
 ///
 /// `io.k8s.api.core.v1.PersistentVolumeSource`.
 #[derive(Clone, Default, PartialEq)]
@@ -360,8 +359,7 @@ pub struct PersistentVolumeSource {
     /// A ScaleIO volume; the plugin was removed from Kubernetes.
     /// Optional; `scaleIO` in JSON.
     pub scale_io: Option<Box<ScaleIOPersistentVolumeSource>>,
-    /// A disk, partition or directory of one node; the volume needs a `nodeAffinity` that says
-    /// which.
+    /// A disk, partition or directory of one node; the volume needs a `nodeAffinity` for that node.
     /// Optional.
     pub local: Option<Box<LocalVolumeSource>>,
     /// A StorageOS volume; the plugin was removed from Kubernetes.

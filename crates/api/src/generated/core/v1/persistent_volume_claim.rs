@@ -15,10 +15,10 @@ pub struct PersistentVolumeClaim {
     /// Standard object metadata.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// What storage is asked for.
+    /// The requested storage.
     /// Optional.
     pub spec: PersistentVolumeClaimSpec,
-    /// What storage the claim received, and the progress of resizing and other changes.
+    /// The storage that the claim received, and the progress of resizes and other changes.
     /// Optional.
     pub status: PersistentVolumeClaimStatus,
 }
@@ -47,21 +47,21 @@ api_resource! {
 /// A list of [`PersistentVolumeClaim`].
 pub type PersistentVolumeClaimList = List<PersistentVolumeClaim>;
 
-/// What storage a claim asks for; once it is bound, only the requested size and
+/// The storage that a claim requests; once it is bound, only the requested size and
 /// `volumeAttributesClassName` can change.
 ///
 /// `io.k8s.api.core.v1.PersistentVolumeClaimSpec`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimSpec {
-    /// Ways in which the volume has to be mountable: `ReadWriteOnce`, `ReadOnlyMany`,
-    /// `ReadWriteMany`, `ReadWriteOncePod`.
+    /// Access modes that the volume must support: `ReadWriteOnce`, `ReadOnlyMany`, `ReadWriteMany`,
+    /// `ReadWriteOncePod`.
     /// Optional. List type `atomic`.
     pub access_modes: Vec<Str>,
     /// Labels that an existing volume needs to be considered; claims with a selector are not
     /// provisioned dynamically.
     /// Optional.
     pub selector: Option<Box<LabelSelector>>,
-    /// Size that is asked for, under `requests.storage`; it can grow if the StorageClass allows
+    /// Requested size, under `requests.storage`; it can be increased if the StorageClass allows
     /// expansion.
     /// Optional.
     pub resources: VolumeResourceRequirements,
@@ -112,7 +112,7 @@ api_type! {
     ],
 }
 
-/// How much storage a claim asks for.
+/// The amount of storage that a claim requests.
 ///
 /// `io.k8s.api.core.v1.VolumeResourceRequirements`.
 #[derive(Clone, Default, PartialEq)]
@@ -141,7 +141,8 @@ api_type! {
 /// `io.k8s.api.core.v1.PersistentVolumeClaimStatus`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimStatus {
-    /// `Pending` until a volume is found, then `Bound`, and `Lost` if the bound volume is gone.
+    /// `Pending` until a volume is found, then `Bound`, and `Lost` if the bound volume no longer
+    /// exists.
     /// Optional.
     pub phase: Str,
     /// Ways in which the bound volume can be mounted.
@@ -202,8 +203,7 @@ api_type! {
 /// `io.k8s.api.core.v1.PersistentVolumeClaimCondition`.
 #[derive(Clone, Default, PartialEq)]
 pub struct PersistentVolumeClaimCondition {
-    /// Aspect that the condition is about, such as `Resizing`, `FileSystemResizePending` or
-    /// `ModifyVolumeError`.
+    /// Type of the condition, such as `Resizing`, `FileSystemResizePending` or `ModifyVolumeError`.
     /// Required. Known values: `Resizing`, `FileSystemResizePending`, `ControllerResizeError`,
     /// `NodeResizeError`, `ModifyVolumeError`, `ModifyingVolume`, `Unused`.
     pub type_: Str,
@@ -216,10 +216,10 @@ pub struct PersistentVolumeClaimCondition {
     /// When the condition last went from one status to another.
     /// Optional.
     pub last_transition_time: Option<Time>,
-    /// Cause of the last transition as one CamelCase word, meant for programs.
+    /// Reason for the last transition as one CamelCase word, for programs.
     /// Optional.
     pub reason: Str,
-    /// Details of the last transition, meant for people.
+    /// Human-readable details of the last transition.
     /// Optional.
     pub message: Str,
 }
@@ -238,7 +238,7 @@ api_type! {
     ],
 }
 
-/// How the change of a claim's volume to another attributes class proceeds.
+/// The progress of changing the attributes class of a claim's volume.
 ///
 /// `io.k8s.api.core.v1.ModifyVolumeStatus`.
 #[derive(Clone, Default, PartialEq)]
@@ -247,7 +247,8 @@ pub struct ModifyVolumeStatus {
     /// Optional.
     pub target_volume_attributes_class_name: Str,
     /// `Pending` while the class or another precondition is missing, `InProgress` while the driver
-    /// works, `Infeasible` if it refused; choose another class then.
+    /// works, `Infeasible` if the driver rejected the change, in which case another class must be
+    /// chosen.
     /// Required.
     pub status: Str,
 }
@@ -292,7 +293,7 @@ pub struct PersistentVolumeClaimTemplate {
     /// Labels and annotations that the claim gets; other metadata is rejected.
     /// Optional.
     pub metadata: ObjectMeta,
-    /// What storage the claim asks for, copied into it unchanged.
+    /// The requested storage, copied into the claim unchanged.
     /// Required.
     pub spec: PersistentVolumeClaimSpec,
 }

@@ -21,8 +21,8 @@ pub struct ServiceAccount {
     /// themselves.
     /// Optional. List type `atomic`.
     pub image_pull_secrets: Vec<LocalObjectReference>,
-    /// Whether pods of the account get a token mounted; a pod can decide otherwise, and `true`
-    /// applies when neither does.
+    /// Whether a token is mounted into pods of the account; a pod can override it. Defaults to
+    /// `true`.
     /// Optional.
     pub automount_service_account_token: Option<bool>,
 }

@@ -49,7 +49,7 @@ pub struct Volume {
     /// does the same without its security problems.
     /// Optional.
     pub git_repo: Option<Box<GitRepoVolumeSource>>,
-    /// The entries of a secret as files, kept in memory on the node.
+    /// The entries of a secret as files, held in memory on the node.
     /// Optional.
     pub secret: Option<Box<SecretVolumeSource>>,
     /// A folder exported by an NFS server.
@@ -204,7 +204,7 @@ api_type! {
     ],
 }
 
-/// Where and how a container sees a volume of its pod.
+/// The mount of a pod's volume in a container.
 ///
 /// `io.k8s.api.core.v1.VolumeMount`.
 #[derive(Clone, Default, PartialEq)]
@@ -226,8 +226,8 @@ pub struct VolumeMount {
     /// updates of secrets and ConfigMaps.
     /// Optional.
     pub sub_path: Str,
-    /// How later mounts pass between node and container: `None` (the default), `HostToContainer`,
-    /// or `Bidirectional`, which only privileged containers may use.
+    /// Propagation of later mounts between node and container: `None` (the default),
+    /// `HostToContainer`, or `Bidirectional`, which only privileged containers may use.
     /// Optional.
     pub mount_propagation: Option<Str>,
     /// Like `subPath`, with references `$(VAR)` to environment variables of the container expanded;
@@ -250,7 +250,7 @@ api_type! {
     ],
 }
 
-/// Where a container finds a raw block volume of its pod.
+/// The device path of a pod's raw block volume in a container.
 ///
 /// `io.k8s.api.core.v1.VolumeDevice`.
 #[derive(Clone, Default, PartialEq)]
@@ -273,7 +273,7 @@ api_type! {
     ],
 }
 
-/// Where the content of a volume comes from; exactly one source is set.
+/// The source of a volume's content; exactly one member is set.
 ///
 /// `io.k8s.api.core.v1.VolumeSource`.
 #[derive(Clone, Default, PartialEq)]
@@ -296,7 +296,7 @@ pub struct VolumeSource {
     /// does the same without its security problems.
     /// Optional.
     pub git_repo: Option<Box<GitRepoVolumeSource>>,
-    /// The entries of a secret as files, kept in memory on the node.
+    /// The entries of a secret as files, held in memory on the node.
     /// Optional.
     pub secret: Option<Box<SecretVolumeSource>>,
     /// A folder exported by an NFS server.
