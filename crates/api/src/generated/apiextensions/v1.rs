@@ -266,7 +266,7 @@ api_type! {
             .pointer().omit_empty(),
         7 additional_printer_columns =
             field("additionalPrinterColumns", 6, T::MessageList(CustomResourceColumnDefinition::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         8 selectable_fields = field("selectableFields", 9, T::MessageList(SelectableField::SCHEMA))
             .omit_empty().with_list(ListType::Atomic),
     ],
@@ -480,12 +480,12 @@ api_type! {
         28 properties = field("properties", 29, T::MessageMap(&JSON_SCHEMA_PROPS)).omit_empty(),
         29 additional_properties =
             field("additionalProperties", 30, T::Message(&JSON_SCHEMA_PROPS_OR_BOOL))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         30 pattern_properties = field("patternProperties", 31, T::MessageMap(&JSON_SCHEMA_PROPS))
             .omit_empty(),
         31 dependencies =
             field("dependencies", 32, T::MessageMap(&JSON_SCHEMA_PROPS_OR_STRING_ARRAY))
-            .omit_empty(),
+                .omit_empty(),
         32 additional_items = field("additionalItems", 33, T::Message(&JSON_SCHEMA_PROPS_OR_BOOL))
             .pointer().omit_empty(),
         33 definitions = field("definitions", 34, T::MessageMap(&JSON_SCHEMA_PROPS)).omit_empty(),
@@ -507,7 +507,7 @@ api_type! {
             .pointer().omit_empty(),
         43 x_kubernetes_validations =
             field("x-kubernetes-validations", 44, T::MessageList(ValidationRule::SCHEMA))
-            .omit_empty().with_merge(Merge::by("rule")).with_list(ListType::Map(&["rule"])),
+                .omit_empty().with_merge(Merge::by("rule")).with_list(ListType::Map(&["rule"])),
     ],
 }
 
@@ -674,8 +674,7 @@ pub struct CustomResourceSubresourceStatus {}
 api_type! {
     CustomResourceSubresourceStatus,
     full_name: "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceSubresourceStatus",
-    fields: [
-    ],
+    fields: [],
 }
 
 /// The fields of a custom resource that its scale subresource maps to.
@@ -826,7 +825,7 @@ pub struct WebhookClientConfig {
     pub service: Option<Box<ServiceReference>>,
     /// PEM certificates that the webhook's certificate is checked against; the system's roots if
     /// absent.
-    /// Optional; base64 in JSON.
+    /// Optional; in JSON as base64.
     pub ca_bundle: ByteString,
 }
 
@@ -899,7 +898,7 @@ api_type! {
     fields: [
         0 conditions =
             field("conditions", 1, T::MessageList(CustomResourceDefinitionCondition::SCHEMA))
-            .with_list(ListType::Map(&["type"])),
+                .with_list(ListType::Map(&["type"])),
         1 accepted_names =
             field("acceptedNames", 2, T::Message(CustomResourceDefinitionNames::SCHEMA)),
         2 stored_versions = field("storedVersions", 3, T::StrList).with_list(ListType::Atomic),

@@ -261,10 +261,10 @@ api_type! {
         0 action = field("action", 1, T::Str).required(),
         1 on_exit_codes =
             field("onExitCodes", 2, T::Message(PodFailurePolicyOnExitCodesRequirement::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         2 on_pod_conditions =
             field("onPodConditions", 3, T::MessageList(PodFailurePolicyOnPodConditionsPattern::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }
 
@@ -496,7 +496,7 @@ api_type! {
         8 failed_indexes = field("failedIndexes", 10, T::Str).pointer().omit_empty(),
         9 uncounted_terminated_pods =
             field("uncountedTerminatedPods", 8, T::Message(UncountedTerminatedPods::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         10 ready = field("ready", 9, T::I32).pointer().omit_empty(),
     ],
 }

@@ -41,7 +41,7 @@ api_type! {
             field("preferredVersion", 3, T::Message(GroupVersionForDiscovery::SCHEMA)).omit_empty(),
         3 server_address_by_client_cidrs =
             field("serverAddressByClientCIDRs", 4, T::MessageList(ServerAddressByClientCIDR::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }
 
@@ -243,7 +243,7 @@ api_type! {
         0 versions = field("versions", 1, T::StrList).required().with_list(ListType::Atomic),
         1 server_address_by_client_cidrs =
             field("serverAddressByClientCIDRs", 2, T::MessageList(ServerAddressByClientCIDR::SCHEMA))
-            .required().with_list(ListType::Atomic),
+                .required().with_list(ListType::Atomic),
     ],
 }
 
@@ -328,7 +328,7 @@ api_type! {
         4 dry_run = field("dryRun", 5, T::StrList).omit_empty().with_list(ListType::Atomic),
         5 ignore_store_read_error_with_cluster_breaking_potential =
             field("ignoreStoreReadErrorWithClusterBreakingPotential", 6, T::Bool)
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 
@@ -746,8 +746,7 @@ pub struct Patch {}
 api_type! {
     Patch,
     full_name: "io.k8s.apimachinery.pkg.apis.meta.v1.Patch",
-    fields: [
-    ],
+    fields: [],
 }
 
 /// The paths a server answers, as listed at its root.

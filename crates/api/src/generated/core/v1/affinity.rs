@@ -56,10 +56,10 @@ api_type! {
     fields: [
         0 required_during_scheduling_ignored_during_execution =
             field("requiredDuringSchedulingIgnoredDuringExecution", 1, T::Message(NodeSelector::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         1 preferred_during_scheduling_ignored_during_execution =
             field("preferredDuringSchedulingIgnoredDuringExecution", 2, T::MessageList(PreferredSchedulingTerm::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }
 
@@ -106,10 +106,10 @@ api_type! {
     fields: [
         0 required_during_scheduling_ignored_during_execution =
             field("requiredDuringSchedulingIgnoredDuringExecution", 1, T::MessageList(PodAffinityTerm::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         1 preferred_during_scheduling_ignored_during_execution =
             field("preferredDuringSchedulingIgnoredDuringExecution", 2, T::MessageList(WeightedPodAffinityTerm::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }
 
@@ -205,9 +205,9 @@ api_type! {
     fields: [
         0 required_during_scheduling_ignored_during_execution =
             field("requiredDuringSchedulingIgnoredDuringExecution", 1, T::MessageList(PodAffinityTerm::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         1 preferred_during_scheduling_ignored_during_execution =
             field("preferredDuringSchedulingIgnoredDuringExecution", 2, T::MessageList(WeightedPodAffinityTerm::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }

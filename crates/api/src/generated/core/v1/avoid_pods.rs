@@ -21,7 +21,7 @@ api_type! {
     fields: [
         0 prefer_avoid_pods =
             field("preferAvoidPods", 1, T::MessageList(PreferAvoidPodsEntry::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
     ],
 }
 

@@ -44,7 +44,7 @@ pub struct Container {
     /// Environment variables to set, in order, so that each may refer to those before it.
     /// Optional. List type `map` by `name`; patch strategy `merge` by `name`.
     pub env: Vec<EnvVar>,
-    /// Compute resources that the container requests, and the limits it must not exceed.
+    /// Compute resources that the container requests, and its limits.
     /// Optional.
     pub resources: ResourceRequirements,
     /// For each resource, whether a change of its amount in a running pod restarts the container.
@@ -131,7 +131,7 @@ api_type! {
         10 restart_policy = field("restartPolicy", 24, T::Str).pointer().omit_empty(),
         11 restart_policy_rules =
             field("restartPolicyRules", 25, T::MessageList(ContainerRestartRule::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         12 volume_mounts = field("volumeMounts", 9, T::MessageList(VolumeMount::SCHEMA))
             .omit_empty().with_merge(Merge::by("mountPath"))
             .with_list(ListType::Map(&["mountPath"])),
@@ -381,7 +381,7 @@ api_type! {
         10 restart_policy = field("restartPolicy", 24, T::Str).pointer().omit_empty(),
         11 restart_policy_rules =
             field("restartPolicyRules", 25, T::MessageList(ContainerRestartRule::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         12 volume_mounts = field("volumeMounts", 9, T::MessageList(VolumeMount::SCHEMA))
             .omit_empty().with_merge(Merge::by("mountPath"))
             .with_list(ListType::Map(&["mountPath"])),
@@ -531,7 +531,7 @@ api_type! {
         10 restart_policy = field("restartPolicy", 24, T::Str).pointer().omit_empty(),
         11 restart_policy_rules =
             field("restartPolicyRules", 25, T::MessageList(ContainerRestartRule::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         12 volume_mounts = field("volumeMounts", 9, T::MessageList(VolumeMount::SCHEMA))
             .omit_empty().with_merge(Merge::by("mountPath"))
             .with_list(ListType::Map(&["mountPath"])),

@@ -86,7 +86,7 @@ api_type! {
         12 user = field("user", 13, T::Message(ContainerUser::SCHEMA)).pointer().omit_empty(),
         13 allocated_resources_status =
             field("allocatedResourcesStatus", 14, T::MessageList(ResourceStatus::SCHEMA))
-            .omit_empty().with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
+                .omit_empty().with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
         14 stop_signal = field("stopSignal", 15, T::Str).pointer().omit_empty(),
     ],
 }

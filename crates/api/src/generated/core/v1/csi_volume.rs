@@ -92,19 +92,19 @@ api_type! {
         4 volume_attributes = field("volumeAttributes", 5, T::StrMap).omit_empty(),
         5 controller_publish_secret_ref =
             field("controllerPublishSecretRef", 6, T::Message(SecretReference::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         6 node_stage_secret_ref =
             field("nodeStageSecretRef", 7, T::Message(SecretReference::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         7 node_publish_secret_ref =
             field("nodePublishSecretRef", 8, T::Message(SecretReference::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         8 controller_expand_secret_ref =
             field("controllerExpandSecretRef", 9, T::Message(SecretReference::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         9 node_expand_secret_ref =
             field("nodeExpandSecretRef", 10, T::Message(SecretReference::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 
@@ -176,6 +176,6 @@ api_type! {
         3 volume_attributes = field("volumeAttributes", 4, T::StrMap).omit_empty(),
         4 node_publish_secret_ref =
             field("nodePublishSecretRef", 5, T::Message(LocalObjectReference::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }

@@ -68,7 +68,7 @@ api_type! {
             .with_list(ListType::Atomic),
         1 not_ready_addresses =
             field("notReadyAddresses", 2, T::MessageList(EndpointAddress::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
         2 ports = field("ports", 3, T::MessageList(EndpointPort::SCHEMA)).omit_empty()
             .with_list(ListType::Atomic),
     ],

@@ -199,10 +199,10 @@ api_type! {
             .pointer().omit_empty(),
         1 resource_field_ref =
             field("resourceFieldRef", 2, T::Message(ResourceFieldSelector::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         2 config_map_key_ref =
             field("configMapKeyRef", 3, T::Message(ConfigMapKeySelector::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         3 secret_key_ref = field("secretKeyRef", 4, T::Message(SecretKeySelector::SCHEMA))
             .pointer().omit_empty(),
         4 file_key_ref = field("fileKeyRef", 5, T::Message(FileKeySelector::SCHEMA))

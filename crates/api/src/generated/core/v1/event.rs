@@ -5,8 +5,8 @@ use crate::api_type::{api_resource, api_type, field, kind_of};
 use kubist_apimachinery::wire::{FieldType as T, Wire};
 use kubist_apimachinery::{List, MicroTime, ObjectMeta, Str, Time};
 
-/// A report of something that happened to an object, kept for a limited time only; informative,
-/// with no promise of order or completeness.
+/// A report of something that happened to an object, retained for a limited time; informative,
+/// without guarantees of order or completeness.
 ///
 /// `io.k8s.api.core.v1.Event`: kind `Event` of `v1`, namespaced.
 #[derive(Clone, Default, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Event {
     /// it has none.
     /// Required.
     pub involved_object: ObjectReference,
-    /// Why the event happened, in one short CamelCase word that programs can compare.
+    /// Reason for the event as one short CamelCase word, for programs.
     /// Optional.
     pub reason: Str,
     /// Human-readable description of the event.

@@ -122,7 +122,7 @@ api_type! {
     fields: [
         0 volume_claim_template =
             field("volumeClaimTemplate", 1, T::Message(PersistentVolumeClaimTemplate::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 

@@ -102,7 +102,7 @@ pub struct NamespaceCondition {
     /// Whether the condition holds: `True`, `False` or `Unknown`.
     /// Required.
     pub status: Str,
-    /// When the condition last went from one status to another.
+    /// Time of the last change of the condition's status.
     /// Optional.
     pub last_transition_time: Option<Time>,
     /// Reason for the last transition as one CamelCase word, for programs.

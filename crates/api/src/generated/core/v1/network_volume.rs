@@ -275,7 +275,7 @@ pub struct QuobyteVolumeSource {
     /// Addresses of the Quobyte registries as `host:port`, separated by commas.
     /// Required.
     pub registry: Str,
-    /// Name of a volume that exists already.
+    /// Name of an existing volume.
     /// Required.
     pub volume: Str,
     /// Mounts the volume read-only.
@@ -345,7 +345,7 @@ pub struct ScaleIOPersistentVolumeSource {
     /// Secret with the login for ScaleIO.
     /// Required.
     pub secret_ref: Option<Box<SecretReference>>,
-    /// Whether to talk to the gateway over TLS.
+    /// Whether to connect to the gateway over TLS.
     /// Optional.
     pub ssl_enabled: bool,
     /// Protection domain that the storage is in.
@@ -357,7 +357,7 @@ pub struct ScaleIOPersistentVolumeSource {
     /// Provisioning mode of the volume: `ThinProvisioned` or `ThickProvisioned`.
     /// Optional; default `ThinProvisioned`.
     pub storage_mode: Str,
-    /// Name of a volume that exists already in ScaleIO.
+    /// Name of an existing volume in ScaleIO.
     /// Optional.
     pub volume_name: Str,
     /// File system of the volume, such as `xfs` or `ext4`.
@@ -608,7 +608,7 @@ pub struct ScaleIOVolumeSource {
     /// Secret in the namespace of the pod with the login for ScaleIO.
     /// Required.
     pub secret_ref: Option<Box<LocalObjectReference>>,
-    /// Whether to talk to the gateway over TLS.
+    /// Whether to connect to the gateway over TLS.
     /// Optional.
     pub ssl_enabled: bool,
     /// Protection domain that the storage is in.
@@ -620,7 +620,7 @@ pub struct ScaleIOVolumeSource {
     /// Provisioning mode of the volume: `ThinProvisioned` or `ThickProvisioned`.
     /// Optional; default `ThinProvisioned`.
     pub storage_mode: Str,
-    /// Name of a volume that exists already in ScaleIO.
+    /// Name of an existing volume in ScaleIO.
     /// Optional.
     pub volume_name: Str,
     /// File system of the volume, such as `xfs` or `ext4`.

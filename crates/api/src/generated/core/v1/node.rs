@@ -228,7 +228,7 @@ api_type! {
             .pointer().omit_empty(),
         11 runtime_handlers =
             field("runtimeHandlers", 12, T::MessageList(NodeRuntimeHandler::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
         12 features = field("features", 13, T::Message(NodeFeatures::SCHEMA))
             .pointer().omit_empty(),
         13 declared_features = field("declaredFeatures", 14, T::StrList).omit_empty()
@@ -251,7 +251,7 @@ pub struct NodeCondition {
     /// When the condition was last confirmed, changed or not.
     /// Optional.
     pub last_heartbeat_time: Option<Time>,
-    /// When the condition last went from one status to another.
+    /// Time of the last change of the condition's status.
     /// Optional.
     pub last_transition_time: Option<Time>,
     /// Reason for the last transition as one CamelCase word, for programs.

@@ -20,7 +20,7 @@ api_type! {
     fields: [
         0 node_selector_terms =
             field("nodeSelectorTerms", 1, T::MessageList(NodeSelectorTerm::SCHEMA)).required()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
     ],
 }
 
@@ -43,7 +43,7 @@ api_type! {
     fields: [
         0 match_expressions =
             field("matchExpressions", 1, T::MessageList(NodeSelectorRequirement::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         1 match_fields = field("matchFields", 2, T::MessageList(NodeSelectorRequirement::SCHEMA))
             .omit_empty().with_list(ListType::Atomic),
     ],

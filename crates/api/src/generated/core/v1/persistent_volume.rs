@@ -20,7 +20,7 @@ use kubist_apimachinery::wire::{FieldType as T, ListType, Wire};
 use kubist_apimachinery::{List, ObjectMeta, Quantity, Str, Time};
 use std::collections::BTreeMap;
 
-/// A piece of storage in the cluster whose life does not depend on any pod; users get it through a
+/// Storage in the cluster with a lifecycle independent of any pod; users request it with a
 /// PersistentVolumeClaim.
 ///
 /// `io.k8s.api.core.v1.PersistentVolume`: kind `PersistentVolume` of `v1`, cluster-scoped.
@@ -150,8 +150,8 @@ pub struct PersistentVolumeSpec {
     /// created volumes), `Delete` (usual for provisioned ones), or the deprecated `Recycle`.
     /// Optional.
     pub persistent_volume_reclaim_policy: Str,
-    /// StorageClass to which the volume belongs; empty for a volume of no class, which only claims
-    /// without a class can get.
+    /// StorageClass of the volume; empty for a volume without a class, which binds only to claims
+    /// without a class.
     /// Optional.
     pub storage_class_name: Str,
     /// Options for mounting, such as `ro` or `soft`; not validated, a wrong one makes the mount
@@ -166,7 +166,7 @@ pub struct PersistentVolumeSpec {
     /// those.
     /// Optional.
     pub node_affinity: Option<Box<VolumeNodeAffinity>>,
-    /// VolumeAttributesClass whose parameters the volume has; absent if it belongs to none.
+    /// VolumeAttributesClass with the parameters of the volume; absent if it belongs to none.
     /// Optional.
     pub volume_attributes_class_name: Option<Str>,
 }
@@ -178,10 +178,10 @@ api_type! {
         0 capacity = field("capacity", 1, T::MessageMap(Quantity::SCHEMA)).omit_empty(),
         1 gce_persistent_disk =
             field("gcePersistentDisk", 1, T::Message(GCEPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         2 aws_elastic_block_store =
             field("awsElasticBlockStore", 2, T::Message(AWSElasticBlockStoreVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         3 host_path = field("hostPath", 3, T::Message(HostPathVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         4 glusterfs = field("glusterfs", 4, T::Message(GlusterfsPersistentVolumeSource::SCHEMA))
@@ -204,14 +204,14 @@ api_type! {
             .pointer().omit_empty(),
         14 vsphere_volume =
             field("vsphereVolume", 14, T::Message(VsphereVirtualDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         15 quobyte = field("quobyte", 15, T::Message(QuobyteVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         16 azure_disk = field("azureDisk", 16, T::Message(AzureDiskVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         17 photon_persistent_disk =
             field("photonPersistentDisk", 17, T::Message(PhotonPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         18 portworx_volume = field("portworxVolume", 18, T::Message(PortworxVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         19 scale_io = field("scaleIO", 19, T::Message(ScaleIOPersistentVolumeSource::SCHEMA))
@@ -251,7 +251,7 @@ api_type! {
 /// `io.k8s.api.core.v1.VolumeNodeAffinity`.
 #[derive(Clone, Default, PartialEq)]
 pub struct VolumeNodeAffinity {
-    /// Conditions on the node that must hold; without any, every node can reach the volume.
+    /// Conditions that a node must meet; without conditions, every node can access the volume.
     /// Optional.
     pub required: Option<Box<NodeSelector>>,
 }
@@ -279,7 +279,7 @@ pub struct PersistentVolumeStatus {
     /// Reason for the failure as one CamelCase word, for programs.
     /// Optional.
     pub reason: Str,
-    /// When the volume last went from one phase to another.
+    /// Time of the last change of the volume's phase.
     /// Optional.
     pub last_phase_transition_time: Option<Time>,
 }
@@ -376,10 +376,10 @@ api_type! {
     fields: [
         0 gce_persistent_disk =
             field("gcePersistentDisk", 1, T::Message(GCEPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         1 aws_elastic_block_store =
             field("awsElasticBlockStore", 2, T::Message(AWSElasticBlockStoreVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         2 host_path = field("hostPath", 3, T::Message(HostPathVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         3 glusterfs = field("glusterfs", 4, T::Message(GlusterfsPersistentVolumeSource::SCHEMA))
@@ -402,14 +402,14 @@ api_type! {
             .pointer().omit_empty(),
         13 vsphere_volume =
             field("vsphereVolume", 14, T::Message(VsphereVirtualDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         14 quobyte = field("quobyte", 15, T::Message(QuobyteVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         15 azure_disk = field("azureDisk", 16, T::Message(AzureDiskVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         16 photon_persistent_disk =
             field("photonPersistentDisk", 17, T::Message(PhotonPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         17 portworx_volume = field("portworxVolume", 18, T::Message(PortworxVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         18 scale_io = field("scaleIO", 19, T::Message(ScaleIOPersistentVolumeSource::SCHEMA))

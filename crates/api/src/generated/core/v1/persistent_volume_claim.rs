@@ -69,24 +69,24 @@ pub struct PersistentVolumeClaimSpec {
     /// ask for one volume by name.
     /// Optional.
     pub volume_name: Str,
-    /// StorageClass to get the volume from; absent means the cluster's default class, and the empty
-    /// string a volume without a class.
+    /// StorageClass that provides the volume; absent means the cluster's default class, and the
+    /// empty string a volume without a class.
     /// Optional.
     pub storage_class_name: Option<Str>,
     /// Whether containers see a formatted `Filesystem` or a raw `Block` device; `Filesystem` if not
     /// set.
     /// Optional.
     pub volume_mode: Option<Str>,
-    /// VolumeSnapshot or other claim with whose contents the new volume is filled; kept equal to
-    /// `dataSourceRef` where both can express the source.
+    /// VolumeSnapshot or other claim with whose contents the new volume is filled; it has the same
+    /// value as `dataSourceRef` where both can express the source.
     /// Optional.
     pub data_source: Option<Box<TypedLocalObjectReference>>,
     /// Object with whose contents the new volume is filled: a claim, or an object of another group
     /// for which a volume populator exists.
     /// Optional.
     pub data_source_ref: Option<Box<TypedObjectReference>>,
-    /// VolumeAttributesClass whose parameters the CSI driver is to apply; unlike the StorageClass,
-    /// it can be changed later.
+    /// VolumeAttributesClass with the parameters that the CSI driver applies; unlike the
+    /// StorageClass, it can be changed later.
     /// Optional.
     pub volume_attributes_class_name: Option<Str>,
 }
@@ -167,7 +167,7 @@ pub struct PersistentVolumeClaimStatus {
     /// `memory`, `storage`, `ephemeral-storage`, `pods`, `services` and 14 more. Map type
     /// `granular`.
     pub allocated_resource_statuses: BTreeMap<Str, Str>,
-    /// VolumeAttributesClass whose parameters the volume has now; absent if none was applied.
+    /// VolumeAttributesClass with the current parameters of the volume; absent if none was applied.
     /// Optional.
     pub current_volume_attributes_class_name: Option<Str>,
     /// State of a change to another VolumeAttributesClass; absent if there is none.
@@ -185,7 +185,7 @@ api_type! {
         2 capacity = field("capacity", 3, T::MessageMap(Quantity::SCHEMA)).omit_empty(),
         3 conditions =
             field("conditions", 4, T::MessageList(PersistentVolumeClaimCondition::SCHEMA))
-            .omit_empty().with_merge(Merge::by("type")).with_list(ListType::Map(&["type"])),
+                .omit_empty().with_merge(Merge::by("type")).with_list(ListType::Map(&["type"])),
         4 allocated_resources = field("allocatedResources", 5, T::MessageMap(Quantity::SCHEMA))
             .omit_empty(),
         5 allocated_resource_statuses = field("allocatedResourceStatuses", 7, T::StrMap)
@@ -194,11 +194,11 @@ api_type! {
             field("currentVolumeAttributesClassName", 8, T::Str).pointer().omit_empty(),
         7 modify_volume_status =
             field("modifyVolumeStatus", 9, T::Message(ModifyVolumeStatus::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 
-/// One aspect of the state of a claim.
+/// A condition of a claim.
 ///
 /// `io.k8s.api.core.v1.PersistentVolumeClaimCondition`.
 #[derive(Clone, Default, PartialEq)]
@@ -213,7 +213,7 @@ pub struct PersistentVolumeClaimCondition {
     /// When the condition was last checked.
     /// Optional.
     pub last_probe_time: Option<Time>,
-    /// When the condition last went from one status to another.
+    /// Time of the last change of the condition's status.
     /// Optional.
     pub last_transition_time: Option<Time>,
     /// Reason for the last transition as one CamelCase word, for programs.

@@ -115,7 +115,7 @@ pub struct PodStatus {
     /// The ResourceClaim for each entry of `spec.resourceClaims`.
     /// Optional. List type `map` by `name`; patch strategy `merge,retainKeys` by `name`.
     pub resource_claim_statuses: Vec<PodResourceClaimStatus>,
-    /// The ResourceClaim made for extended resources that the containers request and a dynamic
+    /// The ResourceClaim created for extended resources that the containers request and a dynamic
     /// resource driver provides.
     /// Optional.
     pub extended_resource_claim_status: Option<Box<PodExtendedResourceClaimStatus>>,
@@ -152,33 +152,33 @@ api_type! {
         10 start_time = field("startTime", 7, T::Message(Time::SCHEMA)).pointer().omit_empty(),
         11 init_container_statuses =
             field("initContainerStatuses", 10, T::MessageList(ContainerStatus::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         12 container_statuses =
             field("containerStatuses", 8, T::MessageList(ContainerStatus::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
         13 qos_class = field("qosClass", 9, T::Str).omit_empty(),
         14 ephemeral_container_statuses =
             field("ephemeralContainerStatuses", 13, T::MessageList(ContainerStatus::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
         15 resize = field("resize", 14, T::Str).omit_empty(),
         16 resource_claim_statuses =
             field("resourceClaimStatuses", 15, T::MessageList(PodResourceClaimStatus::SCHEMA))
-            .omit_empty().with_merge(Merge::by("name").and_retain_keys())
-            .with_list(ListType::Map(&["name"])),
+                .omit_empty().with_merge(Merge::by("name").and_retain_keys())
+                .with_list(ListType::Map(&["name"])),
         17 extended_resource_claim_status =
             field("extendedResourceClaimStatus", 18, T::Message(PodExtendedResourceClaimStatus::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         18 allocated_resources = field("allocatedResources", 19, T::MessageMap(Quantity::SCHEMA))
             .omit_empty(),
         19 resources = field("resources", 20, T::Message(ResourceRequirements::SCHEMA))
             .pointer().omit_empty(),
         20 node_allocatable_resource_claim_statuses =
             field("nodeAllocatableResourceClaimStatuses", 21, T::MessageList(NodeAllocatableResourceClaimStatus::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }
 
-/// One aspect of a pod's state.
+/// A condition of a pod.
 ///
 /// `io.k8s.api.core.v1.PodCondition`.
 #[derive(Clone, Default, PartialEq)]
@@ -198,7 +198,7 @@ pub struct PodCondition {
     /// When the condition was last checked.
     /// Optional.
     pub last_probe_time: Option<Time>,
-    /// When the condition last went from one status to another.
+    /// Time of the last change of the condition's status.
     /// Optional.
     pub last_transition_time: Option<Time>,
     /// Reason for the last transition as one CamelCase word, for programs.

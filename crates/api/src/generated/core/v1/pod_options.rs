@@ -122,7 +122,7 @@ pub struct PodLogOptions {
     /// Optional.
     pub limit_bytes: Option<i64>,
     /// Lets the API server read from the kubelet without verifying its certificate, so the log may
-    /// come from an impostor.
+    /// come from another server.
     /// Optional; `insecureSkipTLSVerifyBackend` in JSON.
     pub insecure_skip_tls_verify_backend: bool,
     /// Output stream of the container to read: `All`, `Stdout` or `Stderr`; `All` if not set; the

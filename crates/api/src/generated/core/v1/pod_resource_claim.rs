@@ -76,7 +76,7 @@ api_type! {
     fields: [
         0 request_mappings =
             field("requestMappings", 1, T::MessageList(ContainerExtendedResourceRequest::SCHEMA))
-            .required().with_list(ListType::Atomic),
+                .required().with_list(ListType::Atomic),
         1 resource_claim_name = field("resourceClaimName", 2, T::Str).required(),
     ],
 }

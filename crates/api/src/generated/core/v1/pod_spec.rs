@@ -195,7 +195,7 @@ api_type! {
             .with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
         3 ephemeral_containers =
             field("ephemeralContainers", 34, T::MessageList(EphemeralContainer::SCHEMA))
-            .omit_empty().with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
+                .omit_empty().with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
         4 restart_policy = field("restartPolicy", 3, T::Str).omit_empty(),
         5 termination_grace_period_seconds = field("terminationGracePeriodSeconds", 4, T::I64)
             .pointer().omit_empty(),
@@ -217,7 +217,7 @@ api_type! {
             .pointer().omit_empty(),
         18 image_pull_secrets =
             field("imagePullSecrets", 15, T::MessageList(LocalObjectReference::SCHEMA))
-            .omit_empty().with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
+                .omit_empty().with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
         19 hostname = field("hostname", 16, T::Str).omit_empty(),
         20 subdomain = field("subdomain", 17, T::Str).omit_empty(),
         21 affinity = field("affinity", 18, T::Message(Affinity::SCHEMA)).pointer().omit_empty(),
@@ -238,14 +238,14 @@ api_type! {
         32 overhead = field("overhead", 32, T::MessageMap(Quantity::SCHEMA)).omit_empty(),
         33 topology_spread_constraints =
             field("topologySpreadConstraints", 33, T::MessageList(TopologySpreadConstraint::SCHEMA))
-            .omit_empty().with_merge(Merge::by("topologyKey"))
-            .with_list(ListType::Map(&["topologyKey", "whenUnsatisfiable"])),
+                .omit_empty().with_merge(Merge::by("topologyKey"))
+                .with_list(ListType::Map(&["topologyKey", "whenUnsatisfiable"])),
         34 set_hostname_as_fqdn = field("setHostnameAsFQDN", 35, T::Bool).pointer().omit_empty(),
         35 os = field("os", 36, T::Message(PodOS::SCHEMA)).pointer().omit_empty(),
         36 host_users = field("hostUsers", 37, T::Bool).pointer().omit_empty(),
         37 scheduling_gates =
             field("schedulingGates", 38, T::MessageList(PodSchedulingGate::SCHEMA)).omit_empty()
-            .with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
+                .with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
         38 resource_claims = field("resourceClaims", 39, T::MessageList(PodResourceClaim::SCHEMA))
             .omit_empty().with_merge(Merge::by("name").and_retain_keys())
             .with_list(ListType::Map(&["name"])),

@@ -118,7 +118,7 @@ api_type! {
             .pointer().omit_empty(),
         2 resource_field_ref =
             field("resourceFieldRef", 3, T::Message(ResourceFieldSelector::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         3 mode = field("mode", 4, T::I32).pointer().omit_empty(),
     ],
 }
@@ -224,13 +224,13 @@ api_type! {
             .pointer().omit_empty(),
         3 service_account_token =
             field("serviceAccountToken", 4, T::Message(ServiceAccountTokenProjection::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         4 cluster_trust_bundle =
             field("clusterTrustBundle", 5, T::Message(ClusterTrustBundleProjection::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         5 pod_certificate =
             field("podCertificate", 6, T::Message(PodCertificateProjection::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
     ],
 }
 

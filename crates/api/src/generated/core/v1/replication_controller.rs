@@ -115,7 +115,7 @@ api_type! {
         4 observed_generation = field("observedGeneration", 3, T::I64).omit_empty(),
         5 conditions =
             field("conditions", 6, T::MessageList(ReplicationControllerCondition::SCHEMA))
-            .omit_empty().with_merge(Merge::by("type")).with_list(ListType::Map(&["type"])),
+                .omit_empty().with_merge(Merge::by("type")).with_list(ListType::Map(&["type"])),
     ],
 }
 

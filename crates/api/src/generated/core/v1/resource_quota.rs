@@ -94,7 +94,7 @@ api_type! {
     fields: [
         0 match_expressions =
             field("matchExpressions", 1, T::MessageList(ScopedResourceSelectorRequirement::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }
 

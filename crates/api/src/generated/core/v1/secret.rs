@@ -19,7 +19,7 @@ pub struct Secret {
     pub immutable: Option<bool>,
     /// The confidential values, in base64 in JSON; keys consist of letters, digits, `-`, `_` and
     /// `.`.
-    /// Optional; base64 in JSON.
+    /// Optional.
     pub data: BTreeMap<Str, ByteString>,
     /// Values as plain text, for convenience when writing: the API server moves them into `data`,
     /// where they win over equal keys, and never returns them.

@@ -67,7 +67,7 @@ api_type! {
             .pointer().omit_empty(),
         3 windows_options =
             field("windowsOptions", 10, T::Message(WindowsSecurityContextOptions::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         4 run_as_user = field("runAsUser", 4, T::I64).pointer().omit_empty(),
         5 run_as_group = field("runAsGroup", 8, T::I64).pointer().omit_empty(),
         6 run_as_non_root = field("runAsNonRoot", 5, T::Bool).pointer().omit_empty(),
@@ -282,7 +282,7 @@ api_type! {
             .pointer().omit_empty(),
         1 windows_options =
             field("windowsOptions", 8, T::Message(WindowsSecurityContextOptions::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         2 run_as_user = field("runAsUser", 2, T::I64).pointer().omit_empty(),
         3 run_as_group = field("runAsGroup", 6, T::I64).pointer().omit_empty(),
         4 run_as_non_root = field("runAsNonRoot", 3, T::Bool).pointer().omit_empty(),

@@ -154,7 +154,7 @@ api_type! {
             .omit_empty(),
         13 session_affinity_config =
             field("sessionAffinityConfig", 14, T::Message(SessionAffinityConfig::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         14 ip_families = field("ipFamilies", 19, T::StrList).omit_empty()
             .with_list(ListType::Atomic),
         15 ip_family_policy = field("ipFamilyPolicy", 17, T::Str).pointer().omit_empty(),

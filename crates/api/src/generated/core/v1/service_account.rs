@@ -37,7 +37,7 @@ api_type! {
             .with_merge(Merge::by("name")).with_list(ListType::Map(&["name"])),
         2 image_pull_secrets =
             field("imagePullSecrets", 3, T::MessageList(LocalObjectReference::SCHEMA)).omit_empty()
-            .with_list(ListType::Atomic),
+                .with_list(ListType::Atomic),
         3 automount_service_account_token = field("automountServiceAccountToken", 4, T::Bool)
             .pointer().omit_empty(),
     ],

@@ -43,6 +43,6 @@ api_type! {
     fields: [
         0 match_label_expressions =
             field("matchLabelExpressions", 1, T::MessageList(TopologySelectorLabelRequirement::SCHEMA))
-            .omit_empty().with_list(ListType::Atomic),
+                .omit_empty().with_list(ListType::Atomic),
     ],
 }

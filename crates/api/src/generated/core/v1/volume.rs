@@ -140,10 +140,10 @@ api_type! {
             .pointer().omit_empty(),
         3 gce_persistent_disk =
             field("gcePersistentDisk", 3, T::Message(GCEPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         4 aws_elastic_block_store =
             field("awsElasticBlockStore", 4, T::Message(AWSElasticBlockStoreVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         5 git_repo = field("gitRepo", 5, T::Message(GitRepoVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         6 secret = field("secret", 6, T::Message(SecretVolumeSource::SCHEMA))
@@ -154,7 +154,7 @@ api_type! {
             .pointer().omit_empty(),
         10 persistent_volume_claim =
             field("persistentVolumeClaim", 10, T::Message(PersistentVolumeClaimVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         11 rbd = field("rbd", 11, T::Message(RBDVolumeSource::SCHEMA)).pointer().omit_empty(),
         12 flex_volume = field("flexVolume", 12, T::Message(FlexVolumeSource::SCHEMA))
             .pointer().omit_empty(),
@@ -173,14 +173,14 @@ api_type! {
             .pointer().omit_empty(),
         20 vsphere_volume =
             field("vsphereVolume", 20, T::Message(VsphereVirtualDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         21 quobyte = field("quobyte", 21, T::Message(QuobyteVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         22 azure_disk = field("azureDisk", 22, T::Message(AzureDiskVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         23 photon_persistent_disk =
             field("photonPersistentDisk", 23, T::Message(PhotonPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         24 projected = field("projected", 26, T::Message(ProjectedVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         25 portworx_volume = field("portworxVolume", 24, T::Message(PortworxVolumeSource::SCHEMA))
@@ -386,10 +386,10 @@ api_type! {
             .pointer().omit_empty(),
         2 gce_persistent_disk =
             field("gcePersistentDisk", 3, T::Message(GCEPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         3 aws_elastic_block_store =
             field("awsElasticBlockStore", 4, T::Message(AWSElasticBlockStoreVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         4 git_repo = field("gitRepo", 5, T::Message(GitRepoVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         5 secret = field("secret", 6, T::Message(SecretVolumeSource::SCHEMA))
@@ -400,7 +400,7 @@ api_type! {
             .pointer().omit_empty(),
         9 persistent_volume_claim =
             field("persistentVolumeClaim", 10, T::Message(PersistentVolumeClaimVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         10 rbd = field("rbd", 11, T::Message(RBDVolumeSource::SCHEMA)).pointer().omit_empty(),
         11 flex_volume = field("flexVolume", 12, T::Message(FlexVolumeSource::SCHEMA))
             .pointer().omit_empty(),
@@ -419,14 +419,14 @@ api_type! {
             .pointer().omit_empty(),
         19 vsphere_volume =
             field("vsphereVolume", 20, T::Message(VsphereVirtualDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         20 quobyte = field("quobyte", 21, T::Message(QuobyteVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         21 azure_disk = field("azureDisk", 22, T::Message(AzureDiskVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         22 photon_persistent_disk =
             field("photonPersistentDisk", 23, T::Message(PhotonPersistentDiskVolumeSource::SCHEMA))
-            .pointer().omit_empty(),
+                .pointer().omit_empty(),
         23 projected = field("projected", 26, T::Message(ProjectedVolumeSource::SCHEMA))
             .pointer().omit_empty(),
         24 portworx_volume = field("portworxVolume", 24, T::Message(PortworxVolumeSource::SCHEMA))
