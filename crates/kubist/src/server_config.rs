@@ -26,9 +26,6 @@ pub struct ServerConfig {
     pub tokens: Vec<String>,
     /// What runs beside the server. Default: all.
     pub controllers: BTreeSet<Controller>,
-    /// Whether Deployments and Pods are brought to life by the sample controllers and
-    /// a stand-in for the kubelet. Default: no.
-    pub simulate: bool,
     /// Makes uids and generated names the same in each run, and versions of a store in memory count
     /// from one. Default: none, different ones, and such versions grow over restarts, too.
     pub seed: Option<u64>,
@@ -90,7 +87,6 @@ impl Default for ServerConfig {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             tokens: Vec::new(),
             controllers: Controller::ALL.into(),
-            simulate: false,
             seed: None,
             history_events_max: memory::Config::default().history_events_max,
             storage_bytes_max: Some(2 << 30),
@@ -159,7 +155,7 @@ impl ServerConfig {
             );
             return false;
         }
-        if wanted && !engine.kv().answers_progress() {
+        if wanted && !engine.kv().supports_progress_requests() {
             tracing::warn!(
                 "a member of etcd has not said its version yet: until it does, what has to be the \
                  newest is read from etcd and not from watch caches"

@@ -292,6 +292,12 @@ pub enum ListType {
 }
 
 impl Schema {
+    /// Returns the numbers of the protobuf groups around a field, outermost first; none if the
+    /// message has no such field.
+    pub(super) fn groups_of(&self, index: usize) -> Option<Vec<u32>> {
+        groups_of(self.order, index)
+    }
+
     /// The index of the field with this JSON name. `hint` is tried first: output of any
     /// encoder mostly names fields in order.
     pub fn index_by_name(&self, name: &str, hint: usize) -> Option<usize> {
@@ -416,6 +422,17 @@ const fn less(left: &str, right: &str) -> bool {
         i += 1;
     }
     left.len() < right.len()
+}
+
+fn groups_of(order: &[Entry], index: usize) -> Option<Vec<u32>> {
+    order.iter().find_map(|entry| match *entry {
+        Entry::Field(field) => (usize::from(field) == index).then(Vec::new),
+        Entry::Group { number, entries } => {
+            let mut inner = groups_of(entries, index)?;
+            inner.insert(0, number);
+            Some(inner)
+        }
+    })
 }
 
 /// A schema static from its fields, for types written by hand: orders are computed at compile

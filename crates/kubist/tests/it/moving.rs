@@ -120,7 +120,7 @@ async fn informer_moves_to_another_server_and_does_not_list_again() {
     }
     let factory = SharedInformerFactory::new(client(balancer));
     let informer = factory.informer::<ConfigMap>();
-    let lister = informer.lister_before_sync();
+    let lister = informer.lister_unsynced();
     let token = CancellationToken::new();
     let running = (factory.clone(), token.clone());
     tasks.spawn(async move { running.0.run(running.1).await });
