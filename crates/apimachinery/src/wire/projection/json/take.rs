@@ -1,4 +1,4 @@
-//! The value at the end of a path into its field.
+//! Decoding of the value at the end of a path into its field.
 
 use super::{At, In, Walk};
 use crate::wire::json::collection::{append_list, append_messages};
@@ -7,7 +7,7 @@ use crate::wire::projection::Leaf;
 use crate::wire::{DecodeContext, FieldAccess, Slot};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess};
 
-/// Takes one value.
+/// Decodes one value.
 pub(super) struct Take<'a> {
     pub(super) walk: Walk<'a>,
     pub(super) leaf: Leaf,
@@ -44,7 +44,7 @@ impl<'de> DeserializeSeed<'de> for Take<'_> {
     }
 }
 
-/// What Go would not tell from an absent value is absent.
+/// Clears a value that Go cannot distinguish from an absent one.
 fn clear_zero(slot: Slot<'_>) {
     fn clear<T: Default + PartialEq>(place: &mut Option<T>) {
         if place.as_ref().is_some_and(|it| *it == T::default()) {
