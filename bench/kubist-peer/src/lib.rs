@@ -5,19 +5,18 @@
 //! JSON after each phase. With an allocator that counts it stops after the first: counting costs
 //! time, and only what it counted is of interest.
 
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use clap::{Parser, ValueEnum};
 use kubist_api::core::v1::Pod;
 use kubist_apimachinery::wire::{Encoding, Ingest};
-use kubist_cache::{Change, Encoded, FieldLookup, Index, Source as _, drop_managed_fields};
+use kubist_cache::{Encoded, FieldLookup, Index, ResourceEvent, Source as _, drop_managed_fields};
 use kubist_client::{Client, Config};
 use kubist_informers::{InformerConfig, Problem, Registration, SharedInformer, Transform};
 use kubist_kubeconfig::{Environment, Options, infer};
 use kubist_transport::Transport;
 use meter::Usage;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -144,9 +143,9 @@ fn add_handler<F: Ingest<Kind = Pod>>(
 ) -> Registration<F> {
     let marks = Arc::clone(marks);
     let (marker, relist) = (arguments.marker.clone(), arguments.relist_marker.clone());
-    informer.add_handler(move |change: Change<F>| {
+    informer.add_handler(move |change: ResourceEvent<F>| {
         marks.calls.fetch_add(1, Ordering::Relaxed);
-        if let Change::Added { object, .. } = change {
+        if let ResourceEvent::Added { object, .. } = change {
             if object.name() == marker {
                 marks.updated.notify_one();
             } else if object.name() == relist {

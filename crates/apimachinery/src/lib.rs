@@ -19,6 +19,8 @@
 //! bounded in depth and size by its [`wire::DecodeContext`], and reports the field of an error. A
 //! [`Quantity`], [`Selector`] or [`Time`] that exists is valid.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 mod byte_string;
 mod causes;
 mod condition;

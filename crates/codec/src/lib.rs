@@ -31,6 +31,8 @@
 //!   item are validated by its decoder, so a corrupt item costs only that item.
 //! - Errors carry the position: byte offset and index, or line and column.
 
+#![cfg_attr(doctest, doc = include_str!("../README.md"))]
+
 pub mod envelope;
 mod format;
 mod go_float;

@@ -1,14 +1,12 @@
 //! Rate limiters as traces describe them.
 
-use std::time::Duration;
-
+use crate::replayer::LineError;
 use kubist_workqueue::RateLimiter;
 use kubist_workqueue::rate_limiter::{
-    AtMost, Bucket, Exponential, FastSlow, MaxOf, default_controller,
+    Bucket, Exponential, FastSlow, MaxOf, MaxWait, default_controller,
 };
 use serde::Deserialize;
-
-use crate::replayer::LineError;
+use std::time::Duration;
 
 /// Which limiter; spans are nanoseconds.
 #[derive(Deserialize)]
@@ -45,7 +43,7 @@ impl LimiterConfig {
                 Box::new(bucket),
                 Box::new(fast_slow),
             ])),
-            "at-most" => Box::new(AtMost {
+            "at-most" => Box::new(MaxWait {
                 inner: exponential,
                 max: slow,
             }),

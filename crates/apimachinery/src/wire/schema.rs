@@ -94,6 +94,35 @@ impl Field {
         self.list = list;
         self
     }
+
+    /// With [`FieldFlags::OMIT_EMPTY`].
+    #[must_use]
+    pub const fn omit_empty(self) -> Self {
+        self.with_flag(FieldFlags::OMIT_EMPTY)
+    }
+
+    /// With [`FieldFlags::OMIT_ZERO`].
+    #[must_use]
+    pub const fn omit_zero(self) -> Self {
+        self.with_flag(FieldFlags::OMIT_ZERO)
+    }
+
+    /// With [`FieldFlags::POINTER`].
+    #[must_use]
+    pub const fn pointer(self) -> Self {
+        self.with_flag(FieldFlags::POINTER)
+    }
+
+    /// With [`FieldFlags::REQUIRED`].
+    #[must_use]
+    pub const fn required(self) -> Self {
+        self.with_flag(FieldFlags::REQUIRED)
+    }
+
+    const fn with_flag(mut self, flag: FieldFlags) -> Self {
+        self.flags = self.flags.or(flag);
+        self
+    }
 }
 
 /// The type of a field.
@@ -148,7 +177,7 @@ impl FieldType {
 
 /// The presence rules of a field, as a set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FieldFlags(pub u8);
+pub struct FieldFlags(u8);
 
 impl FieldFlags {
     /// No flags: a Go value that JSON always includes.
@@ -215,6 +244,37 @@ impl Merge {
         replace: false,
         key: "",
     };
+    /// `merge` for a list of scalars.
+    pub const SET: Self = Self {
+        merge: true,
+        ..Self::NONE
+    };
+    /// `retainKeys`.
+    pub const RETAIN_KEYS: Self = Self {
+        retain_keys: true,
+        ..Self::NONE
+    };
+    /// `replace`.
+    pub const REPLACE: Self = Self {
+        replace: true,
+        ..Self::NONE
+    };
+
+    /// `merge` for a list whose items are identified by `key`.
+    pub const fn by(key: &'static str) -> Self {
+        Self {
+            merge: true,
+            key,
+            ..Self::NONE
+        }
+    }
+
+    /// `retainKeys` besides.
+    #[must_use]
+    pub const fn and_retain_keys(mut self) -> Self {
+        self.retain_keys = true;
+        self
+    }
 }
 
 /// `listType` and `mapType` markers.

@@ -12,7 +12,8 @@ use kubist_apiserver::{ApiServer, Config, RunningServer};
 use kubist_registry::transformer::{AesGcm, Transformers};
 use kubist_registry::{Registry, RegistryConfig};
 use kubist_storage::memory::MemoryKv;
-use kubist_storage::{Expected, Kv, PutRequest};
+use kubist_storage::{Expected, PutRequest};
+use kubist_storage::{KvRead, KvWrite};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ const PATH: &str = "/api/v1/namespaces/default/configmaps";
 const OPTION: &str = "ignoreStoreReadErrorWithClusterBreakingPotential=true";
 
 async fn start(kv: &MemoryKv, cached: bool, key: Option<[u8; 32]>) -> RunningServer {
-    let mut config = RegistryConfig::new(Arc::new(kv.clone()));
+    let mut config = RegistryConfig::new(Arc::new(kv.clone()), kubist_kinds::BuiltIn::shared());
     config.watch_cache.enabled = cached;
     let of_server = Config {
         listen: None,

@@ -7,7 +7,7 @@ use kubist_apimachinery::{
 };
 use kubist_cache::{Encoded, IngestAny, Metadata, drop_managed_fields};
 
-/// A Pod as a server with `kubectl apply` and two managers sends it.
+/// A Pod with the managed fields of `kubectl apply` and two managers.
 fn pod() -> Pod {
     let entry = |manager: &str| ManagedFieldsEntry {
         manager: manager.into(),
@@ -40,7 +40,7 @@ fn pod() -> Pod {
     pod
 }
 
-/// The same without what the transform drops.
+/// The same Pod without the fields that the transform drops.
 fn lean() -> Pod {
     let mut pod = pod();
     pod.metadata.managed_fields.clear();

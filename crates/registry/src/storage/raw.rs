@@ -16,13 +16,13 @@ use crate::storage::{
 };
 use crate::store::strategy::BoxFuture;
 use crate::stored::codec::StoredCodec;
+use crate::stored::scheme::StoredKind;
 use crate::{EventStream, StorageError, Stored};
 use bytes::Bytes;
-use kubist_api::Kind;
 use kubist_apimachinery::wire::DecodeContext;
 use kubist_apimachinery::{AnyObject, Status};
 use kubist_storage::{
-    Answer, DeleteRequest as Remove, Expected, KeyValue, Kv, PutRequest, RangeRequest, Revision,
+    DeleteRequest as Remove, Expected, KeyValue, Kv, KvFuture, PutRequest, RangeRequest, Revision,
     WriteOutcome,
 };
 use std::sync::Arc;
@@ -148,7 +148,7 @@ impl RawStorage {
     async fn timed<T, E>(
         &self,
         request: StorageRequest,
-        answer: Answer<'_, Result<T, E>>,
+        answer: KvFuture<'_, Result<T, E>>,
     ) -> Result<T, E> {
         self.codec.metrics().time(request, answer).await
     }
@@ -202,7 +202,7 @@ impl RawStorage {
 }
 
 impl Storage for RawStorage {
-    fn kind(&self) -> &'static Kind {
+    fn kind(&self) -> StoredKind {
         self.codec.kind()
     }
 

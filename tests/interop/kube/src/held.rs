@@ -1,7 +1,6 @@
 //! Types of k8s-openapi and derives of kube, in our client, informers and caches.
 
-use std::collections::BTreeMap;
-
+use crate::{Both, Failure, expect};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::api::ObjectMeta;
 use kube::{CustomResource, Resource};
@@ -11,13 +10,12 @@ use kubist_apimachinery::{
 };
 use kubist_cache::{Index, Metadata, Selection, drop_managed_fields};
 use kubist_client::{Api, DeleteAnswer};
-use kubist_controller::{Action, Controller, Finalizer, Predicate, Trigger};
+use kubist_controller::{Action, Controller, Finalizer, Predicate, EventSource};
 use kubist_informers::{SharedInformer, SharedInformerFactory};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
-
-use crate::{Both, Failure, expect};
 
 /// A ConfigMap with less in it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, Resource)]
@@ -153,11 +151,11 @@ async fn controlled(
     api: &Api<Settings>,
     name: &ObjectName,
 ) -> Result<(), Failure> {
-    let trigger = Trigger::itself(informer).when(Predicate::generation_changed());
-    let predicated = Controller::with_trigger::<Settings, _>("generations", trigger);
+    let trigger = EventSource::for_object(informer).with_predicate(Predicate::generation_changed());
+    let predicated = Controller::with_source::<Settings, _>("generations", trigger);
     expect("name", predicated.name().as_str(), "generations")?;
     let controller = Controller::new("settings", informer);
-    let (lister, writer) = (informer.lister_before_sync(), api.clone());
+    let (lister, writer) = (informer.lister_unsynced(), api.clone());
     let reconcile = move |key: ObjectName| {
         let (held, api) = (lister.get(&key), writer.clone());
         async move {
@@ -165,7 +163,7 @@ async fn controlled(
                 return Ok(Action::done());
             };
             let mut settings = Settings::clone(&held);
-            if Finalizer::new("example.com/colours").put_on(&mut settings.metadata) {
+            if Finalizer::new("example.com/colours").add(&mut settings.metadata) {
                 api.replace(&settings).await?;
             }
             Ok::<_, kubist_controller::Error>(Action::done())
@@ -173,7 +171,7 @@ async fn controlled(
     };
     let token = CancellationToken::new();
     let run = controller.run(reconcile, token.clone());
-    let lister = informer.lister_before_sync();
+    let lister = informer.lister_unsynced();
     let seen = until(|| {
         let held = lister.get(name);
         held.is_some_and(|it| {
@@ -192,7 +190,7 @@ async fn controlled(
     let finalizer = Finalizer::new("example.com/colours");
     expect(
         "taken off",
-        finalizer.take_off(&mut settings.metadata),
+        finalizer.remove(&mut settings.metadata),
         true,
     )?;
     api.replace(&settings).await?;

@@ -1,0 +1,221 @@
+//! Two servers on one store: before a chosen call of the first to storage, the second writes.
+//!
+//! [`at_every_call`] runs a request once for each call that it makes, with the other writer passing
+//! before that call, and once more without. Whatever a request has judged before it acts is
+//! overtaken so.
+
+use crate::fixture::Fixture;
+use kubist_registry::RegistryConfig;
+use kubist_storage::memory::MemoryKv;
+use kubist_storage::{
+    DeleteRequest, GetResponse, Kv, KvFuture, KvWrapper, PutRequest, RangeRequest, RangeResponse,
+    ReadError, Revision, WriteError, WriteOutcome,
+};
+use kubist_storage::{KvRead, KvWrite};
+use parking_lot::Mutex;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// Calls of one request after which it is taken to run in circles.
+const CALLS_MAX: usize = 200;
+
+type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// An engine that lets somebody else pass before one of its calls.
+#[derive(Clone)]
+pub(crate) struct Turnstile {
+    kv: MemoryKv,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    calls: usize,
+    at: usize,
+    other: Option<Boxed>,
+}
+
+impl Turnstile {
+    fn new(kv: MemoryKv) -> Self {
+        let state = Arc::default();
+        Self { kv, state }
+    }
+
+    /// Has `other` pass before the call with this number, counted from now.
+    fn arm(&self, at: usize, other: Boxed) {
+        *self.state.lock() = State {
+            calls: 0,
+            at,
+            other: Some(other),
+        };
+    }
+
+    /// Has nobody pass any more.
+    fn disarm(&self) {
+        *self.state.lock() = State::default();
+    }
+
+    async fn turn(&self) {
+        let other = {
+            let mut state = self.state.lock();
+            state.calls += 1;
+            assert!(
+                state.at == 0 || state.calls < CALLS_MAX,
+                "it runs in circles"
+            );
+            let its_turn = state.calls == state.at;
+            its_turn.then(|| state.other.take()).flatten()
+        };
+        if let Some(other) = other {
+            other.await;
+        }
+    }
+}
+
+impl fmt::Debug for Turnstile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turnstile").finish_non_exhaustive()
+    }
+}
+
+impl KvWrapper for Turnstile {
+    fn inner(&self) -> &dyn Kv {
+        &self.kv
+    }
+
+    fn get<'a>(
+        &'a self,
+        key: &'a [u8],
+        at: Option<Revision>,
+    ) -> KvFuture<'a, Result<GetResponse, ReadError>> {
+        KvFuture::boxed(async move {
+            self.turn().await;
+            self.kv.get(key, at).await
+        })
+    }
+
+    fn range(&self, request: RangeRequest) -> KvFuture<'_, Result<RangeResponse, ReadError>> {
+        KvFuture::boxed(async move {
+            self.turn().await;
+            self.kv.range(request).await
+        })
+    }
+
+    fn put(&self, request: PutRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::boxed(async move {
+            self.turn().await;
+            self.kv.put(request).await
+        })
+    }
+
+    fn delete(&self, request: DeleteRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        KvFuture::boxed(async move {
+            self.turn().await;
+            self.kv.delete(request).await
+        })
+    }
+}
+
+/// Two servers on one store.
+pub(crate) struct Pair {
+    /// The one that is held up.
+    pub(crate) first: Fixture,
+    /// The one that passes.
+    pub(crate) second: Fixture,
+    /// What both stand on.
+    pub(crate) kv: MemoryKv,
+    turnstile: Turnstile,
+}
+
+impl Pair {
+    pub(crate) async fn new() -> Arc<Self> {
+        let kv = MemoryKv::default();
+        let turnstile = Turnstile::new(kv.clone());
+        let on = |engine: Arc<dyn Kv>, seed: u64| {
+            move |config: &mut RegistryConfig| {
+                config.kv = engine;
+                config.seed = Some(seed);
+            }
+        };
+        let second = Fixture::with(on(Arc::new(kv.clone()), 8)).await;
+        let first = Fixture::with(on(Arc::new(turnstile.clone()), 7)).await;
+        Arc::new(Self {
+            first,
+            second,
+            kv,
+            turnstile,
+        })
+    }
+
+    /// Runs a request, with another passing before its call with this number. What both returned;
+    /// nothing of the other if the request made fewer calls.
+    async fn once<A, B: Send + 'static>(
+        &self,
+        at: usize,
+        request: impl Future<Output = A>,
+        other: Pin<Box<dyn Future<Output = B> + Send>>,
+    ) -> (A, Option<B>) {
+        let said = Arc::new(Mutex::new(None));
+        let saying = Arc::clone(&said);
+        let passes = async move {
+            let returned = other.await;
+            *saying.lock() = Some(returned);
+        };
+        self.turnstile.arm(at, Box::pin(passes));
+        let answered = request.await;
+        self.turnstile.disarm();
+        let said = said.lock().take();
+        (answered, said)
+    }
+}
+
+/// Runs `request` on the first server of a new pair for each of its calls to storage, with `other`
+/// on the second passing before that call; `check` sees what is left, and what the two returned.
+/// The last time nobody passes. How often it ran.
+pub(crate) async fn at_every_call<A, B>(
+    prepare: impl AsyncFn(&Pair),
+    request: impl AsyncFn(&Pair) -> A,
+    other: impl Fn(Arc<Pair>) -> Pin<Box<dyn Future<Output = B> + Send>>,
+    check: impl AsyncFn(&Pair, A, Option<B>, usize),
+) -> usize
+where
+    B: Send + 'static,
+{
+    for at in 1.. {
+        let pair = Pair::new().await;
+        prepare(&pair).await;
+        let passes = other(Arc::clone(&pair));
+        let (answered, said) = pair.once(at, request(&pair), passes).await;
+        let passed = said.is_some();
+        check(&pair, answered, said, at).await;
+        if !passed {
+            return at;
+        }
+    }
+    unreachable!("a request ends")
+}
+
+/// The same on one pair, for as many runs; `prepare` makes something new for each.
+pub(crate) async fn at_every_call_of<S, A, B>(
+    pair: &Arc<Pair>,
+    prepare: impl AsyncFn(&Pair, usize) -> S,
+    request: impl AsyncFn(&Pair, &S) -> A,
+    other: impl Fn(Arc<Pair>, &S) -> Pin<Box<dyn Future<Output = B> + Send>>,
+    check: impl AsyncFn(&Pair, S, A, Option<B>, usize),
+) -> usize
+where
+    B: Send + 'static,
+{
+    for at in 1.. {
+        let made = prepare(pair, at).await;
+        let passes = other(Arc::clone(pair), &made);
+        let (answered, said) = pair.once(at, request(pair, &made), passes).await;
+        let passed = said.is_some();
+        check(pair, made, answered, said, at).await;
+        if !passed {
+            return at;
+        }
+    }
+    unreachable!("a request ends")
+}

@@ -1,0 +1,57 @@
+//! Writes that storage carried out although it answered with a failure: what they have taken is
+//! theirs.
+
+use crate::fixture::Fixture;
+use crate::given_up::service;
+use kubist_api::core::v1::Service;
+use kubist_storage::KvWrite;
+use kubist_storage::memory::MemoryKv;
+use kubist_storage::{
+    Fault, FaultKind, Kv, KvFuture, KvWrapper, PutRequest, WriteError, WriteOutcome,
+};
+use std::fmt;
+use std::sync::Arc;
+
+/// An engine that carries out the first write of a service, and answers with a failure.
+#[derive(Clone)]
+struct Fails(MemoryKv, FaultKind);
+
+impl fmt::Debug for Fails {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fails").finish_non_exhaustive()
+    }
+}
+
+impl KvWrapper for Fails {
+    fn inner(&self) -> &dyn Kv {
+        &self.0
+    }
+
+    fn put(&self, request: PutRequest) -> KvFuture<'_, Result<WriteOutcome, WriteError>> {
+        let fails = request.key.ends_with(b"/services/specs/default/a");
+        KvFuture::boxed(async move {
+            let done = self.0.put(request).await?;
+            if fails {
+                return Err(WriteError::Fault(Fault::new(self.1, "it was done")));
+            }
+            Ok(done)
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_service_took_stays_its_own_though_its_write_was_called_a_failure() {
+    // etcd carries out the write that crosses its quota, and answers that there is no room.
+    for kind in [FaultKind::NoSpace, FaultKind::Timeout, FaultKind::Unknown] {
+        let engine = Fails(MemoryKv::default(), kind);
+        let fixture = Fixture::with(|config| config.kv = Arc::new(engine)).await;
+        let refused = fixture.try_create(service("a", 50, 30_100)).await;
+        assert_eq!(refused.expect_err("it fails").code, 500, "{kind:?}");
+        let stored: Service = fixture.get("a").await.expect("it was written");
+        assert_eq!(stored.spec.cluster_ip, "10.96.0.50");
+        let other = fixture.try_create(service("b", 50, 30_200)).await;
+        assert!(other.is_err(), "{kind:?}: a has the address");
+        let other = fixture.try_create(service("c", 51, 30_100)).await;
+        assert!(other.is_err(), "{kind:?}: a has the port");
+    }
+}
