@@ -13,7 +13,7 @@ use imports::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Crates that still have circles. An entry whose crate has none fails, so the list only shrinks.
-const EXEMPT: [&str; 3] = ["apiserver", "registry", "storage"];
+const EXEMPT: [&str; 3] = ["kinds", "registry", "storage"];
 
 /// A module as its path from the crate root; the root is empty.
 type Module = Vec<String>;

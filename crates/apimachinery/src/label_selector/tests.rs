@@ -232,7 +232,7 @@ proptest! {
     }
 }
 
-/// Of few keys and values, so that they meet.
+/// Few keys and values, so that they collide.
 fn few_requirements() -> impl Strategy<Value = Requirement> {
     let values = vec("(-?[0-9]|[xy])", 1..4);
     ("[abc]", 0..9_usize, values).prop_filter_map("not valid", |(key, operator, values)| {

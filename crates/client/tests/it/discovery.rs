@@ -1,4 +1,4 @@
-//! What a server serves, told in one answer or in many.
+//! Discovery, aggregated and legacy.
 
 use crate::server::{Reply, Server};
 use kubist_apimachinery::{GroupVersionKind, GroupVersionResource};

@@ -1,4 +1,4 @@
-//! What becomes of answers that are failures, and of answers that cannot be read.
+//! Failure responses, and responses that cannot be read.
 
 use crate::server::{Reply, Server};
 use kubist_api::core::v1::Pod;

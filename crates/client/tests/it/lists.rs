@@ -1,4 +1,4 @@
-//! Lists: whole, in pages, cut anywhere, with items that are none.
+//! Lists: whole, in pages, split anywhere, with invalid items.
 
 use crate::server::{Reply, Server, list, protobuf_list};
 use futures_util::StreamExt as _;

@@ -1,4 +1,4 @@
-//! What an `Api` records of its own writes.
+//! The write log of an `Api`.
 
 use crate::server::{Reply, Server};
 use kubist_api::core::v1::Pod;

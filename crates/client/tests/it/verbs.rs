@@ -1,4 +1,4 @@
-//! Each verb: method, path, query, headers and body of its request, and what becomes of the answer.
+//! Each verb: method, path, query, headers and body of its request, and the result.
 
 use crate::server::{Asked, Reply, Server};
 use http::HeaderMap;

@@ -1,4 +1,4 @@
-//! What those are told who wait: while nobody answers, and for an object that cannot be read.
+//! The log of waits: without a server, and for an object that cannot be read.
 
 use crate::log::Log;
 use crate::server::{self, Reply, Server};

@@ -1,4 +1,4 @@
-//! Watches that go on, waiting for one object, and writing again after a conflict; virtual time.
+//! Resumable watches, waiting for one object, and retries after a conflict; virtual time.
 
 use crate::server::{self, Reply, Server};
 use crate::watches::{frame, pod, reply};

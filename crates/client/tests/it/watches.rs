@@ -229,7 +229,7 @@ async fn what_happened_to_whom_is_told_even_if_the_object_cannot_be_read() {
             assert_eq!(name.to_string(), "shop/b");
         }
     }
-    // Half a name may be somebody else's.
+    // A truncated name may be another object's.
     let half = br#"{"type":"DELETED","object":{"metadata":{"name":"b"},"spec":7}}"#;
     let events = watch(reply(Encoding::Json, half.to_vec())).await;
     let [Ok(WatchItem::Invalid(invalid))] = events.as_slice() else {

@@ -1,4 +1,4 @@
-//! Writes that were done and whose answer cannot be read.
+//! Writes that were applied and whose response cannot be read.
 
 use crate::server::{Reply, Server};
 use kubist_api::core::v1::Pod;

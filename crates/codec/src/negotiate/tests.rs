@@ -1,4 +1,4 @@
-//! Tables of headers and what comes of them; the answers are those of a real server.
+//! Tables of headers and the negotiated result, taken from a real server.
 
 use super::*;
 
@@ -208,7 +208,7 @@ fn watches_have_no_yaml() {
     );
     let json = negotiate(Some("*/*"), &Offer::CUSTOM).unwrap();
     assert_eq!(json.watch_content_type(), "application/json");
-    // What asks for a stream of YAML asks for nothing that there is.
+    // A YAML stream does not exist.
     let error = negotiate(Some("application/yaml;stream=watch"), &Offer::BUILT_IN).unwrap_err();
     assert_eq!(
         error.message(),

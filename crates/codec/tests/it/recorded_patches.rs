@@ -1,4 +1,4 @@
-//! Patches of a real server, recorded: ours must lead from each state to the next, but for what
+//! Recorded patches of a real server: each must lead from one state to the next, except for what
 //! the server itself adds.
 
 use kubist_apimachinery::schema;
@@ -21,7 +21,7 @@ const fn field(json: &'static str, number: u32, ty: FieldType) -> Field {
     Field::new(json, number, ty, F::NONE)
 }
 
-// As much of apps/v1 Deployment as the recorded patches touch.
+// The part of apps/v1 Deployment that the recorded patches touch.
 schema!(
     PORT = "ContainerPort",
     "t.ContainerPort",
@@ -151,7 +151,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Where `ours` and what the server made of it differ.
+/// Returns the differences between `ours` and the server's result.
 fn difference(ours: &Value, server: &Value, path: &str) -> Option<String> {
     match (ours, server) {
         (Value::Object(ours), Value::Object(server)) => {
@@ -175,7 +175,7 @@ fn difference(ours: &Value, server: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// Replays the patches of a scenario; gives how many were compared.
+/// Replays the patches of a scenario; returns how many were compared.
 fn replay(scenario: &Value) -> usize {
     let mut state = Value::Null;
     let mut compared = 0;
@@ -208,7 +208,7 @@ fn replay(scenario: &Value) -> usize {
                 assert_eq!(found, None, "{name}");
                 state = response["body"].clone();
             }
-            // What the object itself may not be is for its validation.
+            // Validation of the object itself is not tested here.
             (Ok(_), 400 | 409 | 422) => continue,
             (Err(error), 500) => {
                 assert_eq!(

@@ -1,4 +1,4 @@
-//! What the entries of a file mean.
+//! The meaning of the entries of a file.
 
 use kubist_kubeconfig::{ClientConfig, Environment, Kubeconfig, KubeconfigError, Selection};
 use kubist_transport::{

@@ -1,4 +1,4 @@
-//! Several watches on one connection, further connections in time, and none that starves another.
+//! Several watches on one connection, further connections when needed, and no starvation.
 
 use crate::server::{Server, fetch, flood, get, post, text, watch};
 use futures_util::future::join_all;

@@ -1,4 +1,4 @@
-//! Tunnels through proxies that this file plays.
+//! Tunnels through scripted proxies.
 
 use crate::server::{Server, fetch, get, text};
 use kubist_transport::{Endpoint, Proxy, ProxyError, Transport, TransportError};
@@ -14,7 +14,7 @@ fn http_proxy(credentials: Option<(String, kubist_transport::Secret)>) -> Proxy 
     }
 }
 
-/// A transport whose streams go to `play`, which hands the rest to `server` if it returns true.
+/// Returns a transport whose streams go to `play`, and then to `server` if it returns true.
 fn through<F, Playing>(server: Server, proxy: Proxy, play: F) -> Transport
 where
     F: Fn(DuplexStream) -> Playing + Send + Sync + 'static,
