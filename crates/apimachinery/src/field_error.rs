@@ -323,7 +323,7 @@ shown_plainly!(bool, i32, i64, u32, u64);
 const TOLD_BYTES_MAX: usize = 1 << 20;
 
 /// Returns the errors that are reported: as many as fit, at least one if there is any.
-pub(crate) fn told(errors: &[FieldError]) -> &[FieldError] {
+pub(crate) fn reported(errors: &[FieldError]) -> &[FieldError] {
     let mut bytes = 0_usize;
     let fits = |error: &&FieldError| {
         let before = bytes;
@@ -337,7 +337,7 @@ pub(crate) fn told(errors: &[FieldError]) -> &[FieldError] {
 pub(crate) fn aggregate(errors: &[FieldError]) -> String {
     let mut messages: Vec<String> = Vec::new();
     let mut seen = hashbrown::HashSet::new();
-    for error in told(errors) {
+    for error in reported(errors) {
         let message = error.to_string();
         if seen.insert(message.clone()) {
             messages.push(message);

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_special_versions_are_told_apart() {
+    fn the_special_versions_are_distinct() {
         assert!(ResourceVersion::default().is_unset());
         assert!(ResourceVersion::any().is_any() && !ResourceVersion::any().is_unset());
         assert_eq!(ResourceVersion::any().to_u64(), Some(0));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_read_numbers_and_say_what_is_none() {
+    fn servers_parse_numbers_and_refuse_others() {
         for (text, expected) in [
             ("", 0),
             ("0", 0),

@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_refused_with_its_place() {
+    fn a_body_that_is_not_an_object_is_refused_with_its_position() {
         let read = |json: &str| {
             let cx = &mut DecodeContext::new();
             Unstructured::from_item(json.as_bytes(), &figs(), cx).map_err(|it| it.to_string())

@@ -45,7 +45,7 @@ pub enum EnvelopeError {
         kind: WireErrorKind,
     },
     /// The contents are compressed or not protobuf.
-    #[error("the envelope says that its contents are `{found}`, not plain protobuf")]
+    #[error("the envelope contains `{found}`, not plain protobuf")]
     Contents {
         /// The `contentEncoding` or `contentType`.
         found: String,

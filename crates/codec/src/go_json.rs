@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_shown_and_what_is_fine_is_no_mistake() {
+    fn bytes_are_shown_and_valid_text_has_no_mistake() {
         for (byte, shown) in [
             (0x9a, r"\u009a"),
             (0xa0, r"\u00a0"),
@@ -167,10 +167,10 @@ mod tests {
     }
 
     #[test]
-    fn what_no_tree_can_be_made_of_is_told_in_the_words_of_gos_limits() {
+    fn text_beyond_the_tree_limits_is_refused_in_gos_words() {
         let nested = |levels: usize| "{\"\":".repeat(levels) + "1" + &"}".repeat(levels);
         let words = "invalid character '{' exceeded max depth";
-        for (text, said) in [
+        for (text, expected) in [
             (nested(TREE_DEPTH_MAX), None),
             (nested(TREE_DEPTH_MAX + 1), Some(words)),
             (
@@ -178,9 +178,9 @@ mod tests {
                 Some("json: cannot unmarshal number -2E+400 into Go value of type float64"),
             ),
         ] {
-            assert_eq!(refusal(text.as_bytes()).as_deref(), said, "{text}");
+            assert_eq!(refusal(text.as_bytes()).as_deref(), expected, "{text}");
             let tree = serde_json::from_str::<serde_json::Value>(&text);
-            assert_eq!(tree.is_err(), said.is_some(), "{text}");
+            assert_eq!(tree.is_err(), expected.is_some(), "{text}");
         }
     }
 }

@@ -67,7 +67,7 @@ fn labels_match_or_not() {
 }
 
 #[test]
-fn everything_and_nothing_are_told_apart() {
+fn everything_and_nothing_are_distinct() {
     assert!(Selector::default().is_everything() && !Selector::default().is_nothing());
     assert!(Selector::nothing().is_nothing() && !Selector::nothing().is_everything());
     assert_eq!(Selector::nothing().to_string(), "");

@@ -1,7 +1,7 @@
 //! Constructors of Status for every kind of failure, with upstream's codes, reasons and messages.
 
 use super::{Status, StatusCause, StatusDetails};
-use crate::field_error::{aggregate, told};
+use crate::field_error::{aggregate, reported};
 use crate::go_text::quote;
 use crate::{CauseType, StatusReason};
 use crate::{FieldError, GroupKind, GroupResource, Str};
@@ -65,7 +65,7 @@ impl Status {
         if !errors.is_empty() {
             message.extend([": ", &aggregate(errors)]);
         }
-        let causes = told(errors).iter().map(StatusCause::from).collect();
+        let causes = reported(errors).iter().map(StatusCause::from).collect();
         Self::failure(422, StatusReason::Invalid, message).with_details(StatusDetails {
             name: name.into(),
             group: kind.group.clone(),

@@ -205,7 +205,7 @@ fn it_is_small_enough_to_be_an_error() {
 }
 
 #[test]
-fn retry_says_what_to_do() {
+fn errors_say_whether_to_retry() {
     let pods = GroupResource::new("", "pods");
     for (status, expected) in [
         (Status::not_found(&pods, "p"), Retry::Never),

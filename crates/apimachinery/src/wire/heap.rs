@@ -87,7 +87,7 @@ mod tests {
     use crate::{ObjectMeta, OwnerReference};
 
     #[test]
-    fn it_counts_strings_maps_and_lists_of_messages_and_nothing_of_what_is_empty() {
+    fn it_counts_strings_maps_and_message_lists_and_nothing_for_empty_fields() {
         assert_eq!(heap_size(&ObjectMeta::default()), 0);
         let named = |name: &str| ObjectMeta {
             name: name.into(),

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_character_is_read_as_the_replacement_character() {
+    fn invalid_characters_become_the_replacement_character() {
         let cases: [(&[u8], &str); 8] = [
             (br#"["\ud800"]"#, r#"["\ufffd"]"#),
             (br#"["\ud800\u0041"]"#, r#"["\ufffd\u0041"]"#),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_text_or_wrong_otherwise_stays_as_it_is() {
+    fn strings_and_other_mistakes_are_left_unchanged() {
         let texts: [&[u8]; 7] = [
             br#"{"a":"\ud83d\ude00\n\"\u12"}"#,
             "[\"é😀\"]".as_bytes(),

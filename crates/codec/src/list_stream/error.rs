@@ -52,7 +52,7 @@ pub enum ListStreamError {
     #[error("no protobuf envelope: the list does not begin with k8s\\0")]
     NoMagic,
     /// The envelope has another content encoding.
-    #[error("the envelope says that its contents are `{found}`, not plain protobuf")]
+    #[error("the envelope contains `{found}`, not plain protobuf")]
     Contents {
         /// The content encoding.
         found: String,

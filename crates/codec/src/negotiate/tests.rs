@@ -50,7 +50,7 @@ fn clauses_are_tried_in_upstreams_order() {
 }
 
 #[test]
-fn what_is_found_without_a_route_takes_wildcards() {
+fn endpoints_created_at_run_time_accept_wildcards() {
     let json = Some((Format::Json, Transform::None));
     for accept in ["*", "*;q=0.5", "text/html,*", "application/*"] {
         assert_eq!(chosen(accept, Offer::CUSTOM), json, "{accept}");

@@ -30,7 +30,7 @@ pub enum PatchError {
         max: usize,
     },
     /// The operations of the JSON patch move too many list items.
-    #[error("The operations of a JSON patch may move {max} items of lists at most")]
+    #[error("The operations of a JSON patch may move at most {max} list items")]
     TooManyMoves {
         /// The limit.
         max: usize,

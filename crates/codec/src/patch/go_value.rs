@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_told_with_its_type() {
+    fn a_value_that_is_not_a_string_is_shown_with_its_type() {
         let tree = json!({"b": [1, "x", null], "a": 1.5});
         assert_eq!(
             print_as_text(&tree),

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_a_hundred_are_told() {
+    fn at_most_a_hundred_problems_are_reported() {
         let members: Vec<String> = (0..300)
             .map(|it| format!("\"{it}\":1,\"{it}\":2"))
             .collect();

@@ -119,7 +119,7 @@ fn other<'de, A: MapAccess<'de>>(
 ) -> Result<(), A::Error> {
     let mut repeats = Repeats::default();
     let value = map.next_value_seed(ValueSeed(&mut repeats))?;
-    repeats.tell(&name, cx);
+    repeats.report(&name, cx);
     if let Some(others) = message.others_mut() {
         if cx.is_strict() && others.contains_key(&name) {
             cx.note(StrictProblem::Duplicate, &name);

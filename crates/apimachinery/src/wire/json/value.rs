@@ -32,7 +32,7 @@ impl Repeats {
     }
 
     /// Reports the repetitions to a decoder.
-    pub(super) fn tell(self, name: &str, cx: &mut DecodeContext) {
+    pub(super) fn report(self, name: &str, cx: &mut DecodeContext) {
         for path in self.0 {
             let dot = if path.starts_with('[') { "" } else { "." };
             cx.note(StrictProblem::Duplicate, &format!("{name}{dot}{path}"));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_whose_text_upstream_writes_as_an_integer_is_one() {
+    fn a_double_that_upstream_prints_as_an_integer_becomes_one() {
         for (json, integer) in [
             ("1.0", 1),
             ("1E2", 100),

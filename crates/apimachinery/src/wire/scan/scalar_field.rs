@@ -46,7 +46,7 @@ enum Leaf {
 
 /// The path does not lead to a scalar field of the kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{path:?} is no scalar field of {kind}")]
+#[error("{path:?} is not a scalar field of {kind}")]
 pub struct ScalarFieldError {
     /// The path.
     pub path: Str,

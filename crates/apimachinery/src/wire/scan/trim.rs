@@ -26,7 +26,7 @@ struct Cut {
 
 /// Reports whether to remove a member (given the object's whole bytes, its key and value); it may
 /// cut within the value.
-type Goes = fn(&mut Cuts, &[u8], &[u8], &[u8]) -> bool;
+type IsCut = fn(&mut Cuts, &[u8], &[u8], &[u8]) -> bool;
 
 /// Non-overlapping cuts in ascending order.
 #[derive(Debug, Default)]
@@ -121,12 +121,12 @@ impl Cuts {
                 filled: 0,
             });
             for field in raw_fields(top.bytes).map_while(Result::ok) {
-                let goes = match field.number {
+                let is_cut = match field.number {
                     MANAGED_FIELDS => true,
                     ANNOTATIONS => is_last_applied(field.bytes),
                     _ => false,
                 };
-                if goes {
+                if is_cut {
                     let start = offset_of(whole, field.whole);
                     match self.0.get_mut(at + 1..).and_then(<[Cut]>::last_mut) {
                         Some(last) if last.end == start => last.end += field.whole.len(),
@@ -179,7 +179,7 @@ impl Cuts {
     }
 
     /// Cuts members out of an object, with their commas.
-    fn json_members(&mut self, whole: &[u8], object: &[u8], goes: Goes) {
+    fn json_members(&mut self, whole: &[u8], object: &[u8], is_cut: IsCut) {
         let mut cursor = Cursor::new(object);
         let (mut kept_end, mut leading) = (None, None);
         while let Some((key, value)) = cursor.next_member() {
@@ -189,7 +189,7 @@ impl Cuts {
                 // If the members before were removed, the comma of this one goes too.
                 self.cut(from, start);
             }
-            if goes(self, whole, key, value) {
+            if is_cut(self, whole, key, value) {
                 if let Some(kept) = kept_end {
                     self.cut(kept, end);
                 } else {
@@ -212,9 +212,9 @@ fn json_metadata(cuts: &mut Cuts, whole: &[u8], key: &[u8], value: &[u8]) -> boo
     let (mut any, mut others) = (false, false);
     let mut cursor = Cursor::new(value);
     while let Some((key, _)) = cursor.next_member() {
-        let goes = is_key(key, LAST_APPLIED);
-        any |= goes;
-        others |= !goes;
+        let is_last_applied = is_key(key, LAST_APPLIED);
+        any |= is_last_applied;
+        others |= !is_last_applied;
     }
     if any && others {
         cuts.json_members(whole, value, |_, _, key, _| is_key(key, LAST_APPLIED));

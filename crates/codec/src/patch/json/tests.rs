@@ -178,7 +178,7 @@ fn limits_hold() {
 }
 
 #[test]
-fn what_is_no_patch_is_told_in_upstreams_words() {
+fn malformed_patches_are_refused_in_upstreams_words() {
     for (patch, words) in [
         ("", "unexpected end of JSON input"),
         ("[] trailing", "invalid character 't' after top-level value"),

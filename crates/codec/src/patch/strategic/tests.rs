@@ -268,7 +268,7 @@ fn errors_have_upstreams_texts() {
 }
 
 #[test]
-fn what_is_no_patch_is_told_without_a_prefix() {
+fn malformed_patches_are_refused_without_a_prefix() {
     for (patch, words) in [
         ("", "unexpected end of JSON input"),
         ("{} trailing", "invalid character 't' after top-level value"),

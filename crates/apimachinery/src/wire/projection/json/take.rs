@@ -27,17 +27,17 @@ impl<'de> DeserializeSeed<'de> for Take<'_> {
         let Some(slot) = fields.slot(leaf.slot) else {
             return deserializer.deserialize_ignored_any(IgnoredAny).map(drop);
         };
-        let zero_goes = leaf.leaves_out_zero(&slot);
+        let skips_zero = leaf.leaves_out_zero(&slot);
         if leaf.listed {
             let one = One {
-                zero_goes,
+                skips_zero,
                 owner,
                 cx,
             };
             return one.push(slot, deserializer);
         }
         SlotSeed::new(slot, leaf.ty.schema(), owner, cx).deserialize(deserializer)?;
-        if zero_goes && let Some(slot) = fields.slot(leaf.slot) {
+        if skips_zero && let Some(slot) = fields.slot(leaf.slot) {
             clear_zero(slot);
         }
         Ok(())
@@ -64,7 +64,7 @@ fn clear_zero(slot: Slot<'_>) {
 
 /// One value that is appended to a list.
 struct One<'a> {
-    zero_goes: bool,
+    skips_zero: bool,
     owner: &'static str,
     cx: &'a mut DecodeContext,
 }
@@ -98,8 +98,8 @@ impl One<'_> {
     {
         let mut item: Option<T> = None;
         SlotSeed::new(item.slot(), None, self.owner, self.cx).deserialize(deserializer)?;
-        let goes = |it: &T| self.zero_goes && *it == T::default();
-        list.extend(item.filter(|it| !goes(it)));
+        let is_skipped = |it: &T| self.skips_zero && *it == T::default();
+        list.extend(item.filter(|it| !is_skipped(it)));
         Ok(())
     }
 }

@@ -103,7 +103,7 @@ fn managed_fields_and_last_applied_are_cut_out_of_both_encodings() {
 }
 
 #[test]
-fn commas_go_with_what_is_cut_wherever_it_stands() {
+fn commas_are_removed_with_the_members_before_or_after_them() {
     let plain = || {
         let mut thing = Thing::default();
         (thing.metadata.name, thing.metadata.uid) = ("a".into(), "u".into());
