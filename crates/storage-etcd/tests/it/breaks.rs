@@ -108,7 +108,10 @@ async fn a_watch_that_missed_what_was_compacted_says_so() {
         EtcdKv::new(Config::new([proxy.url("http")])).unwrap(),
         etcd.kv(),
     );
-    let mut watch = kv.watch(WatchRangeRequest::new(KeyRange::all())).await.unwrap();
+    let mut watch = kv
+        .watch(WatchRangeRequest::new(KeyRange::all()))
+        .await
+        .unwrap();
     let mut last = Revision::ZERO;
     proxy.hold();
     for at in 0..10 {
