@@ -18,7 +18,7 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let registry = Registry::new(RegistryConfig::new(Arc::new(MemoryKv::default())));
+//! let registry = Registry::new(RegistryConfig::new(Arc::new(MemoryKv::default()), kubist_kinds::BuiltIn::shared()));
 //! registry.start().await?;
 //! let server = ApiServer::bind(Config::default(), registry).await?;
 //! assert!(server.url().starts_with("https://127.0.0.1:"));

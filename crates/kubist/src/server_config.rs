@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use kubist_kinds::BuiltIn;
 use kubist_registry::storage::WatchCacheSizes;
 use kubist_registry::transformer::{EncryptionConfiguration, LiveEncryption};
 use kubist_registry::{RegistryConfig, RuntimeConfig, SystemClock, WallClock as _};
@@ -112,7 +113,11 @@ impl Default for ServerConfig {
 impl ServerConfig {
     /// How the registry is put together over `kv`.
     pub(crate) fn registry(&self, kv: Arc<dyn Kv>, watch_caches: bool) -> RegistryConfig {
-        let mut settings = RegistryConfig::new(kv);
+        let mut kinds = BuiltIn::default();
+        if self.listen.port() != 0 {
+            kinds.server_port = self.listen.port();
+        }
+        let mut settings = RegistryConfig::new(kv, Arc::new(kinds));
         settings.seed = self.seed;
         settings.watch_cache.enabled = watch_caches;
         settings.watch_cache.sizes = self.watch_cache_sizes.clone();
@@ -125,9 +130,6 @@ impl ServerConfig {
         }
         if let Some(etcd) = &self.etcd {
             settings.key_root = etcd.key_root();
-        }
-        if self.listen.port() != 0 {
-            settings.server_port = self.listen.port();
         }
         settings
     }

@@ -82,7 +82,10 @@ impl Server {
     /// Starts the server.
     pub(crate) async fn start(&mut self) {
         self.starts += 1;
-        let mut config = RegistryConfig::new(Arc::clone(&self.storage) as _);
+        let mut config = RegistryConfig::new(
+            Arc::clone(&self.storage) as _,
+            kubist_kinds::BuiltIn::shared(),
+        );
         config.clock = Arc::new(VirtualDate {
             started: self.trace.started(),
         });

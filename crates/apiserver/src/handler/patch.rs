@@ -22,10 +22,7 @@ use kubist_apimachinery::{
 };
 use kubist_codec::negotiate::{Offer, PatchType};
 use kubist_codec::patch::{self, PatchClass, PatchError, Reading};
-use kubist_registry::{
-    RequestContext, UpdatedObject, add_template_kinds, convert_version,
-    remove_patched_duplicate_owners,
-};
+use kubist_registry::{RequestContext, Scheme, UpdatedObject, remove_patched_duplicate_owners};
 use serde_json::Value;
 
 /// The patches that are served.
@@ -58,6 +55,7 @@ pub(super) async fn answer(
         target: &target,
         part,
         kind: target.rest.body_kind(),
+        scheme: call.service.registry.scheme(),
         resource: target.rest.group_resource(),
         patch_type,
         bytes,
@@ -102,6 +100,7 @@ struct Patched<'a> {
     /// The subresource, if it is one.
     part: Option<&'a str>,
     kind: &'static Kind,
+    scheme: &'static Scheme,
     resource: GroupResource,
     patch_type: PatchType,
     bytes: Bytes,
@@ -131,7 +130,7 @@ impl Patched<'_> {
     /// What clients see of an object.
     fn tree(&self, object: &dyn AnyObject) -> Value {
         let mut tree = to_json_value(object);
-        add_template_kinds(&mut tree, self.kind);
+        (self.scheme.add_kinds_to_tree)(&mut tree, self.kind);
         tree
     }
 
@@ -178,7 +177,7 @@ impl Patched<'_> {
         for problem in problems {
             self.cx.warn(problem);
         }
-        convert_version(object, of, self.kind)
+        self.scheme.convert(object, of, self.kind)
     }
 
     /// What the outcome says it is.

@@ -21,7 +21,8 @@ const TOKEN: &str = "the-same-everywhere";
 const DEADLINE: Duration = Duration::from_secs(60);
 
 async fn server(kv: &MemoryKv, seed: u64) -> RunningServer {
-    let mut of_registry = RegistryConfig::new(Arc::new(kv.clone()));
+    let mut of_registry =
+        RegistryConfig::new(Arc::new(kv.clone()), kubist_kinds::BuiltIn::shared());
     of_registry.seed = Some(seed);
     let registry = Registry::new(of_registry);
     registry.start().await.unwrap();

@@ -121,7 +121,7 @@ impl Kept {
             by: definition,
             ..
         } = said;
-        std::ptr::eq(self.storage.kind(), shape.kind)
+        std::ptr::eq(self.storage.kind().kind, shape.kind)
             && self.renames_versions == said.renames_versions
             && self.namespaced == shape.facts.namespaced
             && self.definition == *definition

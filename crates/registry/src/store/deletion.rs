@@ -145,7 +145,7 @@ pub(super) fn with_dependents(
 }
 
 /// Checks the preconditions of a delete. 409 with upstream's words.
-pub(crate) fn check_preconditions(
+pub fn check_preconditions(
     group: &str,
     kind: &str,
     meta: &ObjectMeta,

@@ -256,7 +256,7 @@ fn keep_metadata(keeps: StatusKeeps, new: &mut ObjectMeta, old: &ObjectMeta) {
 }
 
 /// Takes over what upstream resets where only a part of an object may change.
-pub(crate) fn keep_most(new: &mut ObjectMeta, old: &ObjectMeta) {
+pub fn keep_most(new: &mut ObjectMeta, old: &ObjectMeta) {
     *new = ObjectMeta {
         resource_version: std::mem::take(&mut new.resource_version),
         uid: std::mem::take(&mut new.uid),

@@ -4,9 +4,8 @@ pub(crate) use super::engine::Engine;
 use super::engine::Made;
 pub(crate) use super::events::{describe, drain, take};
 use super::faulty::Marked;
-use crate::fixture::options;
 use kubist_api::core::v1::Pod;
-use kubist_apimachinery::{AnyObject, GroupResource, Preconditions, Status};
+use kubist_apimachinery::{AnyObject, GroupResource, ListOptions, Preconditions, Status};
 use kubist_registry::cacher::{Cacher, CacherConfig};
 use kubist_registry::storage::{
     Change, Changed, CreateRequest, DeleteRequest, ListRequest, Listed, Outcome, Scope, Storage,
@@ -247,7 +246,7 @@ impl Stack {
         let options = options(query);
         let predicate = self.predicate(query);
         let request = WatchRequest {
-            kind: self.raw.kind(),
+            kind: self.raw.kind().kind,
             scope: Scope {
                 namespace,
                 name: None,
@@ -373,4 +372,10 @@ pub(crate) fn uid(uid: &str) -> Preconditions {
 
 pub(crate) fn outcome(result: Result<Outcome, StorageError>) -> Outcome {
     result.expect("it works")
+}
+
+/// List options from the text of a query.
+pub(crate) fn options(query: &str) -> ListOptions {
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    ListOptions::from_query(pairs).expect("the query is valid")
 }

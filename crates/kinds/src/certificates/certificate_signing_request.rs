@@ -1,0 +1,196 @@
+//! CertificateSigningRequests.
+
+pub(crate) mod conditions;
+pub(crate) mod signer;
+
+use kubist_api::certificates::v1::{
+    CertificateSigningRequest, CertificateSigningRequestSpec, ExtraValue,
+};
+use kubist_apimachinery::{BadValue, FieldError, FieldPath};
+use kubist_registry::{KindStrategy, NameRule, RequestContext, StatusKeeps};
+
+use crate::shared::metadata_checks;
+use crate::shared::rules::{self, Errors};
+
+#[derive(Debug)]
+pub(crate) struct CertificateSigningRequests;
+
+const BEGIN: &str = "-----BEGIN CERTIFICATE REQUEST-----";
+const EXPIRATION_MIN: i32 = 600;
+/// Who signed what named no signer, in older versions.
+const LEGACY_SIGNER: &str = "kubernetes.io/legacy-unknown";
+const USAGES: [&str; 23] = [
+    "any",
+    "cert sign",
+    "client auth",
+    "code signing",
+    "content commitment",
+    "crl sign",
+    "data encipherment",
+    "decipher only",
+    "digital signature",
+    "email protection",
+    "encipher only",
+    "ipsec end system",
+    "ipsec tunnel",
+    "ipsec user",
+    "key agreement",
+    "key encipherment",
+    "microsoft sgc",
+    "netscape sgc",
+    "ocsp signing",
+    "s/mime",
+    "server auth",
+    "signing",
+    "timestamping",
+];
+
+impl KindStrategy for CertificateSigningRequests {
+    type Kind = CertificateSigningRequest;
+
+    fn prepare_for_create(&self, cx: &RequestContext, new: &mut CertificateSigningRequest) {
+        // Who asks is not theirs to say.
+        new.spec.username = cx.user.name.clone();
+        new.spec.uid = cx.user.uid.clone();
+        new.spec.groups.clone_from(&cx.user.groups);
+        let extra = cx.user.extra.iter();
+        new.spec.extra = extra
+            .map(|(key, items)| {
+                (
+                    key.clone(),
+                    ExtraValue {
+                        items: items.clone(),
+                    },
+                )
+            })
+            .collect();
+    }
+    fn prepare_for_update(
+        &self,
+        _: &RequestContext,
+        new: &mut CertificateSigningRequest,
+        old: &CertificateSigningRequest,
+    ) {
+        new.spec = old.spec.clone();
+    }
+    fn validate(&self, new: &CertificateSigningRequest) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        check(&mut errors, &new.spec, &FieldPath::new("spec"));
+        errors
+    }
+    fn validate_update(
+        &self,
+        new: &CertificateSigningRequest,
+        old: &CertificateSigningRequest,
+    ) -> Vec<FieldError> {
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(self.validate(new));
+        errors.extend(metadata_checks::change(self, new, old));
+        errors
+    }
+    fn checks_metadata(&self) -> bool {
+        true
+    }
+    fn checks_metadata_of_parts(&self) -> bool {
+        true
+    }
+    fn name_rule(&self) -> NameRule {
+        NameRule::Any
+    }
+    fn prepare_for_status_update(
+        &self,
+        cx: &RequestContext,
+        new: &mut CertificateSigningRequest,
+        old: &CertificateSigningRequest,
+    ) {
+        conditions::keep_verdict(new, old);
+        conditions::fill_times(new, old, cx.now());
+    }
+    fn validate_status_update(
+        &self,
+        new: &CertificateSigningRequest,
+        old: &CertificateSigningRequest,
+    ) -> Vec<FieldError> {
+        self.check_part(new, old, true)
+    }
+    fn prepare_for_part_update(
+        &self,
+        _: &str,
+        cx: &RequestContext,
+        new: &mut CertificateSigningRequest,
+        old: &CertificateSigningRequest,
+    ) {
+        new.status.certificate = old.status.certificate.clone();
+        conditions::fill_times(new, old, cx.now());
+    }
+    fn validate_part_update(
+        &self,
+        _: &str,
+        new: &CertificateSigningRequest,
+        old: &CertificateSigningRequest,
+    ) -> Vec<FieldError> {
+        self.check_part(new, old, false)
+    }
+    fn status_keeps(&self) -> StatusKeeps {
+        StatusKeeps::Nothing
+    }
+    fn selectable_fields(&self) -> &'static [&'static str] {
+        &["spec.signerName"]
+    }
+}
+
+impl CertificateSigningRequests {
+    /// Checks a change of the status, or of the verdict alone.
+    fn check_part(
+        &self,
+        new: &CertificateSigningRequest,
+        old: &CertificateSigningRequest,
+        is_status: bool,
+    ) -> Vec<FieldError> {
+        let mut errors = metadata_checks::whole(self, new);
+        errors.extend(conditions::check(new, old, is_status));
+        errors.extend(metadata_checks::change(self, new, old));
+        errors
+    }
+}
+
+fn check(errors: &mut Errors, spec: &CertificateSigningRequestSpec, path: &FieldPath) {
+    if !spec
+        .request
+        .windows(BEGIN.len())
+        .any(|part| part == BEGIN.as_bytes())
+    {
+        let detail = "PEM block type must be CERTIFICATE REQUEST";
+        let shown = if spec.request.is_empty() {
+            BadValue::null()
+        } else {
+            BadValue::from(&spec.request.to_base64())
+        };
+        errors.push(FieldError::invalid(&path.child("request"), shown, detail));
+    }
+    let usages = path.child("usages");
+    if spec.usages.is_empty() {
+        errors.push(FieldError::required(&usages, ""));
+    }
+    let repeated = rules::repeats(&spec.usages);
+    for (index, usage) in spec.usages.iter().enumerate() {
+        rules::one_of(errors, usage, &USAGES, &usages.index(index));
+        if repeated[index] {
+            errors.push(FieldError::duplicate(&usages.index(index), usage));
+        }
+    }
+    let at = path.child("signerName");
+    signer::check(errors, &spec.signer_name, &at);
+    if spec.signer_name == LEGACY_SIGNER {
+        let detail = "the legacy signerName is not allowed via this API version";
+        errors.push(FieldError::invalid(&at, &spec.signer_name, detail));
+    }
+    if let Some(seconds) = spec.expiration_seconds.filter(|&it| it < EXPIRATION_MIN) {
+        let detail = "may not specify a duration less than 600 seconds (10 minutes)";
+        errors.push(FieldError::invalid(
+            &path.child("expirationSeconds"),
+            seconds,
+            detail,
+        ));
+    }
+}
