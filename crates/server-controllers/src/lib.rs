@@ -10,7 +10,8 @@
 //! use kubist_server_controllers::namespace;
 //! use tokio_util::sync::CancellationToken;
 //!
-//! let stats = namespace::run(client, namespace::Options::default(), CancellationToken::new()).await?;
+//! let options = namespace::Options::default();
+//! let stats = namespace::run(client, options, CancellationToken::new()).await?;
 //! println!("{} reconciles", stats.reconciles);
 //! # Ok(()) }
 //! ```

@@ -111,14 +111,10 @@ async fn an_informer_stops_when_its_last_user_is_gone() {
     assert_eq!(registration.state(), HandlerState::Synced);
     registration.remove();
     tokio::time::sleep(UNUSED_AFTER / 2).await;
-    assert_eq!(
-        factory.summary().len(),
-        1,
-        "perhaps somebody asks for it again"
-    );
+    assert_eq!(factory.summary().len(), 1, "it may be requested again");
     tokio::time::sleep(UNUSED_AFTER).await;
     assert_eq!(factory.summary().len(), 0);
-    assert_eq!(cluster.watchers(), 0, "nobody watches any more");
+    assert_eq!(cluster.watchers(), 0, "no watch is left");
 
     // The next request creates another.
     let again = factory.informer::<Pod>();
@@ -186,7 +182,7 @@ async fn informers_of_kinds_known_at_run_time_are_shared_too() {
     };
     let error = factory
         .for_resource::<Unstructured>(&unknown)
-        .expect_err("nobody knows it");
+        .expect_err("it is unknown");
     assert_eq!(
         error.to_string(),
         "the resource /v1, Resource=gizmos is neither built in nor configured"

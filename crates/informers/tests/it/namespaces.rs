@@ -106,9 +106,9 @@ async fn several_namespaces_are_followed_as_one_through_cuts_and_relists() {
             message: "old".into(),
         }));
         tokio::time::sleep(Duration::from_mins(12)).await;
-        let mut heard = log.taken();
-        heard.sort();
-        assert_eq!(heard, ["Added(z/f@8)", "FinalStateUnknown(x/a)"]);
+        let mut received = log.taken();
+        received.sort();
+        assert_eq!(received, ["Added(z/f@8)", "FinalStateUnknown(x/a)"]);
         assert_eq!(names(&pods), ["x/d", "z/c", "z/f"]);
         factory.shutdown().await;
     }
